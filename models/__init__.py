@@ -1,0 +1,1 @@
+"""What things mean: HLO modules, indexing maps, layouts, rules. The standard library only."""

@@ -1,0 +1,1 @@
+"""HLO modules: shapes, instructions, their text, and the inference of shapes."""

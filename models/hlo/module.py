@@ -1,0 +1,113 @@
+"""Modules, computations and instructions as data. Operands and called computations are names, resolved by the owner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from models.errors import Position
+from models.hlo.attributes import NON_SEMANTIC, Attributes
+from models.hlo.shape import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction. Names are without `%`."""
+
+    name: str
+    opcode: str
+    shape: Shape
+    operands: tuple[str, ...] = ()
+    attributes: Attributes = Attributes()
+    parameter_number: int | None = None
+    literal: str | None = None
+    """The text between the parentheses of `constant(...)`, white space folded."""
+    position: Position = field(default=Position(0, 0), compare=False)
+
+
+@dataclass(frozen=True)
+class Computation:
+    """Instructions in the order of the text (the schedule, when the module is scheduled), and the root's name."""
+
+    name: str
+    instructions: tuple[Instruction, ...]
+    root_name: str
+    attributes: Attributes = Attributes()
+    """What stands behind the closing brace or in the head, such as `execution_thread="parallel"`."""
+    position: Position = field(default=Position(0, 0), compare=False)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Instruction]:
+        return {i.name: i for i in self.instructions}
+
+    @property
+    def root(self) -> Instruction:
+        return self.by_name[self.root_name]
+
+    @cached_property
+    def parameters(self) -> tuple[Instruction, ...]:
+        """Parameters by number."""
+        found = [i for i in self.instructions if i.opcode == "parameter"]
+        return tuple(sorted(found, key=lambda i: i.parameter_number or 0))
+
+    @cached_property
+    def users(self) -> Mapping[str, tuple[Instruction, ...]]:
+        """For each instruction's name, who uses it, in order, each user once."""
+        out: dict[str, list[Instruction]] = {i.name: [] for i in self.instructions}
+        for i in self.instructions:
+            for operand in dict.fromkeys(i.operands):
+                out[operand].append(i)
+        return {name: tuple(users) for name, users in out.items()}
+
+    def operand_shapes(self, instruction: Instruction) -> tuple[Shape, ...]:
+        return tuple(self.by_name[o].shape for o in instruction.operands)
+
+
+@dataclass(frozen=True)
+class Module:
+    """Computations in the order of the text; one of them is the entry."""
+
+    name: str
+    computations: tuple[Computation, ...]
+    entry_name: str
+    attributes: Attributes = Attributes()
+    """What follows the name in the header: `is_scheduled=true`, `input_output_alias=...`, `replica_count=4`."""
+    preamble: tuple[str, ...] = ()
+    """Blocks between header and computations (FileNames, ...), as lines."""
+    position: Position = field(default=Position(1, 1), compare=False)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Computation]:
+        return {c.name: c for c in self.computations}
+
+    @property
+    def entry(self) -> Computation:
+        return self.by_name[self.entry_name]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An instruction without names: all that its maps and its owed claims depend on. Equal operations owe equal claims.
+
+    Called computations do not take part: an operation whose meaning depends on a body (fusion, call, while, ...) is
+    treated where the module is at hand.
+    """
+
+    opcode: str
+    shape: Shape
+    operands: tuple[Shape, ...]
+    attributes: Attributes = Attributes()
+    replicas: int = 1
+    partitions: int = 1
+
+    @classmethod
+    def of(
+        cls, instruction: Instruction, computation: Computation, replicas: int = 1, partitions: int = 1
+    ) -> Operation:
+        """The operation that `instruction` of `computation` performs; attributes that move no data are left out."""
+        kept = tuple(p for p in instruction.attributes.pairs if p[0] not in NON_SEMANTIC)
+        return cls(
+            instruction.opcode, instruction.shape, computation.operand_shapes(instruction), Attributes(kept), replicas,
+            partitions,
+        )

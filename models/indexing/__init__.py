@@ -1,0 +1,1 @@
+"""Indexing maps of HLO operations, output to input and input to output."""

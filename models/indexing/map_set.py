@@ -1,0 +1,25 @@
+"""What indexing analysis answers: per operand, a set of maps and how much the set promises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from models.indexing_map import IndexingMap
+
+Kind = Literal["moves", "reads", "bound"]
+"""moves: the output element is that operand element. reads: exactly the elements that the result depends on, with
+multiplicity. bound: a superset."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperandMaps:
+    """The maps between one output and one operand, as a set: their union is what is promised.
+
+    For output-to-input `operand` is the operand number; for input-to-output it is the output number (0 for an
+    array result, the tuple position otherwise).
+    """
+
+    operand: int
+    kind: Kind
+    maps: tuple[IndexingMap, ...]

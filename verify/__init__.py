@@ -1,0 +1,1 @@
+"""How we know: obligations, solvers, verdicts, reports."""

@@ -1,0 +1,1 @@
+"""What each opcode means, as a formula, derived from its semantics and independent of models/indexing."""

@@ -1,0 +1,45 @@
+"""The form of a definition: which operand elements an output element reads, as a predicate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from models.expr import Expr
+from models.interval import Interval
+from verify.formula import Formula
+
+Kind = Literal["moves", "reads", "bound"]
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeRead:
+    """Runtime variable `r<k>` of a predicate: element `index` (over the output's d0..) of operand `operand`, clamped
+    into `interval` where `clamped`, else free (the operation drops what is out of bounds)."""
+
+    operand: int
+    index: tuple[Expr, ...]
+    interval: Interval
+    clamped: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """Output element d0.. of one output reads operand element x0.. exactly when, for some values of the iteration
+    variables w0.. in their intervals, `predicate` holds. Each iteration point counts as one read (multiplicity).
+
+    `d` ranges over the box `output_sizes`, `x` over `operand_sizes`, `r<k>` over the interval of its read. For
+    collectives, `q` is the position in the reader's group of the device read, and the predicate constrains it.
+    """
+
+    kind: Kind
+    output_sizes: tuple[int, ...]
+    operand_sizes: tuple[int, ...]
+    predicate: Formula
+    iteration: tuple[tuple[str, Interval], ...] = ()
+    runtime: tuple[RuntimeRead, ...] = ()
+    group_size: int = 0
+    """Devices per group where the operand is another device's; 0 where it is the own one."""
+    assumptions: tuple[str, ...] = ()
+    multiplicity: bool = True
+    """False where how often an element is read is not observable (an init value, a whole-operand read)."""
