@@ -27,8 +27,8 @@ class RuntimeVariable:
     """A value read at run time: element `index(d, s)` of the provider, clamped into `interval`.
 
     `provider` is `operand(n)` in the maps of one instruction, and `parameter(n)`, `constant(literal)` or the name of an
-    instruction in the maps of a module. `index` maps the owning map's dims and range variables to the provider's element;
-    both are absent where a text does not say.
+    instruction in the maps of a module. `index` maps the dims and range variables of the owning map to the element of
+    the provider. Both are absent where a text does not say.
     """
 
     interval: Interval
