@@ -1,0 +1,101 @@
+"""The command line: a table of commands, each imported when it is used, and the exit status of every way to end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Final, NamedTuple
+
+import click
+
+from models.errors import InputError
+from verify.claim import Exit
+from verify.version import VERSION
+
+
+class Entry(NamedTuple):
+    module: str
+    """The module under verify.commands that holds the click command `command`."""
+    help: str
+
+
+COMMANDS: Final[dict[str, Entry]] = {
+    "check": Entry("check", "Prove or refute what modules, rules and layouts claim."),
+    "claims": Entry("claims", "List the claims that check owes."),
+    "indexing": Entry("indexing", "Print the indexing maps of an instruction."),
+    "serve": Entry("serve", "Answer JSON-RPC requests on standard input, one per line."),
+}
+
+
+class Commands(click.Group):
+    """A group whose commands are modules under verify.commands, imported when named. The help lists them from the
+    table, so that neither `--help` nor `--version` imports any."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        command: click.Command = import_module(f"verify.commands.{entry.module}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name].help) for name in self.list_commands(ctx)])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            ctx.fail(f"no command {args[0]!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(VERSION, prog_name="hloproof", message="%(prog)s %(version)s")
+def hloproof() -> None:
+    """Prove, or refute with a counterexample, what a tensor compiler claims about the movement of data.
+
+    \b
+    Example:  hloproof check model.hlo
+    Exit status: 0 proved, 1 refuted, 2 bad usage or input, 3 unknown, 4 internal error, 130 after Ctrl-C.
+    """
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line and return its exit status. Bad usage and bad input are one message on standard error."""
+    try:
+        status = hloproof.main(args=list(arguments), prog_name="hloproof", standalone_mode=False)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
+        error.show()
+        return int(Exit.BAD_INPUT)
+    except InputError as error:
+        print(error.render(), file=sys.stderr)
+        return int(Exit.BAD_INPUT)
+    except (click.Abort, KeyboardInterrupt):
+        return int(Exit.INTERRUPTED)
+    except BrokenPipeError:
+        # Who reads the output has closed it (`hloproof ... | head`): what was written is all that was wanted.
+        sys.stderr.close()
+        return int(Exit.OK)
+    except Exception as error:
+        return _internal(error)
+    return int(status) if isinstance(status, int) else int(Exit.OK)
+
+
+def _internal(error: Exception) -> int:
+    import os
+    import traceback
+
+    print(f"hloproof: internal error: {type(error).__name__}: {error}", file=sys.stderr)
+    if os.environ.get("HLOPROOF_TRACEBACK"):
+        traceback.print_exception(error)
+    return int(Exit.INTERNAL)
