@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from verify.driver import check
     from verify.claim import Verdict
+    from verify.driver import check
 
 __all__ = ["Verdict", "check"]
 
