@@ -1,0 +1,85 @@
+"""The variables that predicates speak of, and the array shapes that they range over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from models.errors import NotModelled
+from models.expr import Const, Expr, Var
+from models.hlo.module import Operation
+from models.hlo.shape import UNBOUNDED, ArrayShape, Shape, TupleShape
+from verify.formula import TRUE, Formula, conj, eq
+
+SOURCE_POSITION = Var("q")
+"""Collectives: the position in the reader's group of the device that is read."""
+OWN_POSITION = Var("p")
+"""Collectives: the position of the reader in its own group."""
+
+
+def d(i: int) -> Expr:
+    """Coordinate i of the output element."""
+    return Var(f"d{i}")
+
+
+def x(j: int) -> Expr:
+    """Coordinate j of the operand element."""
+    return Var(f"x{j}")
+
+
+def r(k: int) -> Expr:
+    """The k-th value read at run time."""
+    return Var(f"r{k}")
+
+
+def output_array(op: Operation, output: int) -> ArrayShape:
+    """The array that output number `output` is: the shape itself, or the element of a tuple.
+
+    Raises NotModelled where it is no array (a token, a nested tuple) or not of a known size.
+    """
+    shape = op.shape
+    if isinstance(shape, TupleShape):
+        if not 0 <= output < len(shape.elements):
+            raise NotModelled(f"{op.opcode} has no output {output}")
+        shape = shape.elements[output]
+    elif output != 0:
+        raise NotModelled(f"{op.opcode} has no output {output}")
+    return array(shape, f"output {output} of {op.opcode}")
+
+
+def operand_array(op: Operation, operand: int) -> ArrayShape:
+    """The array that an operand is. Raises NotModelled where it is none or has no known size."""
+    if not 0 <= operand < len(op.operands):
+        raise NotModelled(f"{op.opcode} has no operand {operand}")
+    return array(op.operands[operand], f"operand {operand} of {op.opcode}")
+
+
+def array(shape: Shape, what: str) -> ArrayShape:
+    if not isinstance(shape, ArrayShape):
+        raise NotModelled(f"{what} is no array")
+    if UNBOUNDED in shape.dimensions:
+        raise NotModelled(f"{what} has an unbounded dimension")
+    return shape
+
+
+def require_static(what: str, shape: ArrayShape, dimensions: Iterable[int] | None = None) -> None:
+    """These dimensions (None: all) have sizes known at compile time. Raises NotModelled otherwise."""
+    for i in range(shape.rank) if dimensions is None else dimensions:
+        if shape.dynamic and shape.dynamic[i]:
+            raise NotModelled(f"{what} over the dynamic dimension {i}")
+
+
+def identity(rank: int) -> Formula:
+    """Output and operand element have the same coordinates."""
+    return conj(*(eq(d(i), x(i)) for i in range(rank))) if rank else TRUE
+
+
+def linear(coordinates: Sequence[Expr], sizes: Sequence[int]) -> Expr:
+    """The row-major position of an element, first coordinate slowest. Dimensions of one element contribute nothing."""
+    total: Expr | None = None
+    stride = 1
+    for coordinate, size in zip(reversed(coordinates), reversed(sizes), strict=True):
+        if size != 1:
+            term = coordinate if stride == 1 else coordinate * stride
+            total = term if total is None else term + total
+        stride *= size
+    return Const(0) if total is None else total
