@@ -203,44 +203,65 @@ def _from_table(table: tuple[tuple[Any, ...], ...]) -> Expr:
 def to_text(root: Expr, names: Mapping[str, str] | None = None, floordiv: str = "/") -> str:
     """XLA's spelling: `d0 * 2 + s0 - 1`, `(d0 + s0) / 2`, `(v0 mod 2) * 4`, `max(d0, 0)`.
 
-    `names` renames variables for display. Sums print without parentheses on the left; every other nested operand
-    that is itself a sum, product or division is parenthesised, except the product inside a sum.
+    `names` renames variables for display. Operands of products and divisions that are themselves sums, products or
+    divisions are parenthesised; so is a sum on the right of `+` and `-`. A constant factor that is negative is shown as
+    a subtraction where it stands on the right of `+`.
     """
     names = names or {}
-    done: dict[Expr, str] = {}
-
-    def wrap(e: Expr) -> str:
-        bare = not isinstance(e, Binary) or e.op in ("min", "max")
-        return done[e] if bare else f"({done[e]})"
-
-    for e in postorder(root):
+    out: list[str] = []
+    todo: list[Expr | str] = [root]
+    while todo:
+        e = todo.pop()
         match e:
+            case str():
+                out.append(e)
             case Const(value):
-                done[e] = str(value)
+                out.append(decimal(value))
             case Var(name):
-                done[e] = names.get(name, name)
+                out.append(names.get(name, name))
             case Binary("min" | "max" as op, lhs, rhs):
-                done[e] = f"{op}({done[lhs]}, {done[rhs]})"
+                todo += (")", rhs, ", ", lhs, f"{op}(")
             case Binary("+", lhs, rhs):
-                done[e] = _sum_text(lhs, rhs, done, wrap)
-            case Binary("*", lhs, Const(-1)):
-                done[e] = f"-{wrap(lhs)}"
+                todo += reversed((lhs, *_right_of_sum(rhs)))
+            case Binary("*", Var() | Binary() as factor, Const(-1)):
+                todo += reversed(("-", *_operand(factor)))
             case Binary(op, lhs, rhs):
-                sign = floordiv if op == "floordiv" else op
-                done[e] = f"{wrap(lhs)} {sign} {wrap(rhs)}"
-    return done[root]
+                todo += reversed((*_operand(lhs), f" {floordiv if op == 'floordiv' else op} ", *_operand(rhs)))
+    return "".join(out)
 
 
-def _sum_text(lhs: Expr, rhs: Expr, done: Mapping[Expr, str], wrap: Callable[[Expr], str]) -> str:
-    left = done[lhs]
+def decimal(value: int) -> str:
+    """The decimal digits of any integer, however long (str() refuses beyond some thousands)."""
+    if value.bit_length() < 10_000:
+        return str(value)
+    sign, value = ("-", -value) if value < 0 else ("", value)
+    chunk, parts = 10**3000, list[str]()
+    while value >= chunk:
+        value, low = divmod(value, chunk)
+        parts.append(f"{low:03000d}")
+    return sign + str(value) + "".join(reversed(parts))
+
+
+def _operand(e: Expr) -> tuple[Expr | str, ...]:
+    """An operand of a tightly binding operator, in parentheses where it needs them."""
+    return ("(", e, ")") if isinstance(e, Binary) and e.op not in ("min", "max") else (e,)
+
+
+def _right_of_sum(rhs: Expr) -> tuple[Expr | str, ...]:
+    """What follows the left side of a sum: the sign, and the right side without it."""
     match rhs:
         case Const(value) if value < 0:
-            return f"{left} - {-value}"
-        case Binary("*", factor, Const(-1)):
-            return f"{left} - {wrap(factor)}"
-        case Binary("*", factor, Const(value)) if value < 0:
-            return f"{left} - {wrap(factor)} * {-value}"
-        case Binary("+", _, _):
-            return f"{left} + ({done[rhs]})"
+            return (f" - {decimal(-value)}",)
+        case Binary("*", Binary("+") as factor, Const(-1)):
+            return (" - (", factor, ")")
+        case Binary("*", Binary("*", _, Const(inner)) as factor, Const(-1)) if inner > 0:
+            # Without parentheses this would read as one product with a negative constant.
+            return (" - (", factor, ")")
+        case Binary("*", Var() | Binary() as factor, Const(-1)):
+            return (" - ", factor)
+        case Binary("*", factor, Const(value)) if value < -1:
+            return (" - ", *_operand(factor), f" * {decimal(-value)}")
+        case Binary("+"):
+            return (" + (", rhs, ")")
         case _:
-            return f"{left} + {done[rhs]}"
+            return (" + ", rhs)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from models.expr import Expr, Var, substitute
+from models.expr import Const, Expr, Var, substitute
 from models.interval import Interval
 
 
@@ -85,8 +85,12 @@ class IndexingMap:
 
     @property
     def is_trivially_empty(self) -> bool:
-        """Some interval of the domain is empty. (A domain can be empty without this; only a solver sees that.)"""
-        return any(i.is_empty for _, i in self.intervals()) or any(c.interval.is_empty for c in self.constraints)
+        """Some interval of the domain is empty, or a constant misses its own. (A domain can be empty without this; only
+        a solver sees that.)"""
+        return any(i.is_empty for _, i in self.intervals()) or any(
+            c.interval.is_empty or (isinstance(c.expr, Const) and c.expr.value not in c.interval)
+            for c in self.constraints
+        )
 
 
 def boxed(sizes: Sequence[int]) -> tuple[Variable, ...]:
