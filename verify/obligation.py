@@ -28,12 +28,14 @@ class Outcome:
 
     A `refuted` outcome carries `model`, values of all the obligation's variables at which the hypothesis holds and the
     conclusion fails, already replayed by evaluation. `unknown` carries the reason. `final` is false for an unknown that
-    time or memory caused: another run may do better.
+    time or memory caused: another run may do better. `internal`: engines disagree, or a counterexample does not replay;
+    the reason names the reproduction file. `stages` is the time in milliseconds that each stage took, in order.
     """
 
-    verdict: Literal["proved", "refuted", "unknown"]
+    verdict: Literal["proved", "refuted", "unknown", "internal"]
     engines: tuple[str, ...] = ()
     model: tuple[tuple[str, int], ...] = ()
     reason: str = ""
     final: bool = True
     ms: float = field(default=0.0, compare=False)
+    stages: tuple[tuple[str, float], ...] = field(default=(), compare=False)

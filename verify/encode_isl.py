@@ -1,0 +1,517 @@
+"""Obligations to isl: is the set of counterexamples empty?
+
+The only module that imports islpy. The counterexamples are written as a conjunction of affine rows over columns and of
+clauses (alternatives of conjunctions). A column is a variable of the obligation, a quotient, a minimum or maximum, or a
+variable bound by an `Exists` that must hold; quotients are total functions of what they divide, so their rows may
+stand anywhere. The clauses are searched depth first; the rows of a branch fall apart into components that share no
+column, and each component becomes one isl basic set, sampled once. An `Exists` that must not hold is the complement of
+isl's projection.
+
+isl is positional. The table from names to positions is here and nowhere else: column numbers are ours, `_Component`
+turns them into positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import gcd
+from typing import Any, Final, Literal
+
+import islpy as isl
+
+from models.expr import Binary, Const, Expr, Var, postorder
+from models.interval import Interval
+from verify.engine import GaveUp, NotExpressible
+from verify.formula import And, Compare, Exists, Formula, Not, Or
+from verify.obligation import Obligation
+
+CONSTANT: Final = -1
+"""The key of the constant term in an affine form."""
+
+Affine = dict[int, int]
+"""Column to coefficient; no zero coefficients."""
+
+Mode = Literal["true", "false", "not true", "not false"]
+"""What a formula is asked to be. With undefined atoms, not true is more than false."""
+
+_OPPOSITE: Final[dict[Mode, Mode]] = {
+    "true": "false", "false": "true", "not true": "not false", "not false": "not true",
+}  # fmt: skip
+_COMPLEMENT: Final[dict[Mode, Mode]] = {
+    "true": "not true", "not true": "true", "false": "not false", "not false": "false",
+}  # fmt: skip
+
+
+_context: isl.Context | None = None
+
+
+def context() -> isl.Context:
+    """The one isl context of this process."""
+    global _context
+    if _context is None:
+        _context = isl.Context()
+        _context.set_on_error(1)  # continue: errors become exceptions, not prints and aborts
+    return _context
+
+
+def version() -> str:
+    return f"isl {isl.version.VERSION_TEXT}"
+
+
+def find_counterexample(obligation: Obligation, max_operations: int) -> dict[str, int] | None:
+    """Values of the obligation's variables at which it fails, or None when isl shows that there are none.
+
+    Raises NotExpressible, and GaveUp at the limit of operations. (isl reports the limit through whatever call it was
+    in, so every error of isl counts as giving up: it never becomes an answer.)
+    """
+    ctx = context()
+    ctx.reset_operations()
+    ctx.set_max_operations(max_operations)
+    try:
+        return _Encoder().counterexample(obligation)
+    except isl.Error as error:
+        raise GaveUp(f"isl stopped within its limit of {max_operations} operations") from error
+    finally:
+        ctx.set_max_operations(0)
+        ctx.reset_operations()
+
+
+@dataclass(frozen=True)
+class Row:
+    """`form == 0` or `form >= 0`."""
+
+    form: tuple[tuple[int, int], ...]
+    is_equality: bool
+
+    def columns(self) -> Iterator[int]:
+        return (c for c, _ in self.form if c != CONSTANT)
+
+
+@dataclass
+class Conjunction:
+    rows: list[Row] = field(default_factory=list)
+    clauses: list[list[Conjunction]] = field(default_factory=list)
+    absurd: bool = False
+
+    def add_row(self, form: Affine, is_equality: bool) -> None:
+        """Add `form == 0` or `form >= 0`, tightened to coprime coefficients; a row without columns is decided here."""
+        constant = form.get(CONSTANT, 0)
+        divisor = gcd(*(v for c, v in form.items() if c != CONSTANT))
+        if divisor == 0:
+            self.absurd = self.absurd or (constant != 0 if is_equality else constant < 0)
+            return
+        if is_equality and constant % divisor:
+            self.absurd = True
+            return
+        row = sorted((c, v // divisor) for c, v in form.items() if c != CONSTANT)
+        if constant // divisor:
+            row.append((CONSTANT, constant // divisor))
+        self.rows.append(Row(tuple(row), is_equality))
+
+    def join(self, other: Conjunction) -> None:
+        self.rows += other.rows
+        self.clauses += other.clauses
+        self.absurd = self.absurd or other.absurd
+
+    def add_clause(self, alternatives: list[Conjunction]) -> None:
+        alternatives = [a for a in alternatives if not a.absurd]
+        if not alternatives:
+            self.absurd = True
+        elif len(alternatives) == 1:
+            self.join(alternatives[0])
+        else:
+            self.clauses.append(alternatives)
+
+
+class _Scope:
+    """Where a name means a column; an inner scope belongs to an `Exists`, outer ones enclose it."""
+
+    def __init__(self, parent: _Scope | None = None) -> None:
+        self.parent = parent
+        self.names: dict[str, int] = {}
+        self.own: set[int] = set()
+        self.cache: dict[Expr, Affine] = {}
+
+    def column(self, name: str) -> int:
+        scope: _Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope.names[name]
+            scope = scope.parent
+        raise KeyError(name)
+
+
+class _Encoder:
+    def __init__(self) -> None:
+        self.columns = 0
+        self.owner: list[_Scope] = []
+        self.definitions: dict[int, Conjunction] = {}  # quotient, minimum, maximum: the column to its meaning
+        self.quotients: dict[tuple[tuple[tuple[int, int], ...], int], int] = {}
+        self.extrema: dict[tuple[str, tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]], int] = {}
+        self.samples: dict[frozenset[Row], dict[int, int] | None] = {}
+
+    def counterexample(self, obligation: Obligation) -> dict[str, int] | None:
+        scope = _Scope()
+        found = Conjunction()
+        for name, interval in obligation.variables:
+            self._declare(scope, name, interval, found)
+        found.join(self.lower(obligation.hypothesis, "true", scope))
+        if not found.absurd:
+            found.join(self.lower(obligation.conclusion, "not true", scope))
+        sample = self.search(found, set())
+        if sample is None:
+            return None
+        return {name: sample.get(scope.names[name], 0) for name, _ in obligation.variables}
+
+    # columns
+
+    def _column(self, scope: _Scope) -> int:
+        self.owner.append(scope)
+        scope.own.add(self.columns)
+        self.columns += 1
+        return self.columns - 1
+
+    def _declare(self, scope: _Scope, name: str, interval: Interval | None, into: Conjunction) -> int:
+        column = scope.names[name] = self._column(scope)
+        if interval is not None:
+            into.add_row({column: 1, CONSTANT: -interval.lower}, False)
+            into.add_row({column: -1, CONSTANT: interval.upper}, False)
+            into.absurd = into.absurd or interval.is_empty
+        return column
+
+    def _innermost(self, scope: _Scope, forms: Iterable[Affine]) -> _Scope:
+        """The innermost scope, from `scope` outwards, that owns a column of the forms; the outermost when none does."""
+        used = {c for f in forms for c in f if c != CONSTANT}
+        here = scope
+        while here.parent is not None and not (used & here.own):
+            here = here.parent
+        return here
+
+    # terms
+
+    def affine(self, root: Expr, scope: _Scope) -> Affine | None:
+        """`root` as an affine form; None where it divides by the constant zero. Raises NotExpressible."""
+        done = scope.cache
+        if root in done:
+            return done[root]
+        for e in postorder(root):
+            if e in done:
+                continue
+            if isinstance(e, Const):
+                done[e] = {CONSTANT: e.value} if e.value else {}
+            elif isinstance(e, Var):
+                done[e] = {scope.column(e.name): 1}
+            elif isinstance(e, Binary):
+                made = self._binary(e.op, done[e.lhs], done[e.rhs], scope)
+                if made is None:
+                    return None
+                done[e] = made
+        return done[root]
+
+    def _binary(self, op: str, x: Affine, y: Affine, scope: _Scope) -> Affine | None:
+        if op == "+":
+            return _combine(x, 1, y, 1)
+        if op == "*":
+            if not _is_constant(y):
+                x, y = y, x
+            if not _is_constant(y):
+                raise NotExpressible("a product of two terms that are not constant")
+            return _combine(x, y.get(CONSTANT, 0), {}, 0)
+        if op in ("min", "max"):
+            return self._extremum(op, x, y, scope)
+        if not _is_constant(y):
+            raise NotExpressible("a divisor that is not constant")
+        divisor = y.get(CONSTANT, 0)
+        if divisor == 0:
+            return None
+        if op == "floordiv":
+            return self._floordiv(x, divisor, scope)
+        if op == "ceildiv":
+            return _combine(self._floordiv(_combine(x, -1, {}, 0), divisor, scope), -1, {}, 0)
+        if op == "mod":
+            return _combine(x, 1, self._floordiv(x, divisor, scope), -divisor)
+        raise ValueError(f"no such operator: {op}")
+
+    def _floordiv(self, x: Affine, divisor: int, scope: _Scope) -> Affine:
+        if divisor < 0:
+            x, divisor = _combine(x, -1, {}, 0), -divisor
+        if divisor == 1:
+            return x
+        # The multiples of the divisor come out exactly: (c * f + g) floordiv c = f + g floordiv c.
+        whole = {c: v // divisor for c, v in x.items() if v // divisor}
+        rest = {c: v % divisor for c, v in x.items() if v % divisor}
+        common = gcd(divisor, *(v for c, v in rest.items() if c != CONSTANT))
+        if common == divisor or not any(c != CONSTANT for c in rest):
+            return whole
+        if common > 1:  # (g * f + k) floordiv (g * c) = (f + k floordiv g) floordiv c
+            rest = {c: v // common for c, v in rest.items() if v // common}
+        key = (tuple(sorted(rest.items())), divisor // common)
+        column = self.quotients.get(key)
+        if column is None:
+            column = self.quotients[key] = self._column(self._innermost(scope, [rest]))
+            meaning = self.definitions[column] = Conjunction()
+            c = divisor // common
+            meaning.add_row(_combine(rest, 1, {column: 1}, -c), False)
+            meaning.add_row(_combine(_combine(rest, -1, {column: 1}, c), 1, {CONSTANT: c - 1}, 1), False)
+        return _combine(whole, 1, {column: 1}, 1)
+
+    def _extremum(self, op: str, x: Affine, y: Affine, scope: _Scope) -> Affine:
+        if x == y:
+            return x
+        key = (op, tuple(sorted(x.items())), tuple(sorted(y.items())))
+        column = self.extrema.get(key)
+        if column is None:
+            column = self.extrema[key] = self._column(self._innermost(scope, [x, y]))
+            sign = 1 if op == "max" else -1
+            over_x, over_y = _combine({column: 1}, sign, x, -sign), _combine({column: 1}, sign, y, -sign)
+            is_x, is_y = Conjunction(), Conjunction()
+            is_x.add_row(over_x, True)
+            is_x.add_row(over_y, False)
+            is_y.add_row(over_y, True)
+            is_y.add_row(over_x, False)
+            meaning = self.definitions[column] = Conjunction()
+            meaning.add_clause([is_x, is_y])
+        return {column: 1}
+
+    # formulas
+
+    def lower(self, formula: Formula, mode: Mode, scope: _Scope) -> Conjunction:
+        """Rows and clauses that hold exactly where `formula` is as `mode` asks (definitions of columns apart)."""
+        match formula:
+            case Not(part):
+                return self.lower(part, _OPPOSITE[mode], scope)
+            case Compare():
+                return self._compare(formula, mode, scope)
+            case And(parts) | Or(parts):
+                return self._connective(parts, isinstance(formula, And) == (mode in ("true", "not false")), mode, scope)
+            case Exists():
+                if mode in ("true", "not false"):
+                    inner, result = _Scope(scope), Conjunction()
+                    # Columns of an Exists that must hold are further columns of the branch it stands in.
+                    for name, interval in formula.variables:
+                        self._declare(inner, name, interval, result)
+                    result.join(self.lower(formula.part, mode, inner))
+                    return result
+                return self._not_exists(formula, _COMPLEMENT[mode], scope)
+
+    def _connective(self, parts: Sequence[Formula], all_of: bool, mode: Mode, scope: _Scope) -> Conjunction:
+        result = Conjunction()
+        if all_of:
+            for p in parts:
+                result.join(self.lower(p, mode, scope))
+                if result.absurd:
+                    break
+        else:
+            alternatives: list[Conjunction] = []
+            for p in parts:
+                one = self.lower(p, mode, scope)
+                if not one.rows and len(one.clauses) == 1 and not one.absurd:
+                    alternatives += one.clauses[0]  # an alternative that is itself only alternatives
+                else:
+                    alternatives.append(one)
+            result.add_clause(alternatives)
+        return result
+
+    def _compare(self, atom: Compare, mode: Mode, scope: _Scope) -> Conjunction:
+        result = Conjunction()
+        left, right = self.affine(atom.lhs, scope), self.affine(atom.rhs, scope)
+        if left is None or right is None:
+            result.absurd = mode in ("true", "false")
+            return result
+        positive = mode in ("true", "not false")
+        gap = _combine(right, 1, left, -1)  # right - left
+        match atom.op:
+            case "==" | "!=":
+                if (atom.op == "==") == positive:
+                    result.add_row(gap, True)
+                else:
+                    above, below = Conjunction(), Conjunction()
+                    above.add_row(_combine(gap, 1, {CONSTANT: 1}, -1), False)
+                    below.add_row(_combine(gap, -1, {CONSTANT: 1}, -1), False)
+                    result.add_clause([above, below])
+            case "<=" | "<":
+                strict = (atom.op == "<") == positive
+                form = gap if positive else _combine(gap, -1, {}, 0)
+                result.add_row(_combine(form, 1, {CONSTANT: 1}, -1) if strict else form, False)
+        return result
+
+    def _not_exists(self, formula: Exists, mode: Mode, scope: _Scope) -> Conjunction:
+        """The complement of the projection of the points where the body is as `mode` asks."""
+        inner, body = _Scope(scope), Conjunction()
+        for name, interval in formula.variables:
+            self._declare(inner, name, interval, body)
+        body.join(self.lower(formula.part, mode, inner))
+        result = Conjunction()
+        if body.absurd:
+            return result
+        projected: isl.Set | None = None
+        branches = list(self.branches(body, inner))
+        outer = sorted({c for rows in branches for r in rows for c in r.columns() if not self._is_inside(c, inner)})
+        for rows in branches:
+            hidden = sorted({c for r in rows for c in r.columns()} - set(outer))
+            basic = _basic_set([*outer, *hidden], rows)
+            part = isl.Set.from_basic_set(basic).project_out(isl.dim_type.set, len(outer), len(hidden))
+            projected = part if projected is None else projected.union(part)
+        if projected is None:
+            return result
+        rest = isl.Set.universe(projected.get_space()).subtract(projected).remove_redundancies()
+        alternatives: list[Conjunction] = []
+        for basic in rest.get_basic_sets():
+            alternatives.append(self._from_isl(basic, outer, scope))
+        result.add_clause(alternatives)
+        return result
+
+    def _is_inside(self, column: int, scope: _Scope) -> bool:
+        here: _Scope | None = self.owner[column]
+        while here is not None:
+            if here is scope:
+                return True
+            here = here.parent
+        return False
+
+    def _from_isl(self, basic: isl.BasicSet, outer: Sequence[int], scope: _Scope) -> Conjunction:
+        """The constraints of a basic set over `outer`; its local variables become columns."""
+        kind = isl.dim_type
+        local = [self._column(scope) for _ in range(basic.dim(kind.div))]
+        order = [*outer, *local, CONSTANT]
+        result = Conjunction()
+        for matrix, is_equality in (
+            (basic.equalities_matrix(kind.set, kind.div, kind.param, kind.cst), True),
+            (basic.inequalities_matrix(kind.set, kind.div, kind.param, kind.cst), False),
+        ):
+            for i in range(matrix.rows()):
+                values = (matrix.get_element_val(i, j).to_python() for j in range(len(order)))
+                result.add_row({c: v for c, v in zip(order, values, strict=True) if v}, is_equality)
+        return result
+
+    def branches(self, body: Conjunction, inner: _Scope) -> Iterator[list[Row]]:
+        """The disjunctive normal form of a body: the rows of each branch, with the definitions of inner columns."""
+        pending: list[tuple[list[Row], list[list[Conjunction]], frozenset[int]]] = [
+            (body.rows, body.clauses, frozenset())
+        ]
+        while pending:
+            rows, clauses, defined = pending.pop()
+            needed = [
+                c for c in {c for r in rows for c in r.columns()} - defined
+                if c in self.definitions and self._is_inside(c, inner)
+            ]  # fmt: skip
+            if needed:
+                more, choices = list(rows), list(clauses)
+                for c in needed:
+                    more += self.definitions[c].rows
+                    choices += self.definitions[c].clauses
+                pending.append((more, choices, defined | set(needed)))
+            elif clauses:
+                for alternative in reversed(clauses[0]):
+                    pending.append((rows + alternative.rows, clauses[1:] + alternative.clauses, defined))
+            else:
+                yield rows
+
+    # search
+
+    def search(self, top: Conjunction, defined: set[int]) -> dict[int, int] | None:
+        """A point of the conjunction, column to value (columns left out are free), or None when there is none."""
+        if top.absurd:
+            return None
+        pending: list[tuple[list[Row], list[list[Conjunction]], frozenset[int]]] = [
+            (top.rows, top.clauses, frozenset(defined))
+        ]
+        while pending:
+            rows, clauses, known = pending.pop()
+            needed = [c for c in {c for r in rows for c in r.columns()} - known if c in self.definitions]
+            if needed:
+                more, choices = list(rows), list(clauses)
+                for c in needed:
+                    more += self.definitions[c].rows
+                    choices += self.definitions[c].clauses
+                pending.append((more, choices, known | set(needed)))
+                continue
+            if len(clauses) == 0 or len(clauses) > 1:
+                sample = self._sample(rows)
+                if sample is None:
+                    continue
+                if not clauses:
+                    return sample
+            first = min(range(len(clauses)), key=lambda i: len(clauses[i]))
+            others = clauses[:first] + clauses[first + 1 :]
+            for alternative in reversed(clauses[first]):
+                pending.append((rows + alternative.rows, others + alternative.clauses, known))
+        return None
+
+    def _sample(self, rows: list[Row]) -> dict[int, int] | None:
+        """A point of all rows; None when some component has none."""
+        point: dict[int, int] = {}
+        components = _components(rows)
+        for component in sorted(components, key=len, reverse=True):
+            key = frozenset(component)
+            if key not in self.samples:
+                self.samples[key] = _sample_component(component)
+            found = self.samples[key]
+            if found is None:
+                return None
+            point |= found
+        return point
+
+
+def _combine(x: Affine, a: int, y: Affine, b: int) -> Affine:
+    """a * x + b * y."""
+    result = {c: a * v for c, v in x.items()} if a else {}
+    for c, v in y.items():
+        total = result.get(c, 0) + b * v
+        if total:
+            result[c] = total
+        else:
+            result.pop(c, None)
+    return result
+
+
+def _is_constant(x: Affine) -> bool:
+    return not x or (len(x) == 1 and CONSTANT in x)
+
+
+def _components(rows: list[Row]) -> list[list[Row]]:
+    """The rows, grouped so that no two groups share a column."""
+    leader: dict[int, int] = {}
+
+    def find(c: int) -> int:
+        while leader.setdefault(c, c) != c:
+            leader[c] = leader[leader[c]]
+            c = leader[c]
+        return c
+
+    for row in rows:
+        columns = list(row.columns())
+        for c in columns[1:]:
+            leader[find(c)] = find(columns[0])
+    groups: dict[int, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(find(next(row.columns())), []).append(row)
+    return list(groups.values())
+
+
+def _basic_set(columns: Sequence[int], rows: Iterable[Row]) -> isl.BasicSet:
+    """The basic set of the rows, column i of `columns` at position i."""
+    ctx = context()
+    position = {c: i for i, c in enumerate(columns)}
+    position[CONSTANT] = len(columns)
+    space = isl.Space.set_alloc(ctx, 0, len(columns))
+    matrices: list[Any] = []
+    unique = dict.fromkeys(rows)
+    for is_equality in (True, False):
+        chosen = [r for r in unique if r.is_equality == is_equality]
+        matrix = isl.Mat.alloc(ctx, 0, len(position)).add_zero_rows(len(chosen))
+        for i, row in enumerate(chosen):
+            for c, v in row.form:
+                matrix = matrix.set_element_val(i, position[c], v)
+        matrices.append(matrix)
+    kind = isl.dim_type
+    return isl.BasicSet.from_constraint_matrices(space, *matrices, kind.set, kind.div, kind.param, kind.cst)
+
+
+def _sample_component(rows: list[Row]) -> dict[int, int] | None:
+    columns = sorted({c for r in rows for c in r.columns()})
+    point = _basic_set(columns, rows).sample_point()
+    if point.is_void():
+        return None
+    return {c: point.get_coordinate_val(isl.dim_type.set, i).to_python() for i, c in enumerate(columns)}
