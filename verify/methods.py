@@ -87,11 +87,12 @@ def simplify(map: str, rescale: bool = False, remove_unused: bool = False) -> di
 def check(
     hlo: str, only: list[str] | None = None, skip: list[str] | None = None, layout_sensitive: bool = False
 ) -> dict[str, Any]:
-    from verify.driver import Selection, check_hlo
-    from verify.report.json_report import obligation
+    from verify.driver import check_hlo
+    from verify.options import Selection
+    from verify.report.json_report import obligations
 
-    results = check_hlo(hlo, Selection(tuple(only or ()), tuple(skip or ())), layout_sensitive=layout_sensitive)
-    return {"verdict": str(results.verdict), "obligations": [obligation(r) for r in results.results]}
+    report = check_hlo(hlo, Selection(tuple(only or ()), tuple(skip or ())), layout_sensitive=layout_sensitive)
+    return {"verdict": str(report.verdict), "obligations": obligations(report)}
 
 
 def layout(shape: str, index: list[int] | None = None, linear_index: int | None = None) -> dict[str, Any]:

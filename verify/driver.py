@@ -1,0 +1,99 @@
+"""A check from files to a report: read, gather what is owed, prove, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from models.errors import InputError
+from models.hlo.module import Module
+from verify.options import Options, Selection
+from verify.proving import Engine, Progress, Prover
+from verify.results import FileResults, InputProblem, Report
+from verify.sources import BadInput, Source, find_sources
+
+
+def check(paths: Iterable[str], options: Options | None = None, progress: Progress | None = None) -> Report:
+    """Check files and folders: HLO modules, rewrite rules, indexing maps, layouts, told apart by suffix.
+
+    Raises BadInput when a path cannot be an input at all (missing, unknown suffix, an empty folder). A file that cannot
+    be read or parsed is a problem in the report, and the others are still checked. On Ctrl-C the report says what is
+    known so far and is marked as interrupted.
+    """
+    options = options or Options()
+    return check_sources(find_sources(paths, options.kind), options, progress)
+
+
+def check_sources(sources: Iterable[Source], options: Options, progress: Progress | None = None) -> Report:
+    """Check files whose kinds are known."""
+    run = _Run(options)
+    report = Report([])
+    missing = "not tried"
+    try:
+        for source in sources:
+            report.files.append(run.file(source.name, source.kind, source.read))
+        run.prover.prove(run.engine(report), progress, options.fail_fast)
+        missing = "not tried: the check ended at the first refutation (--fail-fast)"
+    except KeyboardInterrupt:
+        report.interrupted = True
+        missing = "not tried: interrupted"
+    run.prover.settle(missing)
+    return report
+
+
+def check_hlo(text: str, selection: Selection, layout_sensitive: bool = False) -> Report:
+    """Check HLO text. Raises InputError when it is wrong."""
+    from models.hlo.parser import parse_modules
+
+    options = Options(selection=selection, jobs=1, layout_sensitive=layout_sensitive)
+    run = _Run(options)
+    results = FileResults("", "hlo")
+    run.modules(results, parse_modules(text))
+    report = Report([results])
+    run.prover.prove(run.engine(report), None)
+    run.prover.settle("not tried")
+    return report
+
+
+@dataclass
+class _Run:
+    """The state of one check."""
+
+    options: Options
+
+    def __post_init__(self) -> None:
+        from verify.instruction_claims import InstructionClaims
+
+        self.prover = Prover(self.options.selection)
+        self._instructions = InstructionClaims(self.prover, self.options)
+
+    def file(self, name: str, kind: str, read: Callable[[], str]) -> FileResults:
+        results = FileResults(name, kind)
+        try:
+            self._read(results, read())
+        except BadInput as error:
+            results.problems.append(InputProblem(name, str(error), rendered=str(error)))
+        except InputError as error:
+            results.problems.append(InputProblem(name, error.message, error.line, error.column, error.render()))
+        return results
+
+    def _read(self, results: FileResults, text: str) -> None:
+        match results.kind:
+            case "hlo":
+                from models.hlo.parser import parse_modules
+
+                self.modules(results, parse_modules(text, results.file))
+            case kind:
+                raise BadInput(f"{results.file}: files of kind {kind!r} cannot be checked yet")
+
+    def modules(self, results: FileResults, modules: Iterable[Module]) -> None:
+        seen: dict[str, int] = {}
+        for module in modules:
+            seen[module.name] = seen.get(module.name, 0) + 1
+            label = module.name if seen[module.name] == 1 else f"{module.name}@{seen[module.name]}"
+            results.modules.append(self._instructions.module(module, label))
+
+    def engine(self, report: Report) -> Engine:
+        from verify.engine_run import engine
+
+        return engine(self.options, report.stages)

@@ -1,0 +1,85 @@
+"""What the instructions of a module owe, gathered once per different operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from models.hlo.attributes import Attributes, AttributeValue, ComputationRef, Word
+from models.hlo.module import Computation, Instruction, Module, Operation
+from verify.options import Options
+from verify.proving import Owed, Prover
+from verify.results import InstructionResult, ModuleResults, OperationVerdicts
+
+COMPOSED: Final = frozenset({
+    "fusion", "call", "while", "conditional", "async-start", "async-update", "async-done",
+})  # fmt: skip
+"""Opcodes whose meaning is that of the computations they call."""
+
+_ANY_COMPUTATION: Final = ComputationRef("")
+
+
+class InstructionClaims:
+    """Adds what each instruction owes to a prover; equal operations are added once."""
+
+    def __init__(self, prover: Prover, options: Options) -> None:
+        self._prover, self._options = prover, options
+        self._operations: dict[Operation, OperationVerdicts] = {}
+        self._left_out = OperationVerdicts()
+
+    def module(self, module: Module, label: str) -> ModuleResults:
+        """All instructions of a module, those of called computations too, in the order of the text."""
+        results = ModuleResults(label)
+        replicas, partitions = _header_count(module, "replica_count"), _header_count(module, "num_partitions")
+        takes = self._options.selection.takes_instruction
+        for computation in module.computations:
+            for instruction in computation.instructions:
+                if takes(instruction.name):
+                    verdicts = self._verdicts(module, computation, instruction, replicas, partitions)
+                    results.instructions.append(InstructionResult(computation.name, instruction, verdicts))
+        return results
+
+    def _verdicts(
+        self, module: Module, computation: Computation, instruction: Instruction, replicas: int, partitions: int
+    ) -> OperationVerdicts:
+        operation = Operation.of(instruction, computation, replicas, partitions)
+        if operation.opcode in COMPOSED:
+            return self._prover.add(lambda: _owed_composed(module, computation, instruction), instruction.name)
+        operation = _without_bodies(operation)
+        known = self._operations.get(operation)
+        if known is None:
+            known = self._prover.add(lambda: _owed(operation), f"{instruction.opcode} {instruction.name}")
+            self._operations[operation] = known
+        return known
+
+
+def _owed(operation: Operation) -> Iterable[Owed]:
+    from verify.claims import owed
+
+    return owed(operation)
+
+
+def _owed_composed(module: Module, computation: Computation, instruction: Instruction) -> Iterable[Owed]:
+    from verify.claims.composed import owed
+
+    return owed(module, computation, instruction)
+
+
+def _without_bodies(operation: Operation) -> Operation:
+    """The operation with the names of called computations left out: what it reads does not depend on them."""
+    pairs = operation.attributes.pairs
+    if not any(isinstance(v, ComputationRef) for _, v in pairs):
+        return operation
+    plain: tuple[tuple[str, AttributeValue], ...] = tuple(
+        (k, _ANY_COMPUTATION if isinstance(v, ComputationRef) else v) for k, v in pairs
+    )
+    return replace(operation, attributes=Attributes(plain))
+
+
+def _header_count(module: Module, name: str) -> int:
+    """`replica_count=4` in the module's header; 1 where it is absent."""
+    value = module.attributes.get(name)
+    if isinstance(value, Word) and value.text.isdecimal():
+        return int(value.text)
+    return value if isinstance(value, int) and not isinstance(value, bool) else 1

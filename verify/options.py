@@ -1,0 +1,58 @@
+"""What a check is asked to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+def family(claim: str) -> str:
+    """The part of a claim's name before the first dash."""
+    return claim.partition("-")[0]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which claims and which instructions. A name in `only` or `skip` is a claim or a family.
+
+    Empty `only` means every claim that is not left to be named; `skip` is taken off after.
+    """
+
+    only: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    instructions: tuple[str, ...] = ()
+
+    def takes_claim(self, claim: str, on_request: bool = False) -> bool:
+        """Whether the claim is wanted. One that is `on_request` is wanted only where `only` names the claim itself."""
+        if claim in self.skip or family(claim) in self.skip:
+            return False
+        if on_request:
+            return claim in self.only
+        return not self.only or claim in self.only or family(claim) in self.only
+
+    def takes_any(self, claims: Iterable[str]) -> bool:
+        return any(self.takes_claim(c) for c in claims)
+
+    def takes_instruction(self, name: str) -> bool:
+        return not self.instructions or name in self.instructions
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to check. Seconds are wall time; None means no limit. `jobs` 0 means one per core."""
+
+    selection: Selection = field(default_factory=Selection)
+    jobs: int = 0
+    cross: bool = False
+    obligation_seconds: float = 10.0
+    total_seconds: float | None = None
+    cache: Path | None = None
+    """The proof cache; None means no cache."""
+    certify: Path | None = None
+    fail_fast: bool = False
+    layout_sensitive: bool = False
+    after_copy_insertion: bool = False
+    index_width: int = 64
+    kind: str | None = None
+    """Takes every named file as this kind, whatever its suffix."""

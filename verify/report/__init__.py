@@ -1,0 +1,1 @@
+"""What a check found, written for readers and for machines."""

@@ -1,0 +1,90 @@
+"""The report for a reader at a terminal: a line per file, then each finding."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from verify.claim import ClaimResult, Verdict
+from verify.results import FileResults, Report
+
+_COLOURS = {
+    Verdict.PROVED: "32", Verdict.REFUTED: "31", Verdict.VACUOUS: "31", Verdict.TRIVIAL: "31", Verdict.UNKNOWN: "33",
+    Verdict.INTERNAL: "35",
+}  # fmt: skip
+
+
+def lines(report: Report, verbosity: int = 0, colour: bool = False) -> Iterator[str]:
+    """The report, line by line.
+
+    Unknown findings of one file that have claim, opcode and reason in common are told once with their number;
+    `verbosity` 1 tells each, and lists the opcodes that are not complete. With -1 only findings are told.
+    """
+    for f in report.files:
+        for problem in f.problems:
+            yield problem.rendered or problem.message
+        if verbosity >= 0 and not (f.problems and not f.modules and not f.others):
+            yield _file_line(f, colour)
+        yield from _findings(f, verbosity, colour)
+    if verbosity >= 1:
+        yield from _incomplete(report)
+    if report.interrupted:
+        yield "interrupted: what was not decided by then is unknown"
+    if verbosity >= 0 and len(report.files) > 1:
+        yield _total_line(report, colour)
+
+
+def _painted(text: str, verdict: Verdict, colour: bool) -> str:
+    return f"\x1b[{_COLOURS[verdict]}m{text}\x1b[0m" if colour else text
+
+
+def _counted(counts: Counter[Verdict], colour: bool) -> str:
+    parts = [_painted(f"{counts[v]} {v}", v, colour) for v in Verdict if counts[v]]
+    return ", ".join(parts) or "nothing owed"
+
+
+def _file_line(f: FileResults, colour: bool) -> str:
+    what = f"{f.instructions} instructions, " if f.kind == "hlo" else ""
+    if len(f.modules) > 1:
+        what = f"{len(f.modules)} modules, {what}"
+    return f"{f.file}: {what}{_counted(f.counts(), colour)}"
+
+
+def _total_line(report: Report, colour: bool) -> str:
+    instructions = sum(f.instructions for f in report.files)
+    what = f", {instructions} instructions" if instructions else ""
+    return f"{len(report.files)} files{what}: {_counted(report.counts(), colour)}"
+
+
+def _findings(f: FileResults, verbosity: int, colour: bool) -> Iterator[str]:
+    grouped: dict[tuple[str, str | None], list[ClaimResult]] = {}
+    for r in f.records(undecided_only=True):
+        if r.verdict is Verdict.UNKNOWN and verbosity < 1:
+            grouped.setdefault((r.claim, r.reason), []).append(r)
+        else:
+            yield _finding(r, colour)
+    for same in grouped.values():
+        more = f" (and {len(same) - 1} more like it; -v lists them)" if len(same) > 1 else ""
+        yield _finding(same[0], colour) + more
+
+
+def _finding(r: ClaimResult, colour: bool) -> str:
+    place = f"{r.file}:{r.line}:{r.column}" if r.line else r.file
+    what = f" of {r.instruction}" if r.instruction else ""
+    said = r.counterexample or r.reason
+    text = f"  {place}: {_painted(str(r.verdict), r.verdict, colour)} {r.claim}{what}"
+    return f"{text}: {said}" if said else text
+
+
+def _incomplete(report: Report) -> Iterator[str]:
+    for opcode, c in report.per_opcode().items():
+        if c.complete < c.instructions:
+            yield f"  {opcode}: {c.complete} of {c.instructions} instructions complete"
+
+
+def stage_lines(report: Report) -> Iterator[str]:
+    """Which engine stage decided how many obligations in how much time (`--stats`)."""
+    total = sum(n for n, _ in report.stages.values()) or 1
+    yield f"{'stage':28s} {'obligations':>12s} {'share':>7s} {'ms':>10s}"
+    for name, (count, ms) in sorted(report.stages.items(), key=lambda item: -item[1][0]):
+        yield f"{name:28s} {count:12d} {100 * count / total:6.1f}% {ms:10.1f}"

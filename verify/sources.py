@@ -1,0 +1,111 @@
+"""Which files a check reads, and as what: one table from suffix to kind."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final
+
+SUFFIXES: Final[dict[str, str]] = {
+    ".hlo": "hlo",
+    ".txt": "hlo",  # pass dumps: module_0003.jit_f.0012.simplification.after_cse.before_dce.txt
+    ".rules": "rules",
+    ".map": "map",
+    ".layout": "layout",
+}
+KINDS: Final[tuple[str, ...]] = tuple(dict.fromkeys(SUFFIXES.values()))
+"""The kinds of input, as `--kind` names them."""
+
+REFUSED: Final[dict[bytes, str]] = {
+    b"\x1f\x8b": "is gzip-compressed; decompress it first (gunzip)",
+    b"PK\x03\x04": "is a zip archive; unpack it first",
+    b"\x28\xb5\x2f\xfd": "is zstd-compressed; decompress it first (unzstd)",
+    b"BZh": "is bzip2-compressed; decompress it first (bunzip2)",
+    b"\xfd7zXZ": "is xz-compressed; decompress it first (unxz)",
+}
+"""How compressed files begin, and what to do with them."""
+
+STANDARD_INPUT: Final = "-"
+
+
+class BadInput(Exception):
+    """A path or a file that cannot be checked: one sentence, the path in it."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file to check. `name` is the path as it is reported, with `/` between folders; `-` for standard input."""
+
+    name: str
+    kind: str
+
+    def read(self) -> str:
+        """The text. Raises BadInput when it cannot be read or is not text."""
+        try:
+            data = sys.stdin.buffer.read() if self.name == STANDARD_INPUT else Path(self.name).read_bytes()
+        except OSError as error:
+            raise BadInput(f"{self.name}: {(error.strerror or str(error)).lower()}") from error
+        return decode(data, self.name)
+
+
+def decode(data: bytes, name: str) -> str:
+    """UTF-8 text without its byte order mark. Raises BadInput that says what the data is where that can be told."""
+    for magic, what in REFUSED.items():
+        if data.startswith(magic):
+            raise BadInput(f"{name} {what}")
+    head = data[:4096]
+    if b"\0" in head or _control_bytes(head) > len(head) // 20:
+        raise BadInput(f"{name} is binary, perhaps a protocol buffer; the text form is needed (--xla_dump_hlo_as_text)")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - data.rfind(b"\n", 0, error.start)
+        raise BadInput(f"{name}:{line}:{column}: not UTF-8 text") from error
+
+
+def _control_bytes(head: bytes) -> int:
+    return sum(1 for b in head if b < 9 or 13 < b < 32)
+
+
+def find_sources(paths: Iterable[str], kind: str | None = None) -> list[Source]:
+    """The files named and the files of known suffix inside the folders named, each once, in stable order.
+
+    Raises BadInput for a missing path, a named file of unknown suffix (unless `kind` says what it is) and a folder
+    without any input.
+    """
+    found: dict[str, Source] = {}
+    for path in paths:
+        if path == STANDARD_INPUT:
+            found[path] = Source(path, kind or "hlo")
+            continue
+        place = Path(path)
+        if place.is_dir():
+            inside = list(_inside(place))
+            if not inside:
+                raise BadInput(f"{path}: no input in this folder; looked for {', '.join(SUFFIXES)}")
+            found |= {s.name: s for s in inside}
+        elif place.exists() or place.is_symlink():
+            found[place.as_posix()] = Source(place.as_posix(), kind or _kind_of(place))
+        else:
+            raise BadInput(f"{path}: no such file or folder")
+    return list(found.values())
+
+
+def _inside(folder: Path) -> Iterator[Source]:
+    for place in sorted(folder.rglob("*")):
+        if place.suffix in SUFFIXES and place.is_file():
+            yield Source(place.as_posix(), SUFFIXES[place.suffix])
+
+
+def _kind_of(place: Path) -> str:
+    kind = SUFFIXES.get(place.suffix)
+    if kind is not None:
+        return kind
+    known = ", ".join(SUFFIXES)
+    near = get_close_matches(place.suffix, SUFFIXES, n=1)
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    raise BadInput(f"{place.as_posix()}: unknown suffix {place.suffix!r}{hint}; known: {known}; or give --kind")
