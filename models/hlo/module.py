@@ -85,6 +85,10 @@ class Module:
     def entry(self) -> Computation:
         return self.by_name[self.entry_name]
 
+    def find(self, name: str | None) -> Computation | None:
+        """The computation of this name, or None where no name is given or the module has no such computation."""
+        return None if name is None else self.by_name.get(name)
+
 
 @dataclass(frozen=True, slots=True)
 class Operation:
