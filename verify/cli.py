@@ -23,6 +23,7 @@ class Entry(NamedTuple):
 COMMANDS: Final[dict[str, Entry]] = {
     "check": Entry("check", "Prove or refute what modules, rules and layouts claim."),
     "claims": Entry("claims", "List the claims that check owes."),
+    "explain": Entry("explain", "Say what a claim means, with examples."),
     "indexing": Entry("indexing", "Print the indexing maps of an instruction."),
     "serve": Entry("serve", "Answer JSON-RPC requests on standard input, one per line."),
 }

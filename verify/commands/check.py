@@ -46,12 +46,16 @@ def command(
 
     PATHS are files, folders, or - for standard input.
     """
+    from verify.claim_catalogue import unknown_name
     from verify.driver import check
     from verify.options import Options, Selection
     from verify.progress import progress_bar
     from verify.report import json_report, text
     from verify.sources import BadInput
 
+    for name in (*only, *skip):
+        if sentence := unknown_name(name):
+            raise click.BadParameter(sentence)
     options = Options(
         Selection(only, skip, instructions), jobs, cross, obligation_seconds, total_seconds,
         fail_fast=fail_fast, layout_sensitive=layout_sensitive, after_copy_insertion=after_copy_insertion, kind=kind,
@@ -61,6 +65,8 @@ def command(
             report = check(paths, options, progress)
     except BadInput as error:
         raise click.ClickException(str(error)) from error
+    for problem in report.problems:
+        print(problem.rendered or problem.message, file=sys.stderr)
     if form == "json":
         sys.stdout.writelines(json_report.chunks(report))
     else:

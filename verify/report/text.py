@@ -15,16 +15,14 @@ _COLOURS = {
 
 
 def lines(report: Report, verbosity: int = 0, colour: bool = False) -> Iterator[str]:
-    """The report, line by line.
+    """The report, line by line, without the problems of files that could not be read.
 
     Unknown findings of one file that have claim, opcode and reason in common are told once with their number;
     `verbosity` 1 tells each, and lists the opcodes that are not complete. With -1 only findings are told.
     """
     for f in report.files:
-        for problem in f.problems:
-            yield problem.rendered or problem.message
-        if verbosity >= 0 and not (f.problems and not f.modules and not f.others):
-            yield _file_line(f, colour)
+        if verbosity >= 0:
+            yield f"{f.file}: not checked" if f.problems else _file_line(f, colour)
         yield from _findings(f, verbosity, colour)
     if verbosity >= 1:
         yield from _incomplete(report)

@@ -1,0 +1,120 @@
+"""The command line: commands, help, exit statuses, bad usage and bad input."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+
+import click
+import pytest
+
+from verify.cli import COMMANDS, hloproof, run
+
+ROOT = Path(__file__).parents[1]
+
+
+def hloproof_process(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "verify", *arguments], capture_output=True, text=True, cwd=cwd, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+
+
+def test_version_starts_in_a_quarter_of_a_second() -> None:
+    times = []
+    for _ in range(4):
+        start = perf_counter()
+        done = hloproof_process("--version")
+        times.append(perf_counter() - start)
+        assert done.stdout.startswith("hloproof ") and done.returncode == 0
+    assert min(times) < 0.25
+
+
+def test_version_imports_no_solver() -> None:
+    code = "import sys, verify.cli as c; c.run(['--version']); print(sorted(m for m in sys.modules if m in {'z3', 'islpy', 'rich'}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_has_help_with_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([name, "--help"]) == 0
+    said = capsys.readouterr().out
+    assert "Example" in said and f"hloproof {name}" in said
+
+
+def test_help_fits_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) <= 40
+
+
+def test_the_table_names_real_commands() -> None:
+    context = click.Context(hloproof)
+    for name in hloproof.list_commands(context):
+        command = hloproof.get_command(context, name)
+        assert command is not None and command.name == name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["chekc"], "did you mean 'check'"),
+        (["check"], "Missing argument"),
+        (["check", "--no-such-option", "x.hlo"], "No such option"),
+        (["check", "missing.hlo"], "no such file or folder"),
+        (["check", "README.md"], "unknown suffix '.md'"),
+        (["check", "models"], "no input in this folder"),
+        (["check", "--only", "definitoin", "specs/examples/attention.hlo"], "did you mean 'definition'"),
+        (["check", "--obligation-seconds", "0", "specs/examples/attention.hlo"], "obligation-seconds"),
+    ],
+)  # fmt: skip
+def test_bad_usage_is_one_message_and_status_2(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert run(arguments) == 2
+    captured = capsys.readouterr()
+    assert said in captured.err and captured.out == "" and "Traceback" not in captured.err
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\x1f\x8b\x08\x00junk", "gzip"),
+        (b"PK\x03\x04junk", "zip"),
+        (b"\x0a\x08jit_main\x12\x04main\x00\x01", "protocol buffer"),
+        (bytes(range(256)) * 4, "binary"),
+        (b"HloModule m\n\nENTRY e {\n  ROOT p = f32[2] para\xffmeter(0)\n}\n", ":4:23: not UTF-8"),
+        (b"HloModule m\n\nENTRY e {\n  ROOT p = f32[2] parameter(0\n}\n", ":"),
+    ],
+)  # fmt: skip
+def test_bad_files_are_one_clear_message_and_status_2(
+    content: bytes, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bad.hlo"
+    path.write_bytes(content)
+    assert run(["check", str(path)]) == 2
+    captured = capsys.readouterr()
+    assert "bad.hlo" in captured.err and said in captured.err and "Traceback" not in captured.out + captured.err
+
+
+def test_another_package_called_models_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "__init__.py").write_text("")
+    code = f"import sys; sys.path[:0] = [{str(tmp_path)!r}, {str(ROOT)!r}]; import verify"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 1
+    assert "environment of its own" in done.stderr.splitlines()[-1]
+
+
+def test_the_public_names() -> None:
+    import models
+    import verify
+
+    assert {"check", "Verdict"} == set(verify.__all__) and verify.Verdict.PROVED == "proved" and callable(verify.check)
+    assert {"parse_module", "IndexingMap"} == set(models.__all__) and callable(models.parse_module)
+    with pytest.raises(AttributeError):
+        _ = verify.nothing

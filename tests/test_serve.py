@@ -1,0 +1,125 @@
+"""The JSON-RPC server: one line in, one line out, whatever the line is."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from verify.methods import METHODS
+from verify.serve import serve
+
+ROOT = Path(__file__).parents[1]
+
+
+def ask(*lines: str | bytes) -> list[Any]:
+    """The answers of a fresh server to these lines."""
+    requests = b"".join((line.encode() if isinstance(line, str) else line) + b"\n" for line in lines)
+    answers = io.BytesIO()
+    serve(io.BytesIO(requests), answers)
+    return [json.loads(line) for line in answers.getvalue().splitlines()]
+
+
+def call(method: str, **params: Any) -> dict[str, Any]:
+    [answer] = ask(json.dumps({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}))
+    assert answer["jsonrpc"] == "2.0" and answer["id"] == 7 and ("result" in answer) != ("error" in answer)
+    return dict(answer)
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "request_id"),
+    [
+        ("{", -32700, None),
+        ("nonsense", -32700, None),
+        (b"\xff\xfe", -32700, None),
+        ("[" * 100_000, -32700, None),
+        ('{"jsonrpc": "2.0", "id": NaN, "method": "version"}', -32700, None),
+        ("1" * 5_000, -32700, None),
+        ("[]", -32600, None),
+        ("null", -32600, None),
+        ("3", -32600, None),
+        ('{"id": 1, "method": "version"}', -32600, 1),
+        ('{"jsonrpc": "1.0", "id": 1, "method": "version"}', -32600, 1),
+        ('{"jsonrpc": "2.0", "id": 1, "method": 5}', -32600, 1),
+        ('{"jsonrpc": "2.0", "id": {}, "method": "version"}', -32600, None),
+        ('{"jsonrpc": "2.0", "id": true, "method": "version"}', -32600, None),
+        ('{"jsonrpc": "2.0", "id": 1, "method": "version", "params": "x"}', -32600, 1),
+        ('{"jsonrpc": "2.0", "id": "a", "method": "versoin"}', -32601, "a"),
+        ('{"jsonrpc": "2.0", "id": 1.5, "method": "parse_map", "params": {}}', -32602, 1.5),
+        ('{"jsonrpc": "2.0", "id": 1, "method": "parse_map", "params": ["(d0) -> ()"]}', -32602, 1),
+        ('{"jsonrpc": "2.0", "id": 1, "method": "parse_map", "params": {"map": 3}}', -32602, 1),
+        ('{"jsonrpc": "2.0", "id": 1, "method": "parse_map", "params": {"map": null}}', -32602, 1),
+        ('{"jsonrpc": "2.0", "id": 1, "method": "parse_map", "params": {"map?": "x"}}', -32602, 1),
+        ('{"jsonrpc": "2.0", "id": 1, "method": "parse_map", "params": {"mpa": "x"}}', -32602, 1),
+        ('{"jsonrpc": "2.0", "id": 1, "method": "layout", "params": {"shape": "f32[2]", "index": [true]}}', -32602, 1),
+    ],
+)  # fmt: skip
+def test_a_bad_line_has_its_error_and_the_server_goes_on(line: str | bytes, code: int, request_id: Any) -> None:
+    first, second = ask(line, '{"jsonrpc": "2.0", "id": 2, "method": "version"}')
+    assert first["error"]["code"] == code and first["id"] == request_id
+    assert "Traceback" not in first["error"]["message"]
+    assert second["id"] == 2 and second["result"]["name"] == "hloproof"
+
+
+def test_a_notification_is_not_answered() -> None:
+    assert ask('{"jsonrpc": "2.0", "method": "version"}', '{"jsonrpc": "2.0", "method": "nothing"}') == []
+
+
+def test_an_id_of_null_is_answered() -> None:
+    [answer] = ask('{"jsonrpc": "2.0", "id": null, "method": "version"}')
+    assert answer["id"] is None and "result" in answer
+
+
+def test_a_batch_is_answered_on_one_line() -> None:
+    one = '{"jsonrpc": "2.0", "id": 1, "method": "version"}'
+    [answer] = ask(f'[{one}, {{"jsonrpc": "2.0", "method": "version"}}, 5]')
+    assert [a["id"] for a in answer] == [1, None]
+    assert answer[1]["error"]["code"] == -32600
+
+
+def test_shutdown_is_answered_and_ends_the_server() -> None:
+    answers = ask('{"jsonrpc": "2.0", "id": 1, "method": "shutdown"}', '{"jsonrpc": "2.0", "id": 2, "method": "version"}')
+    assert answers == [{"jsonrpc": "2.0", "id": 1, "result": None}]
+
+
+def test_a_map_comes_back_as_it_is_printed() -> None:
+    answer = call("parse_map", map="(d0)[s0] -> (d0 floordiv 2 + s0), domain: d0 in [0, 9], s0 in [0, 1]")
+    assert answer["result"]["map"].split("\n")[0].startswith("(d0)[s0] -> (d0 / 2 + s0)")
+
+
+def test_bad_input_says_where() -> None:
+    error = call("parse_map", map="(d0) -> (d1), domain: d0 in [0, 9]")["error"]
+    assert error["code"] == -32602 and error["message"].startswith("1:10: ")
+
+
+def test_compose_puts_the_producer_behind_the_consumer() -> None:
+    consumer = "(d0) -> (d0 + 1), domain: d0 in [0, 3]"
+    producer = "(d0)[s0] -> (d0, s0), domain: d0 in [0, 9], s0 in [0, 4]"
+    answer = call("compose", first=consumer, second=producer)["result"]["map"]
+    assert answer.startswith("(d0)[s0] -> (d0 + 1, s0)")
+    error = call("compose", first=producer, second=consumer)["error"]
+    assert error["code"] == -32602
+
+
+def test_every_method_is_documented_in_the_help() -> None:
+    from verify.commands.serve import command
+
+    assert command.help is not None
+    assert all(name in command.help for name in METHODS)
+
+
+def test_the_process_answers_on_standard_output_alone_and_ends_with_0() -> None:
+    lines = b'{"jsonrpc":"2.0","id":1,"method":"version"}\n{bad\n'
+    done = subprocess.run(
+        [sys.executable, "-m", "verify", "serve"], input=lines, capture_output=True, cwd=ROOT, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.returncode == 0 and done.stderr == b""
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [a["id"] for a in answers] == [1, None]

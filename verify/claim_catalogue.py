@@ -1,0 +1,123 @@
+"""The claims by name: what each says, and an example that holds and one that does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final
+
+from verify.options import family
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One claim. `sentence` is for lists; `meaning`, `holds` and `fails` are for who asks for more."""
+
+    name: str
+    about: str
+    """What owes it: instruction, fusion, rule, layout, module."""
+    sentence: str
+    meaning: str
+    holds: str
+    fails: str
+    on_request: bool = False
+    """Checked only when `--only` names it."""
+
+
+_ENTRIES: Final = (
+    Entry(
+        "in-bounds", "instruction", "Every index that a map gives lies inside the operand's shape.",
+        "For every point of the map's domain, each result is at least 0 and less than the operand's size in that "
+        "dimension. An index outside means that the map reads memory that is not the operand's.",
+        "slice of f32[10] with [2:8] maps (d0) -> (d0 + 2), d0 in [0, 5]: at most 7, and there are 10.",
+        "(d0) -> (d0 + 5), d0 in [0, 5] into f32[10]: d0 = 5 reads index 10.",
+    ),
+    Entry(
+        "definition", "instruction", "The maps say exactly what the operation reads, in both directions.",
+        "The maps of an instruction, taken together per output and operand, are compared with a formula that is "
+        "written from the operation's meaning by other code. A set marked `moves` or `reads` has to agree point for "
+        "point, with how often each element is read; one marked `bound` has to cover.",
+        "transpose of f32[2,3] with dimensions={1,0}: (d0, d1) -> (d1, d0).",
+        "the same with (d0, d1) -> (d0, d1): output[0, 1] is operand[1, 0], and the map says operand[0, 1].",
+    ),
+    Entry(
+        "converse", "instruction", "Output-to-input and input-to-output maps are converse relations.",
+        "Output element o reads operand element i by the one exactly when i feeds o by the other. The two are built "
+        "by different code, so an error in either shows.",
+        "reverse of f32[4]: (d0) -> (3 - d0) in both directions.",
+        "broadcast of f32[4] to f32[2,4] with input-to-output (d0) -> (d0, s0): it should be (d0)[s0] -> (s0, d0).",
+    ),
+    Entry(
+        "partition", "instruction", "Every output element comes from exactly one source.",
+        "Owed by concatenate, pad and dynamic-update-slice: the domains of their maps do not overlap, and together "
+        "they cover the output.",
+        "concatenate of f32[2] and f32[3]: [0, 1] and [2, 4] of five elements.",
+        "the same with [0, 2] and [2, 4]: output[2] would come from both.",
+    ),
+    Entry(
+        "bijective", "instruction", "Each operand element goes to exactly one output element, and back.",
+        "Owed by reshape, transpose, reverse, copy, and bitcasts of equal element counts.",
+        "reshape of f32[6] to f32[2,3]: (d0, d1) -> (d0 * 3 + d1).",
+        "(d0, d1) -> (d0 * 2 + d1): output[0, 2] and output[1, 0] both read operand[2], and operand[5] is never read.",
+    ),
+    Entry(
+        "index-range", "instruction", "No intermediate value of an index computation overflows.",
+        "Every subexpression of a map, at every point of its domain, fits in a signed integer of the index width: 64 "
+        "bits, or 32 with `--index-width 32`.",
+        "(d0, d1) -> (d0 * 1024 + d1) for f32[1024,1024]: at most 1048575.",
+        "the linear index of f32[65536,65536] in 32 bits: 4294967295 does not fit.",
+    ),
+    Entry(
+        "dedup", "fusion", "A map that was dropped as a duplicate equals one that was kept.",
+        "The maps of a fusion to one operand are compared as relations, runtime variables and replicas included. Each "
+        "one dropped is proved equal to one kept, and those kept are pairwise different, each pair with a witness.",
+        "p0 + transpose(transpose(p0)): two paths, one map.",
+        "p0 + transpose(p0) with one map: output[0, 1] also reads p0[1, 0].",
+    ),
+    Entry(
+        "simplify", "fusion", "A simplified map means what it meant before.",
+        "At every point the map before and the map after have the same domain and the same results, and read each "
+        "element as often.",
+        "(d0) -> ((d0 * 4) floordiv 4), d0 in [0, 9] becomes (d0) -> (d0).",
+        "(d0) -> ((d0 floordiv 4) * 4) becomes (d0) -> (d0): d0 = 1 gave 0 and now gives 1.",
+    ),
+    Entry(
+        "layout", "instruction", "A tiled layout puts each element at a place of its own, inside the padded size.",
+        "The position in memory is computed from the index by minor-to-major order and tiles. It is one to one, inside "
+        "the padded size, onto exactly when nothing is padded, and agrees with pad, reshape and transpose.",
+        "f32[3,5]{1,0:T(2,2)}: element (2, 3) lies at 17 of 24.",
+        "the same with floor for ceil in the number of tiles: (0, 4) and (2, 0) would both lie at 8.",
+    ),
+    Entry(
+        "bitcast", "instruction", "A bitcast keeps every element at its place in memory, bit for bit.",
+        "Each logical element of the result lies where the element of the operand that it is said to be lies, layouts "
+        "included; where element counts differ, what is left over is padding.",
+        "bitcast of f32[2,3]{1,0} to f32[3,2]{0,1}: a transpose of the index, nothing moves.",
+        "bitcast of f32[2,3]{1,0} to f32[3,2]{1,0} said to be a transpose: result (0, 1) lies at 1, and operand (1, 0) at 3.",
+    ),
+    Entry(
+        "rule", "rule", "A rewrite rule is right for all values that meet its conditions.",
+        "Whenever the conditions hold and the left side is defined, the right side is defined and equal. The "
+        "conditions can be met (else the rule is vacuous), and the sides differ (else it is trivial).",
+        "(x floordiv a) floordiv b => x floordiv (a * b) when a != 0, b > 0.",
+        "the same for b < 0: x = 1, a = 2, b = -7 gives 0 on the left and -1 on the right.",
+    ),
+)  # fmt: skip
+
+CATALOGUE: Final[Mapping[str, Entry]] = {e.name: e for e in _ENTRIES}
+
+
+def families() -> tuple[str, ...]:
+    """The names that stand for several claims."""
+    return tuple(dict.fromkeys(family(name) for name in CATALOGUE))
+
+
+def unknown_name(name: str) -> str | None:
+    """A sentence about a name that is neither a claim nor a family, with a suggestion; None for a known one."""
+    known = (*CATALOGUE, *families())
+    if name in known:
+        return None
+    near = get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else "`hloproof claims` lists them"
+    return f"no claim or family {name!r}; {hint}"

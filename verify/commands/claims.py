@@ -1,0 +1,16 @@
+"""`hloproof claims`."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("claims", epilog="Example:  hloproof claims")
+def command() -> None:
+    """List the claims that check owes, each with what it says."""
+    from verify.claim_catalogue import CATALOGUE
+
+    width = max(len(name) for name in CATALOGUE)
+    for entry in CATALOGUE.values():
+        when = " Only when named." if entry.on_request else ""
+        click.echo(f"{entry.name:{width}s}  {entry.sentence}{when}")
