@@ -1,0 +1,174 @@
+"""Claims are put together from obligations: equal ones proved once, the worst verdict wins, nothing is assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from models.errors import NotModelled
+from models.expr import Var
+from models.interval import Interval
+from verify.claim import Exit, Verdict
+from verify.formula import le
+from verify.obligation import Obligation, Outcome
+from verify.options import Selection
+from verify.proving import Prover
+from verify.results import exit_status, worst
+
+
+def at_most(bound: int) -> Obligation:
+    """d0 in [0, 9] is at most `bound`."""
+    return Obligation((("d0", Interval(0, 9)),), le(Var("d0"), bound))
+
+
+@dataclass(frozen=True)
+class Owed:
+    claim: str
+    bounds: tuple[int, ...] = (9,)
+    subject: str = ""
+    assumptions: tuple[str, ...] = ()
+    failure: Exception | None = None
+
+    def obligations(self) -> Sequence[Obligation]:
+        if self.failure:
+            raise self.failure
+        return tuple(at_most(b) for b in self.bounds)
+
+    def describe(self, model: dict[str, int], obligation: Obligation) -> str:
+        return f"d0 = {model['d0']}"
+
+
+def answer(obligations: Sequence[Obligation], decided: Callable[[int, Outcome], None]) -> None:
+    """An engine that knows these obligations: refuted below 9, given up at 100."""
+    for number, o in enumerate(obligations):
+        bound = o.conclusion.rhs.value  # type: ignore[union-attr]
+        if bound == 100:
+            decided(number, Outcome("unknown", reason="too large"))
+        elif bound == 200:
+            decided(number, Outcome("internal", ("isl", "z3"), reason="engines disagree"))
+        elif bound < 9:
+            decided(number, Outcome("refuted", ("isl",), (("d0", bound + 1),), ms=1.0))
+        else:
+            decided(number, Outcome("proved", ("isl",), ms=1.0))
+
+
+def prove(*owed: Owed, selection: Selection | None = None) -> dict[str, tuple[Verdict, str | None, str | None]]:
+    prover = Prover(selection or Selection())
+    verdicts = prover.add(lambda: owed, "here")
+    prover.prove(answer)
+    prover.settle("missing")
+    return {c.claim: (c.verdict, c.counterexample, c.reason) for c in verdicts.claims}
+
+
+@pytest.mark.parametrize(
+    ("owed", "verdict", "counterexample", "reason"),
+    [
+        (Owed("definition"), Verdict.PROVED, None, None),
+        (Owed("definition", ()), Verdict.PROVED, None, None),
+        (Owed("definition", (9, 10)), Verdict.PROVED, None, None),
+        (Owed("definition", (9, 4)), Verdict.REFUTED, "d0 = 5", None),
+        (Owed("definition", (9, 100)), Verdict.UNKNOWN, None, "too large"),
+        (Owed("definition", (100, 4)), Verdict.REFUTED, "d0 = 5", None),
+        (Owed("definition", (4, 200)), Verdict.INTERNAL, None, "engines disagree"),
+        (Owed("definition", failure=NotModelled("fft")), Verdict.UNKNOWN, None, "fft"),
+        (Owed("definition", failure=KeyError("x")), Verdict.INTERNAL, None, "KeyError: 'x'"),
+        (Owed("definition", (100,), "output 0"), Verdict.UNKNOWN, None, "output 0: too large"),
+    ],
+)  # fmt: skip
+def test_the_worst_obligation_decides_the_claim(
+    owed: Owed, verdict: Verdict, counterexample: str | None, reason: str | None
+) -> None:
+    assert prove(owed) == {"definition": (verdict, counterexample, reason)}
+
+
+def test_equal_obligations_are_proved_once() -> None:
+    prover = Prover(Selection())
+    first = prover.add(lambda: [Owed("definition", (9, 10))], "first")
+    second = prover.add(lambda: [Owed("converse", (10, 11))], "second")
+    assert prover.distinct == 3
+    prover.prove(answer)
+    prover.settle("missing")
+    assert first.complete and second.complete
+
+
+def test_claims_of_one_name_are_one_record() -> None:
+    found = prove(Owed("definition", (9,), "operand 0"), Owed("definition", (4,), "operand 1"), Owed("converse"))
+    assert found["definition"][0] is Verdict.REFUTED and found["converse"][0] is Verdict.PROVED
+
+
+def test_an_operation_without_an_entry_is_unknown_and_not_silent() -> None:
+    def owe() -> Sequence[Owed]:
+        raise NotModelled("opcode frobnicate")
+
+    prover = Prover(Selection())
+    verdicts = prover.add(owe, "x")
+    prover.settle("missing")
+    assert [(c.verdict, c.reason) for c in verdicts.claims] == [(Verdict.UNKNOWN, "opcode frobnicate")]
+
+
+def test_what_was_not_decided_is_unknown() -> None:
+    prover = Prover(Selection())
+    verdicts = prover.add(lambda: [Owed("definition")], "x")
+
+    def stop(obligations: Sequence[Obligation], decided: Callable[[int, Outcome], None]) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        prover.prove(stop)
+    prover.settle("interrupted")
+    assert [(c.verdict, c.reason) for c in verdicts.claims] == [(Verdict.UNKNOWN, "interrupted")]
+
+
+def test_fail_fast_stops_at_the_first_refutation() -> None:
+    prover = Prover(Selection())
+    verdicts = prover.add(lambda: [Owed("definition", (9,)), Owed("converse", (4,)), Owed("in-bounds", (10,))], "x")
+    prover.prove(answer, fail_fast=True)
+    prover.settle("stopped")
+    assert [(c.claim, c.verdict) for c in verdicts.claims] == [
+        ("definition", Verdict.PROVED), ("converse", Verdict.REFUTED), ("in-bounds", Verdict.UNKNOWN),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("selection", "claims"),
+    [
+        (Selection(), {"definition", "async-chain", "async-done"}),
+        (Selection(only=("definition",)), {"definition"}),
+        (Selection(only=("async",)), {"async-chain", "async-done"}),
+        (Selection(skip=("async",)), {"definition"}),
+        (Selection(only=("async",), skip=("async-done",)), {"async-chain"}),
+    ],
+)  # fmt: skip
+def test_selection_by_claim_and_family(selection: Selection, claims: set[str]) -> None:
+    owed = [Owed(name) for name in ("definition", "async-chain", "async-done")]
+    assert set(prove(*owed, selection=selection)) == claims
+
+
+def test_a_claim_on_request_runs_only_when_it_is_named() -> None:
+    assert not Selection().takes_claim("async-linear", on_request=True)
+    assert not Selection(only=("async",)).takes_claim("async-linear", on_request=True)
+    assert Selection(only=("async-linear",)).takes_claim("async-linear", on_request=True)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "bad_input", "status"),
+    [
+        (set(), False, Exit.OK),
+        ({Verdict.PROVED}, False, Exit.OK),
+        ({Verdict.PROVED, Verdict.UNKNOWN}, False, Exit.UNKNOWN),
+        ({Verdict.UNKNOWN, Verdict.REFUTED}, False, Exit.REFUTED),
+        ({Verdict.UNKNOWN, Verdict.VACUOUS}, False, Exit.REFUTED),
+        ({Verdict.TRIVIAL}, False, Exit.REFUTED),
+        ({Verdict.REFUTED}, True, Exit.BAD_INPUT),
+        (set(), True, Exit.BAD_INPUT),
+        ({Verdict.REFUTED, Verdict.INTERNAL}, True, Exit.INTERNAL),
+    ],
+)  # fmt: skip
+def test_the_order_of_exit_statuses(verdicts: set[Verdict], bad_input: bool, status: Exit) -> None:
+    assert exit_status(verdicts, bad_input) is status
+
+
+def test_nothing_owed_is_proved() -> None:
+    assert worst(()) is Verdict.PROVED
