@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from models.errors import InputError
 from models.hlo.module import Module
-from verify.options import Options, Selection
-from verify.proving import Engine, Progress, Prover
+from verify.engine_run import batch_engine, warm_engine
+from verify.obligation import Outcome
+from verify.options import Options
+from verify.proving import Progress, Prover
 from verify.results import FileResults, InputProblem, Report
 from verify.sources import BadInput, Source, find_sources
 
@@ -32,7 +34,7 @@ def check_sources(sources: Iterable[Source], options: Options, progress: Progres
     try:
         for source in sources:
             report.files.append(run.file(source.name, source.kind, source.read))
-        run.prover.prove(run.engine(report), progress, options.fail_fast)
+        run.prover.prove(batch_engine(options, report.stages), progress, options.fail_fast)
         missing = "not tried: the check ended at the first refutation (--fail-fast)"
     except KeyboardInterrupt:
         report.interrupted = True
@@ -41,16 +43,18 @@ def check_sources(sources: Iterable[Source], options: Options, progress: Progres
     return report
 
 
-def check_hlo(text: str, selection: Selection, layout_sensitive: bool = False) -> Report:
-    """Check HLO text. Raises InputError when it is wrong."""
+def check_hlo(text: str, options: Options, known: dict[str, Outcome] | None = None) -> Report:
+    """Check HLO text in this process. `known` keeps what was proved from call to call.
+
+    Raises InputError when the text is wrong.
+    """
     from models.hlo.parser import parse_modules
 
-    options = Options(selection=selection, jobs=1, layout_sensitive=layout_sensitive)
     run = _Run(options)
     results = FileResults("", "hlo")
     run.modules(results, parse_modules(text))
     report = Report([results])
-    run.prover.prove(run.engine(report), None)
+    run.prover.prove(warm_engine({} if known is None else known))
     run.prover.settle("not tried")
     return report
 
@@ -92,8 +96,3 @@ class _Run:
             seen[module.name] = seen.get(module.name, 0) + 1
             label = module.name if seen[module.name] == 1 else f"{module.name}@{seen[module.name]}"
             results.modules.append(self._instructions.module(module, label))
-
-    def engine(self, report: Report) -> Engine:
-        from verify.engine_run import engine
-
-        return engine(self.options, report.stages)

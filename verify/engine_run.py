@@ -3,30 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from time import perf_counter
 
 from verify.obligation import Obligation, Outcome
 from verify.options import Options
 from verify.proving import Engine
 
+Stages = dict[str, tuple[int, float]]
+"""Per stage: how many obligations it was asked for, and milliseconds."""
 
-def engine(options: Options, stages: dict[str, tuple[int, float]]) -> Engine:
-    """An engine with the budget, the cache and the number of workers that the options ask for; adds to `stages`."""
+
+def batch_engine(options: Options, stages: Stages) -> Engine:
+    """Workers that can be killed, with the budget, the cache and the number of processes that the options ask for."""
 
     def run(obligations: Sequence[Obligation], decided: Callable[[int, Outcome], None]) -> None:
+        from verify.batch import Settings, prove_all
         from verify.budget import Budget
-        from verify.portfolio import prove
+        from verify.worker import Task
 
-        started = perf_counter()
-        budget = Budget(seconds=options.obligation_seconds)
-        for number, obligation in enumerate(obligations):
-            if options.total_seconds is not None and perf_counter() - started > options.total_seconds:
-                outcome = Outcome("unknown", reason="the total time ran out (--total-seconds)", final=False)
-            else:
-                outcome = prove(obligation, budget, options.cross)
-            for name, ms in outcome.stages:
-                count, total = stages.get(name, (0, 0.0))
-                stages[name] = (count + (name in outcome.engines), total + ms)
+        def counted(number: int, outcome: Outcome) -> None:
+            _count(stages, outcome)
             decided(number, outcome)
 
+        task = Task(Budget(seconds=options.obligation_seconds), options.cross)
+        settings = Settings(task, options.jobs, options.total_seconds, options.cache, options.certify)
+        prove_all(obligations, settings, counted)
+
     return run
+
+
+def warm_engine(known: dict[str, Outcome]) -> Engine:
+    """The engines in this process, which need no start, with what was proved before kept in `known` by normal form.
+
+    For a server: the limits are the deterministic ones only.
+    """
+
+    def run(obligations: Sequence[Obligation], decided: Callable[[int, Outcome], None]) -> None:
+        from dataclasses import replace
+
+        from verify.normal_form import key
+        from verify.portfolio import prove
+
+        for number, obligation in enumerate(obligations):
+            form = key(obligation)
+            outcome = known.get(form)
+            if outcome is None:
+                outcome = known[form] = prove(obligation)
+            names = [name for name, _ in obligation.variables]
+            model = tuple(zip(names, (v for _, v in outcome.model), strict=True)) if outcome.model else ()
+            decided(number, replace(outcome, model=model))
+
+    return run
+
+
+def _count(stages: Stages, outcome: Outcome) -> None:
+    """Add the stages of one outcome; the last one is the one that decided."""
+    for place, (name, ms) in enumerate(outcome.stages):
+        count, total = stages.get(name, (0, 0.0))
+        decided = place == len(outcome.stages) - 1 and outcome.verdict in ("proved", "refuted")
+        stages[name] = (count + decided, total + ms)

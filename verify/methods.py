@@ -84,14 +84,23 @@ def simplify(map: str, rescale: bool = False, remove_unused: bool = False) -> di
     }
 
 
+_proved_before: Final[dict[str, Any]] = {}
+"""What `check` has proved in this process, by normal form."""
+
+
 def check(
     hlo: str, only: list[str] | None = None, skip: list[str] | None = None, layout_sensitive: bool = False
 ) -> dict[str, Any]:
+    from verify.claim_catalogue import unknown_name
     from verify.driver import check_hlo
-    from verify.options import Selection
+    from verify.options import Options, Selection
     from verify.report.json_report import obligations
 
-    report = check_hlo(hlo, Selection(tuple(only or ()), tuple(skip or ())), layout_sensitive=layout_sensitive)
+    for name in (*(only or ()), *(skip or ())):
+        if sentence := unknown_name(name):
+            raise BadParameters(sentence)
+    options = Options(Selection(tuple(only or ()), tuple(skip or ())), layout_sensitive=layout_sensitive)
+    report = check_hlo(hlo, options, _proved_before)
     return {"verdict": str(report.verdict), "obligations": obligations(report)}
 
 

@@ -46,6 +46,7 @@ def command(
 
     PATHS are files, folders, or - for standard input.
     """
+    from verify.cache import default_path
     from verify.claim_catalogue import unknown_name
     from verify.driver import check
     from verify.options import Options, Selection
@@ -58,7 +59,7 @@ def command(
             raise click.BadParameter(sentence)
     options = Options(
         Selection(only, skip, instructions), jobs, cross, obligation_seconds, total_seconds,
-        fail_fast=fail_fast, layout_sensitive=layout_sensitive, after_copy_insertion=after_copy_insertion, kind=kind,
+        cache=None if no_cache else cache or default_path(), fail_fast=fail_fast, layout_sensitive=layout_sensitive, after_copy_insertion=after_copy_insertion, kind=kind,
     )
     try:
         with progress_bar(not quiet) as progress:
