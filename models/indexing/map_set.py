@@ -17,9 +17,12 @@ class OperandMaps:
     """The maps between one output and one operand, as a set: their union is what is promised.
 
     For output-to-input `operand` is the operand number; for input-to-output it is the output number (0 for an
-    array result, the tuple position otherwise).
+    array result, the tuple position otherwise; arrays in nested tuples are counted in order). An operand that is never
+    read has no maps.
     """
 
     operand: int
     kind: Kind
     maps: tuple[IndexingMap, ...]
+    position: tuple[int, ...] = ()
+    """Where the array lies in the operand's tuple; () for operands that are arrays."""

@@ -1,0 +1,277 @@
+"""Operations that read other devices.
+
+A map's replica part gives the position, in the reader's group, of the device whose element is read. The group is the
+one of the group table that the reader's id stands in, so position and id differ. Where what is read depends on the
+reader's own place, the maps hold a runtime variable provided by `READER`: the reader's position in its group, for
+collective-permute its id. A group of one device reads its own element; then there is no replica part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from models.errors import NotModelled
+from models.expr import Const, Expr
+from models.hlo.attributes import DevicePairs, ReplicaGroups
+from models.hlo.module import Operation
+from models.hlo.shape import Shape, TupleShape, leaves
+from models.indexing.box import (
+    RangeVariables,
+    data_outputs,
+    divided,
+    one,
+    plus,
+    sizes,
+    times,
+)
+from models.indexing.map_set import OperandMaps
+from models.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, boxed, dim, identity, rng, rt
+from models.interval import Interval
+
+READER: Final = "reader"
+"""The provider of the runtime variable that holds the reader's own place: its position in its group, or its id for
+collective-permute, whose pairs name ids."""
+
+WRITER: Final = "writer"
+"""In input-to-output maps, the place of the device that holds the element: its position in its group, or its id."""
+
+
+def group_size(op: Operation) -> int:
+    """Devices per group. Without groups all replicas form one; a channel id without global device ids multiplies by the
+    partitions. Raises NotModelled when groups are of different sizes."""
+    groups = op.attributes.get("replica_groups")
+    members = {len(g) for g in groups.groups} if isinstance(groups, ReplicaGroups) else set()
+    if len(members) > 1:
+        raise NotModelled("replica groups of different sizes")
+    size = members.pop() if members else 0
+    is_global = op.attributes.flag("use_global_device_ids")
+    has_channel = "channel_id" in op.attributes
+    if op.opcode.startswith(("all-to-all", "collective-permute", "ragged-all-to-all", "collective-broadcast")):
+        return size or (op.partitions if has_channel else op.replicas)
+    if is_global:
+        return size or op.replicas * op.partitions
+    return (size or op.replicas) * (op.partitions if has_channel else 1)
+
+
+def _from(m: IndexingMap, position: Expr, group: int) -> IndexingMap:
+    """The map with its replica part; without one when the group has one device only."""
+    if group == 1:
+        return m
+    return IndexingMap(
+        m.dims, m.results, m.ranges, m.runtime, m.constraints,
+        replica=IndexingMap(m.dims, (position,), m.ranges, m.runtime, m.constraints),
+    )
+
+
+def _place(provider: str, group: int) -> RuntimeVariable:
+    return RuntimeVariable(Interval(0, group - 1), provider=provider)
+
+
+def all_reduce_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """The same element of every device of the group. Output n reduces operand n."""
+    box, group = sizes(op.operands[output]), group_size(op)
+    return (one(output, "reads", _same_everywhere(box, group)),)
+
+
+def all_reduce_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    return (one(operand, "reads", _same_everywhere(sizes(op.operands[operand]), group_size(op))),)
+
+
+def _same_everywhere(box: Sequence[int], group: int) -> IndexingMap:
+    ranges = RangeVariables()
+    member = ranges.new(group)
+    return _from(IndexingMap(boxed(box), tuple(dim(i) for i in range(len(box))), ranges.done()), member, group)
+
+
+def all_gather_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """Along the gathered dimension, the n-th stretch is the operand of the n-th device of the group."""
+    operand = output
+    (axis,) = op.attributes.integers("dimensions")
+    box, own = sizes(_outputs(op)[output]), sizes(op.operands[operand])
+    group = _ratio(box[axis], own[axis], op)
+    if group == 1:
+        return (one(operand, "moves", identity(box)),)
+    results = tuple(dim(i) % own[axis] if i == axis else dim(i) for i in range(len(box)))
+    return (one(operand, "moves", _from(IndexingMap(boxed(box), results), divided(dim(axis), own[axis]), group)),)
+
+
+def all_gather_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """Every device of the group gets the element, in the stretch of the device that holds it."""
+    (axis,) = op.attributes.integers("dimensions")
+    box, own = sizes(_outputs(op)[operand]), sizes(op.operands[operand])
+    group = _ratio(box[axis], own[axis], op)
+    if group == 1:
+        return (one(operand, "moves", identity(own)),)
+    results = tuple(dim(i) + times(rt(0), own[axis]) if i == axis else dim(i) for i in range(len(own)))
+    m = IndexingMap(boxed(own), results, _members(group), (_place(WRITER, group),))
+    return (one(operand, "moves", _from(m, rng(0), group)),)
+
+
+def reduce_scatter_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """The reader's own stretch of the scattered dimension, on every device of the group."""
+    (axis,) = op.attributes.integers("dimensions")
+    box, operand = sizes(_outputs(op)[output]), sizes(op.operands[output])
+    group = _ratio(operand[axis], box[axis], op)
+    if group == 1:
+        return (one(output, "reads", identity(box)),)
+    results = tuple(dim(i) + times(rt(0), box[axis]) if i == axis else dim(i) for i in range(len(box)))
+    m = IndexingMap(boxed(box), results, _members(group), (_place(READER, group),))
+    return (one(output, "reads", _from(m, rng(0), group)),)
+
+
+def reduce_scatter_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The element goes to the one device whose stretch it lies in."""
+    (axis,) = op.attributes.integers("dimensions")
+    box, own = sizes(op.operands[operand]), sizes(_outputs(op)[operand])
+    group = _ratio(box[axis], own[axis], op)
+    if group == 1:
+        return (one(operand, "reads", identity(box)),)
+    results = tuple(dim(i) % own[axis] if i == axis else dim(i) for i in range(len(box)))
+    return (one(operand, "reads", _from(IndexingMap(boxed(box), results), divided(dim(axis), own[axis]), group)),)
+
+
+def all_to_all_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """The n-th stretch of the split dimension comes from the n-th device, from the stretch with the reader's number. In
+    the tuple form stretches are operands: output n is the operand with the reader's number on the n-th device."""
+    if isinstance(op.shape, TupleShape):
+        return _tuple_all_to_all(op, len(op.operands), output, READER)
+    (axis,) = op.attributes.integers("dimensions")
+    box = sizes(op.shape)
+    group = group_size(op)
+    return (one(0, "moves", _exchange(box, axis, group, READER)),)
+
+
+def all_to_all_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    if isinstance(op.shape, TupleShape):
+        return _tuple_all_to_all(op, len(op.operands), operand, WRITER)
+    (axis,) = op.attributes.integers("dimensions")
+    return (one(0, "moves", _exchange(sizes(op.operands[0]), axis, group_size(op), WRITER)),)
+
+
+def _exchange(box: Sequence[int], axis: int, group: int, provider: str) -> IndexingMap:
+    """The exchange is its own inverse: stretch p of device n and stretch n of device p change places."""
+    if group == 1:
+        return identity(box)
+    if box[axis] % group:
+        raise NotModelled("all-to-all that does not split evenly")
+    stretch = box[axis] // group
+    inner = dim(axis) % stretch if stretch > 1 else Const(0)
+    moved = times(rt(0), stretch) if stretch == 1 else inner + times(rt(0), stretch)
+    results = tuple(moved if i == axis else dim(i) for i in range(len(box)))
+    m = IndexingMap(boxed(box), results, (), (_place(provider, group),))
+    return _from(m, divided(dim(axis), stretch), group)
+
+
+def _tuple_all_to_all(op: Operation, group: int, own: int, provider: str) -> tuple[OperandMaps, ...]:
+    box = sizes(op.operands[own])
+    index = tuple(dim(i) for i in range(len(box)))
+    if group == 1:
+        return (one(0, "moves", identity(box)),)
+    found = []
+    for other in range(group):
+        here = (Constraint(rt(0), Interval.point(other)),)
+        m = IndexingMap(boxed(box), index, (), (_place(provider, group),), here)
+        found.append(one(other, "moves", _from(m, Const(own), group)))
+    return tuple(found)
+
+
+def collective_permute_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """The element of the device that the pairs name as the reader's source; the replica part and the reader are ids. A
+    device that is no target gets zeros, which read nothing."""
+    _check_permuted(op)
+    return (OperandMaps(output, "moves", _permuted(op, output, READER)),)
+
+
+def collective_permute_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    _check_permuted(op)
+    return (OperandMaps(operand, "moves", _permuted(op, operand, WRITER)),)
+
+
+def _check_permuted(op: Operation) -> None:
+    """Output n permutes operand n; the in-place form, with destination and offsets as operands, is not modelled."""
+    if len(op.operands) != len(data_outputs(op)):
+        raise NotModelled(f"{op.opcode} with {len(op.operands)} operands")
+
+
+def _permuted(op: Operation, operand: int, provider: str) -> tuple[IndexingMap, ...]:
+    pairs = op.attributes.get("source_target_pairs")
+    if not isinstance(pairs, DevicePairs):
+        raise NotModelled("collective-permute without pairs")
+    own_to_other = sorted((t, s) if provider == READER else (s, t) for s, t in pairs.pairs)
+    box = sizes(op.operands[operand])
+    index, found = tuple(dim(i) for i in range(len(box))), []
+    devices = max((max(p) for p in own_to_other), default=0) + 1
+    for first, last, distance in _runs(own_to_other):
+        m = IndexingMap(
+            boxed(box), index, (), (RuntimeVariable(Interval(0, devices - 1), provider=provider),),
+            (Constraint(rt(0), Interval(first, last)),),
+        )
+        found.append(IndexingMap(
+            m.dims, m.results, m.ranges, m.runtime, m.constraints,
+            IndexingMap(m.dims, (plus(rt(0), distance),), m.ranges, m.runtime, m.constraints),
+        ))
+    return tuple(found)
+
+
+def _runs(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    """Sorted pairs (a, b) as runs: first a, last a, and the b - a that they share."""
+    found: list[tuple[int, int, int]] = []
+    for a, b in pairs:
+        if found and found[-1][1] == a - 1 and found[-1][2] == b - a:
+            found[-1] = (found[-1][0], a, b - a)
+        else:
+            found.append((a, a, b - a))
+    return found
+
+
+def collective_broadcast_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """The element of the first device of the group."""
+    return (one(output, "moves", _from(identity(sizes(op.operands[output])), Const(0), group_size(op))),)
+
+
+def collective_broadcast_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The first device's element goes to every device of the group, another device's nowhere."""
+    box, group = sizes(op.operands[operand]), group_size(op)
+    if group == 1:
+        return (one(operand, "moves", identity(box)),)
+    m = IndexingMap(
+        boxed(box), tuple(dim(i) for i in range(len(box))), _members(group), (_place(WRITER, group),),
+        (Constraint(rt(0), Interval.point(0)),),
+    )
+    return (one(operand, "moves", _from(m, rng(0), group)),)
+
+
+def ragged_all_to_all_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """Which rows move is decided by offsets and sizes at run time, on all devices: a bound."""
+    box, group, found = sizes(op.shape), group_size(op), []
+    for n, shape in enumerate(op.operands):
+        found.append(one(n, "bound", _everywhere(box, sizes(shape), group)))
+    return tuple(found)
+
+
+def ragged_all_to_all_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    return (one(0, "bound", _everywhere(sizes(op.operands[operand]), sizes(op.shape), group_size(op))),)
+
+
+def _everywhere(box: Sequence[int], to: Sequence[int], group: int) -> IndexingMap:
+    ranges = RangeVariables()
+    results = tuple(ranges.new(n) for n in to)
+    member = ranges.new(group)
+    return _from(IndexingMap(boxed(box), results, ranges.done()), member, group)
+
+
+def _members(group: int) -> tuple[Variable, ...]:
+    return (Variable(Interval.of_size(group)),)
+
+
+def _ratio(large: int, small: int, op: Operation) -> int:
+    if small == 0:
+        return 1
+    if large % small:
+        raise NotModelled(f"{op.opcode} that does not split evenly")
+    return large // small
+
+
+def _outputs(op: Operation) -> list[Shape]:
+    return [shape for _, shape in leaves(op.shape)]

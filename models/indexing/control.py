@@ -1,0 +1,206 @@
+"""Operations that hand values on, make them, or hide them: tuples, async starts and dones, opaque calls."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from models.errors import NotModelled
+from models.hlo.module import Operation
+from models.hlo.shape import Shape, TupleShape, leaves
+from models.indexing.box import (
+    Builder,
+    bounds,
+    data_operands,
+    data_outputs,
+    holds_data,
+    one,
+    output_shape,
+    to_scalar,
+    whole,
+)
+from models.indexing.map_set import OperandMaps
+from models.indexing_map import identity
+
+
+def nothing(op: Operation, number: int) -> tuple[OperandMaps, ...]:
+    """No operand's data is read: constant, iota, parameter, partition-id, replica-id, after-all."""
+    return ()
+
+
+def nothing_read(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """There are operands, and their elements are not read: get-dimension-size."""
+    output_shape(op, output)
+    return tuple(OperandMaps(n, "reads", (), position) for n, position, _ in data_operands(op))
+
+
+def nothing_written(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    return tuple(OperandMaps(n, "reads", ()) for n, _ in data_outputs(op))
+
+
+def tuple_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """Output n is the n-th array of the operands, counted through nested tuples."""
+    places = [(n, position, leaf) for n, shape in enumerate(op.operands) for position, leaf in leaves(shape)]
+    operand, position, leaf = places[output]
+    return (one(operand, "moves", identity(bounds(leaf)), position),) if holds_data(leaf) else ()
+
+
+def tuple_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    before = sum(len(list(leaves(shape))) for shape in op.operands[:operand])
+    return tuple(
+        one(before + k, "moves", identity(bounds(leaf)), position)
+        for k, (position, leaf) in enumerate(leaves(op.operands[operand]))
+        if holds_data(leaf)
+    )
+
+
+def get_tuple_element_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """The same element of the array at tuple position `index`."""
+    position, leaf = _element(op)[output]
+    return (one(0, "moves", identity(bounds(leaf)), position),) if holds_data(leaf) else ()
+
+
+def get_tuple_element_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    return tuple(
+        one(k, "moves", identity(bounds(leaf)), position)
+        for k, (position, leaf) in enumerate(_element(op))
+        if holds_data(leaf)
+    )
+
+
+def _element(op: Operation) -> list[tuple[tuple[int, ...], Shape]]:
+    """The arrays of the element taken, each with its position in the operand."""
+    shape, index = op.operands[0], op.attributes.integer("index", 0)
+    if not isinstance(shape, TupleShape) or not 0 <= index < len(shape.elements):
+        raise NotModelled("get-tuple-element of something that has no such element")
+    return [((index, *position), leaf) for position, leaf in leaves(shape.elements[index])]
+
+
+def first_operand_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """The first operand passes through, array by array: opt-barrier, domain, add-dependency. Others are tokens."""
+    position, leaf = list(leaves(op.operands[0]))[output]
+    return (one(0, "moves", identity(bounds(leaf)), position),) if holds_data(leaf) else ()
+
+
+def first_operand_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    if operand:
+        return ()
+    return tuple(
+        one(k, "moves", identity(bounds(leaf)), position)
+        for k, (position, leaf) in enumerate(leaves(op.operands[0]))
+        if holds_data(leaf)
+    )
+
+
+def opaque_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """What happens inside is not known: every output element may depend on every element of every operand."""
+    shape = output_shape(op, output)
+    if not holds_data(shape):
+        return ()
+    out = bounds(shape)
+    return tuple(
+        one(n, "bound", whole(out, to) if (to := bounds(leaf)) else to_scalar(out), position)
+        for n, position, leaf in data_operands(op)
+    )
+
+
+def opaque_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    return tuple(
+        one(n, "bound", whole(bounds(leaf), bounds(shape)), position)
+        for position, leaf in leaves(op.operands[operand])
+        if holds_data(leaf)
+        for n, shape in data_outputs(op)
+    )
+
+
+def copy_start_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """Outputs: destination, source, context. Both arrays hold the operand."""
+    return (one(0, "moves", identity(bounds(op.operands[0]))),) if output < 2 else ()
+
+
+def copy_start_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    m = identity(bounds(op.operands[0]))
+    return one(0, "moves", m), one(1, "moves", m)
+
+
+def send_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """Outputs: operand, context, token."""
+    return (one(0, "moves", identity(bounds(op.operands[0]))),) if output == 0 else ()
+
+
+def send_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    return (one(0, "moves", identity(bounds(op.operands[0]))),) if operand == 0 else ()
+
+
+def done_with_first_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """copy-done, recv-done: output 0 is the first array of the operand."""
+    if output or not holds_data(output_shape(op, output)):
+        return ()
+    position, leaf = next(iter(leaves(op.operands[0])))
+    return (one(0, "moves", identity(bounds(leaf)), position),)
+
+
+def done_with_first_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    position, leaf = next(iter(leaves(op.operands[0])))
+    if not holds_data(leaf) or not data_outputs(op):
+        return ()
+    return (one(0, "moves", identity(bounds(leaf)), position),)
+
+
+def done_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """all-gather-done, all-reduce-done, collective-permute-done: the start's outputs, which stand after its operands in
+    the tuple where it repeats them."""
+    position, leaf = _finished(op)[output]
+    return (one(0, "moves", identity(bounds(leaf)), position),) if holds_data(leaf) else ()
+
+
+def done_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    return tuple(one(k, "moves", identity(bounds(leaf)), position) for k, (position, leaf) in enumerate(_finished(op)))
+
+
+def _finished(op: Operation) -> list[tuple[tuple[int, ...], Shape]]:
+    started, outputs = list(leaves(op.operands[0])), len(list(leaves(op.shape)))
+    if len(started) == outputs:
+        return started
+    if len(started) < 2 * outputs:
+        raise NotModelled(f"{op.opcode} of a start with {len(started)} arrays")
+    return started[outputs : 2 * outputs]
+
+
+def start_output_to_input(base: Builder) -> Builder:
+    """A start that repeats its operands before its outputs; the outputs are what `base` says."""
+
+    def builder(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+        parts, count = list(leaves(op.shape)), len(op.operands)
+        if not isinstance(op.shape, TupleShape) or len(parts) == count:
+            return base(op, output)
+        if output >= 2 * count:
+            return ()
+        if output < count:
+            return (one(output, "moves", identity(bounds(op.operands[output]))),)
+        return base(_without_repeats(op), output - count)
+
+    return builder
+
+
+def start_input_to_output(base: Builder) -> Builder:
+    def builder(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+        parts, count = list(leaves(op.shape)), len(op.operands)
+        if not isinstance(op.shape, TupleShape) or len(parts) == count:
+            return base(op, operand)
+        later = tuple(replace(m, operand=m.operand + count) for m in base(_without_repeats(op), operand))
+        return one(operand, "moves", identity(bounds(op.operands[operand]))), *later
+
+    return builder
+
+
+def _without_repeats(op: Operation) -> Operation:
+    parts, count = [leaf for _, leaf in leaves(op.shape)], len(op.operands)
+    if len(parts) < 2 * count:
+        raise NotModelled(f"{op.opcode} with {len(parts)} arrays for {count} operands")
+    outputs = parts[count : 2 * count]
+    return replace(op, shape=outputs[0] if count == 1 else TupleShape(tuple(outputs)))
+
+
+def by_body(op: Operation, number: int) -> tuple[OperandMaps, ...]:
+    """What it reads is decided by computations that it calls; `models.indexing.fusion` composes through them."""
+    raise NotModelled(f"{op.opcode} is composed through the computations that it calls")

@@ -1,0 +1,214 @@
+"""Operations that move elements by rule: broadcast, transpose, reverse, slice, concatenate, pad."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from models.errors import NotModelled
+from models.expr import Expr, substitute
+from models.hlo.attributes import PaddingDimension, SliceDimension
+from models.hlo.module import Operation
+from models.indexing.box import (
+    RangeVariables,
+    bounds,
+    divided,
+    dynamic_dimensions,
+    narrowed,
+    one,
+    plus,
+    sizes,
+    times,
+    within,
+)
+from models.indexing.map_set import OperandMaps
+from models.indexing_map import Constraint, IndexingMap, Variable, boxed, dim, rng
+from models.interval import Interval
+
+
+def broadcast_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """Operand dimension i follows output dimension `dimensions[i]`; an operand dimension of size 1 that is stretched
+    stays at 0 only where the sizes differ, which HLO does not allow."""
+    to = op.attributes.integers("dimensions")
+    m = IndexingMap(boxed(bounds(op.shape)), tuple(dim(i) for i in to))
+    return (one(0, "moves", m),)
+
+
+def broadcast_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """Output dimensions that are not in `dimensions` are range variables."""
+    to = op.attributes.integers("dimensions")
+    ranges = RangeVariables()
+    results = tuple(dim(to.index(j)) if j in to else ranges.new(n) for j, n in enumerate(bounds(op.shape)))
+    return (one(0, "moves", IndexingMap(boxed(bounds(op.operands[0])), results, ranges.done())),)
+
+
+def transpose_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """Output dimension i is operand dimension `dimensions[i]`."""
+    permutation = op.attributes.integers("dimensions")
+    results = tuple(dim(permutation.index(j)) for j in range(len(permutation)))
+    return (one(0, "moves", IndexingMap(boxed(bounds(op.shape)), results)),)
+
+
+def transpose_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    permutation = op.attributes.integers("dimensions")
+    results = tuple(dim(i) for i in permutation)
+    return (one(0, "moves", IndexingMap(boxed(bounds(op.operands[0])), results)),)
+
+
+def reverse_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """Index i of a reversed dimension of n elements is n - 1 - i of the operand."""
+    return (one(0, "moves", _reversal(op, bounds(op.shape))),)
+
+
+def reverse_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    return (one(0, "moves", _reversal(op, bounds(op.operands[0]))),)
+
+
+def _reversal(op: Operation, box: Sequence[int]) -> IndexingMap:
+    turned = op.attributes.integers("dimensions")
+    if dynamic_dimensions(op.shape).intersection(turned):
+        raise NotModelled("reverse along a dynamic dimension")
+    return IndexingMap(boxed(box), tuple(plus(-dim(i), n - 1) if i in turned else dim(i) for i, n in enumerate(box)))
+
+
+def slice_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """Output index i is operand index start + i * stride."""
+    results = tuple(plus(times(dim(i), c.stride), c.start) for i, c in enumerate(_cuts(op)))
+    return (one(0, "moves", IndexingMap(boxed(bounds(op.shape)), results)),)
+
+
+def slice_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """Only elements between start and limit that the stride hits go anywhere."""
+    start, cuts = bounds(op.operands[0]), _cuts(op)
+    kept: dict[int, Interval] = {}
+    results: list[Expr] = []
+    constraints: list[Constraint] = []
+    for i, (c, n) in enumerate(zip(cuts, bounds(op.shape), strict=True)):
+        kept[i] = Interval(c.start, c.start + (n - 1) * c.stride)
+        shifted = plus(dim(i), -c.start)
+        results.append(divided(shifted, c.stride))
+        if c.stride > 1:
+            constraints.append(within(shifted % c.stride, 0, 0))
+    m = IndexingMap(narrowed(start, kept), tuple(results), constraints=tuple(constraints))
+    return (one(0, "moves", m),)
+
+
+def _cuts(op: Operation) -> tuple[SliceDimension, ...]:
+    cuts = op.attributes.get("slice")
+    if not isinstance(cuts, tuple) or not all(isinstance(c, SliceDimension) for c in cuts):
+        raise NotModelled("slice without its slice attribute")
+    found = tuple(c for c in cuts if isinstance(c, SliceDimension))
+    for i in dynamic_dimensions(op.operands[0]):
+        if found[i] != SliceDimension(0, bounds(op.operands[0])[i], 1):
+            raise NotModelled("slice that cuts a dynamic dimension")
+    return found
+
+
+def concatenate_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """Each operand has its own stretch of the concatenated dimension."""
+    (axis,) = op.attributes.integers("dimensions")
+    out, begin, found = bounds(op.shape), 0, []
+    for n, shape in enumerate(op.operands):
+        length = _concatenated(bounds(shape), axis, op)
+        kept = {axis: Interval(begin, begin + length - 1)}
+        results = tuple(plus(dim(i), -begin) if i == axis else dim(i) for i in range(len(out)))
+        found.append(one(n, "moves", IndexingMap(narrowed(out, kept), results)))
+        begin += length
+    return tuple(found)
+
+
+def concatenate_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    (axis,) = op.attributes.integers("dimensions")
+    before = sum(_concatenated(bounds(s), axis, op) for s in op.operands[:operand])
+    box = bounds(op.operands[operand])
+    results = tuple(plus(dim(i), before) if i == axis else dim(i) for i in range(len(box)))
+    return (one(0, "moves", IndexingMap(boxed(box), results)),)
+
+
+def _concatenated(box: Sequence[int], axis: int, op: Operation) -> int:
+    if any(axis in dynamic_dimensions(s) for s in op.operands):
+        raise NotModelled("concatenate along a dynamic dimension")
+    return box[axis]
+
+
+def pad_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """Operand element i lies at low + i * (interior + 1) where that is inside the output; the rest is the pad value.
+
+    Negative low or high crop, holes of the interior padding too. The pad value's maps are disjoint and cover exactly
+    what the operand does not.
+    """
+    out = sizes(op.shape)
+    kept: dict[int, Interval] = {}
+    results: list[Expr] = []
+    holes: list[Constraint] = []
+    for i, (p, n) in enumerate(zip(_padding(op), sizes(op.operands[0]), strict=True)):
+        step = p.interior + 1
+        kept[i] = Interval(p.low, p.low + (n - 1) * step)
+        results.append(divided(plus(dim(i), -p.low), step))
+        if step > 1:
+            holes.append(within(plus(dim(i), -p.low) % step, 0, 0))
+    data = IndexingMap(narrowed(out, kept), tuple(results), constraints=tuple(holes))
+    value = tuple(IndexingMap(d, (), constraints=c) for d, c in padding_regions(op))
+    return one(0, "moves", data), OperandMaps(1, "moves", value)
+
+
+def pad_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """Elements that negative edges crop away go nowhere; the pad value goes to every place that is left."""
+    if operand == 1:
+        maps = tuple(_as_ranges(d, c) for d, c in padding_regions(op))
+        return (OperandMaps(0, "moves", maps),)
+    kept: dict[int, Interval] = {}
+    results: list[Expr] = []
+    for i, (p, n) in enumerate(zip(_padding(op), sizes(op.shape), strict=True)):
+        step = p.interior + 1
+        kept[i] = Interval(-(p.low // step), (n - 1 - p.low) // step)
+        results.append(plus(times(dim(i), step), p.low))
+    return (one(0, "moves", IndexingMap(narrowed(sizes(op.operands[0]), kept), tuple(results))),)
+
+
+def padding_regions(op: Operation) -> list[tuple[tuple[Variable, ...], tuple[Constraint, ...]]]:
+    """The places of the output that hold the pad value, as disjoint boxes with stride constraints.
+
+    Places are told apart by their first dimension that is not at an operand element: left of all elements, right of
+    all, or in a hole between two. Boxes that are empty are left out.
+    """
+    out, operand = sizes(op.shape), sizes(op.operands[0])
+    found: list[tuple[tuple[Variable, ...], tuple[Constraint, ...]]] = []
+    kept: dict[int, Interval] = {}
+    earlier: list[Constraint] = []
+    for i, (p, n) in enumerate(zip(_padding(op), operand, strict=True)):
+        step, everything = p.interior + 1, Interval.of_size(out[i])
+        stretch = Interval(p.low, p.low + (n - 1) * step)
+        offset = plus(dim(i), -p.low)
+        cases: list[tuple[Interval, tuple[Constraint, ...]]] = []
+        if stretch.is_empty:
+            cases.append((everything, ()))
+        else:
+            cases.append((everything.intersect(Interval(0, stretch.lower - 1)), ()))
+            cases.append((everything.intersect(Interval(stretch.upper + 1, out[i] - 1)), ()))
+            if step > 1:
+                inside = everything.intersect(stretch)
+                if inside.count > 1 or (inside.count == 1 and (inside.lower - p.low) % step):
+                    cases.append((inside, (within(offset % step, 1, step - 1),)))
+        for interval, constraints in cases:
+            box = narrowed(out, {**kept, i: interval})
+            if not any(v.interval.is_empty for v in box):
+                found.append((box, (*earlier, *constraints)))
+        kept[i] = stretch
+        if step > 1:
+            earlier.append(within(offset % step, 0, 0))
+    return found
+
+
+def _padding(op: Operation) -> tuple[PaddingDimension, ...]:
+    padding = op.attributes.get("padding")
+    if not isinstance(padding, tuple):
+        raise NotModelled("pad without its padding attribute")
+    return tuple(p for p in padding if isinstance(p, PaddingDimension))
+
+
+def _as_ranges(box: tuple[Variable, ...], constraints: tuple[Constraint, ...]) -> IndexingMap:
+    """() -> every place of the box: its dims as range variables."""
+    names = {f"d{i}": rng(i) for i in range(len(box))}
+    moved = tuple(Constraint(substitute(c.expr, names), c.interval) for c in constraints)
+    return IndexingMap((), tuple(rng(i) for i in range(len(box))), box, constraints=moved)
+

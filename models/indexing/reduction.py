@@ -1,0 +1,223 @@
+"""Operations over whole lines of their operands: reduce, sort, topk, scan, batch normalisation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from models.errors import NotModelled
+from models.expr import Expr
+from models.hlo.module import Operation
+from models.indexing.box import (
+    RangeVariables,
+    bounds,
+    data_outputs,
+    dynamic_dimensions,
+    one,
+    output_shape,
+    sizes,
+    to_scalar,
+    whole,
+    within,
+)
+from models.indexing.map_set import Kind, OperandMaps
+from models.indexing_map import Constraint, IndexingMap, boxed, dim
+
+
+def reduce_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """Range variables run over the reduced dimensions. With several operands every output depends on all of them."""
+    reduced = _reduced(op)
+    out, operands = bounds(output_shape(op, output)), len(op.operands) // 2
+    found = []
+    for n in range(operands):
+        ranges, kept = RangeVariables(), iter(range(len(out)))
+        results = tuple(
+            ranges.new(size) if i in reduced else dim(next(kept)) for i, size in enumerate(bounds(op.operands[n]))
+        )
+        found.append(one(n, "reads", IndexingMap(boxed(out), results, ranges.done())))
+    return (*found, *(one(n, "reads", to_scalar(out)) for n in range(operands, 2 * operands)))
+
+
+def reduce_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    reduced, box = _reduced(op), bounds(op.operands[operand])
+    if operand >= len(op.operands) // 2:
+        return tuple(one(n, "reads", whole((), bounds(shape))) for n, shape in data_outputs(op))
+    results = tuple(dim(i) for i in range(len(box)) if i not in reduced)
+    return tuple(one(n, "reads", IndexingMap(boxed(box), results)) for n, _ in data_outputs(op))
+
+
+def _reduced(op: Operation) -> frozenset[int]:
+    reduced = frozenset(op.attributes.integers("dimensions"))
+    if dynamic_dimensions(op.operands[0]) & reduced:
+        raise NotModelled("reduce along a dynamic dimension")
+    return reduced
+
+
+def sort_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """Which element comes to a place depends on the whole line along the dimension, of every operand."""
+    (axis,) = op.attributes.integers("dimensions")
+    return tuple(_line(n, sizes(shape), sizes(shape), axis) for n, shape in enumerate(op.operands))
+
+
+def sort_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    (axis,) = op.attributes.integers("dimensions")
+    box = sizes(op.operands[operand])
+    return tuple(_line(n, box, sizes(shape), axis) for n, shape in data_outputs(op))
+
+
+def topk_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """Both the values and the indices depend on the whole line along the last dimension."""
+    out, operand = sizes(output_shape(op, output)), sizes(op.operands[0])
+    return (_line(0, out, operand, len(operand) - 1),)
+
+
+def topk_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    box = sizes(op.operands[operand])
+    return tuple(_line(n, box, sizes(shape), len(box) - 1) for n, shape in data_outputs(op))
+
+
+def _line(number: int, box: Sequence[int], to: Sequence[int], axis: int) -> OperandMaps:
+    ranges = RangeVariables()
+    results = tuple(ranges.new(n) if i == axis else dim(i) for i, n in enumerate(to))
+    return one(number, "reads", IndexingMap(boxed(box), results, ranges.done()))
+
+
+def scan_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """Slices along the dimension are consumed in order, with carries: an output slice depends on its own and all
+    earlier input slices (later ones, when reversed), a final carry on all, and everything on the initial carries.
+
+    Exact where slices are scalars; else a bound, since the body may leave elements of a slice apart.
+    """
+    axis, inputs = _scanned(op)
+    shape = output_shape(op, output)
+    out, is_carry = sizes(shape), output >= len(data_outputs(op)) - op.attributes.integer("num_carries", 0)
+    found = []
+    for n, operand in enumerate(op.operands):
+        to, ranges = sizes(operand), RangeVariables()
+        results: list[Expr] = [ranges.new(size) for size in to]
+        constraints: list[Constraint] = []
+        if n < inputs and not is_carry:
+            constraints = _order(op, dim(axis), results[axis], to[axis])
+        kind: Kind = "reads" if len(sizes(op.operands[0])) == 1 else "bound"
+        m = IndexingMap(boxed(out), tuple(results), ranges.done(), constraints=tuple(constraints))
+        found.append(one(n, kind, m))
+    return tuple(found)
+
+
+def scan_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    axis, inputs = _scanned(op)
+    box, outputs = sizes(op.operands[operand]), data_outputs(op)
+    carries = op.attributes.integer("num_carries", 0)
+    kind: Kind = "reads" if len(sizes(op.operands[0])) == 1 else "bound"
+    found = []
+    for n, shape in outputs:
+        to, ranges = sizes(shape), RangeVariables()
+        results: list[Expr] = [ranges.new(size) for size in to]
+        constraints: list[Constraint] = []
+        if operand < inputs and n < len(outputs) - carries:
+            constraints = _order(op, results[axis], dim(axis), to[axis])
+        m = IndexingMap(boxed(box), tuple(results), ranges.done(), constraints=tuple(constraints))
+        found.append(one(n, kind, m))
+    return tuple(found)
+
+
+def _order(op: Operation, later: Expr, earlier: Expr, length: int) -> list[Constraint]:
+    """later - earlier is not negative (not positive, when the scan runs backwards)."""
+    interval = (-(length - 1), 0) if op.attributes.flag("is_reverse") else (0, length - 1)
+    return [within(later - earlier, *interval)] if length > 1 else []
+
+
+def _scanned(op: Operation) -> tuple[int, int]:
+    """The scanned dimension and the number of scanned operands (the others are initial carries)."""
+    (axis,) = op.attributes.integers("dimensions")
+    return axis, len(op.operands) - op.attributes.integer("num_carries", 0)
+
+
+FEATURE, CHANNEL = "feature", "channel"
+"""How a batch normalisation reads an operand: all elements with the output's feature; the feature's own entry."""
+
+_TRAINING = (((0, FEATURE), (1, CHANNEL), (2, CHANNEL)), ((0, FEATURE),), ((0, FEATURE),))
+_GRAD = (
+    ((0, FEATURE), (1, CHANNEL), (2, CHANNEL), (3, CHANNEL), (4, FEATURE)),
+    ((0, FEATURE), (2, CHANNEL), (3, CHANNEL), (4, FEATURE)),
+    ((4, FEATURE),),
+)
+
+
+def batch_norm_training_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """Outputs: normalised operand, mean, variance. The first reads a whole feature (through mean and variance) and the
+    feature's scale and offset; mean and variance read the whole feature."""
+    return _batch_norm_reads(op, output, _TRAINING[output])
+
+
+def batch_norm_training_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    return _batch_norm_writes(op, operand, _TRAINING)
+
+
+def batch_norm_grad_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """Operands: operand, scale, mean, variance, gradient of the output; outputs: gradients of operand, scale, offset.
+    The gradient of the operand and of the scale correlate operand and gradient over the feature; the gradient of the
+    offset sums the gradient over the feature."""
+    return _batch_norm_reads(op, output, _GRAD[output])
+
+
+def batch_norm_grad_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    return _batch_norm_writes(op, operand, _GRAD)
+
+
+def batch_norm_inference_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """Element by element, with the feature's scale, offset, mean and variance."""
+    out, feature = sizes(op.shape), _feature(op)
+    per_feature = IndexingMap(boxed(out), (dim(feature),))
+    own = IndexingMap(boxed(out), tuple(dim(i) for i in range(len(out))))
+    return (one(0, "reads", own), *(one(n, "reads", per_feature) for n in range(1, len(op.operands))))
+
+
+def batch_norm_inference_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    box, out, feature = sizes(op.operands[operand]), sizes(op.shape), _feature(op)
+    if operand == 0:
+        return (one(0, "reads", IndexingMap(boxed(box), tuple(dim(i) for i in range(len(box))))),)
+    return (one(0, "reads", _over_feature(box, out, dim(0), feature)),)
+
+
+def _batch_norm_reads(op: Operation, output: int, reads: Iterable[tuple[int, str]]) -> tuple[OperandMaps, ...]:
+    out, feature = sizes(output_shape(op, output)), _feature(op)
+    own = dim(feature) if output == 0 else dim(0)
+    how = dict(reads)
+    found = []
+    for n, shape in enumerate(op.operands):
+        if n not in how:
+            found.append(OperandMaps(n, "reads", ()))
+        elif how[n] == CHANNEL:
+            found.append(one(n, "reads", IndexingMap(boxed(out), (own,))))
+        else:
+            found.append(one(n, "reads", _over_feature(out, sizes(shape), own, feature)))
+    return tuple(found)
+
+
+def _batch_norm_writes(
+    op: Operation, operand: int, table: Sequence[Sequence[tuple[int, str]]]
+) -> tuple[OperandMaps, ...]:
+    box, feature = sizes(op.operands[operand]), _feature(op)
+    is_data = any((operand, FEATURE) in reads for reads in table)
+    own = dim(feature) if is_data else dim(0)
+    found = []
+    for n, shape in data_outputs(op):
+        out = sizes(shape)
+        if operand not in dict(table[n]):
+            found.append(OperandMaps(n, "reads", ()))
+        elif n == 0:
+            found.append(one(n, "reads", _over_feature(box, out, own, feature)))
+        else:
+            found.append(one(n, "reads", IndexingMap(boxed(box), (own,))))
+    return tuple(found)
+
+
+def _over_feature(box: Sequence[int], to: Sequence[int], own: Expr, feature: int) -> IndexingMap:
+    """From `box` to all elements of `to` whose feature is `own`."""
+    ranges = RangeVariables()
+    results = tuple(own if i == feature else ranges.new(n) for i, n in enumerate(to))
+    return IndexingMap(boxed(box), results, ranges.done())
+
+
+def _feature(op: Operation) -> int:
+    return op.attributes.integer("feature_index", 0)

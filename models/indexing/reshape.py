@@ -1,0 +1,167 @@
+"""Operations that keep positions: reshape (row-major), bitcast and bitcast-convert (bits in memory)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from models.errors import NotModelled
+from models.expr import Const, Expr
+from models.hlo.module import Operation
+from models.hlo.shape import ELEMENT_BITS, ArrayShape, Layout
+from models.indexing.box import RangeVariables, array, delinear, linear, one, sizes
+from models.indexing.map_set import OperandMaps
+from models.indexing_map import IndexingMap, boxed, dim
+
+
+def reshape_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """The row-major position is kept."""
+    return (one(0, "moves", _reshaped(sizes(op.shape), sizes(op.operands[0]))),)
+
+
+def reshape_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    return (one(0, "moves", _reshaped(sizes(op.operands[0]), sizes(op.shape))),)
+
+
+def _reshaped(box: Sequence[int], to: Sequence[int]) -> IndexingMap:
+    return IndexingMap(boxed(box), reindexed(tuple(dim(i) for i in range(len(box))), box, to))
+
+
+def reindexed(index: Sequence[Expr], box: Sequence[int], to: Sequence[int]) -> tuple[Expr, ...]:
+    """The index in box `to` at the row-major position that `index` has in `box`.
+
+    Dimensions are taken in the smallest groups of equal element count, so that dimensions that stay whole keep plain
+    expressions. A box without elements has no positions; then the index is all zeros.
+    """
+    if 0 in box or 0 in to:
+        return tuple(Const(0) for _ in to)
+    if prod(box) != prod(to):
+        raise NotModelled("reshape between different element counts")
+    left = [(e, n) for e, n in zip(index, box, strict=True) if n != 1]
+    right = [(j, n) for j, n in enumerate(to) if n != 1]
+    out: list[Expr] = [Const(0)] * len(to)
+    i = j = 0
+    while i < len(left):
+        first_i, first_j, have, want = i, j, left[i][1], right[j][1]
+        i, j = i + 1, j + 1
+        while have != want:
+            if have < want:
+                have, i = have * left[i][1], i + 1
+            else:
+                want, j = want * right[j][1], j + 1
+        parts = left[first_i:i]
+        position = linear([e for e, _ in parts], [n for _, n in parts])
+        for (k, _), e in zip(right[first_j:j], delinear(position, [n for _, n in right[first_j:j]]), strict=True):
+            out[k] = e
+    return tuple(out)
+
+
+def bitcast_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """The element (or elements, when the operand's are smaller) at the same bits of memory.
+
+    Without layouts the default one, row-major, is meant.
+    """
+    return (one(0, "moves", _same_bits(array(op.shape), array(op.operands[0]))),)
+
+
+def bitcast_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    return (one(0, "moves", _same_bits(array(op.operands[0]), array(op.shape))),)
+
+
+def _same_bits(source: ArrayShape, target: ArrayShape) -> IndexingMap:
+    """Elements of `source` to the elements of `target` that lie at the same bits."""
+    box, to = sizes(source), sizes(target)
+    order, to_order = physical_order(source), physical_order(target)
+    physical_box = [box[i] for i in order]
+    physical_to = [to[i] for i in to_order]
+    _check_tiles(source, target, physical_box, physical_to)
+    physical = [dim(i) for i in order]
+    small, large = sorted((element_bits(source), element_bits(target)))
+    if large % small:
+        raise NotModelled(f"bitcast from {source.element_type} to {target.element_type}")
+    ratio, ranges = large // small, RangeVariables()
+    if element_bits(source) > element_bits(target):
+        part = ranges.new(ratio)
+        physical_index = reindexed([*physical, part], [*physical_box, ratio], physical_to)
+    elif element_bits(source) < element_bits(target):
+        physical_index = reindexed(physical, physical_box, [*physical_to, ratio])[:-1]
+    else:
+        physical_index = reindexed(physical, physical_box, physical_to)
+    results: list[Expr] = [Const(0)] * len(to)
+    for e, i in zip(physical_index, to_order, strict=True):
+        results[i] = e
+    return IndexingMap(boxed(box), tuple(results), ranges.done())
+
+
+def element_bits(shape: ArrayShape) -> int:
+    """Bits from one element to the next in memory: `E(n)` of the layout, else the whole bytes of the type."""
+    if shape.layout is not None and shape.layout.element_bits:
+        return shape.layout.element_bits
+    bits = ELEMENT_BITS.get(shape.element_type)
+    if bits is None:
+        raise NotModelled(f"element type {shape.element_type} has no size")
+    return max(8, bits)
+
+
+def physical_order(shape: ArrayShape) -> tuple[int, ...]:
+    """Logical dimension numbers, most major in memory first."""
+    if shape.layout is None:
+        return tuple(range(shape.rank))
+    if len(shape.layout.minor_to_major) != shape.rank:
+        raise NotModelled("layout without an order of dimensions")
+    return tuple(reversed(shape.layout.minor_to_major))
+
+
+def _check_tiles(source: ArrayShape, target: ArrayShape, box: Sequence[int], to: Sequence[int]) -> None:
+    """Tiles change positions. What is left alone here: no tiles, or equal tiles over physical dimensions that agree.
+
+    Raises NotModelled otherwise.
+    """
+    of_source, of_target = _tiling(source.layout), _tiling(target.layout)
+    if of_source == of_target and (not of_source[0] or tuple(box) == tuple(to)):
+        return
+    rank = max((len(t) for t in (*of_source[0], *of_target[0])), default=0)
+    whole_tiles = (
+        of_source == of_target
+        and len(of_source[0]) >= 1
+        and len(of_source[0][0]) == rank
+        and 0 < rank <= min(len(box), len(to))
+        and -1 not in of_source[0][0]
+        and tuple(box[len(box) - rank + 1 :]) == tuple(to[len(to) - rank + 1 :])
+        and box[len(box) - rank] % of_source[0][0][0] == 0
+        and to[len(to) - rank] % of_source[0][0][0] == 0
+    )
+    # Equal tiles with equal sizes below the tile's most major dimension, which both sides fill with whole tiles: then
+    # the dimensions above are merged or split without touching the order inside a row of tiles.
+    if not whole_tiles or element_bits(source) != element_bits(target):
+        raise NotModelled("bitcast between tiled layouts")
+
+
+def _tiling(layout: Layout | None) -> tuple[tuple[tuple[int, ...], ...], object]:
+    if layout is None:
+        return (), ()
+    if layout.split_configs:
+        raise NotModelled("bitcast of a shape that is split over memories")
+    return tuple(t.dimensions for t in layout.tiles), ()
+
+
+def bitcast_convert_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """The same bits; when the sizes of the elements differ, the side with the smaller ones has one dimension more, the
+    most minor, that counts the parts of an element of the other side."""
+    return (one(0, "moves", _converted(array(op.shape), array(op.operands[0]))),)
+
+
+def bitcast_convert_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    return (one(0, "moves", _converted(array(op.operands[0]), array(op.shape))),)
+
+
+def _converted(source: ArrayShape, target: ArrayShape) -> IndexingMap:
+    box, to, ranges = sizes(source), sizes(target), RangeVariables()
+    index = tuple(dim(i) for i in range(len(box)))
+    if box == to:
+        return IndexingMap(boxed(box), index)
+    if box[:-1] == to and box:
+        return IndexingMap(boxed(box), index[:-1])
+    if to[:-1] == box and to:
+        return IndexingMap(boxed(box), (*index, ranges.new(to[-1])), ranges.done())
+    raise NotModelled(f"bitcast-convert of shapes {box} and {to}")
