@@ -99,17 +99,28 @@ class Quoted:
 
 @dataclass(frozen=True, slots=True)
 class Aliasing:
-    """One entry of `output_to_operand_aliasing={{0}: (1, {})}`."""
+    """One entry of `output_to_operand_aliasing={{0}: (1, {})}` or of a module's `input_output_alias={{}: (0, {}, may-alias)}`,
+    where the operand is a parameter number."""
 
     output_index: tuple[int, ...]
     operand: int
     operand_index: tuple[int, ...]
+    kind: str = ""
+    """`may-alias`, `must-alias`, or empty where the text does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class BufferDonor:
+    """One entry of a module's `buffer_donor={(0, {1})}`: this part of a parameter may be overwritten."""
+
+    parameter: int
+    parameter_index: tuple[int, ...]
 
 
 AttributeValue = (
     bool | int | float | Word | Quoted | Window | ConvolutionDimensions | ReplicaGroups | DevicePairs | ComputationRef
     | tuple[int, ...] | tuple[SliceDimension, ...] | tuple[PaddingDimension, ...] | tuple[ComputationRef, ...]
-    | tuple[Aliasing, ...] | tuple[Word, ...]
+    | tuple[Aliasing, ...] | tuple[BufferDonor, ...] | tuple[Word, ...]
 )  # fmt: skip
 
 

@@ -52,6 +52,8 @@ class Layout:
     """`*(u32)`."""
     physical_shape: ArrayShape | TupleShape | None = None
     """`P(...)`."""
+    level_types: tuple[str, ...] = ()
+    """`D(D,C)`: how each dimension of a sparse array is stored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,2 @@
+class LiteralError(Exception): pass
+def check_literal(t,s): pass

@@ -1,0 +1,344 @@
+"""HLO text to modules.
+
+Reading has two halves: this file turns text into drafts (syntax), `resolve` turns drafts into modules (names, roots,
+parameter numbers, shapes). All errors are InputError with file, line and column.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from models.errors import InputError
+from models.hlo.attribute_text import read_attribute
+from models.hlo.attributes import AttributeValue, ComputationRef
+from models.hlo.draft import DraftComputation, DraftInstruction, DraftModule
+from models.hlo.lexer import COMMENT, Scanner
+from models.hlo.module import Module
+from models.hlo.resolve import resolve
+from models.hlo.shape_text import read_shape, starts_shape
+
+_SEPARATOR = re.compile(r"^[ \t]*//[ \t]*-----[ \t]*\r?$", re.MULTILINE)
+_HEAD = re.compile(r"(ROOT[ \t\r\n]+)?(%[A-Za-z0-9_.\-]+|[A-Za-z_][A-Za-z0-9_.\-]*)[ \t\r\n]*=[ \t\r\n]*", re.ASCII)
+_OPCODE = re.compile(r"([A-Za-z][A-Za-z0-9_\-]*)[ \t\r\n]*\(", re.ASCII)
+_NAMES = re.compile(r"[ \t\r\n]*(?:([%A-Za-z0-9_.\-]+(?:[ \t\r\n]*,[ \t\r\n]*[%A-Za-z0-9_.\-]+)*+)[ \t\r\n]*)?\)", re.ASCII)
+_NAME = re.compile(r"%[A-Za-z0-9_.\-]+|[A-Za-z_][A-Za-z0-9_.\-]*", re.ASCII)
+_ATTRIBUTE = re.compile(r"[ \t\r\n]*,[ \t\r\n]*([A-Za-z_][A-Za-z0-9_.\-]*)=", re.ASCII)
+_LITERAL = re.compile(r"[^()\"/{}]*\)")
+_BLANKS = re.compile(r"\s+")
+_COMPUTATION_HEAD = re.compile(r"(?:ENTRY\b\s*)?(?:%[A-Za-z0-9_.\-]+|[A-Za-z_][A-Za-z0-9_.\-]*)?\s*[({]", re.ASCII)
+_TEXT_PROTO = re.compile(r"[a-z_]+[ \t]*(?::|\{[ \t\r\n]*[a-z_]+[ \t]*[:{])", re.ASCII)
+_PREAMBLE: Final = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
+_PREAMBLE_LINE = re.compile(r"[0-9]+[ \t]+[^\n]*", re.ASCII)
+
+
+def parse_module(text: str, file: str = "") -> Module:
+    """The only module in `text`. Raises InputError, also when there are several."""
+    modules = parse_modules(text, file)
+    if len(modules) > 1:
+        second = modules[1].position
+        raise InputError(
+            f"{len(modules)} modules where one was expected", second.line, second.column, file=file
+        )
+    return modules[0]
+
+
+def parse_modules(text: str, file: str = "") -> tuple[Module, ...]:
+    """All modules of a file; lines `// -----` stand between them. Positions count lines of the whole file.
+
+    A module without a header is one or more computations, or one instruction whose operands become its parameters.
+    Raises InputError.
+    """
+    refuse_binary(text, file)
+    scanner = Scanner(text, file)
+    cuts = [(m.start(), m.end()) for m in _SEPARATOR.finditer(text)]
+    starts = [0, *(end for _, end in cuts)]
+    ends = [*(start for start, _ in cuts), len(text)]
+    modules: list[Module] = []
+    for start, end in zip(starts, ends, strict=True):
+        scanner.pos, scanner.end, scanner.depth = start, end, 0
+        if scanner.at_end():
+            continue
+        modules.append(resolve(_Reader(scanner).module(), scanner))
+    if not modules:
+        raise InputError("there is no HLO module in this text", 1, 1, file=file)
+    return tuple(modules)
+
+
+def refuse_binary(text: str, file: str = "") -> None:
+    """Raises InputError, which names the format, when `text` is the beginning of something that is not text."""
+    head = text[:4096]
+    if head.startswith(("\x1f\x8b", "\x1f�", "\x1f\udc8b")):
+        raise InputError("this is a gzip file; unpack it first (gunzip) and give the HLO text", 1, 1, file=file)
+    if head.startswith("PK\x03\x04"):
+        raise InputError("this is a zip archive; HLO text was expected", 1, 1, file=file)
+    for character in head:
+        if (character < " " and character not in "\t\n\r\f\v") or character == "\x7f" or "\udc80" <= character <= "\udcff":
+            raise InputError(
+                "this is binary, probably a protocol buffer (HloProto); convert it to HLO text first", 1, 1, file=file
+            )
+
+
+class _Reader:
+    """Reads one module at the scanner's cursor."""
+
+    def __init__(self, scanner: Scanner) -> None:
+        self.scanner = scanner
+        self.draft = DraftModule("", scanner.pos)
+        self.instruction: DraftInstruction | None = None
+
+    def module(self) -> DraftModule:
+        scanner, draft = self.scanner, self.draft
+        scanner.skip()
+        draft.pos = scanner.pos
+        word = scanner.peek_word()
+        if word == "HloModule":
+            scanner.accept("HloModule")
+            draft.name = scanner.name("the name of the module")
+            scanner.accept(":")
+            draft.attributes = self.attributes()
+            self.preamble()
+        elif _HEAD.match(scanner.text, scanner.pos, scanner.end):
+            return self.single_instruction()
+        elif _TEXT_PROTO.match(scanner.text, scanner.pos, scanner.end):
+            raise scanner.error("this is a protocol buffer in its text form (HloModuleProto); convert it to HLO text first")
+        elif not _COMPUTATION_HEAD.match(scanner.text, scanner.pos, scanner.end):
+            raise scanner.error(f"expected 'HloModule', a computation or an instruction, found {scanner.found()}")
+        while not scanner.at_end():
+            self.computation()
+        if not draft.computations:
+            raise scanner.error("the module has no computation")
+        if not draft.name:
+            entries = [c for c in draft.computations if c.is_entry] or [draft.computations[-1]]
+            draft.name = entries[0].name
+        return draft
+
+    def single_instruction(self) -> DraftModule:
+        computation = DraftComputation("entry", self.scanner.pos, is_entry=True, free_operands=True)
+        self.instruction_into(computation)
+        if not self.scanner.at_end():
+            raise self.scanner.error(f"expected the end after a single instruction, found {self.scanner.found()}")
+        computation.roots = [computation.instructions[-1]]
+        self.draft.computations.append(computation)
+        self.draft.name = computation.roots[0].name or computation.roots[0].opcode
+        return self.draft
+
+    def preamble(self) -> None:
+        scanner = self.scanner
+        while scanner.peek_word() in _PREAMBLE:
+            self.draft.preamble.append(scanner.word("a block"))
+            while found := scanner.match(_PREAMBLE_LINE):
+                self.draft.preamble.append(found.group().rstrip())
+
+    def computation(self) -> None:
+        """`ENTRY %name (p: shape) -> shape { ... }, execution_thread="t"`."""
+        scanner = self.scanner
+        scanner.skip()
+        start = scanner.pos
+        is_entry = False
+        if scanner.peek_word() == "ENTRY":
+            scanner.accept("ENTRY")
+            is_entry = True
+        if scanner.peek() in ("{", "("):
+            name = "entry" if is_entry else "computation"
+        else:
+            name = scanner.name("the name of a computation")
+        computation = DraftComputation(name, start, is_entry=is_entry)
+        if scanner.peek() == "(":
+            self.signature(computation)
+        self.body(computation)
+        computation.attributes = self.attributes()
+        self.draft.computations.append(computation)
+
+    def signature(self, computation: DraftComputation) -> None:
+        scanner = self.scanner
+        scanner.expect("(", "before the parameters")
+        first = True
+        while not scanner.accept(")"):
+            if not first:
+                scanner.expect(",", "or ')' among the parameters")
+            first = False
+            scanner.name("the name of a parameter")
+            scanner.expect(":", "after the name of a parameter")
+            read_shape(scanner)
+        if scanner.accept("->"):
+            scanner.skip()
+            computation.result_pos = scanner.pos
+            computation.result_shape = read_shape(scanner)
+
+    def body(self, computation: DraftComputation) -> None:
+        scanner = self.scanner
+        scanner.expect("{", f"before the instructions of {computation.name}")
+        scanner.enter()
+        while not scanner.accept("}"):
+            if scanner.pos >= scanner.end:
+                raise scanner.error(f"the computation {computation.name} is never closed: expected '}}'")
+            self.instruction_into(computation)
+        scanner.leave()
+
+    def nested(self, scanner: Scanner, attribute: str) -> ComputationRef:
+        """A computation written in place of its name."""
+        owner = self.instruction
+        base = f"{owner.name or owner.opcode}.{attribute}" if owner else attribute
+        name, n = base, 0
+        taken = {c.name for c in self.draft.computations}
+        while name in taken or name in scanner.text:
+            n += 1
+            name = f"{base}.{n}"
+        computation = DraftComputation(name, scanner.pos, is_nested=True)
+        self.body(computation)
+        self.instruction = owner
+        self.draft.computations.append(computation)
+        return ComputationRef(name)
+
+    def instruction_into(self, computation: DraftComputation) -> None:
+        scanner = self.scanner
+        head = _HEAD.match(scanner.text, scanner.pos, scanner.end)
+        start = scanner.pos
+        if head is not None:
+            scanner.pos = head.end()
+            root, name = head.group(1) is not None, head.group(2)
+        else:
+            root = scanner.peek_word() == "ROOT" and not re.compile(r"ROOT\s*=").match(scanner.text, scanner.pos)
+            if root:
+                scanner.accept("ROOT")
+            name = scanner.name("the name of an instruction")
+            scanner.expect("=", f"after the name {name}")
+        instruction = self.right_hand_side(computation, name[1:] if name[0] == "%" else name, start)
+        self.instruction = instruction
+        if scanner.text.startswith(",", scanner.pos) or scanner.peek() == ",":
+            instruction.attributes = self.attributes()
+        if root:
+            computation.roots.append(instruction)
+
+    def right_hand_side(self, computation: DraftComputation, name: str, start: int) -> DraftInstruction:
+        """`shape opcode(operands)`; the instruction is appended to its computation after the ones inside its operands."""
+        scanner = self.scanner
+        opcode = _OPCODE.match(scanner.text, scanner.pos, scanner.end)
+        shape = None
+        if opcode is None or opcode.group(1) == "b":
+            if opcode is not None or starts_shape(scanner):
+                shape = read_shape(scanner)
+            scanner.skip()
+            opcode = _OPCODE.match(scanner.text, scanner.pos, scanner.end)
+        if opcode is None:
+            raise scanner.error(f"expected an opcode and its operands in parentheses, found {scanner.found()}")
+        scanner.pos = opcode.end()
+        instruction = DraftInstruction(name, opcode.group(1), shape, start)
+        if instruction.opcode == "parameter":
+            at = scanner.pos
+            number = scanner.integer("the parameter number")
+            if number < 0:
+                raise scanner.error("a parameter number is not negative", at)
+            instruction.parameter_number = number
+            scanner.expect(")", "after the parameter number")
+        elif instruction.opcode == "constant":
+            instruction.literal = self.literal()
+        else:
+            self.operands(computation, instruction)
+        computation.instructions.append(instruction)
+        return instruction
+
+    def literal(self) -> str:
+        """What stands between the parentheses of a constant, comments removed and white space folded."""
+        scanner = self.scanner
+        start = scanner.pos
+        simple = _LITERAL.match(scanner.text, start, scanner.end)
+        if simple is not None:
+            scanner.pos = simple.end()
+            raw = scanner.text[start : simple.end() - 1]
+        else:
+            scanner.pos -= 1
+            raw = scanner.group()[1:-1]
+            if "/" in raw and '"' not in raw:
+                raw = COMMENT.sub(" ", raw)
+        return _BLANKS.sub(" ", raw).strip()
+
+    def operands(self, computation: DraftComputation, instruction: DraftInstruction) -> None:
+        scanner = self.scanner
+        simple = _NAMES.match(scanner.text, scanner.pos, scanner.end)
+        if simple is not None:
+            names = simple.group(1)
+            if names is None:
+                scanner.pos = simple.end()
+                return
+            if "," not in names:
+                if _NAME.fullmatch(names):
+                    scanner.pos = simple.end()
+                    instruction.operands.append(names[1:] if names[0] == "%" else names)
+                    return
+            else:
+                parts = [part.strip() for part in names.split(",")]
+                if all(_NAME.fullmatch(part) for part in parts):
+                    scanner.pos = simple.end()
+                    instruction.operands.extend([p[1:] if p[0] == "%" else p for p in parts])
+                    return
+        scanner.enter()
+        while not scanner.accept(")"):
+            if instruction.operands:
+                scanner.expect(",", "or ')' among the operands")
+            self.operand(computation, instruction)
+        scanner.leave()
+
+    def operand(self, computation: DraftComputation, instruction: DraftInstruction) -> None:
+        """`%name`, `shape %name`, `%name#1#0` or an instruction without a name."""
+        scanner = self.scanner
+        scanner.skip()
+        at = scanner.pos
+        shape = read_shape(scanner) if starts_shape(scanner) else None
+        scanner.skip()
+        nested = _OPCODE.match(scanner.text, scanner.pos, scanner.end)
+        if nested is not None:
+            scanner.pos = at
+            instruction.operands.append(self.right_hand_side(computation, "", at))
+            return
+        if shape is not None and computation.free_operands and scanner.peek() in (",", ")"):
+            instruction.operands.append(self._parameter(computation, "", shape, at))
+            return
+        scanner.skip()
+        place = scanner.pos
+        operand: str | DraftInstruction = scanner.name("the name of an operand")
+        while scanner.accept("#"):
+            number = scanner.integer("a tuple index")
+            element = DraftInstruction("", "get-tuple-element", None, place)
+            element.operands.append(operand)
+            element.attributes.append(("index", number))
+            computation.instructions.append(element)
+            operand = element
+        if shape is not None:
+            if computation.free_operands and isinstance(operand, str):
+                known = next((i for i in computation.instructions if i.name == operand), None)
+                operand = known or self._parameter(computation, operand, shape, at)
+            if instruction.declared_operands is None:
+                instruction.declared_operands = []
+            instruction.declared_operands.append((len(instruction.operands), shape, at))
+        instruction.operands.append(operand)
+
+    def _parameter(self, computation: DraftComputation, name: str, shape: object, pos: int) -> DraftInstruction:
+        """A parameter that a single instruction implies by naming an operand with its shape."""
+        parameter = DraftInstruction(name, "parameter", shape, pos)  # type: ignore[arg-type]
+        parameter.parameter_number = sum(i.opcode == "parameter" for i in computation.instructions)
+        computation.instructions.append(parameter)
+        return parameter
+
+    def attributes(self) -> list[tuple[str, AttributeValue]]:
+        """`, name=value, ...`; raises where a name comes twice."""
+        scanner = self.scanner
+        out: list[tuple[str, AttributeValue]] = []
+        while True:
+            found = _ATTRIBUTE.match(scanner.text, scanner.pos, scanner.end)
+            if found is not None:
+                name = found.group(1)
+                at = found.start(1)
+                scanner.pos = found.end()
+            else:
+                if not scanner.accept(","):
+                    break
+                scanner.skip()
+                at = scanner.pos
+                name = scanner.word("the name of an attribute")
+                scanner.expect("=", f"after the attribute name {name}")
+            if out and any(key == name for key, _ in out):
+                raise scanner.error(f"the attribute {name} is given twice", at)
+            out.append((name, read_attribute(scanner, name, self.nested)))
+        return out

@@ -1,0 +1,325 @@
+"""From drafts to modules: names, roots, parameter numbers, cycles and shapes are settled and checked here."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from models.errors import InputError, Position
+from models.hlo.async_sugar import desugar
+from models.hlo.attributes import Attributes, ComputationRef, Word
+from models.hlo.draft import DraftComputation, DraftInstruction, DraftModule
+from models.hlo.inference import ShapeError, Signature, compatible, infer
+from models.hlo.lexer import Scanner
+from models.hlo.literal import LiteralError, check_literal
+from models.hlo.module import Computation, Instruction, Module
+from models.hlo.opcodes import FIRST_CLASS_PAIRS, refusal
+from models.hlo.shape import Shape
+from models.hlo.shape_text import print_shape
+
+NO_ATTRIBUTES: Final = Attributes()
+
+
+def resolve(draft: DraftModule, scanner: Scanner) -> Module:
+    """The module that the draft means. Raises InputError at the offending instruction."""
+    by_name: dict[str, DraftComputation] = {}
+    for computation in draft.computations:
+        if computation.name in by_name:
+            raise scanner.error(f"duplicate name: there is already a computation {computation.name}", computation.pos)
+        by_name[computation.name] = computation
+    entries = [c for c in draft.computations if c.is_entry]
+    if len(entries) > 1:
+        raise scanner.error("a module has only one ENTRY", entries[1].pos)
+    entry = entries[0] if entries else [c for c in draft.computations if not c.is_nested][-1]
+    signatures: dict[str, Signature] = {}
+    finished: dict[str, Computation] = {}
+    for name in _callees_first(draft, by_name, scanner):
+        finished[name] = _Finisher(by_name[name], signatures, scanner).finish()
+    module = Module(
+        draft.name,
+        tuple(finished[c.name] for c in draft.computations),
+        entry.name,
+        Attributes(tuple(draft.attributes)) if draft.attributes else NO_ATTRIBUTES,
+        tuple(draft.preamble),
+        scanner.position(draft.pos),
+    )
+    try:
+        return desugar(module)
+    except ShapeError as error:
+        raise _at(scanner, str(error), error.position) from None
+
+
+def _at(scanner: Scanner, message: str, position: Position | None) -> InputError:
+    where = position or Position(1, 1)
+    starts = scanner.line_starts()
+    return scanner.error(message, starts[min(where.line, len(starts)) - 1] + where.column - 1)
+
+
+def _called(instruction: DraftInstruction) -> list[str]:
+    names: list[str] = []
+    for _, value in instruction.attributes:
+        if isinstance(value, ComputationRef):
+            names.append(value.name)
+        elif isinstance(value, tuple):
+            names.extend(v.name for v in value if isinstance(v, ComputationRef))
+    return names
+
+
+def _callees_first(draft: DraftModule, by_name: dict[str, DraftComputation], scanner: Scanner) -> list[str]:
+    """All computations, each behind those it calls. Raises where a called one does not exist or calls form a cycle."""
+    calls: dict[str, list[tuple[str, DraftInstruction]]] = {}
+    for computation in draft.computations:
+        found: dict[str, DraftInstruction] = {}
+        for instruction in computation.instructions:
+            if not instruction.attributes:
+                continue
+            for name in _called(instruction):
+                if name not in by_name:
+                    raise scanner.error(f"the computation {name} is not defined", instruction.pos)
+                found.setdefault(name, instruction)
+        calls[computation.name] = list(found.items())
+    order: list[str] = []
+    state: dict[str, int] = {}
+    for first in by_name:
+        if first in state:
+            continue
+        state[first] = 1
+        stack = [(first, iter(calls[first]))]
+        while stack:
+            name, remaining = stack[-1]
+            step = next(remaining, None)
+            if step is None:
+                state[name] = 2
+                order.append(name)
+                stack.pop()
+            elif step[0] not in state:
+                state[step[0]] = 1
+                stack.append((step[0], iter(calls[step[0]])))
+            elif state[step[0]] == 1:
+                names = [n for n, _ in stack]
+                cycle = " -> ".join([*names[names.index(step[0]) :], step[0]][:20])
+                raise scanner.error(f"cycle: the computations call each other: {cycle}", step[1].pos)
+    return order
+
+
+class _Finisher:
+    """Settles one computation whose callees are settled."""
+
+    def __init__(self, draft: DraftComputation, signatures: dict[str, Signature], scanner: Scanner) -> None:
+        self.draft, self.signatures, self.scanner = draft, signatures, scanner
+        self.shapes: dict[str, Shape] = {}
+
+    def finish(self) -> Computation:
+        draft, scanner = self.draft, self.scanner
+        if not draft.instructions:
+            raise scanner.error(f"the computation {draft.name} has no instructions", draft.pos)
+        self.name_the_nameless()
+        instructions = tuple([self.instruction(i) for i in draft.instructions])
+        self.check_predecessors()
+        root = self.root(instructions)
+        parameters = self.parameters()
+        root_shape = self.shapes[root]
+        if draft.result_shape is not None and not compatible(draft.result_shape, root_shape):
+            raise scanner.error(
+                f"the result of {draft.name} is declared as {print_shape(draft.result_shape)}, "
+                f"its root is {print_shape(root_shape)}",
+                draft.result_pos,
+            )
+        self.signatures[draft.name] = Signature(parameters, root_shape)
+        attributes = Attributes(tuple(draft.attributes)) if draft.attributes else NO_ATTRIBUTES
+        return Computation(draft.name, instructions, root, attributes, scanner.position(draft.pos))
+
+    def name_the_nameless(self) -> None:
+        """Instructions inside operand lists get the name of their opcode, made unique; `%p#1` the name `p.1`."""
+        nameless = [i for i in self.draft.instructions if not i.name]
+        if not nameless and not self.draft.free_operands:
+            return
+        taken = {i.name for i in self.draft.instructions if i.name}
+        elements: dict[tuple[str, int], DraftInstruction] = {}
+        kept: list[DraftInstruction] = []
+        for instruction in self.draft.instructions:
+            for k, operand in enumerate(instruction.operands):
+                if isinstance(operand, DraftInstruction):
+                    instruction.operands[k] = operand.name
+            if not instruction.name:
+                base = instruction.opcode
+                if instruction.opcode == "get-tuple-element" and instruction.shape is None:
+                    source, index = instruction.operands[0], instruction.attributes[0][1] if instruction.attributes else 0
+                    assert isinstance(source, str)
+                    if isinstance(index, int):
+                        base = f"{source}.{index}"
+                        known = elements.setdefault((source, index), instruction)
+                        if known is not instruction:
+                            instruction.name = known.name
+                            continue
+                name, n = base, 0
+                while name in taken:
+                    n += 1
+                    name = f"{base}.{n}"
+                taken.add(name)
+                instruction.name = name
+            kept.append(instruction)
+        self.draft.instructions[:] = kept
+
+    def instruction(self, draft: DraftInstruction) -> Instruction:
+        scanner, shapes = self.scanner, self.shapes
+        name = draft.name
+        if name in shapes:
+            raise scanner.error(f"duplicate name: there is already an instruction {name}", draft.pos)
+        operand_shapes: list[Shape] = []
+        for operand in draft.operands:
+            shape = shapes.get(operand)  # type: ignore[arg-type]
+            if shape is None:
+                raise scanner.error(self.undefined(draft, str(operand)), draft.pos)
+            operand_shapes.append(shape)
+        if draft.declared_operands is not None:
+            for number, declared, pos in draft.declared_operands:
+                actual = operand_shapes[number]
+                if declared is not actual and not compatible(declared, actual):
+                    raise scanner.error(
+                        f"the declared operand shape {print_shape(declared)} is not compatible with "
+                        f"{draft.operands[number]}, which is {print_shape(actual)}",
+                        pos,
+                    )
+        attributes = Attributes(tuple(draft.attributes)) if draft.attributes else NO_ATTRIBUTES
+        shape = self.shape(draft, tuple(operand_shapes), attributes)
+        shapes[name] = shape
+        return Instruction(
+            name, draft.opcode, shape, tuple(draft.operands), attributes, draft.parameter_number,  # type: ignore[arg-type]
+            draft.literal, scanner.position(draft.pos),
+        )  # fmt: skip
+
+    def shape(self, draft: DraftInstruction, operands: tuple[Shape, ...], attributes: Attributes) -> Shape:
+        """The declared shape, checked against the inferred one; or the inferred one where none is declared."""
+        scanner, declared = self.scanner, draft.shape
+        opcode = draft.opcode
+        try:
+            why = refusal(opcode)
+            if why is not None:
+                raise ShapeError(why)
+            if (opcode in FIRST_CLASS_PAIRS or opcode in FIRST_CLASS_PAIRS.values()) and "calls" in attributes:
+                raise ShapeError(f"{opcode} is an opcode of its own and takes no calls=; write async-start with calls=")
+            inferred = infer(opcode, operands, attributes, declared, self.signatures)
+        except ShapeError as error:
+            raise scanner.error(str(error), draft.pos) from None
+        if declared is None:
+            if inferred is None:
+                raise scanner.error(f"the shape of {opcode} cannot be inferred; it must be written", draft.pos)
+            declared = inferred
+        elif inferred is not None and inferred is not declared and not compatible(declared, inferred):
+            raise scanner.error(
+                f"{draft.name} is declared as {print_shape(declared)}, but {opcode} of its operands gives "
+                f"{print_shape(inferred)}",
+                draft.pos,
+            )
+        if draft.literal is not None:
+            try:
+                check_literal(draft.literal, declared)
+            except LiteralError as error:
+                raise scanner.error(str(error), draft.pos) from None
+        return declared
+
+    def undefined(self, draft: DraftInstruction, operand: str) -> str:
+        """Why an operand has no shape yet: it does not exist, it comes later, or it waits for this very instruction."""
+        by_name = {i.name: i for i in self.draft.instructions}
+        if operand not in by_name:
+            return f"the operand {operand} of {draft.name} is not defined"
+        seen = {operand}
+        parent: dict[str, str] = {operand: draft.name}
+        queue = [operand]
+        while queue:
+            current = queue.pop()
+            for below in by_name[current].operands:
+                if below == draft.name:
+                    chain = [current]
+                    while chain[-1] != operand:
+                        chain.append(parent[chain[-1]])
+                    return "cycle: " + " -> ".join([draft.name, *reversed(chain), draft.name][:20])
+                if isinstance(below, str) and below in by_name and below not in seen:
+                    seen.add(below)
+                    parent[below] = current
+                    queue.append(below)
+        return f"the operand {operand} of {draft.name} is defined only later, at {self.place(by_name[operand])}"
+
+    def place(self, instruction: DraftInstruction) -> str:
+        where = self.scanner.position(instruction.pos)
+        return f"{where.line}:{where.column}"
+
+    def check_predecessors(self) -> None:
+        """Control predecessors exist, and together with operands they form no cycle."""
+        control: dict[str, list[str]] = {}
+        index = {i.name: n for n, i in enumerate(self.draft.instructions)}
+        for instruction in self.draft.instructions:
+            for key, value in instruction.attributes:
+                if key != "control-predecessors" or not isinstance(value, tuple):
+                    continue
+                for word in value:
+                    assert isinstance(word, Word)
+                    if word.text not in index:
+                        raise self.scanner.error(
+                            f"the control predecessor '{word.text}' of {instruction.name} is not defined",
+                            instruction.pos,
+                        )
+                    control.setdefault(instruction.name, []).append(word.text)
+        if not any(index[p] >= index[name] for name, ps in control.items() for p in ps):
+            return  # the order of the text is an order of the graph
+        below = {i.name: [*map(str, i.operands), *control.get(i.name, [])] for i in self.draft.instructions}
+        state: dict[str, int] = {}
+        for first in below:
+            if first in state:
+                continue
+            state[first] = 1
+            stack = [(first, iter(below[first]))]
+            while stack:
+                name, remaining = stack[-1]
+                step = next(remaining, None)
+                if step is None:
+                    state[name] = 2
+                    stack.pop()
+                elif step not in state:
+                    state[step] = 1
+                    stack.append((step, iter(below[step])))
+                elif state[step] == 1:
+                    names = [n for n, _ in stack]
+                    cycle = " -> ".join([*names[names.index(step) :], step][:20])
+                    raise self.scanner.error(
+                        f"cycle through control predecessors: {cycle}", self.draft.instructions[index[name]].pos
+                    )
+
+    def root(self, instructions: tuple[Instruction, ...]) -> str:
+        roots = self.draft.roots
+        if len(roots) > 1:
+            raise self.scanner.error("one computation has only one ROOT", roots[1].pos)
+        if roots:
+            return roots[0].name
+        last = instructions[-1].name
+        used = {o for i in instructions for o in i.operands}
+        loose = [i.name for i in instructions if i.name not in used and i.opcode != "parameter" and i.name != last]
+        if last in used or loose:
+            raise self.scanner.error(
+                f"no instruction of {self.draft.name} is marked ROOT, and it could be {last} or "
+                f"{loose[0] if loose else 'another'}",
+                self.draft.pos,
+            )
+        return last
+
+    def parameters(self) -> tuple[Shape, ...]:
+        by_number: dict[int, DraftInstruction] = {}
+        for instruction in self.draft.instructions:
+            if instruction.parameter_number is None:
+                continue
+            other = by_number.setdefault(instruction.parameter_number, instruction)
+            if other is not instruction:
+                raise self.scanner.error(
+                    f"duplicate parameter number {instruction.parameter_number}: {other.name} has it, too",
+                    instruction.pos,
+                )
+        for number, instruction in by_number.items():
+            if number >= len(by_number):
+                missing = next(n for n in range(len(by_number)) if n not in by_number)
+                raise self.scanner.error(
+                    f"parameter number {number} of {len(by_number)} parameters; number {missing} is missing",
+                    instruction.pos,
+                )
+        return tuple(self.shapes[by_number[n].name] for n in range(len(by_number)))
+
+
