@@ -1,0 +1,125 @@
+"""The thin normal form: when two obligations are the same, and when two terms are written the same.
+
+It renames variables by position and sorts the arguments of `+`, `*`, `min` and `max` (associative and commutative, so
+nested ones are flattened first). Nothing else: it is trusted, and a rule applied here would prove itself. It imports
+only the data types.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Final
+
+from models.expr import Binary, Const, Expr, Var, postorder
+from models.interval import Interval
+from verify.formula import And, Compare, Exists, Formula, Not, Or
+from verify.obligation import Obligation
+
+SORTED: Final = frozenset(("+", "*", "min", "max"))
+
+LONGEST_CHAIN: Final = 1024
+"""A longer chain is not flattened into the one around it: shared terms could double it at every level."""
+
+
+def key(obligation: Obligation) -> str:
+    """A digest that two obligations share exactly when their normal forms are equal (up to collisions of BLAKE2b)."""
+    names = {name: f"v{i}" for i, (name, _) in enumerate(obligation.variables)}
+    variables = ";".join(_interval_text(i) for _, i in obligation.variables)
+    hypothesis = _formula(obligation.hypothesis, names, 0)
+    conclusion = _formula(obligation.conclusion, names, 0)
+    return _hash(f"obligation {variables}".encode(), hypothesis, conclusion).hex()
+
+
+def written_the_same(left: Expr, right: Expr) -> bool:
+    """The two terms have the same normal form, their variables' names kept."""
+    if left is right:
+        return True
+    if left.free != right.free:
+        return False
+    names = {name: name for name in left.free}
+    return _term(left, names) == _term(right, names)
+
+
+def identical(obligation: Obligation) -> bool:
+    """The conclusion is a conjunction of equations and inequalities `a == a`, `a <= a`, written the same on both sides
+    and without a divisor that could be zero, or of conjuncts that stand in the hypothesis too."""
+    given = frozenset(_conjuncts(obligation.hypothesis))
+    return all(part in given or _holds_as_written(part) for part in _conjuncts(obligation.conclusion))
+
+
+def _conjuncts(f: Formula) -> list[Formula]:
+    return [p for part in f.parts for p in _conjuncts(part)] if isinstance(f, And) else [f]
+
+
+def _holds_as_written(f: Formula) -> bool:
+    return (
+        isinstance(f, Compare)
+        and f.op in ("==", "<=")
+        and written_the_same(f.lhs, f.rhs)
+        and _never_divides_by_zero(f.lhs)
+        and _never_divides_by_zero(f.rhs)
+    )
+
+
+def _never_divides_by_zero(root: Expr) -> bool:
+    return all(
+        isinstance(e.rhs, Const) and e.rhs.value != 0
+        for e in postorder(root)
+        if isinstance(e, Binary) and e.op in ("floordiv", "ceildiv", "mod")
+    )
+
+
+def _hash(*parts: bytes) -> bytes:
+    state = hashlib.blake2b(digest_size=16)
+    for p in parts:
+        state.update(len(p).to_bytes(4, "little"))
+        state.update(p)
+    return state.digest()
+
+
+def _interval_text(i: Interval | None) -> str:
+    return "" if i is None else f"{i.lower},{i.upper}"
+
+
+def _term(root: Expr, names: Mapping[str, str]) -> bytes:
+    """A digest of the term's normal form."""
+    done: dict[Expr, bytes] = {}
+    chains: dict[Expr, list[bytes]] = {}  # a chain's arguments; its digest is made on demand
+
+    def digest(e: Expr) -> bytes:
+        if e not in done:
+            assert isinstance(e, Binary)
+            done[e] = _hash(e.op.encode(), *sorted(chains[e]))
+        return done[e]
+
+    for e in postorder(root):
+        if isinstance(e, Const):
+            done[e] = b"c%d" % e.value
+        elif isinstance(e, Var):
+            done[e] = b"v" + names[e.name].encode()
+        elif isinstance(e, Binary) and e.op in SORTED:
+            flat: list[bytes] = []
+            for part in (e.lhs, e.rhs):
+                nested = isinstance(part, Binary) and part.op == e.op and len(chains[part]) < LONGEST_CHAIN
+                flat += chains[part] if nested else [digest(part)]
+            chains[e] = flat
+        elif isinstance(e, Binary):
+            done[e] = _hash(e.op.encode(), digest(e.lhs), digest(e.rhs))
+    return digest(root)
+
+
+def _formula(f: Formula, names: Mapping[str, str], depth: int) -> bytes:
+    match f:
+        case Compare(op, lhs, rhs):
+            return _hash(b"compare", op.encode(), _term(lhs, names), _term(rhs, names))
+        case And(parts):
+            return _hash(b"and", *(_formula(p, names, depth) for p in parts))
+        case Or(parts):
+            return _hash(b"or", *(_formula(p, names, depth) for p in parts))
+        case Not(part):
+            return _hash(b"not", _formula(part, names, depth))
+        case Exists(variables, part):
+            inner = {**names, **{name: f"b{depth + i}" for i, (name, _) in enumerate(variables)}}
+            intervals = ";".join(_interval_text(i) for _, i in variables)
+            return _hash(b"exists", intervals.encode(), _formula(part, inner, depth + len(variables)))
