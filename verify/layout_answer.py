@@ -1,0 +1,148 @@
+"""Everything about the memory of a shape, as data: what `hloproof layout` prints and the server answers."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from models.errors import NotModelled
+from models.hlo.shape import ArrayShape, BufferShape, Shape, leaves
+from models.hlo.shape_text import parse_shape, print_shape
+from models.memory_size import (
+    bit_offset,
+    data_bytes,
+    element_bits,
+    padded_elements,
+    padding_elements,
+    padding_share,
+    transfer_bytes,
+    upstream_bytes,
+)
+from models.physical import part_count, part_of, physical_dimensions
+from models.tiling import expanded_dimensions, index_of, position_of
+from verify.budget import DEFAULT, Budget
+from verify.claim import Verdict
+from verify.contiguity import judged_runs
+from verify.layout_claims import ClaimedLayout, claims
+from verify.layout_format import format_claims, is_format
+from verify.layout_judge import JudgedClaim, judge
+from verify.obligation import Obligation, Outcome
+from verify.results import worst
+
+Answer = dict[str, Any]
+
+
+def answer(
+    text: str, index: tuple[int, ...] | None = None, linear_index: int | None = None, budget: Budget = DEFAULT,
+    cross: bool = False,
+) -> Answer:
+    """Facts, the position of `index`, what lies at `linear_index`, and the claims with their verdicts.
+
+    A tuple is answered leaf by leaf. Raises InputError for a text that is no shape, ValueError for an index outside of
+    it, LookupError for a shape without memory of its own.
+    """
+    shape = parse_shape(text)
+    arrays = [(path, array) for path, leaf in leaves(shape) if (array := _array(leaf)) is not None]
+    if isinstance(shape, ArrayShape | BufferShape):
+        return {"shape": print_shape(shape), **_array_answer(arrays[0][1], index, linear_index, budget, cross)}
+    if not arrays:
+        raise LookupError(f"{print_shape(shape)} has no elements in memory")
+    if index is not None or linear_index is not None:
+        raise LookupError("an index needs an array, and this is a tuple")
+    found = [{"path": list(path), **_array_answer(a, None, None, budget, cross)} for path, a in arrays]
+    return {
+        "shape": print_shape(shape), "leaves": found, "elements": sum(f["elements"] for f in found),
+        "padding": sum(f["padding"] for f in found), "verdict": str(worst(Verdict(f["verdict"]) for f in found)),
+        "obligations": [],
+    }  # fmt: skip
+
+
+def _array(leaf: Shape) -> ArrayShape | None:
+    if isinstance(leaf, BufferShape):
+        return leaf.inner
+    return leaf if isinstance(leaf, ArrayShape) else None
+
+
+def _array_answer(
+    shape: ArrayShape, index: tuple[int, ...] | None, linear_index: int | None, budget: Budget, cross: bool
+) -> Answer:
+    assumptions = [] if shape.layout is not None else ["no layout is given: row-major, without tiles"]
+    if shape.is_dynamic and not is_format(shape):
+        assumptions.append("dynamic dimensions take the space of their bound")
+    try:
+        facts = format_facts(shape) if is_format(shape) else facts_of(shape)
+        owed = format_claims(shape) if is_format(shape) else claims(ClaimedLayout.by_formula(shape))
+    except NotModelled as error:
+        return {
+            "physical_dimensions": None, "elements": None, "padding": None, "verdict": "unknown",
+            "reason": f"not modelled: {error}", "obligations": [], "assumptions": assumptions,
+        }  # fmt: skip
+    prove = partial(_prove, budget=budget, cross=cross)
+    judged = judge(owed, prove)
+    if not is_format(shape):
+        runs = judged_runs(shape, prove)
+        facts["contiguous"] = [{"dimension": r.dimension, "run": r.length, "stride": r.stride} for r, _ in runs]
+        judged = (*judged, *(j for _, j in runs))
+    return {
+        **facts, **_places(shape, index, linear_index), "verdict": str(worst(j.verdict for j in judged)),
+        "obligations": [as_json(j) for j in judged], "assumptions": assumptions,
+    }  # fmt: skip
+
+
+def _prove(obligation: Obligation, budget: Budget, cross: bool) -> Outcome:
+    from verify.portfolio import prove
+
+    return prove(obligation, budget, cross)
+
+
+def as_json(j: JudgedClaim) -> dict[str, Any]:
+    return {
+        "claim": j.claim, "statement": j.statement, "verdict": str(j.verdict), "engines": list(j.engines),
+        "ms": round(j.ms, 3), "goals": j.goals, "counterexample": j.counterexample, "reason": j.reason,
+    }  # fmt: skip
+
+
+def format_facts(shape: ArrayShape) -> Answer:
+    """What can be said of all sizes."""
+    return {"physical_dimensions": None, "elements": None, "padding": None, "element_bits": element_bits(shape)}
+
+
+def facts_of(shape: ArrayShape) -> Answer:
+    """Sizes and counts. Raises NotModelled."""
+    share = padding_share(shape)
+    return {
+        "physical_dimensions": list(physical_dimensions(shape)),
+        "tiled_dimensions": list(expanded_dimensions(shape)),
+        "elements": shape.elements,
+        "padded_elements": padded_elements(shape),
+        "parts": part_count(shape),
+        "padding": padding_elements(shape),
+        "padding_share": round(float(share), 6),
+        "element_bits": element_bits(shape),
+        "data_bytes": data_bytes(shape),
+        "transfer_bytes": transfer_bytes(shape),
+        "upstream_bytes": upstream_bytes(shape),
+    }
+
+
+def _places(shape: ArrayShape, index: tuple[int, ...] | None, linear_index: int | None) -> Answer:
+    out: Answer = {}
+    if (index is not None or linear_index is not None) and is_format(shape):
+        raise LookupError("positions need all sizes, and this shape has a `?`")
+    if index is not None:
+        if len(index) != shape.rank:
+            raise ValueError(f"an index of {len(index)} numbers for a shape of rank {shape.rank}")
+        out["linear_index"] = position_of(shape, index)
+        out["bit_offset"] = bit_offset(shape, index)
+        out["index"] = list(index)
+        if part_count(shape) > 1:
+            out["part"] = part_of(shape, index)
+    if linear_index is not None:
+        if not 0 <= linear_index < padded_elements(shape):
+            raise ValueError(f"position {linear_index} is outside of the memory, [0, {padded_elements(shape)})")
+        found = index_of(shape, linear_index)
+        at = {"linear_index": linear_index, "index": None if found is None else list(found), "padding": found is None}
+        if index is None:
+            out |= {"linear_index": linear_index, "index": at["index"]}
+        out["at"] = at
+    return out

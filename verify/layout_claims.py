@@ -1,0 +1,320 @@
+"""What is claimed of a layout, as sub-goals that engines prove.
+
+A claim is proved by its sub-goals: the formula is the composition of the steps, and each step is what the claim says of
+the whole. Where a sub-goal fails, the claim is asked directly, so that a refutation speaks of the layout and not of a
+step. All expressions are over the logical index d0, d1, ... and the position q0 (with split dimensions: part q0,
+offset q1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from models.expr import Const, Expr, Var, substitute
+from models.hlo.shape import ArrayShape
+from models.indexing_map import IndexingMap
+from models.interpreter.expression import evaluate
+from models.interval import Interval
+from models.memory_size import padded_elements
+from models.pad_reshape_transpose import Movement, movements
+from models.physical import part_count
+from models.tiling import index_map, position_map
+from verify.formula import FALSE, conj, disj, eq, le, ne, within
+from verify.layout_steps import Chain, chain
+from verify.obligation import Obligation
+
+Model = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class LayoutClaim:
+    """One claim about one layout. `steps` together prove it; `direct` says it in one obligation, for refutations (None
+    where the sizes are symbolic)."""
+
+    name: str
+    statement: str
+    steps: tuple[Obligation, ...]
+    direct: Obligation | None
+    describe: Callable[[Model], str] = field(compare=False)
+    """A counterexample to `direct` in the reader's terms."""
+
+
+@dataclass(frozen=True)
+class ClaimedLayout:
+    """What somebody says of a shape's memory: the position of each index, the size, and what lies where.
+
+    `position` maps the logical index to the offset (with split dimensions: to part and offset), `inverse` a position
+    to the logical index where there is one; `size` counts the elements of one part's memory, padding included.
+    """
+
+    shape: ArrayShape
+    position: IndexingMap
+    size: int
+    inverse: IndexingMap | None
+
+    @classmethod
+    def by_formula(cls, shape: ArrayShape) -> ClaimedLayout:
+        """What the formula of `models.tiling` says. Raises NotModelled."""
+        inverse = index_map(shape) if part_count(shape) == 1 else None
+        return cls(shape, position_map(shape), padded_elements(shape), inverse)
+
+
+def claims(claimed: ClaimedLayout) -> tuple[LayoutClaim, ...]:
+    """Everything that is claimed of a layout, in the order in which it is shown. Raises NotModelled."""
+    steps = chain(claimed.shape)
+    out = [one_to_one(claimed, steps), inside(claimed, steps), onto(claimed, steps)]
+    if claimed.inverse is not None:
+        out.append(inverse(claimed, steps))
+    if part_count(claimed.shape) == 1:
+        out.append(two_readings(claimed, steps))
+    return tuple(out)
+
+
+def index_box(shape: ArrayShape, letter: str = "d") -> tuple[tuple[str, Interval], ...]:
+    """The variables of a logical index: every index of the shape."""
+    return tuple((f"{letter}{i}", Interval.of_size(n)) for i, n in enumerate(shape.dimensions))
+
+
+def composition(claimed: ClaimedLayout, steps: Chain) -> Obligation:
+    """The claimed position is the composition of the steps."""
+    results = zip(claimed.position.results, steps.compose(), strict=True)
+    return Obligation(
+        index_box(claimed.shape), conj(*(eq(f, g) for f, g in results)),
+        label="the formula is the composition of the steps",
+    )
+
+
+def one_to_one(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
+    """No two elements share a position."""
+    rank, results = claimed.shape.rank, claimed.position.results
+    other = {f"d{i}": Var(f"e{i}") for i in range(rank)}
+    direct = Obligation(
+        (*index_box(claimed.shape), *index_box(claimed.shape, "e")),
+        conj(*(eq(Var(f"d{i}"), Var(f"e{i}")) for i in range(rank))),
+        conj(*(eq(e, substitute(e, other)) for e in results)),
+        "no two elements share a position",
+    )
+
+    def describe(model: Model) -> str:
+        one, two = _index(model, "d", rank), _index(model, "e", rank)
+        return f"elements {one} and {two} both lie at position {_position(results, model)}"
+
+    subgoals = (composition(claimed, steps), *(s.one_to_one() for s in steps.steps))
+    return LayoutClaim("one-to-one", "no two elements share a position", subgoals, direct, describe)
+
+
+def inside(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
+    """Every position lies inside of the padded size."""
+    results = claimed.position.results
+    sizes = [part_count(claimed.shape), claimed.size][-len(results) :]
+    direct = Obligation(
+        index_box(claimed.shape),
+        conj(*(within(e, Interval.of_size(n)) for e, n in zip(results, sizes, strict=True))),
+        label="every position lies inside of the padded size",
+    )
+    fits = Obligation(
+        (), conj(*(le(n, m) for n, m in zip(steps.steps[-1].after, sizes, strict=True))),
+        label="what the steps fill is not larger than the padded size",
+    )
+
+    def describe(model: Model) -> str:
+        at = _index(model, "d", claimed.shape.rank)
+        return f"element {at} lies at position {_position(results, model)}, outside of {claimed.size}"
+
+    subgoals = (composition(claimed, steps), *(s.inside() for s in steps.steps), fits)
+    return LayoutClaim("inside", f"every position is in [0, {claimed.size})", subgoals, direct, describe)
+
+
+def onto(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
+    """Every position holds an element exactly when there are as many positions as elements."""
+    shape, results = claimed.shape, claimed.position.results
+    total = claimed.size * part_count(shape)
+    if total == shape.elements:
+        backward = steps.compose_back()
+        there = {f"d{i}": e for i, e in enumerate(backward)}
+        sizes = [part_count(shape), claimed.size][-len(results) :]
+        direct = Obligation(
+            tuple((f"q{i}", Interval.of_size(n)) for i, n in enumerate(sizes)),
+            conj(
+                *(within(e, v) for e, (_, v) in zip(backward, index_box(shape), strict=True)),
+                *(eq(substitute(e, there), Var(f"q{i}")) for i, e in enumerate(results)),
+            ),
+            label="every position holds an element",
+        )
+        subgoals = (composition(claimed, steps), *(s.onto() for s in steps.steps), _full(steps, sizes))
+        return LayoutClaim(
+            "onto", "every position holds an element", subgoals, direct,
+            lambda model: f"position {', '.join(str(model[f'q{i}']) for i in range(len(sizes)))} holds no element",
+        )
+    hole = _hole(claimed, steps)
+    at = ", ".join(map(str, hole))
+    direct = Obligation(
+        index_box(shape), disj(*(ne(e, q) for e, q in zip(results, hole, strict=True))),
+        label=f"no element lies at position {at}",
+    )
+    return LayoutClaim(
+        "onto", f"not every position holds an element: position {at} is padding", (direct,), direct,
+        lambda model: f"element {_index(model, 'd', shape.rank)} lies at position {at}",
+    )
+
+
+def _full(steps: Chain, sizes: list[int]) -> Obligation:
+    return Obligation(
+        (), conj(*(eq(n, m) for n, m in zip(steps.steps[-1].after, sizes, strict=True))),
+        label="the steps fill exactly the padded size",
+    )
+
+
+def _hole(claimed: ClaimedLayout, steps: Chain) -> tuple[int, ...]:
+    """A position that holds no element: one behind what the steps fill, or where a step leaves a gap, carried on."""
+    last = steps.steps[-1].after
+    if prod(last) and claimed.size > last[-1]:
+        return (*(0 for _ in last[:-1]), last[-1])
+    found: tuple[int, ...] | None = None
+    for step in steps.steps:
+        if found is None:
+            found = _gap(step.name, step.before, step.after, step.forward, step.backward)
+        else:
+            found = tuple(evaluate(e, _values("x", found)) for e in step.forward)
+    return found if found is not None else (*(0 for _ in last[:-1]), 0)
+
+
+def _gap(
+    name: str, before: tuple[int, ...], after: tuple[int, ...], forward: tuple[Expr, ...], backward: tuple[Expr, ...]
+) -> tuple[int, ...] | None:
+    """A point of the box after whose way back leaves the box before. The corners are enough: a box that is not filled
+    lacks its last corner in one coordinate or another."""
+    top = [n - 1 for n in after]
+    for i in reversed(range(len(after))):
+        for corner in (tuple(t if k == i else 0 for k, t in enumerate(top)), tuple(top)):
+            back = [evaluate(e, _values("y", corner)) for e in backward]
+            if any(not 0 <= e < n for e, n in zip(back, before, strict=True)):
+                return corner
+    return None
+
+
+def inverse(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
+    """The way back leads from each element's position to its index; and it exists only where an element lies."""
+    assert claimed.inverse is not None
+    shape, back = claimed.shape, claimed.inverse
+    position = claimed.position.results[0]
+    to_index = {"d0": position}
+    domain = conj(*(within(substitute(c.expr, to_index), c.interval) for c in back.constraints))
+    returned = [substitute(e, to_index) for e in back.results]
+    direct = Obligation(
+        index_box(shape), conj(domain, *(eq(e, Var(f"d{i}")) for i, e in enumerate(returned))),
+        label="the way back from an element's position is its index",
+    )
+    at_q = {"d0": Var("q0")}
+    positions = ("q0", back.dims[0].interval)
+    holds = conj(*(within(substitute(c.expr, at_q), c.interval) for c in back.constraints))
+    results = [substitute(e, at_q) for e in back.results]
+    mine = steps.compose_back()
+    exists = Obligation(
+        (positions,), conj(*(within(e, v) for e, (_, v) in zip(results, index_box(shape), strict=True))), holds,
+        "where the way back exists it leads to an index of the shape",
+    )
+    same = Obligation(
+        (positions,), conj(*(eq(e, g) for e, g in zip(results, mine, strict=True))), holds if shape.elements else FALSE,
+        "the way back is the composition of the steps back",
+    )
+    subgoals = (
+        composition(claimed, steps), *(s.inverse() for s in steps.steps), same, exists, *_way_back_exists(claimed)
+    )
+
+    def describe(model: Model) -> str:
+        at = _index(model, "d", shape.rank)
+        found = ", ".join(str(evaluate(e, model)) for e in returned)
+        return f"element {at} lies at position {evaluate(position, model)}, and the way back leads to [{found}]"
+
+    return LayoutClaim("inverse", "the way back is the inverse", subgoals, direct, describe)
+
+
+def _way_back_exists(claimed: ClaimedLayout) -> tuple[Obligation, ...]:
+    """At the position of every element the way back is defined."""
+    assert claimed.inverse is not None
+    to_index = {"d0": claimed.position.results[0]}
+    return tuple(
+        Obligation(
+            index_box(claimed.shape), within(substitute(c.expr, to_index), c.interval),
+            label="the way back exists at every element's position",
+        )
+        for c in claimed.inverse.constraints
+    )
+
+
+def two_readings(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
+    """The formula says the same as padding, reshaping and transposing."""
+    shape, (position,) = claimed.shape, claimed.position.results
+    moves = movements(shape)
+    second = _through(moves, [Var(f"d{i}") for i in range(shape.rank)])
+    direct = Obligation(
+        index_box(shape), eq(position, _joined(second, moves[-1].after)),
+        label="the formula says the same as pad, reshape, transpose",
+    )
+
+    def describe(model: Model) -> str:
+        one = evaluate(position, model)
+        two = evaluate(_joined(second, moves[-1].after), model)
+        at = _index(model, "d", shape.rank)
+        return f"element {at}: the formula says position {one}, pad-reshape-transpose says {two}"
+
+    subgoals = [composition(claimed, steps), *_tile_readings(steps, moves)]
+    return LayoutClaim("two-readings", "the formula equals pad, reshape, transpose", tuple(subgoals), direct, describe)
+
+
+def _tile_readings(steps: Chain, moves: tuple[Movement, ...]) -> list[Obligation]:
+    """Stage by stage (order of the dimensions, each tile, the join): both readings move every index alike."""
+    stages = [moves[:1]]
+    for move in moves[1:]:
+        if stages[-1][-1].kind == "transpose":
+            stages.append(())
+        stages[-1] = (*stages[-1], move)
+    bounds = [0, 1, *steps.tile_ends]
+    out: list[Obligation] = []
+    for k, stage in enumerate(stages):
+        start, end = bounds[k], bounds[k + 1]
+        first = [Var(f"d{i}") for i in range(len(stage[0].before))]
+        pairs = zip(steps.compose(start, end), _through(stage, first), strict=True)
+        out.append(
+            Obligation(
+                tuple((f"d{i}", Interval.of_size(n)) for i, n in enumerate(stage[0].before)),
+                conj(*(eq(a, b) for a, b in pairs)),
+                label="the order of the dimensions in both readings" if k == 0 else f"tile {k} in both readings",
+            )
+        )
+    sizes = moves[-1].after
+    last = [Var(f"d{i}") for i in range(len(sizes))]
+    joined = eq(steps.compose(len(steps.steps) - 1)[0], _joined(last, sizes))
+    box = tuple((f"d{i}", Interval.of_size(n)) for i, n in enumerate(sizes))
+    return [*out, Obligation(box, joined, label="the join in both readings")]
+
+
+def _through(moves: Sequence[Movement], index: Sequence[Expr]) -> tuple[Expr, ...]:
+    """The index after these movements."""
+    at = tuple(index)
+    for move in moves:
+        at = move.index(at)
+    return at
+
+
+def _joined(index: Sequence[Expr], sizes: Sequence[int]) -> Expr:
+    place: Expr = Const(0)
+    for k, (e, n) in enumerate(zip(index, sizes, strict=True)):
+        place = e if k == 0 else place * n + e
+    return place
+
+
+def _values(letter: str, point: Sequence[int]) -> dict[str, int]:
+    return {f"{letter}{i}": v for i, v in enumerate(point)}
+
+
+def _index(model: Model, letter: str, rank: int) -> str:
+    return f"[{', '.join(str(model[f'{letter}{i}']) for i in range(rank))}]"
+
+
+def _position(results: tuple[Expr, ...], model: Model) -> str:
+    values = [evaluate(e, model) for e in results]
+    return str(values[0]) if len(values) == 1 else f"{values[1]} of part {values[0]}"
