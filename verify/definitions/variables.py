@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from models.errors import NotModelled
 from models.expr import Const, Expr, Var
 from models.hlo.module import Operation
-from models.hlo.shape import UNBOUNDED, ArrayShape, Shape, TupleShape
+from models.hlo.shape import UNBOUNDED, ArrayShape, Shape, leaves
 from verify.formula import TRUE, Formula, conj, eq
 
 SOURCE_POSITION = Var("q")
@@ -32,18 +32,14 @@ def r(k: int) -> Expr:
 
 
 def output_array(op: Operation, output: int) -> ArrayShape:
-    """The array that output number `output` is: the shape itself, or the element of a tuple.
+    """Output number `output`: outputs count the arrays of the result in order.
 
-    Raises NotModelled where it is no array (a token, a nested tuple) or not of a known size.
+    Raises NotModelled where there is no such output or its size is not known.
     """
-    shape = op.shape
-    if isinstance(shape, TupleShape):
-        if not 0 <= output < len(shape.elements):
-            raise NotModelled(f"{op.opcode} has no output {output}")
-        shape = shape.elements[output]
-    elif output != 0:
+    found = [leaf for _, leaf in leaves(op.shape) if isinstance(leaf, ArrayShape)]
+    if not 0 <= output < len(found):
         raise NotModelled(f"{op.opcode} has no output {output}")
-    return array(shape, f"output {output} of {op.opcode}")
+    return array(found[output], f"output {output} of {op.opcode}")
 
 
 def operand_array(op: Operation, operand: int) -> ArrayShape:

@@ -1,0 +1,7 @@
+"""What is owed: per operation a fixed table of claims, each stated as closed obligations."""
+
+from __future__ import annotations
+
+from verify.claims.owed import CLAIMS, OwedClaim, owed
+
+__all__ = ["CLAIMS", "OwedClaim", "owed"]

@@ -1,0 +1,73 @@
+"""The claim `in-bounds`: every result lies inside the shape that it indexes, at every point of the domain."""
+
+from __future__ import annotations
+
+from models.hlo.shape import ArrayShape
+from models.indexing.map_set import OperandMaps
+from models.interval import Interval
+from verify.claims.definition import Subject, shape_errors
+from verify.claims.relation import piece_of
+from verify.claims.runtime import provider_operand, readings
+from verify.claims.statement import Part, Statement
+from verify.claims.wording import at, operand_words, runtime_words, shape_words
+from verify.formula import within
+
+
+def in_bounds_parts(about: Subject, maps: OperandMaps | None, group_size: int = 0) -> list[Part]:
+    """Results within the target's shape, elements read at run time within their operand, positions within the group.
+
+    Raises NotModelled where a runtime variable does not name an operand.
+    """
+    if maps is None:
+        return []
+    wrong = shape_errors(about, maps)
+    if wrong:
+        return wrong
+    forward = about.direction == "output-to-input"
+    target = about.operand_shape if forward else about.output_shape
+    parts: list[Part] = []
+    for number, m in enumerate(maps.maps):
+        piece = piece_of(m, number, about.direction, [(f"rt{k}", v.interval) for k, v in enumerate(m.runtime)])
+        if piece.is_empty:
+            continue
+        statement = Statement(piece.variables, piece.constraint_formulas)
+        names = [n for n, _ in piece.runtime]
+
+        def words(point: dict[str, int], piece=piece, names=names) -> str:  # type: ignore[no-untyped-def]
+            when = runtime_words(point, names)
+            if forward:
+                return (
+                    f"{about.output_words}{at(piece.output, point)} reads {about.operand_words} at "
+                    f"{at(piece.operand, point)}{when}, and {about.operand_words} is {shape_words(target)}"
+                )
+            return (
+                f"{about.operand_words}{at(piece.operand, point)} goes to {about.output_words} at "
+                f"{at(piece.output, point)}{when}, and {about.output_words} is {shape_words(target)}"
+            )
+
+        goals = [within(e, Interval.of_size(n)) for e, n in zip(piece.results, target.dimensions, strict=True)]
+        parts += [statement.therefore(g, "result in bounds", words) for g in goals]
+        for k, reading in enumerate(readings(m, piece)):
+            provider = about.op.operands[provider_operand(m.runtime[k])]
+            if not isinstance(provider, ArrayShape) or provider.rank != len(reading.index):
+                continue  # the definition's obligation about this variable is what fails
+
+            def read(point: dict[str, int], piece=piece, reading=reading, provider=provider) -> str:  # type: ignore[no-untyped-def]
+                return (
+                    f"{about.output_words}{at(piece.output, point)} needs {operand_words(reading.operand)} at "
+                    f"{at(reading.index, point)}, and {operand_words(reading.operand)} is {shape_words(provider)}"
+                )
+
+            inside = [within(e, Interval.of_size(n)) for e, n in zip(reading.index, provider.dimensions, strict=True)]
+            parts += [statement.therefore(g, "runtime element in bounds", read) for g in inside]
+        if piece.position is not None and group_size:
+            position = piece.position
+
+            def placed(point: dict[str, int], piece=piece, position=position) -> str:  # type: ignore[no-untyped-def]
+                return (
+                    f"{about.output_words}{at(piece.output, point)} reads the device at position "
+                    f"{at([position], point)[1:-1]} of a group of {group_size}"
+                )
+
+            parts.append(statement.therefore(within(position, Interval.of_size(group_size)), "device in group", placed))
+    return parts

@@ -1,0 +1,52 @@
+"""The claim `index-range`: no value on the way to a result leaves the machine integers that compilers compute with."""
+
+from __future__ import annotations
+
+from models.expr import Binary, Expr, postorder, to_text
+from models.indexing.map_set import OperandMaps
+from models.indexing_map import IndexingMap
+from models.interval import Interval
+from verify.claims.definition import Subject
+from verify.claims.relation import piece_of
+from verify.claims.runtime import readings
+from verify.claims.statement import Part, Statement, value_of
+from verify.claims.wording import coordinates
+from verify.formula import conj, within
+
+
+def index_range_parts(about: Subject, maps: OperandMaps | None, width: int) -> list[Part]:
+    """One obligation per map: every sum, product and quotient in it fits a signed integer of `width` bits."""
+    parts: list[Part] = []
+    machine = Interval(-(2 ** (width - 1)), 2 ** (width - 1) - 1)
+    for number, m in enumerate(maps.maps if maps is not None else ()):
+        part = _fits(about, m, number, machine, width)
+        if part is not None:
+            parts.append(part)
+    return parts
+
+
+def _fits(about: Subject, m: IndexingMap, number: int, machine: Interval, width: int) -> Part | None:
+    piece = piece_of(m, number, about.direction, [(f"rt{k}", v.interval) for k, v in enumerate(m.runtime)])
+    if piece.is_empty:
+        return None
+    terms: dict[Expr, None] = {}
+    roots = [*piece.results, *(c.expr for c in piece.constraints)]
+    roots += [e for reading in readings(m, piece) for e in reading.index]
+    if piece.position is not None:
+        roots.append(piece.position)
+    for root in roots:
+        terms.update((e, None) for e in postorder(root) if isinstance(e, Binary))
+    # Constraints do not guard what is computed in order to check them: the box alone is the hypothesis.
+    statement = Statement(piece.variables)
+    bounds = [within(e, machine) for e in terms]
+    bounds += [within(e, machine) for e in (i for _, v in piece.variables for i in (v.lower, v.upper))]
+
+    def words(point: dict[str, int]) -> str:
+        source = coordinates([point[n] for n, _ in piece.source])
+        whose = about.output_words if about.direction == "output-to-input" else about.operand_words
+        for e in terms:
+            if value_of(e, point) not in machine:
+                return f"at {whose}{source} the map computes {to_text(e)} = {value_of(e, point)}, beyond {width} bits"
+        return f"at {whose}{source} a bound of the map is beyond {width} bits"
+
+    return statement.therefore(conj(*bounds), "fits machine integers", words)
