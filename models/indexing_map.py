@@ -28,7 +28,8 @@ class RuntimeVariable:
 
     `provider` is `operand(n)` in the maps of one instruction, and `parameter(n)`, `constant(literal)` or the name of an
     instruction in the maps of a module. `index` maps the dims and range variables of the owning map to the element of
-    the provider. Both are absent where a text does not say.
+    the provider; its dims are those of the owning map, its range variables all of them or none, its runtime variables
+    its own. Both are absent where a text does not say.
     """
 
     interval: Interval
@@ -49,7 +50,8 @@ class Constraint:
 class IndexingMap:
     """Dims, range and runtime variables, results, constraints, and for collectives the replica map.
 
-    `replica` maps the same dims and range variables to the position in the reader's group that holds the element.
+    `replica` maps the same variables to the position in the reader's group that holds the element; where several
+    collectives are passed, to one position per step, each in the group of the device reached so far.
     """
 
     dims: tuple[Variable, ...]
@@ -120,15 +122,21 @@ def compose(first: IndexingMap, second: IndexingMap) -> IndexingMap:
 
     Variables: dims of `first`; range variables of `second`, then of `first`; runtime variables likewise. Constraints:
     those of `second` at the results of `first`, those of `first`, and each result of `first` within the interval of the
-    dim of `second` that it feeds. Names are made unique on clash. Nothing is simplified.
+    dim of `second` that it feeds. What a runtime variable of `second` reads follows the results of `first`; where these
+    hold runtime variables themselves, its index map has them too. Names are made unique on clash. Nothing is
+    simplified.
+
+    The replica part of the composition lists the steps from device to device: the positions that `first` names, in the
+    reader's group, then those that `second` names, in the group of the device reached so far.
 
     Raises ValueError when the number of results of `first` is not the number of dims of `second`.
     """
     if len(first.results) != len(second.dims):
         raise ValueError(f"cannot compose: {len(first.results)} results feed {len(second.dims)} dims")
     shift_s, shift_rt = len(second.ranges), len(second.runtime)
-    moved = {f"s{j}": rng(j + shift_s) for j in range(len(first.ranges))}
-    moved |= {f"rt{k}": rt(k + shift_rt) for k in range(len(first.runtime))}
+    moved = {f"s{j}": rng(j + shift_s) for j in range(len(first.ranges))} if shift_s else {}
+    if shift_rt:
+        moved |= {f"rt{k}": rt(k + shift_rt) for k in range(len(first.runtime))}
     fed = tuple(substitute(e, moved) for e in first.results)
     into = {f"d{i}": e for i, e in enumerate(fed)}
 
@@ -136,40 +144,82 @@ def compose(first: IndexingMap, second: IndexingMap) -> IndexingMap:
     constraints += [Constraint(substitute(c.expr, moved), c.interval) for c in first.constraints]
     constraints += [Constraint(e, v.interval) for e, v in zip(fed, second.dims, strict=True)]
 
-    shifted_first = tuple(replace(v, index=_carry(v.index, first, second)) for v in first.runtime)
-    composed_second = tuple(
-        replace(v, index=None if v.index is None else _without_runtime(first, v.index, second)) for v in second.runtime
-    )
-    names = _unique(
-        [v.name for v in first.dims], [v.name for v in (*second.ranges, *first.ranges)],
-        [v.name for v in (*composed_second, *shifted_first)],
-    )
-    return IndexingMap(
+    ranges = (*second.ranges, *first.ranges)
+    composed_second = tuple(_after(first, v, second.ranges) for v in second.runtime)
+    runtime = (*composed_second, *(_carried(v, second.ranges, first.ranges) for v in first.runtime))
+    names = _unique([v.name for v in first.dims], [v.name for v in ranges], [v.name for v in runtime])
+    composed = IndexingMap(
         dims=first.dims,
-        ranges=tuple(replace(v, name=n) for v, n in zip((*second.ranges, *first.ranges), names[1], strict=True)),
-        runtime=tuple(replace(v, name=n) for v, n in zip((*composed_second, *shifted_first), names[2], strict=True)),
+        ranges=tuple(v if v.name == n else replace(v, name=n) for v, n in zip(ranges, names[1], strict=True)),
+        runtime=tuple(v if v.name == n else replace(v, name=n) for v, n in zip(runtime, names[2], strict=True)),
         results=tuple(substitute(e, into) for e in second.results),
         constraints=tuple(constraints),
-        replica=None,
     )
+    if first.replica is None and second.replica is None:
+        return composed
+    steps: list[Expr] = []
+    if first.replica is not None:
+        steps += [substitute(e, moved) for e in first.replica.results]
+    if second.replica is not None:
+        steps += [substitute(e, into) for e in second.replica.results]
+    return replace(composed, replica=replace(composed, results=tuple(steps)))
 
 
-def _carry(index: IndexingMap | None, first: IndexingMap, second: IndexingMap) -> IndexingMap | None:
-    """The index map of a runtime variable of `first`, over the variables of the composition: its range variables move
-    behind those of `second`."""
-    if index is None or not index.ranges:
-        return index
-    shift = {f"s{j}": rng(j + len(second.ranges)) for j in range(len(index.ranges))}
-    return replace(
-        index,
-        ranges=(*second.ranges, *first.ranges),
-        results=tuple(substitute(e, shift) for e in index.results),
-        constraints=tuple(Constraint(substitute(c.expr, shift), c.interval) for c in index.constraints),
+def _carried(v: RuntimeVariable, before: tuple[Variable, ...], own: tuple[Variable, ...]) -> RuntimeVariable:
+    """A runtime variable of the consumer in the composition: its index map's range variables move behind `before`."""
+    if v.index is None or not before or not v.index.ranges:
+        return v
+    shift = {f"s{j}": rng(j + len(before)) for j in range(len(own))}
+    index = replace(
+        v.index,
+        ranges=(*before, *own),
+        results=tuple(substitute(e, shift) for e in v.index.results),
+        constraints=tuple(Constraint(substitute(c.expr, shift), c.interval) for c in v.index.constraints),
+        runtime=tuple(_carried(inner, before, own) for inner in v.index.runtime),
     )
+    return replace(v, index=index)
 
 
-def _without_runtime(first: IndexingMap, index: IndexingMap, second: IndexingMap) -> IndexingMap:
-    return compose(first, index)
+def _after(first: IndexingMap, v: RuntimeVariable, ranges: tuple[Variable, ...]) -> RuntimeVariable:
+    """A runtime variable of the producer in the composition: it reads where the consumer's results lead.
+
+    `ranges` are the producer's range variables. The new index map has all range variables of the composition when it
+    uses one, else none, and the runtime variables that it uses.
+    """
+    if v.index is None:
+        return v
+    index = v.index
+    own = len(index.runtime)
+    moved = {f"s{j}": rng(j + len(ranges)) for j in range(len(first.ranges))}
+    moved |= {f"rt{k}": rt(k + own) for k in range(len(first.runtime))}
+    into = {f"d{i}": substitute(e, moved) for i, e in enumerate(first.results)}
+    results = tuple(substitute(e, into) for e in index.results)
+    constraints = [Constraint(substitute(c.expr, into), c.interval) for c in index.constraints]
+    constraints += [Constraint(substitute(c.expr, moved), c.interval) for c in first.constraints]
+    constraints += [Constraint(into[f"d{i}"], d.interval) for i, d in enumerate(index.dims)]
+    runtime = [_after(first, inner, ranges) for inner in index.runtime]
+    runtime += [_carried(outer, ranges, first.ranges) for outer in first.runtime]
+    carried = IndexingMap(first.dims, results, (*ranges, *first.ranges), tuple(runtime), tuple(constraints))
+    return replace(v, index=_used_only(carried))
+
+
+def _used_only(m: IndexingMap) -> IndexingMap:
+    """The map without runtime variables that its results and constraints do not use, and without range variables when
+    they, and the index maps of its runtime variables, use none."""
+    used = frozenset[str]().union(*(e.free for e in m.results), *(c.expr.free for c in m.constraints))
+    kept = [k for k in range(len(m.runtime)) if f"rt{k}" in used]
+    renumbered = {f"rt{k}": rt(new) for new, k in enumerate(kept) if new != k}
+    runtime = tuple(m.runtime[k] for k in kept)
+    ranges_used = any(name.startswith("s") for name in used) or any(
+        v.index is not None and v.index.ranges for v in runtime
+    )
+    return IndexingMap(
+        m.dims,
+        tuple(substitute(e, renumbered) for e in m.results),
+        m.ranges if ranges_used else (),
+        runtime,
+        tuple(Constraint(substitute(c.expr, renumbered), c.interval) for c in m.constraints),
+    )
 
 
 def _unique(*groups: Sequence[str]) -> list[list[str]]:

@@ -1,14 +1,15 @@
 """Operations that read other devices.
 
-A map's replica part gives the position, in the reader's group, of the device whose element is read. The group is the
-one of the group table that the reader's id stands in, so position and id differ. Where what is read depends on the
-reader's own place, the maps hold a runtime variable provided by `READER`: the reader's position in its group, for
-collective-permute its id. A group of one device reads its own element; then there is no replica part.
+A map's replica part gives, in both directions, the position in the reader's group of the device that holds the operand
+element. The group is the one of the group table that the reader's id stands in, so position and id differ. Where what
+is read depends on the reader's own place too, the maps hold a runtime variable provided by `READER`. A group of one
+device reads its own element; then there is no replica part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from models.errors import NotModelled
@@ -24,6 +25,8 @@ from models.indexing.box import (
     plus,
     sizes,
     times,
+    total,
+    within,
 )
 from models.indexing.map_set import OperandMaps
 from models.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, boxed, dim, identity, rng, rt
@@ -32,9 +35,6 @@ from models.interval import Interval
 READER: Final = "reader"
 """The provider of the runtime variable that holds the reader's own place: its position in its group, or its id for
 collective-permute, whose pairs name ids."""
-
-WRITER: Final = "writer"
-"""In input-to-output maps, the place of the device that holds the element: its position in its group, or its id."""
 
 
 def group_size(op: Operation) -> int:
@@ -64,8 +64,8 @@ def _from(m: IndexingMap, position: Expr, group: int) -> IndexingMap:
     )
 
 
-def _place(provider: str, group: int) -> RuntimeVariable:
-    return RuntimeVariable(Interval(0, group - 1), provider=provider)
+def _reader(places: int) -> RuntimeVariable:
+    return RuntimeVariable(Interval(0, places - 1), provider=READER)
 
 
 def all_reduce_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
@@ -103,9 +103,8 @@ def all_gather_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps
     group = _ratio(box[axis], own[axis], op)
     if group == 1:
         return (one(operand, "moves", identity(own)),)
-    results = tuple(dim(i) + times(rt(0), own[axis]) if i == axis else dim(i) for i in range(len(own)))
-    m = IndexingMap(boxed(own), results, _members(group), (_place(WRITER, group),))
-    return (one(operand, "moves", _from(m, rng(0), group)),)
+    results = tuple(dim(i) + times(rng(0), own[axis]) if i == axis else dim(i) for i in range(len(own)))
+    return (one(operand, "moves", _from(IndexingMap(boxed(own), results, _members(group)), rng(0), group)),)
 
 
 def reduce_scatter_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
@@ -116,63 +115,75 @@ def reduce_scatter_output_to_input(op: Operation, output: int) -> tuple[OperandM
     if group == 1:
         return (one(output, "reads", identity(box)),)
     results = tuple(dim(i) + times(rt(0), box[axis]) if i == axis else dim(i) for i in range(len(box)))
-    m = IndexingMap(boxed(box), results, _members(group), (_place(READER, group),))
+    m = IndexingMap(boxed(box), results, _members(group), (_reader(group),))
     return (one(output, "reads", _from(m, rng(0), group)),)
 
 
 def reduce_scatter_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
-    """The element goes to the one device whose stretch it lies in."""
+    """The element goes to the one reader whose stretch it lies in, whichever device holds it."""
     (axis,) = op.attributes.integers("dimensions")
     box, own = sizes(op.operands[operand]), sizes(_outputs(op)[operand])
     group = _ratio(box[axis], own[axis], op)
     if group == 1:
         return (one(operand, "reads", identity(box)),)
-    results = tuple(dim(i) % own[axis] if i == axis else dim(i) for i in range(len(box)))
-    return (one(operand, "reads", _from(IndexingMap(boxed(box), results), divided(dim(axis), own[axis]), group)),)
+    results = tuple(dim(i) - times(rt(0), own[axis]) if i == axis else dim(i) for i in range(len(box)))
+    here = (within(results[axis], 0, own[axis] - 1),)
+    m = IndexingMap(boxed(box), results, _members(group), (_reader(group),), here)
+    return (one(operand, "reads", _from(m, rng(0), group)),)
 
 
 def all_to_all_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
     """The n-th stretch of the split dimension comes from the n-th device, from the stretch with the reader's number. In
     the tuple form stretches are operands: output n is the operand with the reader's number on the n-th device."""
     if isinstance(op.shape, TupleShape):
-        return _tuple_all_to_all(op, len(op.operands), output, READER)
-    (axis,) = op.attributes.integers("dimensions")
-    box = sizes(op.shape)
-    group = group_size(op)
-    return (one(0, "moves", _exchange(box, axis, group, READER)),)
+        return _tuple_all_to_all(op, output, None)
+    box, axis, group, stretch = _split(op)
+    if group == 1:
+        return (one(0, "moves", identity(box)),)
+    inner = [] if stretch == 1 else [dim(axis) % stretch]
+    moved = total([*inner, times(rt(0), stretch)])
+    m = IndexingMap(boxed(box), _with(box, axis, moved), (), (_reader(group),))
+    return (one(0, "moves", _from(m, divided(dim(axis), stretch), group)),)
 
 
 def all_to_all_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The stretch of an element names the reader that gets it; it lands in the stretch of the device that holds it."""
     if isinstance(op.shape, TupleShape):
-        return _tuple_all_to_all(op, len(op.operands), operand, WRITER)
-    (axis,) = op.attributes.integers("dimensions")
-    return (one(0, "moves", _exchange(sizes(op.operands[0]), axis, group_size(op), WRITER)),)
-
-
-def _exchange(box: Sequence[int], axis: int, group: int, provider: str) -> IndexingMap:
-    """The exchange is its own inverse: stretch p of device n and stretch n of device p change places."""
-    if group == 1:
-        return identity(box)
-    if box[axis] % group:
-        raise NotModelled("all-to-all that does not split evenly")
-    stretch = box[axis] // group
-    inner = dim(axis) % stretch if stretch > 1 else Const(0)
-    moved = times(rt(0), stretch) if stretch == 1 else inner + times(rt(0), stretch)
-    results = tuple(moved if i == axis else dim(i) for i in range(len(box)))
-    m = IndexingMap(boxed(box), results, (), (_place(provider, group),))
-    return _from(m, divided(dim(axis), stretch), group)
-
-
-def _tuple_all_to_all(op: Operation, group: int, own: int, provider: str) -> tuple[OperandMaps, ...]:
-    box = sizes(op.operands[own])
-    index = tuple(dim(i) for i in range(len(box)))
+        return _tuple_all_to_all(op, None, operand)
+    box, axis, group, stretch = _split(op)
     if group == 1:
         return (one(0, "moves", identity(box)),)
+    inside = dim(axis) - times(rt(0), stretch)
+    moved = total([inside, times(rng(0), stretch)])
+    here = (within(inside, 0, stretch - 1),)
+    m = IndexingMap(boxed(box), _with(box, axis, moved), _members(group), (_reader(group),), here)
+    return (one(0, "moves", _from(m, rng(0), group)),)
+
+
+def _split(op: Operation) -> tuple[tuple[int, ...], int, int, int]:
+    """The box, the split dimension, the devices of a group, and the size of a stretch."""
+    (axis,) = op.attributes.integers("dimensions")
+    box, group = sizes(op.shape), group_size(op)
+    if box[axis] % group:
+        raise NotModelled("all-to-all that does not split evenly")
+    return box, axis, group, box[axis] // group
+
+
+def _with(box: Sequence[int], axis: int, moved: Expr) -> tuple[Expr, ...]:
+    return tuple(moved if i == axis else dim(i) for i in range(len(box)))
+
+
+def _tuple_all_to_all(op: Operation, output: int | None, operand: int | None) -> tuple[OperandMaps, ...]:
+    """The maps between one output and all operands, or one operand and all outputs: on the reader at place k, output n
+    is operand k of device n."""
+    group = len(op.operands)
     found = []
     for other in range(group):
-        here = (Constraint(rt(0), Interval.point(other)),)
-        m = IndexingMap(boxed(box), index, (), (_place(provider, group),), here)
-        found.append(one(other, "moves", _from(m, Const(own), group)))
+        n, k = (output, other) if output is not None else (other, operand or 0)
+        m = identity(sizes(op.operands[k]))
+        if group > 1:
+            m = replace(m, runtime=(_reader(group),), constraints=(Constraint(rt(0), Interval.point(k)),))
+        found.append(one(other, "moves", _from(m, Const(n), group)))
     return tuple(found)
 
 
@@ -180,12 +191,13 @@ def collective_permute_output_to_input(op: Operation, output: int) -> tuple[Oper
     """The element of the device that the pairs name as the reader's source; the replica part and the reader are ids. A
     device that is no target gets zeros, which read nothing."""
     _check_permuted(op)
-    return (OperandMaps(output, "moves", _permuted(op, output, READER)),)
+    return (OperandMaps(output, "moves", _permuted(op, output)),)
 
 
 def collective_permute_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """Pairs of reader and holder as in the other direction; places do not change."""
     _check_permuted(op)
-    return (OperandMaps(operand, "moves", _permuted(op, operand, WRITER)),)
+    return (OperandMaps(operand, "moves", _permuted(op, operand)),)
 
 
 def _check_permuted(op: Operation) -> None:
@@ -194,23 +206,19 @@ def _check_permuted(op: Operation) -> None:
         raise NotModelled(f"{op.opcode} with {len(op.operands)} operands")
 
 
-def _permuted(op: Operation, operand: int, provider: str) -> tuple[IndexingMap, ...]:
+def _permuted(op: Operation, operand: int) -> tuple[IndexingMap, ...]:
     pairs = op.attributes.get("source_target_pairs")
     if not isinstance(pairs, DevicePairs):
         raise NotModelled("collective-permute without pairs")
-    own_to_other = sorted((t, s) if provider == READER else (s, t) for s, t in pairs.pairs)
-    box = sizes(op.operands[operand])
-    index, found = tuple(dim(i) for i in range(len(box))), []
-    devices = max((max(p) for p in own_to_other), default=0) + 1
-    for first, last, distance in _runs(own_to_other):
-        m = IndexingMap(
-            boxed(box), index, (), (RuntimeVariable(Interval(0, devices - 1), provider=provider),),
-            (Constraint(rt(0), Interval(first, last)),),
-        )
-        found.append(IndexingMap(
-            m.dims, m.results, m.ranges, m.runtime, m.constraints,
-            IndexingMap(m.dims, (plus(rt(0), distance),), m.ranges, m.runtime, m.constraints),
-        ))
+    holder_of = sorted((target, source) for source, target in pairs.pairs)
+    m = identity(sizes(op.operands[operand]))
+    devices = max((max(p) for p in pairs.pairs), default=0) + 1
+    found = []
+    for first, last, distance in _runs(holder_of):
+        here = (Constraint(rt(0), Interval(first, last)),)
+        run = replace(m, runtime=(_reader(devices),), constraints=here)
+        holder = replace(run, results=(plus(rt(0), distance),))
+        found.append(replace(run, replica=holder))
     return tuple(found)
 
 
@@ -232,14 +240,7 @@ def collective_broadcast_output_to_input(op: Operation, output: int) -> tuple[Op
 
 def collective_broadcast_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
     """The first device's element goes to every device of the group, another device's nowhere."""
-    box, group = sizes(op.operands[operand]), group_size(op)
-    if group == 1:
-        return (one(operand, "moves", identity(box)),)
-    m = IndexingMap(
-        boxed(box), tuple(dim(i) for i in range(len(box))), _members(group), (_place(WRITER, group),),
-        (Constraint(rt(0), Interval.point(0)),),
-    )
-    return (one(operand, "moves", _from(m, rng(0), group)),)
+    return (one(operand, "moves", _from(identity(sizes(op.operands[operand])), Const(0), group_size(op))),)
 
 
 def ragged_all_to_all_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
