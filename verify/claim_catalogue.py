@@ -103,6 +103,84 @@ _ENTRIES: Final = (
         "(x floordiv a) floordiv b => x floordiv (a * b) when a != 0, b > 0.",
         "the same for b < 0: x = 1, a = 2, b = -7 gives 0 on the left and -1 on the right.",
     ),
+    Entry(
+        "async-chain", "instruction", "Every start is finished by one done on each path, every done goes back to a start.",
+        "The value that a start makes is followed through tuples, loops, branches and calls. It meets at most one done on "
+        "any path, and one at all unless a while loop carries it on; what an update or done continues is a start or "
+        "update of its own kind, wherever it comes from.",
+        "s = copy-start(p); d = copy-done(s).",
+        "two copy-done of one copy-start; a copy-done of a tuple that the module builds itself.",
+    ),
+    Entry(
+        "async-done", "instruction", "What a done returns is the result of its chain.",
+        "The shape of a done is that of the computation's result, or stands at the position of the start that its form "
+        "gives: {0} of copy-start, {1} of all-gather-start and collective-permute-start.",
+        "copy-start returns (f32[4] S(1), f32[4], u32[]), copy-done f32[4] S(1).",
+        "collective-permute-done with the shape of the operand at {0} where {1} differs.",
+    ),
+    Entry(
+        "async-shape", "instruction", "A start or update carries its operands and result at the right positions.",
+        "Generic and sugared: ((operands), result, contexts...), operands in the order they are bound, both sides "
+        "prefixes of what the computation takes and returns. Explicit pairs: positions of their own.",
+        "copy-start: (destination, source, context).",
+        "copy-start with source and destination swapped, where their layouts differ.",
+    ),
+    Entry(
+        "async-binding", "instruction", "Operands bound late are all bound when the chain is done.",
+        "Each update adds its operands to those bound before it; at the done there are as many as the computation has "
+        "parameters, and what was bound as result only ever grows.",
+        "start binds one of two operands, an update the other, then done.",
+        "start binds one of two operands, then done.",
+    ),
+    Entry(
+        "async-computation", "instruction", "The computation of a chain is one operation, called by its links only.",
+        "On the main thread it holds parameters and a root (a group of collectives excepted); no ordinary instruction "
+        "calls it; and a link that names a computation names that of its start.",
+        "async-start calls c, whose root is a custom-call of its parameters.",
+        "c holds a copy beside its root; or a `call` instruction calls c too.",
+    ),
+    Entry(
+        "async-thread", "instruction", "The links of a chain agree on the execution thread.",
+        "The thread named by an update or done, by the computation and by its other callers is that of the start.",
+        "start and done without a thread: both on the main one.",
+        "an update with async_execution_thread=\"b\" of a start on thread \"a\".",
+    ),
+    Entry(
+        "async-alias", "instruction", "Declared aliasing of a start or update names what exists, with equal shapes.",
+        "Each entry of output_to_operand_aliasing names an operand of the chain and a position of its result, bound now "
+        "or later, and the shapes there are equal.",
+        "output_to_operand_aliasing={{1,0}: (0, {})} where both are f32[32].",
+        "the same where operand 0 is f32[64]; operand 5 of one.",
+    ),
+    Entry(
+        "async-channel", "instruction", "Send and recv have one consumer, on the same channel.",
+        "The done of a send or recv is on its channel, nothing else consumes it, and host transfers that share a channel "
+        "have the same attributes.",
+        "send(x, token), channel_id=1; send-done, channel_id=1.",
+        "a recv used by its done and by a tuple.",
+    ),
+    Entry(
+        "async-linear", "instruction", "A start or update has exactly one user, the next link of its chain.",
+        "The strict reading: no tuples, loops or branches between the links. Compilers do carry starts through tuples, so "
+        "this is asked for by name only.",
+        "s = async-start(p); u = async-update(s); d = async-done(u).",
+        "t = tuple(async-start(p)), taken apart later.",
+        on_request=True,
+    ),
+    Entry(
+        "collective-deadlock", "instruction", "No device waits for one that waits.",
+        "In a scheduled module each device runs the same order. Sends and recvs between devices pair up, sources and "
+        "targets are unique and go round in no circle, and no recv waits for a send that its sender never reaches.",
+        "send and recv on channel 1, both with {{0,1}}.",
+        "a send with {{3,0}} and no recv; recv-done before the send that it waits for, on the same device.",
+    ),
+    Entry(
+        "buffer-alias", "instruction", "A value of buffer type that goes in comes out, once, and has one writer.",
+        "An opaque call declares for each buffer operand the one result that aliases it, and no buffer value is taken by "
+        "two instructions.",
+        "b(f32[4]) custom-call(b), output_to_operand_aliasing={{}: (0, {})}.",
+        "the same without the declaration; two calls that take the same buffer.",
+    ),
 )  # fmt: skip
 
 CATALOGUE: Final[Mapping[str, Entry]] = {e.name: e for e in _ENTRIES}

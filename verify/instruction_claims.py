@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from models.hlo.attributes import Attributes, AttributeValue, ComputationRef, Word
+from models.hlo.attributes import Attributes, AttributeValue, ComputationRef
 from models.hlo.module import Computation, Instruction, Module, Operation
+from verify.devices import device_counts
+from verify.module_claims import attach
 from verify.options import Options
 from verify.proving import Owed, Prover
 from verify.results import InstructionResult, ModuleResults, OperationVerdicts
@@ -31,13 +33,14 @@ class InstructionClaims:
     def module(self, module: Module, label: str) -> ModuleResults:
         """All instructions of a module, those of called computations too, in the order of the text."""
         results = ModuleResults(label)
-        replicas, partitions = _header_count(module, "replica_count"), _header_count(module, "num_partitions")
+        replicas, partitions = device_counts(module)
         takes = self._options.selection.takes_instruction
         for computation in module.computations:
             for instruction in computation.instructions:
                 if takes(instruction.name):
                     verdicts = self._verdicts(module, computation, instruction, replicas, partitions)
                     results.instructions.append(InstructionResult(computation.name, instruction, verdicts))
+        attach(module, results, self._options)
         return results
 
     def _verdicts(
@@ -75,11 +78,3 @@ def _without_bodies(operation: Operation) -> Operation:
         (k, _ANY_COMPUTATION if isinstance(v, ComputationRef) else v) for k, v in pairs
     )
     return replace(operation, attributes=Attributes(plain))
-
-
-def _header_count(module: Module, name: str) -> int:
-    """`replica_count=4` in the module's header; 1 where it is absent."""
-    value = module.attributes.get(name)
-    if isinstance(value, Word) and value.text.isdecimal():
-        return int(value.text)
-    return value if isinstance(value, int) and not isinstance(value, bool) else 1
