@@ -1,0 +1,34 @@
+"""Operations that act on each element by itself."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from typing import Final
+
+from models.errors import NotModelled
+from models.interpreter.step import Step
+from models.interpreter.value import Value
+
+ELEMENTWISE: Final = frozenset({
+    "abs", "acos", "acosh", "add", "and", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "clamp", "compare",
+    "complex", "convert", "cosh", "cosine", "count-leading-zeros", "divide", "erf", "exponential",
+    "exponential-minus-one", "floor", "imag", "is-finite", "log", "log-plus-one", "logistic", "maximum", "minimum",
+    "multiply", "negate", "not", "or", "popcnt", "power", "real", "reduce-precision", "remainder",
+    "round-nearest-afz", "round-nearest-even", "rsqrt", "select", "shift-left", "shift-right-arithmetic",
+    "shift-right-logical", "sign", "sine", "sinh", "sqrt", "subtract", "tan", "tanh", "xor",
+})  # fmt: skip
+
+
+def elementwise(step: Step) -> Value:
+    """A scalar operand beside larger ones (the predicate of select, the bounds of clamp) goes with every element."""
+    operands = step.arrays()
+    function = step.scalars.function(
+        step.instruction.opcode, [x.element_type for x in operands], step.shape.element_type, step.attributes
+    )
+    sizes = step.shape.dimensions
+    if sizes and any(not x.sizes for x in operands):
+        if not any(x.sizes for x in operands):
+            raise NotModelled(f"{step.instruction.opcode} of scalars whose result is not one")
+        columns = [repeat(x.data[0]) if not x.sizes else x.data for x in operands]
+        return step.result(list(map(function, *columns)))
+    return step.result(list(map(function, *(x.data for x in operands))))

@@ -1,0 +1,87 @@
+"""Writing a tensor into memory by its layout, and reading it back.
+
+Memory is a dictionary from linear position (in elements) to element; positions that no element has are padding. The
+position of an element is found dimension by dimension: the physical index lists the logical one most major first, each
+tile splits the last dimensions into (which tile, where in the tile), and the position in the resulting box is
+row-major.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from models.errors import NotModelled
+from models.hlo.shape import ArrayShape
+from models.interpreter.value import Element, flat_index, indices, strides
+
+Memory = dict[int, Element]
+
+
+def position(shape: ArrayShape, index: Sequence[int]) -> int:
+    """Where the element with this logical index lies, counted in elements. Without a layout: row-major."""
+    digits, sizes = physical(shape, index)
+    return flat_index(digits, strides(sizes))
+
+
+def physical(shape: ArrayShape, index: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The physical index after tiling and the sizes of the box it lies in."""
+    layout = shape.layout
+    order = tuple(range(shape.rank - 1, -1, -1)) if layout is None else layout.minor_to_major
+    if len(order) != shape.rank:
+        order = tuple(range(shape.rank - 1, -1, -1))
+    digits = [index[d] for d in reversed(order)]
+    sizes = [shape.dimensions[d] for d in reversed(order)]
+    for tile in () if layout is None else layout.tiles:
+        digits, sizes = _tiled(digits, sizes, tile.dimensions)
+    return tuple(digits), tuple(sizes)
+
+
+def _tiled(digits: list[int], sizes: list[int], tile: Sequence[int]) -> tuple[list[int], list[int]]:
+    # A combined dimension has no size of its own: it is multiplied into the next more minor one first.
+    rank = len(tile)
+    if len(digits) < rank:
+        digits = [0] * (rank - len(digits)) + digits
+        sizes = [1] * (rank - len(sizes)) + sizes
+    keep = len(digits) - rank
+    digits, sizes = list(digits), list(sizes)
+    bounds: list[int] = []
+    tail_digits: list[int] = []
+    tail_sizes: list[int] = []
+    carried_digit, carried_size = 0, 1
+    for digit, size, bound in zip(digits[keep:], sizes[keep:], tile, strict=True):
+        digit, size = carried_digit * size + digit, carried_size * size
+        if bound == -1:
+            carried_digit, carried_size = digit, size
+            continue
+        carried_digit, carried_size = 0, 1
+        bounds.append(bound)
+        tail_digits.append(digit)
+        tail_sizes.append(size)
+    if carried_size != 1 or carried_digit:
+        raise NotModelled("a tile whose most minor dimension is combined away")
+    outer = [d // t for d, t in zip(tail_digits, bounds, strict=True)]
+    inner = [d % t for d, t in zip(tail_digits, bounds, strict=True)]
+    outer_sizes = [-(-n // t) for n, t in zip(tail_sizes, bounds, strict=True)]
+    return digits[:keep] + outer + inner, sizes[:keep] + outer_sizes + bounds
+
+
+def padded_size(shape: ArrayShape) -> int:
+    """Positions that the tensor takes, padding included, rounded up to the layout's tail padding."""
+    _, sizes = physical(shape, (0,) * shape.rank)
+    size = prod(sizes)
+    tail = 1 if shape.layout is None else max(1, shape.layout.tail_padding)
+    return -(-size // tail) * tail
+
+
+def write_memory(shape: ArrayShape, data: Sequence[Element]) -> Memory:
+    """Each element at its position."""
+    return {position(shape, index): value for index, value in zip(indices(shape.dimensions), data, strict=True)}
+
+
+def read_memory(shape: ArrayShape, memory: Memory) -> list[Element] | None:
+    """The tensor of this shape that the memory holds, row-major; None where it would read padding."""
+    positions = [position(shape, index) for index in indices(shape.dimensions)]
+    if any(p not in memory for p in positions):
+        return None
+    return [memory[p] for p in positions]

@@ -1,0 +1,103 @@
+"""Operations that fold or order whole lines: reduce, sort, topk, map."""
+
+from __future__ import annotations
+
+from functools import cmp_to_key
+
+from models.hlo.attributes import Attributes, Word
+from models.interpreter.step import Step, as_result, result_shapes
+from models.interpreter.value import Array, Element, Value, offsets, strides
+
+
+def reduce(step: Step) -> Value:
+    """Variadic: from the initial values on, the body folds in the elements along `dimensions` in row-major order."""
+    count = len(step.operands) // 2
+    operands, initial = step.arrays()[:count], tuple(a.data[0] for a in step.arrays()[count:])
+    dims, sizes, body = step.attributes.integers("dimensions"), operands[0].sizes, step.called()
+    steps = strides(sizes)
+    kept = [d for d in range(len(sizes)) if d not in dims]
+    line = offsets([sizes[d] for d in sorted(dims)], [steps[d] for d in sorted(dims)])
+    columns: list[list[Element]] = [[] for _ in operands]
+    for base in offsets([sizes[d] for d in kept], [steps[d] for d in kept]):
+        total = initial
+        for k in line:
+            total = body((*total, *(x.data[base + k] for x in operands)))
+        for column, value in zip(columns, total, strict=True):
+            column.append(value)
+    arrays = [Array(s.element_type, s.dimensions, c) for s, c in zip(result_shapes(step), columns, strict=True)]
+    return as_result(step, arrays)
+
+
+def lines(sizes: tuple[int, ...], axis: int) -> list[list[int]]:
+    """The flat indices of every line along an axis."""
+    steps = strides(sizes)
+    others = [d for d in range(len(sizes)) if d != axis]
+    bases = offsets([sizes[d] for d in others], [steps[d] for d in others])
+    return [[base + i * steps[axis] for i in range(sizes[axis])] for base in bases]
+
+
+def sort(step: Step) -> Value:
+    """Lines along the dimension, all operands together, ordered by the comparator; equal elements keep their order."""
+    operands = step.arrays()
+    axis = (*step.attributes.integers("dimensions"), 0)[0]
+    less = step.called()
+    columns = [list(x.data) for x in operands]
+    reorders = all(step.scalars.reorders(x.element_type) for x in operands)
+
+    def compare(a: tuple[Element, ...], b: tuple[Element, ...]) -> int:
+        interleaved = [v for pair in zip(a, b, strict=True) for v in pair]
+        if less(interleaved)[0]:
+            return -1
+        swapped = [v for pair in zip(b, a, strict=True) for v in pair]
+        return 1 if less(swapped)[0] else 0
+
+    for line in lines(operands[0].sizes, axis):
+        rows = [tuple(x.data[k] for x in operands) for k in line]
+        if reorders:
+            rows.sort(key=cmp_to_key(compare))
+        else:
+            total = sum(v for row in rows for v in row)
+            rows = [tuple(total for _ in row) for row in rows]
+        for k, row in zip(line, rows, strict=True):
+            for column, value in zip(columns, row, strict=True):
+                column[k] = value
+    return as_result(step, [Array(x.element_type, x.sizes, c) for x, c in zip(operands, columns, strict=True)])
+
+
+def top_k(step: Step, largest: bool | None = None) -> Value:
+    """The k first elements of every line along the last dimension in descending (or ascending) order, and their
+    positions; equal elements keep their order."""
+    x, axis = step.array(0), len(step.array(0).sizes) - 1
+    values_shape, index_shape = result_shapes(step)
+    k = values_shape.dimensions[-1]
+    if largest is None:
+        largest = step.attributes.get("largest") is not False
+    order = step.scalars.function(
+        "compare", [x.element_type] * 2, "pred",
+        Attributes((("direction", Word("GT" if largest else "LT")), ("type", Word("TOTALORDER")))),
+    )  # fmt: skip
+
+    def compare(a: tuple[Element, int], b: tuple[Element, int]) -> int:
+        return -1 if order(a[0], b[0]) else 1 if order(b[0], a[0]) else 0
+
+    values: list[Element] = []
+    positions: list[Element] = []
+    for line in lines(x.sizes, axis):
+        if not step.scalars.reorders(x.element_type):
+            total = sum(x.data[i] for i in line)
+            values += [total] * k
+            positions += [total] * k
+            continue
+        row = [(x.data[i], n) for n, i in enumerate(line)]
+        row.sort(key=cmp_to_key(compare))
+        values += [v for v, _ in row[:k]]
+        positions += [step.scalars.constant(index_shape.element_type, n) for _, n in row[:k]]
+    return (
+        Array(x.element_type, values_shape.dimensions, values),
+        Array(index_shape.element_type, index_shape.dimensions, positions),
+    )
+
+
+def map_(step: Step) -> Value:
+    body, operands = step.called(), step.arrays()
+    return step.result([body(elements)[0] for elements in zip(*(x.data for x in operands), strict=True)])

@@ -1,0 +1,334 @@
+"""Runs a module: `run_module(module, inputs)`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any, Final, Literal
+
+from models.errors import NotModelled
+from models.hlo.attributes import ComputationRef
+from models.hlo.literal import parse_literal
+from models.hlo.module import Computation, Instruction, Module
+from models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape, leaves
+from models.interpreter.collective import COLLECTIVES, Devices
+from models.interpreter.collective import run as run_collective
+from models.interpreter.computation_order import Plan, plan
+from models.interpreter.counted import Counted
+from models.interpreter.dispatch import LARGEST, OPERATIONS
+from models.interpreter.hashed import Hashed
+from models.interpreter.real import Real
+from models.interpreter.scalar_body import scalar_body
+from models.interpreter.scalars import Scalars
+from models.interpreter.source_of_values import random_value, rng, rng_bit_generator
+from models.interpreter.step import Body, Step
+from models.interpreter.value import Array, BadInput, InFlight, Nested, Token, Value, filled, flatten, to_nested
+
+Semantics = Literal["real", "hashed", "counted"]
+_SEMANTICS: Final[dict[str, type[Scalars]]] = {"real": Real, "hashed": Hashed, "counted": Counted}
+
+DEEPEST: Final = 150
+"""Calls that nest deeper are not evaluated."""
+MOST_TRIPS: Final = 1_000_000
+"""A loop that runs longer is given up."""
+
+
+def run_module(
+    module: Module, inputs: Sequence[Nested] | None = None, semantics: Semantics = "real", replicas: int = 1,
+    partitions: int = 1, seed: int = 0,
+) -> Any:
+    """The value of the entry computation's root.
+
+    `inputs` holds one value per entry parameter: nested lists of numbers, tuples (or lists) for tuples, None for a
+    token. With several devices (replicas * partitions) it holds one such sequence per device, and the answer is a list
+    with one value per device, replica-major. Without inputs they are made from the seed, as are random numbers and
+    infeeds. Under `hashed` an integer given for a float is taken as a residue, and results of floating-point type are
+    residues.
+
+    Raises BadInput when an input does not fit, NotModelled for what has no known meaning, and collective.Stuck when a
+    collective waits for a device that never comes.
+    """
+    devices = Devices(replicas, partitions)
+    machine = Machine(module, _SEMANTICS[semantics](), devices, seed)
+    if inputs is None:
+        given = machine.random_inputs()
+    elif devices.count == 1:
+        given = [machine.read_inputs(inputs)]
+    elif len(inputs) == devices.count:
+        given = [machine.read_inputs(one) for one in inputs]
+    else:
+        raise BadInput(f"inputs for {len(inputs)} devices where there are {devices.count}")
+    results = [to_nested(v) for v in machine.run(given)]
+    return results[0] if devices.count == 1 else results
+
+
+class Machine:
+    """Devices that evaluate one module in lock-step: values are kept per device, collectives see all of them."""
+
+    def __init__(self, module: Module, scalars: Scalars, devices: Devices, seed: int) -> None:
+        self.module, self.scalars, self.devices, self.seed = module, scalars, devices, seed
+        self._plans: dict[str, Plan] = {}
+        self._bodies: dict[str, Body] = {}
+        self._literals: dict[tuple[str, Shape], Value] = {}
+        self._counters: dict[tuple[str, int], int] = {}
+        self._sent: dict[tuple[int, int], Value] = {}
+        self._depth = 0
+
+    def run(self, given: Sequence[tuple[Value, ...]]) -> list[Value]:
+        """The root's value on each device, from the parameters of each."""
+        return self.evaluate(self.module.entry, given, range(self.devices.count))
+
+    def read_inputs(self, inputs: Sequence[Nested]) -> tuple[Value, ...]:
+        """Public values of the entry's parameters, checked against their shapes."""
+        parameters = self.module.entry.parameters
+        if len(inputs) != len(parameters):
+            raise BadInput(f"{len(inputs)} inputs where the entry computation has {len(parameters)} parameters")
+        return tuple(
+            self.read_value(p.shape, v, f"input {n}") for n, (p, v) in enumerate(zip(parameters, inputs, strict=True))
+        )
+
+    def read_value(self, shape: Shape, nested: Nested, what: str) -> Value:
+        if isinstance(shape, ArrayShape):
+            data = flatten(nested, shape.dimensions, what)
+            constant, kind = self.scalars.constant, shape.element_type
+            return Array(kind, shape.dimensions, [constant(kind, v) for v in data])
+        if isinstance(shape, BufferShape):
+            return self.read_value(shape.inner, nested, what)
+        if isinstance(shape, TupleShape):
+            if not isinstance(nested, (list, tuple)) or len(nested) != len(shape.elements):
+                raise BadInput(f"{what} is not a tuple of {len(shape.elements)}")
+            parts = enumerate(zip(shape.elements, nested, strict=True))
+            return tuple(self.read_value(s, v, f"{what}.{k}") for k, (s, v) in parts)
+        return Token()
+
+    def random_inputs(self) -> list[tuple[Value, ...]]:
+        """Inputs of each device, from the seed: they depend on the parameter's number and shape, not on its name."""
+        return [
+            tuple(
+                random_value(p.shape, self.scalars, Random(f"{self.seed} input {p.parameter_number} {device}"))
+                for p in self.module.entry.parameters
+            )
+            for device in range(self.devices.count)
+        ]
+
+    def evaluate(
+        self, computation: Computation, arguments: Sequence[Sequence[Value]], devices: Sequence[int]
+    ) -> list[Value]:
+        """The root's value per device of `devices`, from the parameters' values per device."""
+        if self._depth >= DEEPEST:
+            raise NotModelled(f"calls nest deeper than {DEEPEST}")
+        self._depth += 1
+        try:
+            return self._evaluate(computation, arguments, devices)
+        finally:
+            self._depth -= 1
+
+    def _evaluate(
+        self, computation: Computation, arguments: Sequence[Sequence[Value]], devices: Sequence[int]
+    ) -> list[Value]:
+        steps = self._plan(computation)
+        values: dict[str, list[Value]] = {}
+        for i, dead in zip(steps.instructions, steps.dead, strict=True):
+            if i.opcode == "parameter":
+                values[i.name] = [a[i.parameter_number or 0] for a in arguments]
+                continue
+            operands = [values[o] for o in i.operands]
+            per_device = [tuple(column[k] for column in operands) for k in range(len(devices))]
+            try:
+                values[i.name] = self._instruction(i, computation, per_device, devices)
+            except NotModelled as reason:
+                if not getattr(reason, "__notes__", None):
+                    reason.add_note(f"at instruction {i.name} of computation {computation.name}")
+                raise
+            for name in dead:
+                del values[name]
+        return values[computation.root_name]
+
+    def _plan(self, computation: Computation) -> Plan:
+        found = self._plans.get(computation.name)
+        if found is None:
+            found = self._plans[computation.name] = plan(computation)
+        return found
+
+    def _instruction(
+        self, i: Instruction, computation: Computation, operands: list[tuple[Value, ...]], devices: Sequence[int]
+    ) -> list[Value]:
+        opcode = i.opcode
+        _refuse_large(i.shape)
+        if opcode == "constant":
+            return [self._literal(i)] * len(devices)
+        if opcode in ("call", "fusion"):
+            return self.evaluate(self._called(i, "to_apply" if opcode == "call" else "calls"), operands, devices)
+        if opcode == "while":
+            return self._while(i, [o[0] for o in operands], devices)
+        if opcode == "conditional":
+            return self._conditional(i, operands, devices)
+        if opcode in ("async-start", "async-update", "async-done"):
+            return self._asynchronous(i, operands, devices)
+        shapes = computation.operand_shapes(i)
+        steps = {d: Step(i, o, shapes, self.scalars, self._body) for d, o in zip(devices, operands, strict=True)}
+        plain = opcode.removesuffix("-start")
+        if plain in COLLECTIVES:
+            results = run_collective(plain, steps, self.devices)
+            if opcode != plain:
+                return [_started(steps[d], results[d]) for d in devices]
+            return [results[d] for d in devices]
+        operation = OPERATIONS.get(opcode)
+        if operation is not None:
+            return [operation(steps[d]) for d in devices]
+        return [self._with_world(steps[d], d) for d in devices]
+
+    def _called(self, i: Instruction, attribute: str) -> Computation:
+        found = i.attributes.get(attribute)
+        if not isinstance(found, ComputationRef) or found.name not in self.module.by_name:
+            raise NotModelled(f"{i.opcode} without {attribute}")
+        return self.module.by_name[found.name]
+
+    def _body(self, name: str) -> Body:
+        found = self._bodies.get(name)
+        if found is None:
+            computation = self.module.by_name[name]
+
+            def evaluate(arguments: Sequence[Value]) -> Value:
+                return self.evaluate(computation, [arguments], [0])[0]
+
+            order = self._plan(computation).instructions
+            found = self._bodies[name] = scalar_body(computation, order, self.scalars, self._literal, evaluate)
+        return found
+
+    def _literal(self, i: Instruction) -> Value:
+        key = (i.literal or "", i.shape)
+        found = self._literals.get(key)
+        if found is None:
+            if "..." in key[0]:
+                raise NotModelled("a constant whose value the text leaves out")
+            found = self._literals[key] = self.read_value(i.shape, parse_literal(key[0], i.shape), f"constant {i.name}")
+        return found
+
+    def _while(self, i: Instruction, states: list[Value], devices: Sequence[int]) -> list[Value]:
+        condition, body = self._called(i, "condition"), self._called(i, "body")
+        current = dict(zip(devices, states, strict=True))
+        running = list(devices)
+        for _ in range(MOST_TRIPS):
+            answers = self.evaluate(condition, [(current[d],) for d in running], running)
+            running = [d for d, a in zip(running, answers, strict=True) if isinstance(a, Array) and a.data[0]]
+            if not running:
+                return [current[d] for d in devices]
+            after = self.evaluate(body, [(current[d],) for d in running], running)
+            current.update(zip(running, after, strict=True))
+        raise NotModelled(f"{i.name} runs more than {MOST_TRIPS} times")
+
+    def _conditional(
+        self, i: Instruction, operands: list[tuple[Value, ...]], devices: Sequence[int]
+    ) -> list[Value]:
+        """A predicate takes the first branch when true; an index outside the branches takes the last."""
+        names = i.attributes.computations()
+        chosen: dict[int, list[int]] = {}
+        for k, o in enumerate(operands):
+            selector = o[0]
+            if not isinstance(selector, Array):
+                raise NotModelled("conditional without a selector")
+            number = self.scalars.integer(selector.data[0])
+            if selector.element_type == "pred":
+                number = 0 if number else 1
+            elif not 0 <= number < len(names):
+                number = len(names) - 1
+            chosen.setdefault(number, []).append(k)
+        results: dict[int, Value] = {}
+        for number, members in sorted(chosen.items()):
+            branch = self.module.by_name[names[number]]
+            arguments = [(operands[k][number + 1],) for k in members]
+            results.update(zip(members, self.evaluate(branch, arguments, [devices[k] for k in members]), strict=True))
+        return [results[k] for k in range(len(operands))]
+
+    def _asynchronous(
+        self, i: Instruction, operands: list[tuple[Value, ...]], devices: Sequence[int]
+    ) -> list[Value]:
+        """The wrapped computation runs as soon as all its operands are bound; done answers its result."""
+        before: list[InFlight] = []
+        if i.opcode == "async-start":
+            name = self._called(i, "calls").name
+            before = [InFlight(name, o) for o in operands]
+        else:
+            for o in operands:
+                if not isinstance(o[0], InFlight):
+                    raise NotModelled(f"{i.opcode} of something that was not started")
+                before.append(InFlight(o[0].computation, (*o[0].operands, *o[1:]), o[0].result))
+        computation = self.module.by_name[before[0].computation]
+        complete = all(len(b.operands) == len(computation.parameters) for b in before)
+        if complete and before[0].result is None:
+            results = self.evaluate(computation, [b.operands for b in before], devices)
+            before = [InFlight(b.computation, b.operands, r) for b, r in zip(before, results, strict=True)]
+        if i.opcode != "async-done":
+            return [InFlight(b.computation, b.operands, b.result, _flight_elements(i.shape, b)) for b in before]
+        if not complete:
+            raise BadInput(f"{i.name} ends an operation that has not been given all its operands")
+        return [b.result if b.result is not None else Token() for b in before]
+
+    def _random(self, opcode: str, device: int) -> Random:
+        """A stream for one occurrence: it depends on the seed, the opcode, and how many came before."""
+        number = self._counters.get((opcode, device), 0)
+        self._counters[opcode, device] = number + 1
+        return Random(f"{self.seed} {opcode} {number} {device}")
+
+    def _with_world(self, step: Step, device: int) -> Value:
+        """Operations that see the device's number, the outside world or a random source."""
+        i, opcode = step.instruction, step.instruction.opcode
+        channel = i.attributes.integer("channel_id", 0)
+        match opcode:
+            case "partition-id" | "replica-id":
+                parts = self.devices.partitions
+                number = device % parts if opcode == "partition-id" else device // parts
+                return step.result([step.scalars.constant(step.shape.element_type, number)])
+            case "rng":
+                return rng(step, self._random(opcode, device))
+            case "rng-bit-generator":
+                return rng_bit_generator(step, self._random(opcode, 0))
+            case "infeed" | "rng-get-and-update-state":
+                return random_value(i.shape, self.scalars, self._random(opcode, device))
+            case "send":
+                self._sent[channel, device] = step.operands[0]
+                return (step.operands[0], *_rest(i.shape, 1))
+            case "recv":
+                data = random_value(i.shape, self.scalars, self._random(opcode, device))
+                return data if isinstance(data, tuple) else (data,)
+            case "send-done":
+                return Token()
+            case "recv-done":
+                data = step.operands[0]
+                first = data[0] if isinstance(data, tuple) else data
+                return (self._sent.get((channel, device), first), Token())
+            case _:
+                raise NotModelled(f"the opcode {opcode}")
+
+
+def _started(step: Step, result: Value) -> Value:
+    """all-reduce-start is its result; the others are (operand, result, contexts)."""
+    i = step.instruction
+    if i.opcode == "all-reduce-start":
+        return result
+    operand: Value = step.operands[0] if len(step.operands) == 1 else step.operands
+    return (operand, result, *_rest(i.shape, 2))
+
+
+def _rest(shape: Shape, first: int) -> tuple[Value, ...]:
+    elements = shape.elements if isinstance(shape, TupleShape) else ()
+    return tuple(filled(s) for s in elements[first:])
+
+
+def _flight_elements(shape: Shape, flight: InFlight) -> tuple[Value, ...]:
+    """What the tuple of an operation in flight holds: operands, outputs, contexts; outputs that do not exist yet are
+    zeros."""
+    shapes = shape.elements if isinstance(shape, TupleShape) else ()
+    if not shapes:
+        return ()
+    nested = isinstance(shapes[0], TupleShape) and len(shapes[0].elements) == len(flight.operands)
+    operands: Value = flight.operands if nested else flight.operands[0] if flight.operands else ()
+    outputs = filled(shapes[1]) if flight.result is None and len(shapes) > 1 else flight.result
+    return (operands, *(() if outputs is None else (outputs,)), *_rest(shape, 2))
+
+
+def _refuse_large(shape: Shape) -> None:
+    for _, leaf in leaves(shape):
+        if isinstance(leaf, ArrayShape) and leaf.elements > LARGEST:
+            raise NotModelled(f"a tensor of {leaf.elements} elements is larger than {LARGEST}")

@@ -1,0 +1,89 @@
+"""Values that come from outside the program: random inputs, random number operations, infeeds. All follow a seed."""
+
+from __future__ import annotations
+
+from math import prod
+from random import Random
+
+from models.errors import NotModelled
+from models.hlo.attributes import Word
+from models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
+from models.interpreter import element_type as types
+from models.interpreter.hashed import PRIME
+from models.interpreter.scalars import Scalars
+from models.interpreter.small_float import FLOATS
+from models.interpreter.step import Step, static
+from models.interpreter.value import Array, Token, Value
+
+
+def random_value(shape: Shape, scalars: Scalars, random: Random) -> Value:
+    """A value of this shape: predicates, small integers, floats in [-2, 2]; residues under the hashed semantics."""
+    match shape:
+        case ArrayShape():
+            return _random_array(shape, scalars, random)
+        case TupleShape(elements):
+            return tuple(random_value(e, scalars, random) for e in elements)
+        case BufferShape(inner):
+            return random_value(inner, scalars, random)
+        case _:
+            return Token()
+
+
+def _random_array(shape: ArrayShape, scalars: Scalars, random: Random) -> Array:
+    kind, count = shape.element_type, prod(shape.dimensions)
+    if kind == "pred":
+        data: list[object] = [random.random() < 0.5 for _ in range(count)]
+    elif kind in types.INTEGERS:
+        low, high = max(-4, types.lowest(kind)), min(12, types.highest(kind))
+        data = [random.randint(low, high) for _ in range(count)]
+    elif kind in types.COMPLEX:
+        data = [complex(random.uniform(-2, 2), random.uniform(-2, 2)) for _ in range(count)]
+    elif kind in FLOATS:
+        data = [random.uniform(-2, 2) for _ in range(count)]
+    else:
+        raise NotModelled(f"random elements of type {kind}")
+    if scalars.name == "hashed" and kind in FLOATS:
+        data = [random.randrange(PRIME) for _ in range(count)]
+    elif scalars.name == "hashed" and kind in types.COMPLEX:
+        data = [(random.randrange(PRIME), random.randrange(PRIME)) for _ in range(count)]
+    return Array(kind, shape.dimensions, [scalars.constant(kind, v) for v in data])
+
+
+def rng(step: Step, random: Random) -> Value:
+    """Independent elements: uniform in [low, high) or normal with mean and deviation."""
+    shape, scalars = step.shape, step.scalars
+    named = step.attributes.get("distribution")
+    distribution = named.text if isinstance(named, Word) else ""
+    if scalars.name != "real":
+        return random_value(shape, scalars, random)
+    first, second = (step.array(k).data[0] for k in range(2))
+    count = prod(shape.dimensions)
+    if distribution == "rng_normal":
+        return step.result([scalars.constant(shape.element_type, random.gauss(first, second)) for _ in range(count)])
+    if shape.element_type == "pred":
+        return step.result([random.random() < 0.5 for _ in range(count)])
+    if shape.element_type in types.INTEGERS:
+        if first >= second:
+            return step.result([first] * count)
+        return step.result([random.randrange(first, second) for _ in range(count)])
+    return step.result([scalars.constant(shape.element_type, random.uniform(first, second)) for _ in range(count)])
+
+
+def rng_bit_generator(step: Step, random: Random) -> Value:
+    """(new state, bits); the bits follow the state and the seed, by an algorithm of the interpreter's own."""
+    state = step.array(0)
+    bits_of_state = [step.scalars.to_bits(state.element_type, v) for v in state.data]
+    own = Random(f"{random.getrandbits(64)} {bits_of_state}")
+    shape = step.instruction.shape
+    if not isinstance(shape, TupleShape):
+        raise NotModelled("rng-bit-generator whose result is not a tuple")
+    made: list[Value] = []
+    for element in shape.elements:
+        array = static(element, "rng-bit-generator")
+        width, count = types.width(array.element_type), prod(array.dimensions)
+        codes = [own.getrandbits(width) for _ in range(count)]
+        data = [step.scalars.from_bits(array.element_type, c) for c in codes]
+        made.append(Array(array.element_type, array.dimensions, data))
+    return tuple(made)
+
+

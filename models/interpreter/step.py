@@ -1,0 +1,80 @@
+"""What the evaluation of one instruction is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from models.errors import NotModelled
+from models.hlo.attributes import Attributes, ComputationRef
+from models.hlo.module import Instruction
+from models.hlo.shape import ArrayShape, Shape
+from models.interpreter.scalars import Function, Scalars
+from models.interpreter.value import Array, Element, Value
+
+Body = Callable[[Sequence[Element]], tuple[Element, ...]]
+"""A called computation on scalars: the elements of its parameters in, the elements of its root out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One instruction, the values of its operands, and the means to compute with their elements."""
+
+    instruction: Instruction
+    operands: tuple[Value, ...]
+    operand_shapes: tuple[Shape, ...]
+    scalars: Scalars
+    body: Callable[[str], Body]
+
+    @property
+    def attributes(self) -> Attributes:
+        return self.instruction.attributes
+
+    @property
+    def shape(self) -> ArrayShape:
+        """The result's shape. Raises NotModelled when it is not an array of static sizes."""
+        return static(self.instruction.shape, self.instruction.opcode)
+
+    def array(self, operand: int) -> Array:
+        """The value of an array operand."""
+        value = self.operands[operand]
+        if not isinstance(value, Array):
+            raise NotModelled(f"{self.instruction.opcode} on an operand that is not an array")
+        return value
+
+    def arrays(self) -> list[Array]:
+        return [self.array(k) for k in range(len(self.operands))]
+
+    def called(self, attribute: str = "to_apply") -> Body:
+        """The computation that an attribute names, on scalars."""
+        found = self.attributes.get(attribute)
+        if not isinstance(found, ComputationRef):
+            raise NotModelled(f"{self.instruction.opcode} without {attribute}")
+        return self.body(found.name)
+
+    def function(self, opcode: str, kind: str, arity: int = 2) -> Function:
+        """An elementwise function whose operands and result have one type."""
+        return self.scalars.function(opcode, [kind] * arity, kind, Attributes())
+
+    def result(self, data: list[Element]) -> Array:
+        return Array(self.shape.element_type, self.shape.dimensions, data)
+
+
+def static(shape: Shape, opcode: str) -> ArrayShape:
+    """An array shape without dynamic dimensions; NotModelled otherwise."""
+    if not isinstance(shape, ArrayShape):
+        raise NotModelled(f"{opcode} whose result is not an array")
+    return shape
+
+
+def result_shapes(step: Step) -> tuple[ArrayShape, ...]:
+    """The shapes of a tuple result's elements, or the one shape of an array result."""
+    shape = step.instruction.shape
+    if isinstance(shape, ArrayShape):
+        return (shape,)
+    return tuple(static(e, step.instruction.opcode) for e in getattr(shape, "elements", ()))
+
+
+def as_result(step: Step, values: Sequence[Array]) -> Value:
+    """One array, or a tuple of arrays where the instruction's shape is a tuple."""
+    return values[0] if isinstance(step.instruction.shape, ArrayShape) else tuple(values)

@@ -1,0 +1,165 @@
+"""Operations that slide a window: reduce-window, select-and-scatter, convolution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from models.errors import NotModelled
+from models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
+from models.interpreter.step import Step, as_result, result_shapes
+from models.interpreter.value import Array, Element, Value, indices, strides
+
+HOLE = -1
+"""A window position on a hole between dilated elements."""
+PADDING = -2
+"""A window position before the first or behind the last element."""
+
+
+def source(d: WindowDimension, size: int, output: int, tap: int) -> int:
+    """Which element of a dimension of `size` elements tap `tap` of the window at `output` reads; HOLE or PADDING."""
+    place = output * d.stride + tap * d.window_dilation - d.padding_low
+    last = (size - 1) * d.base_dilation
+    if size == 0 or place < 0 or place > last:
+        return PADDING
+    return place // d.base_dilation if place % d.base_dilation == 0 else HOLE
+
+
+def window_of(step: Step) -> tuple[WindowDimension, ...]:
+    window = step.attributes.get("window")
+    if window is None:
+        return ()
+    if not isinstance(window, Window):
+        raise NotModelled(f"{step.instruction.opcode} without a window")
+    return window.dimensions
+
+
+def reduce_window(step: Step) -> Value:
+    """Holes of the base dilation are ignored; padding contributes the initial value."""
+    count = len(step.operands) // 2
+    operands, initial = step.arrays()[:count], [a.data[0] for a in step.arrays()[count:]]
+    window, body, sizes = _padded_window(step, operands[0]), step.called(), result_shapes(step)[0].dimensions
+    taps = list(indices([d.size for d in window]))
+    steps = strides(operands[0].sizes)
+    # One table per dimension: for each output index the elements that the taps read.
+    table = [
+        [[source(d, n, o, t) for t in range(d.size)] for o in range(size)]
+        for d, n, size in zip(window, operands[0].sizes, sizes, strict=True)
+    ]
+    outputs: list[list[Element]] = [[] for _ in operands]
+    for out in indices(sizes):
+        rows = [table[k][i] for k, i in enumerate(out)]
+        total = tuple(initial)
+        for tap in taps:
+            read = [rows[k][t] for k, t in enumerate(tap)]
+            if HOLE in read and PADDING not in read:
+                continue
+            if PADDING in read:
+                total = body((*total, *initial))
+                continue
+            at = sum(i * s for i, s in zip(read, steps, strict=True))
+            total = body((*total, *(x.data[at] for x in operands)))
+        for k, value in enumerate(total):
+            outputs[k].append(value)
+    arrays = [Array(s.element_type, s.dimensions, o) for s, o in zip(result_shapes(step), outputs, strict=True)]
+    return as_result(step, arrays)
+
+
+def _padded_window(step: Step, operand: Array) -> tuple[WindowDimension, ...]:
+    window = window_of(step)
+    return window if window else tuple(WindowDimension(1) for _ in operand.sizes)
+
+
+def select_and_scatter(step: Step) -> Value:
+    """Each window of the operand selects one element (the first that `select` never rejects); the source's element is
+    scattered there. Padding cannot be selected."""
+    operand, src, initial = step.arrays()
+    window = _padded_window(step, operand)
+    select, scatter = step.called("select"), step.called("scatter")
+    steps = strides(operand.sizes)
+    data = [initial.data[0]] * prod(operand.sizes)
+    taps = list(indices([d.size for d in window]))
+    reorders = step.scalars.reorders(operand.element_type)
+    for out, value in zip(indices(src.sizes), src.data, strict=True):
+        chosen: int | None = None
+        seen: list[int] = []
+        for tap in taps:
+            read = [source(d, n, o, t) for d, n, o, t in zip(window, operand.sizes, out, tap, strict=True)]
+            if HOLE in read or PADDING in read:
+                continue
+            at = sum(i * s for i, s in zip(read, steps, strict=True))
+            seen.append(at)
+            if chosen is None or (reorders and not select((operand.data[chosen], operand.data[at]))[0]):
+                chosen = at
+        if not reorders:  # which one is selected depends on all of them, and each may be
+            value = value + sum(operand.data[at] for at in seen)
+            for at in seen:
+                data[at] = data[at] + value
+        elif chosen is not None:
+            data[chosen] = scatter((data[chosen], value))[0]
+    return step.result(data)
+
+
+def convolution(step: Step) -> Value:
+    """output[b, f, x] = sum over taps t and input features i of the group: input[b, i, source(x, t)] * kernel[t, i, f].
+
+    With `feature_group_count` the output features are split into as many groups, each reading its own input features;
+    with `batch_group_count` they are split into groups, each reading its own part of the batch. Padding reads zero.
+    """
+    lhs, rhs = step.array(0), step.array(1)
+    labels, window = step.attributes.get("dim_labels"), window_of(step)
+    if not isinstance(labels, ConvolutionDimensions):
+        raise NotModelled("convolution without dim_labels")
+    feature_groups = step.attributes.integer("feature_group_count", 1)
+    batch_groups = step.attributes.integer("batch_group_count", 1)
+    sizes = step.shape.dimensions
+    group_features = rhs.sizes[labels.kernel_input_feature]
+    out_features = sizes[labels.output_feature]
+    per_feature_group = out_features // feature_groups if feature_groups else 0
+    per_batch_group = out_features // batch_groups if batch_groups else 0
+    group_batch = lhs.sizes[labels.input_batch] // batch_groups if batch_groups else 0
+
+    reads = _spatial_reads(step, lhs, rhs, labels, window)
+    l_step, r_step = strides(lhs.sizes), strides(rhs.sizes)
+    l_feature, r_feature = l_step[labels.input_feature], r_step[labels.kernel_input_feature]
+    data: list[Element] = []
+    kind = step.shape.element_type
+    for out in indices(sizes):
+        b, f = out[labels.output_batch], out[labels.output_feature]
+        first = f // per_feature_group * group_features
+        batch = f // per_batch_group * group_batch + b
+        l_base = batch * l_step[labels.input_batch] + first * l_feature
+        r_base = f * r_step[labels.kernel_output_feature]
+        spatial = reads[tuple(out[d] for d in labels.output_spatial)]
+        left = [lhs.data[l_base + k + i * l_feature] for k, _ in spatial for i in range(group_features)]
+        right = [rhs.data[r_base + r + i * r_feature] for _, r in spatial for i in range(group_features)]
+        data.append(step.scalars.sum_of_products(kind, left, right))
+    return step.result(data)
+
+
+def _spatial_reads(
+    step: Step, lhs: Array, rhs: Array, labels: ConvolutionDimensions, window: Sequence[WindowDimension]
+) -> dict[tuple[int, ...], list[tuple[int, int]]]:
+    """For each spatial output index the pairs of flat offsets (input, kernel) that are multiplied."""
+    l_step, r_step = strides(lhs.sizes), strides(rhs.sizes)
+    per_dimension: list[list[list[tuple[int, int]]]] = []
+    for d, i_dim, k_dim, o_dim in zip(
+        window, labels.input_spatial, labels.kernel_spatial, labels.output_spatial, strict=True
+    ):
+        rows: list[list[tuple[int, int]]] = []
+        for o in range(step.shape.dimensions[o_dim]):
+            row: list[tuple[int, int]] = []
+            for t in range(d.size):
+                read = source(d, lhs.sizes[i_dim], o, t)
+                if read >= 0:
+                    row.append((read * l_step[i_dim], (d.size - 1 - t if d.reversal else t) * r_step[k_dim]))
+            rows.append(row)
+        per_dimension.append(rows)
+    out: dict[tuple[int, ...], list[tuple[int, int]]] = {(): [(0, 0)]}
+    for rows in per_dimension:
+        out = {
+            (*index, o): [(left + dl, right + dr) for left, right in pairs for dl, dr in row]
+            for index, pairs in out.items()
+            for o, row in enumerate(rows)
+        }
+    return out
