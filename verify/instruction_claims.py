@@ -59,14 +59,18 @@ class InstructionClaims:
 
 def _owed(operation: Operation) -> Iterable[Owed]:
     from verify.claims import owed
+    from verify.layout_owed import owed_layout
 
-    return owed(operation)
+    yield from owed_layout(operation)
+    yield from owed(operation)
 
 
 def _owed_composed(module: Module, computation: Computation, instruction: Instruction) -> Iterable[Owed]:
     from verify.claims.composed import owed
+    from verify.layout_owed import owed_layout
 
-    return owed(module, computation, instruction)
+    yield from owed_layout(Operation.of(instruction, computation))
+    yield from owed(module, computation, instruction)
 
 
 def _without_bodies(operation: Operation) -> Operation:
