@@ -148,6 +148,7 @@ class _Encoder:
         self.owner: list[_Scope] = []
         self.definitions: dict[int, Conjunction] = {}  # quotient, minimum, maximum: the column to its meaning
         self.quotients: dict[tuple[tuple[tuple[int, int], ...], int], int] = {}
+        self.quotient_of: dict[int, tuple[tuple[tuple[int, int], ...], int]] = {}
         self.extrema: dict[tuple[str, tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]], int] = {}
         self.samples: dict[frozenset[Row], dict[int, int] | None] = {}
 
@@ -244,16 +245,25 @@ class _Encoder:
         common = gcd(divisor, *(v for c, v in rest.items() if c != CONSTANT))
         if common == divisor or not any(c != CONSTANT for c in rest):
             return whole
+        whole, rest = {}, dict(x)
+        common = gcd(divisor, *(v for c, v in rest.items() if c != CONSTANT))
         if common > 1:  # (g * f + k) floordiv (g * c) = (f + k floordiv g) floordiv c
             rest = {c: v // common for c, v in rest.items() if v // common}
-        key = (tuple(sorted(rest.items())), divisor // common)
+        divisor //= common
+        inner = next(iter(c for c in rest if c != CONSTANT))
+        if rest[inner] == 1 and len(rest) - (CONSTANT in rest) == 1 and inner in self.quotient_of:
+            # (f floordiv a + k) floordiv b = (f + a * k) floordiv (a * b): quotients of one form share their columns.
+            form, by = self.quotient_of[inner]
+            flat = self._floordiv(_combine(dict(form), 1, {CONSTANT: rest.get(CONSTANT, 0)}, by), by * divisor, scope)
+            return _combine(whole, 1, flat, 1)
+        key = (tuple(sorted(rest.items())), divisor)
         column = self.quotients.get(key)
         if column is None:
             column = self.quotients[key] = self._column(self._innermost(scope, [rest]))
             meaning = self.definitions[column] = Conjunction()
-            c = divisor // common
-            meaning.add_row(_combine(rest, 1, {column: 1}, -c), False)
-            meaning.add_row(_combine(_combine(rest, -1, {column: 1}, c), 1, {CONSTANT: c - 1}, 1), False)
+            self.quotient_of[column] = key
+            meaning.add_row(_combine(rest, 1, {column: 1}, -divisor), False)
+            meaning.add_row(_combine(_combine(rest, -1, {column: 1}, divisor), 1, {CONSTANT: divisor - 1}, 1), False)
         return _combine(whole, 1, {column: 1}, 1)
 
     def _extremum(self, op: str, x: Affine, y: Affine, scope: _Scope) -> Affine:

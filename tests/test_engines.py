@@ -1,0 +1,221 @@
+"""Engines agree with the evaluator and with each other, and errors planted in them are found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from random_obligations import obligation as random_obligation
+
+from models.expr import Const, Expr, Var, maximum, minimum
+from models.interval import Interval
+from verify import encode_isl, encode_z3, enumerate_points, portfolio, reproduction
+from verify.engine import GaveUp, NotExpressible
+from verify.evaluate import TooManySteps, holds, is_counterexample, truth
+from verify.formula import FALSE, TRUE, Compare, Exists, Formula, Not, Or, conj, disj, eq, le, lt, ne
+from verify.obligation import Obligation
+from verify.portfolio import prove
+
+d, e, x, w, k = (Var(name) for name in "dexwk")
+HUGE = Interval(0, 2**40)
+ENGINES = {
+    "isl": lambda o: encode_isl.find_counterexample(o, 10**7),
+    "z3": lambda o: encode_z3.find_counterexample(o, 10**7),
+    "enumeration": lambda o: enumerate_points.find_counterexample(o, 2000),
+}
+
+
+def owed(conclusion: Formula, hypothesis: Formula = TRUE, **intervals: tuple[int, int] | Interval | None) -> Obligation:
+    variables = tuple(
+        (name, Interval(*i) if isinstance(i, tuple) else i) for name, i in intervals.items()
+    )  # fmt: skip
+    return Obligation(variables, conclusion, hypothesis)
+
+
+def some(name: str, lower: int, upper: int, part: Formula) -> Formula:
+    return Exists(((name, Interval(lower, upper)),), part)
+
+
+TABLE: list[tuple[str, Obligation, bool]] = [
+    ("quotient and remainder make the whole", owed(eq(d // 10 * 10 + d % 10, d), d=None), True),
+    ("mod of a quotient does something", owed(eq(d // 10 % 5, d // 10), d=(0, 99)), False),
+    ("... and nothing where the quotient is small", owed(eq(d // 10 % 5, d // 10), d=(0, 49)), True),
+    ("a negative divisor rounds down too", owed(eq(d // 2 // -7, d // -14), d=None), False),
+    ("floordiv by -7 is floordiv of the negation", owed(eq(d // -7, -d // 7), d=None), True),
+    ("ceildiv is defined by floordiv", owed(eq(d.ceildiv(3), -(-d // 3)), d=None), True),
+    ("ceildiv is not floordiv", owed(eq(d.ceildiv(3), d // 3), d=(0, 9)), False),
+    ("mod of a negative number is not negative", owed(conj(le(0, d % 7), lt(d % 7, 7)), d=(-100, -1)), True),
+    ("mod by a negative number is not positive", owed(conj(le(d % -7, 0), lt(-7, d % -7)), d=None), True),
+    ("2 mod -3 is -1", owed(eq(d % -3, -1), d=(2, 2)), True),
+    ("an empty domain has no counterexample", owed(FALSE, d=(5, 4)), True),
+    ("a false hypothesis implies everything", owed(FALSE, FALSE, d=(0, 4)), True),
+    ("a contradictory hypothesis implies everything", owed(FALSE, conj(lt(d, 3), lt(3, d)), d=(0, 9)), True),
+    ("nothing but true is owed", owed(TRUE, d=(0, 9)), True),
+    ("without variables", owed(FALSE), False),
+    ("sizes of 2^40", owed(eq((d * 7 + e) // 7, d), d=HUGE, e=(0, 6)), True),
+    ("sizes of 2^40, one too many", owed(eq((d * 7 + e) // 7, d), d=HUGE, e=(0, 7)), False),
+    ("exists, given", owed(eq(x % 3, 1), Exists((("w", HUGE),), eq(x, w * 3 + 1)), x=HUGE), True),
+    ("exists, owed", owed(Exists((("w", HUGE),), eq(x, w * 3 + 1)), eq(x % 3, 1), x=HUGE), True),
+    ("exists, owed in vain", owed(Exists((("w", HUGE),), eq(x, w * 3 + 1)), x=HUGE), False),
+    ("no exists, given", owed(ne(x % 3, 1), Not(Exists((("w", HUGE),), eq(x, w * 3 + 1))), x=HUGE), True),
+    ("exists under two negations", owed(Not(Not(some("w", 0, 9, eq(w, x)))), x=(0, 9)), True),
+    ("exists over an empty interval", owed(some("w", 1, 0, TRUE), x=(0, 9)), False),
+    ("exists within not exists", owed(Not(some("w", 0, 3, Not(some("v", 0, 3, eq(Var("v"), w)))))), True),
+    ("exists within not exists, false", owed(Not(some("w", 0, 4, Not(some("v", 0, 3, eq(Var("v"), w)))))), False),
+    ("a bound name hides a free one", owed(some("d", 5, 6, eq(d, 5)), d=(0, 1)), True),
+    ("quotients of bound variables", owed(some("w", 0, 20, conj(eq(w // 3, x), eq(w % 3, 2))), x=(0, 6)), True),
+    ("quotients of bound variables, false", owed(some("w", 0, 19, conj(eq(w // 3, x), eq(w % 3, 2))), x=(0, 6)), False),
+    ("min and max", owed(le(maximum(x, d) - minimum(x, d), 100), x=(0, 100), d=(0, 100)), True),
+    ("min and max, false", owed(le(maximum(x, d) - minimum(x, d), 99), x=(0, 100), d=(0, 100)), False),
+    ("disjunctions", owed(disj(lt(d, 5), lt(4, d)), d=None), True),
+    ("disjunctions, false", owed(disj(lt(d, 5), lt(5, d)), d=None), False),
+    ("a division by zero is not true", owed(eq(d // 0, d // 0), d=(0, 1)), False),
+    ("... nor is its negation", owed(Not(eq(d // 0, 1)), d=(0, 1)), False),
+    ("... nor given as a hypothesis", owed(FALSE, eq(d // 0, d // 0), d=(0, 1)), True),
+    ("a symbolic divisor may be zero", owed(eq(d // k, d // k), d=(0, 3), k=(0, 3)), False),
+    ("... or is said not to be", owed(eq((d // k) * k + d % k, d), ne(k, 0), d=(-5, 5), k=(-3, 3)), True),
+]
+
+SYMBOLIC: list[tuple[str, Obligation, bool]] = [
+    ("the whole by a symbol", owed(eq((d // k) * k + d % k, d), ne(k, 0), d=None, k=None), True),
+    ("mod has the divisor's sign", owed(le(0, d % k), ne(k, 0), d=None, k=None), False),
+    ("a product commutes", owed(eq(d * k, k * d), d=None, k=None), True),
+    ("a symbolic digit", owed(eq((x * k + e) // k, x), conj(le(0, e), lt(e, k)), x=None, k=None, e=None), True),
+    ("one too many", owed(eq((x * k + e) // k, x), conj(le(0, e), le(e, k), lt(0, k)), x=None, k=None, e=None), False),
+]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("obligation", "true"), [t[1:] for t in TABLE], ids=[t[0] for t in TABLE])
+def test_each_engine_decides_or_declines(engine: str, obligation: Obligation, true: bool) -> None:
+    try:
+        found = ENGINES[engine](obligation)
+    except NotExpressible:
+        return
+    assert (found is None) == true
+    assert found is None or is_counterexample(obligation, found)
+
+
+@pytest.mark.parametrize("cross", [False, True])
+@pytest.mark.parametrize(
+    ("obligation", "true"), [t[1:] for t in (*TABLE, *SYMBOLIC)], ids=[t[0] for t in (*TABLE, *SYMBOLIC)]
+)
+def test_the_portfolio_decides_all(obligation: Obligation, true: bool, cross: bool) -> None:
+    outcome = prove(obligation, cross=cross)
+    assert outcome.verdict == ("proved" if true else "refuted"), outcome.reason
+    if not true:
+        assert is_counterexample(obligation, dict(outcome.model))
+    if cross:
+        assert len(outcome.engines) >= 2
+
+
+@pytest.mark.parametrize("seed", range(400))
+def test_isl_agrees_with_enumeration(seed: int) -> None:
+    obligation = random_obligation(seed)
+    expected = enumerate_points.find_counterexample(obligation, 2000)
+    found = encode_isl.find_counterexample(obligation, 10**8)
+    assert (found is None) == (expected is None)
+    assert found is None or is_counterexample(obligation, found)
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_z3_agrees_with_enumeration(seed: int) -> None:
+    obligation = random_obligation(seed, symbolic=seed % 2 == 0)
+    expected = enumerate_points.find_counterexample(obligation, 2000)
+    found = encode_z3.find_counterexample(obligation, 10**8)
+    assert (found is None) == (expected is None)
+    assert found is None or is_counterexample(obligation, found)
+
+
+EVALUATION: list[tuple[Formula, dict[str, int], bool | None]] = [
+    (eq(x, 3), {"x": 3}, True),
+    (eq(x // 0, 3), {"x": 3}, None),
+    (Or((eq(x // 0, 3), eq(x, 3))), {"x": 3}, True),
+    (Or((eq(x // 0, 3), eq(x, 4))), {"x": 3}, None),
+    (conj(eq(x // 0, 3), eq(x, 4)), {"x": 3}, False),
+    (some("w", 0, 2, eq(x // w, 3)), {"x": 3}, True),
+    (some("w", 0, 0, eq(x // w, 3)), {"x": 3}, None),
+    (some("w", 0, 2, eq(x // w, 9)), {"x": 3}, None),
+    (some("w", 1, 2, eq(x // w, 9)), {"x": 3}, False),
+    (Exists((("w", HUGE),), eq(x, w * 3 + 1)), {"x": 3 * 10**11 + 1}, True),
+    (Exists((("w", HUGE),), eq(x, w * 3 + 1)), {"x": 3 * 10**11 + 2}, False),
+    (Exists((("w", HUGE), ("v", Interval(0, 999))), eq(x, w * 1000 + Var("v"))), {"x": 123456789}, True),
+]
+
+
+@pytest.mark.parametrize(("formula", "values", "expected"), EVALUATION)
+def test_evaluation(formula: Formula, values: dict[str, int], expected: bool | None) -> None:
+    assert truth(formula, values) is expected
+    assert holds(formula, values) is (expected is True)
+
+
+def test_evaluation_gives_up_rather_than_guess() -> None:
+    collatz: Expr = w
+    for _ in range(3):
+        collatz = (collatz * 3 + 1) % 1000003
+    with pytest.raises(TooManySteps):
+        truth(Exists((("w", HUGE),), eq(collatz * 2, x)), {"x": 5}, steps=1000)
+
+
+@pytest.mark.parametrize("engine", ["isl", "z3"])
+def test_small_budgets_give_up(engine: str) -> None:
+    lin = (Var("a") * 50257 + Var("b")) * 1023 + Var("c")
+    obligation = owed(eq((lin // 77 * 77 + lin % 77) // 1023 % 50257, Var("b")), a=(0, 2046), b=(0, 50256), c=(0, 1022))
+    module = encode_isl if engine == "isl" else encode_z3
+    with pytest.raises(GaveUp):
+        module.find_counterexample(obligation, 50)
+    assert encode_isl.find_counterexample(obligation, 10**7) is None  # the context is usable afterwards
+
+
+TRUE_ONE = owed(eq(d // 2 * 2 + d % 2, d), d=(0, 9))
+FALSE_ONE = owed(eq(d // 2 * 2, d), d=(0, 9))
+
+
+def test_disagreement_is_an_internal_error_with_a_reproduction(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(portfolio.ENGINES, "isl", lambda o, b: None)
+    outcome = prove(FALSE_ONE, cross=True, reproductions=tmp_path)
+    assert outcome.verdict == "internal"
+    (path,) = tmp_path.iterdir()
+    assert path.name in outcome.reason
+    assert reproduction.read(path) == FALSE_ONE
+    assert "disagree" in json.loads(path.read_text())["reason"]
+
+
+@pytest.mark.parametrize("cross", [False, True])
+def test_a_counterexample_that_does_not_replay_is_an_internal_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cross: bool
+) -> None:
+    monkeypatch.setitem(portfolio.ENGINES, "isl", lambda o, b: {"d": 4})
+    outcome = prove(TRUE_ONE, cross=cross, reproductions=tmp_path)
+    assert outcome.verdict == "internal"
+    assert list(tmp_path.iterdir())
+
+
+def test_a_wrong_quotient_in_the_isl_encoder_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    right = encode_isl._Encoder._floordiv
+
+    def towards_zero(self: encode_isl._Encoder, form: dict[int, int], divisor: int, scope: object) -> dict[int, int]:
+        negated = {c: -v for c, v in form.items()}
+        if divisor < 0:  # rounds up: the quotient of the negation, negated
+            return {c: -v for c, v in right(self, negated, divisor, scope).items()}  # type: ignore[arg-type]
+        return right(self, form, divisor, scope)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(encode_isl._Encoder, "_floordiv", towards_zero)
+    wrong = owed(eq(d // 2 // -7, -(d // 2 // 7)), d=(-50, 50))
+    assert encode_isl.find_counterexample(wrong, 10**7) is None  # the planted error takes effect
+    assert prove(wrong, cross=True, reproductions=tmp_path).verdict == "internal"
+
+
+def test_reproductions_read_back(tmp_path: Path) -> None:
+    for seed in range(50):
+        obligation = random_obligation(seed, symbolic=True)
+        assert reproduction.from_json(reproduction.to_json(obligation)) == obligation
+
+
+def test_comparators_are_covered() -> None:
+    for op in ("==", "!=", "<=", "<"):
+        formula = Compare(op, Const(1), Const(2))
+        assert (encode_isl.find_counterexample(Obligation((), formula), 10**6) is None) == (op != "==")
