@@ -86,6 +86,13 @@ def conj(*parts: Formula) -> Formula:
     return flat[0] if len(flat) == 1 else And(tuple(flat))
 
 
+def conjuncts(formula: Formula) -> tuple[Formula, ...]:
+    """The parts of a conjunction, also of conjunctions inside it; anything else is its own part."""
+    if isinstance(formula, And):
+        return tuple(piece for p in formula.parts for piece in conjuncts(p))
+    return (formula,)
+
+
 def disj(*parts: Formula) -> Formula:
     """Disjunction; nested disjunctions are flattened."""
     flat: list[Formula] = []
@@ -95,6 +102,6 @@ def disj(*parts: Formula) -> Formula:
 
 
 __all__ = [
-    "FALSE", "TRUE", "And", "Compare", "Const", "Exists", "Formula", "Not", "Or", "Var", "conj", "disj", "eq", "le",
-    "lt", "ne", "within",
+    "FALSE", "TRUE", "And", "Compare", "Const", "Exists", "Formula", "Not", "Or", "Var", "conj", "conjuncts", "disj",
+    "eq", "le", "lt", "ne", "within",
 ]  # fmt: skip

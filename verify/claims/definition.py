@@ -18,11 +18,11 @@ from models.indexing.map_set import OperandMaps
 from models.interval import Interval
 from verify.claims.relation import Direction, Piece
 from verify.claims.runtime import Matched, match
-from verify.claims.statement import Part, Statement, conjuncts
+from verify.claims.statement import Part, Statement
 from verify.claims.witness import Condition, solve
 from verify.claims.wording import at, operand_words, output_words, runtime_words
 from verify.definitions.definition import Definition
-from verify.formula import FALSE, Compare, Exists, Formula, Not, conj, disj, eq, within
+from verify.formula import FALSE, Compare, Exists, Formula, Not, conj, conjuncts, disj, eq, within
 from verify.obligation import Obligation
 from verify.substitution import free_variables, replace_variables
 
@@ -64,6 +64,8 @@ def definition_parts(about: Subject, maps: OperandMaps | None, definition: Defin
         parts.append(_refuted(f"the maps are marked as moving elements, and {about.op.opcode} computes new ones"))
     if maps.kind == "reads" and definition.kind == "moves" and maps.maps:
         parts.append(_refuted(f"the maps are marked as reading elements, and {about.op.opcode} moves them unchanged"))
+    if not definition.group_size and any(m.replica is not None for m in maps.maps):
+        parts.append(_refuted(f"a map to another device, and {about.op.opcode} reads its own"))
     matched = [match(m, n, about.direction, definition.runtime) for n, m in enumerate(maps.maps)]
     matched = [m for m in matched if not m.piece.is_empty]
     for m in matched:
@@ -112,7 +114,8 @@ def _inside(about: Subject, piece: Piece, definition: Definition) -> list[Part]:
             f"{at(piece.operand, point)} by the map{when}, and by the definition of {about.op.opcode} it does not"
         )
 
-    statement = Statement((*piece.variables, *_own_position(definition)), piece.constraint_formulas)
+    own = [v for v in _own_position(definition) if v[0] not in {n for n, _ in piece.runtime}]
+    statement = Statement((*piece.variables, *own), piece.constraint_formulas)
     sizes = about.output_shape if about.direction == "output-to-input" else about.operand_shape
     source = [
         within(Var(name), Interval.of_size(n)) for (name, _), n in zip(piece.source, sizes.dimensions, strict=True)

@@ -7,7 +7,7 @@ from models.indexing.map_set import OperandMaps
 from models.interval import Interval
 from verify.claims.definition import Subject, shape_errors
 from verify.claims.relation import piece_of
-from verify.claims.runtime import provider_operand, readings
+from verify.claims.runtime import readings
 from verify.claims.statement import Part, Statement
 from verify.claims.wording import at, operand_words, runtime_words, shape_words
 from verify.formula import within
@@ -47,8 +47,10 @@ def in_bounds_parts(about: Subject, maps: OperandMaps | None, group_size: int = 
 
         goals = [within(e, Interval.of_size(n)) for e, n in zip(piece.results, target.dimensions, strict=True)]
         parts += [statement.therefore(g, "result in bounds", words) for g in goals]
-        for k, reading in enumerate(readings(m, piece)):
-            provider = about.op.operands[provider_operand(m.runtime[k])]
+        for reading in readings(m, piece):
+            if reading is None:
+                continue
+            provider = about.op.operands[reading.operand]
             if not isinstance(provider, ArrayShape) or provider.rank != len(reading.index):
                 continue  # the definition's obligation about this variable is what fails
 

@@ -31,7 +31,7 @@ def _fits(about: Subject, m: IndexingMap, number: int, machine: Interval, width:
         return None
     terms: dict[Expr, None] = {}
     roots = [*piece.results, *(c.expr for c in piece.constraints)]
-    roots += [e for reading in readings(m, piece) for e in reading.index]
+    roots += [e for reading in readings(m, piece) if reading is not None for e in reading.index]
     if piece.position is not None:
         roots.append(piece.position)
     for root in roots:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Final
 
 from models.errors import NotModelled
 from models.expr import Expr, Var, maximum, minimum, substitute
@@ -23,6 +24,8 @@ from verify.definitions.definition import RuntimeRead
 from verify.formula import conj, eq
 
 _OPERAND = re.compile(r"operand\((\d+)\)")
+READER: Final = "reader"
+"""The provider of a runtime variable that is the reader's own position in its group."""
 
 
 @dataclass(frozen=True)
@@ -45,21 +48,27 @@ class Matched:
     pair may see two values. (What a matched one reads follows from the pair.)"""
 
 
-def provider_operand(v: RuntimeVariable) -> int:
-    """The operand number of `operand(n)`. Raises NotModelled for any other provider, or none."""
+def provider_operand(v: RuntimeVariable) -> int | None:
+    """The operand number of `operand(n)`; None for the reader's position. Raises NotModelled for any other provider."""
+    if v.provider == READER:
+        return None
     found = _OPERAND.fullmatch(v.provider or "")
     if found is None or v.index is None:
         raise NotModelled(f"a runtime variable with the provider {v.provider!r}")
     return int(found.group(1))
 
 
-def readings(m: IndexingMap, piece: Piece, suffix: str = "") -> tuple[Reading, ...]:
-    """What each runtime variable of a map reads, over the variables of the piece made from it."""
+def readings(m: IndexingMap, piece: Piece) -> tuple[Reading | None, ...]:
+    """What each runtime variable of a map reads, over the variables of the piece made from it; None for the reader's
+    position."""
     into: dict[str, Expr] = {f"d{i}": Var(name) for i, (name, _) in enumerate(piece.source)}
     into |= {f"s{j}": Var(name) for j, (name, _) in enumerate(piece.ranges)}
-    out = []
+    out: list[Reading | None] = []
     for v in m.runtime:
         operand = provider_operand(v)
+        if operand is None:
+            out.append(None)
+            continue
         assert v.index is not None
         out.append(Reading(operand, tuple(substitute(e, into) for e in v.index.results), v.interval))
     return tuple(out)
@@ -74,10 +83,12 @@ def match(
     """
     unnamed = piece_of(m, number, direction, [(f"u{number}_{k}", v.interval) for k, v in enumerate(m.runtime)], suffix)
     own = readings(m, unnamed)
-    chosen = [_closest(unnamed, r, reads) for r in own]
-    named = []
-    for (name, interval), k in zip(unnamed.runtime, chosen, strict=True):
-        if k is None:
+    chosen = [None if r is None else _closest(unnamed, r, reads) for r in own]
+    named: list[tuple[str, Interval]] = []
+    for (name, interval), reading, k in zip(unnamed.runtime, own, chosen, strict=True):
+        if reading is None:
+            named.append(("p", interval))
+        elif k is None:
             named.append((name, interval))
         else:
             met = interval.intersect(reads[k].interval)
@@ -89,6 +100,8 @@ def match(
     parts: list[Part] = []
     statement = Statement(piece.variables, piece.constraint_formulas)
     for reading, (name, _), k in zip(own, named, chosen, strict=True):
+        if reading is None:
+            continue
         index = tuple(substitute(e, names) for e in reading.index)
         if k is None and any(not e.free.isdisjoint(ranges) for e in index):
             shifting.add(name)
@@ -157,10 +170,3 @@ def _same_reading(statement: Statement, piece: Piece, own: Reading, name: str, r
 
 def _clamp(e: Expr, interval: Interval) -> Expr:
     return minimum(maximum(e, interval.lower), interval.upper)
-
-
-def inside(m: IndexingMap, piece: Piece, k: int, sizes: Sequence[int]) -> list[tuple[Expr, Interval]]:
-    """The coordinates that runtime variable k reads, and the box of its provider."""
-    reading = readings(m, piece)[k]
-    return [(e, Interval.of_size(n)) for e, n in zip(reading.index, sizes, strict=True)]
-

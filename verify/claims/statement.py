@@ -19,7 +19,7 @@ from functools import cached_property
 
 from models.expr import Binary, Const, Expr, Var, postorder, substitute
 from models.interval import Interval
-from verify.formula import And, Compare, Formula, conj, within
+from verify.formula import Compare, Formula, conj, conjuncts, within
 from verify.obligation import Obligation
 from verify.substitution import free_variables, replace_variables
 
@@ -102,13 +102,6 @@ class _Reduced:
             if name not in grouped and name not in names:
                 completion[name] = interval.lower if interval is not None else 0
         return kept, completion
-
-
-def conjuncts(formula: Formula) -> tuple[Formula, ...]:
-    """The parts of a conjunction; anything else is its own part."""
-    if isinstance(formula, And):
-        return tuple(piece for p in formula.parts for piece in conjuncts(p))
-    return (formula,)
 
 
 def _reduce(statement: Statement) -> _Reduced:

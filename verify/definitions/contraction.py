@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from models.errors import NotModelled
+from models.expr import Expr, Var
 from models.hlo.module import Operation
+from models.interval import Interval
 from verify.definitions.definition import Definition
 from verify.definitions.variables import d, operand_array, output_array, require_static, x
-from verify.formula import TRUE, conj, eq
+from verify.formula import TRUE, Compare, Formula, conj, conjuncts, eq
 
 
 def reduce(op: Operation, output: int, operand: int) -> Definition:
@@ -48,3 +50,72 @@ def dot(op: Operation, output: int, operand: int) -> Definition:
     parts = [eq(x(j), d(i)) for i, j in enumerate(batch[operand])]
     parts += [eq(x(j), d(first + i)) for i, j in enumerate(free[operand])]
     return Definition("reads", out.dimensions, into.dimensions, conj(*parts))
+
+
+def ragged_dot(op: Operation, output: int, operand: int) -> Definition:
+    """A dot whose left rows are cut into groups at run time, each meeting its own slice of the right operand.
+
+    Where the groups end is known at run time only, and rows beyond the last group read nothing, so of both arrays only
+    a bound is known: any group may be the row's. The sizes are read as far as it takes to find the row, at most along
+    their last dimension.
+    """
+    ragged = op.attributes.integers("lhs_ragged_dims")
+    if len(ragged) != 1:
+        raise NotModelled("ragged-dot without exactly one ragged dimension")
+    lhs, rhs, out = operand_array(op, 0), operand_array(op, 1), output_array(op, output)
+    batch = [op.attributes.integers(f"{side}_batch_dims") for side in ("lhs", "rhs")]
+    contracting = [op.attributes.integers(f"{side}_contracting_dims") for side in ("lhs", "rhs")]
+    groups = op.attributes.integers("rhs_group_dims")
+    if ragged[0] in contracting[0] or ragged[0] in batch[0]:
+        raise NotModelled("ragged-dot along a contracting or batch dimension")
+    for shape in (lhs, rhs):
+        require_static("ragged-dot", shape)
+    free = [j for j in range(lhs.rank) if j not in batch[0] and j not in contracting[0]]
+    place = {j: i for i, j in enumerate((*batch[0], *free))}
+    if operand == 0:
+        parts = [eq(x(j), d(i)) for j, i in place.items()]
+    elif operand == 1:
+        own = [j for j in range(rhs.rank) if j not in batch[1] and j not in contracting[1] and j not in groups]
+        parts = [eq(x(j), d(i)) for i, j in enumerate(batch[1])]
+        parts += [eq(x(j), d(len(place) + i)) for i, j in enumerate(own)]
+    else:
+        sizes = operand_array(op, 2)
+        # The group sizes may be given once, or per element of the batch and free dimensions before the ragged one.
+        before = (*batch[0], *(j for j in free if j < ragged[0]))
+        if sizes.rank not in (1, len(before) + 1):
+            raise NotModelled("ragged-dot with group sizes of an unexpected rank")
+        parts = [eq(x(i), d(place[j])) for i, j in enumerate(before)] if sizes.rank > 1 else []
+        return Definition("bound", out.dimensions, sizes.dimensions, conj(*parts))
+    return Definition("bound", out.dimensions, operand_array(op, operand).dimensions, conj(*parts))
+
+
+def scaled_dot(op: Operation, output: int, operand: int) -> Definition:
+    """A dot whose operands are multiplied by scales first; one scale serves a block of operand elements along each
+    dimension, of the size of operand by scale."""
+    if operand < 2:
+        return dot(op, output, operand)
+    side = operand - 2
+    base = operand_array(op, side)
+    scale, out = operand_array(op, operand), output_array(op, output)
+    of_base = dot(op, output, side)
+    if scale.rank != base.rank:
+        raise NotModelled("scaled-dot with a scale of another rank than its operand")
+    blocks: list[int] = []
+    for n, m in zip(base.dimensions, scale.dimensions, strict=True):
+        if m == 0 or n % m:
+            raise NotModelled("scaled-dot whose scale does not divide its operand")
+        blocks.append(n // m)
+    contracting = op.attributes.integers("lhs_contracting_dims" if side == 0 else "rhs_contracting_dims")
+    # One read per element of the operand: along contracting dimensions w runs, elsewhere the output chooses.
+    walked = {j: Var(f"w{i}") for i, j in enumerate(contracting)}
+    parts: list[Formula] = []
+    for p in conjuncts(of_base.predicate):
+        assert isinstance(p, Compare) and isinstance(p.lhs, Var)
+        parts.append(Compare("==", p.lhs, _block_of(p.rhs, blocks[int(p.lhs.name[1:])])))
+    parts += [eq(x(j), _block_of(w, blocks[j])) for j, w in walked.items()]
+    iteration = tuple((w.name, Interval.of_size(base.dimensions[j])) for j, w in walked.items())
+    return Definition("reads", out.dimensions, scale.dimensions, conj(*parts), iteration=iteration)
+
+
+def _block_of(e: Expr, size: int) -> Expr:
+    return e if size == 1 else e // size

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from models.errors import NotModelled
 from models.expr import Const, Expr, Var
 from models.hlo.module import Operation
-from models.hlo.shape import UNBOUNDED, ArrayShape, Shape, leaves
+from models.hlo.shape import UNBOUNDED, ArrayShape, Shape, TupleShape, leaves
 from verify.formula import TRUE, Formula, conj, eq
 
 SOURCE_POSITION = Var("q")
@@ -42,11 +42,16 @@ def output_array(op: Operation, output: int) -> ArrayShape:
     return array(found[output], f"output {output} of {op.opcode}")
 
 
-def operand_array(op: Operation, operand: int) -> ArrayShape:
-    """The array that an operand is. Raises NotModelled where it is none or has no known size."""
+def operand_array(op: Operation, operand: int, position: tuple[int, ...] = ()) -> ArrayShape:
+    """The array that an operand is, or that lies at a position of its tuple. Raises NotModelled where there is none."""
     if not 0 <= operand < len(op.operands):
         raise NotModelled(f"{op.opcode} has no operand {operand}")
-    return array(op.operands[operand], f"operand {operand} of {op.opcode}")
+    shape = op.operands[operand]
+    for i in position:
+        if not isinstance(shape, TupleShape) or not 0 <= i < len(shape.elements):
+            raise NotModelled(f"operand {operand} of {op.opcode} has no element {position}")
+        shape = shape.elements[i]
+    return array(shape, f"operand {operand} of {op.opcode}")
 
 
 def array(shape: Shape, what: str) -> ArrayShape:

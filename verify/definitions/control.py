@@ -1,0 +1,95 @@
+"""Operations on tuples and tokens, the done halves of asynchronous pairs, and what nothing is known of."""
+
+from __future__ import annotations
+
+from models.errors import NotModelled
+from models.hlo.module import Operation
+from models.hlo.shape import ArrayShape, leaves
+from verify.definitions.definition import Definition
+from verify.definitions.variables import identity, operand_array, output_array
+from verify.formula import FALSE, TRUE
+
+Place = tuple[int, ...]
+
+
+def output_place(op: Operation, output: int) -> Place:
+    """Where output number `output` lies in the result's tuple; () for an array."""
+    found = [at for at, leaf in leaves(op.shape) if isinstance(leaf, ArrayShape)]
+    return found[output]
+
+
+def _same(op: Operation, output: int, operand: int, position: Place, same: bool) -> Definition:
+    out, into = output_array(op, output), operand_array(op, operand, position)
+    if not same:
+        return Definition("moves", out.dimensions, into.dimensions, FALSE)
+    if out.dimensions != into.dimensions:
+        raise NotModelled(f"{op.opcode} between arrays of different sizes")
+    return Definition("moves", out.dimensions, into.dimensions, identity(out.rank))
+
+
+def tuple_(op: Operation, output: int, operand: int, position: Place) -> Definition:
+    """Operand k is element k of the result."""
+    return _same(op, output, operand, position, output_place(op, output) == (operand, *position))
+
+
+def get_tuple_element(op: Operation, output: int, operand: int, position: Place) -> Definition:
+    """The result is element `index` of the operand."""
+    index = op.attributes.integer("index", -1)
+    return _same(op, output, operand, position, position == (index, *output_place(op, output)))
+
+
+def first_operand(op: Operation, output: int, operand: int, position: Place) -> Definition:
+    """The result is the first operand (opt-barrier with several operands: the tuple of them); the others only order
+    what happens."""
+    place = (operand, *position) if len(op.operands) > 1 and op.opcode in _BARRIERS else position
+    same = output_place(op, output) == place and (operand == 0 or op.opcode in _BARRIERS)
+    return _same(op, output, operand, position, same)
+
+
+_BARRIERS = frozenset({"opt-barrier", "optimization-barrier"})
+
+
+def nothing(op: Operation, output: int, operand: int, position: Place) -> Definition:
+    """No data of the operand is in the result."""
+    return _same(op, output, operand, position, False)
+
+
+def anything(op: Operation, output: int, operand: int, position: Place) -> Definition:
+    """Every output element may depend on all of every operand."""
+    out, into = output_array(op, output), operand_array(op, operand, position)
+    return Definition("bound", out.dimensions, into.dimensions, TRUE)
+
+
+def copy_start(op: Operation, output: int, operand: int, position: Place) -> Definition:
+    """The result is (destination, source, context)."""
+    return _same(op, output, operand, position, output_place(op, output) in ((0,), (1,)))
+
+
+def copy_done(op: Operation, output: int, operand: int, position: Place) -> Definition:
+    """The result is the destination."""
+    return _same(op, output, operand, position, position == (0, *output_place(op, output)))
+
+
+def received_or_first(op: Operation, output: int, operand: int, position: Place) -> Definition:
+    """recv-done: the data of (data, context, token) is the data of (data, token)."""
+    return _same(op, output, operand, position, position == (0,) and output_place(op, output) == (0,))
+
+
+def gathered_done(op: Operation, output: int, operand: int, position: Place) -> Definition:
+    """all-gather-done and collective-permute-done: the result is element 1 of the operand's tuple."""
+    return _same(op, output, operand, position, position == (1, *output_place(op, output)))
+
+
+def all_reduce_done(op: Operation, output: int, operand: int, position: Place) -> Definition:
+    """The operand of all-reduce-done is the result itself."""
+    return _same(op, output, operand, position, position == output_place(op, output))
+
+
+def send(op: Operation, output: int, operand: int, position: Place) -> Definition:
+    """The result is (operand, context, token)."""
+    return _same(op, output, operand, position, operand == 0 and output_place(op, output) == (0, *position))
+
+
+def set_dimension_size(op: Operation, output: int, operand: int, position: Place) -> Definition:
+    """The elements stay where they are; the size is not read into any of them."""
+    return _same(op, output, operand, position, operand == 0)

@@ -1,0 +1,149 @@
+"""Operations that depend on whole lines of their operands: sorting, scans, transforms, solvers, statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from models.errors import NotModelled
+from models.hlo.attributes import Word
+from models.hlo.module import Operation
+from verify.definitions.definition import Definition
+from verify.definitions.variables import d, identity, operand_array, output_array, require_static, x
+from verify.formula import FALSE, Formula, conj, eq, le, lt
+
+
+def sort(op: Operation, output: int, operand: int) -> Definition:
+    """Where an element ends up depends on the whole line along the dimension, of all operands."""
+    out, into = output_array(op, output), operand_array(op, operand)
+    (axis,) = op.attributes.integers("dimensions")
+    require_static("sort", into, (axis,))
+    return _lines(out.dimensions, into.dimensions, (axis,))
+
+
+def topk(op: Operation, output: int, operand: int) -> Definition:
+    """The k largest or smallest of a line along the last dimension, and where they were."""
+    out, into = output_array(op, output), operand_array(op, operand)
+    require_static("topk", into, (into.rank - 1,))
+    return _lines(out.dimensions, into.dimensions, (into.rank - 1,))
+
+
+def fft(op: Operation, output: int, operand: int) -> Definition:
+    """Each element depends on all elements along the transformed dimensions, which are the last ones."""
+    out, into = output_array(op, output), operand_array(op, operand)
+    count = len(op.attributes.integers("fft_length"))
+    if not 1 <= count <= into.rank:
+        raise NotModelled("fft without fft_length")
+    require_static("fft", into)
+    return _lines(out.dimensions, into.dimensions, range(into.rank - count, into.rank))
+
+
+def _lines(output: tuple[int, ...], operand: tuple[int, ...], free: Sequence[int]) -> Definition:
+    """All elements that agree outside the free dimensions."""
+    parts = [eq(x(i), d(i)) for i in range(len(operand)) if i not in free]
+    return Definition("reads", output, operand, conj(*parts))
+
+
+def scan(op: Operation, output: int, operand: int) -> Definition:
+    """Element i along the dimension depends on elements 0 to i of every input (on i and later ones when reversed) and
+    on the initial carries; the final carries depend on whole lines. Outputs come before carries, inputs before initial
+    carries."""
+    (axis,) = op.attributes.integers("dimensions")
+    carries = op.attributes.integer("num_carries", 0)
+    out, into = output_array(op, output), operand_array(op, operand)
+    stacked = _count(op) - carries
+    initial = operand >= len(op.operands) - carries
+    is_carry = output >= stacked
+    require_static("scan", into if not initial else out)
+    # Coordinates without the dimension, for arrays that have it and arrays that do not.
+    outer_out = [d(i) for i in range(out.rank) if is_carry or i != axis]
+    outer_in = [x(j) for j in range(into.rank) if initial or j != axis]
+    parts: list[Formula] = [eq(a, b) for a, b in zip(outer_in, outer_out, strict=True)]
+    if not initial and not is_carry:
+        parts.append(le(d(axis), x(axis)) if op.attributes.flag("is_reverse") else le(x(axis), d(axis)))
+    return Definition("reads", out.dimensions, into.dimensions, conj(*parts))
+
+
+def _count(op: Operation) -> int:
+    from models.hlo.shape import ArrayShape, leaves
+
+    return sum(isinstance(leaf, ArrayShape) for _, leaf in leaves(op.shape))
+
+
+def cholesky(op: Operation, output: int, operand: int) -> Definition:
+    """With lower: row i, column j of the result depends on the rows up to j of the lower triangle, and on row i up to
+    column j. What stands in the other triangle of the result is unspecified, and so is what it reads: only a bound."""
+    out, into = output_array(op, output), operand_array(op, operand)
+    require_static("cholesky", into)
+    return Definition("bound", out.dimensions, into.dimensions, conj(*(eq(x(i), d(i)) for i in range(out.rank - 2))))
+
+
+def triangular_solve(op: Operation, output: int, operand: int) -> Definition:
+    """Solves a x = b (left) or x a = b for triangular a, possibly transposed, along lines of b.
+
+    Substitution goes through the triangle in one order: element i of a line depends on the elements of b that come
+    before it in that order and on the triangle between them, its diagonal included unless it is taken to be one.
+    """
+    out, into = output_array(op, output), operand_array(op, operand)
+    require_static("triangular-solve", into)
+    left, lower = op.attributes.flag("left_side"), op.attributes.flag("lower")
+    transpose = op.attributes.get("transpose_a")
+    turned = isinstance(transpose, Word) and transpose.text in ("TRANSPOSE", "ADJOINT")
+    # Row i of op(a) x = b needs x at the columns below i where op(a) is lower; x op(a) = b is its transpose.
+    ascending = (lower != turned) == left
+    last = out.rank - 1
+    line, other = (last - 1, last) if left else (last, last - 1)
+    batch: list[Formula] = [eq(x(i), d(i)) for i in range(out.rank - 2)]
+    if operand == 1:
+        reach = le(x(line), d(line)) if ascending else le(d(line), x(line))
+        return Definition("reads", out.dimensions, into.dimensions, conj(*batch, eq(x(other), d(other)), reach))
+    row, column = x(last - 1), x(last)
+    first, second = (column, row) if lower else (row, column)  # the stored triangle: first <= second
+    strict = op.attributes.flag("unit_diagonal")
+    triangle = lt(first, second) if strict else le(first, second)
+    far = second if ascending else first
+    reach = le(far, d(line)) if ascending else le(d(line), far)
+    return Definition("reads", out.dimensions, into.dimensions, conj(*batch, triangle, reach), multiplicity=False)
+
+
+def batch_norm_training(op: Operation, output: int, operand: int) -> Definition:
+    """Outputs: the normalised array, and mean and variance per feature. Operands: array, scale, offset."""
+    out, into = output_array(op, output), operand_array(op, operand)
+    feature = op.attributes.integer("feature_index", 0)
+    if output > 0 and operand > 0:
+        return Definition("reads", out.dimensions, into.dimensions, FALSE)
+    require_static("batch-norm", operand_array(op, 0))
+    return _per_feature(out.dimensions, into.dimensions, feature)
+
+
+def batch_norm_inference(op: Operation, output: int, operand: int) -> Definition:
+    """Operands: array, scale, offset, mean, variance; each element is normalised by itself."""
+    out, into = output_array(op, output), operand_array(op, operand)
+    feature = op.attributes.integer("feature_index", 0)
+    if operand == 0:
+        return Definition("reads", out.dimensions, into.dimensions, identity(out.rank))
+    return _per_feature(out.dimensions, into.dimensions, feature)
+
+
+def batch_norm_grad(op: Operation, output: int, operand: int) -> Definition:
+    """Operands: array, scale, mean, variance, gradient of the output. Outputs: the gradients of array, scale, offset.
+
+    The gradient of the offset is the sum of the output's gradient; that of the scale needs the normalised array too,
+    and that of the array everything.
+    """
+    out, into = output_array(op, output), operand_array(op, operand)
+    feature = op.attributes.integer("feature_index", 0)
+    used = ((0, 1, 2, 3, 4), (0, 2, 3, 4), (4,))[output]
+    if operand not in used:
+        return Definition("reads", out.dimensions, into.dimensions, FALSE)
+    require_static("batch-norm", operand_array(op, 0))
+    return _per_feature(out.dimensions, into.dimensions, feature)
+
+
+def _per_feature(output: tuple[int, ...], operand: tuple[int, ...], feature: int) -> Definition:
+    """All elements with the output's feature. An element that enters both by itself and through statistics is one
+    element read."""
+    at_output = d(feature) if len(output) > 1 else d(0)
+    at_operand = x(feature) if len(operand) > 1 else x(0)
+    return Definition("reads", output, operand, eq(at_operand, at_output), multiplicity=False)
+
+
