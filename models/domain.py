@@ -1,0 +1,289 @@
+"""Simplifies the domain of a map: the intervals of its variables and its constraints, by rules about constraints.
+
+The domain stays the same set of points. A constraint is rewritten with what the intervals of the variables say, never
+with what it says itself; every step leaves fewer constraints, or smaller expressions, or narrower intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Final
+
+from models.expr import Binary, Expr, Var, to_text
+from models.interval import Interval
+from models.linear import Linear, key, linear_of
+from models.match import Bindings, Pattern, compile_pattern, match, solve, value
+from models.measure import Measure, measure
+from models.rewriter import Rewriter, Step
+from models.rule_text import project_rules
+from models.rules import ConstraintRule
+
+_ROUNDS: Final = 50
+"""Rounds over all constraints; each makes progress, and two or three are enough for what compilers write."""
+
+
+@dataclass
+class Domain:
+    """Intervals of the variables by canonical name, and constraints: interval by expression. `empty` once known."""
+
+    intervals: dict[str, Interval]
+    constraints: dict[Expr, Interval]
+    empty: bool = False
+    steps: list[Step] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    rule: ConstraintRule
+    patterns: tuple[Pattern, ...]
+
+
+@cache
+def _rules() -> tuple[tuple[_Compiled, ...], tuple[_Compiled, ...]]:
+    """The rules about one constraint, and those about two."""
+    one: list[_Compiled] = []
+    two: list[_Compiled] = []
+    for rule in project_rules("constraints"):
+        assert isinstance(rule, ConstraintRule), rule.name
+        known: set[str] = set()
+        compiled = _Compiled(rule, tuple(compile_pattern(b.expr, rule, known) for b in rule.before))
+        (one if len(rule.before) == 1 else two).append(compiled)
+    return tuple(one), tuple(two)
+
+
+def simplify_domain(
+    intervals: Mapping[str, Interval], constraints: Sequence[tuple[Expr, Interval]], explain: bool = False
+) -> Domain:
+    """The domain, as simple as the rules make it."""
+    d = Domain(dict(intervals), {})
+    d.empty = any(i.is_empty for i in d.intervals.values())
+    pending = sorted(constraints, key=lambda c: (key(c[0]), c[1]))
+    for _ in range(_ROUNDS):
+        if d.empty or not (pending or d.constraints):
+            break
+        before = (dict(d.intervals), dict(d.constraints))
+        rewriter = Rewriter(d.intervals, explain=explain)
+        todo = [(rewriter.simplify(e), i) for e, i in pending] + [
+            (rewriter.simplify(e), i) for e, i in sorted(d.constraints.items(), key=lambda c: key(c[0]))
+        ]
+        d.steps += rewriter.steps or ()
+        pending, d.constraints = [], {}
+        for e, i in todo:
+            _add(d, linear_of(e), i, rewriter)
+        _pairs(d, rewriter)
+        if (d.intervals, d.constraints) == before:
+            break
+    if not d.empty and len(d.constraints) > 1:
+        _drop_implied(d)
+    if d.empty:
+        d.constraints = {}
+    return d
+
+
+def _add(d: Domain, s: Linear, interval: Interval, rewriter: Rewriter) -> None:
+    """Rewrites one constraint until no rule applies, and puts what is left into the domain."""
+    while not d.empty:
+        found = _one_step(d, s, interval, rewriter)
+        if found is None:
+            break
+        if not found:
+            return
+        s, interval = found[0]
+        s = linear_of(rewriter.simplify(s.expr))
+    if d.empty:
+        return
+    e = s.expr
+    if isinstance(e, Var):
+        _store(d, e, interval, d.intervals[e.name])
+    elif e in d.constraints:
+        _store(d, e, interval, d.constraints[e])
+    else:
+        d.constraints[e] = interval
+
+
+def _store(d: Domain, e: Expr, new: Interval, old: Interval) -> None:
+    rule = next(c for c in _rules()[1] if c.rule.name == "same-expression")
+    both = new.intersect(old)
+    if both != old:
+        d.steps.append(Step(rule.rule.name, f"{_show(e, old)}, {_show(e, new)}", _show(e, both)))
+    if isinstance(e, Var):
+        d.intervals[e.name] = both
+    else:
+        d.constraints[e] = both
+    d.empty |= both.is_empty
+
+
+def _one_step(
+    d: Domain, s: Linear, interval: Interval, rewriter: Rewriter
+) -> list[tuple[Linear, Interval]] | None:
+    """What one constraint becomes: None when no rule applies, an empty list when it says nothing."""
+    for compiled in _rules()[0]:
+        rule = compiled.rule
+        for b in _match_one(compiled, 0, s, interval, {}, rewriter):
+            bound = rewriter.computed(rule, b)
+            if bound is None or not all(rewriter.holds(c, bound) for c in rule.conditions):
+                continue
+            if rule.never:
+                d.empty = True
+                d.steps.append(Step(rule.name, _show(s.expr, interval), "never"))
+                return []
+            after = _instances(rule, bound, rewriter)
+            if after is None or (after and not _progress(after[0][0], s)):
+                continue
+            shown = ", ".join(_show(t.expr, i) for t, i in after) or "always"
+            d.steps.append(Step(rule.name, _show(s.expr, interval), shown))
+            return after
+    return None
+
+
+def _match_one(
+    compiled: _Compiled, at: int, s: Linear, interval: Interval, b: Bindings, rewriter: Rewriter
+) -> Iterator[Bindings]:
+    pattern = compiled.rule.before[at]
+    for found in match(compiled.patterns[at], s, b, rewriter):
+        lower = solve(pattern.lower, interval.lower, found)
+        upper = None if lower is None else solve(pattern.upper, interval.upper, lower)
+        if upper is not None:
+            yield upper
+
+
+def _instances(rule: ConstraintRule, b: Bindings, rewriter: Rewriter) -> list[tuple[Linear, Interval]] | None:
+    out: list[tuple[Linear, Interval]] = []
+    for bounded in rule.after:
+        low, high = value(bounded.lower, b), value(bounded.upper, b)
+        if low is None or high is None:
+            return None
+        out.append((rewriter.finish(rewriter.build(bounded.expr, b)), Interval(low, high)))
+    return out
+
+
+def _progress(after: Linear, before: Linear) -> bool:
+    return _size(after) < _size(before)
+
+
+def _size(s: Linear) -> tuple[Measure, int, int, int]:
+    """What a step about one constraint makes smaller: the expression, its constant, a common factor, its sign."""
+    content = s.content()
+    return measure(s), int(s.const != 0), content, int(bool(s.terms) and s.terms[0][1] < 0)
+
+
+def _pairs(d: Domain, rewriter: Rewriter) -> None:
+    """Applies the rules about two constraints of one expression, remainders of it included, until none applies."""
+    while not d.empty and any(isinstance(e, Binary) and e.op == "mod" for e in d.constraints):
+        if not _pair_step(d, rewriter):
+            return
+
+
+def _pair_step(d: Domain, rewriter: Rewriter) -> bool:
+    groups: dict[Expr, list[Expr]] = {}
+    for e in sorted(d.constraints, key=key):
+        inner = e.lhs if isinstance(e, Binary) and e.op == "mod" else e
+        groups.setdefault(inner, []).append(e)
+    for inner, members in groups.items():
+        if isinstance(inner, Var):
+            members = [inner, *members]
+        for i, first in enumerate(members):
+            for second in members[i + 1 :]:
+                if _joined(d, first, second, rewriter):
+                    return True
+    return False
+
+
+def _joined(d: Domain, first: Expr, second: Expr, rewriter: Rewriter) -> bool:
+    """One step about two constraints, the first of which may be a variable's interval."""
+    x, y = _interval(d, first), _interval(d, second)
+    for compiled in _rules()[1]:
+        rule = compiled.rule
+        for b in _match_one(compiled, 0, linear_of(first), x, {}, rewriter):
+            for both in _match_one(compiled, 1, linear_of(second), y, b, rewriter):
+                bound = rewriter.computed(rule, both)
+                if bound is None or not all(rewriter.holds(c, bound) for c in rule.conditions):
+                    continue
+                after = [] if rule.never else _instances(rule, bound, rewriter)
+                if after is None or (not rule.never and not _fewer(after, {first: x, second: y})):
+                    continue
+                shown = "never" if rule.never else ", ".join(_show(s.expr, i) for s, i in after)
+                d.steps.append(Step(rule.name, f"{_show(first, x)}, {_show(second, y)}", shown))
+                d.empty |= rule.never
+                for old in (first, second):
+                    d.constraints.pop(old, None)
+                for s, i in after:
+                    if isinstance(s.expr, Var):
+                        d.intervals[s.expr.name] = i
+                        d.empty |= i.is_empty
+                    else:
+                        _add(d, s, i, rewriter)
+                return True
+    return False
+
+
+def _fewer(after: list[tuple[Linear, Interval]], before: dict[Expr, Interval]) -> bool:
+    """Fewer constraints, or the same with narrower intervals."""
+    if len(after) < len(before):
+        return True
+    same = {s.expr: i for s, i in after}
+    return same.keys() == before.keys() and all(before[e].contains(i) for e, i in same.items()) and same != before
+
+
+def _interval(d: Domain, e: Expr) -> Interval:
+    return d.intervals[e.name] if isinstance(e, Var) else d.constraints[e]
+
+
+def _drop_implied(d: Domain) -> None:
+    """Leaves out what the other constraints imply, one at a time."""
+    if len(d.constraints) > 12:
+        return
+    for e in sorted(d.constraints, key=key, reverse=True):
+        others = {o: i for o, i in d.constraints.items() if o is not e}
+        knowledge = known_intervals(d.intervals, others)
+        if knowledge is None:
+            d.empty = True
+            return
+        found = Rewriter(knowledge, others)
+        r = found.range(linear_of(e))
+        if d.constraints[e].contains(r):
+            d.steps.append(Step("implied", _show(e, d.constraints[e]), "always"))
+            del d.constraints[e]
+
+
+def known_intervals(
+    intervals: Mapping[str, Interval], constraints: Mapping[Expr, Interval]
+) -> dict[str, Interval] | None:
+    """The intervals of variables, narrowed by what the sums in constraints leave; None when nothing is left.
+
+    Knowledge about the points of the domain: to be used on results, never to rewrite the constraints it comes from.
+    """
+    known = dict(intervals)
+    for _ in range(3):
+        changed = False
+        ranges = Rewriter(known)
+        for e, interval in constraints.items():
+            s = linear_of(e)
+            total = ranges.range(s)
+            for atom, c in s.terms:
+                if not isinstance(atom, Var):
+                    continue
+                own = known[atom.name]
+                rest = ranges.range(s.plus(linear_of(atom), -c))
+                # c * atom lies in [l - max(rest), u - min(rest)].
+                low, high = interval.lower - rest.upper, interval.upper - rest.lower
+                bound = Interval(-(-low // c), high // c) if c > 0 else Interval(-(high // -c), -low // -c)
+                narrowed = own.intersect(bound)
+                if narrowed.is_empty:
+                    return None
+                if narrowed != own:
+                    known[atom.name] = narrowed
+                    changed = True
+            if total.intersect(interval).is_empty:
+                return None
+        if not changed:
+            break
+    return known
+
+
+def _show(e: Expr, i: Interval) -> str:
+    return f"{to_text(e)} in {i}"
+
+

@@ -1,0 +1,422 @@
+"""Simplifies expressions by rules, with what is known of the ranges of variables and of other expressions.
+
+Sums are collected first (specs/rules/arithmetic.rules), then the operators are rewritten from the leaves up, each until
+no rule makes it smaller (`models.measure`). A step that would not make its expression smaller is not taken, whatever
+the rule, so that every input ends. Which rule comes first is the order of the files and of the terms, never of hashes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from models.bounds import combine
+from models.expr import Binary, Const, Expr, Operator, Var, postorder, to_text
+from models.interval import Interval
+from models.linear import Linear, constant, linear_of, of_atom, product
+from models.match import (
+    Bindings,
+    NodePattern,
+    Part,
+    Pattern,
+    SumPattern,
+    as_sum,
+    compile_pattern,
+    match_operands,
+    match_parts,
+    value,
+)
+from models.measure import smaller
+from models.rule_text import project_rules
+from models.rules import Condition, ExpressionRule, Rule
+
+_DEEP: Final = 40
+"""Rules that call for one another deeper than this wait for the next round over the expression."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One application of a rule: what it was applied to and what came of it, other rules included."""
+
+    rule: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.before} => {self.after}"
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A rule made ready for matching. `early` conditions are decided once the right operand has matched."""
+
+    rule: ExpressionRule
+    pattern: Pattern
+    early: tuple[Condition, ...]
+    late: tuple[Condition, ...]
+
+
+@cache
+def _compiled() -> tuple[Mapping[str, tuple[Compiled, ...]], tuple[Compiled, ...], tuple[Compiled, ...]]:
+    """Rules by the operator at the root of their left side; rules of sums; rules of any expression."""
+    by_operator: dict[str, list[Compiled]] = {}
+    sums: list[Compiled] = []
+    bare: list[Compiled] = []
+    for rule in (*project_rules("division"), *project_rules("order"), *project_rules("sums")):
+        compiled = compile_rule(rule)
+        if isinstance(rule.lhs, Var):  # type: ignore[union-attr]
+            bare.append(compiled)
+        elif isinstance(compiled.pattern, NodePattern):
+            by_operator.setdefault(compiled.pattern.op, []).append(compiled)
+        else:
+            sums.append(compiled)
+    return {op: tuple(rules) for op, rules in by_operator.items()}, tuple(sums), tuple(bare)
+
+
+def compile_rule(rule: Rule) -> Compiled:
+    assert isinstance(rule, ExpressionRule), rule.name
+    pattern = compile_pattern(rule.lhs, rule, set())
+    if isinstance(rule.lhs, Binary) and rule.lhs.op == "*" and isinstance(pattern, SumPattern) is False:
+        raise ValueError(f"rule {rule.name}: a product of expressions cannot be matched")
+    early: tuple[Condition, ...] = ()
+    if isinstance(rule.lhs, Binary):
+        first = rule.lhs.rhs.free
+        constants = {n for n in first if rule.sort(n) == "constant"}
+        early = tuple(c for c in rule.conditions if (c.lhs.free | c.rhs.free) <= constants)
+    return Compiled(rule, pattern, early, tuple(c for c in rule.conditions if c not in early))
+
+
+class Rewriter:
+    """Simplifies under fixed knowledge: `intervals` of the variables by name, and `facts`, intervals of expressions.
+
+    An interval that is empty makes every answer meaningless; the caller looks for that first.
+    """
+
+    def __init__(
+        self, intervals: Mapping[str, Interval], facts: Mapping[Expr, Interval] | None = None, explain: bool = False
+    ) -> None:
+        self._intervals = intervals
+        self._atom_facts: dict[Expr, Interval] = {}
+        self._sum_facts: list[tuple[Linear, Interval]] = []
+        for e, interval in (facts or {}).items():
+            s = linear_of(e)
+            if len(s.terms) == 1 and not s.const and s.terms[0][1] == 1:
+                self._atom_facts[e] = interval
+            elif s.terms:
+                self._sum_facts.append((s, interval))
+        self._rules, self._sums, self._bare = _compiled()
+        self._nodes: dict[tuple[str, Expr, Expr], Linear] = {}
+        self._finished: dict[Expr, Linear] = {}
+        self._ranges: dict[Expr, Interval] = {}
+        self._depth = 0
+        self._cut = False
+        self.steps: list[Step] | None = [] if explain else None
+
+    # --- the ways in -----------------------------------------------------------------------------------------------
+
+    def simplify(self, e: Expr) -> Expr:
+        """The expression, as simple as the rules make it."""
+        while True:
+            self._cut = False
+            after = self._round(e)
+            if after is e or not self._cut:
+                return after
+            e = after
+
+    def range(self, s: Linear) -> Interval:
+        """The range of a sum whose atoms are simplified."""
+        low = high = s.const
+        for atom, c in s.terms:
+            r = self._ranges.get(atom) or self._atom_range(atom)
+            if c > 0:
+                low += c * r.lower
+                high += c * r.upper
+            else:
+                low += c * r.upper
+                high += c * r.lower
+        found = Interval(low, high)
+        for fact, interval in self._sum_facts:
+            found = self._narrowed(s, fact, interval, found)
+        return found
+
+    def build(self, e: Expr, bindings: Bindings) -> Linear:
+        """An instance of a rule's expression, simplified."""
+        match e:
+            case Const(v):
+                return constant(v)
+            case Var(name):
+                return as_sum(bindings[name])
+            case Binary(op, lhs, rhs):
+                x, y = self.build(lhs, bindings), self.build(rhs, bindings)
+                if op == "+":
+                    return x.plus(y)
+                if op == "*":
+                    return self._times(x, y)
+                return self._node(op, self.finish(x), self.finish(y))
+        raise AssertionError(e)
+
+    # --- one round over an expression ------------------------------------------------------------------------------
+
+    def _round(self, root: Expr) -> Expr:
+        done: dict[Expr, Linear] = {}
+        for e in postorder(root):
+            match e:
+                case Const(v):
+                    done[e] = constant(v)
+                case Var():
+                    done[e] = self._point(of_atom(e))
+                case Binary("+", lhs, rhs):
+                    done[e] = done[lhs].plus(done[rhs])
+                case Binary("*", lhs, rhs):
+                    done[e] = self._times(done[lhs], done[rhs])
+                case Binary(op, lhs, rhs):
+                    done[e] = self._node(op, self.finish(done[lhs]), self.finish(done[rhs]))
+        return self.finish(done[root]).expr
+
+    def _times(self, x: Linear, y: Linear) -> Linear:
+        if x.is_const:
+            return y.scale(x.const)
+        if y.is_const:
+            return x.scale(y.const)
+        return product((self.finish(x), self.finish(y)))
+
+    def _node(self, op: Operator, x: Linear, y: Linear) -> Linear:
+        """`x op y` for an operator other than + and *; operands are finished."""
+        if x.is_const and y.is_const:
+            v = value(Binary(op, Const(x.const), Const(y.const)), {})
+            if v is not None:
+                return constant(v)
+        if op in ("min", "max") and x != y:
+            x, y = self._ordered(x, y)
+        k = (op, x.expr, y.expr)
+        found = self._nodes.get(k)
+        if found is not None:
+            return found
+        if self._depth >= _DEEP:
+            self._cut = True
+            return of_atom(Binary(*k))
+        self._depth += 1
+        cut, self._cut = self._cut, False
+        found = self._rewritten(op, x, y, Binary(*k))
+        if not self._cut:
+            self._nodes[k] = found
+        self._cut |= cut
+        self._depth -= 1
+        return found
+
+    @staticmethod
+    def _ordered(x: Linear, y: Linear) -> tuple[Linear, Linear]:
+        from models.linear import key
+
+        return (x, y) if key(x.expr) < key(y.expr) else (y, x)
+
+    def _rewritten(self, op: Operator, x: Linear, y: Linear, atom: Binary) -> Linear:
+        before = of_atom(atom)
+        known = self._point(before)
+        if known is not before:
+            return known
+        for compiled in self._rules.get(op, ()):
+            assert isinstance(compiled.pattern, NodePattern)
+            sides = ((x, y), (y, x)) if op in ("min", "max") else ((x, y),)
+            for lhs, rhs in sides:
+                for bindings in self._operands(compiled, lhs, rhs):
+                    after = self._applied(compiled, bindings)
+                    if after is not None and smaller(after, before):
+                        self._note(compiled, before, after)
+                        return after
+        return before
+
+    def _operands(self, compiled: Compiled, lhs: Linear, rhs: Linear) -> Iterator[Bindings]:
+        from models.match import match
+
+        p = compiled.pattern
+        assert isinstance(p, NodePattern)
+        if not compiled.early:
+            yield from match_operands(p, lhs, rhs, {}, self)
+            return
+        for found in match(p.rhs, rhs, {}, self):
+            # A condition on constants that are still to be solved for is decided later.
+            if all(self._constant_condition(c, found) is not False for c in compiled.early):
+                yield from match(p.lhs, lhs, found, self)
+
+    def _applied(self, compiled: Compiled, bindings: Bindings) -> Linear | None:
+        rule = compiled.rule
+        bound: Bindings | None = bindings
+        if rule.computed:
+            bound = self.computed(rule, bindings)
+        if bound is None or not all(self.holds(c, bound) for c in rule.conditions):
+            return None
+        return self.build(rule.rhs, bound)
+
+    # --- sums --------------------------------------------------------------------------------------------------------
+
+    def finish(self, s: Linear) -> Linear:
+        """A sum after the rules of sums."""
+        if len(s.terms) < 1 or all(isinstance(a, Var) for a, _ in s.terms):
+            return s if not self._sum_facts else self._point(s)
+        found = self._finished.get(s.expr)
+        if found is None:
+            found = s
+            while True:
+                after = self._sum_step(found)
+                if after is None:
+                    break
+                found = after
+            found = self._point(found)
+            if not self._cut:
+                self._finished[s.expr] = found
+                self._finished[found.expr] = found
+        return found
+
+    def _sum_step(self, s: Linear) -> Linear | None:
+        operators = {a.op for a, _ in s.terms if isinstance(a, Binary)}
+        for compiled in self._sums:
+            p = compiled.pattern
+            assert isinstance(p, SumPattern)
+            if not _first_operators(p.parts) & operators:
+                continue
+            for bindings, left in match_parts(p, 0, s, {}, self):
+                after = self._applied(compiled, bindings)
+                if after is not None:
+                    after = after.plus(left)
+                    if smaller(after, s):
+                        self._note(compiled, s, after)
+                        return after
+        return None
+
+    # --- conditions --------------------------------------------------------------------------------------------------
+
+    def _point(self, s: Linear) -> Linear:
+        """A constant where the range is one value (the rules whose left side is any expression)."""
+        if not s.terms:
+            return s
+        for compiled in self._bare:
+            assert isinstance(compiled.rule.lhs, Var)
+            r = self.range(s)
+            if not r.is_point:
+                return s
+            after = self._applied(compiled, {compiled.rule.lhs.name: s})
+            if after is not None and smaller(after, s):
+                self._note(compiled, s, after)
+                return after
+        return s
+
+    def computed(self, rule: Rule, bindings: Bindings) -> Bindings | None:
+        """The bindings with the constants that the rule computes; None where one has no value."""
+        bound = dict(bindings)
+        for c in rule.computed:
+            if c.function in ("range", "least", "greatest"):
+                r = self.range(self.build(c.arguments[0], bound))
+                if c.function == "range" and not r.is_point:
+                    return None
+                bound[c.name] = r.upper if c.function == "greatest" else r.lower
+            else:
+                v = compute(c.function, [value(a, bound) for a in c.arguments])
+                if v is None:
+                    return None
+                bound[c.name] = v
+        return bound
+
+    def _constant_condition(self, c: Condition, b: Bindings) -> bool | None:
+        x, y = value(c.lhs, b), value(c.rhs, b)
+        return None if x is None or y is None else compare(c.op, x, y)
+
+    def holds(self, c: Condition, b: Bindings) -> bool:
+        """The condition holds over the whole range of the expressions in it."""
+        decided = self._constant_condition(c, b)
+        if decided is not None:
+            return decided
+        difference = self.range(self.build(c.rhs, b).plus(self.build(c.lhs, b), -1))
+        match c.op:
+            case "<=":
+                return difference.lower >= 0
+            case "<":
+                return difference.lower > 0
+            case "==":
+                return difference == Interval(0, 0)
+            case "!=":
+                return 0 not in difference
+
+    # --- ranges ------------------------------------------------------------------------------------------------------
+
+    def _atom_range(self, atom: Expr) -> Interval:
+        stack = [atom]
+        while stack:
+            e = stack[-1]
+            if isinstance(e, Binary):
+                lhs, rhs = linear_of(e.lhs), linear_of(e.rhs)
+                due = [a for s in (lhs, rhs) for a, _ in s.terms if a not in self._ranges]
+                if due:
+                    stack += due
+                    continue
+                r = combine(e.op, self.range(lhs), self.range(rhs))
+            else:
+                assert isinstance(e, Var)
+                r = self._intervals[e.name]
+            if e in self._atom_facts:
+                r = r.intersect(self._atom_facts[e])
+            self._ranges[e] = r
+            stack.pop()
+        return self._ranges[atom]
+
+    def _narrowed(self, s: Linear, fact: Linear, interval: Interval, found: Interval) -> Interval:
+        """The range where the sum holds a multiple of one whose interval is known."""
+        first, c0 = fact.terms[0]
+        table = dict(s.terms)
+        c = table.get(first, 0)
+        q, remainder = divmod(c, c0)
+        if not q or remainder or any(table.get(a, 0) != q * k for a, k in fact.terms):
+            return found
+        low, high = sorted((q * (interval.lower - fact.const), q * (interval.upper - fact.const)))
+        left = [(a, k) for a, k in s.terms if a not in dict(fact.terms)]
+        low, high = low + s.const, high + s.const
+        for atom, k in left:
+            r = self._ranges.get(atom) or self._atom_range(atom)
+            low += k * (r.lower if k > 0 else r.upper)
+            high += k * (r.upper if k > 0 else r.lower)
+        return found.intersect(Interval(low, high))
+
+    def _note(self, compiled: Compiled, before: Linear, after: Linear) -> None:
+        if self.steps is not None:
+            self.steps.append(Step(compiled.rule.name, to_text(before.expr), to_text(after.expr)))
+
+
+@cache
+def _first_operators(parts: tuple[Part, ...]) -> frozenset[str]:
+    first = parts[0].factor
+    assert isinstance(first, NodePattern)
+    return frozenset((first.op,))
+
+
+def compute(function: str, arguments: list[int | None]) -> int | None:
+    """A constant as `compute` of a rule defines it; None where it has no value."""
+    from math import gcd, lcm
+
+    if any(a is None for a in arguments):
+        return None
+    match function, arguments:
+        case "value", [int() as v]:
+            return v
+        case "gcd", [int() as a, int() as b]:
+            return gcd(a, b)
+        case "lcm", [int() as a, int() as b]:
+            return lcm(a, b)
+        case "inverse", [int() as a, int() as b]:
+            try:
+                return pow(a, -1, b)
+            except ValueError:
+                return None
+    raise ValueError(f"no such function: {function}")
+
+
+def compare(op: str, x: int, y: int) -> bool:
+    match op:
+        case "==":
+            return x == y
+        case "!=":
+            return x != y
+        case "<=":
+            return x <= y
+    return x < y
