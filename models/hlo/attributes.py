@@ -99,8 +99,8 @@ class Quoted:
 
 @dataclass(frozen=True, slots=True)
 class Aliasing:
-    """One entry of `output_to_operand_aliasing={{0}: (1, {})}` or of a module's `input_output_alias={{}: (0, {}, may-alias)}`,
-    where the operand is a parameter number."""
+    """One entry of `output_to_operand_aliasing={{0}: (1, {})}`, or of a module's
+    `input_output_alias={{}: (0, {}, may-alias)}`, where the operand is a parameter number."""
 
     output_index: tuple[int, ...]
     operand: int

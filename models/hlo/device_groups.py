@@ -115,7 +115,7 @@ def _iota_groups(scanner: Scanner) -> tuple[tuple[int, ...], ...]:
 
 
 def _mesh_groups(scanner: Scanner) -> tuple[tuple[int, ...], ...]:
-    """`mesh['a'=4,'b'=2], device_ids=([..]) {'b','a':(1)2}` after its first word: one group per value of the other axes."""
+    """`mesh['a'=4,'b'=2], device_ids=([..]) {'b','a':(1)2}` after its first word."""
     scanner.expect("[", "after mesh")
     names: list[str] = []
     sizes: list[int] = []

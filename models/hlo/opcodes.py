@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 UNARY: Final = frozenset({
-    "abs", "acos", "acosh", "asin", "asinh", "atanh", "cbrt", "ceil", "cos", "cosine", "cosh", "count-leading-zeros",
+    "abs", "acos", "acosh", "asin", "asinh", "atanh", "cbrt", "ceil", "cosine", "cosh", "count-leading-zeros",
     "erf", "exponential", "exponential-minus-one", "floor", "is-finite", "imag", "real", "log", "log-plus-one",
     "logistic", "negate", "not", "popcnt", "round-nearest-afz", "round-nearest-even", "rsqrt", "sign", "sine", "sinh",
-    "sqrt", "tan", "tanh", "reduce-precision", "convert", "copy", "bitcast-convert", "optimization-barrier",
+    "sqrt", "tan", "tanh", "reduce-precision", "convert", "copy", "bitcast-convert",
 })  # fmt: skip
 BINARY: Final = frozenset({
     "add", "and", "atan2", "compare", "complex", "divide", "maximum", "minimum", "multiply", "or", "power", "remainder",
@@ -55,7 +55,7 @@ def async_sugar(opcode: str) -> tuple[str, str] | None:
 
 
 def refusal(opcode: str) -> str | None:
-    """Why an opcode that looks asynchronous is none, in a sentence that says what to write; None if it is acceptable."""
+    """Why an opcode that looks asynchronous is none, and what to write instead; None if it is acceptable."""
     if opcode in KNOWN or async_sugar(opcode) is not None:
         return None
     for suffix in _SUFFIXES:

@@ -21,12 +21,15 @@ from models.hlo.shape_text import read_shape, starts_shape
 _SEPARATOR = re.compile(r"^[ \t]*//[ \t]*-----[ \t]*\r?$", re.MULTILINE)
 _HEAD = re.compile(r"(ROOT[ \t\r\n]+)?(%[A-Za-z0-9_.\-]+|[A-Za-z_][A-Za-z0-9_.\-]*)[ \t\r\n]*=[ \t\r\n]*", re.ASCII)
 _OPCODE = re.compile(r"([A-Za-z][A-Za-z0-9_\-]*)[ \t\r\n]*\(", re.ASCII)
-_NAMES = re.compile(r"[ \t\r\n]*(?:([%A-Za-z0-9_.\-]+(?:[ \t\r\n]*,[ \t\r\n]*[%A-Za-z0-9_.\-]+)*+)[ \t\r\n]*)?\)", re.ASCII)
+_NAMES = re.compile(
+    r"[ \t\r\n]*(?:([%A-Za-z0-9_.\-]+(?:[ \t\r\n]*,[ \t\r\n]*[%A-Za-z0-9_.\-]+)*+)[ \t\r\n]*)?\)", re.ASCII
+)
 _NAME = re.compile(r"%[A-Za-z0-9_.\-]+|[A-Za-z_][A-Za-z0-9_.\-]*", re.ASCII)
 _ATTRIBUTE = re.compile(r"[ \t\r\n]*,[ \t\r\n]*([A-Za-z_][A-Za-z0-9_.\-]*)=", re.ASCII)
 _LITERAL = re.compile(r"[^()\"/{}]*\)")
 _BLANKS = re.compile(r"\s+")
 _COMPUTATION_HEAD = re.compile(r"(?:ENTRY\b\s*)?(?:%[A-Za-z0-9_.\-]+|[A-Za-z_][A-Za-z0-9_.\-]*)?\s*[({]", re.ASCII)
+_NOT_TEXT = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\udc80-\udcff]")
 _TEXT_PROTO = re.compile(r"[a-z_]+[ \t]*(?::|\{[ \t\r\n]*[a-z_]+[ \t]*[:{])", re.ASCII)
 _PREAMBLE: Final = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 _PREAMBLE_LINE = re.compile(r"[0-9]+[ \t]+[^\n]*", re.ASCII)
@@ -72,11 +75,10 @@ def refuse_binary(text: str, file: str = "") -> None:
         raise InputError("this is a gzip file; unpack it first (gunzip) and give the HLO text", 1, 1, file=file)
     if head.startswith("PK\x03\x04"):
         raise InputError("this is a zip archive; HLO text was expected", 1, 1, file=file)
-    for character in head:
-        if (character < " " and character not in "\t\n\r\f\v") or character == "\x7f" or "\udc80" <= character <= "\udcff":
-            raise InputError(
-                "this is binary, probably a protocol buffer (HloProto); convert it to HLO text first", 1, 1, file=file
-            )
+    if _NOT_TEXT.search(head):
+        raise InputError(
+            "this is binary, probably a protocol buffer (HloProto); convert it to HLO text first", 1, 1, file=file
+        )
 
 
 class _Reader:
@@ -101,7 +103,7 @@ class _Reader:
         elif _HEAD.match(scanner.text, scanner.pos, scanner.end):
             return self.single_instruction()
         elif _TEXT_PROTO.match(scanner.text, scanner.pos, scanner.end):
-            raise scanner.error("this is a protocol buffer in its text form (HloModuleProto); convert it to HLO text first")
+            raise scanner.error("this is a protocol buffer in text form (HloModuleProto); convert it to HLO text first")
         elif not _COMPUTATION_HEAD.match(scanner.text, scanner.pos, scanner.end):
             raise scanner.error(f"expected 'HloModule', a computation or an instruction, found {scanner.found()}")
         while not scanner.at_end():
@@ -212,7 +214,7 @@ class _Reader:
             computation.roots.append(instruction)
 
     def right_hand_side(self, computation: DraftComputation, name: str, start: int) -> DraftInstruction:
-        """`shape opcode(operands)`; the instruction is appended to its computation after the ones inside its operands."""
+        """`shape opcode(operands)`; the instructions inside the operands come before it."""
         scanner = self.scanner
         opcode = _OPCODE.match(scanner.text, scanner.pos, scanner.end)
         shape = None

@@ -55,6 +55,7 @@ def _computation_lines(computation: Computation, entry: bool) -> list[str]:
     result = print_shape(computation.root.shape, layout=False)
     head = f"{'ENTRY ' if entry else ''}%{computation.name} ({parameters}) -> {result} {{"
     body = [
-        f"  {'ROOT ' if i.name == computation.root_name else ''}{print_instruction(i)}" for i in computation.instructions
+        ("  ROOT " if i.name == computation.root_name else "  ") + print_instruction(i)
+        for i in computation.instructions
     ]
     return [head, *body, "}" + _attributes(computation.attributes)]

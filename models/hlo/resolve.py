@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from models.errors import InputError, Position
-from models.hlo.async_sugar import desugar
+from models.hlo.async_syntax import check_link, step_of
 from models.hlo.attributes import Attributes, ComputationRef, Word
 from models.hlo.draft import DraftComputation, DraftInstruction, DraftModule
 from models.hlo.inference import ShapeError, Signature, compatible, infer
@@ -13,7 +12,7 @@ from models.hlo.lexer import Scanner
 from models.hlo.literal import LiteralError, check_literal
 from models.hlo.module import Computation, Instruction, Module
 from models.hlo.opcodes import FIRST_CLASS_PAIRS, refusal
-from models.hlo.shape import Shape
+from models.hlo.shape import Shape, TupleShape
 from models.hlo.shape_text import print_shape
 
 NO_ATTRIBUTES: Final = Attributes()
@@ -32,9 +31,14 @@ def resolve(draft: DraftModule, scanner: Scanner) -> Module:
     entry = entries[0] if entries else [c for c in draft.computations if not c.is_nested][-1]
     signatures: dict[str, Signature] = {}
     finished: dict[str, Computation] = {}
+    doubtful: list[tuple[str, DraftInstruction, str]] = []
     for name in _callees_first(draft, by_name, scanner):
-        finished[name] = _Finisher(by_name[name], signatures, scanner).finish()
-    module = Module(
+        finisher = _Finisher(by_name[name], signatures, scanner)
+        finished[name] = finisher.finish()
+        doubtful.extend((name, tuple_, message) for tuple_, message in finisher.doubtful_tuples)
+    if doubtful:
+        _refuse_tuples_outside_chains(doubtful, finished, scanner)
+    return Module(
         draft.name,
         tuple(finished[c.name] for c in draft.computations),
         entry.name,
@@ -42,16 +46,34 @@ def resolve(draft: DraftModule, scanner: Scanner) -> Module:
         tuple(draft.preamble),
         scanner.position(draft.pos),
     )
-    try:
-        return desugar(module)
-    except ShapeError as error:
-        raise _at(scanner, str(error), error.position) from None
 
 
-def _at(scanner: Scanner, message: str, position: Position | None) -> InputError:
-    where = position or Position(1, 1)
-    starts = scanner.line_starts()
-    return scanner.error(message, starts[min(where.line, len(starts)) - 1] + where.column - 1)
+def _same_arity(declared: Shape, inferred: Shape) -> bool:
+    return (
+        isinstance(declared, TupleShape)
+        and isinstance(inferred, TupleShape)
+        and len(declared.elements) == len(inferred.elements)
+    )
+
+
+def _refuse_tuples_outside_chains(
+    doubtful: list[tuple[str, DraftInstruction, str]], finished: dict[str, Computation], scanner: Scanner
+) -> None:
+    """A tuple whose declared elements are not its operands is an error, unless it stands for the state or the result of
+    an asynchronous operation: what these bind, and when, is judged by the claims about chains."""
+    results = {
+        name
+        for computation in finished.values()
+        for instruction in computation.instructions
+        if instruction.opcode.endswith("-start")
+        for name in instruction.attributes.computations()
+    }
+    for name, tuple_, message in doubtful:
+        computation = finished[name]
+        users = {user.opcode.rpartition("-")[2] for user in computation.users[tuple_.name]}
+        is_result = name in results and computation.root_name == tuple_.name
+        if not is_result and not users & {"update", "done"}:
+            raise scanner.error(message, tuple_.pos)
 
 
 def _called(instruction: DraftInstruction) -> list[str]:
@@ -107,6 +129,9 @@ class _Finisher:
     def __init__(self, draft: DraftComputation, signatures: dict[str, Signature], scanner: Scanner) -> None:
         self.draft, self.signatures, self.scanner = draft, signatures, scanner
         self.shapes: dict[str, Shape] = {}
+        self.links: dict[str, tuple[Instruction, Instruction | None]] = {}
+        """Asynchronous instructions so far, each with the start that its chain leads to."""
+        self.doubtful_tuples: list[tuple[DraftInstruction, str]] = []
 
     def finish(self) -> Computation:
         draft, scanner = self.draft, self.scanner
@@ -143,7 +168,8 @@ class _Finisher:
             if not instruction.name:
                 base = instruction.opcode
                 if instruction.opcode == "get-tuple-element" and instruction.shape is None:
-                    source, index = instruction.operands[0], instruction.attributes[0][1] if instruction.attributes else 0
+                    source = instruction.operands[0]
+                    index = instruction.attributes[0][1] if instruction.attributes else None
                     assert isinstance(source, str)
                     if isinstance(index, int):
                         base = f"{source}.{index}"
@@ -183,10 +209,26 @@ class _Finisher:
         attributes = Attributes(tuple(draft.attributes)) if draft.attributes else NO_ATTRIBUTES
         shape = self.shape(draft, tuple(operand_shapes), attributes)
         shapes[name] = shape
-        return Instruction(
+        instruction = Instruction(
             name, draft.opcode, shape, tuple(draft.operands), attributes, draft.parameter_number,  # type: ignore[arg-type]
             draft.literal, scanner.position(draft.pos),
         )  # fmt: skip
+        if "-" in draft.opcode:
+            self.link(instruction, draft)
+        return instruction
+
+    def link(self, instruction: Instruction, draft: DraftInstruction) -> None:
+        """Remembers asynchronous instructions, and compares updates and dones with what they follow."""
+        step = step_of(instruction.opcode)
+        if step is None:
+            return
+        before, start = self.links.get(instruction.operands[0], (None, None)) if instruction.operands else (None, None)
+        if step != "start" and before is not None:
+            try:
+                check_link(instruction.opcode, instruction.attributes, instruction.shape, before, start)
+            except ShapeError as error:
+                raise self.scanner.error(str(error), draft.pos) from None
+        self.links[instruction.name] = (instruction, instruction if step == "start" else start)
 
     def shape(self, draft: DraftInstruction, operands: tuple[Shape, ...], attributes: Attributes) -> Shape:
         """The declared shape, checked against the inferred one; or the inferred one where none is declared."""
@@ -206,11 +248,13 @@ class _Finisher:
                 raise scanner.error(f"the shape of {opcode} cannot be inferred; it must be written", draft.pos)
             declared = inferred
         elif inferred is not None and inferred is not declared and not compatible(declared, inferred):
-            raise scanner.error(
+            message = (
                 f"{draft.name} is declared as {print_shape(declared)}, but {opcode} of its operands gives "
-                f"{print_shape(inferred)}",
-                draft.pos,
+                f"{print_shape(inferred)}"
             )
+            if opcode != "tuple" or not _same_arity(declared, inferred):
+                raise scanner.error(message, draft.pos)
+            self.doubtful_tuples.append((draft, message))
         if draft.literal is not None:
             try:
                 check_literal(draft.literal, declared)

@@ -165,7 +165,7 @@ def _integers(scanner: Scanner, what: str, least: int, star: int | None = None) 
 
 
 def read_layout(scanner: Scanner, rank: int) -> Layout:
-    """`{1,0:T(8,128)(2,1)E(4)S(1)}` for an array of `rank` dimensions. `{:S(1)}` names no dimension: rank 0, or default."""
+    """`{1,0:T(8,128)(2,1)E(4)S(1)}` for an array of `rank` dimensions. `{:S(1)}` names none: rank 0."""
     scanner.expect("{", "at the start of a layout")
     start = scanner.pos
     order: list[int] = []
@@ -191,42 +191,43 @@ def _read_property(scanner: Scanner, rank: int, fields: dict[str, object]) -> No
     scanner.skip()
     at = scanner.pos
     if scanner.accept("#"):
-        key, value = "index_type", _element_type(scanner)
-    elif scanner.accept("*"):
-        key, value = "pointer_type", _element_type(scanner)
-    else:
-        letters = scanner.word("a layout property such as T(8,128), E(4) or S(1)")
-        letters = "T" if letters == "t" else letters
-        scanner.expect("(", f"after {letters}")
-        if letters == "T":
-            tiles = [Tile(_tile(scanner))]
-            while scanner.accept("("):
-                tiles.append(Tile(_tile(scanner)))
-            if not tiles[0].dimensions and len(tiles) == 1:
-                raise scanner.error("a tile has at least one dimension", at)
-            fields["tiles"] = tuple(tiles)
-            return
-        if letters == "SC":
-            _split_configs(scanner, rank, fields)
-            return
-        if letters == "P":
-            shape = read_shape(scanner)
-            scanner.expect(")", "after the physical shape")
-            levels = fields.get("level_types")
-            if not isinstance(levels, tuple) or all(level == "D" for level in levels):
-                raise scanner.error(f"a dense array has no physical shape {print_shape(shape)}", at)
-            fields["physical_shape"] = shape
-            return
-        if letters == "D":
-            fields["level_types"] = _level_types(scanner, rank)
-            return
-        names = {"E": "element_bits", "L": "tail_padding", "S": "memory_space", "M": "dynamic_prefix_bytes"}
-        if letters not in names:
-            raise scanner.error(f"unknown layout property '{letters}'; known are T, E, L, S, SC, M, #, *", at)
-        numbers = _integers(scanner, f"{letters}(...)", 0)
-        if len(numbers) != 1:
-            raise scanner.error(f"{letters}(...) takes one number", at)
-        key, value = names[letters], numbers[0]
+        fields["index_type"] = _element_type(scanner)
+        return
+    if scanner.accept("*"):
+        fields["pointer_type"] = _element_type(scanner)
+        return
+    letters = scanner.word("a layout property such as T(8,128), E(4) or S(1)")
+    letters = "T" if letters == "t" else letters
+    scanner.expect("(", f"after {letters}")
+    if letters == "T":
+        tiles = [Tile(_tile(scanner))]
+        while scanner.accept("("):
+            tiles.append(Tile(_tile(scanner)))
+        if not tiles[0].dimensions and len(tiles) == 1:
+            raise scanner.error("a tile has at least one dimension", at)
+        fields["tiles"] = tuple(tiles)
+        return
+    if letters == "SC":
+        _split_configs(scanner, rank, fields)
+        return
+    if letters == "P":
+        shape = read_shape(scanner)
+        scanner.expect(")", "after the physical shape")
+        levels = fields.get("level_types")
+        if not isinstance(levels, tuple) or all(level == "D" for level in levels):
+            raise scanner.error(f"a dense array has no physical shape {print_shape(shape)}", at)
+        fields["physical_shape"] = shape
+        return
+    if letters == "D":
+        fields["level_types"] = _level_types(scanner, rank)
+        return
+    names = {"E": "element_bits", "L": "tail_padding", "S": "memory_space", "M": "dynamic_prefix_bytes"}
+    if letters not in names:
+        raise scanner.error(f"unknown layout property '{letters}'; known are T, E, L, S, SC, M, #, *", at)
+    numbers = _integers(scanner, f"{letters}(...)", 0)
+    if len(numbers) != 1:
+        raise scanner.error(f"{letters}(...) takes one number", at)
+    key, value = names[letters], numbers[0]
     if key in fields:
         raise scanner.error("this layout property is given twice", at)
     fields[key] = value

@@ -1,14 +1,75 @@
+"""The shape of an instruction from its opcode, its operands' shapes and its attributes.
+
+`infer` looks the opcode up in one table. None means that nothing can be said: opaque opcodes, custom calls, bitcasts.
+What upstream checks is checked; what it lets pass and real modules use (degenerate broadcasts, mixed precision) passes.
+"""
+
 from __future__ import annotations
-from dataclasses import dataclass
-from models.errors import Position
-from models.hlo.shape import *
-class ShapeError(Exception):
-    position: Position | None = None
-@dataclass(frozen=True, slots=True)
-class Signature:
-    parameters: tuple[Shape, ...]
-    result: Shape
-def compatible(a,b): return True
-def infer(opcode, operands, attributes, declared, signatures):
-    if opcode=="get-tuple-element" and isinstance(operands[0],TupleShape): return operands[0].elements[attributes.integer("index",0)]
-    return declared or (operands[0] if operands else None)
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from models.hlo.attributes import Attributes
+from models.hlo.inference import collective, control, elementwise, gather_scatter, movement, window
+from models.hlo.inference.common import Request, ShapeError, Signature, compatible
+from models.hlo.opcodes import BINARY, UNARY, async_sugar
+from models.hlo.shape import Shape
+
+_RULES: Final[dict[str, Callable[[Request], Shape | None]]] = {
+    **dict.fromkeys(UNARY, elementwise.unary),
+    **dict.fromkeys(BINARY, elementwise.binary),
+    "select": elementwise.select, "clamp": elementwise.clamp, "map": elementwise.map_, "iota": elementwise.iota,
+    "parameter": elementwise.declared, "constant": elementwise.constant, "rng": elementwise.declared,
+    "rng-get-and-update-state": elementwise.declared, "partition-id": elementwise.device_id,
+    "replica-id": elementwise.device_id,
+    "broadcast": movement.broadcast, "reshape": movement.reshape, "dynamic-reshape": movement.dynamic_reshape,
+    "transpose": movement.transpose, "reverse": movement.reverse, "slice": movement.slice_,
+    "dynamic-slice": movement.dynamic_slice, "dynamic-update-slice": movement.dynamic_update_slice,
+    "pad": movement.pad, "concatenate": movement.concatenate, "bitcast": movement.bitcast,
+    "get-dimension-size": movement.get_dimension_size, "set-dimension-size": movement.set_dimension_size,
+    "reduce": window.reduce, "reduce-window": window.reduce_window, "select-and-scatter": window.select_and_scatter,
+    "convolution": window.convolution, "dot": window.dot, "scaled-dot": window.dot, "ragged-dot": window.ragged_dot,
+    "batch-norm-training": window.batch_norm, "batch-norm-inference": window.batch_norm,
+    "batch-norm-grad": window.batch_norm,
+    "gather": gather_scatter.gather, "scatter": gather_scatter.scatter, "sort": gather_scatter.sort,
+    "topk": gather_scatter.topk, "fft": gather_scatter.fft, "cholesky": gather_scatter.cholesky,
+    "triangular-solve": gather_scatter.triangular_solve, "rng-bit-generator": gather_scatter.rng_bit_generator,
+    "tuple": control.tuple_, "get-tuple-element": control.get_tuple_element, "domain": control.same_as_operand,
+    "opt-barrier": control.opt_barrier, "after-all": control.after_all, "add-dependency": control.add_dependency,
+    "infeed": control.infeed, "outfeed": control.outfeed, "send": control.send, "recv": control.recv,
+    "send-done": control.send_done, "recv-done": control.recv_done, "call": control.call, "fusion": control.fusion,
+    "while": control.while_, "conditional": control.conditional, "custom-call": control.custom_call,
+    "scan": control.scan,
+    "all-reduce": collective.all_reduce, "all-reduce-start": collective.all_reduce_start,
+    "all-reduce-done": collective.all_reduce_done, "all-gather": collective.all_gather,
+    "reduce-scatter": collective.reduce_scatter, "all-to-all": collective.all_to_all,
+    "ragged-all-to-all": collective.ragged_all_to_all, "collective-broadcast": collective.collective_reduce,
+    "collective-reduce": collective.collective_reduce, "collective-permute": collective.collective_permute,
+    "all-gather-start": collective.pair_start, "collective-permute-start": collective.pair_start,
+    "all-gather-done": collective.pair_done, "collective-permute-done": collective.pair_done,
+    "copy-start": collective.copy_start, "copy-done": collective.copy_done, "async-start": collective.async_state,
+    "async-update": collective.async_state, "async-done": collective.async_done,
+}  # fmt: skip
+
+
+def infer(
+    opcode: str,
+    operands: tuple[Shape, ...],
+    attributes: Attributes,
+    declared: Shape | None,
+    signatures: Mapping[str, Signature],
+) -> Shape | None:
+    """The shape that the operation gives, without a claim about layouts; None where it cannot be told.
+
+    `declared` is what the text says, which some opcodes need (reshape, broadcast, convert). Raises ShapeError.
+    """
+    rule = _RULES.get(opcode)
+    if rule is None:
+        sugar = async_sugar(opcode)
+        if sugar is None:
+            return None
+        rule = collective.async_done if sugar[1] == "done" else collective.async_state
+    return rule(Request(opcode, operands, attributes, declared, signatures))
+
+
+__all__ = ["ShapeError", "Signature", "compatible", "infer"]

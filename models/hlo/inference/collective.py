@@ -1,0 +1,203 @@
+"""Shapes of collectives and of asynchronous instructions."""
+
+from __future__ import annotations
+
+from models.hlo.attributes import ReplicaGroups
+from models.hlo.inference.common import Request, ShapeError, same_sizes, tuple_unless_one
+from models.hlo.shape import UNBOUNDED, ArrayShape, Shape, TupleShape
+from models.hlo.shape_text import print_shape
+
+
+def _group_size(request: Request) -> int:
+    """Devices per group; 0 when the text does not say or the groups differ."""
+    groups = request.attributes.get("replica_groups")
+    if not isinstance(groups, ReplicaGroups) or not groups.groups:
+        return 0
+    sizes = {len(g) for g in groups.groups}
+    return sizes.pop() if len(sizes) == 1 else 0
+
+
+def all_reduce(request: Request) -> Shape:
+    request.at_least(1)
+    return tuple_unless_one([a.without_layout() for a in request.arrays()])
+
+
+def all_reduce_start(request: Request) -> Shape | None:
+    """The result alone. A declared (operand, result) is left to the claims about chains."""
+    if len(request.operands) == 1 and isinstance(request.declared, TupleShape):
+        return None
+    return all_reduce(request)
+
+
+def all_reduce_done(request: Request) -> Shape | None:
+    request.arity(1)
+    if isinstance(request.operands[0], TupleShape) and isinstance(request.declared, ArrayShape):
+        return None
+    return request.operands[0]
+
+
+def all_gather(request: Request) -> Shape:
+    """Each result is its operand, longer along one dimension by the number of devices in a group."""
+    request.at_least(1)
+    results = request.declared.elements if isinstance(request.declared, TupleShape) else (request.declared,)
+    operands = request.arrays()
+    if len(results) != len(operands) or request.declared is None:
+        raise ShapeError(f"all-gather of {len(operands)} operands is declared with {len(results)} results")
+    factor = _group_size(request)
+    out: list[Shape] = []
+    for operand, result in zip(operands, results, strict=True):
+        dimension = request.one_dimension(operand.rank)
+        if not isinstance(result, ArrayShape) or result.rank != operand.rank:
+            raise ShapeError(f"all-gather of {print_shape(operand)} cannot give {print_shape(request.declared)}")
+        size, gathered = operand.dimensions[dimension], result.dimensions[dimension]
+        if UNBOUNDED not in (size, gathered) and (
+            (factor and gathered != size * factor) or (size and gathered % size) or (not size and gathered)
+        ):
+            raise ShapeError(
+                f"all-gather of {size} elements in dimension {dimension} over groups of {factor or '?'} cannot give "
+                f"{gathered}"
+            )
+        sizes = (*operand.dimensions[:dimension], gathered, *operand.dimensions[dimension + 1 :])
+        out.append(ArrayShape(operand.element_type, sizes))
+    return tuple_unless_one(out)
+
+
+def reduce_scatter(request: Request) -> Shape:
+    request.at_least(1)
+    results = request.declared.elements if isinstance(request.declared, TupleShape) else (request.declared,)
+    operands = request.arrays()
+    if len(results) != len(operands) or request.declared is None:
+        raise ShapeError(f"reduce-scatter of {len(operands)} operands is declared with {len(results)} results")
+    factor = _group_size(request)
+    out: list[Shape] = []
+    for operand, result in zip(operands, results, strict=True):
+        dimension = request.one_dimension(operand.rank)
+        if not isinstance(result, ArrayShape) or result.rank != operand.rank:
+            raise ShapeError(f"reduce-scatter of {print_shape(operand)} cannot give {print_shape(request.declared)}")
+        size, part = operand.dimensions[dimension], result.dimensions[dimension]
+        if UNBOUNDED not in (size, part) and ((factor and part * factor != size) or (part and size % part)):
+            raise ShapeError(
+                f"reduce-scatter of {size} elements in dimension {dimension} over groups of {factor or '?'} cannot "
+                f"give {part}"
+            )
+        sizes = (*operand.dimensions[:dimension], part, *operand.dimensions[dimension + 1 :])
+        out.append(ArrayShape(operand.element_type, sizes))
+    return tuple_unless_one(out)
+
+
+def all_to_all(request: Request) -> Shape:
+    """With `dimensions` one array whose dimension is cut and rejoined; without, one array per device of a group."""
+    request.at_least(1)
+    operands = request.arrays()
+    if "dimensions" in request.attributes and request.integers("dimensions"):
+        out: list[Shape] = []
+        for operand in operands:
+            dimension = request.one_dimension(operand.rank)
+            factor = _group_size(request)
+            if factor and operand.dimensions[dimension] % factor:
+                raise ShapeError(f"all-to-all cuts {operand.dimensions[dimension]} elements into {factor} parts")
+            out.append(operand.without_layout())
+        if len(out) == 1 and isinstance(request.declared, TupleShape):
+            return TupleShape(tuple(out))
+        return tuple_unless_one(out)
+    for operand in operands[1:]:
+        if not same_sizes(operand.dimensions, operands[0].dimensions):
+            raise ShapeError("all-to-all exchanges arrays of the same shape")
+    return TupleShape(tuple(o.without_layout() for o in operands))
+
+
+def ragged_all_to_all(request: Request) -> Shape:
+    request.arity(6)
+    return request.array(1).without_layout()
+
+
+def same_as_operands(request: Request) -> Shape:
+    request.at_least(1)
+    return tuple_unless_one(request.operands)
+
+
+def collective_reduce(request: Request) -> Shape:
+    """The operands; with a dynamic root the last operand holds the roots."""
+    request.at_least(1)
+    operands = request.operands[:-1] if request.attributes.flag("has_dynamic_root") else request.operands
+    if not operands:
+        raise ShapeError(f"{request.opcode} with a dynamic root takes the data before the roots")
+    return tuple_unless_one(operands)
+
+
+def _in_place(request: Request) -> bool:
+    """The form that writes into given buffers: (input, output, input offsets, output offsets)."""
+    return len(request.operands) == 4 and "slice_sizes" in request.attributes
+
+
+def collective_permute(request: Request) -> Shape:
+    request.at_least(1)
+    if _in_place(request):
+        return request.operands[1]
+    return tuple_unless_one(request.operands)
+
+
+def pair_start(request: Request) -> Shape | None:
+    """all-gather-start and collective-permute-start: (operand, output, contexts...)."""
+    request.at_least(1)
+    shape = request.declared
+    if isinstance(shape, ArrayShape):  # older text gives the output alone, as all-reduce-start does
+        return all_gather(request) if request.opcode == "all-gather-start" else request.operands[0]
+    if not isinstance(shape, TupleShape) or len(shape.elements) < 2:
+        shown = "nothing" if shape is None else print_shape(shape)
+        raise ShapeError(f"{request.opcode} gives a tuple (operand, output, ...), found {shown}")
+    return None
+
+
+def pair_done(request: Request) -> Shape:
+    """all-gather-done and collective-permute-done: the output inside the operand."""
+    request.arity(1)
+    operand = request.operands[0]
+    if isinstance(operand, ArrayShape):
+        return operand
+    if not isinstance(operand, TupleShape) or len(operand.elements) < 2:
+        raise ShapeError(f"the operand of {request.opcode} is (operand, output, ...), found {print_shape(operand)}")
+    return operand.elements[1]
+
+
+def copy_start(request: Request) -> Shape | None:
+    """(destination, source, context)."""
+    request.arity(1)
+    shape, operand = request.declared, request.operands[0]
+    if not isinstance(shape, TupleShape) or len(shape.elements) != 3:
+        raise ShapeError("copy-start gives (destination, source, context)")
+    return TupleShape((operand, operand, shape.elements[2]))
+
+
+def copy_done(request: Request) -> Shape:
+    request.arity(1)
+    operand = request.operands[0]
+    if not isinstance(operand, TupleShape) or len(operand.elements) != 3:
+        raise ShapeError(f"the operand of copy-done is (destination, source, context), found {print_shape(operand)}")
+    return operand.elements[0]
+
+
+def async_state(request: Request) -> Shape | None:
+    """async-start, async-update and their sugared names: ((operands), outputs, contexts...); older text writes a single
+    operand without its parentheses. Whether the parts fit is a claim of its own."""
+    if not request.opcode.endswith("-start"):
+        request.at_least(1)
+    shape = request.declared
+    if not isinstance(shape, TupleShape) or len(shape.elements) < 2:
+        shown = "nothing" if shape is None else print_shape(shape)
+        raise ShapeError(
+            f"{request.opcode} expects the shape to be in the form ((operand0, operand1, ...), output, contexts...), "
+            f"found {shown}"
+        )
+    return None
+
+
+def async_done(request: Request) -> Shape | None:
+    """The output inside the operand; operands behind the first bind late."""
+    request.at_least(1)
+    operand = request.operands[0]
+    if request.declared is not None:
+        return None
+    if not isinstance(operand, TupleShape) or len(operand.elements) < 2:
+        raise ShapeError(f"the operand of {request.opcode} is ((operands), output, ...), found {print_shape(operand)}")
+    return operand.elements[1]

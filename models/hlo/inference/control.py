@@ -1,0 +1,217 @@
+"""Shapes of tuples, calls, control flow, tokens and data transfer."""
+
+from __future__ import annotations
+
+from models.hlo.attributes import ComputationRef
+from models.hlo.inference.common import Request, ShapeError, Signature, compatible
+from models.hlo.lexer import Scanner
+from models.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape
+from models.hlo.shape_text import print_shape, read_shape
+
+_TOKEN = TokenShape()
+
+
+def tuple_(request: Request) -> Shape:
+    return TupleShape(request.operands)
+
+
+def get_tuple_element(request: Request) -> Shape:
+    request.arity(1)
+    operand = request.operands[0]
+    index = request.attributes.get("index")
+    if not isinstance(index, int):
+        raise ShapeError("get-tuple-element needs index=")
+    if not isinstance(operand, TupleShape):
+        raise ShapeError(f"the operand of get-tuple-element must be a tuple, but is {print_shape(operand)}")
+    if not 0 <= index < len(operand.elements):
+        raise ShapeError(f"get-tuple-element: index {index} out of bounds of a tuple of {len(operand.elements)}")
+    return operand.elements[index]
+
+
+def same_as_operand(request: Request) -> Shape:
+    request.arity(1)
+    return request.operands[0]
+
+
+def opt_barrier(request: Request) -> Shape:
+    """One operand of any shape."""
+    request.arity(1)
+    return request.operands[0]
+
+
+def after_all(request: Request) -> Shape:
+    return _TOKEN
+
+
+def add_dependency(request: Request) -> Shape:
+    request.arity(2)
+    if not isinstance(request.operands[1], TokenShape):
+        raise ShapeError("the second operand of add-dependency is a token")
+    return request.operands[0]
+
+
+def infeed(request: Request) -> Shape | None:
+    request.arity(0, 1)
+    shape = request.declared
+    if not isinstance(shape, TupleShape) or not shape.elements:
+        raise ShapeError("infeed must have a non-empty tuple shape, (data, token[])")
+    return None
+
+
+def outfeed(request: Request) -> Shape:
+    request.arity(1, 2)
+    return _TOKEN
+
+
+def send(request: Request) -> Shape | None:
+    """(operand, context, token)."""
+    request.arity(2)
+    if not isinstance(request.operands[1], TokenShape):
+        raise ShapeError("the second operand of send is a token")
+    return _transfer_tuple(request)
+
+
+def recv(request: Request) -> Shape | None:
+    """(data, context, token)."""
+    request.arity(1)
+    if not isinstance(request.operands[0], TokenShape):
+        raise ShapeError("the operand of recv is a token")
+    return _transfer_tuple(request)
+
+
+def _transfer_tuple(request: Request) -> Shape | None:
+    shape = request.declared
+    if not isinstance(shape, TupleShape) or len(shape.elements) != 3:
+        shown = "nothing" if shape is None else print_shape(shape)
+        raise ShapeError(f"{request.opcode} gives (data, context, token[]), found {shown}")
+    data = request.operands[0] if request.opcode == "send" else shape.elements[0]
+    return TupleShape((data, shape.elements[1], _TOKEN))
+
+
+def send_done(request: Request) -> Shape | None:
+    """A token. A declared tuple is left to the claims about chains: loops that carry a send write it so."""
+    request.arity(1)
+    return None if isinstance(request.declared, TupleShape) else _TOKEN
+
+
+def recv_done(request: Request) -> Shape | None:
+    request.arity(1)
+    operand = request.operands[0]
+    if not isinstance(operand, TupleShape) or len(operand.elements) != 3:
+        raise ShapeError(f"the operand of recv-done is (data, context, token[]), found {print_shape(operand)}")
+    return TupleShape((operand.elements[0], _TOKEN))
+
+
+def _check_call(request: Request, callee: Signature, operands: tuple[Shape, ...], what: str, exact: bool) -> None:
+    """Each parameter takes its operand. Without `exact` further operands may be left over."""
+    if len(callee.parameters) > len(operands) or (exact and len(callee.parameters) != len(operands)):
+        raise ShapeError(f"{request.opcode} passes {len(operands)} operands to {what}, "
+                         f"which has {len(callee.parameters)} parameters")  # fmt: skip
+    for i, (parameter, operand) in enumerate(zip(callee.parameters, operands, strict=False)):
+        if parameter is not operand and not compatible(parameter, operand):
+            raise ShapeError(f"{request.opcode} passes {print_shape(operand)} as parameter {i} of {what}, "
+                             f"which is {print_shape(parameter)}")  # fmt: skip
+
+
+def _named(request: Request, *names: str) -> tuple[str, Signature]:
+    for name in names:
+        value = request.attributes.get(name)
+        if isinstance(value, ComputationRef):
+            return value.name, request.signatures[value.name]
+    raise ShapeError(f"{request.opcode} needs {names[0]}=")
+
+
+def call(request: Request) -> Shape:
+    name, callee = _named(request, "to_apply", "calls")
+    _check_call(request, callee, request.operands, name, exact=True)
+    return callee.result
+
+
+def fusion(request: Request) -> Shape:
+    """Operands beyond the parameters are tolerated, as upstream's verifier does."""
+    name, callee = _named(request, "calls", "to_apply")
+    _check_call(request, callee, request.operands, name, exact=False)
+    return callee.result
+
+
+def while_(request: Request) -> Shape:
+    request.arity(1)
+    state = request.operands
+    condition_name, condition = _named(request, "condition")
+    body_name, body = _named(request, "body")
+    _check_call(request, condition, state, condition_name, exact=True)
+    _check_call(request, body, state, body_name, exact=True)
+    if not _is_predicate(condition.result):
+        raise ShapeError(f"the condition of while gives pred[], found {print_shape(condition.result)}")
+    if not compatible(body.result, state[0]):
+        raise ShapeError(
+            f"the body of while gives {print_shape(body.result)}, but its state is {print_shape(state[0])}"
+        )
+    return state[0]
+
+
+def _is_predicate(shape: Shape) -> bool:
+    return isinstance(shape, ArrayShape) and shape.element_type == "pred" and not shape.dimensions
+
+
+def conditional(request: Request) -> Shape:
+    """One selector, then one operand per branch."""
+    request.at_least(1)
+    listed = request.attributes.get("branch_computations")
+    names: list[str] = []
+    if isinstance(listed, tuple):
+        names = [value.name for value in listed if isinstance(value, ComputationRef)]
+    else:
+        names = [_named(request, which)[0] for which in ("true_computation", "false_computation")]
+    selector = request.array(0)
+    if selector.dimensions or selector.element_type not in ("pred", "s32"):
+        raise ShapeError(f"the selector of conditional is pred[] or s32[], found {print_shape(selector)}")
+    if not names or (selector.element_type == "pred" and len(names) != 2):
+        raise ShapeError(f"conditional by {selector.element_type} has {len(names)} branches")
+    if len(request.operands) != len(names) + 1:
+        raise ShapeError(f"conditional with {len(names)} branches takes {len(names) + 1} operands, "
+                         f"found {len(request.operands)}")  # fmt: skip
+    result: Shape | None = None
+    for name, operand in zip(names, request.operands[1:], strict=True):
+        branch = request.signatures[name]
+        _check_call(request, branch, (operand,), name, exact=True)
+        if result is not None and not compatible(branch.result, result):
+            raise ShapeError(
+                f"the branches of conditional give {print_shape(result)} and {print_shape(branch.result)}"
+            )
+        result = result or branch.result
+    assert result is not None
+    return result
+
+
+def custom_call(request: Request) -> Shape | None:
+    """Its shape must be written; operand layout constraints must fit the operands."""
+    if request.declared is None:
+        raise ShapeError("the shape of custom-call must be written")
+    constraints = request.attributes.get("operand_layout_constraints")
+    if constraints is None:
+        return None
+    scanner = Scanner(getattr(constraints, "text", "{}"))
+    scanner.expect("{", "before the operand layout constraints")
+    shapes: list[Shape] = []
+    while not scanner.accept("}"):
+        if shapes:
+            scanner.expect(",", "between shapes")
+        shapes.append(read_shape(scanner))
+    if len(shapes) != len(request.operands):
+        raise ShapeError(f"{len(shapes)} operand layout constraints for {len(request.operands)} operands")
+    for i, (shape, operand) in enumerate(zip(shapes, request.operands, strict=True)):
+        if not compatible(shape, operand):
+            raise ShapeError(f"the layout constraint {print_shape(shape)} of operand {i} is not compatible with "
+                             f"operand shape {print_shape(operand)}")  # fmt: skip
+    return None
+
+
+def scan(request: Request) -> Shape | None:
+    request.at_least(1)
+    request.integers("dimensions")
+    if request.declared is None:
+        raise ShapeError("the shape of scan must be written")
+    if request.callee("to_apply", "calls") is None:
+        raise ShapeError("scan needs to_apply=")
+    return None

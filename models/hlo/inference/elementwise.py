@@ -1,0 +1,179 @@
+"""Shapes of operations that work element by element, and of those without operands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from models.hlo.attributes import Word
+from models.hlo.inference.common import (
+    COMPLEX,
+    FLOATS,
+    INTEGERS,
+    Request,
+    ShapeError,
+    same_sizes,
+    same_type,
+    shown,
+    wider,
+)
+from models.hlo.shape import ELEMENT_BITS, UNBOUNDED, ArrayShape, OpaqueShape, Shape, TokenShape
+
+_FLOAT_OR_COMPLEX: Final = FLOATS | COMPLEX
+_OPERAND_TYPES: Final[dict[str, frozenset[str]]] = {
+    **dict.fromkeys(
+        ("cosine", "sine", "tan", "tanh", "exponential", "exponential-minus-one", "log", "log-plus-one", "logistic",
+         "rsqrt", "sqrt", "cbrt", "acos", "acosh", "asin", "asinh", "atanh", "cosh", "sinh"), _FLOAT_OR_COMPLEX),
+    **dict.fromkeys(
+        ("floor", "ceil", "round-nearest-afz", "round-nearest-even", "is-finite", "reduce-precision", "erf"), FLOATS),
+    **dict.fromkeys(("and", "or", "xor", "not"), INTEGERS | {"pred"}),
+    **dict.fromkeys(
+        ("shift-left", "shift-right-arithmetic", "shift-right-logical", "popcnt", "count-leading-zeros"), INTEGERS),
+    "complex": frozenset({"f32", "f64"}),
+}  # fmt: skip
+_DIRECTIONS: Final = frozenset({"EQ", "NE", "GE", "GT", "LE", "LT"})
+
+
+def _check_type(request: Request, shape: ArrayShape) -> None:
+    accepted = _OPERAND_TYPES.get(request.opcode)
+    if accepted is not None and shape.element_type not in accepted:
+        kinds = "floating-point" if shape.element_type in INTEGERS | {"pred"} else "integral"
+        raise ShapeError(f"{request.opcode} takes {kinds} operands, found {shape.element_type}")
+
+
+def unary(request: Request) -> Shape:
+    """The operand's sizes; the element type is the operand's, or what the opcode makes of it."""
+    if len(request.operands) != 1:
+        request.arity(1)
+    operand = request.operands[0]
+    opcode = request.opcode
+    if opcode == "copy" and not isinstance(operand, ArrayShape):
+        return operand
+    shape = request.array(0)
+    _check_type(request, shape)
+    match opcode:
+        case "is-finite":
+            return ArrayShape("pred", shape.dimensions)
+        case "convert":
+            return ArrayShape(request.declared_array().element_type, shape.dimensions)
+        case "bitcast-convert":
+            return _bitcast_convert(request, shape)
+        case "real" | "imag" | "abs" if shape.element_type in COMPLEX:
+            return ArrayShape({"c64": "f32", "c128": "f64"}[shape.element_type], shape.dimensions)
+    return shape
+
+
+def _bitcast_convert(request: Request, shape: ArrayShape) -> Shape:
+    """Elements of equal width keep the shape; of narrower ones there is a new most minor dimension, wider ones use up
+    the last dimension."""
+    target = request.declared_array().element_type
+    if (shape.element_type in COMPLEX) != (target in COMPLEX):
+        raise ShapeError(f"bitcast-convert from {shape.element_type} to {target}: only one of them is complex")
+    source_bits, target_bits = ELEMENT_BITS[shape.element_type], ELEMENT_BITS[target]
+    if source_bits == target_bits:
+        return ArrayShape(target, shape.dimensions)
+    if source_bits > target_bits:
+        return ArrayShape(target, (*shape.dimensions, source_bits // target_bits))
+    ratio = target_bits // source_bits
+    if not shape.dimensions or shape.dimensions[-1] not in (ratio, UNBOUNDED):
+        raise ShapeError(
+            f"bitcast-convert from {shape.element_type} to {target} needs a last dimension of {ratio} elements"
+        )
+    return ArrayShape(target, shape.dimensions[:-1])
+
+
+def binary(request: Request) -> Shape:
+    """Both operands have the same sizes; nothing is broadcast."""
+    if len(request.operands) != 2:
+        request.arity(2)
+    a, b = request.operands
+    if not isinstance(a, ArrayShape) or not isinstance(b, ArrayShape):
+        a, b = request.array(0), request.array(1)
+    opcode = request.opcode
+    if a is not b:
+        if not same_sizes(a.dimensions, b.dimensions):
+            raise ShapeError(f"{opcode} of different shapes: {shown((a, b))}; broadcast the operands first")
+        if opcode != "stochastic-convert" and not same_type(a.element_type, b.element_type):
+            raise ShapeError(f"{opcode} of different element types: {shown((a, b))}")
+    _check_type(request, a)
+    if opcode == "compare":
+        direction = request.attributes.get("direction")
+        if not isinstance(direction, Word) or direction.text not in _DIRECTIONS:
+            raise ShapeError(f"compare needs direction= with one of {', '.join(sorted(_DIRECTIONS))}")
+        return ArrayShape("pred", a.dimensions)
+    if opcode == "complex":
+        return ArrayShape({"f32": "c64", "f64": "c128"}[a.element_type], a.dimensions)
+    if opcode == "stochastic-convert":
+        return ArrayShape(request.declared_array().element_type, a.dimensions)
+    if a.element_type != b.element_type:
+        return replace(a, element_type=wider(a.element_type, b.element_type))
+    return a
+
+
+def select(request: Request) -> Shape:
+    request.arity(3)
+    predicate, a, b = request.arrays()
+    if predicate.element_type != "pred":
+        raise ShapeError(f"the first operand of select is a predicate, found {predicate.element_type}")
+    if not same_sizes(a.dimensions, b.dimensions) or not same_type(a.element_type, b.element_type):
+        raise ShapeError(f"select between different shapes: {shown((a, b))}")
+    if predicate.dimensions and not same_sizes(predicate.dimensions, a.dimensions):
+        raise ShapeError(f"the predicate of select is a scalar or has the operands' sizes: {shown((predicate, a))}")
+    return replace(a, element_type=wider(a.element_type, b.element_type))
+
+
+def clamp(request: Request) -> Shape:
+    request.arity(3)
+    low, operand, high = request.arrays()
+    for bound in (low, high):
+        if bound.dimensions and not same_sizes(bound.dimensions, operand.dimensions):
+            raise ShapeError(f"a bound of clamp is a scalar or has the operand's sizes: {shown((bound, operand))}")
+        if not same_type(bound.element_type, operand.element_type):
+            raise ShapeError(f"clamp of different element types: {shown((bound, operand))}")
+    return operand
+
+
+def map_(request: Request) -> Shape:
+    """Operands of the same sizes; the element type is that of the computation's result."""
+    request.at_least(1)
+    operands = request.arrays()
+    for operand in operands[1:]:
+        if not same_sizes(operand.dimensions, operands[0].dimensions):
+            raise ShapeError(f"map of different sizes: {shown(operands)}")
+    if "dimensions" in request.attributes and request.integers("dimensions") != tuple(range(operands[0].rank)):
+        raise ShapeError(f"map works over all dimensions in order, found dimensions={request.integers('dimensions')}")
+    callee = request.callee("to_apply")
+    if callee is None:
+        raise ShapeError("map needs to_apply=")
+    if len(callee.parameters) != len(operands):
+        raise ShapeError(f"map of {len(operands)} operands by a computation of {len(callee.parameters)} parameters")
+    if not isinstance(callee.result, ArrayShape) or callee.result.dimensions:
+        raise ShapeError("the computation of map gives a scalar")
+    return ArrayShape(callee.result.element_type, operands[0].dimensions)
+
+
+def iota(request: Request) -> Shape:
+    request.arity(0)
+    shape = request.declared_array()
+    dimension = request.attributes.get("iota_dimension")
+    if not isinstance(dimension, int) or not 0 <= dimension < shape.rank:
+        raise ShapeError(f"iota needs iota_dimension= with one of its {shape.rank} dimensions")
+    return shape
+
+
+def declared(request: Request) -> Shape | None:
+    """The shape must be written and nothing contradicts it here."""
+    if request.declared is None:
+        raise ShapeError(f"the shape of {request.opcode} must be written")
+    return None
+
+
+def constant(request: Request) -> Shape | None:
+    if isinstance(request.declared, TokenShape | OpaqueShape):
+        raise ShapeError("a constant is an array or a tuple of arrays")
+    return declared(request)
+
+
+def device_id(request: Request) -> Shape:
+    request.arity(0)
+    return ArrayShape("u32")

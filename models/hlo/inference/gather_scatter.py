@@ -1,0 +1,213 @@
+"""Shapes of gather, scatter, sort, topk, and the linear-algebra and random-number operations."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from models.hlo.attributes import Word
+from models.hlo.inference.common import (
+    COMPLEX,
+    INTEGERS,
+    Request,
+    ShapeError,
+    check_dimensions,
+    same_size,
+    same_sizes,
+    same_type,
+    shown,
+    tuple_unless_one,
+)
+from models.hlo.shape import UNBOUNDED, ArrayShape, Shape, TupleShape
+
+_TRANSPOSES: Final = frozenset({"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"})
+
+
+def _index_vector(request: Request, indices: ArrayShape) -> tuple[int, list[int], int]:
+    """index_vector_dim, the other sizes of the index array in order, and the length of one index vector."""
+    if indices.element_type not in INTEGERS:
+        raise ShapeError(f"the indices of {request.opcode} are integers, found {indices.element_type}")
+    dimension = request.attributes.integer("index_vector_dim", -1)
+    if not 0 <= dimension <= indices.rank:
+        raise ShapeError(f"index_vector_dim={dimension} of indices with {indices.rank} dimensions")
+    if dimension == indices.rank:
+        return dimension, list(indices.dimensions), 1
+    others = [s for i, s in enumerate(indices.dimensions) if i != dimension]
+    return dimension, others, indices.dimensions[dimension]
+
+
+def _batching(
+    request: Request, operand: ArrayShape, indices: ArrayShape, index_vector: int, names: tuple[str, str]
+) -> tuple[int, ...]:
+    """The operand's batching dimensions, after checking that they pair up with those of the indices."""
+    first = request.dimensions(operand.rank, names[0])
+    second = request.dimensions(indices.rank, names[1])
+    if len(first) != len(second) or index_vector in second:
+        raise ShapeError(f"{names[0]} and {names[1]} of {request.opcode} do not pair up")
+    for a, b in zip(first, second, strict=True):
+        if not same_size(operand.dimensions[a], indices.dimensions[b]):
+            raise ShapeError(f"batching dimensions {a} and {b} of {request.opcode} have different sizes")
+    return first
+
+
+def gather(request: Request) -> Shape:
+    request.arity(2)
+    operand, indices = request.array(0), request.array(1)
+    index_vector, batch, length = _index_vector(request, indices)
+    batching = _batching(
+        request, operand, indices, index_vector, ("operand_batching_dims", "start_indices_batching_dims"))  # fmt: skip
+    collapsed = request.dimensions(operand.rank, "collapsed_slice_dims")
+    index_map = request.dimensions(operand.rank, "start_index_map")
+    check_dimensions([*collapsed, *batching], operand.rank, "collapsed and batching dimensions of gather")
+    check_dimensions([*index_map, *batching], operand.rank, "indexed and batching dimensions of gather")
+    if length not in (len(index_map), UNBOUNDED):
+        raise ShapeError(f"start_index_map of gather names {len(index_map)} dimensions, an index vector has {length}")
+    slice_sizes = request.integers("slice_sizes")
+    if len(slice_sizes) != operand.rank:
+        raise ShapeError(f"gather of an operand of {operand.rank} dimensions needs as many slice_sizes")
+    for i, (size, bound) in enumerate(zip(slice_sizes, operand.dimensions, strict=True)):
+        if size < 0 or (bound != UNBOUNDED and size > bound):
+            raise ShapeError(f"gather takes {size} elements of dimension {i}, which has {bound}")
+        if (i in collapsed or i in batching) and size > 1:
+            raise ShapeError(f"gather collapses dimension {i}, but its slice has {size} elements")
+    window = [s for i, s in enumerate(slice_sizes) if i not in collapsed and i not in batching]
+    rank = len(batch) + len(window)
+    offsets = request.dimensions(rank, "offset_dims")
+    if len(offsets) != len(window):
+        raise ShapeError(f"gather has {len(window)} window dimensions, offset_dims names {len(offsets)}")
+    sizes, next_window, next_batch = [0] * rank, iter(window), iter(batch)
+    if list(offsets) != sorted(offsets):
+        raise ShapeError("offset_dims of gather are in ascending order")
+    for i in range(rank):
+        sizes[i] = next(next_window) if i in offsets else next(next_batch)
+    return ArrayShape(operand.element_type, tuple(sizes))
+
+
+def scatter(request: Request) -> Shape:
+    """n operands, one array of indices, n updates; the result has the operands' sizes."""
+    request.at_least(3)
+    count = len(request.operands) // 2
+    if len(request.operands) != 2 * count + 1:
+        raise ShapeError("scatter takes n operands, one array of indices and n updates")
+    arrays = request.arrays()
+    operands, indices, updates = arrays[:count], arrays[count], arrays[count + 1 :]
+    index_vector, batch, length = _index_vector(request, indices)
+    first = operands[0]
+    for other in operands[1:]:
+        if not same_sizes(other.dimensions, first.dimensions):
+            raise ShapeError(f"scatter into arrays of different sizes: {shown(operands)}")
+    batching = _batching(
+        request, first, indices, index_vector, ("input_batching_dims", "scatter_indices_batching_dims"))  # fmt: skip
+    inserted = request.dimensions(first.rank, "inserted_window_dims")
+    targets = request.dimensions(first.rank, "scatter_dims_to_operand_dims")
+    check_dimensions([*inserted, *batching], first.rank, "inserted and batching dimensions of scatter")
+    if length not in (len(targets), UNBOUNDED):
+        raise ShapeError(
+            f"scatter_dims_to_operand_dims names {len(targets)} dimensions, an index vector has {length}"
+        )
+    for update in updates:
+        window_dims = request.dimensions(update.rank, "update_window_dims")
+        window = [s for i, s in enumerate(first.dimensions) if i not in inserted and i not in batching]
+        if len(window_dims) != len(window) or update.rank != len(batch) + len(window):
+            raise ShapeError(f"the updates of scatter, {shown((update,))}, need {len(batch)} dimensions of the indices "
+                             f"and {len(window)} of the window")  # fmt: skip
+        rest = [s for i, s in enumerate(update.dimensions) if i not in window_dims]
+        if not same_sizes(rest, batch):
+            raise ShapeError(f"the updates of scatter have {rest} outside the window, the indices have {batch}")
+        for dimension, bound in zip(sorted(window_dims), window, strict=True):
+            size = update.dimensions[dimension]
+            if UNBOUNDED not in (size, bound) and size > bound:
+                raise ShapeError(f"a window of scatter has {size} elements where the operand has {bound}")
+    callee = request.callee("to_apply", "calls")
+    if callee is None or len(callee.parameters) != 2 * count:
+        raise ShapeError(f"scatter of {count} arrays needs to_apply= with a computation of {2 * count} parameters")
+    return tuple_unless_one([o.without_layout() for o in operands])
+
+
+def sort(request: Request) -> Shape:
+    request.at_least(1)
+    operands = request.arrays()
+    for operand in operands[1:]:
+        if not same_sizes(operand.dimensions, operands[0].dimensions):
+            raise ShapeError(f"sort of arrays of different sizes: {shown(operands)}")
+    request.one_dimension(operands[0].rank)
+    callee = request.callee("to_apply", "comparator")
+    if callee is None or len(callee.parameters) != 2 * len(operands):
+        raise ShapeError(f"sort of {len(operands)} arrays needs to_apply= with {2 * len(operands)} parameters")
+    if callee.result != ArrayShape("pred") and not (
+        isinstance(callee.result, ArrayShape) and callee.result.element_type == "pred" and not callee.result.dimensions
+    ):
+        raise ShapeError(f"the computation of sort gives pred[], found {shown((callee.result,))}")
+    return tuple_unless_one([o.without_layout() for o in operands])
+
+
+def topk(request: Request) -> Shape:
+    request.arity(1)
+    operand = request.array(0)
+    k = request.attributes.integer("k", -1)
+    if not operand.rank or k < 0 or (operand.dimensions[-1] != UNBOUNDED and k > operand.dimensions[-1]):
+        raise ShapeError(f"topk takes k={k} of the last dimension of {shown((operand,))}")
+    sizes = (*operand.dimensions[:-1], k)
+    return TupleShape((ArrayShape(operand.element_type, sizes), ArrayShape("s32", sizes)))
+
+
+def fft(request: Request) -> Shape:
+    request.arity(1)
+    operand = request.array(0)
+    kind, lengths = request.attributes.get("fft_type"), request.integers("fft_length")
+    name = kind.text if isinstance(kind, Word) else ""
+    if name not in ("FFT", "IFFT", "RFFT", "IRFFT") or not 1 <= len(lengths) <= min(3, operand.rank):
+        raise ShapeError("fft needs fft_type= with FFT, IFFT, RFFT or IRFFT and fft_length= with 1 to 3 lengths")
+    half = lengths[-1] // 2 + 1
+    expected = (*lengths[:-1], half) if name == "IRFFT" else lengths
+    if not same_sizes(operand.dimensions[operand.rank - len(lengths) :], expected):
+        raise ShapeError(f"{name} of lengths {list(lengths)} takes last dimensions {list(expected)}, "
+                         f"found {shown((operand,))}")  # fmt: skip
+    if (operand.element_type in COMPLEX) == (name == "RFFT"):
+        wanted = "real" if name == "RFFT" else "complex"
+        raise ShapeError(f"{name} takes {wanted} numbers, found {operand.element_type}")
+    if name == "RFFT":
+        to = "c128" if operand.element_type == "f64" else "c64"
+        return ArrayShape(to, (*operand.dimensions[:-1], half))
+    if name == "IRFFT":
+        return ArrayShape("f64" if operand.element_type == "c128" else "f32", (*operand.dimensions[:-1], lengths[-1]))
+    return operand
+
+
+def cholesky(request: Request) -> Shape:
+    request.arity(1)
+    operand = request.array(0)
+    if operand.rank < 2 or not same_size(operand.dimensions[-1], operand.dimensions[-2]):
+        raise ShapeError(f"cholesky takes square matrices, found {shown((operand,))}")
+    return operand
+
+
+def triangular_solve(request: Request) -> Shape:
+    request.arity(2)
+    matrix, right = request.array(0), request.array(1)
+    left_side = "left_side" in request.attributes and request.attributes.flag("left_side")
+    if matrix.rank < 2 or matrix.rank != right.rank or not same_size(matrix.dimensions[-1], matrix.dimensions[-2]):
+        raise ShapeError(f"triangular-solve takes square matrices and as many dimensions: {shown((matrix, right))}")
+    side = -2 if left_side else -1
+    if not same_sizes(matrix.dimensions[:-2], right.dimensions[:-2]) or not same_size(
+        matrix.dimensions[-1], right.dimensions[side]
+    ):
+        raise ShapeError(f"the operands of triangular-solve do not fit: {shown((matrix, right))}")
+    kind = request.attributes.get("transpose_a")
+    if kind is not None and (not isinstance(kind, Word) or kind.text not in _TRANSPOSES):
+        raise ShapeError("transpose_a is NO_TRANSPOSE, TRANSPOSE or ADJOINT")
+    if not same_type(matrix.element_type, right.element_type):
+        raise ShapeError(f"triangular-solve of different element types: {shown((matrix, right))}")
+    return right
+
+
+def rng_bit_generator(request: Request) -> Shape | None:
+    request.arity(1)
+    state = request.array(0)
+    shape = request.declared
+    if isinstance(shape, TupleShape):
+        if len(shape.elements) != 2:
+            raise ShapeError("rng-bit-generator gives (state, bits)")
+        return TupleShape((state.without_layout(), shape.elements[1]))
+    if shape is None:
+        raise ShapeError("the shape of rng-bit-generator must be written")
+    return None
