@@ -51,7 +51,8 @@ def indexing(
     fused: bool = False,
 ) -> dict[str, Any]:
     from models.hlo.parser import parse_module
-    from verify.indexing_answer import DIRECTIONS, answer, as_json
+    from verify.indexing_answer import answer, as_json
+    from verify.indexing_directions import DIRECTIONS
 
     if direction not in DIRECTIONS:
         raise BadParameters(f"direction is {' or '.join(DIRECTIONS)}, not {direction!r}")

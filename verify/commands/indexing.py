@@ -1,0 +1,62 @@
+"""`hloproof indexing`."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from verify.indexing_directions import DIRECTIONS, OUTPUT_TO_INPUT
+
+
+@click.command("indexing", epilog="Example:  hloproof indexing specs/examples/attention.hlo --instruction by_position")
+@click.argument("module")
+@click.option("--instruction", default="", metavar="NAME", help="Default: the root of the entry computation.")
+@click.option("--direction", type=click.Choice(DIRECTIONS), default=OUTPUT_TO_INPUT, show_default=True)
+@click.option("--output", type=click.IntRange(0), default=0, help="Which output of a tuple (output to input).")
+@click.option("--input", "operand", type=click.IntRange(0), default=0, help="Which operand (input to output).")
+@click.option("--fused", is_flag=True, help="Compose through the producers, to the parameters.")
+@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+def command(
+    module: str, instruction: str, direction: str, output: int, operand: int, fused: bool, form: str
+) -> int | None:  # fmt: skip
+    """Print the indexing maps of an instruction of MODULE, a file of HLO text or - for standard input."""
+    from models.errors import NotModelled
+    from models.hlo.parser import parse_modules
+    from models.map_text import print_map
+    from verify.claim import Exit
+    from verify.indexing_answer import answer, as_json, find_instruction
+    from verify.sources import Source
+
+    modules = parse_modules(Source(module, "hlo").read(), module)
+    chosen = next((m for m in modules if _has(m, instruction)), modules[0])
+    try:
+        _, found = find_instruction(chosen, instruction)
+        sets = answer(chosen, instruction, direction, output=output, input=operand, fused=fused)
+    except LookupError as error:
+        raise click.ClickException(str(error.args[0])) from error
+    except NotModelled as error:
+        click.echo(f"unknown: {error}", err=True)
+        return int(Exit.UNKNOWN)
+    if form == "json":
+        click.echo(json.dumps({"instruction": found.name, "direction": direction, "operands": as_json(sets)}, indent=1))
+        return None
+    what = "operand" if direction == OUTPUT_TO_INPUT else "output"
+    for s in sets:
+        click.echo(f"{what} {s.operand} ({s.kind})" + ("" if s.maps else ": nothing"))
+        for m in s.maps:
+            for line in print_map(m).splitlines():
+                click.echo(f"  {line}")
+    return None
+
+
+def _has(module: object, name: str) -> bool:
+    from models.hlo.module import Module
+    from verify.indexing_answer import find_instruction
+
+    assert isinstance(module, Module)
+    try:
+        find_instruction(module, name)
+    except LookupError:
+        return False
+    return True
