@@ -33,6 +33,15 @@ class Exit(IntEnum):
 
 
 @dataclass(frozen=True)
+class Related:
+    """Another place in the same file that a finding is about, such as one side of a rewrite."""
+
+    line: int
+    column: int
+    message: str
+
+
+@dataclass(frozen=True)
 class ClaimResult:
     """One claim about one instruction, rule, map, layout or spec, with its verdict.
 
@@ -53,3 +62,4 @@ class ClaimResult:
     counterexample: str | None = None
     reason: str | None = None
     assumptions: tuple[str, ...] = ()
+    related: tuple[Related, ...] = ()
