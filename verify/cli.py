@@ -25,6 +25,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "claims": Entry("claims", "List the claims that check owes."),
     "explain": Entry("explain", "Say what a claim means, with examples."),
     "indexing": Entry("indexing", "Print the indexing maps of an instruction."),
+    "run": Entry("run", "Evaluate a module on given or random inputs."),
     "serve": Entry("serve", "Answer JSON-RPC requests on standard input, one per line."),
 }
 

@@ -31,7 +31,7 @@ from models.interpreter import element_type as types
 from models.interpreter.real import Real
 from models.interpreter.real_integer import COMPARISONS
 from models.interpreter.scalars import Function, Scalars, word
-from models.interpreter.small_float import FLOATS, rounding
+from models.interpreter.small_float import FLOATS, largest, rounding
 from models.interpreter.value import Element
 
 PRIME: Final = (1 << 61) - 1
@@ -83,6 +83,18 @@ def residue(value: float) -> int:
         return NOT_A_NUMBER if isnan(value) else INFINITY if value > 0 else MINUS_INFINITY
     numerator, denominator = value.as_integer_ratio()
     return numerator * pow(denominator, -1, PRIME) % PRIME
+
+
+def _rounded_residue(element_type: str, value: float) -> int:
+    """The residue of a number of the type. A fraction that is the rounded reciprocal of another number is taken for the
+    exact one, so that dividing by 9 and multiplying by the constant 1/9 give the same."""
+    value = rounding(element_type)(value)
+    if 0 < abs(value) < 1 and 1 / abs(value) < 1e30:
+        numerator, _ = value.as_integer_ratio()
+        reciprocal = rounding(element_type)(1 / value)
+        if numerator.bit_length() > 7 and rounding(element_type)(1 / reciprocal) == value:
+            return inverse(residue(reciprocal))
+    return residue(value)
 
 
 # x -> (x + shift)^17 is one to one on residues (17 is prime to 2^61 - 2). Adding its values is a commutative and
@@ -193,12 +205,13 @@ class Hashed(Scalars):
 
     def constant(self, element_type: str, value: Element) -> Element:
         if element_type in FLOATS:
-            return value % PRIME if isinstance(value, int) else residue(rounding(element_type)(value))
+            return value % PRIME if isinstance(value, int) else _rounded_residue(element_type, value)
         if element_type in types.COMPLEX:
             if isinstance(value, (tuple, list)):
                 return int(value[0]) % PRIME, int(value[1]) % PRIME
             z = types.rounded(element_type, value)
-            return residue(z.real), residue(z.imag)
+            part = types.PART[element_type]
+            return _rounded_residue(part, z.real), _rounded_residue(part, z.imag)
         return types.rounded(element_type, value)
 
     def integer(self, element: Element) -> int:
@@ -217,19 +230,26 @@ class Hashed(Scalars):
         return element
 
     def to_bits(self, element_type: str, element: Element) -> int:
-        """Numbers made from bits, and small whole ones, have the bits of the real semantics; others a hash."""
+        """Numbers made from bits, and small whole ones, have the bits of the real semantics; the others bits in their
+        order, since comparisons are also written on bits."""
         if element_type in FLOATS:
             made = self._origin.get(element)
             if made is not None and made[0] == element_type:
                 return made[1]
-            whole = centered(element)
-            if abs(whole) < 256:
-                return self._exact.to_bits(element_type, float(whole))
-            return mix(f"bits of {element_type}", element) & ((1 << types.width(element_type)) - 1)
+            return self._ordered_bits(element_type, centered(element))
         if element_type in types.COMPLEX:
             part = types.PART[element_type]
             return self.to_bits(part, element[0]) | self.to_bits(part, element[1]) << types.width(part)
         return self._exact.to_bits(element_type, element)
+
+    def _ordered_bits(self, element_type: str, number: int) -> int:
+        sign = 1 << (types.width(element_type) - 1) if number < 0 else 0
+        magnitude, exact = abs(number), self._exact
+        top = exact.to_bits(element_type, types.highest(element_type)) & ~(1 << (types.width(element_type) - 1))
+        if magnitude < 256 and exact.constant(element_type, float(magnitude)) == magnitude:
+            return sign | exact.to_bits(element_type, float(magnitude))
+        low = exact.to_bits(element_type, min(256.0, largest(element_type)))
+        return sign | min(top, low + magnitude * (top - low) // _HALF)
 
     def sum_of_products(self, result: str, left: Sequence[Element], right: Sequence[Element]) -> Element:
         if result in FLOATS:

@@ -22,7 +22,7 @@ from models.interpreter.scalar_body import scalar_body
 from models.interpreter.scalars import Scalars
 from models.interpreter.source_of_values import random_value, rng, rng_bit_generator
 from models.interpreter.step import Body, Step
-from models.interpreter.value import Array, BadInput, InFlight, Nested, Token, Value, filled, flatten, to_nested
+from models.interpreter.value import Array, BadInput, InFlight, Nested, Token, Value, elements, filled, to_nested
 
 Semantics = Literal["real", "hashed", "counted"]
 _SEMANTICS: Final[dict[str, type[Scalars]]] = {"real": Real, "hashed": Hashed, "counted": Counted}
@@ -89,9 +89,12 @@ class Machine:
 
     def read_value(self, shape: Shape, nested: Nested, what: str) -> Value:
         if isinstance(shape, ArrayShape):
-            data = flatten(nested, shape.dimensions, what)
-            constant, kind = self.scalars.constant, shape.element_type
-            return Array(kind, shape.dimensions, [constant(kind, v) for v in data])
+            kind, constant = shape.element_type, self.scalars.constant
+            data = elements(nested, shape.dimensions, kind, what)
+            try:
+                return Array(kind, shape.dimensions, [constant(kind, v) for v in data])
+            except (TypeError, ValueError, OverflowError) as error:
+                raise BadInput(f"{what}: {error}") from error
         if isinstance(shape, BufferShape):
             return self.read_value(shape.inner, nested, what)
         if isinstance(shape, TupleShape):
@@ -202,7 +205,8 @@ class Machine:
         if found is None:
             if "..." in key[0]:
                 raise NotModelled("a constant whose value the text leaves out")
-            found = self._literals[key] = self.read_value(i.shape, parse_literal(key[0], i.shape), f"constant {i.name}")
+            nested = parse_literal(key[0], i.shape)
+            found = self._literals[key] = self.read_value(i.shape, nested, f"constant {i.name}")
         return found
 
     def _while(self, i: Instruction, states: list[Value], devices: Sequence[int]) -> list[Value]:

@@ -55,18 +55,21 @@ def _compiled(
             continue
         if not isinstance(i.shape, ArrayShape) or i.shape.rank or any(o not in slots for o in i.operands):
             return None
-        if i.opcode in _SAME:
+        kinds = [s.element_type for s in computation.operand_shapes(i) if isinstance(s, ArrayShape)]
+        opcode = i.opcode
+        if opcode in _SAME and kinds[0] == i.shape.element_type:
             slots[i.name] = slots[i.operands[0]]
             continue
+        if opcode == "bitcast":
+            opcode = "bitcast-convert"
         slots[i.name] = count
-        if i.opcode == "constant":
+        if opcode == "constant":
             value = literal(i)
             if not isinstance(value, Array):
                 return None
             constants.append((count, value.data[0]))
-        elif i.opcode in ELEMENTWISE:
-            kinds = [s.element_type for s in computation.operand_shapes(i) if isinstance(s, ArrayShape)]
-            function = scalars.function(i.opcode, kinds, i.shape.element_type, i.attributes)
+        elif opcode in ELEMENTWISE or opcode == "bitcast-convert":
+            function = scalars.function(opcode, kinds, i.shape.element_type, i.attributes)
             program.append((count, function, tuple(slots[o] for o in i.operands)))
         else:
             return None

@@ -131,3 +131,15 @@ def flatten(nested: Nested, sizes: tuple[int, ...], what: str = "the value") -> 
         if isinstance(element, (list, tuple)):
             raise BadInput(f"{what} is nested deeper than its rank {len(sizes)}")
     return level
+
+
+def elements(nested: Nested, sizes: tuple[int, ...], element_type: str, what: str = "the value") -> list[Element]:
+    """As `flatten`; a complex number may be written as the pair of its parts."""
+    if element_type in ("c64", "c128"):
+        inner = nested
+        for n in sizes:
+            inner = inner[0] if n and isinstance(inner, (list, tuple)) and inner else None
+        if isinstance(inner, (list, tuple)):
+            parts = flatten(nested, (*sizes, 2), what)
+            return [complex(a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
+    return flatten(nested, sizes, what)

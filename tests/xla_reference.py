@@ -1,0 +1,93 @@
+"""Runs HLO modules with the real compiler, on CPU: a program of its own, for a Python where jax is installed.
+
+One request and one answer per line, in JSON. Request: `{"hlo": text, "inputs": [{"type", "sizes", "data"}]}` with the
+elements in row-major order, complex numbers as pairs. Answer: `{"outputs": [{"type", "data"}], "optimized": text}` with
+the elements of a tuple result one after the other, or `{"error": text}`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ["XLA_FLAGS"] = "--xla_allow_excess_precision=false --xla_cpu_enable_fast_math=false"
+
+import jax
+import ml_dtypes
+import numpy as np
+from jax._src.lib import xla_client
+from jaxlib import _hlo
+
+jax.config.update("jax_enable_x64", True)
+
+_NAMED = {
+    "f64": "float64", "f32": "float32", "f16": "float16", "c64": "complex64", "c128": "complex128", "pred": "bool",
+}  # fmt: skip
+_SMALL = {
+    "bf16": "bfloat16", "f8e5m2": "float8_e5m2", "f8e4m3": "float8_e4m3", "f8e4m3fn": "float8_e4m3fn",
+    "f8e4m3b11fnuz": "float8_e4m3b11fnuz", "f8e4m3fnuz": "float8_e4m3fnuz", "f8e5m2fnuz": "float8_e5m2fnuz",
+    "f8e3m4": "float8_e3m4", "f4e2m1fn": "float4_e2m1fn", "f8e8m0fnu": "float8_e8m0fnu",
+    "s4": "int4", "u4": "uint4", "s2": "int2", "u2": "uint2",
+}  # fmt: skip
+
+
+def dtype(name: str) -> Any:
+    if name in _NAMED:
+        return np.dtype(_NAMED[name])
+    if name in _SMALL:
+        return np.dtype(getattr(ml_dtypes, _SMALL[name]))
+    return np.dtype(("int" if name[0] == "s" else "uint") + name[1:])
+
+
+def to_array(given: dict[str, Any]) -> Any:
+    kind, data = given["type"], given["data"]
+    if kind in ("c64", "c128"):
+        data = [complex(*v) for v in data]
+    wide = np.array(data, dtype=np.complex128 if kind in ("c64", "c128") else None)
+    if kind[0] in "su" and not data:
+        wide = wide.astype(np.int64)
+    if kind in ("u64",):
+        wide = np.array(data, dtype=np.uint64)
+    return wide.astype(dtype(kind)).reshape(given["sizes"])
+
+
+def to_list(array: Any) -> list[Any]:
+    flat = np.asarray(array).reshape(-1)
+    if flat.dtype.kind == "c":
+        return [[float(v.real), float(v.imag)] for v in flat]
+    if flat.dtype.kind == "b":
+        return [bool(v) for v in flat]
+    if flat.dtype.kind in "iu" or "int" in flat.dtype.name:
+        return [int(v) for v in flat]
+    return [float(v) for v in flat]
+
+
+def run(request: dict[str, Any]) -> dict[str, Any]:
+    module = _hlo.hlo_module_from_text(request["hlo"])
+    computation = _hlo.XlaComputation(module.as_serialized_hlo_module_proto())
+    text = xla_client._xla.mlir.xla_computation_to_mlir_module(computation)
+    device = jax.devices("cpu")[0]
+    options = xla_client.CompileOptions()
+    executable = device.client.compile_and_load(text, xla_client.DeviceList((device,)), options)
+    optimized = executable.hlo_modules()[0].to_string()
+    if request.get("compile_only"):
+        return {"optimized": optimized}
+    arguments = [jax.device_put(to_array(i), device) for i in request["inputs"]]
+    results = executable.execute_sharded(arguments).disassemble_into_single_device_arrays()
+    return {"outputs": [{"type": str(r[0].dtype), "data": to_list(r[0])} for r in results], "optimized": optimized}
+
+
+def main() -> None:
+    for line in sys.stdin:
+        try:
+            answer = run(json.loads(line))
+        except Exception as problem:
+            answer = {"error": f"{type(problem).__name__}: {str(problem)[:2000]}"}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()

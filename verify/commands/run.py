@@ -1,0 +1,71 @@
+"""`hloproof run`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from verify.claim import Exit
+
+
+@click.command(
+    "run",
+    epilog="""Examples:  hloproof run model.hlo --seed 7
+    hloproof run model.hlo --inputs inputs.json --semantics hashed""",
+)
+@click.argument("module")
+@click.option("--inputs", type=click.File(), help="JSON: a list with one value per parameter, as nested lists.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Inputs (without --inputs) and random numbers.")
+@click.option("--semantics", type=click.Choice(("real", "hashed")), default="real", show_default=True)
+@click.option("--replicas", type=click.IntRange(1), help="Default: the module's replica_count, or 1.")
+@click.option("--partitions", type=click.IntRange(1), help="Default: the module's num_partitions, or 1.")
+def command(
+    module: str, inputs: Any, seed: int, semantics: str, replicas: int | None, partitions: int | None
+) -> int | None:
+    """Evaluate MODULE, a file of HLO text or - for standard input, and print the result as JSON.
+
+    Tuples are lists, tokens null, complex numbers pairs [re, im]; NaN and infinities are spelled as Python's json does.
+    With several devices: a list with one result per device. Under `hashed` a float is an integer that changes whenever
+    a different element moves there.
+    """
+    from models.errors import NotModelled
+    from models.hlo.parser import parse_modules
+    from models.interpreter.collective import Stuck
+    from models.interpreter.run import run_module
+    from models.interpreter.value import BadInput
+    from verify.sources import Source
+
+    found = parse_modules(Source(module, "hlo").read(), module)
+    given = None
+    if inputs is not None:
+        try:
+            given = json.load(inputs)
+        except json.JSONDecodeError as error:
+            raise click.ClickException(f"{inputs.name}:{error.lineno}:{error.colno}: {error.msg}") from error
+        if not isinstance(given, list):
+            raise click.ClickException(f"{inputs.name}: expected a list with one value per parameter")
+    if len(found) > 1:
+        raise click.ClickException(f"{len(found)} modules where one was expected")
+    one = found[0]
+    counts = [
+        n if n is not None else max(1, one.attributes.integer(attribute, 1))
+        for n, attribute in ((replicas, "replica_count"), (partitions, "num_partitions"))
+    ]
+    try:
+        result = run_module(one, given, "hashed" if semantics == "hashed" else "real", counts[0], counts[1], seed)
+    except BadInput as error:
+        raise click.ClickException(str(error)) from error
+    except (NotModelled, Stuck) as error:
+        notes = " ".join(getattr(error, "__notes__", ()))
+        click.echo(f"{module}: not evaluated: {error} {notes}".rstrip(), err=True)
+        return int(Exit.UNKNOWN)
+    click.echo(json.dumps(result, default=_number))
+    return None
+
+
+def _number(value: object) -> object:
+    if isinstance(value, complex):
+        return [value.real, value.imag]
+    raise TypeError(f"no JSON for {value!r}")
