@@ -29,6 +29,9 @@ from verify.obligation import Obligation
 CONSTANT: Final = -1
 """The key of the constant term in an affine form."""
 
+_MACHINE: Final = 2**63
+"""islpy takes integers below this as they are."""
+
 Affine = dict[int, int]
 """Column to coefficient; no zero coefficients."""
 
@@ -87,6 +90,14 @@ class Row:
     def columns(self) -> Iterator[int]:
         return (c for c, _ in self.form if c != CONSTANT)
 
+    def bounds(self) -> tuple[Linear, int | None, int | None]:
+        """The row as a lower and an upper bound, inclusive, of its linear form."""
+        constant = self.form[-1][1] if self.form[-1][0] == CONSTANT else 0
+        linear = self.form[:-1] if constant else self.form
+        if linear[0][1] > 0:
+            return linear, -constant, -constant if self.is_equality else None
+        return tuple((c, -v) for c, v in linear), constant if self.is_equality else None, constant
+
 
 @dataclass
 class Conjunction:
@@ -122,6 +133,67 @@ class Conjunction:
             self.join(alternatives[0])
         else:
             self.clauses.append(alternatives)
+
+
+Linear = tuple[tuple[int, int], ...]
+"""Columns and coefficients, by column, without a constant; the first coefficient positive."""
+
+
+class _Node:
+    """A place in the search: rows, what they say of each linear form outright, and clauses still open."""
+
+    def __init__(
+        self, rows: list[Row], bounds: dict[Linear, tuple[int | None, int | None]],
+        clauses: list[list[Conjunction]], known: frozenset[int],
+    ) -> None:  # fmt: skip
+        self.rows, self.bounds, self.clauses = list(rows), dict(bounds), list(clauses)
+        self.known = known
+        """Columns whose definitions are in."""
+
+    def with_rows(self, rows: list[Row], clauses: list[list[Conjunction]]) -> _Node | None:
+        """This node, with more; None when the rows contradict outright."""
+        return self if self.add(rows, clauses) else None
+
+    def add(self, rows: list[Row], clauses: list[list[Conjunction]]) -> bool:
+        """Add rows and clauses. False when a row contradicts another of the same linear form."""
+        for row in rows:
+            says = self._says(row)
+            if says is False:
+                return False
+            if says is None:
+                self.rows.append(row)
+                linear, lower, upper = row.bounds()
+                old_lower, old_upper = self.bounds.get(linear, (None, None))
+                self.bounds[linear] = (
+                    old_lower if lower is None or (old_lower is not None and old_lower > lower) else lower,
+                    old_upper if upper is None or (old_upper is not None and old_upper < upper) else upper,
+                )
+        self.clauses += clauses
+        return True
+
+    def _says(self, row: Row) -> bool | None:
+        """Whether the rows imply or contradict `row` by what they say of its own linear form; None: neither."""
+        linear, lower, upper = row.bounds()
+        known_lower, known_upper = self.bounds.get(linear, (None, None))
+        if lower is not None and known_upper is not None and known_upper < lower:
+            return False
+        if upper is not None and known_lower is not None and known_lower > upper:
+            return False
+        above = lower is None or (known_lower is not None and known_lower >= lower)
+        below = upper is None or (known_upper is not None and known_upper <= upper)
+        return True if above and below else None
+
+    def open_alternatives(self, clause: list[Conjunction]) -> list[Conjunction] | None:
+        """The alternatives that no row contradicts outright; None when one of them holds outright."""
+        left: list[Conjunction] = []
+        for alternative in clause:
+            says = [self._says(row) for row in alternative.rows]
+            if False in says:
+                continue
+            if None not in says and not alternative.clauses:
+                return None
+            left.append(alternative)
+        return left
 
 
 class _Scope:
@@ -160,7 +232,7 @@ class _Encoder:
         found.join(self.lower(obligation.hypothesis, "true", scope))
         if not found.absurd:
             found.join(self.lower(obligation.conclusion, "not true", scope))
-        sample = self.search(found, set())
+        sample = self.search(found)
         if sample is None:
             return None
         return {name: sample.get(scope.names[name], 0) for name, _ in obligation.variables}
@@ -420,34 +492,89 @@ class _Encoder:
 
     # search
 
-    def search(self, top: Conjunction, defined: set[int]) -> dict[int, int] | None:
+    def search(self, top: Conjunction) -> dict[int, int] | None:
         """A point of the conjunction, column to value (columns left out are free), or None when there is none."""
         if top.absurd:
             return None
-        pending: list[tuple[list[Row], list[list[Conjunction]], frozenset[int]]] = [
-            (top.rows, top.clauses, frozenset(defined))
-        ]
+        pending = [_Node([], {}, [], frozenset()).with_rows(top.rows, top.clauses)]
         while pending:
-            rows, clauses, known = pending.pop()
-            needed = [c for c in {c for r in rows for c in r.columns()} - known if c in self.definitions]
-            if needed:
-                more, choices = list(rows), list(clauses)
-                for c in needed:
-                    more += self.definitions[c].rows
-                    choices += self.definitions[c].clauses
-                pending.append((more, choices, known | set(needed)))
+            node = pending.pop()
+            if node is None or not self._define(node) or not self._narrow(node):
                 continue
-            if len(clauses) == 0 or len(clauses) > 1:
-                sample = self._sample(rows)
-                if sample is None:
-                    continue
-                if not clauses:
+            if not node.clauses:
+                sample = self._sample(node.rows)
+                if sample is not None:
                     return sample
-            first = min(range(len(clauses)), key=lambda i: len(clauses[i]))
-            others = clauses[:first] + clauses[first + 1 :]
-            for alternative in reversed(clauses[first]):
-                pending.append((rows + alternative.rows, others + alternative.clauses, known))
+                continue
+            if len(node.clauses) > 1:
+                if self._sample(node.rows) is None or not self._filter(node):
+                    continue
+                if not node.clauses:
+                    pending.append(node)
+                    continue
+            first = min(range(len(node.clauses)), key=lambda i: len(node.clauses[i]))
+            others = node.clauses[:first] + node.clauses[first + 1 :]
+            for alternative in reversed(node.clauses[first]):
+                pending.append(
+                    _Node(node.rows, node.bounds, others, node.known).with_rows(alternative.rows, alternative.clauses)
+                )
         return None
+
+    def _define(self, node: _Node) -> bool:
+        """Add the definitions of the columns that the rows use. False when they contradict."""
+        while True:
+            needed = [
+                c for c in {c for r in node.rows for c in r.columns()} - node.known if c in self.definitions
+            ]  # fmt: skip
+            if not needed:
+                return True
+            node.known = node.known | set(needed)
+            for c in needed:
+                if not node.add(self.definitions[c].rows, self.definitions[c].clauses):
+                    return False
+
+    def _narrow(self, node: _Node) -> bool:
+        """Drop alternatives that contradict a row outright and clauses that hold outright; join what is left alone.
+        False when a clause has no alternative left."""
+        changed = True
+        while changed:
+            changed = False
+            clauses, node.clauses = node.clauses, []
+            for n, clause in enumerate(clauses):
+                left = node.open_alternatives(clause)
+                if left is None:
+                    continue
+                if not left:
+                    return False
+                if len(left) > 1:
+                    node.clauses.append(left)
+                    continue
+                node.clauses += clauses[n + 1 :]
+                if not node.add(left[0].rows, left[0].clauses) or not self._define(node):
+                    return False
+                changed = True
+                break
+        return True
+
+    def _filter(self, node: _Node) -> bool:
+        """The same, with isl as the judge of each alternative beside the rows of the node."""
+        while True:
+            for n, clause in enumerate(node.clauses):
+                left = [a for a in clause if self._is_possible(node, a)]
+                if not left:
+                    return False
+                if len(left) == 1:
+                    del node.clauses[n]
+                    if not node.add(left[0].rows, left[0].clauses) or not self._define(node) or not self._narrow(node):
+                        return False
+                    break
+                node.clauses[n] = left
+            else:
+                return True
+
+    def _is_possible(self, node: _Node, alternative: Conjunction) -> bool:
+        trial = _Node(node.rows, node.bounds, [], node.known).with_rows(alternative.rows, [])
+        return trial is not None and self._define(trial) and self._sample(trial.rows) is not None
 
     def _sample(self, rows: list[Row]) -> dict[int, int] | None:
         """A point of all rows; None when some component has none."""
@@ -513,7 +640,8 @@ def _basic_set(columns: Sequence[int], rows: Iterable[Row]) -> isl.BasicSet:
         matrix = isl.Mat.alloc(ctx, 0, len(position)).add_zero_rows(len(chosen))
         for i, row in enumerate(chosen):
             for c, v in row.form:
-                matrix = matrix.set_element_val(i, position[c], v)
+                small = -_MACHINE <= v < _MACHINE
+                matrix = matrix.set_element_val(i, position[c], v if small else isl.Val(str(v), ctx))
         matrices.append(matrix)
     kind = isl.dim_type
     return isl.BasicSet.from_constraint_matrices(space, *matrices, kind.set, kind.div, kind.param, kind.cst)
