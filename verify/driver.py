@@ -13,6 +13,7 @@ from verify.options import Options
 from verify.proving import Progress, Prover
 from verify.results import FileResults, InputProblem, Report
 from verify.sources import BadInput, Source, find_sources
+from verify.suppressions import BadSuppression, suppressions
 
 
 def check(paths: Iterable[str], options: Options | None = None, progress: Progress | None = None) -> Report:
@@ -74,7 +75,12 @@ class _Run:
     def file(self, name: str, kind: str, read: Callable[[], str]) -> FileResults:
         results = FileResults(name, kind)
         try:
-            self._read(results, read())
+            text = read()
+            self._read(results, text)
+            lines = (r.instruction.position.line for m in results.modules for r in m.instructions)
+            results.suppressions = tuple(suppressions(text, name, (*lines, *(o.line for o in results.others))))
+        except BadSuppression as error:
+            results.problems.append(InputProblem(name, error.message, error.line, 1, f"{name}:{error.line}: {error}"))
         except BadInput as error:
             results.problems.append(InputProblem(name, str(error), rendered=str(error)))
         except InputError as error:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from models.hlo.module import Computation, Instruction, Module, Operation
-from models.indexing import OperandMaps, input_to_output, output_to_input
-from models.indexing_map import IndexingMap
+from models.hlo.module import Computation, Instruction, Module
+from models.hlo.shape import leaves
+from models.indexing import OperandMaps
+from models.indexing.module_maps import composer_of, followed_maps, instruction_maps
 from models.map_text import print_map
 from verify.devices import device_counts
 from verify.indexing_directions import OUTPUT_TO_INPUT
@@ -39,63 +39,36 @@ def answer(
 ) -> tuple[OperandMaps, ...]:
     """The maps of one output, or of one operand, of an instruction.
 
-    A fusion's maps are composed through its computation. `fused` goes on through the producers, to the parameters of
-    the computation. Raises LookupError for a name, output or operand that is not there, and NotModelled.
+    A fusion's maps are composed through its computation. `fused` goes on: from the output through the producers to the
+    parameters of the computation, or through the users to its root. Raises LookupError for a name, output or operand
+    that is not there, and NotModelled.
     """
     computation, found = find_instruction(module, instruction)
-    if fused or found.opcode == "fusion":
-        return _composed(module, computation, found, direction, output, input, fused)
-    operation = Operation.of(found, computation, *device_counts(module))
+    composer = composer_of(module, *device_counts(module))
     if direction == OUTPUT_TO_INPUT:
-        _check_number("output", output, _outputs(operation))
-        sets = output_to_input(operation, output)
-    else:
-        _check_number("operand", input, len(operation.operands))
-        sets = input_to_output(operation, input)
-    name = _provider_names(computation, found)
-    return tuple(replace(s, maps=tuple(_named(m, name) for m in s.maps)) for s in sets)
-
-
-def _composed(
-    module: Module, computation: Computation, instruction: Instruction, direction: str, output: int, input: int,
-    fused: bool,
-) -> tuple[OperandMaps, ...]:
-    raise NotImplementedError("composition")
+        _check_number("output", output, len(list(leaves(found.shape))))
+        follow = followed_maps if fused else instruction_maps
+        return follow(composer, computation, found, "output-to-input", output)
+    if fused:
+        _check_number("output", output, len(list(leaves(found.shape))))
+        return followed_maps(composer, computation, found, "input-to-output", output)
+    _check_number("operand", input, len(found.operands))
+    return instruction_maps(composer, computation, found, "input-to-output", input)
 
 
 def as_json(sets: Sequence[OperandMaps]) -> list[dict[str, Any]]:
-    return [{"operand": s.operand, "kind": s.kind, "maps": [print_map(m) for m in s.maps]} for s in sets]
-
-
-def _outputs(operation: Operation) -> int:
-    from models.hlo.shape import TupleShape
-
-    return len(operation.shape.elements) if isinstance(operation.shape, TupleShape) else 1
+    """One entry per array; `position` says where it lies in a tuple, `unknown` why there are no maps."""
+    out: list[dict[str, Any]] = []
+    for s in sets:
+        entry: dict[str, Any] = {"operand": s.operand, "kind": s.kind, "maps": [print_map(m) for m in s.maps]}
+        if s.position:
+            entry["position"] = list(s.position)
+        if s.unknown:
+            entry["unknown"] = s.unknown
+        out.append(entry)
+    return out
 
 
 def _check_number(what: str, number: int, count: int) -> None:
     if not 0 <= number < max(count, 1):
         raise LookupError(f"no {what} {number}: there {'is' if count == 1 else 'are'} {count}")
-
-
-def _provider_names(computation: Computation, instruction: Instruction) -> Callable[[str], str]:
-    """From `operand(n)` to `parameter(k)`, `constant(literal)` or the name of the instruction that provides."""
-
-    def name(provider: str) -> str:
-        if not provider.startswith("operand("):
-            return provider
-        source = computation.by_name[instruction.operands[int(provider[8:-1])]]
-        if source.opcode == "parameter":
-            return f"parameter({source.parameter_number})"
-        if source.opcode == "constant":
-            return f"constant({source.literal})"
-        return source.name
-
-    return name
-
-
-def _named(m: IndexingMap, name: Callable[[str], str]) -> IndexingMap:
-    if not m.runtime:
-        return m
-    runtime = tuple(v if v.provider is None else replace(v, provider=name(v.provider)) for v in m.runtime)
-    return replace(m, runtime=runtime)

@@ -8,6 +8,7 @@ from typing import Final
 
 from models.hlo.attributes import Attributes, AttributeValue, ComputationRef
 from models.hlo.module import Computation, Instruction, Module, Operation
+from models.indexing.composer import Composer
 from verify.devices import device_counts
 from verify.module_claims import attach
 from verify.options import Options
@@ -28,49 +29,51 @@ class InstructionClaims:
     def __init__(self, prover: Prover, options: Options) -> None:
         self._prover, self._options = prover, options
         self._operations: dict[Operation, OperationVerdicts] = {}
-        self._left_out = OperationVerdicts()
+        self._composer: Composer | None = None
 
     def module(self, module: Module, label: str) -> ModuleResults:
         """All instructions of a module, those of called computations too, in the order of the text."""
         results = ModuleResults(label)
         replicas, partitions = device_counts(module)
+        self._composer = Composer(module, replicas, partitions)
         takes = self._options.selection.takes_instruction
         for computation in module.computations:
             for instruction in computation.instructions:
                 if takes(instruction.name):
-                    verdicts = self._verdicts(module, computation, instruction, replicas, partitions)
+                    verdicts = self._verdicts(computation, instruction, replicas, partitions)
                     results.instructions.append(InstructionResult(computation.name, instruction, verdicts))
         attach(module, results, self._options)
         return results
 
     def _verdicts(
-        self, module: Module, computation: Computation, instruction: Instruction, replicas: int, partitions: int
+        self, computation: Computation, instruction: Instruction, replicas: int, partitions: int
     ) -> OperationVerdicts:
         operation = Operation.of(instruction, computation, replicas, partitions)
         if operation.opcode in COMPOSED:
-            return self._prover.add(lambda: _owed_composed(module, computation, instruction), instruction.name)
+            return self._prover.add(lambda: self._owed_composed(computation, instruction), instruction.name)
         operation = _without_bodies(operation)
         known = self._operations.get(operation)
         if known is None:
-            known = self._prover.add(lambda: _owed(operation), f"{instruction.opcode} {instruction.name}")
+            width = self._options.index_width
+            known = self._prover.add(lambda: _owed(operation, width), f"{instruction.opcode} {instruction.name}")
             self._operations[operation] = known
         return known
 
+    def _owed_composed(self, computation: Computation, instruction: Instruction) -> Iterable[Owed]:
+        from verify.claims.composed import owed
+        from verify.layout_owed import owed_layout
 
-def _owed(operation: Operation) -> Iterable[Owed]:
+        assert self._composer is not None
+        yield from owed_layout(self._composer.operation(computation, instruction))
+        yield from owed(self._composer, computation, instruction, self._options.index_width)
+
+
+def _owed(operation: Operation, index_width: int) -> Iterable[Owed]:
     from verify.claims import owed
     from verify.layout_owed import owed_layout
 
     yield from owed_layout(operation)
-    yield from owed(operation)
-
-
-def _owed_composed(module: Module, computation: Computation, instruction: Instruction) -> Iterable[Owed]:
-    from verify.claims.composed import owed
-    from verify.layout_owed import owed_layout
-
-    yield from owed_layout(Operation.of(instruction, computation))
-    yield from owed(module, computation, instruction)
+    yield from owed(operation, index_width)
 
 
 def _without_bodies(operation: Operation) -> Operation:

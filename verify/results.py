@@ -102,6 +102,16 @@ class InputProblem:
     rendered: str = ""
 
 
+@dataclass(frozen=True)
+class Comment:
+    """`hloproof: allow CLAIM because REASON` beside a rule or an instruction, for records at `line` of `file`."""
+
+    file: str
+    line: int
+    claims: tuple[str, ...]
+    justification: str
+
+
 @dataclass
 class FileResults:
     """One file: modules with instructions, or results of another kind (rules, maps, layouts), or a problem."""
@@ -111,6 +121,7 @@ class FileResults:
     modules: list[ModuleResults] = field(default_factory=list)
     others: list[ClaimResult] = field(default_factory=list)
     problems: list[InputProblem] = field(default_factory=list)
+    suppressions: tuple[Comment, ...] = ()
 
     def records(self, undecided_only: bool = False) -> Iterator[ClaimResult]:
         """Every record, in the order of the text."""

@@ -5,76 +5,151 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
-from verify.sources import KINDS
+from verify.options import Options, Selection
+from verify.report.destinations import FORMATS
+from verify.sources import KINDS, BadInput
 
-FORMATS = ("text", "json")
+def check_options(command: Any) -> Any:
+    """The arguments and options that say what to check and how; `check` and `baseline` share them."""
+    for option in reversed((
+        click.argument("paths", nargs=-1),
+        click.option("--config", type=click.Path(path_type=Path), help="Settings; else hloproof.toml, pyproject.toml."),
+        click.option("--kind", type=click.Choice(KINDS), help="Take every named file as this, whatever its suffix."),
+        click.option("--only", multiple=True, metavar="CLAIM", help="Only this claim or family (again for more)."),
+        click.option("--skip", multiple=True, metavar="CLAIM", help="Not this claim or family."),
+        click.option("--instruction", "instructions", multiple=True, metavar="NAME", help="Only this instruction."),
+        click.option("--jobs", "-j", type=click.IntRange(0), help="Worker processes; 0 is one per core."),
+        click.option("--cross", is_flag=True, default=None, help="Two engines that share no encoder must agree."),
+        click.option("--obligation-seconds", type=click.FloatRange(0, min_open=True), help="For one; default 10."),
+        click.option("--total-seconds", type=click.FloatRange(0, min_open=True), help="For all; the rest is unknown."),
+        click.option("--cache", type=click.Path(path_type=Path), help="The proof cache."),
+        click.option("--no-cache", is_flag=True, default=None, help="Neither read nor write the proof cache."),
+        click.option("--certify", type=click.Path(path_type=Path), metavar="DIR", help="Write certificates there."),
+        click.option("--layout-sensitive", is_flag=True, default=None, help="Layouts have to agree."),
+        click.option("--after-copy-insertion", is_flag=True, default=None, help="The text is the schedule."),
+        click.option("--index-width", type=click.Choice((32, 64)), help="Bits of an index; default 64."),
+    )):
+        command = option(command)
+    return command
 
 
 @click.command(
     "check",
-    epilog="""Examples:  hloproof check model.hlo
-    hloproof check dumps/ --only definition --format json""",
+    epilog="Examples:\n\n\b\n  hloproof check model.hlo\n  hloproof check dumps/ --only definition --format json",
+    context_settings={"max_content_width": 110},
 )
-@click.argument("paths", nargs=-1, required=True)
-@click.option("--kind", type=click.Choice(KINDS), help="Take every named file as this, whatever its suffix.")
-@click.option("--only", multiple=True, metavar="CLAIM", help="Only this claim or family (again for more).")
-@click.option("--skip", multiple=True, metavar="CLAIM", help="Not this claim or family.")
-@click.option("--instruction", "instructions", multiple=True, metavar="NAME", help="Only this instruction.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
-@click.option("--jobs", "-j", type=click.IntRange(0), default=0, help="Worker processes; 0 is one per core.")
-@click.option("--cross", is_flag=True, help="Prove each obligation by two engines that share no encoder.")
-@click.option("--fail-fast", is_flag=True, help="Stop at the first refutation.")
+@check_options
+@click.option("--format", "form", type=click.Choice(tuple(FORMATS)), help="What standard output gets; default text.")
+@click.option("--output", multiple=True, metavar="FORMAT=FILE", help="Also write this report there.")
+@click.option("--baseline", type=click.Path(path_type=Path), help="Tell only what is new since then.")
+@click.option("--allow-unknown", is_flag=True, default=None, help="Unknown is a warning.")
+@click.option("--severity", multiple=True, metavar="CLAIM=LEVEL", help="error, warning or off for this claim.")
+@click.option("--fail-fast", is_flag=True, default=None, help="Stop at the first refutation.")
 @click.option("--stats", is_flag=True, help="Say which engine stage decided how much.")
-@click.option("--obligation-seconds", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True)
-@click.option("--total-seconds", type=click.FloatRange(0, min_open=True), help="For all; the rest is unknown.")
-@click.option("--cache", type=click.Path(path_type=Path), help="The proof cache; default in the user's cache folder.")
-@click.option("--no-cache", is_flag=True, help="Neither read nor write the proof cache.")
-@click.option("--layout-sensitive", is_flag=True, help="Layouts of operands and results have to agree.")
-@click.option("--after-copy-insertion", is_flag=True, help="The order in the text is the schedule.")
 @click.option("--quiet", "-q", is_flag=True, help="Findings only.")
-@click.option("--verbose", "-v", is_flag=True, help="Every unknown by itself, and opcodes that are not complete.")
-def command(
-    paths: tuple[str, ...], kind: str | None, only: tuple[str, ...], skip: tuple[str, ...],
-    instructions: tuple[str, ...], form: str, jobs: int, cross: bool, fail_fast: bool, stats: bool,
-    obligation_seconds: float, total_seconds: float | None, cache: Path | None, no_cache: bool, layout_sensitive: bool,
-    after_copy_insertion: bool, quiet: bool, verbose: bool,
-) -> int:  # fmt: skip
+@click.option("--verbose", "-v", is_flag=True, help="Every unknown by itself; opcodes that are not complete.")
+def command(**given: Any) -> int:
     """Prove or refute what HLO modules, rewrite rules, indexing maps and layouts claim.
 
     PATHS are files, folders, or - for standard input.
     """
+    from verify.findings import judge
+    from verify.report import text
+    from verify.report.destinations import Style, write_file, write_standard_output
+
+    try:
+        settings = merged(given)
+        outputs = [_output(o) for o in settings.get("output", ())]
+        report = checked(settings, given["quiet"])
+        judged = judge(report, _policy(settings, report))
+        for problem in report.problems:
+            print(problem.rendered or problem.message, file=sys.stderr)
+        for form, path in outputs:
+            write_file(path, FORMATS[form](judged, Style()))
+        colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        style = Style(given["verbose"] - given["quiet"], colour)
+        form = settings.get("format") or "text"
+        write_standard_output(form, judged, style)
+        if given["stats"]:
+            for line in text.stage_lines(report):
+                print(line, file=sys.stdout if form == "text" else sys.stderr)
+    except BadInput as error:
+        raise click.ClickException(str(error)) from error
+    return int(judged.exit_status())
+
+
+def merged(given: dict[str, Any]) -> dict[str, Any]:
+    """The settings of the configuration, with what the command line says in their place.
+
+    Raises BadInput for a configuration that cannot be read.
+    """
+    from verify.configuration import read_configuration
+
+    settings = read_configuration(Path.cwd(), given["config"])
+    names = {"form": "format"}
+    told = {names.get(k, k.replace("_", "-")): v for k, v in given.items() if v is not None and v != ()}
+    if "cache" in told:
+        settings.pop("no-cache", None)
+    settings |= told
+    if not settings.get("paths"):
+        raise click.UsageError("Missing argument 'PATHS...'.")
+    return settings
+
+
+def checked(settings: dict[str, Any], quiet: bool) -> Any:
+    """The report of a check with these settings. Raises BadInput."""
     from verify.cache import default_path
     from verify.claim_catalogue import unknown_name
     from verify.driver import check
-    from verify.options import Options, Selection
     from verify.progress import progress_bar
-    from verify.report import json_report, text
-    from verify.sources import BadInput
 
+    only, skip = tuple(settings.get("only", ())), tuple(settings.get("skip", ()))
     for name in (*only, *skip):
         if sentence := unknown_name(name):
-            raise click.BadParameter(sentence)
+            raise BadInput(sentence)
     options = Options(
-        Selection(only, skip, instructions), jobs, cross, obligation_seconds, total_seconds,
-        cache=None if no_cache else cache or default_path(), fail_fast=fail_fast, layout_sensitive=layout_sensitive, after_copy_insertion=after_copy_insertion, kind=kind,
+        Selection(only, skip, tuple(settings.get("instructions", ()))),
+        jobs=settings.get("jobs", 0),
+        cross=settings.get("cross", False),
+        obligation_seconds=settings.get("obligation-seconds", 10.0),
+        total_seconds=settings.get("total-seconds"),
+        cache=None if settings.get("no-cache") else Path(settings.get("cache") or default_path()),
+        certify=settings.get("certify"),
+        fail_fast=settings.get("fail-fast", False),
+        layout_sensitive=settings.get("layout-sensitive", False),
+        after_copy_insertion=settings.get("after-copy-insertion", False),
+        index_width=settings.get("index-width", 64),
+        kind=settings.get("kind"),
     )
-    try:
-        with progress_bar(not quiet) as progress:
-            report = check(paths, options, progress)
-    except BadInput as error:
-        raise click.ClickException(str(error)) from error
-    for problem in report.problems:
-        print(problem.rendered or problem.message, file=sys.stderr)
-    if form == "json":
-        sys.stdout.writelines(json_report.chunks(report))
-    else:
-        colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-        for line in text.lines(report, verbose - quiet, colour):
-            print(line)
-    if stats:
-        for line in text.stage_lines(report):
-            print(line, file=sys.stderr if form == "json" else sys.stdout)
-    return int(report.exit_status())
+    with progress_bar(not quiet) as progress:
+        return check(settings["paths"], options, progress)
+
+
+def _output(text: str) -> tuple[str, Path]:
+    form, equals, path = text.partition("=")
+    if not equals or not path or form not in FORMATS:
+        raise BadInput(f"--output {text!r}: write FORMAT=FILE, the format one of {', '.join(FORMATS)}")
+    return form, Path(path)
+
+
+def _policy(settings: dict[str, Any], report: Any) -> Any:
+    from verify.baseline import read
+    from verify.claim_catalogue import unknown_name
+    from verify.findings import SEVERITIES, Policy
+
+    severity = dict(settings["severity"]) if isinstance(settings.get("severity"), dict) else {}
+    for text in settings.get("severity", ()) if not severity else ():
+        claim, _, level = text.partition("=")
+        if level not in SEVERITIES:
+            raise BadInput(f"--severity {text!r}: write CLAIM=LEVEL, the level one of {', '.join(SEVERITIES)}")
+        severity[claim] = level
+    for claim in severity:
+        if sentence := unknown_name(claim):
+            raise BadInput(sentence)
+    baseline = settings.get("baseline")
+    comments = tuple(c for f in report.files for c in f.suppressions)
+    return Policy(settings.get("allow-unknown", False), severity, read(Path(baseline)) if baseline else (), comments)

@@ -43,7 +43,8 @@ def command(
         return None
     what = "operand" if direction == OUTPUT_TO_INPUT else "output"
     for s in sets:
-        click.echo(f"{what} {s.operand} ({s.kind})" + ("" if s.maps else ": nothing"))
+        rest = f": unknown, {s.unknown}" if s.unknown else "" if s.maps else ": nothing"
+        click.echo(f"{what} {s.operand} ({s.kind}){rest}")
         for m in s.maps:
             for line in print_map(m).splitlines():
                 click.echo(f"  {line}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from verify.claim import Verdict
+from verify.findings import Judged
 from verify.report.records import encoded
 from verify.results import Report
 
@@ -32,8 +33,9 @@ def summary(report: Report) -> dict[str, Any]:
     }
 
 
-def chunks(report: Report) -> Iterator[str]:
+def chunks(judged: Judged) -> Iterator[str]:
     """The report as pieces of text, one obligation per line; joined they are one JSON object."""
+    report = judged.report
     problems = [
         {"file": p.file, "line": p.line, "column": p.column, "message": p.message} for p in report.problems
     ]
@@ -41,8 +43,15 @@ def chunks(report: Report) -> Iterator[str]:
     yield f' "problems": {json.dumps(problems)},\n "interrupted": {json.dumps(report.interrupted)},\n'
     yield ' "obligations": ['
     separator = "\n  "
-    for line in encoded(report):
+    known = {f.record.id: f.known for f in judged.findings if f.known is not None}
+    for line in encoded(report, known):
         yield separator
         yield line
         separator = ",\n  "
-    yield "\n ]}\n"
+    yield "\n ]"
+    if judged.gone:
+        yield ',\n "gone": ' + json.dumps([{"fingerprint": k.fingerprint, "what": k.what} for k in judged.gone])
+    if judged.stale:
+        stale = [{"file": c.file, "line": c.line, "claims": list(c.claims)} for c in judged.stale]
+        yield ',\n "stale": ' + json.dumps(stale)
+    yield "}\n"

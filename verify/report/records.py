@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from json.encoder import encode_basestring_ascii as quoted
 
 from verify.results import ClaimVerdict, Report
 
 
-def encoded(report: Report) -> Iterator[str]:
-    """One JSON object per record, in the order of the report; the same data as `json_report.obligation`."""
+def encoded(report: Report, suppressed: Mapping[str, str] | None = None) -> Iterator[str]:
+    """One JSON object per record, in the order of the report. `suppressed` says, by id, why a record does not count."""
+    if suppressed:
+        for line in encoded(report):
+            reason = suppressed.get(json.loads(line)["id"]) if '"verdict": "proved"' not in line else None
+            yield line if reason is None else f'{line[:-1]}, "suppressed": {quoted(reason)}}}'
+        return
     shared: dict[int, str] = {}
     for file in report.files:
         name = quoted(file.file)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from verify.claim import ClaimResult, Verdict
+from verify.claim import Verdict
+from verify.findings import Finding, Judged
 from verify.results import FileResults, Report
 
 _COLOURS = {
@@ -14,16 +15,24 @@ _COLOURS = {
 }  # fmt: skip
 
 
-def lines(report: Report, verbosity: int = 0, colour: bool = False) -> Iterator[str]:
+def lines(judged: Judged, verbosity: int = 0, colour: bool = False) -> Iterator[str]:
     """The report, line by line, without the problems of files that could not be read.
 
-    Unknown findings of one file that have claim, opcode and reason in common are told once with their number;
+    Unknown findings of one file that have claim and reason in common are told once with their number;
     `verbosity` 1 tells each, and lists the opcodes that are not complete. With -1 only findings are told.
     """
+    report = judged.report
+    by_file: dict[str, list[Finding]] = {}
+    for finding in judged.new:
+        by_file.setdefault(finding.record.file, []).append(finding)
     for f in report.files:
         if verbosity >= 0:
             yield f"{f.file}: not checked" if f.problems else _file_line(f, colour)
-        yield from _findings(f, verbosity, colour)
+        yield from _findings(by_file.get(f.file, []), verbosity, colour)
+    for comment in judged.stale:
+        yield f"  {comment.file}:{comment.line}: this suppression of {', '.join(comment.claims)} matches nothing"
+    for known in judged.gone:
+        yield f"  no longer found: {known.what} ({known.verdict})"
     if verbosity >= 1:
         yield from _incomplete(report)
     if report.interrupted:
@@ -54,23 +63,25 @@ def _total_line(report: Report, colour: bool) -> str:
     return f"{len(report.files)} files{what}: {_counted(report.counts(), colour)}"
 
 
-def _findings(f: FileResults, verbosity: int, colour: bool) -> Iterator[str]:
-    grouped: dict[tuple[str, str | None], list[ClaimResult]] = {}
-    for r in f.records(undecided_only=True):
-        if r.verdict is Verdict.UNKNOWN and verbosity < 1:
-            grouped.setdefault((r.claim, r.reason), []).append(r)
+def _findings(findings: list[Finding], verbosity: int, colour: bool) -> Iterator[str]:
+    grouped: dict[tuple[str, str | None], list[Finding]] = {}
+    for f in findings:
+        if f.record.verdict is Verdict.UNKNOWN and verbosity < 1:
+            grouped.setdefault((f.record.claim, f.record.reason), []).append(f)
         else:
-            yield _finding(r, colour)
+            yield _finding(f, colour)
     for same in grouped.values():
         more = f" (and {len(same) - 1} more like it; -v lists them)" if len(same) > 1 else ""
         yield _finding(same[0], colour) + more
 
 
-def _finding(r: ClaimResult, colour: bool) -> str:
+def _finding(finding: Finding, colour: bool) -> str:
+    r = finding.record
     place = f"{r.file}:{r.line}:{r.column}" if r.line else r.file
     what = f" of {r.instruction}" if r.instruction else ""
     said = r.counterexample or r.reason
-    text = f"  {place}: {_painted(str(r.verdict), r.verdict, colour)} {r.claim}{what}"
+    lenient = " (a warning)" if finding.level == "warning" else ""
+    text = f"  {place}: {_painted(str(r.verdict), r.verdict, colour)}{lenient} {r.claim}{what}"
     return f"{text}: {said}" if said else text
 
 

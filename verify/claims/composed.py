@@ -1,0 +1,89 @@
+"""What instructions owe whose meaning is that of the computations they call: their maps are composed, so the claims are
+about the composition. The instructions inside owe their own claims, one by one.
+
+The composed maps lie inside the arrays that they index, and fit machine integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from models.errors import NotModelled
+from models.hlo.module import Computation, Instruction, Operation
+from models.indexing.composer import Composer
+from models.indexing.map_set import OperandMaps
+from models.indexing.module_maps import instruction_maps
+from models.interval import Interval
+from verify.claims.definition import Subject
+from verify.claims.index_range import index_range_parts
+from verify.claims.owed import OwedClaim, arrays
+from verify.claims.relation import Direction, piece_of
+from verify.claims.statement import Part, Statement
+from verify.claims.wording import at, runtime_words, shape_words, subject
+from verify.formula import within
+
+_DIRECTIONS: Sequence[Direction] = ("output-to-input", "input-to-output")
+
+
+def owed(composer: Composer, computation: Computation, instruction: Instruction, index_width: int) -> list[OwedClaim]:
+    """Every claim that a fusion, call, while, conditional or async instruction owes."""
+    op = composer.operation(computation, instruction)
+
+    @cache
+    def maps(direction: Direction, number: int) -> tuple[OperandMaps, ...]:
+        return instruction_maps(composer, computation, instruction, direction, number)
+
+    out: list[OwedClaim] = []
+    for output, (_, output_shape) in enumerate(arrays(op.shape)):
+        for operand, shape in enumerate(op.operands):
+            for position, operand_shape in arrays(shape):
+                both = [Subject(op, output, operand, output_shape, operand_shape, d, position) for d in _DIRECTIONS]
+                out += _pair(op, both, maps, index_width)
+    return out
+
+
+def _pair(
+    op: Operation, both: Sequence[Subject], maps: Callable[[Direction, int], tuple[OperandMaps, ...]], width: int
+) -> list[OwedClaim]:
+    def set_of(about: Subject) -> OperandMaps | None:
+        forward = about.direction == "output-to-input"
+        wanted = (about.operand if forward else about.output, about.position)
+        found = maps(about.direction, about.output if forward else about.operand)
+        chosen = next((s for s in found if (s.operand, s.position) == wanted), None)
+        if chosen is not None and chosen.unknown:
+            raise NotModelled(chosen.unknown)
+        return chosen
+
+    out = []
+    for about in both:
+        words = subject(op, about.output, about.operand, about.position, about.direction)
+        out.append(OwedClaim("in-bounds", words, lambda a=about: _in_bounds(a, set_of(a))))  # type: ignore[misc]
+        out.append(OwedClaim("index-range", words, lambda a=about: index_range_parts(a, set_of(a), width)))  # type: ignore[misc]
+    return out
+
+
+def _in_bounds(about: Subject, maps: OperandMaps | None) -> list[Part]:
+    if maps is None:
+        return []
+    forward = about.direction == "output-to-input"
+    target = about.operand_shape if forward else about.output_shape
+    parts: list[Part] = []
+    for number, m in enumerate(maps.maps):
+        if len(m.results) != target.rank:
+            raise NotModelled(f"a composed map with {len(m.results)} results into rank {target.rank}")
+        piece = piece_of(m, number, about.direction, [(f"rt{k}", v.interval) for k, v in enumerate(m.runtime)])
+        if piece.is_empty:
+            continue
+        statement = Statement(piece.variables, piece.constraint_formulas)
+
+        def words(point: dict[str, int], piece=piece) -> str:  # type: ignore[no-untyped-def]
+            when = runtime_words(point, [n for n, _ in piece.runtime])
+            source, sink = about.output_words + at(piece.output, point), about.operand_words + at(piece.operand, point)
+            verb = f"{source} reads {sink}" if forward else f"{sink} goes to {source}"
+            whose = about.operand_words if forward else about.output_words
+            return f"{verb}{when}, and {whose} is {shape_words(target)}"
+
+        goals = [within(e, Interval.of_size(n)) for e, n in zip(piece.results, target.dimensions, strict=True)]
+        parts += [statement.therefore(g, "result in bounds", words) for g in goals]
+    return parts

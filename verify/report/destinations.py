@@ -1,0 +1,98 @@
+"""Reports written: which format goes where, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkstemp
+from typing import Final
+
+from verify.findings import Judged
+from verify.sources import BadInput
+
+
+@dataclass(frozen=True)
+class Style:
+    """How the text report looks. `verbosity` is -1, 0 or 1."""
+
+    verbosity: int = 0
+    colour: bool = False
+
+
+def _text(judged: Judged, style: Style) -> Iterator[str]:
+    from verify.report.text import lines
+
+    return (f"{line}\n" for line in lines(judged, style.verbosity, style.colour))
+
+
+def _json(judged: Judged, style: Style) -> Iterator[str]:
+    from verify.report.json_report import chunks
+
+    return chunks(judged)
+
+
+def _sarif(judged: Judged, style: Style) -> Iterator[str]:
+    from verify.report.sarif import chunks
+
+    return chunks(judged)
+
+
+def _junit(judged: Judged, style: Style) -> Iterator[str]:
+    from verify.report.junit import chunks
+
+    return chunks(judged)
+
+
+def _github(judged: Judged, style: Style) -> Iterator[str]:
+    from verify.report.github import chunks
+
+    return chunks(judged)
+
+
+FORMATS: Final[dict[str, Callable[[Judged, Style], Iterator[str]]]] = {
+    "text": _text, "json": _json, "sarif": _sarif, "junit": _junit, "github": _github,
+}  # fmt: skip
+
+
+def write_standard_output(form: str, judged: Judged, style: Style) -> None:
+    """Write a report to standard output. Raises BadInput when that is full."""
+    try:
+        sys.stdout.writelines(FORMATS[form](judged, style))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # What is still in the buffer cannot be written either; closing would only fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise BadInput(f"standard output: {(error.strerror or str(error)).lower()}") from error
+
+
+def write_file(path: Path, pieces: Iterable[str]) -> None:
+    """Write a file under a name of its own beside the final one, then rename it: no partial file under the final name.
+
+    Raises BadInput when the folder is missing, not writable or full.
+    """
+    temporary: Path | None = None
+    try:
+        handle, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        temporary = Path(name)
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            out.writelines(pieces)
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    except OSError as error:
+        raise BadInput(f"{path}: {(error.strerror or str(error)).lower()}") from error
+    finally:
+        if temporary is not None:
+            with suppress(OSError):
+                temporary.unlink()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
