@@ -31,6 +31,7 @@ _BLANKS = re.compile(r"\s+")
 _COMPUTATION_HEAD = re.compile(r"(?:ENTRY\b\s*)?(?:%[A-Za-z0-9_.\-]+|[A-Za-z_][A-Za-z0-9_.\-]*)?\s*[({]", re.ASCII)
 _NOT_TEXT = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\udc80-\udcff]")
 _TEXT_PROTO = re.compile(r"[a-z_]+[ \t]*(?::|\{[ \t\r\n]*[a-z_]+[ \t]*[:{])", re.ASCII)
+_MAX_OPERANDS: Final = 500_000
 _PREAMBLE: Final = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 _PREAMBLE_LINE = re.compile(r"[0-9]+[ \t]+[^\n]*", re.ASCII)
 
@@ -270,6 +271,8 @@ class _Reader:
                     instruction.operands.append(names[1:] if names[0] == "%" else names)
                     return
             else:
+                if names.count(",") >= _MAX_OPERANDS:
+                    raise scanner.error(f"more than {_MAX_OPERANDS} operands")
                 parts = [part.strip() for part in names.split(",")]
                 if all(_NAME.fullmatch(part) for part in parts):
                     scanner.pos = simple.end()
@@ -280,6 +283,8 @@ class _Reader:
             if instruction.operands:
                 scanner.expect(",", "or ')' among the operands")
             self.operand(computation, instruction)
+            if len(instruction.operands) > _MAX_OPERANDS:
+                raise scanner.error(f"more than {_MAX_OPERANDS} operands")
         scanner.leave()
 
     def operand(self, computation: DraftComputation, instruction: DraftInstruction) -> None:
