@@ -94,7 +94,7 @@ _ENTRIES: Final = (
         "Each logical element of the result lies where the element of the operand that it is said to be lies, layouts "
         "included; where element counts differ, what is left over is padding.",
         "bitcast of f32[2,3]{1,0} to f32[3,2]{0,1}: a transpose of the index, nothing moves.",
-        "bitcast of f32[2,3]{1,0} to f32[3,2]{1,0} said to be a transpose: result (0, 1) lies at 1, and operand (1, 0) at 3.",
+        "bitcast of f32[2,3]{1,0} to f32[3,2]{1,0} said to be a transpose: result (0, 1) lies at 1, operand (1, 0) at 3.",
     ),
     Entry(
         "rule", "rule", "A rewrite rule is right for all values that meet its conditions.",
@@ -181,6 +181,82 @@ _ENTRIES: Final = (
         "b(f32[4]) custom-call(b), output_to_operand_aliasing={{}: (0, {})}.",
         "the same without the declaration; two calls that take the same buffer.",
     ),
+    Entry(
+        "async-chain", "async", "Every start is finished once, and every done finishes a start.",
+        "A start reaches one done on every path, through tuples, loops, branches and calls; only a while loop may carry "
+        "a chain on without one. Every update and done continues a chain of its own kind.",
+        "async-start, async-update, async-done, one after the other.",
+        "one async-start whose value goes to two async-done.",
+    ),
+    Entry(
+        "async-done", "async", "What a done returns is the result of the chain that it ends.",
+        "The shape of a done equals the result bound by the chain: the second position of the start's tuple, or the one "
+        "that the opcode's own form uses (copy-start keeps its destination at {0}).",
+        "async-done of ((f32[8]), f32[4], u32[]) returning f32[4].",
+        "the same returning f32[8].",
+    ),
+    Entry(
+        "async-linear", "async", "Every start and update has one user, the next link of its chain.",
+        "The stricter sentence of XLA's documents. Compilers carry starts through tuples and loops, so it is checked "
+        "only when it is named.",
+        "start used by done alone.",
+        "start in a tuple that is carried round a loop.",
+        on_request=True,
+    ),
+    Entry(
+        "async-shape", "async", "A start returns its operands, and its result as far as it is bound.",
+        "The tuple of a start or update holds the operands' shapes, the result's and contexts, at the positions of its "
+        "form; flat and nested tuples are both read.",
+        "async-start of f32[8] returning ((f32[8]), f32[4], u32[]).",
+        "the same returning ((f32[9]), f32[4], u32[]).",
+    ),
+    Entry(
+        "async-computation", "async", "A chain's computation holds one operation and is called by chains only.",
+        "On the main thread the called computation holds parameters and a root. Only asynchronous instructions call it, "
+        "and all links that name a computation name the same one.",
+        "%wrapped holding two parameters and an all-gather.",
+        "an async-start and a call of the same computation.",
+    ),
+    Entry(
+        "async-thread", "async", "All links of a chain agree on the execution thread.",
+        "The links of a chain, the computation it calls and the other callers of that name one execution thread.",
+        'async_execution_thread="parallel" on start and done.',
+        'start on "parallel", its computation on "main".',
+    ),
+    Entry(
+        "async-alias", "async", "Declared aliasing names operands and results that exist and have equal shapes.",
+        "Each entry of output_to_operand_aliasing of a start or update pairs a position of the result with a position "
+        "of an operand of the same shape.",
+        "{0}: (0, {}) with f32[8] on both sides.",
+        "{0}: (0, {}) with f32[4] and f32[8].",
+    ),
+    Entry(
+        "async-binding", "async", "At the end of a chain everything is bound, and what is bound stays.",
+        "Operands and results may be given at a start, at an update or at the done. At the end all parameters of the "
+        "computation are bound, and from link to link what is bound only grows.",
+        "start with the first operand, update with the second, done.",
+        "start, done, and the second operand nowhere.",
+    ),
+    Entry(
+        "async-channel", "async", "A send or recv has one consumer, on its own channel.",
+        "A send or recv is consumed once, by its done, which names the same channel; host transfers that share a "
+        "channel have the same attributes.",
+        "send channel_id=1, send-done channel_id=1.",
+        "recv channel_id=1, recv-done channel_id=2.",
+    ),
+    Entry(
+        "collective-deadlock", "module", "No devices wait for each other in a circle.",
+        "Source and target pairs of sends and recvs agree and are unique, and along the schedule every device gets to "
+        "the end: none stands before a recv for ever.",
+        "device 0 sends to 1 and then receives; device 1 receives and then sends.",
+        "both receive first.",
+    ),
+    Entry(
+        "buffer-alias", "module", "A value of buffer type that goes in comes out, or is declared consumed.",
+        "Every operand of buffer type is aliased by exactly one result, and no buffer is taken by two writers.",
+        "custom-call of b(f32[4]) with output_to_operand_aliasing={{}: (0, {})}.",
+        "the same without the aliasing.",
+    ),
 )  # fmt: skip
 
 CATALOGUE: Final[Mapping[str, Entry]] = {e.name: e for e in _ENTRIES}
@@ -188,7 +264,7 @@ CATALOGUE: Final[Mapping[str, Entry]] = {e.name: e for e in _ENTRIES}
 
 def families() -> tuple[str, ...]:
     """The names that stand for several claims."""
-    return tuple(dict.fromkeys(family(name) for name in CATALOGUE))
+    return tuple(dict.fromkeys((*(family(name) for name in CATALOGUE), "hazard")))
 
 
 def unknown_name(name: str) -> str | None:
