@@ -93,7 +93,7 @@ def layouts(rank: int) -> st.SearchStrategy[Layout]:
 arrays = st.lists(st.integers(0, 40), max_size=4).flatmap(
     lambda sizes: st.builds(
         ArrayShape, st.sampled_from(sorted(ELEMENT_BITS)), st.just(tuple(sizes)), st.just(()),
-        st.none() | layouts(len(sizes)))  # fmt: skip
+        st.none() | layouts(len(sizes)))
 )
 shapes = st.recursive(
     arrays | st.just(TokenShape()) | arrays.map(BufferShape),
