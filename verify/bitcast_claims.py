@@ -51,7 +51,7 @@ def same_size(operand: ArrayShape, result: ArrayShape) -> LayoutClaim:
     def describe(_: Model) -> str:
         return f"{print_shape(operand)} takes {bits[0]} bits of memory, {print_shape(result)} takes {bits[1]}"
 
-    return LayoutClaim("same-size", f"both take {bits[0]} bits of memory", (direct,), direct, describe)
+    return LayoutClaim("same-size", "both take equally many bits of memory", (direct,), direct, describe)
 
 
 def kept(one: ArrayShape, other: ArrayShape, name: str, other_name: str) -> LayoutClaim:
@@ -77,7 +77,7 @@ def kept(one: ArrayShape, other: ArrayShape, name: str, other_name: str) -> Layo
 
     def describe(model: Model) -> str:
         index = ", ".join(str(model[f"d{i}"]) for i in range(one.rank))
-        where = f"position {evaluate(there, model)} of the {other_name}, which is padding there"
+        where = f"position {evaluate(there, model)} of the {other_name}, where no element is"
         bits = "" if own == 1 and their == 1 else f" (bits from {evaluate(place, model) * atom} on)"
         return f"element [{index}] of the {name} {print_shape(one)} lies at {where}{bits}"
 

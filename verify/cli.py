@@ -26,6 +26,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "explain": Entry("explain", "Say what a claim means, with examples."),
     "indexing": Entry("indexing", "Print the indexing maps of an instruction."),
     "run": Entry("run", "Evaluate a module on given or random inputs."),
+    "layout": Entry("layout", "Say where elements lie in memory, and prove it."),
     "serve": Entry("serve", "Answer JSON-RPC requests on standard input, one per line."),
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from models.bitcast import decompose, is_decomposable
 from models.errors import NotModelled
 from models.hlo.shape import ArrayShape, BufferShape, Shape, leaves
 from models.hlo.shape_text import parse_shape, print_shape
@@ -20,6 +21,7 @@ from models.memory_size import (
 )
 from models.physical import part_count, part_of, physical_dimensions
 from models.tiling import expanded_dimensions, index_of, position_of
+from verify.bitcast_claims import bitcast_claims, same_positions
 from verify.budget import DEFAULT, Budget
 from verify.claim import Verdict
 from verify.contiguity import judged_runs
@@ -145,4 +147,37 @@ def _places(shape: ArrayShape, index: tuple[int, ...] | None, linear_index: int 
         if index is None:
             out |= {"linear_index": linear_index, "index": at["index"]}
         out["at"] = at
+    return out
+
+
+def compared(one: str, two: str, budget: Budget = DEFAULT, cross: bool = False) -> Answer:
+    """Two shapes with layouts: whether every element has the same position in both (where their sizes agree), and
+    whether a bitcast from one to the other keeps every bit. The verdict is that of the positions where the sizes
+    agree, else that of the bitcast.
+
+    Raises InputError, and LookupError for what is no array.
+    """
+    shapes = [parse_shape(text) for text in (one, two)]
+    operand, result = [_array(s) for s in shapes]
+    if operand is None or result is None:
+        raise LookupError("two arrays can be compared, not tuples or tokens")
+    prove = partial(_prove, budget=budget, cross=cross)
+    same = operand.dimensions == result.dimensions
+    try:
+        positions = judge([same_positions(operand, result)] if same else [], prove)
+        moved = judge(bitcast_claims(operand, result), prove)
+    except NotModelled as error:
+        reason = f"not modelled: {error}"
+        return {"shape": print_shape(shapes[1]), "verdict": "unknown", "reason": reason, "obligations": []}
+    out: Answer = {
+        "shape": print_shape(shapes[1]), "verdict": str(worst(j.verdict for j in (positions or moved))),
+        "bitcast": str(worst(j.verdict for j in moved)),
+        "obligations": [as_json(j) for j in positions] + [{**as_json(j), "claim": f"bitcast-{j.claim}"} for j in moved],
+    }  # fmt: skip
+    if is_decomposable(operand, result):
+        d = decompose(operand, result)
+        out["decomposition"] = {
+            "first": list(d.first), "flattened": print_shape(d.flattened), "reshaped": print_shape(d.reshaped),
+            "second": list(d.second),
+        }  # fmt: skip
     return out

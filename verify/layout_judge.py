@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from verify.claim import Verdict
 from verify.layout_claims import LayoutClaim
@@ -27,12 +27,13 @@ class JudgedClaim:
 
 
 def judge(claims: Iterable[LayoutClaim], prove: Prove) -> tuple[JudgedClaim, ...]:
-    """The verdicts; equal obligations are proved once."""
+    """The verdicts; equal obligations are proved once, and their time counts once."""
     known: dict[Obligation, Outcome] = {}
 
     def ask(obligation: Obligation) -> Outcome:
-        if obligation not in known:
-            known[obligation] = prove(obligation)
+        if obligation in known:
+            return replace(known[obligation], ms=0.0)
+        known[obligation] = prove(obligation)
         return known[obligation]
 
     return tuple(judge_one(c, ask) for c in claims)

@@ -1,0 +1,76 @@
+"""`hloproof layout`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.command(
+    "layout",
+    epilog="""Examples:  hloproof layout 'bf16[16,1023,1025]{2,1,0:T(8,128)(2,1)}' --index 3,17,5
+    hloproof layout 'f32[?,?]{1,0:T(8,128)}'          (for all sizes)""",
+)
+@click.argument("shape")
+@click.option("--index", metavar="I,J,..", help="Say where this element lies.")
+@click.option("--linear", type=click.IntRange(0), metavar="N", help="Say what lies at this position.")
+@click.option("--compare", metavar="SHAPE", help="The same positions? And is a bitcast to SHAPE right?")
+@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+@click.option("--svg", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Draw array and memory.")
+@click.option("--at", metavar="I,..", help="Which slice to draw: the index of the dimensions before the last two.")
+@click.option("--cross", is_flag=True, help="Prove each obligation by two engines that share no encoder.")
+def command(
+    shape: str, index: str | None, linear: int | None, compare: str | None, form: str, svg: Path | None,
+    at: str | None, cross: bool,
+) -> int:  # fmt: skip
+    """Say where the elements of SHAPE lie in memory, and prove that each has a place of its own."""
+    from verify.claim import Verdict
+    from verify.layout_answer import answer, compared
+    from verify.report.layout_text import lines
+    from verify.results import exit_status
+
+    try:
+        found = answer(shape, _numbers(index, "--index"), linear, cross=cross)
+        if compare is not None:
+            found["compare"] = compared(shape, compare, cross=cross)
+        if svg is not None:
+            _draw(shape, _numbers(at, "--at") or (), svg)
+    except (LookupError, ValueError) as error:
+        raise click.ClickException(str(error.args[0])) from error
+    if form == "json":
+        click.echo(json.dumps(found, indent=1))
+    else:
+        for line in lines(found):
+            click.echo(line)
+    verdicts = {Verdict(found["verdict"])} | ({Verdict(found["compare"]["verdict"])} if compare is not None else set())
+    return int(exit_status(verdicts, False))
+
+
+def _numbers(text: str | None, option: str) -> tuple[int, ...] | None:
+    """`3,17,5`; nothing, for a scalar, is the empty index."""
+    if text is None:
+        return None
+    entries = text.strip("[]() ").replace(" ", "").split(",")
+    try:
+        return tuple(int(e) for e in entries if e or len(entries) > 1)
+    except ValueError:
+        raise click.BadParameter(f"expected numbers such as 3,17,5, not {text!r}", param_hint=option) from None
+
+
+def _draw(shape: str, at: tuple[int, ...], path: Path) -> None:
+    from models.errors import NotModelled
+    from models.hlo.shape import ArrayShape
+    from models.hlo.shape_text import parse_shape
+    from verify.report.layout_svg import draw
+
+    array = parse_shape(shape)
+    if not isinstance(array, ArrayShape):
+        raise click.ClickException("--svg draws one array")
+    try:
+        path.write_text(draw(array, at), encoding="utf-8")
+    except NotModelled as error:
+        raise click.ClickException(f"--svg: {error}") from error
+    except OSError as error:
+        raise click.ClickException(f"--svg: {path}: {(error.strerror or str(error)).lower()}") from error
