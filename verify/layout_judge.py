@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from models.interval import Interval
 from verify.claim import Verdict
 from verify.layout_claims import LayoutClaim
 from verify.obligation import Obligation, Outcome
@@ -56,9 +57,34 @@ def judge_one(claim: LayoutClaim, prove: Prove) -> JudgedClaim:
     reason = decisive.reason or None if decisive is not None else "no sub-goals"
     if failed is not None and claim.direct is None and verdict is Verdict.REFUTED:
         verdict, reason = Verdict.UNKNOWN, f"the sub-goal `{failed[0].label}` does not hold"
+    counterexample = None
+    if verdict is Verdict.REFUTED and decisive is not None and claim.direct is not None:
+        decisive = first_counterexample(claim.direct, decisive, prove)
+        counterexample = claim.describe(dict(decisive.model))
     return JudgedClaim(
         claim.name, claim.statement, verdict, tuple(sorted({e for o in outcomes for e in o.engines})),
-        sum(o.ms for o in outcomes), len(outcomes),
-        claim.describe(dict(decisive.model)) if decisive is not None and verdict is Verdict.REFUTED else None,
-        reason if verdict is not Verdict.PROVED else None,
-    )  # fmt: skip
+        sum(o.ms for o in outcomes), len(outcomes), counterexample, reason if verdict is not Verdict.PROVED else None,
+    )
+
+
+def first_counterexample(obligation: Obligation, refuted: Outcome, prove: Prove) -> Outcome:
+    """The counterexample that is smallest in the order of the variables, found by halving each interval in turn. Where
+    an engine gives up on the way, the best one so far."""
+    best = refuted
+    variables = list(obligation.variables)
+    for i, (name, interval) in enumerate(variables):
+        if interval is None:
+            return best
+        lower, found = interval.lower, dict(best.model)[name]
+        while lower < found:
+            middle = (lower + found) // 2
+            variables[i] = (name, Interval(lower, middle))
+            outcome = prove(replace(obligation, variables=tuple(variables)))
+            if outcome.verdict == "refuted":
+                best, found = outcome, dict(outcome.model)[name]
+            elif outcome.verdict == "proved":
+                lower = middle + 1
+            else:
+                return best
+        variables[i] = (name, Interval.point(found))
+    return best
