@@ -29,7 +29,8 @@ class RuntimeVariable:
     `provider` is `operand(n)` in the maps of one instruction, and `parameter(n)`, `constant(literal)` or the name of an
     instruction in the maps of a module. `index` maps the dims and range variables of the owning map to the element of
     the provider; its dims are those of the owning map, its range variables all of them or none, its runtime variables
-    its own. Both are absent where a text does not say.
+    its own; where the provider is another device's, its replica part says which. Both are absent where a text does not
+    say.
     """
 
     interval: Interval
@@ -200,6 +201,11 @@ def _after(first: IndexingMap, v: RuntimeVariable, ranges: tuple[Variable, ...])
     runtime = [_after(first, inner, ranges) for inner in index.runtime]
     runtime += [_carried(outer, ranges, first.ranges) for outer in first.runtime]
     carried = IndexingMap(first.dims, results, (*ranges, *first.ranges), tuple(runtime), tuple(constraints))
+    if first.replica is not None or index.replica is not None:
+        # The provider is read on the device that holds the element, not on the reader.
+        steps = [] if first.replica is None else [substitute(e, moved) for e in first.replica.results]
+        steps += [] if index.replica is None else [substitute(e, into) for e in index.replica.results]
+        carried = replace(carried, replica=replace(carried, results=tuple(steps)))
     return replace(v, index=_used_only(carried))
 
 
@@ -207,19 +213,24 @@ def _used_only(m: IndexingMap) -> IndexingMap:
     """The map without runtime variables that its results and constraints do not use, and without range variables when
     they, and the index maps of its runtime variables, use none."""
     used = frozenset[str]().union(*(e.free for e in m.results), *(c.expr.free for c in m.constraints))
+    if m.replica is not None:
+        used = used.union(*(e.free for e in m.replica.results))
     kept = [k for k in range(len(m.runtime)) if f"rt{k}" in used]
     renumbered = {f"rt{k}": rt(new) for new, k in enumerate(kept) if new != k}
     runtime = tuple(m.runtime[k] for k in kept)
     ranges_used = any(name.startswith("s") for name in used) or any(
         v.index is not None and v.index.ranges for v in runtime
     )
-    return IndexingMap(
+    out = IndexingMap(
         m.dims,
         tuple(substitute(e, renumbered) for e in m.results),
         m.ranges if ranges_used else (),
         runtime,
         tuple(Constraint(substitute(c.expr, renumbered), c.interval) for c in m.constraints),
     )
+    if m.replica is None:
+        return out
+    return replace(out, replica=replace(out, results=tuple(substitute(e, renumbered) for e in m.replica.results)))
 
 
 def _unique(*groups: Sequence[str]) -> list[list[str]]:

@@ -26,3 +26,6 @@ class OperandMaps:
     maps: tuple[IndexingMap, ...]
     position: tuple[int, ...] = ()
     """Where the array lies in the operand's tuple; () for operands that are arrays."""
+    unknown: str = ""
+    """Why nothing is known of this operand, in which case there are no maps: the opcode on the way without a map. Only
+    composed answers have it; a single operation without maps raises NotModelled."""

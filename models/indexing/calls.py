@@ -1,0 +1,241 @@
+"""Instructions that are composed through the computations they call: fusion, call, conditional, while, async."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from models.errors import NotModelled
+from models.hlo.attributes import ComputationRef
+from models.hlo.module import Computation, Instruction
+from models.hlo.shape import leaves
+from models.indexing.box import bounds, holds_data, to_scalar, whole
+from models.indexing.composer import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Composer, Position, Step
+from models.indexing.route import Route, is_identity
+from models.indexing_map import identity
+
+
+def reads_through(
+    composer: Composer, computation: Computation, instruction: Instruction, position: Position
+) -> tuple[Step, ...]:
+    """From one array of the instruction to the arrays of its operands. Raises NotModelled."""
+    match instruction.opcode:
+        case "fusion" | "call":
+            callee = _callee(composer, instruction, ("calls", "to_apply"), len(instruction.operands))
+            steps = composer.through(callee, OUTPUT_TO_INPUT, 0, position)
+            return tuple(composer.leaving(s, computation, instruction.operands) for s in steps)
+        case "conditional":
+            return _conditional_reads(composer, computation, instruction, position)
+        case "while":
+            return _while_reads(composer, computation, instruction, position)
+        case "async-start":
+            return _async_start_reads(composer, computation, instruction, position)
+        case "async-update":
+            return (_same(computation, instruction, position, position),)
+        case "async-done":
+            return (_same(computation, instruction, position, (1, *position)),)
+    raise NotModelled(f"{instruction.opcode} is not composed")
+
+
+def writes_through(
+    composer: Composer, computation: Computation, instruction: Instruction, operand: int, position: Position
+) -> tuple[Step, ...]:
+    """From one array of an operand to the arrays of the instruction. Raises NotModelled."""
+    match instruction.opcode:
+        case "fusion" | "call":
+            callee = _callee(composer, instruction, ("calls", "to_apply"), len(instruction.operands))
+            steps = composer.through(callee, INPUT_TO_OUTPUT, operand, position)
+            return tuple(composer.leaving(s, computation, instruction.operands) for s in steps)
+        case "conditional":
+            return _conditional_writes(composer, computation, instruction, operand, position)
+        case "while":
+            return _while_writes(composer, computation, instruction, position)
+        case "async-start":
+            callee = _callee(composer, instruction, ("calls", "async_wrapped_computation"), len(instruction.operands))
+            steps = composer.through(callee, INPUT_TO_OUTPUT, operand, position)
+            later = tuple(
+                Step(0, (1, *s.position), s.kind, s.routes, s.unknown)
+                for s in (composer.leaving(s, computation, instruction.operands) for s in steps)
+            )
+            return *later, _step_same(computation, instruction, operand, position, (0, operand, *position))
+        case "async-update":
+            return (_step_same(computation, instruction, operand, position, position),)
+        case "async-done":
+            if position[:1] != (1,):
+                return ()
+            return (_step_same(computation, instruction, operand, position, position[1:]),)
+    raise NotModelled(f"{instruction.opcode} is not composed")
+
+
+def _callee(composer: Composer, instruction: Instruction, names: tuple[str, ...], arity: int) -> Computation:
+    """The computation that the first of these attributes names; it must take `arity` parameters."""
+    for name in names:
+        value = instruction.attributes.get(name)
+        if isinstance(value, ComputationRef):
+            return _checked(composer, instruction, value.name, arity)
+    raise NotModelled(f"{instruction.opcode} that names no computation")
+
+
+def _checked(composer: Composer, instruction: Instruction, name: str, arity: int) -> Computation:
+    callee = composer.module.by_name.get(name)
+    if callee is None:
+        raise NotModelled(f"{instruction.opcode} of an unknown computation {name}")
+    if len(callee.parameters) != arity:
+        raise NotModelled(f"{instruction.opcode} hands {arity} values to {name}, which takes {len(callee.parameters)}")
+    return callee
+
+
+def _same(computation: Computation, instruction: Instruction, position: Position, operand_position: Position) -> Step:
+    """Output `position` is the first operand's array at `operand_position`."""
+    shapes = dict(leaves(computation.by_name[instruction.operands[0]].shape))
+    leaf = shapes.get(operand_position)
+    if leaf is None or not holds_data(leaf):
+        raise NotModelled(f"{instruction.opcode} whose operand has no array at {operand_position}")
+    return Step(0, operand_position, "moves", (Route(identity(bounds(leaf))),))
+
+
+def _step_same(
+    computation: Computation, instruction: Instruction, operand: int, position: Position, output_position: Position
+) -> Step:
+    leaf = dict(leaves(computation.by_name[instruction.operands[operand]].shape))[position]
+    if output_position not in dict(leaves(instruction.shape)):
+        raise NotModelled(f"{instruction.opcode} whose result has no array at {output_position}")
+    return Step(0, output_position, "moves", (Route(identity(bounds(leaf))),))
+
+
+def _async_start_reads(
+    composer: Composer, computation: Computation, instruction: Instruction, position: Position
+) -> tuple[Step, ...]:
+    """Position {0} holds the operands, {1} the results, the rest contexts."""
+    if position[:1] == (0,):
+        operand, rest = position[1], position[2:]
+        if operand >= len(instruction.operands):
+            raise NotModelled("async-start with fewer operands than its tuple holds")
+        leaf = dict(leaves(computation.by_name[instruction.operands[operand]].shape)).get(rest)
+        if leaf is None or not holds_data(leaf):
+            raise NotModelled("async-start whose tuple does not repeat its operands")
+        return (Step(operand, rest, "moves", (Route(identity(bounds(leaf))),)),)
+    if position[:1] != (1,):
+        return ()
+    callee = _callee(composer, instruction, ("calls", "async_wrapped_computation"), len(instruction.operands))
+    steps = composer.through(callee, OUTPUT_TO_INPUT, 0, position[1:])
+    return tuple(composer.leaving(s, computation, instruction.operands) for s in steps)
+
+
+def _branches(composer: Composer, instruction: Instruction) -> tuple[Computation, ...]:
+    names: list[str] = []
+    value = instruction.attributes.get("branch_computations")
+    if isinstance(value, tuple):
+        names = [v.name for v in value if isinstance(v, ComputationRef)]
+    else:
+        for attribute in ("true_computation", "false_computation"):
+            single = instruction.attributes.get(attribute)
+            names += [single.name] if isinstance(single, ComputationRef) else []
+    if len(names) + 1 != len(instruction.operands):
+        raise NotModelled(f"conditional with {len(names)} branches and {len(instruction.operands)} operands")
+    return tuple(_checked(composer, instruction, name, 1) for name in names)
+
+
+def _conditional_reads(
+    composer: Composer, computation: Computation, instruction: Instruction, position: Position
+) -> tuple[Step, ...]:
+    """Operand 0 selects; of the branches one is taken, so each one's maps are a bound."""
+    out = bounds(dict(leaves(instruction.shape))[position])
+    found = [Step(0, (), "reads", (Route(to_scalar(out)),))]
+    for n, branch in enumerate(_branches(composer, instruction), start=1):
+        for s in composer.through(branch, OUTPUT_TO_INPUT, 0, position):
+            outside = composer.leaving(s, computation, (instruction.operands[n],))
+            found.append(replace(outside, number=n, kind="bound"))
+    return tuple(found)
+
+
+def _conditional_writes(
+    composer: Composer, computation: Computation, instruction: Instruction, operand: int, position: Position
+) -> tuple[Step, ...]:
+    outputs = [(place, bounds(leaf)) for place, leaf in leaves(instruction.shape) if holds_data(leaf)]
+    if operand == 0:
+        return tuple(Step(0, place, "reads", (Route(whole((), out)),)) for place, out in outputs)
+    branch = _branches(composer, instruction)[operand - 1]
+    return tuple(
+        replace(composer.leaving(s, computation, (instruction.operands[operand],)), kind="bound")
+        for s in composer.through(branch, INPUT_TO_OUTPUT, 0, position)
+    )
+
+
+def _while_reads(
+    composer: Composer, computation: Computation, instruction: Instruction, position: Position
+) -> tuple[Step, ...]:
+    """An array that the body hands on unchanged is the initial one. Any other may depend on all of every array that the
+    loop makes it depend on, and on what decides the number of turns: a bound."""
+    depends = _while_dependences(composer, instruction)
+    shapes = dict(leaves(instruction.shape))
+    out = bounds(shapes[position])
+    if depends[position] is None:
+        return (Step(0, position, "moves", (Route(identity(out)),)),)
+    reached = _closure(depends, position)
+    return tuple(
+        Step(0, place, "bound", (Route(whole(out, bounds(shapes[place]))),)) for place in shapes if place in reached
+    )
+
+
+def _while_writes(
+    composer: Composer, computation: Computation, instruction: Instruction, position: Position
+) -> tuple[Step, ...]:
+    depends = _while_dependences(composer, instruction)
+    shapes = dict(leaves(instruction.shape))
+    start = bounds(shapes[position])
+    found: list[Step] = []
+    for place, leaf in shapes.items():
+        if place not in depends:
+            continue
+        if depends[place] is None:
+            if place == position:
+                found.append(Step(0, place, "moves", (Route(identity(start)),)))
+        elif position in _closure(depends, place):
+            found.append(Step(0, place, "bound", (Route(whole(start, bounds(leaf))),)))
+    return tuple(found)
+
+
+_Dependences = dict[Position, frozenset[Position] | None]
+
+
+def _while_dependences(composer: Composer, instruction: Instruction) -> _Dependences:
+    """For each array of the state the arrays that one turn, or the decision to take it, makes it from; None where the
+    body hands it on unchanged."""
+    condition = instruction.attributes.get("condition")
+    body = instruction.attributes.get("body")
+    if not isinstance(condition, ComputationRef) or not isinstance(body, ComputationRef):
+        raise NotModelled("while without condition and body")
+    decides: set[Position] = set()
+    for s in composer.through(_checked(composer, instruction, condition.name, 1), OUTPUT_TO_INPUT, 0, ()):
+        if s.unknown:
+            raise NotModelled(s.unknown)
+        decides.add(s.position)
+    turn = _checked(composer, instruction, body.name, 1)
+    found: _Dependences = {}
+    for place, leaf in leaves(instruction.shape):
+        if not holds_data(leaf):
+            continue
+        steps = composer.through(turn, OUTPUT_TO_INPUT, 0, place)
+        if any(s.unknown for s in steps):
+            raise NotModelled(next(s.unknown for s in steps if s.unknown))
+        if (
+            len(steps) == 1
+            and steps[0].position == place
+            and steps[0].kind == "moves"
+            and len(steps[0].routes) == 1
+            and is_identity(steps[0].routes[0].map)
+        ):
+            found[place] = None
+        else:
+            found[place] = frozenset({*decides, place, *(s.position for s in steps)})
+    return found
+
+
+def _closure(depends: _Dependences, start: Position) -> set[Position]:
+    reached, waiting = {start}, [start]
+    while waiting:
+        for place in depends.get(waiting.pop()) or ():
+            if place not in reached:
+                reached.add(place)
+                waiting.append(place)
+    return reached

@@ -1,0 +1,329 @@
+"""Maps through computations: from any instruction to all it is made of, or to all that is made of it.
+
+The walk visits the instructions of one computation in topological order, forwards or backwards, and keeps for every
+array on the way the set of different maps that lead there; equal maps are followed once, so time goes with the number
+of different maps, not with the number of paths. Calls and fusions are composed in their own computations first.
+
+Composed maps promise relations: range variables that nothing uses are dropped, so how often an element is read is not
+kept. A read through an opcode without a map makes everything behind it unknown, with the name of that opcode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from models.errors import NotModelled
+from models.hlo.attributes import ReplicaGroups
+from models.hlo.module import Computation, Instruction, Module, Operation
+from models.hlo.shape import leaves
+from models.indexing import input_to_output, output_to_input
+from models.indexing.box import bounds, holds_data
+from models.indexing.map_set import Kind, OperandMaps
+from models.indexing.providers import named, operand_number, resolved
+from models.indexing.route import Direction, Reached, Route, join, joint_kind
+from models.indexing_map import IndexingMap, identity
+
+MOST_MAPS: Final = 2048
+"""Different maps to one array beyond which they are given up as unknown."""
+DEEPEST_NESTING: Final = 60
+"""Calls inside calls beyond which maps are given up as unknown."""
+
+Position = tuple[int, ...]
+Place = tuple[str, Position]
+"""An array of a computation: an instruction's name and a position in its tuple."""
+Simplify = Callable[[IndexingMap], IndexingMap]
+
+OUTPUT_TO_INPUT: Final[Direction] = "output-to-input"
+INPUT_TO_OUTPUT: Final[Direction] = "input-to-output"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """From an array of one instruction to an array of a neighbour, and by which routes.
+
+    Backwards the neighbour's array is the one at `position` of operand `number`; forwards it is the one at `position`
+    of the user, and `number` is 0.
+    """
+
+    number: int
+    position: Position
+    kind: Kind
+    routes: tuple[Route, ...]
+    unknown: str = ""
+
+
+class Composer:
+    """Composes the maps of one module; keeps what it has composed."""
+
+    def __init__(
+        self, module: Module, replicas: int = 1, partitions: int = 1, simplify: Simplify | None = None
+    ) -> None:
+        self.module, self._replicas, self._partitions = module, replicas, partitions
+        self._simplify = simplify
+        self._plain: dict[tuple[Operation, Direction, int], tuple[OperandMaps, ...] | NotModelled] = {}
+        self._operations: dict[tuple[str, str], Operation] = {}
+        self._callees: dict[tuple[str, Direction, int, Position], tuple[Step, ...]] = {}
+        self._order: dict[str, list[Instruction]] = {}
+        self._open: list[str] = []
+
+    def operation(self, computation: Computation, instruction: Instruction) -> Operation:
+        key = (computation.name, instruction.name)
+        found = self._operations.get(key)
+        if found is None:
+            found = Operation.of(instruction, computation, self._replicas, self._partitions)
+            self._operations[key] = found
+        return found
+
+    def plain(
+        self, computation: Computation, instruction: Instruction, direction: Direction, number: int
+    ) -> tuple[OperandMaps, ...]:
+        """The maps of an instruction by itself, providers named. Raises NotModelled."""
+        op = self.operation(computation, instruction)
+        key = (op, direction, number)
+        found = self._plain.get(key)
+        if found is None:
+            try:
+                found = output_to_input(op, number) if direction == OUTPUT_TO_INPUT else input_to_output(op, number)
+            except NotModelled as error:
+                found = error
+            self._plain[key] = found
+        if isinstance(found, NotModelled):
+            raise found
+        if any(m.runtime for s in found for m in s.maps):
+            return named(found, instruction, computation)
+        return found
+
+    def backwards(self, computation: Computation, instruction: Instruction, position: Position) -> dict[Place, Reached]:
+        """From one array of an instruction to every array that it is made of, itself included."""
+        return self._walk(computation, (instruction.name, position), OUTPUT_TO_INPUT)
+
+    def forwards(self, computation: Computation, instruction: Instruction, position: Position) -> dict[Place, Reached]:
+        """From one array of an instruction to every array that is made of it, itself included."""
+        return self._walk(computation, (instruction.name, position), INPUT_TO_OUTPUT)
+
+    def _walk(self, computation: Computation, start: Place, direction: Direction) -> dict[Place, Reached]:
+        shapes = dict(leaves(computation.by_name[start[0]].shape))
+        if start[1] not in shapes:
+            raise ValueError(f"{start[0]} has no array at position {start[1]}")
+        routes: dict[str, dict[Position, dict[Route, Kind]]] = {}
+        unknown: dict[str, dict[Position, str]] = {}
+        if not holds_data(shapes[start[1]]):
+            return {}
+        routes[start[0]] = {start[1]: {Route(identity(bounds(shapes[start[1]]))): "moves"}}
+        found: dict[Place, Reached] = {}
+        order = self._ordered(computation)
+        for instruction in reversed(order) if direction == OUTPUT_TO_INPUT else order:
+            here, lost = routes.pop(instruction.name, {}), unknown.pop(instruction.name, {})
+            for position in dict.fromkeys((*here, *lost)):
+                arrived = here.get(position, {})
+                why = lost.get(position, "")
+                if len(arrived) > MOST_MAPS:
+                    why = f"more than {MOST_MAPS} different maps"
+                found[instruction.name, position] = Reached({} if why else arrived, why)
+                for name, step in self._steps(computation, instruction, position, direction, why):
+                    self._advance(arrived, name, step, direction, routes, unknown)
+        return found
+
+    def _advance(
+        self, arrived: dict[Route, Kind], name: str, step: Step, direction: Direction,
+        routes: dict[str, dict[Position, dict[Route, Kind]]], unknown: dict[str, dict[Position, str]],
+    ) -> None:
+        if step.unknown:
+            unknown.setdefault(name, {}).setdefault(step.position, step.unknown)
+            return
+        target = routes.setdefault(name, {}).setdefault(step.position, {})
+        for route, kind in arrived.items():
+            joint = joint_kind((kind, step.kind))
+            for second in step.routes:
+                try:
+                    joined = self._joined(route, second, direction)
+                except NotModelled as error:
+                    unknown.setdefault(name, {}).setdefault(step.position, str(error))
+                    return
+                # An exact map and an equal one that is only a bound: the elements are read all the same.
+                target[joined] = joint if joined not in target else _better(target[joined], joint)
+
+    def _joined(self, first: Route, second: Route, direction: Direction) -> Route:
+        joined = join(first, second, direction)
+        if self._simplify is None or joined is first or joined.map.is_trivially_empty:
+            return joined
+        return Route(self._simplify(joined.map), joined.tables)
+
+    def _steps(
+        self, computation: Computation, instruction: Instruction, position: Position, direction: Direction, why: str
+    ) -> Iterable[tuple[str, Step]]:
+        """The steps from one array of an instruction: to its operands' arrays, or to its users' arrays."""
+        if direction == OUTPUT_TO_INPUT:
+            for step in self.reads(computation, instruction, position, why):
+                yield instruction.operands[step.number], step
+            return
+        for user in computation.users[instruction.name]:
+            for number, operand in enumerate(user.operands):
+                if operand == instruction.name:
+                    for step in self.writes(computation, user, number, position, why):
+                        yield user.name, step
+
+    def reads(
+        self, computation: Computation, instruction: Instruction, position: Position, why: str = ""
+    ) -> tuple[Step, ...]:
+        """The steps from one array of an instruction to the arrays of its operands."""
+        if not why:
+            try:
+                if instruction.opcode in BY_BODY:
+                    from models.indexing.calls import reads_through
+
+                    return reads_through(self, computation, instruction, position)
+                number = _number(instruction, position)
+                sets = self.plain(computation, instruction, OUTPUT_TO_INPUT, number)
+                table = group_table(self.operation(computation, instruction))
+                return tuple(Step(s.operand, s.position, s.kind, _routes(s.maps, table)) for s in sets)
+            except NotModelled as error:
+                why = f"{instruction.opcode} {instruction.name}: {error}"
+        return tuple(
+            Step(n, place, "bound", (), why)
+            for n, name in enumerate(instruction.operands)
+            for place, leaf in leaves(computation.by_name[name].shape)
+            if holds_data(leaf)
+        )
+
+    def writes(
+        self, computation: Computation, instruction: Instruction, operand: int, position: Position, why: str = ""
+    ) -> tuple[Step, ...]:
+        """The steps from one array of an operand to the arrays of an instruction."""
+        places = [place for place, _ in leaves(instruction.shape)]
+        if not why:
+            try:
+                if instruction.opcode in BY_BODY:
+                    from models.indexing.calls import writes_through
+
+                    return writes_through(self, computation, instruction, operand, position)
+                sets = self.plain(computation, instruction, INPUT_TO_OUTPUT, operand)
+                table = group_table(self.operation(computation, instruction))
+                return tuple(
+                    Step(0, places[s.operand], s.kind, _routes(s.maps, table))
+                    for s in sets
+                    if s.position == position
+                )
+            except NotModelled as error:
+                why = f"{instruction.opcode} {instruction.name}: {error}"
+        return tuple(
+            Step(0, place, "bound", (), why) for place, leaf in leaves(instruction.shape) if holds_data(leaf)
+        )
+
+    def through(
+        self, callee: Computation, direction: Direction, number: int, position: Position
+    ) -> tuple[Step, ...]:
+        """From an array of the callee's root to the arrays of its parameters; or from one of parameter `number` to the
+        root's. Raises NotModelled when computations call each other in a circle or too deep."""
+        key = (callee.name, direction, number, position)
+        known = self._callees.get(key)
+        if known is not None:
+            return known
+        if callee.name in self._open:
+            raise NotModelled(f"computation {callee.name} calls itself")
+        if len(self._open) >= DEEPEST_NESTING:
+            raise NotModelled(f"calls nested deeper than {DEEPEST_NESTING}")
+        self._open.append(callee.name)
+        try:
+            if direction == OUTPUT_TO_INPUT:
+                reached = self.backwards(callee, callee.root, position)
+                steps = tuple(
+                    Step(p.parameter_number or 0, place, reached[p.name, place].kind,
+                         tuple(reached[p.name, place].routes), reached[p.name, place].unknown)
+                    for p in callee.parameters
+                    for place, _ in leaves(p.shape)
+                    if (p.name, place) in reached
+                )
+            else:
+                reached = self.forwards(callee, callee.parameters[number], position)
+                steps = tuple(
+                    Step(0, place, r.kind, tuple(r.routes), r.unknown)
+                    for (name, place), r in reached.items()
+                    if name == callee.root_name
+                )
+        finally:
+            self._open.pop()
+        self._callees[key] = steps
+        return steps
+
+    def leaving(self, step: Step, computation: Computation, operands: Sequence[str]) -> Step:
+        """A step composed inside a callee, with the caller's operands in place of the callee's parameters."""
+        if not any(r.map.runtime for r in step.routes):
+            return step
+
+        def source(provider: str) -> Instruction | None:
+            number = operand_number(provider, "parameter")
+            return None if number is None else computation.by_name[operands[number]]
+
+        routes = tuple(Route(m, r.tables) for r in step.routes for m in resolved((r.map,), source))
+        return replace(step, routes=routes)
+
+    def _ordered(self, computation: Computation) -> list[Instruction]:
+        """Instructions, operands before users."""
+        order = self._order.get(computation.name)
+        if order is None:
+            order = _topological(computation)
+            self._order[computation.name] = order
+        return order
+
+
+BY_BODY: Final = frozenset({
+    "async-done", "async-start", "async-update", "call", "conditional", "fusion", "while",
+})  # fmt: skip
+"""Opcodes that are composed through the computations they call."""
+
+
+def group_table(op: Operation) -> object:
+    """What tells whose groups a collective's positions count in; None for other operations."""
+    if op.opcode.startswith("collective-permute"):
+        return "device ids"
+    groups = op.attributes.get("replica_groups")
+    if isinstance(groups, ReplicaGroups) or "channel_id" in op.attributes:
+        text = groups.groups if isinstance(groups, ReplicaGroups) else ()
+        return text, "channel_id" in op.attributes, op.attributes.flag("use_global_device_ids")
+    return ((), False, False) if op.opcode.startswith(("all-", "reduce-scatter", "collective-", "ragged-all")) else None
+
+
+def _routes(maps: Iterable[IndexingMap], table: object) -> tuple[Route, ...]:
+    return tuple(Route(m, () if m.replica is None else (table,)) for m in maps)
+
+
+def _number(instruction: Instruction, position: Position) -> int:
+    if not position:
+        return 0
+    for number, (place, _) in enumerate(leaves(instruction.shape)):
+        if place == position:
+            return number
+    raise ValueError(f"{instruction.name} has no array at position {position}")
+
+
+def _better(one: Kind, other: Kind) -> Kind:
+    """What an element's map promises that was found twice."""
+    return next(kind for kind in ("moves", "reads", "bound") if kind in (one, other))
+
+
+def _topological(computation: Computation) -> list[Instruction]:
+    seen: set[str] = set()
+    in_order = True
+    for i in computation.instructions:
+        if not seen.issuperset(i.operands):
+            in_order = False
+            break
+        seen.add(i.name)
+    if in_order:
+        return list(computation.instructions)
+    waiting = {i.name: len(set(i.operands)) for i in computation.instructions}
+    ready = [i for i in computation.instructions if not i.operands]
+    order: list[Instruction] = []
+    while ready:
+        current = ready.pop()
+        order.append(current)
+        for user in computation.users[current.name]:
+            waiting[user.name] -= 1
+            if not waiting[user.name]:
+                ready.append(user)
+    if len(order) != len(computation.instructions):
+        raise NotModelled(f"computation {computation.name} has a cycle")
+    return order
