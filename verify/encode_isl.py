@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from math import gcd
+from math import gcd, prod
 from typing import Any, Final, Literal
 
 import islpy as isl
@@ -34,6 +34,14 @@ _MACHINE: Final = 2**63
 
 Affine = dict[int, int]
 """Column to coefficient; no zero coefficients."""
+
+FEW_EXTREMA: Final = 4
+"""So many minima and maxima of one form are written out; with more the formula would grow too much."""
+
+_FLIPPED: Final = {"min": "max", "max": "min"}
+
+FEW_BRANCHES: Final = 8
+"""So many combinations of alternatives are tried as they are; more are narrowed first, one alternative at a time."""
 
 Mode = Literal["true", "false", "not true", "not false"]
 """What a formula is asked to be. With undefined atoms, not true is more than false."""
@@ -72,7 +80,7 @@ def find_counterexample(obligation: Obligation, max_operations: int) -> dict[str
     ctx.reset_operations()
     ctx.set_max_operations(max_operations)
     try:
-        return _Encoder().counterexample(obligation)
+        return _Encoder(max_operations // OPERATIONS_PER_STEP).counterexample(obligation)
     except isl.Error as error:
         raise GaveUp(f"isl stopped within its limit of {max_operations} operations") from error
     finally:
@@ -150,10 +158,6 @@ class _Node:
         self.known = known
         """Columns whose definitions are in."""
 
-    def with_rows(self, rows: list[Row], clauses: list[list[Conjunction]]) -> _Node | None:
-        """This node, with more; None when the rows contradict outright."""
-        return self if self.add(rows, clauses) else None
-
     def add(self, rows: list[Row], clauses: list[list[Conjunction]]) -> bool:
         """Add rows and clauses. False when a row contradicts another of the same linear form."""
         for row in rows:
@@ -196,6 +200,10 @@ class _Node:
         return left
 
 
+OPERATIONS_PER_STEP: Final = 1000
+"""A step of the search over alternatives counts as so many of isl's operations."""
+
+
 class _Scope:
     """Where a name means a column; an inner scope belongs to an `Exists`, outer ones enclose it."""
 
@@ -215,13 +223,16 @@ class _Scope:
 
 
 class _Encoder:
-    def __init__(self) -> None:
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
         self.columns = 0
         self.owner: list[_Scope] = []
         self.definitions: dict[int, Conjunction] = {}  # quotient, minimum, maximum: the column to its meaning
         self.quotients: dict[tuple[tuple[tuple[int, int], ...], int], int] = {}
         self.quotient_of: dict[int, tuple[tuple[tuple[int, int], ...], int]] = {}
         self.extrema: dict[tuple[str, tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]], int] = {}
+        self.extremum_of: dict[int, tuple[str, Affine, Affine]] = {}
+        self.solved: dict[tuple[frozenset[Row], frozenset[tuple[int, ...]]], dict[int, int] | None] = {}
         self.samples: dict[frozenset[Row], dict[int, int] | None] = {}
 
     def counterexample(self, obligation: Obligation) -> dict[str, int] | None:
@@ -311,6 +322,18 @@ class _Encoder:
             x, divisor = _combine(x, -1, {}, 0), -divisor
         if divisor == 1:
             return x
+        ends = [c for c in x if c in self.extremum_of]
+        if 0 < len(ends) <= FEW_EXTREMA:
+            # A quotient by a positive divisor is monotone: it goes inside the minimum or maximum.
+            op, one, other = self.extremum_of[ends[0]]
+            by = x[ends[0]]
+            rest = {c: v for c, v in x.items() if c != ends[0]}
+            return self._extremum(
+                op if by > 0 else _FLIPPED[op],
+                self._floordiv(_combine(rest, 1, one, by), divisor, scope),
+                self._floordiv(_combine(rest, 1, other, by), divisor, scope),
+                scope,
+            )  # fmt: skip
         # The multiples of the divisor come out exactly: (c * f + g) floordiv c = f + g floordiv c.
         whole = {c: v // divisor for c, v in x.items() if v // divisor}
         rest = {c: v % divisor for c, v in x.items() if v % divisor}
@@ -345,6 +368,7 @@ class _Encoder:
         column = self.extrema.get(key)
         if column is None:
             column = self.extrema[key] = self._column(self._innermost(scope, [x, y]))
+            self.extremum_of[column] = (op, x, y)
             sign = 1 if op == "max" else -1
             over_x, over_y = _combine({column: 1}, sign, x, -sign), _combine({column: 1}, sign, y, -sign)
             is_x, is_y = Conjunction(), Conjunction()
@@ -415,11 +439,30 @@ class _Encoder:
             case "<=" | "<":
                 strict = (atom.op == "<") == positive
                 form = gap if positive else _combine(gap, -1, {}, 0)
-                result.add_row(_combine(form, 1, {CONSTANT: 1}, -1) if strict else form, False)
+                self._at_least_zero(_combine(form, 1, {CONSTANT: 1}, -1) if strict else form, result)
         return result
+
+    def _at_least_zero(self, form: Affine, result: Conjunction) -> None:
+        """Add `form >= 0`. Where it bounds a maximum from above or a minimum from below, it bounds both arguments."""
+        pending, count = [form], 0
+        while pending:
+            here = pending.pop()
+            count += 1
+            for c, v in here.items():
+                if count < 2**FEW_EXTREMA and c in self.extremum_of and (self.extremum_of[c][0] == "max") == (v < 0):
+                    _, one, other = self.extremum_of[c]
+                    rest = {k: w for k, w in here.items() if k != c}
+                    pending += [_combine(rest, 1, one, v), _combine(rest, 1, other, v)]
+                    break
+            else:
+                result.add_row(here, False)
 
     def _not_exists(self, formula: Exists, mode: Mode, scope: _Scope) -> Conjunction:
         """The complement of the projection of the points where the body is as `mode` asks."""
+        separate = _separated(formula)
+        if separate is not None:
+            # A product of independent parts: its complement is the union of theirs.
+            return self._connective(separate, False, _COMPLEMENT[mode], scope)
         inner, body = _Scope(scope), Conjunction()
         for name, interval in formula.variables:
             self._declare(inner, name, interval, body)
@@ -485,6 +528,7 @@ class _Encoder:
                     choices += self.definitions[c].clauses
                 pending.append((more, choices, defined | set(needed)))
             elif clauses:
+                self._step()
                 for alternative in reversed(clauses[0]):
                     pending.append((rows + alternative.rows, clauses[1:] + alternative.clauses, defined))
             else:
@@ -496,29 +540,79 @@ class _Encoder:
         """A point of the conjunction, column to value (columns left out are free), or None when there is none."""
         if top.absurd:
             return None
-        pending = [_Node([], {}, [], frozenset()).with_rows(top.rows, top.clauses)]
-        while pending:
-            node = pending.pop()
-            if node is None or not self._define(node) or not self._narrow(node):
-                continue
-            if not node.clauses:
-                sample = self._sample(node.rows)
-                if sample is not None:
-                    return sample
-                continue
-            if len(node.clauses) > 1:
-                if self._sample(node.rows) is None or not self._filter(node):
-                    continue
-                if not node.clauses:
-                    pending.append(node)
-                    continue
-            first = min(range(len(node.clauses)), key=lambda i: len(node.clauses[i]))
-            others = node.clauses[:first] + node.clauses[first + 1 :]
-            for alternative in reversed(node.clauses[first]):
-                pending.append(
-                    _Node(node.rows, node.bounds, others, node.known).with_rows(alternative.rows, alternative.clauses)
-                )
+        node = _Node([], {}, [], frozenset())
+        return self._solve(node) if node.add(top.rows, top.clauses) else None
+
+    def _solve(self, node: _Node) -> dict[int, int] | None:
+        """A point of the node, or None. Recursion is as deep as clauses nest in choices, no deeper."""
+        self._step()
+        if not self._define(node) or not self._narrow(node):
+            return None
+        if prod(map(len, node.clauses)) > FEW_BRANCHES and (self._sample(node.rows) is None or not self._filter(node)):
+            return None
+        if not node.clauses:
+            return self._sample(node.rows)
+        point: dict[int, int] = {}
+        parts = self._independent(node)
+        for rows, clauses in sorted(parts, key=lambda part: len(part[1])):
+            if not clauses:
+                found = self._sample(rows)
+            else:
+                key = (frozenset(rows), frozenset(tuple(map(id, clause)) for clause in clauses))
+                if key not in self.solved:
+                    self.solved[key] = self._choose(rows, clauses, node)
+                found = self.solved[key]
+            if found is None:
+                return None
+            point |= found
+        return point
+
+    def _choose(self, rows: list[Row], clauses: list[list[Conjunction]], node: _Node) -> dict[int, int] | None:
+        """Try the alternatives of one clause."""
+        first = self._joint(rows, clauses)
+        others = clauses[:first] + clauses[first + 1 :]
+        columns = {c for r in rows for c in r.columns()}
+        for alternative in clauses[first]:
+            branch = _Node(rows, node.bounds, others, node.known & columns)
+            if branch.add(alternative.rows, alternative.clauses):
+                found = self._solve(branch)
+                if found is not None:
+                    return found
         return None
+
+    def _joint(self, rows: list[Row], clauses: list[list[Conjunction]]) -> int:
+        """The clause over the most columns where the rest falls apart without it; else the shortest clause."""
+        if len(clauses) > 2:
+            widest = max(range(len(clauses)), key=lambda i: len(self._columns_of(clauses[i])))
+            rest = _Node(rows, {}, clauses[:widest] + clauses[widest + 1 :], frozenset())
+            if sum(bool(inside) for _, inside in self._independent(rest)) > 1:
+                return widest
+        return min(range(len(clauses)), key=lambda i: len(clauses[i]))
+
+    def _independent(self, node: _Node) -> list[tuple[list[Row], list[list[Conjunction]]]]:
+        """Rows and clauses in groups that share no column, the definitions of a clause's columns counted in."""
+        groups = _Groups()
+        row_columns = [list(r.columns()) for r in node.rows]
+        clause_columns = [sorted(self._columns_of(clause)) for clause in node.clauses]
+        for columns in (*row_columns, *clause_columns):
+            groups.join(columns)
+        parts: dict[int, tuple[list[Row], list[list[Conjunction]]]] = {}
+        for row, columns in zip(node.rows, row_columns, strict=True):
+            parts.setdefault(groups.find(columns[0]), ([], []))[0].append(row)
+        for clause, columns in zip(node.clauses, clause_columns, strict=True):
+            parts.setdefault(groups.find(columns[0]), ([], []))[1].append(clause)
+        return list(parts.values())
+
+    def _columns_of(self, clause: list[Conjunction]) -> set[int]:
+        found: set[int] = set()
+        pending = list(clause)
+        while pending:
+            part = pending.pop()
+            pending += [a for inner in part.clauses for a in inner]
+            new = {c for r in part.rows for c in r.columns()} - found
+            found |= new
+            pending += [self.definitions[c] for c in new if c in self.definitions]
+        return found
 
     def _define(self, node: _Node) -> bool:
         """Add the definitions of the columns that the rows use. False when they contradict."""
@@ -573,8 +667,30 @@ class _Encoder:
                 return True
 
     def _is_possible(self, node: _Node, alternative: Conjunction) -> bool:
-        trial = _Node(node.rows, node.bounds, [], node.known).with_rows(alternative.rows, [])
-        return trial is not None and self._define(trial) and self._sample(trial.rows) is not None
+        """Whether the alternative's rows go with the rows of the node, which go together by themselves."""
+        self._step()
+        trial = _Node(node.rows, node.bounds, [], node.known)
+        if not trial.add(alternative.rows, []) or not self._define(trial):
+            return False
+        new = trial.rows[len(node.rows) :]
+        touched = {c for r in new for c in r.columns()}
+        beside, reached = node.rows, True
+        while reached:  # the rows that share columns with the new ones, directly or not
+            reached, apart = False, []
+            for row in beside:
+                if touched.isdisjoint(row.columns()):
+                    apart.append(row)
+                else:
+                    new.append(row)
+                    touched.update(row.columns())
+                    reached = True
+            beside = apart
+        return self._sample(new) is not None
+
+    def _step(self) -> None:
+        self.steps -= 1
+        if self.steps < 0:
+            raise GaveUp("the search over alternatives before isl is too long")
 
     def _sample(self, rows: list[Row]) -> dict[int, int] | None:
         """A point of all rows; None when some component has none."""
@@ -589,6 +705,52 @@ class _Encoder:
                 return None
             point |= found
         return point
+
+
+def _separated(formula: Exists) -> list[Formula] | None:
+    """Formulas whose conjunction is `formula`, each over its own share of the bound variables (or over none), or None
+    when it is all one."""
+    if not isinstance(formula.part, And):
+        return None
+    intervals = dict(formula.variables)
+    groups = _Groups()
+    numbers = {name: i for i, name in enumerate(intervals)}
+    parts = _conjuncts(formula.part)
+    bound = [[numbers[name] for name in _free_names(p) if name in numbers] for p in parts]
+    for used in bound:
+        groups.join(used)
+    shares: dict[int, list[Formula]] = {}
+    separate: list[Formula] = []
+    for part, used in zip(parts, bound, strict=True):
+        if used:
+            shares.setdefault(groups.find(used[0]), []).append(part)
+        else:
+            separate.append(part)
+    idle = tuple((n, i) for n, i in intervals.items() if groups.find(numbers[n]) not in shares)
+    if len(shares) + len(separate) + bool(idle) <= 1:
+        return None
+    for leader, share in shares.items():
+        mine = tuple((n, i) for n, i in intervals.items() if groups.find(numbers[n]) == leader)
+        separate.append(Exists(mine, And(tuple(share)) if len(share) > 1 else share[0]))
+    if any(i.is_empty for _, i in idle):
+        separate.append(Or())
+    return separate
+
+
+def _free_names(f: Formula) -> frozenset[str]:
+    match f:
+        case Compare(_, lhs, rhs):
+            return lhs.free | rhs.free
+        case Not(part):
+            return _free_names(part)
+        case And(parts) | Or(parts):
+            return frozenset().union(*map(_free_names, parts))
+        case Exists(variables, part):
+            return _free_names(part) - {name for name, _ in variables}
+
+
+def _conjuncts(f: Formula) -> list[Formula]:
+    return [p for part in f.parts for p in _conjuncts(part)] if isinstance(f, And) else [f]
 
 
 def _combine(x: Affine, a: int, y: Affine, b: int) -> Affine:
@@ -607,24 +769,33 @@ def _is_constant(x: Affine) -> bool:
     return not x or (len(x) == 1 and CONSTANT in x)
 
 
-def _components(rows: list[Row]) -> list[list[Row]]:
-    """The rows, grouped so that no two groups share a column."""
-    leader: dict[int, int] = {}
+class _Groups:
+    """Columns that belong together (union and find)."""
 
-    def find(c: int) -> int:
+    def __init__(self) -> None:
+        self.leader: dict[int, int] = {}
+
+    def find(self, c: int) -> int:
+        leader = self.leader
         while leader.setdefault(c, c) != c:
             leader[c] = leader[leader[c]]
             c = leader[c]
         return c
 
-    for row in rows:
-        columns = list(row.columns())
+    def join(self, columns: Sequence[int]) -> None:
         for c in columns[1:]:
-            leader[find(c)] = find(columns[0])
-    groups: dict[int, list[Row]] = {}
+            self.leader[self.find(c)] = self.find(columns[0])
+
+
+def _components(rows: list[Row]) -> list[list[Row]]:
+    """The rows, grouped so that no two groups share a column."""
+    groups = _Groups()
     for row in rows:
-        groups.setdefault(find(next(row.columns())), []).append(row)
-    return list(groups.values())
+        groups.join(list(row.columns()))
+    parts: dict[int, list[Row]] = {}
+    for row in rows:
+        parts.setdefault(groups.find(next(row.columns())), []).append(row)
+    return list(parts.values())
 
 
 def _basic_set(columns: Sequence[int], rows: Iterable[Row]) -> isl.BasicSet:
