@@ -199,8 +199,10 @@ def scatter_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, .
             return tuple(OperandMaps(n, "reads", ()) for n in outputs)
         ranges = RangeVariables()
         batch = tuple(dim(i) for i in range(len(w.indices)) if i != w.vector_dim)
+        # Where no index moves the window it starts at 0 and reaches no further than its size.
+        reach = tuple(n if i in w.start_map else min(n, w.window[i]) for i, n in enumerate(w.operand))
         results = tuple(
-            batch[w.batch_position(i)] if i in w.batching else ranges.new(n) for i, n in enumerate(w.operand)
+            batch[w.batch_position(i)] if i in w.batching else ranges.new(reach[i]) for i in range(len(w.operand))
         )
         m = IndexingMap(boxed(w.indices), results, ranges.done())
         return tuple(one(n, "reads", m) for n in outputs)

@@ -94,8 +94,10 @@ def output_position(instruction: Instruction, number: int) -> tuple[int, ...]:
 
 
 def composer_of(module: Module, replicas: int = 1, partitions: int = 1) -> Composer:
-    """A composer for a module that runs on so many devices."""
-    return Composer(module, replicas, partitions)
+    """A composer for a module that runs on so many devices, which simplifies what it composes."""
+    from models.simplify import simplify
+
+    return Composer(module, replicas, partitions, lambda m: simplify(m).map)
 
 
 def _from_steps(number: int, place: tuple[int, ...], steps: Iterable[Step]) -> OperandMaps:
