@@ -58,6 +58,7 @@ TABLE: Final[Mapping[str, Define]] = {
     "reduce": contraction.reduce,
     "reduce-scatter": collective.reduce_scatter,
     "reduce-window": window.reduce_window,
+    "ragged-all-to-all": collective.ragged_all_to_all,
     "reshape": movement.reshape,
     "reverse": movement.reverse,
     "scaled-dot": contraction.scaled_dot,
@@ -73,7 +74,7 @@ TABLE: Final[Mapping[str, Define]] = {
 
 IN_TUPLES: Final[Mapping[str, DefineInTuple]] = {
     **dict.fromkeys(("add-dependency", "domain", "opt-barrier", "optimization-barrier"), control.first_operand),
-    **dict.fromkeys(("custom-call", "ragged-all-to-all", "rng", "rng-bit-generator"), control.anything),
+    **dict.fromkeys(("custom-call", "rng", "rng-bit-generator"), control.anything),
     **dict.fromkeys(
         ("after-all", "get-dimension-size", "infeed", "outfeed", "recv", "send-done"), control.nothing
     ),

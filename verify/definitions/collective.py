@@ -22,7 +22,7 @@ from verify.definitions.variables import (
     require_static,
     x,
 )
-from verify.formula import FALSE, Formula, conj, disj, eq, within
+from verify.formula import FALSE, TRUE, Formula, conj, disj, eq, within
 
 
 def group_size(op: Operation) -> int:
@@ -179,3 +179,14 @@ def own_array(op: Operation, output: int, operand: int, same: bool) -> Definitio
     if out.dimensions != into.dimensions:
         raise NotModelled(f"{op.opcode} whose result does not hold its operand first")
     return Definition("moves", out.dimensions, into.dimensions, identity(out.rank))
+
+
+def ragged_all_to_all(op: Operation, output: int, operand: int) -> Definition:
+    """Operands: data, the array it is written into, and offsets and sizes of the pieces. Which rows of which device
+    arrive where is known at run time only: any element of the data, and all offsets and sizes, of every device of the
+    group may decide. What no piece overwrites stays, at its place and on its device."""
+    out, into = output_array(op, output), operand_array(op, operand)
+    size = group_size(op)
+    if operand == 1:
+        return Definition("bound", out.dimensions, into.dimensions, conj(identity(out.rank), eq(SOURCE_POSITION, OWN_POSITION)), group_size=size)
+    return Definition("bound", out.dimensions, into.dimensions, TRUE, group_size=size)
