@@ -10,9 +10,12 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from models.hlo.module import Module
+from models.hlo.shape import ArrayShape, Shape
+from models.interpreter.element_type import INTEGERS, highest, lowest, rounded
 from models.interpreter.run import Devices, Machine, Real
 from models.interpreter.value import Array, Value
 
@@ -71,7 +74,27 @@ def arrays(value: Value) -> Iterator[Array]:
             yield from arrays(part)
 
 
-def disagreement(text: str, module: Module, xla: Xla, seed: int = 0, tolerance: float = 2e-5) -> str | None:
+def corner_value(shape: Shape, random: Random) -> Value:
+    """An array of extreme and special numbers of its type."""
+    assert isinstance(shape, ArrayShape)
+    kind = shape.element_type
+    if kind == "pred":
+        chosen: list[Any] = [False, True]
+    elif kind in INTEGERS:
+        low, high = lowest(kind), highest(kind)
+        chosen = [v for v in (low, low + 1, -7, -2, -1, 0, 1, 2, 3, 9, 31, 32, 64, high - 1, high) if low <= v <= high]
+    else:
+        chosen = [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 0.3, -7.7, 100.25, 3e4, -1e38, math.inf, -math.inf,
+            math.nan]
+        chosen += [random.uniform(-3, 3), random.uniform(-300, 300)]
+    if kind in ("c64", "c128"):
+        chosen = [complex(random.uniform(-3, 3), random.uniform(-3, 3)) for _ in range(9)]
+    return Array(kind, shape.dimensions, [rounded(kind, random.choice(chosen)) for _ in range(shape.elements)])
+
+
+def disagreement(
+    text: str, module: Module, xla: Xla, seed: int = 0, tolerance: float = 2e-5, corners: bool = False
+) -> str | None:
     """Where the interpreter and the real compiler differ on random inputs, in words; None when they agree.
 
     Floating-point results agree within the tolerance, relative to the largest magnitude of the array, or to one unit in
@@ -79,6 +102,9 @@ def disagreement(text: str, module: Module, xla: Xla, seed: int = 0, tolerance: 
     """
     machine = Machine(module, Real(), Devices(), seed)
     inputs = machine.random_inputs()
+    if corners:
+        random = Random(seed)
+        inputs = [tuple(corner_value(p.shape, random) for p in module.entry.parameters)]
     parameters = [encoded(a) for v in inputs[0] for a in arrays(v)]
     answer = xla.ask({"hlo": text, "inputs": parameters})
     if "error" in answer:
@@ -88,7 +114,7 @@ def disagreement(text: str, module: Module, xla: Xla, seed: int = 0, tolerance: 
     if len(own) != len(theirs):
         return f"{len(own)} results against {len(theirs)}"
     for k, (a, b) in enumerate(zip(own, theirs, strict=True)):
-        found = _first_difference(a, b["data"], tolerance)
+        found = _first_difference(a, b["data"], tolerance, corners)
         if found:
             return f"result {k} ({a.element_type}{list(a.sizes)}): {found}"
     return None
@@ -97,14 +123,17 @@ def disagreement(text: str, module: Module, xla: Xla, seed: int = 0, tolerance: 
 _ULP = {"f16": 1e-3, "bf16": 8e-3, "f8e5m2": 0.26, "f8e4m3fn": 0.13, "f8e4m3": 0.13, "f4e2m1fn": 0.51}
 
 
-def _first_difference(a: Array, theirs: list[Any], tolerance: float) -> str | None:
+def _first_difference(a: Array, theirs: list[Any], tolerance: float, each: bool) -> str | None:
     if len(a.data) != len(theirs):
         return f"{len(a.data)} elements against {len(theirs)}"
     finite = [abs(v) for v in a.data if isinstance(v, (float, complex)) and math.isfinite(abs(v))]
-    allowed = max(tolerance, _ULP.get(a.element_type, 0)) * max([1.0, *finite])
+    relative = max(tolerance, _ULP.get(a.element_type, 0))
+    allowed = relative * max([1.0, *finite])
     wrong = []
     for n, (x, given) in enumerate(zip(a.data, theirs, strict=True)):
         y = complex(*given) if isinstance(given, list) else given
+        if each and isinstance(x, float) and math.isfinite(x):
+            allowed = relative * max(abs(x), 1e-3)
         if not _close(x, y, allowed):
             wrong.append((n, x, y))
     return f"{len(wrong)} of {len(theirs)} differ, first {wrong[0]}" if wrong else None

@@ -93,11 +93,11 @@ def _signed(a: int, bits: int) -> int:
 
 
 def _power(a: int, b: int, wrap: Callable[[int], int], mask: int) -> int:
-    """Modulo 2^width; a negative exponent gives the truncated quotient 1 / a^-b."""
+    """Modulo 2^width; a negative exponent gives the truncated quotient 1 / a^-b, and 0 where a is 0."""
     if b >= 0:
         return wrap(pow(a, b, mask + 1))
     if a == 1:
         return 1
     if a == -1:
         return 1 if b % 2 == 0 else -1
-    return -1 if a == 0 else 0
+    return 0

@@ -72,8 +72,8 @@ def decode_small(name: str, code: int) -> float:
 @cache
 def _ladder(name: str) -> tuple[tuple[float, ...], tuple[int, ...]]:
     """The finite numbers of a format that are not negative, ascending, and their codes."""
-    found = {decode_small(name, c): c for c in range(1 << SMALL[name].bits)}
-    steps = sorted((v, c) for v, c in found.items() if v >= 0 and not isinf(v) and copysign(1.0, v) > 0)
+    found = [(decode_small(name, c), c) for c in range(1 << SMALL[name].bits)]
+    steps = sorted((v, c) for v, c in found if v >= 0 and not isinf(v) and copysign(1.0, v) > 0)
     return tuple(v for v, _ in steps), tuple(c for _, c in steps)
 
 

@@ -1,0 +1,65 @@
+"""The interpreter judges the rest: it may import the data types only, and no library at all."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "models" / "interpreter"
+DATA_TYPES = {
+    "models.errors", "models.expr", "models.interval", "models.indexing_map", "models.rules", "models.hlo.shape",
+    "models.hlo.attributes", "models.hlo.module", "models.hlo.literal",
+}  # fmt: skip
+"""The only other modules of the project that it may name; the literal reader is part of reading the text."""
+
+
+def imported(source: str) -> set[str]:
+    """Every module that a text imports, anywhere in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module or "")
+            if node.module == "models.interpreter":
+                names |= {f"models.interpreter.{alias.name}" for alias in node.names}
+    return names
+
+
+def foreign(source: str) -> set[str]:
+    """What a text imports and the interpreter may not."""
+    return {
+        name
+        for name in imported(source)
+        if name.split(".")[0] not in sys.stdlib_module_names
+        and not name.startswith("models.interpreter")
+        and name not in DATA_TYPES
+    }
+
+
+@pytest.mark.parametrize("file", sorted(FOLDER.glob("*.py")), ids=lambda f: f.stem)
+def test_only_the_standard_library_and_the_data_types_are_imported(file: Path) -> None:
+    assert foreign(file.read_text()) == set()
+
+
+@pytest.mark.parametrize(
+    "source", ["import numpy", "def f():\n    import z3", "from models.simplify import simplify", "import islpy as isl"]
+)
+def test_the_check_notices_what_is_not_allowed(source: str) -> None:
+    assert foreign(source)
+
+
+def test_no_solver_and_no_numpy_is_loaded_by_importing_all_of_it() -> None:
+    names = [f"models.interpreter.{f.stem}" for f in sorted(FOLDER.glob("*.py")) if f.stem != "__init__"]
+    program = (
+        f"import sys\nfor name in {names!r}:\n    __import__(name)\n"
+        "libraries = ('numpy', 'z3', 'islpy', 'cvc5')\n"
+        "judged = ('models.tiling', 'models.indexing.', 'models.simplify', 'models.match', 'models.bounds', 'verify')\n"
+        "loaded = [m for m in sys.modules if m.split('.')[0] in libraries or m.startswith(judged)]\n"
+        "assert not loaded, loaded\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=FOLDER.parents[1])
