@@ -59,7 +59,9 @@ def movements(shape: ArrayShape) -> tuple[Movement, ...]:
         raise NotModelled("an array with unbounded dimensions has no positions")
     if layout is not None and layout.split_configs:
         raise NotModelled("a layout with split dimensions as pad, reshape and transpose")
-    order = tuple(range(shape.rank)) if layout is None else layout.minor_to_major[::-1]
+    order = tuple(range(shape.rank))
+    if layout is not None and layout.minor_to_major:
+        order = layout.minor_to_major[::-1]
     dims = tuple(shape.dimensions[i] for i in order)
     steps = [Movement("transpose", shape.dimensions, dims, order)]
     for tile in layout.tiles if layout is not None else ():

@@ -8,6 +8,7 @@ space of the longest. (XLA's MaxSplitSize and DeleteDimension read the number so
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from math import prod
 
@@ -23,8 +24,13 @@ def default_layout(rank: int) -> Layout:
 
 
 def layout_of(shape: ArrayShape) -> Layout:
-    """The layout of the shape, or the default one."""
-    return shape.layout if shape.layout is not None else default_layout(shape.rank)
+    """The layout of the shape; the default order where it has none or names none."""
+    layout = shape.layout
+    if layout is None:
+        return default_layout(shape.rank)
+    if shape.rank and not layout.minor_to_major:
+        return replace(layout, minor_to_major=default_layout(shape.rank).minor_to_major)
+    return layout
 
 
 def physical_order(shape: ArrayShape) -> tuple[int, ...]:
@@ -43,9 +49,15 @@ def physical_dimensions(shape: ArrayShape) -> tuple[int, ...]:
 
 
 def splits(shape: ArrayShape) -> tuple[SplitConfig | None, ...]:
-    """For each physical dimension, most major first, its split."""
+    """For each physical dimension, most major first, its split.
+
+    Raises NotModelled for split indices that do not increase inside of the dimension.
+    """
     found: dict[int, SplitConfig] = {}
     for c in layout_of(shape).split_configs:
+        size = shape.dimensions[physical_order(shape)[c.dimension]]
+        if any(a >= b for a, b in pairwise((0, *c.split_indices, size))):
+            raise NotModelled(f"split indices {list(c.split_indices)} of a dimension of size {size}")
         found.setdefault(c.dimension, c)
     return tuple(found.get(k) for k in range(shape.rank))
 

@@ -2,7 +2,8 @@
 
 Elements are compared in atoms, as large as the smaller element of the two sides. Both sides take equally many bits,
 padding included. With equally many bits of data, each atom that belongs to an element of one side belongs to an
-element of the other. Where one side has more, it keeps all of the other's, and what it has beyond is padding there.
+element of the other. Where one side has more, it keeps all of the other's, and what it has beyond is whole elements on
+padding there.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from models.interval import Interval
 from models.memory_size import element_bits, padded_elements
 from models.physical import part_count
 from models.tiling import expanded_dimensions, index_map, position_expression
-from verify.formula import conj, eq, within
-from verify.layout_claims import ClaimedLayout, LayoutClaim, Model, index_box, inside, inverse
+from verify.formula import Formula, conj, eq, within
+from verify.layout_claims import ClaimedLayout, LayoutClaim, Model, index_box, inside, inverse, padding
 from verify.layout_steps import chain
 from verify.obligation import Obligation
 
@@ -39,6 +40,10 @@ def bitcast_claims(
         out.append(kept(operand, result, "operand", "result"))
     if data_result <= data_operand:
         out.append(kept(result, operand, "result", "operand"))
+    if data_operand != data_result and element_bits(operand) != element_bits(result):
+        wide_result = element_bits(result) > element_bits(operand)
+        sides = (result, operand, "result", "operand") if wide_result else (operand, result, "operand", "result")
+        out.append(whole(*sides))
     out.extend(said_to_be(operand, result, m) for m in maps or ())
     return tuple(out)
 
@@ -63,16 +68,10 @@ def kept(one: ArrayShape, other: ArrayShape, name: str, other_name: str) -> Layo
     there = place if their == 1 else place // their
     steps = chain(other)
     found = ClaimedLayout.by_formula(other)
-    conditions = index_map(other).constraints
-    at = {"d0": there}
     parts = (("s", Interval.of_size(own)),) if own > 1 else ()
     direct = Obligation(
         (*index_box(one), *parts),
-        conj(
-            within(there, Interval.of_size(prod(expanded_dimensions(other)))),
-            *(within(substitute(c.expr, at), c.interval) for c in conditions),
-        ),
-        label=f"no element of the {name} lies on padding of the {other_name}",
+        _is_element(other, there), label=f"no element of the {name} lies on padding of the {other_name}",
     )
 
     def describe(model: Model) -> str:
@@ -81,9 +80,46 @@ def kept(one: ArrayShape, other: ArrayShape, name: str, other_name: str) -> Layo
         bits = "" if own == 1 and their == 1 else f" (bits from {evaluate(place, model) * atom} on)"
         return f"element [{index}] of the {name} {print_shape(one)} lies at {where}{bits}"
 
-    more = inverse(found, steps).steps + inside(found, steps).steps
+    more = inverse(found, steps).steps + padding(found).steps + inside(found, steps).steps
     statement = f"every element of the {name} lies on elements of the {other_name}"
-    return LayoutClaim("kept", statement, (direct, *more), direct, describe)
+    return LayoutClaim("kept", statement, (direct, *more), direct, describe, complete=False)
+
+
+def whole(wide: ArrayShape, narrow: ArrayShape, name: str, other_name: str) -> LayoutClaim:
+    """No element of the side with the larger ones is made of elements and padding of the other."""
+    own, _, _ = _atoms(wide, narrow)
+    place = position_expression(wide) * own
+    first, second = place + Var("s"), place + Var("t")
+    here, there = _is_element(narrow, first), _is_element(narrow, second)
+    part = Interval.of_size(own)
+    direct = Obligation(
+        (*index_box(wide), ("s", part), ("t", part)), there, here,
+        f"no element of the {name} is partly padding of the {other_name}",
+    )
+
+    def describe(model: Model) -> str:
+        index = ", ".join(str(model[f"d{i}"]) for i in range(wide.rank))
+        one, two = evaluate(first, model), evaluate(second, model)
+        return (
+            f"element [{index}] of the {name} lies on position {one} of the {other_name}, an element, and on {two}, "
+            "where no element is"
+        )
+
+    found = ClaimedLayout.by_formula(narrow)
+    more = inverse(found, chain(narrow)).steps + padding(found).steps
+    return LayoutClaim(
+        "whole", f"no element of the {name} is partly padding of the {other_name}", (direct, *more), direct, describe,
+        complete=False,
+    )  # fmt: skip
+
+
+def _is_element(shape: ArrayShape, position: Expr) -> Formula:
+    """That an element lies at a position, which may be any."""
+    at = {"d0": position}
+    return conj(
+        within(position, Interval.of_size(prod(expanded_dimensions(shape)))),
+        *(within(substitute(c.expr, at), c.interval) for c in index_map(shape).constraints),
+    )
 
 
 def said_to_be(operand: ArrayShape, result: ArrayShape, m: IndexingMap) -> LayoutClaim:

@@ -21,7 +21,7 @@ from models.memory_size import padded_elements
 from models.pad_reshape_transpose import Movement, movements
 from models.physical import part_count
 from models.tiling import index_map, position_map
-from verify.formula import FALSE, conj, disj, eq, le, ne, within
+from verify.formula import FALSE, Exists, conj, disj, eq, le, ne, within
 from verify.layout_steps import Chain, chain
 from verify.obligation import Obligation
 
@@ -39,6 +39,8 @@ class LayoutClaim:
     direct: Obligation | None
     describe: Callable[[Model], str] = field(compare=False)
     """A counterexample to `direct` in the reader's terms."""
+    complete: bool = True
+    """Whether `direct` says all of the claim, so that it alone proves it; else it can only refute."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def claims(claimed: ClaimedLayout) -> tuple[LayoutClaim, ...]:
     steps = chain(claimed.shape)
     out = [one_to_one(claimed, steps), inside(claimed, steps), onto(claimed, steps)]
     if claimed.inverse is not None:
-        out.append(inverse(claimed, steps))
+        out += [inverse(claimed, steps), padding(claimed)]
     if part_count(claimed.shape) == 1:
         out.append(two_readings(claimed, steps))
     return tuple(out)
@@ -132,15 +134,10 @@ def onto(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
     shape, results = claimed.shape, claimed.position.results
     total = claimed.size * part_count(shape)
     if total == shape.elements:
-        backward = steps.compose_back()
-        there = {f"d{i}": e for i, e in enumerate(backward)}
         sizes = [part_count(shape), claimed.size][-len(results) :]
         direct = Obligation(
             tuple((f"q{i}", Interval.of_size(n)) for i, n in enumerate(sizes)),
-            conj(
-                *(within(e, v) for e, (_, v) in zip(backward, index_box(shape), strict=True)),
-                *(eq(substitute(e, there), Var(f"q{i}")) for i, e in enumerate(results)),
-            ),
+            Exists(index_box(shape), conj(*(eq(e, Var(f"q{i}")) for i, e in enumerate(results)))),
             label="every position holds an element",
         )
         subgoals = (composition(claimed, steps), *(s.onto() for s in steps.steps), _full(steps, sizes))
@@ -196,7 +193,7 @@ def _gap(
 
 
 def inverse(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
-    """The way back leads from each element's position to its index; and it exists only where an element lies."""
+    """The way back exists at each element's position, and leads to its index."""
     assert claimed.inverse is not None
     shape, back = claimed.shape, claimed.inverse
     position = claimed.position.results[0]
@@ -208,21 +205,13 @@ def inverse(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
         label="the way back from an element's position is its index",
     )
     at_q = {"d0": Var("q0")}
-    positions = ("q0", back.dims[0].interval)
     holds = conj(*(within(substitute(c.expr, at_q), c.interval) for c in back.constraints))
-    results = [substitute(e, at_q) for e in back.results]
-    mine = steps.compose_back()
-    exists = Obligation(
-        (positions,), conj(*(within(e, v) for e, (_, v) in zip(results, index_box(shape), strict=True))), holds,
-        "where the way back exists it leads to an index of the shape",
-    )
+    pairs = zip((substitute(e, at_q) for e in back.results), steps.compose_back(), strict=True)
     same = Obligation(
-        (positions,), conj(*(eq(e, g) for e, g in zip(results, mine, strict=True))), holds if shape.elements else FALSE,
+        (("q0", back.dims[0].interval),), conj(*(eq(e, g) for e, g in pairs)), holds if shape.elements else FALSE,
         "the way back is the composition of the steps back",
     )
-    subgoals = (
-        composition(claimed, steps), *(s.inverse() for s in steps.steps), same, exists, *_way_back_exists(claimed)
-    )
+    subgoals = (composition(claimed, steps), *(s.inverse() for s in steps.steps), same, *_way_back_exists(claimed))
 
     def describe(model: Model) -> str:
         at = _index(model, "d", shape.rank)
@@ -230,6 +219,32 @@ def inverse(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
         return f"element {at} lies at position {evaluate(position, model)}, and the way back leads to [{found}]"
 
     return LayoutClaim("inverse", "the way back is the inverse", subgoals, direct, describe)
+
+
+def padding(claimed: ClaimedLayout) -> LayoutClaim:
+    """Where the way back exists an element lies: the one that it names. So what it leaves out, and only that, is
+    padding."""
+    assert claimed.inverse is not None
+    shape, back = claimed.shape, claimed.inverse
+    at_q = {"d0": Var("q0")}
+    results = [substitute(e, at_q) for e in back.results]
+    position = substitute(claimed.position.results[0], {f"d{i}": e for i, e in enumerate(results)})
+    holds = conj(*(within(substitute(c.expr, at_q), c.interval) for c in back.constraints))
+    box = index_box(shape)
+    direct = Obligation(
+        (("q0", back.dims[0].interval),),
+        conj(*(within(e, v) for e, (_, v) in zip(results, box, strict=True)), eq(position, Var("q0"))),
+        holds, "where the way back exists, the element that it names lies",
+    )
+
+    def describe(model: Model) -> str:
+        found = ", ".join(str(evaluate(e, model)) for e in results)
+        where = f"the way back from position {model['q0']} leads to [{found}]"
+        if any(evaluate(e, model) not in v for e, (_, v) in zip(results, box, strict=True)):
+            return f"{where}, which is no index of the shape"
+        return f"{where}, and that element lies at position {evaluate(position, model)}"
+
+    return LayoutClaim("padding", "no way back leads from padding to an element", (direct,), direct, describe)
 
 
 def _way_back_exists(claimed: ClaimedLayout) -> tuple[Obligation, ...]:

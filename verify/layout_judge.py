@@ -57,6 +57,8 @@ def judge_one(claim: LayoutClaim, prove: Prove) -> JudgedClaim:
     reason = decisive.reason or None if decisive is not None else "no sub-goals"
     if failed is not None and claim.direct is None and verdict is Verdict.REFUTED:
         verdict, reason = Verdict.UNKNOWN, f"the sub-goal `{failed[0].label}` does not hold"
+    if failed is not None and verdict is Verdict.PROVED and not claim.complete:
+        verdict, reason = Verdict.UNKNOWN, f"the sub-goal `{failed[0].label}` does not hold"
     counterexample = None
     if verdict is Verdict.REFUTED and decisive is not None and claim.direct is not None:
         decisive = first_counterexample(claim.direct, decisive, prove)

@@ -1,0 +1,173 @@
+"""Bitcasts: legal or refuted with the element that lands elsewhere; taken apart as XLA does."""
+
+from __future__ import annotations
+
+import pytest
+
+from models.bitcast import common_factors, decompose, is_decomposable, reshape_is_bitcast, transpose_of_bitcast
+from models.errors import NotModelled
+from models.expr import Const
+from models.hlo.module import Operation
+from models.hlo.shape import ArrayShape
+from models.hlo.shape_text import parse_shape, print_shape
+from models.indexing_map import IndexingMap, boxed, dim
+from models.tiling import delinearize, linear_index
+from verify.bitcast_claims import bitcast_claims, same_positions
+from verify.claim import Verdict
+from verify.layout_judge import judge
+from verify.layout_owed import owed_layout
+from verify.portfolio import prove
+
+
+def array(text: str) -> ArrayShape:
+    shape = parse_shape(text)
+    assert isinstance(shape, ArrayShape)
+    return shape
+
+
+LEGAL = [
+    ("f32[3,4]{1,0}", "f32[6,2]{1,0}"),
+    ("f32[3,4]{1,0}", "f32[4,3]{0,1}"),
+    ("f32[3,2,2]{1,0,2}", "f32[6,2]{0,1}"),
+    ("f32[7]{0:T(8)}", "f32[8]{0:T(8)}"),  # one side has more, and what it has beyond is padding on the other
+    ("f32[8]{0:T(8)}", "f32[7]{0:T(8)}"),
+    ("bf16[16,1023,1025]{2,1,0:T(8,128)(2,1)}", "bf16[16,1024,1025]{2,1,0:T(8,128)(2,1)}"),
+    ("f32[16,8,128]{2,1,0:T(8,128)}", "f32[128,128]{1,0:T(8,128)}"),
+    ("f32[8,128]{1,0:T(8,128)}", "f32[8,128]{1,0}"),
+    ("bf16[4,2]", "f32[4]"),  # equal bits, other element sizes
+    ("f32[4]", "bf16[4,2]"),
+    ("s4[4]{0:E(4)}", "s8[2]"),
+    ("bf16[6]{0:T(8)}", "f32[4]"),
+    ("s4[4]", "s8[4]"),  # without E(4) an s4 takes a byte
+    ("f32[0,3]", "f32[5,0]"),
+    ("f32[]", "f32[1,1]"),
+]
+ILLEGAL = [
+    ("f32[3,5]{1,0:T(2,2)}", "f32[5,3]{1,0:T(2,2)}", "kept",
+     "element [0, 3] of the operand f32[3,5]{1,0:T(2,2)} lies at position 5 of the result, where no element is"),
+    ("f32[3,8]{1,0:T(4,8)}", "f32[4,7]{1,0:T(4,8)}", "kept",
+     "element [0, 7] of the operand f32[3,8]{1,0:T(4,8)} lies at position 7 of the result, where no element is"),
+    ("s4[4]", "s8[2]", "same-size", "s4[4] takes 32 bits of memory, s8[2] takes 16"),
+    ("f32[3,5]{1,0:T(2,2)}", "f32[3,5]", "same-size",
+     "f32[3,5]{1,0:T(2,2)} takes 768 bits of memory, f32[3,5] takes 480"),
+    ("bf16[3]{0:T(4)}", "f32[2]", "whole",
+     "element [1] of the result lies on position 2 of the operand, an element, and on 3, where no element is"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("operand", "result"), LEGAL)
+def test_legal(operand: str, result: str) -> None:
+    found = judge(bitcast_claims(array(operand), array(result)), prove)
+    assert {j.verdict for j in found} == {Verdict.PROVED}
+
+
+@pytest.mark.parametrize(("operand", "result", "claim", "counterexample"), ILLEGAL)
+def test_illegal(operand: str, result: str, claim: str, counterexample: str) -> None:
+    found = judge(bitcast_claims(array(operand), array(result)), prove)
+    refuted = [(j.claim, j.counterexample) for j in found if j.verdict is Verdict.REFUTED]
+    assert (claim, counterexample) in refuted
+
+
+def test_what_a_map_says_is_checked() -> None:
+    """f32[2,3] to f32[3,2], both row-major, is a reshape and no transpose."""
+    operand, result = array("f32[2,3]{1,0}"), array("f32[3,2]{1,0}")
+    place = dim(0) * 2 + dim(1)
+    right = IndexingMap(boxed((3, 2)), (place // 3, place % 3))
+    wrong = IndexingMap(boxed((3, 2)), (dim(1), dim(0)))
+    assert {j.verdict for j in judge(bitcast_claims(operand, result, [right]), prove)} == {Verdict.PROVED}
+    (refuted,) = [j for j in judge(bitcast_claims(operand, result, [wrong]), prove) if j.verdict is Verdict.REFUTED]
+    assert refuted.counterexample == (
+        "result [0, 1] lies at position 1, and operand [1, 0], which it is said to be, at position 3"
+    )
+
+
+def test_not_modelled() -> None:
+    with pytest.raises(NotModelled, match="split"):
+        bitcast_claims(array("f32[8]{0:SC(0:3)}"), array("f32[8]"))
+    with pytest.raises(NotModelled, match="3 and 8 bits"):
+        judge(bitcast_claims(array("s4[8]{0:E(3)}"), array("s8[3]")), prove)
+
+
+def test_two_layouts_of_one_shape() -> None:
+    (same,) = judge([same_positions(array("f32[4,1]{1,0}"), array("f32[4,1]{0,1}"))], prove)
+    assert same.verdict is Verdict.PROVED
+    (other,) = judge([same_positions(array("f32[3,5]{1,0:T(2,2)}"), array("f32[3,5]"))], prove)
+    assert other.counterexample == (
+        "element [0, 2] lies at position 4 in f32[3,5]{1,0:T(2,2)}, at position 2 in f32[3,5]"
+    )
+
+
+def test_owed_by_instructions() -> None:
+    bad = Operation("bitcast", array("f32[5,3]{1,0:T(2,2)}"), (array("f32[3,5]{1,0:T(2,2)}"),))
+    layout, bitcast = owed_layout(bad)
+    assert [(o.claim, o.subject) for o in (layout, bitcast)] == [("layout", "output"), ("bitcast", "operand to output")]
+    assert {prove(o).verdict for o in layout.obligations()} == {"proved"}
+    refuted = [(o, found) for o in bitcast.obligations() if (found := prove(o)).verdict == "refuted"]
+    assert refuted
+    obligation, outcome = refuted[0]
+    assert "where no element is" in bitcast.describe(dict(outcome.model), obligation)
+    unwritten = Operation("bitcast", array("f32[6]"), (array("f32[2,3]"),))
+    (only,) = owed_layout(unwritten)
+    assert only.assumptions == ("no layout is written: row-major, without tiles",)
+    assert {prove(o).verdict for o in only.obligations()} == {"proved"}
+    assert owed_layout(Operation("add", array("f32[6]"), ())) == ()
+
+
+# Taken apart
+
+
+@pytest.mark.parametrize(
+    ("operand", "result", "first", "flattened", "reshaped", "second"),
+    [
+        ("f32[16,17,3,7]{3,2,1,0}", "f32[7,16,51]{0,2,1}", (0, 1, 2, 3), "f32[16,17,3,7]{3,2,1,0}",
+         "f32[16,51,7]{2,1,0}", (2, 0, 1)),
+        ("f32[16,3,17]{1,2,0}", "f32[51,16]{1,0}", (0, 2, 1), "f32[16,17,3]{2,1,0}", "f32[51,16]{1,0}", (0, 1)),
+        ("f32[16,3,17]{1,2,0}", "f32[16,51]{0,1}", (0, 2, 1), "f32[16,17,3]{2,1,0}", "f32[51,16]{1,0}", (1, 0)),
+    ],
+)  # fmt: skip
+def test_transpose_reshape_transpose(
+    operand: str, result: str, first: tuple[int, ...], flattened: str, reshaped: str, second: tuple[int, ...]
+) -> None:
+    d = decompose(array(operand), array(result))
+    assert (d.first, d.second) == (first, second)
+    assert (print_shape(d.flattened), print_shape(d.reshaped)) == (flattened, reshaped)
+    # Each of the three moves nothing in memory: the transposes are bitcasts, and so is the reshape.
+    assert transpose_of_bitcast(array(operand), d.flattened) == d.first
+    assert reshape_is_bitcast(d.flattened, d.reshaped)
+    assert transpose_of_bitcast(d.reshaped, array(result)) == d.second
+
+
+@pytest.mark.parametrize(
+    ("operand", "result", "expected"),
+    [
+        ("f32[3,4]{1,0}", "f32[6,2]{1,0}", True),
+        ("f32[3,4]{1,0}", "f32[6,2]{0,1}", False),
+        ("f32[3,4]{0,1}", "f32[6,2]{1,0}", False),
+        ("f32[3,4]{0,1}", "f32[6,2]{0,1}", False),
+        ("f32[3,2,2]{1,0,2}", "f32[6,2]{0,1}", True),
+        ("f32[1,16,17,3]{3,2,1,0}", "f32[16,51]{1,0}", True),
+        ("f32[3,1,4]{1,2,0}", "f32[12]{0}", True),
+        ("f32[0,4]{0,1}", "f32[4,0]{1,0}", True),
+        ("f32[3,4]{1,0}", "f32[5,2]{1,0}", False),
+    ],
+)
+def test_reshape_is_bitcast(operand: str, result: str, expected: bool) -> None:
+    one, two = array(operand), array(result)
+    assert reshape_is_bitcast(one, two) is expected
+    if is_decomposable(one, two) and one.elements:
+        # By solver: the row-major reshape names the element that lies there.
+        place = linear_index([dim(i) for i in range(two.rank)], two.dimensions, Const(0))
+        m = IndexingMap(boxed(two.dimensions), delinearize(place, one.dimensions))
+        found = judge(bitcast_claims(one, two, [m]), prove)
+        assert ({j.verdict for j in found} == {Verdict.PROVED}) is expected
+
+
+def test_decomposable_are_dense_shapes_of_equal_counts() -> None:
+    assert not is_decomposable(array("s4[3,2]{1,0}"), array("s8[3]{0}"))
+    assert is_decomposable(array("s4[3,2]{1,0}"), array("s8[3,2]{1,0}"))
+    assert not is_decomposable(array("f32[8]{0:T(4)}"), array("f32[8]"))
+    with pytest.raises(NotModelled):
+        decompose(array("f32[7]"), array("f32[8]"))
+    assert transpose_of_bitcast(array("f32[5,3]{1,0}"), array("f32[3,5]{0,1}")) == (1, 0)
+    assert transpose_of_bitcast(array("f32[10,5]{1,0}"), array("f32[10,5]{0,1}")) is None
+    assert common_factors((6, 1, 4), (2, 3, 4)) == [((0,), (0, 1)), ((2,), (2,))]
