@@ -69,14 +69,18 @@ def rows() -> list[dict[str, Any]]:
         path = SHARED / "cases" / f"{name}.jsonl"
         if path.exists():
             out += [json.loads(line) for line in path.read_text().splitlines()]
-    return [r for r in out if r.get("facts") and not r.get("mutated_after_parse") and "hlo" in r]
+    # One test of upstream runs its analysis twice and asserts different facts of each run.
+    return [
+        r for r in out
+        if r.get("facts") and not r.get("mutated_after_parse") and "hlo" in r and "BitcastDefinesValue" not in r["id"]
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("row", rows(), ids=lambda r: r["id"])
 def test_structured_facts(row: dict[str, Any]) -> None:
     module = parse_module(row["hlo"])
     excluded = "AsyncCallExcludedThread" in row["id"]
-    buffers = Buffers(module, frozenset({"main"}) if excluded else None, "BitcastDefinesValue" in row["id"])
+    buffers = Buffers(module, frozenset({"main"}) if excluded else None)
     wrong, judged = [], 0
     for fact in row["facts"]:
         kind, when = fact["fact"], fact.get("when", "")
@@ -117,3 +121,13 @@ def test_structured_facts(row: dict[str, Any]) -> None:
         if got != expected:
             wrong.append((fact, got))
     assert not wrong, "\n".join(map(str, wrong))
+
+
+@pytest.mark.parametrize("makes_value", [True, False])
+def test_a_bitcast_is_a_value_of_its_own_on_request(makes_value: bool) -> None:
+    module = parse_module("ENTRY main { constant = f32[] constant(1) ROOT bitcast = f32[] bitcast(constant) }")
+    buffers = Buffers(module, bitcast_makes_value=makes_value)
+    constant, bitcast = Place("main", "constant"), Place("main", "bitcast")
+    assert buffers.defined_at(bitcast) is makes_value
+    assert buffers.leaves_module(constant) is not makes_value
+    assert buffers.leaves_module(bitcast) is makes_value
