@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from models.errors import NotModelled
 from models.interpreter.step import Step
-from models.interpreter.value import Array, Element, Value, indices, offsets, strides
+from models.interpreter.value import Array, Element, Value, flat_index, indices, offsets, strides
 
 
 def _offsets_along(x: Array, dims: Sequence[int]) -> list[int]:
@@ -69,62 +69,88 @@ def ragged_dot(step: Step) -> Value:
 
     Ragged free dimension: row i is multiplied with the right operand's slice of its group (nothing, so zero, behind the
     last group). Ragged contracting dimension: the result has one slice per group, summed over the rows of the group.
-    Ragged batch dimension: an ordinary dot.
+    Ragged batch dimension: an ordinary dot. The sizes are given once, or for every index of the batch dimensions and of
+    those dimensions of the ragged one's kind that stand before it.
     """
     lhs, rhs, sizes = step.arrays()
     a = step.attributes
+    (ragged,) = a.integers("lhs_ragged_dims")
+    if ragged in a.integers("lhs_batch_dims"):
+        return step.result(_products(step, lhs, rhs))
+    if ragged in a.integers("lhs_contracting_dims"):
+        return step.result(_ragged_contracting(step, lhs, rhs, sizes, ragged))
+    return step.result(_ragged_rows(step, lhs, rhs, sizes, ragged))
+
+
+def _ragged_contracting(step: Step, lhs: Array, rhs: Array, sizes: Array, ragged: int) -> list[Element]:
+    a = step.attributes
     lb, rb = a.integers("lhs_batch_dims"), a.integers("rhs_batch_dims")
     lc, rc = a.integers("lhs_contracting_dims"), a.integers("rhs_contracting_dims")
-    (ragged,), group_dims = a.integers("lhs_ragged_dims"), a.integers("rhs_group_dims")
-    if ragged in lb:
-        return step.result(_products(step, lhs, rhs))
-    kind, total = step.shape.element_type, step.scalars.sum_of_products
-    groups = sizes.sizes[-1]
-    rows_free, l_steps = _free(lhs, lb, lc), strides(lhs.sizes)
-    columns = _offsets_along(rhs, _free(rhs, rb, rc, group_dims))
+    before = [k for k, d in enumerate(lc) if d < ragged]
+    along = list(indices([lhs.sizes[d] for d in lc]))
+    left, right = _offsets_along(lhs, lc), _offsets_along(rhs, rc)
+    rows, columns = _offsets_along(lhs, _free(lhs, lb, lc)), _offsets_along(rhs, _free(rhs, rb, rc))
     data: list[Element] = []
-    batches = list(zip(_offsets_along(lhs, lb), _offsets_along(rhs, rb), strict=True))
-    outer = list(indices([lhs.sizes[d] for d in lb]))
-    if ragged in lc:
-        for group in range(groups):
-            for (l_base, r_base), where in zip(batches, outer, strict=True):
-                first, last = _group_bounds(step, sizes, where, group)
-                picks = [
-                    k for k, index in enumerate(indices([lhs.sizes[d] for d in lc]))
-                    if first <= index[lc.index(ragged)] < last
-                ]  # fmt: skip
-                left, right = _offsets_along(lhs, lc), _offsets_along(rhs, rc)
-                for row in _offsets_along(lhs, rows_free):
-                    for column in columns:
-                        x = [lhs.data[l_base + row + left[k]] for k in picks]
-                        y = [rhs.data[r_base + column + right[k]] for k in picks]
-                        data.append(total(kind, x, y))
-        return step.result(data)
-    (group_dim,) = group_dims
-    group_step = strides(rhs.sizes)[group_dim]
-    along_left, along_right = _offsets_along(lhs, lc), _offsets_along(rhs, rc)
-    for (l_base, r_base), where in zip(batches, outer, strict=True):
-        bounds = [_group_bounds(step, sizes, where, g) for g in range(groups)]
-        for index in indices([lhs.sizes[d] for d in rows_free]):
-            row = sum(i * l_steps[d] for i, d in zip(index, rows_free, strict=True))
-            i = index[rows_free.index(ragged)]
+    for group in range(sizes.sizes[-1]):
+        for l_base, r_base, where in _batches(lhs, rhs, lb, rb):
+            picks = []
+            for k, index in enumerate(along):
+                first, last = _group_bounds(step, sizes, (*where, *(index[b] for b in before)), group)
+                if first <= index[lc.index(ragged)] < last:
+                    picks.append(k)
+            for row in rows:
+                x = [lhs.data[l_base + row + left[k]] for k in picks]
+                for column in columns:
+                    y = [rhs.data[r_base + column + right[k]] for k in picks]
+                    data.append(step.scalars.sum_of_products(step.shape.element_type, x, y))
+    return data
+
+
+def _ragged_rows(step: Step, lhs: Array, rhs: Array, sizes: Array, ragged: int) -> list[Element]:
+    a = step.attributes
+    lb, rb = a.integers("lhs_batch_dims"), a.integers("rhs_batch_dims")
+    lc, rc = a.integers("lhs_contracting_dims"), a.integers("rhs_contracting_dims")
+    group_dims = a.integers("rhs_group_dims")
+    kind, total, groups = step.shape.element_type, step.scalars.sum_of_products, sizes.sizes[-1]
+    group_step = strides(rhs.sizes)[group_dims[0]]
+    free, l_steps = _free(lhs, lb, lc), strides(lhs.sizes)
+    before = [k for k, d in enumerate(free) if d < ragged]
+    columns = _offsets_along(rhs, _free(rhs, rb, rc, group_dims))
+    left, right = _offsets_along(lhs, lc), _offsets_along(rhs, rc)
+    data: list[Element] = []
+    for l_base, r_base, where in _batches(lhs, rhs, lb, rb):
+        for index in indices([lhs.sizes[d] for d in free]):
+            row = l_base + sum(i * l_steps[d] for i, d in zip(index, free, strict=True))
+            place = (*where, *(index[b] for b in before))
+            bounds = [_group_bounds(step, sizes, place, g) for g in range(groups)]
+            i = index[free.index(ragged)]
             owner = next((g for g, (first, last) in enumerate(bounds) if first <= i < last), None)
             for column in columns:
                 if owner is None:
-                    data.append(step.scalars.constant(kind, 0.0 if kind[0] not in "su" else 0))
+                    data.append(total(kind, [], []))
                     continue
                 base = r_base + column + owner * group_step
-                x = [lhs.data[l_base + row + k] for k in along_left]
-                y = [rhs.data[base + k] for k in along_right]
+                x = [lhs.data[row + k] for k in left]
+                y = [rhs.data[base + k] for k in right]
                 data.append(total(kind, x, y))
-    return step.result(data)
+    return data
+
+
+def _batches(
+    lhs: Array, rhs: Array, lb: Sequence[int], rb: Sequence[int]
+) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+    """The flat offsets of a batch in both operands, and its index."""
+    where = indices([lhs.sizes[d] for d in lb])
+    return zip(_offsets_along(lhs, lb), _offsets_along(rhs, rb), where, strict=True)
 
 
 def _group_bounds(step: Step, sizes: Array, where: tuple[int, ...], group: int) -> tuple[int, int]:
-    """The half-open range of rows of a group; group sizes are given once, or per batch."""
+    """The half-open range of rows of a group."""
     groups = sizes.sizes[-1]
     base = 0
     if len(sizes.sizes) > 1:
-        base = sum(i * s for i, s in zip(where, strides(sizes.sizes)[:-1], strict=True))
+        if len(where) != len(sizes.sizes) - 1:
+            raise NotModelled("ragged-dot with group sizes of an unexpected rank")
+        base = flat_index(where, strides(sizes.sizes)[:-1])
     counts = [step.scalars.integer(v) for v in sizes.data[base : base + groups]]
     return sum(counts[:group]), sum(counts[: group + 1])
