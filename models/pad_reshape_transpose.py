@@ -19,6 +19,7 @@ from typing import Literal
 from models.errors import NotModelled
 from models.expr import Const, Expr
 from models.hlo.shape import COMBINE, ArrayShape, Tile
+from models.physical import check_dense
 
 Cell = tuple[int, ...] | None
 """What lies at a position: the logical index of an element, or None for padding."""
@@ -57,6 +58,7 @@ def movements(shape: ArrayShape) -> tuple[Movement, ...]:
     layout = shape.layout
     if any(n < 0 for n in shape.dimensions):
         raise NotModelled("an array with unbounded dimensions has no positions")
+    check_dense(shape)
     if layout is not None and layout.split_configs:
         raise NotModelled("a layout with split dimensions as pad, reshape and transpose")
     order = tuple(range(shape.rank))

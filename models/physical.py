@@ -45,7 +45,14 @@ def physical_dimensions(shape: ArrayShape) -> tuple[int, ...]:
     """
     if any(n < 0 for n in shape.dimensions):
         raise NotModelled("an array with unbounded dimensions has no positions")
+    check_dense(shape)
     return tuple(shape.dimensions[i] for i in physical_order(shape))
+
+
+def check_dense(shape: ArrayShape) -> None:
+    """Raises NotModelled for sparse arrays: where an element lies depends on the values."""
+    if shape.layout is not None and any(not level.startswith("D") for level in shape.layout.level_types):
+        raise NotModelled("the positions of a sparse array")
 
 
 def splits(shape: ArrayShape) -> tuple[SplitConfig | None, ...]:

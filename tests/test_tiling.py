@@ -199,6 +199,8 @@ def test_what_has_no_positions_says_so() -> None:
         padded_elements(array("f32[?,3]"))
     with pytest.raises(NotModelled, match="unbounded"):
         movements(array("f32[?]"))
+    with pytest.raises(NotModelled, match="sparse"):
+        padded_elements(array("f32[8,8]{1,0:D(D,C)}"))
     with pytest.raises(NotModelled, match="split"):
         movements(array("f32[8]{0:SC(0:3)}"))
     with pytest.raises(NotModelled, match="split indices"):

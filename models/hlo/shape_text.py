@@ -236,7 +236,9 @@ def _read_property(scanner: Scanner, rank: int, fields: dict[str, object]) -> No
 def _tile(scanner: Scanner) -> tuple[int, ...]:
     at = scanner.pos
     tile = _integers(scanner, "a tile's size", 1, star=COMBINE)
-    if tile and tile[-1] == COMBINE:
+    if not tile:
+        raise scanner.error("a tile has at least one dimension", at)
+    if tile[-1] == COMBINE:
         raise scanner.error("the most minor entry of a tile cannot be '*': it has nothing to be combined into", at)
     return tile
 
