@@ -62,7 +62,7 @@ REFUSED = [
     ("f32[8,8]{1,0:T(2,-2)}", 18, "at least 1"),
     ("f32[8,8]{1,0:T(2,0)}", 18, "at least 1"),
     ("f32[8,8]{1,0:T(2,*)}", 16, "cannot be '*'"),
-    ("f32[8,8]{1,0:T(2,2)()}", 20, "at least one dimension"),
+    ("f32[8,8]{1,0:T(2,2)()}", 21, "at least one dimension"),
     ("f32[8,8]{1,0:T(2)T(2)}", 18, "given twice"),
     ("f32[8,8]{1,0:Q(2)}", 14, "unknown layout property"),
     ("f32[8,8]{1,0:D(X,C)}", 16, "level type"),

@@ -203,8 +203,8 @@ def _read_property(scanner: Scanner, rank: int, fields: dict[str, object]) -> No
         tiles = [Tile(_tile(scanner))]
         while scanner.accept("("):
             tiles.append(Tile(_tile(scanner)))
-        if not tiles[0].dimensions and len(tiles) == 1:
-            raise scanner.error("a tile has at least one dimension", at)
+        if "tiles" in fields:
+            raise scanner.error("this layout property is given twice", at)
         fields["tiles"] = tuple(tiles)
         return
     if letters == "SC":
