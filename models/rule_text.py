@@ -23,7 +23,7 @@ from models.rules import (
     VariableRule,
 )
 
-_CLAUSES: Final = ("when", "compute", "with", "witness", "lemma", "from", "expect", "remainder", "division", "note")
+_CLAUSES: Final = ("when", "compute", "with", "witness", "because", "from", "expect", "remainder", "division", "note")
 _FUNCTIONS: Final = {"gcd": 2, "lcm": 2, "inverse": 2, "range": 1, "least": 1, "greatest": 1}
 
 
@@ -168,8 +168,8 @@ def _clause(reader: Reader, names: _Names, common: dict[str, Any], sorts: dict[s
             common["witness"] = common.get("witness", ()) + tuple(
                 _pairs(reader, "=", lambda: expression(reader, names))
             )
-        case "lemma":
-            common["lemmas"] = tuple(n.strip() for n in reader.take_raw("\n").split(","))
+        case "because":
+            common["because"] = common.get("because", ()) + tuple(_conditions(reader, names))
         case _:
             allowed, key = {
                 "expect": (("proved", "refuted"), "expect"),

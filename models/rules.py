@@ -60,15 +60,16 @@ class Computed:
 
 @dataclass(frozen=True)
 class RuleBase:
-    """What every rule has. `witness` and `lemmas` are hints for the proof; `source` says where the rule comes from;
-    `expect` is the verdict that the file states."""
+    """What every rule has. `witness` and `because` are hints for the proof: values for what must exist, and statements
+    that are proved one after the other and then used. `source` says where the rule comes from; `expect` is the verdict
+    that the file states."""
 
     name: str
     sorts: tuple[tuple[str, Sort], ...] = ()
     conditions: tuple[Condition, ...] = ()
     computed: tuple[Computed, ...] = ()
     witness: tuple[tuple[str, Expr], ...] = ()
-    lemmas: tuple[str, ...] = ()
+    because: tuple[Condition, ...] = ()
     source: str = ""
     expect: Literal["proved", "refuted"] = "proved"
     mod: ModReading = "floor"

@@ -1,0 +1,71 @@
+"""Polynomials with integer coefficients in named variables, as tables from monomials to coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+Monomial = tuple[str, ...]
+"""Names in order, each as often as its power; () is one."""
+Poly = dict[Monomial, int]
+
+ONE: Final[Monomial] = ()
+
+
+def number(value: int) -> Poly:
+    return {ONE: value} if value else {}
+
+
+def variable(name: str) -> Poly:
+    return {(name,): 1}
+
+
+def add(p: Mapping[Monomial, int], q: Mapping[Monomial, int], times: int = 1) -> Poly:
+    """p + times * q."""
+    out = dict(p)
+    for m, c in q.items():
+        total = out.get(m, 0) + times * c
+        if total:
+            out[m] = total
+        else:
+            out.pop(m, None)
+    return out
+
+
+def negate(p: Mapping[Monomial, int]) -> Poly:
+    return {m: -c for m, c in p.items()}
+
+
+def multiply(p: Mapping[Monomial, int], q: Mapping[Monomial, int]) -> Poly:
+    out: Poly = {}
+    for m, c in p.items():
+        for n, d in q.items():
+            key = tuple(sorted(m + n))
+            total = out.get(key, 0) + c * d
+            if total:
+                out[key] = total
+            else:
+                out.pop(key, None)
+    return out
+
+
+def replace(p: Mapping[Monomial, int], name: str, by: Mapping[Monomial, int]) -> Poly:
+    """p with a polynomial in place of a variable."""
+    if not any(name in m for m in p):
+        return dict(p)
+    out: Poly = {}
+    for m, c in p.items():
+        power = m.count(name)
+        term: Poly = {tuple(v for v in m if v != name): c}
+        for _ in range(power):
+            term = multiply(term, by)
+        out = add(out, term)
+    return out
+
+
+def degree(p: Mapping[Monomial, int]) -> int:
+    return max((len(m) for m in p), default=0)
+
+
+def variables(ps: Iterable[Mapping[Monomial, int]]) -> set[str]:
+    return {name for p in ps for m in p for name in m}

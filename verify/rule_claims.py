@@ -1,0 +1,380 @@
+"""What is claimed of a rewrite rule, and its verdict.
+
+For all integers that meet the conditions, the right side is defined wherever the left side is, and equal; rules about
+constraints keep the set of points; rules about variables keep the relation. The conditions can be met, the sides are
+not written the same, and conditions that are not needed are named. A proof holds for all values of all metavariables;
+beside it stand a thousand concrete instances, evaluated and given to isl.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Final
+
+from models.expr import Binary, Const, Expr, Var, postorder, substitute, to_text
+from models.interpreter.expression import UndefinedValue
+from models.rule_text import parse_rules
+from models.rules import Bounded, Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
+from verify.claim import ClaimResult, Verdict
+from verify.normal_form import written_the_same
+from verify.rule_instances import Instance, instances, meets
+from verify.rule_proof import Reading, implies
+from verify.rule_readings import evaluate, reading_of
+
+RLIMIT: Final = 3_000_000
+INSTANCES: Final = 1_000
+_TRIES: Final = 60_000
+_ISL_CONSTANTS: Final = 12
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One thing to show: under `given`, each of `goals` holds. `wanted` are the divisors that must not be zero for the
+    goals to be defined; those of `given` may be assumed not to be."""
+
+    given: tuple[Condition, ...]
+    goals: tuple[Condition, ...]
+    what: str
+
+
+@dataclass
+class Findings:
+    """What was found about one rule."""
+
+    verdict: Verdict = Verdict.UNKNOWN
+    engines: list[str] = field(default_factory=list)
+    counterexample: Instance | None = None
+    statement: Statement | None = None
+    reasons: list[str] = field(default_factory=list)
+    sampled: int = 0
+
+
+def check_rules_file(path: Path | str, label: str | None = None) -> list[ClaimResult]:
+    """The verdicts on all rules of a file. Raises models.errors.InputError and OSError."""
+    path = Path(path)
+    return check_rules_text(path.read_text(encoding="utf-8"), label or str(path))
+
+
+def check_rules_text(text: str, file: str) -> list[ClaimResult]:
+    """The verdicts on all rules of a text. Raises models.errors.InputError."""
+    return [check_rule(rule, file) for rule in parse_rules(text, file)]
+
+
+def check_rule(rule: Rule, file: str = "") -> ClaimResult:
+    """The verdict on one rule. Where the file expects a refutation, a refutation counts as proved."""
+    start = perf_counter()
+    found = judge(rule)
+    verdict, reasons = found.verdict, list(found.reasons)
+    counterexample = describe(rule, found) if found.counterexample is not None else None
+    if rule.expect == "refuted":
+        if verdict is Verdict.REFUTED:
+            verdict = Verdict.PROVED
+            reasons.insert(0, f"refuted, as expected: {counterexample}")
+            counterexample = None
+        elif verdict is Verdict.PROVED:
+            verdict = Verdict.REFUTED
+            reasons.insert(0, "expected to be refuted, and proved")
+    return ClaimResult(
+        id=f"{file}#{rule.name}", kind="rule", file=file, module="", line=rule.line, column=rule.column,
+        instruction=rule.name, claim="rule", verdict=verdict, engines=tuple(found.engines),
+        ms=(perf_counter() - start) * 1e3, counterexample=counterexample, reason="; ".join(reasons) or None,
+    )  # fmt: skip
+
+
+def judge(rule: Rule, needed: bool = True) -> Findings:
+    """The verdict on a rule as it stands, whatever its file expects. `needed` asks whether each condition is."""
+    found = Findings()
+    if _trivial(rule):
+        found.verdict = Verdict.TRIVIAL
+        found.reasons.append("both sides are written the same")
+        return found
+    statements = statements_of(rule)
+    if not _satisfiable(rule, found):
+        return found
+    for s in statements:
+        found.statement = s
+        if _refuted(rule, s, found):
+            found.verdict = Verdict.REFUTED
+            return found
+    for s in statements:
+        if not _shown(rule, s, found):
+            found.statement = s
+            found.verdict = Verdict.UNKNOWN
+            found.reasons.append(f"not proved: {s.what}")
+            return found
+    found.verdict = Verdict.PROVED
+    found.engines = ["z3", "enumeration"]
+    _isl_instances(rule, statements, found)
+    if needed:
+        unneeded = [str(c) for c in rule.conditions if _unneeded(rule, c)]
+        if unneeded:
+            found.reasons.append(f"conditions that the proof does not need: {', '.join(unneeded)}")
+    return found
+
+
+# --- statements --------------------------------------------------------------------------------------------------
+
+
+def statements_of(rule: Rule) -> tuple[Statement, ...]:
+    """What a rule says, as statements about integers."""
+    match rule:
+        case ExpressionRule():
+            given = (*rule.conditions, *_defined(rule.lhs))
+            return (Statement(given, (*_defined(rule.rhs), Condition("==", rule.lhs, rule.rhs)), "both sides equal"),)
+        case ConstraintRule():
+            left, right = _inside(rule.before), _inside(rule.after)
+            before = tuple(d for b in rule.before for d in _defined(b.expr))
+            after = tuple(d for b in rule.after for d in _defined(b.expr))
+            if rule.never:
+                return (
+                    Statement((*rule.conditions, *before, *left), (Condition("==", Const(0), Const(1)),), "no points"),
+                )
+            return (
+                Statement((*rule.conditions, *before, *left), (*after, *right), "no point is lost"),
+                Statement((*rule.conditions, *before, *right), left, "no point is added"),
+            )
+        case VariableRule():
+            return _variable_statements(rule)
+
+
+def _variable_statements(rule: VariableRule) -> tuple[Statement, ...]:
+    left = _inside(rule.before)
+    if rule.image is None:
+        value = next((e for n, e in rule.witness if n == rule.variable), None)
+        if value is None:
+            return (Statement(rule.conditions, (Condition("==", Const(0), Const(1)),), "a value (no witness given)"),)
+        there = tuple(_at(c, rule.variable, value) for c in left)
+        return (Statement(rule.conditions, there, "the variable has a value"),)
+    right = _inside(rule.after)
+    back = next((e for n, e in rule.witness if n == rule.fresh), Var(rule.fresh))
+    other = Var(f"{rule.fresh}_other")
+    image_of_other = substitute(rule.image, {rule.fresh: other})
+    return (
+        Statement(
+            (*rule.conditions, *right), tuple(_at(c, rule.variable, rule.image) for c in left),
+            "every image is a value of the variable",
+        ),
+        Statement(
+            (*rule.conditions, *left),
+            (
+                *(_at(c, rule.fresh, back) for c in right),
+                Condition("==", substitute(rule.image, {rule.fresh: back}), Var(rule.variable)),
+            ),
+            "every value of the variable is an image",
+        ),
+        Statement(
+            (*rule.conditions, *right, *(_at(c, rule.fresh, other) for c in right),
+             Condition("==", rule.image, image_of_other)),
+            (Condition("==", Var(rule.fresh), other),),
+            "no value is an image twice",
+        ),
+    )  # fmt: skip
+
+
+def _at(c: Condition, name: str, value: Expr) -> Condition:
+    return Condition(c.op, substitute(c.lhs, {name: value}), substitute(c.rhs, {name: value}))
+
+
+def _inside(bounded: Sequence[Bounded]) -> tuple[Condition, ...]:
+    return tuple(
+        c for b in bounded for c in (Condition("<=", b.lower, b.expr), Condition("<=", b.expr, b.upper))
+    )
+
+
+def _defined(e: Expr) -> tuple[Condition, ...]:
+    """No divisor in the expression is zero."""
+    return tuple(
+        Condition("!=", node.rhs, Const(0))
+        for node in postorder(e)
+        if isinstance(node, Binary)
+        and node.op in ("floordiv", "ceildiv", "mod")
+        and not (isinstance(node.rhs, Const) and node.rhs.value)
+    )
+
+
+def _names(s: Statement) -> list[str]:
+    seen: dict[str, None] = {}
+    for c in (*s.given, *s.goals):
+        for e in (c.lhs, c.rhs):
+            for node in postorder(e):
+                if isinstance(node, Var):
+                    seen[node.name] = None
+    return list(seen)
+
+
+# --- verdicts ----------------------------------------------------------------------------------------------------
+
+
+def _trivial(rule: Rule) -> bool:
+    match rule:
+        case ExpressionRule():
+            return written_the_same(rule.lhs, rule.rhs)
+        case ConstraintRule():
+            return not rule.never and set(rule.before) == set(rule.after)
+        case VariableRule():
+            return False
+
+
+def _satisfiable(rule: Rule, found: Findings) -> bool:
+    names = [n for n, _ in rule.sorts]
+    reading = reading_of(rule)
+    if next(instances(rule, names, rule.conditions, reading, _TRIES), None) is not None or not rule.conditions:
+        return True
+    if implies(rule.conditions, Condition("==", Const(0), Const(1)), RLIMIT, reading):
+        found.verdict = Verdict.VACUOUS
+        found.reasons.append("no values meet the conditions")
+    else:
+        found.reasons.append("no instance of the conditions was found, and none was shown not to exist")
+    return False
+
+
+def _refuted(rule: Rule, s: Statement, found: Findings) -> bool:
+    """Looks for an instance at which a goal fails; the smallest of those found is kept."""
+    reading = reading_of(rule)
+    names = _names(s)
+    worst: Instance | None = None
+    count = 0
+    for values in instances(rule, names, s.given, reading, _TRIES):
+        count += 1
+        if not meets(s.goals, values, reading) and (worst is None or _size(values) < _size(worst)):
+            worst = values
+        if count >= (INSTANCES if worst is None else INSTANCES // 2):
+            break
+    found.sampled += count
+    if worst is None:
+        return False
+    found.counterexample = _shrunk(s, worst, reading)
+    found.engines = ["enumeration"]
+    return True
+
+
+def _size(values: Instance) -> tuple[int, int]:
+    return max(map(abs, values.values()), default=0), sum(map(abs, values.values()))
+
+
+def _shrunk(s: Statement, values: Instance, reading: Reading) -> Instance:
+    """Moves one value at a time towards zero while the statement still fails."""
+    best = dict(values)
+    progress = True
+    while progress:
+        progress = False
+        for name in best:
+            v = best[name]
+            for smaller in dict.fromkeys((0, v // 2 if v > 0 else -(-v // 2), v - (v > 0) + (v < 0))):
+                candidate = {**best, name: smaller}
+                if (
+                    abs(smaller) < abs(v)
+                    and meets(s.given, candidate, reading)
+                    and not meets(s.goals, candidate, reading)
+                ):
+                    best, progress = candidate, True
+                    break
+    return best
+
+
+def _shown(rule: Rule, s: Statement, found: Findings) -> bool:
+    reading = reading_of(rule)
+    given = list(s.given)
+    helped: list[str] = []
+    for c in rule.because:  # A hint may be meant for another statement of the rule: it is used where it is proved.
+        if implies(given, c, RLIMIT, reading):
+            given.append(c)
+        else:
+            helped.append(str(c))
+    for goal in s.goals:
+        if not implies(given, goal, RLIMIT, reading):
+            found.reasons += [f"{goal} is not shown", *(f"the hint {h} is not either" for h in helped)]
+            return False
+        given.append(goal)
+    return True
+
+
+def _unneeded(rule: Rule, c: Condition) -> bool:
+    """The rule is proved without this condition."""
+    weaker = replace(rule, conditions=tuple(x for x in rule.conditions if x != c))
+    if isinstance(rule, VariableRule) or any(c.lhs.free & b.lhs.free for b in rule.because if b == c):
+        return False
+    for s in statements_of(weaker):
+        if _refuted(weaker, s, Findings()):
+            return False
+    return all(_shown(weaker, s, Findings()) for s in statements_of(weaker))
+
+
+def _isl_instances(rule: Rule, statements: Sequence[Statement], found: Findings) -> None:
+    """Gives instances with concrete constants, for all values of the expressions, to isl."""
+    from verify.encode_isl import find_counterexample
+    from verify.engine import GaveUp
+    from verify.formula import Compare, conj
+    from verify.obligation import Obligation
+
+    reading = reading_of(rule)
+    if reading != Reading():
+        return
+    asked = 0
+    for s in statements:
+        names = _names(s)
+        open_names = [n for n in names if dict(rule.sorts).get(n, "expression") != "constant"]
+        if isinstance(rule, VariableRule):
+            open_names += [n for n in (rule.variable, rule.fresh) if n in names]
+        constants = [n for n in names if n not in open_names]
+        tried: set[tuple[int, ...]] = set()
+        for values in instances(rule, names, s.given, reading, 4_000):
+            k = tuple(values[n] for n in constants)
+            if k in tried or max(map(abs, k), default=0) > 100:
+                continue
+            tried.add(k)
+            fixed: dict[str, Expr] = {n: Const(values[n]) for n in constants}
+            given = conj(*(Compare(c.op, substitute(c.lhs, fixed), substitute(c.rhs, fixed)) for c in s.given))
+            goals = conj(*(Compare(c.op, substitute(c.lhs, fixed), substitute(c.rhs, fixed)) for c in s.goals))
+            obligation = Obligation(tuple((n, None) for n in open_names), goals, given)
+            try:
+                answer = find_counterexample(obligation, 2_000_000)
+            except GaveUp:
+                continue
+            asked += 1
+            if answer is not None:
+                found.verdict = Verdict.INTERNAL
+                found.reasons.append(f"isl refutes an instance that was proved: {values} {answer}")
+                return
+            if len(tried) >= _ISL_CONSTANTS:
+                break
+    if asked:
+        found.engines.append("isl")
+
+
+# --- answers -----------------------------------------------------------------------------------------------------
+
+
+def describe(rule: Rule, found: Findings) -> str:
+    """The counterexample in words, and a command that shows it again."""
+    values, s = found.counterexample, found.statement
+    assert values is not None and s is not None
+    reading = reading_of(rule)
+    at = ", ".join(f"{n} = {v}" for n, v in values.items()) or "always"
+    if isinstance(rule, ExpressionRule):
+        left, right = (_value(e, values, reading) for e in (rule.lhs, rule.rhs))
+        fixed: dict[str, Expr] = {n: Const(v) for n, v in values.items() if rule_sort(rule, n) == "constant"}
+        opened = [n for n in values if n not in fixed]
+        domain = "".join(f", {n} in [{values[n]}, {values[n]}]" for n in opened)[2:]
+        maps = [
+            f"({', '.join(opened)}) -> ({to_text(substitute(e, fixed))})" + (f", domain: {domain}" if domain else "")
+            for e in (rule.lhs, rule.rhs)
+        ]
+        again = f"; to see it again: hloproof rewrite '{maps[0]}' '{maps[1]}'" if reading == Reading() else ""
+        return f"{at}: the left side is {left}, the right side {right}{again}"
+    failing = next(g for g in s.goals if not meets((g,), values, reading))
+    return f"{at}: {s.what} fails, since {failing} does not hold"
+
+
+def rule_sort(rule: Rule, name: str) -> str:
+    return dict(rule.sorts).get(name, "expression")
+
+
+def _value(e: Expr, values: Instance, reading: Reading) -> str:
+    try:
+        return str(evaluate(e, values, reading))
+    except UndefinedValue:
+        return "undefined"
