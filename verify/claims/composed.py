@@ -17,6 +17,7 @@ from models.indexing.module_maps import instruction_maps
 from models.interval import Interval
 from verify.claims.definition import Subject
 from verify.claims.index_range import index_range_parts
+from verify.claims.loop import owed_by_while
 from verify.claims.owed import OwedClaim, arrays
 from verify.claims.relation import Direction, piece_of
 from verify.claims.statement import Part, Statement
@@ -29,18 +30,29 @@ _DIRECTIONS: Sequence[Direction] = ("output-to-input", "input-to-output")
 def owed(composer: Composer, computation: Computation, instruction: Instruction, index_width: int) -> list[OwedClaim]:
     """Every claim that a fusion, call, while, conditional or async instruction owes."""
     op = composer.operation(computation, instruction)
+    if op.opcode == "while":
+        return owed_by_while(composer.module, computation, instruction)
 
     @cache
     def maps(direction: Direction, number: int) -> tuple[OperandMaps, ...]:
         return instruction_maps(composer, computation, instruction, direction, number)
 
     out: list[OwedClaim] = []
-    for output, (_, output_shape) in enumerate(arrays(op.shape)):
-        for operand, shape in enumerate(op.operands):
-            for position, operand_shape in arrays(shape):
+    outputs = arrays(op.shape)
+    inputs = [(k, at, leaf) for k, shape in enumerate(op.operands) for at, leaf in arrays(shape)]
+    found = {(n, s.operand, s.position) for n in range(len(outputs)) for s in maps("output-to-input", n) if _says(s)}
+    for k in range(len(op.operands)):
+        found |= {(s.operand, k, s.position) for s in maps("input-to-output", k) if _says(s)}
+    for output, (_, output_shape) in enumerate(outputs):
+        for operand, position, operand_shape in inputs:
+            if (output, operand, position) in found:
                 both = [Subject(op, output, operand, output_shape, operand_shape, d, position) for d in _DIRECTIONS]
                 out += _pair(op, both, maps, index_width)
     return out
+
+
+def _says(s: OperandMaps) -> bool:
+    return bool(s.maps or s.unknown)
 
 
 def _pair(

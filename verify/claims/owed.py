@@ -44,6 +44,28 @@ PARTITIONED: Final[Mapping[str, Callable[[Operation], Sequence[int]]]] = {
 BIJECTIVE: Final = frozenset({"reshape", "transpose", "reverse", "copy", "bitcast"})
 """Opcodes that move every operand element to one place. (A bitcast only where the element counts are equal.)"""
 
+Pair = tuple[int, int, tuple[int, ...]]
+"""An output, an operand and a position in the operand's tuple."""
+
+
+def _all_operands(op: Operation) -> list[Pair]:
+    inputs = [(k, at) for k, shape in enumerate(op.operands) for at, _ in arrays(shape)]
+    return [(n, k, at) for n, (k, at) in enumerate(inputs)]
+
+
+def _one_element(op: Operation) -> list[Pair]:
+    index = op.attributes.integer("index", -1)
+    inputs = [at for at, _ in arrays(op.operands[0]) if at[:1] == (index,)]
+    return [(n, 0, at) for n, at in enumerate(inputs)]
+
+
+PASSED_ON: Final[Mapping[str, Callable[[Operation], Sequence[Pair]]]] = {
+    "tuple": _all_operands,
+    "get-tuple-element": _one_element,
+}
+"""Opcodes that hand on arrays of tuples, and which array of an operand each output is; every other pair of arrays has
+nothing to do with each other, by definition."""
+
 Build = Callable[[], list[Part]]
 
 
@@ -131,13 +153,27 @@ class _Table:
 
     def claims(self) -> list[OwedClaim]:
         out: list[OwedClaim] = []
+        inputs = [(k, at, leaf) for k, shape in enumerate(self.op.operands) for at, leaf in arrays(shape)]
+        passed_on = PASSED_ON.get(self.op.opcode)
+        near = None if passed_on is None else self._named() | set(passed_on(self.op))
         for output, (_, output_shape) in enumerate(self.outputs):
-            for operand, shape in enumerate(self.op.operands):
-                for position, operand_shape in arrays(shape):
-                    if self._concerned(output, operand, position):
-                        out += self._pair(output, output_shape, operand, operand_shape, position)
+            for operand, position, operand_shape in inputs:
+                # A tuple of hundreds of arrays has tens of thousands of pairs, nearly all of them without anything.
+                if near is not None and (output, operand, position) not in near:
+                    continue
+                if self._concerned(output, operand, position):
+                    out += self._pair(output, output_shape, operand, operand_shape, position)
         if self.op.opcode in PARTITIONED and self.outputs:
             out.append(self._partition())
+        return out
+
+    def _named(self) -> set[Pair]:
+        """The pairs that some map is about, in either direction."""
+        out: set[Pair] = set()
+        for output in range(len(self.outputs)):
+            out |= {(output, m.operand, m.position) for m in self.forward(output)}
+        for operand in range(len(self.op.operands)):
+            out |= {(m.operand, operand, m.position) for m in self.backward(operand)}
         return out
 
     def _concerned(self, output: int, operand: int, position: tuple[int, ...]) -> bool:
