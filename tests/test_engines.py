@@ -188,7 +188,8 @@ def test_disagreement_is_an_internal_error_with_a_reproduction(
 def test_a_counterexample_that_does_not_replay_is_an_internal_error(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cross: bool
 ) -> None:
-    monkeypatch.setitem(portfolio.ENGINES, "isl", lambda o, b: {"d": 4})
+    for stage in ("isl", "isl briefly"):
+        monkeypatch.setitem(portfolio.ENGINES, stage, lambda o, b: {"d": 4})
     outcome = prove(TRUE_ONE, cross=cross, reproductions=tmp_path)
     assert outcome.verdict == "internal"
     assert list(tmp_path.iterdir())

@@ -55,6 +55,22 @@ def find_counterexample(obligation: Obligation, rlimit: int) -> dict[str, int] |
     raise GaveUp(f"Z3 stopped ({reason}) within its resource limit of {rlimit}")
 
 
+def decide(smtlib: str, rlimit: int) -> tuple[str, dict[str, int]]:
+    """What Z3 says of SMT-LIB text (`sat`, `unsat` or why neither), and the values of its constants when `sat`."""
+    solver = z3.Solver(ctx=z3.Context())
+    solver.set("random_seed", 0)
+    solver.set("rlimit", rlimit)
+    try:
+        solver.from_string(smtlib)
+        answer = solver.check()
+        if answer != z3.sat:
+            return ("unsat", {}) if answer == z3.unsat else (solver.reason_unknown(), {})
+        model = solver.model()
+        return "sat", {d.name(): model[d].as_long() for d in model.decls() if d.arity() == 0}
+    except z3.Z3Exception as error:
+        return str(error), {}
+
+
 class Encoded:
     """A solver that holds the question, and the variables of the obligation in it."""
 

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
+from typing import Final
 
 from verify.budget import DEFAULT, Budget
-from verify.engine import GaveUp
+from verify.engine import GaveUp, NotExpressible
 from verify.evaluate import TooManySteps, is_counterexample
 from verify.obligation import Obligation, Outcome
 
@@ -35,14 +36,102 @@ def _z3(obligation: Obligation, budget: Budget) -> Answer:
     return encode_z3.find_counterexample(obligation, budget.z3_rlimit)
 
 
+def _isl_briefly(obligation: Obligation, budget: Budget) -> Answer:
+    from verify import encode_isl
+
+    return encode_isl.find_counterexample(obligation, budget.isl_operations // BRIEF)
+
+
 def _enumeration(obligation: Obligation, budget: Budget) -> Answer:
     from verify import enumerate_points
 
     return enumerate_points.find_counterexample(obligation, budget.enumeration_points)
 
 
-ENGINES: dict[str, Engine] = {"isl": _isl, "z3": _z3, "enumeration": _enumeration}
-"""Name to engine, in the order in which they are asked."""
+def _identical(obligation: Obligation, budget: Budget) -> Answer:
+    from verify.normal_form import identical
+
+    if identical(obligation):
+        return None
+    raise NotExpressible("not written the same")
+
+
+def _digits(obligation: Obligation, budget: Budget) -> Answer:
+    from verify import mixed_radix
+
+    return mixed_radix.find_counterexample(obligation, lambda goal: _subgoal("digits", ("isl", "z3"), goal, budget))
+
+
+def _digits_z3(obligation: Obligation, budget: Budget) -> Answer:
+    from verify import mixed_radix
+
+    return mixed_radix.find_counterexample(obligation, lambda goal: _subgoal("digits", ("z3",), goal, budget))
+
+
+def _intervals(obligation: Obligation, budget: Budget) -> Answer:
+    from verify import intervals
+
+    intervals.find_counterexample(obligation, lambda goal: _subgoal("intervals", ("isl", "z3"), goal, budget))
+    return None
+
+
+def _cvc5(obligation: Obligation, budget: Budget) -> Answer:
+    from verify import cvc5_engine
+
+    return cvc5_engine.find_counterexample(obligation, budget.z3_rlimit // BRIEF)
+
+
+def _z3_text(obligation: Obligation, budget: Budget) -> Answer:
+    from verify import encode_smtlib, encode_z3
+
+    said, values = encode_z3.decide(encode_smtlib.to_smtlib(obligation), budget.z3_rlimit)
+    if said == "unsat":
+        return None
+    if said != "sat":
+        raise GaveUp(f"Z3 stopped on the SMT-LIB text ({said})")
+    return {name: values.get(written, 0) for name, written in encode_smtlib.variable_names(obligation).items()}
+
+
+def _instances(obligation: Obligation, budget: Budget) -> Answer:
+    from verify import instances
+
+    return instances.find_counterexample(obligation, budget.isl_operations // BRIEF)
+
+
+def _subgoal(stage: str, engines: tuple[str, ...], goal: Obligation, budget: Budget) -> Answer:
+    """An engine's answer on a sub-goal: the first of `engines` that gives one."""
+    reasons: list[str] = []
+    for name in engines:
+        try:
+            return ENGINES[name](goal, budget)
+        except GaveUp as error:
+            reasons.append(f"{name}: {error}")
+    raise GaveUp(f"{stage}, a sub-goal: {'; '.join(reasons)}")
+
+
+BRIEF: Final = 20
+"""The first, brief attempt of an engine has this part of its limit."""
+
+ENGINES: dict[str, Engine] = {
+    "identical": _identical, "isl briefly": _isl_briefly, "isl": _isl, "digits": _digits, "z3": _z3,
+    "digits for z3": _digits_z3, "intervals": _intervals, "enumeration": _enumeration, "cvc5": _cvc5,
+    "z3 on SMT-LIB": _z3_text, "instances": _instances,
+}  # fmt: skip
+"""Every stage by name. `identical`, `digits` and `intervals` are not engines by themselves: the first is the thin
+normal form, the others hand sub-goals to isl and Z3."""
+
+ORDER: Final = ("identical", "isl briefly", "digits", "z3", "isl", "intervals", "enumeration")
+"""The order by default. What isl cannot decide briefly is for digits and Z3, then for isl at length."""
+
+SECOND: Final = {
+    "isl": ("z3", "digits for z3", "enumeration", "cvc5", "z3 on SMT-LIB"),
+    "z3": ("enumeration", "cvc5", "z3 on SMT-LIB"),
+    "enumeration": ("cvc5", "z3 on SMT-LIB"),
+}
+"""By which engine was first, those that share no encoder with it, in the order in which they are asked."""
+
+_SAME: Final = {"isl briefly": "isl"}
+"""Stages that report under another's name."""
 
 
 @dataclass
@@ -61,7 +150,8 @@ class _Run:
         try:
             return True, ENGINES[name](self.obligation, self.budget)
         except GaveUp as error:
-            self.reasons.append(f"{name}: {error}")
+            if name != "identical":
+                self.reasons.append(f"{name}: {error}")
             return False, None
         finally:
             self.stages.append((name, (perf_counter() - start) * 1e3))
@@ -109,27 +199,39 @@ def prove(
 
 
 def _first(run: _Run) -> Outcome:
-    for name in ENGINES:
+    for name in ORDER:
         answered, answer = run.ask(name)
         if answered:
-            return run.outcome((name,), answer)
+            return run.outcome((_SAME.get(name, name),), answer)
     return run.unknown("; ".join(run.reasons))
 
 
 def _crossed(run: _Run) -> Outcome:
-    answers: dict[str, Answer] = {}
-    for name in ENGINES:
+    for name in ("isl", "z3", "enumeration"):
         answered, answer = run.ask(name)
         if answered:
-            answers[name] = answer
-        if len(answers) == 2:
+            break
+    else:
+        return run.unknown("; ".join(run.reasons))
+    answers = {name: answer}
+    for other in SECOND[name]:
+        answered, answer = run.ask(other)
+        if answered:
+            answers[other] = answer
             break
     if len(answers) < 2:
-        found = f"only {next(iter(answers))} answered; " if answers else ""
-        return run.unknown(found + "; ".join(run.reasons))
-    (_, first), (_, second) = answers.items()
-    engines = tuple(answers)
-    if (first is None) != (second is None):
-        said = ", ".join(f"{n} says {'proved' if a is None else 'refuted'}" for n, a in answers.items())
-        return run.internal(engines, f"engines disagree: {said}")
-    return run.outcome(engines, first)
+        return run.unknown(f"only {name} answered; {'; '.join(run.reasons)}")
+    if name != "isl" and "enumeration" not in answers:
+        # Symbolic: the second engine may share the solver, so instances are tried beside.
+        answered, found = run.ask("instances")
+        if answered:
+            answers["instances"] = found
+    if len({a is None for a in answers.values()}) > 1:
+        proved = [n for n, a in answers.items() if a is None]
+        refuted = [n for n, a in answers.items() if a is not None]
+        if proved == ["instances"]:  # no instance fails, which proves nothing
+            del answers["instances"]
+        else:
+            said = f"{' and '.join(proved)} prove it, {' and '.join(refuted)} refute it"
+            return run.internal(tuple(answers), f"engines disagree: {said}")
+    return run.outcome(tuple(answers), answers[name])

@@ -9,6 +9,7 @@ hand, which becomes `unknown`, with the reason and not final; what was queued be
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import pickle
 import resource
@@ -267,6 +268,7 @@ def _serve(source: IO[bytes], sink: IO[bytes]) -> None:
     limit = task.budget.megabytes << 20
     with contextlib.suppress(ValueError, OSError):  # a lower hard limit is set already
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    starved = f"out of memory ({task.budget.megabytes} MB per worker)"
     sink.write(_frame(None))
     sink.flush()
     while True:
@@ -277,14 +279,25 @@ def _serve(source: IO[bytes], sink: IO[bytes]) -> None:
         try:
             outcome = prove(obligation, task.budget, task.cross, task.reproductions)
         except MemoryError:
-            reason = f"out of memory ({task.budget.megabytes} MB per worker)"
-            outcome = Outcome("unknown", reason=reason, final=False)
+            outcome = Outcome("unknown", reason=starved, final=False)
         except RecursionError:
             outcome = Outcome("unknown", reason="a formula nested too deeply")
         except Exception as error:
-            outcome = Outcome("internal", reason=f"the engine failed: {type(error).__name__}: {error}")
+            if _is_starved():  # libraries report it in many ways, a failed import among them
+                outcome = Outcome("unknown", reason=starved, final=False)
+            else:
+                outcome = Outcome("internal", reason=f"the engine failed: {type(error).__name__}: {error}")
         sink.write(_frame((number, outcome)))
         sink.flush()
+
+
+def _is_starved() -> bool:
+    """Whether this process cannot get a large piece of memory any more."""
+    try:
+        mmap.mmap(-1, 64 << 20).close()
+    except (OSError, ValueError):
+        return True
+    return False
 
 
 def _receive(source: IO[bytes]) -> Any:

@@ -1,0 +1,208 @@
+"""Worker processes: killed, starved and crashed ones cost only what they had in hand."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from random_obligations import obligation as random_obligation
+
+from models.expr import Var
+from models.interval import Interval
+from verify import cache as cache_module
+from verify import worker
+from verify.batch import Settings, prove_all
+from verify.budget import Budget
+from verify.cache import Cache
+from verify.certificate import MANIFEST, recheck
+from verify.formula import eq, lt, ne
+from verify.obligation import Obligation, Outcome
+from verify.portfolio import prove
+from verify.worker import Task, prove_many
+
+x, y, z, d = (Var(name) for name in "xyzd")
+EASY = [random_obligation(seed, symbolic=seed % 5 == 0) for seed in range(60)]
+ENDLESS = Obligation(
+    tuple((n, None) for n in "xyz"), ne(x * x * x + y * y * y + z * z * z, 114), lt(x, y), "sum of three cubes"
+)
+
+
+def all_of(obligations: list[Obligation], jobs: int, task: Task, total: float | None = None) -> list[Outcome]:
+    found: dict[int, Outcome] = {}
+
+    def keep(number: int, outcome: Outcome) -> None:
+        assert number not in found
+        found[number] = outcome
+
+    prove_many(obligations, jobs, task, keep, total)
+    return [found[i] for i in range(len(obligations))]
+
+
+def test_verdicts_do_not_depend_on_jobs() -> None:
+    expected = [prove(o) for o in EASY]
+    for jobs in (1, 3):
+        assert all_of(EASY, jobs, Task()) == expected
+
+
+def test_an_obligation_without_end_is_killed_and_the_others_go_on() -> None:
+    task = Task(Budget(z3_rlimit=10**9, isl_operations=10**9, seconds=1.0))
+    obligations = [*EASY[:6], ENDLESS, *EASY[6:12]]
+    found = all_of(obligations, 1, task)
+    assert found[6].verdict == "unknown"
+    assert "1 seconds" in found[6].reason
+    assert not found[6].final
+    assert [o.verdict for i, o in enumerate(found) if i != 6] == [prove(o).verdict for o in EASY[:12]]
+
+
+def test_the_total_time_ends_the_run() -> None:
+    task = Task(Budget(z3_rlimit=10**9, isl_operations=10**9, seconds=60))
+    started = time.monotonic()
+    found = all_of([EASY[0], ENDLESS, EASY[1]], 1, task, total=1.0)
+    assert time.monotonic() - started < 10
+    assert found[0].verdict == prove(EASY[0]).verdict
+    assert [o.final for o in found[1:]] == [False, False]
+    assert all("total" in o.reason for o in found[1:])
+
+
+def test_out_of_memory_is_unknown() -> None:
+    task = Task(Budget(megabytes=60))
+    found = all_of([ENDLESS], 1, task)
+    assert [(o.verdict, o.final) for o in found] == [("unknown", False)], found
+
+
+def test_killing_workers_at_random_changes_verdicts_only_to_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = [prove(o).verdict for o in EASY]
+    obligations = EASY * 4
+    pools: list[worker._Pool] = []
+    begin = worker._Pool.__init__
+
+    def watched(self: worker._Pool, *arguments: object) -> None:
+        begin(self, *arguments)  # type: ignore[arg-type]
+        pools.append(self)
+
+    monkeypatch.setattr(worker._Pool, "__init__", watched)
+    over = threading.Event()
+
+    def kill() -> None:
+        draw = random.Random(1)
+        while not over.wait(0.2):
+            for victim in [w for pool in pools for w in pool.workers if w.started and draw.random() < 0.5]:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(victim.process.pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        found = all_of(obligations, 2, Task())
+    finally:
+        over.set()
+        killer.join()
+    for i, outcome in enumerate(found):
+        assert outcome.verdict in (expected[i % len(EASY)], "unknown")
+        if outcome.verdict == "unknown":
+            assert "SIGKILL" in outcome.reason
+            assert not outcome.final
+
+
+def batch(obligations: list[Obligation], settings: Settings) -> list[Outcome]:
+    found: dict[int, Outcome] = {}
+    prove_all(obligations, settings, found.__setitem__)
+    return [found[i] for i in range(len(obligations))]
+
+
+def test_equal_obligations_are_proved_once_and_counterexamples_keep_their_names() -> None:
+    wrong = [Obligation(((n, Interval(3, 9)),), eq(Var(n) // 2 * 2, Var(n))) for n in ("a", "b", "c")]
+    found = batch(wrong, Settings())
+    assert [o.verdict for o in found] == ["refuted"] * 3
+    assert [o.model[0][0] for o in found] == ["a", "b", "c"]
+    assert len([o for o in found if ("equal", 0.0) in o.stages]) == 2
+
+
+def test_the_cache_returns_what_was_decided(tmp_path: Path) -> None:
+    path = tmp_path / "proofs.sqlite"
+    first = batch(EASY, Settings(cache=path))
+    second = batch(EASY, Settings(cache=path))
+    assert [(o.verdict, o.model) for o in first] == [(o.verdict, o.model) for o in second]
+    assert all(o.stages[-1][0] in ("cache", "equal") for o in second)
+
+
+def test_unknown_is_kept_for_its_limits_only(tmp_path: Path) -> None:
+    budget, more = Budget(z3_rlimit=1000), Budget(z3_rlimit=2000)
+    with Cache(tmp_path / "proofs.sqlite") as cache:
+        cache.put(ENDLESS, Outcome("unknown", reason="limits"), budget, False)
+        cache.put(EASY[0], Outcome("unknown", reason="time", final=False), budget, False)
+        cache.flush()
+        assert cache.get(ENDLESS, budget, False) is not None
+        assert cache.get(ENDLESS, more, False) is None
+        assert cache.get(ENDLESS, budget, True) is None
+        assert cache.get(EASY[0], budget, False) is None
+
+
+def test_a_kept_counterexample_is_replayed(tmp_path: Path) -> None:
+    true = Obligation((("d", Interval(0, 9)),), eq(d // 2 * 2 + d % 2, d))
+    with Cache(tmp_path / "proofs.sqlite") as cache:
+        cache.put(true, Outcome("refuted", ("isl",), (("d", 4),)), Budget(), False)
+        cache.flush()
+        assert cache.get(true, Budget(), False) is None
+
+
+@pytest.mark.parametrize("damage", [b"not a database" * 100, b"SQLite format 3\x00" + b"\xff" * 4000])
+def test_a_damaged_cache_is_set_aside(tmp_path: Path, damage: bytes) -> None:
+    path = tmp_path / "proofs.sqlite"
+    path.write_bytes(damage)
+    warnings: list[str] = []
+    settings = Settings(cache=path, warn=warnings.append)
+    assert [o.verdict for o in batch(EASY[:5], settings)] == [prove(o).verdict for o in EASY[:5]]
+    assert "damaged" in warnings[0]
+    assert (tmp_path / "proofs.sqlite.damaged").read_bytes() == damage
+    assert len(batch(EASY[:5], settings)) == 5
+    assert len(warnings) == 1
+
+
+def test_two_processes_share_a_cache(tmp_path: Path) -> None:
+    path = tmp_path / "proofs.sqlite"
+    with Cache(path) as one, Cache(path) as two:
+        one.put(EASY[0], prove(EASY[0]), Budget(), False)
+        two.put(EASY[1], prove(EASY[1]), Budget(), False)
+        one.flush()
+        two.flush()
+        assert one.get(EASY[1], Budget(), False) is not None
+        assert two.get(EASY[0], Budget(), False) is not None
+
+
+def test_other_engines_do_not_find_old_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Cache(tmp_path / "proofs.sqlite") as cache:
+        cache.put(EASY[0], prove(EASY[0]), Budget(), False)
+        cache.flush()
+        monkeypatch.setattr(cache_module, "engines_fingerprint", lambda: "other")
+        assert cache.get(EASY[0], Budget(), False) is None
+
+
+def test_certificates_are_rechecked_and_tampering_is_found(tmp_path: Path) -> None:
+    pytest.importorskip("cvc5")
+    batch(EASY, Settings(certify=tmp_path))
+    first = list(recheck(tmp_path))
+    assert first
+    assert all(r.state == "proved" for r in first)
+    victims = sorted(tmp_path.glob("*.smt2"))
+    victims[0].write_text(victims[0].read_text() + "(assert false)")
+    victims[1].unlink()
+    (tmp_path / "stray.smt2").write_text("(check-sat)")
+    states = {r.name: r.state for r in recheck(tmp_path)}
+    assert states[victims[0].name] == "tampered"
+    assert states[victims[1].name] == "missing"
+    assert states["stray.smt2"] == "not listed"
+    assert (tmp_path / MANIFEST).is_file()
+
+
+def test_recheck_takes_any_solver(tmp_path: Path) -> None:
+    batch(EASY[:8], Settings(certify=tmp_path))
+    assert {r.detail for r in recheck(tmp_path, "echo unsat")} == {"unsat"}
+    assert {r.state for r in recheck(tmp_path, "echo sat")} == {"not proved"}
+    assert {r.state for r in recheck(tmp_path, "no-such-solver")} == {"not proved"}
