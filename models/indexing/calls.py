@@ -10,7 +10,8 @@ from models.hlo.module import Computation, Instruction
 from models.hlo.shape import leaves
 from models.indexing.box import bounds, holds_data, to_scalar, whole
 from models.indexing.composer import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Composer, Position, Step
-from models.indexing.route import Route, is_identity
+from models.indexing.dependence import is_handed_on, parameter_positions
+from models.indexing.route import Route
 from models.indexing_map import identity
 
 
@@ -205,29 +206,17 @@ def _while_dependences(composer: Composer, instruction: Instruction) -> _Depende
     body = instruction.attributes.get("body")
     if not isinstance(condition, ComputationRef) or not isinstance(body, ComputationRef):
         raise NotModelled("while without condition and body")
-    decides: set[Position] = set()
-    for s in composer.through(_checked(composer, instruction, condition.name, 1), OUTPUT_TO_INPUT, 0, ()):
-        if s.unknown:
-            raise NotModelled(s.unknown)
-        decides.add(s.position)
+    test = _checked(composer, instruction, condition.name, 1)
     turn = _checked(composer, instruction, body.name, 1)
+    decides = parameter_positions(test, test.root_name, ())
     found: _Dependences = {}
     for place, leaf in leaves(instruction.shape):
         if not holds_data(leaf):
             continue
-        steps = composer.through(turn, OUTPUT_TO_INPUT, 0, place)
-        if any(s.unknown for s in steps):
-            raise NotModelled(next(s.unknown for s in steps if s.unknown))
-        if (
-            len(steps) == 1
-            and steps[0].position == place
-            and steps[0].kind == "moves"
-            and len(steps[0].routes) == 1
-            and is_identity(steps[0].routes[0].map)
-        ):
+        if is_handed_on(turn, place):
             found[place] = None
         else:
-            found[place] = frozenset({*decides, place, *(s.position for s in steps)})
+            found[place] = decides | {place} | parameter_positions(turn, turn.root_name, place)
     return found
 
 
