@@ -91,6 +91,10 @@ class Composer:
             self._plain[key] = found
         if isinstance(found, NotModelled):
             raise found
+        if instruction.opcode == "scan":
+            from models.indexing.scan_body import with_body
+
+            return with_body(self, instruction, direction, number, found)
         if any(m.runtime for s in found for m in s.maps):
             return named(found, instruction, computation)
         return found

@@ -26,19 +26,26 @@ from models.interval import Interval
 
 
 def broadcast_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
-    """Operand dimension i follows output dimension `dimensions[i]`; an operand dimension of size 1 that is stretched
-    stays at 0 only where the sizes differ, which HLO does not allow."""
-    to = op.attributes.integers("dimensions")
+    """Operand dimension i follows output dimension `dimensions[i]`, which has its size."""
+    to = _broadcast_dimensions(op)
     m = IndexingMap(boxed(bounds(op.shape)), tuple(dim(i) for i in to))
     return (one(0, "moves", m),)
 
 
 def broadcast_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
     """Output dimensions that are not in `dimensions` are range variables."""
-    to = op.attributes.integers("dimensions")
+    to = _broadcast_dimensions(op)
     ranges = RangeVariables()
     results = tuple(dim(to.index(j)) if j in to else ranges.new(n) for j, n in enumerate(bounds(op.shape)))
     return (one(0, "moves", IndexingMap(boxed(bounds(op.operands[0])), results, ranges.done())),)
+
+
+def _broadcast_dimensions(op: Operation) -> tuple[int, ...]:
+    """Where the operand's dimensions go. Raises NotModelled where one would be stretched: HLO has no meaning for that."""
+    to, operand, out = op.attributes.integers("dimensions"), bounds(op.operands[0]), bounds(op.shape)
+    if len(to) != len(operand) or any(out[j] != n for j, n in zip(to, operand, strict=True)):
+        raise NotModelled(f"broadcast of {operand} into {out} along {to}")
+    return to
 
 
 def transpose_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
