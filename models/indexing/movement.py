@@ -41,7 +41,7 @@ def broadcast_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps,
 
 
 def _broadcast_dimensions(op: Operation) -> tuple[int, ...]:
-    """Where the operand's dimensions go. Raises NotModelled where one would be stretched: HLO has no meaning for that."""
+    """Where the operand's dimensions go. Raises NotModelled where one would be stretched, which means nothing."""
     to, operand, out = op.attributes.integers("dimensions"), bounds(op.operands[0]), bounds(op.shape)
     if len(to) != len(operand) or any(out[j] != n for j, n in zip(to, operand, strict=True)):
         raise NotModelled(f"broadcast of {operand} into {out} along {to}")
