@@ -77,10 +77,14 @@ class Buffers:
     opens all. With `bitcast_makes_value` a bitcast counts as a new value (in the buffer of its operand)."""
 
     def __init__(
-        self, module: Module, threads: frozenset[str] | None = None, bitcast_makes_value: bool = False
+        self,
+        module: Module,
+        threads: frozenset[str] | None = None,
+        bitcast_makes_value: bool = False,
+        chains: AsyncChains | None = None,
     ) -> None:
         self.module, self.threads, self.bitcast_makes_value = module, threads, bitcast_makes_value
-        self.chains = AsyncChains(module)
+        self.chains = chains or AsyncChains(module)
 
     # -- values -----------------------------------------------------------------------------------------------------
 

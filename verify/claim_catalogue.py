@@ -257,6 +257,44 @@ _ENTRIES: Final = (
         "custom-call of b(f32[4]) with output_to_operand_aliasing={{}: (0, {})}.",
         "the same without the aliasing.",
     ),
+    Entry(
+        "hazard-operand", "hazard", "What an operation in flight reads is not written before it is done.",
+        "From a start to its done, also through loops and calls, no instruction writes a buffer that the operation "
+        "reads. In a scheduled module the given order counts and updates in place write their operands' buffers; in "
+        "others every order that dependencies allow counts, and only writes that no copy can keep apart: what copy "
+        "insertion would mend is noted as needs-copy.",
+        "copy-start of p, copy-done, then an update of p in place.",
+        "copy-start of p, an update of p in place, copy-done.",
+    ),
+    Entry(
+        "hazard-output", "hazard", "What an operation in flight writes is touched by nobody before it is done.",
+        "From a start to its done no other instruction reads or writes the buffer of the result, in the given order of "
+        "a scheduled module, or in any order that dependencies allow.",
+        "copy-start, copy-done, and a read of what copy-done returns.",
+        "copy-start, a read of its element {0}, copy-done.",
+    ),
+    Entry(
+        "hazard-overwrite", "hazard", "In a scheduled module nothing is read after its buffer was overwritten.",
+        "Updates in place, loops, branches and declared aliases reuse buffers. Whoever reads a value does so before "
+        "another value is written where it lies, in the order of the text.",
+        "p is read, then updated in place.",
+        "p is updated in place, then read.",
+    ),
+    Entry(
+        "hazard-donation", "hazard", "A donated parameter is not read after its buffer was reused.",
+        "As hazard-overwrite, for buffers that a module's input_output_alias makes a result share with a parameter "
+        "(must-alias).",
+        "the result is made after the last read of the parameter.",
+        "the result is made, then the parameter is read.",
+    ),
+    Entry(
+        "hazard-in-place", "hazard", "A fused update in place reads no element that it has overwritten.",
+        "A fusion that ends in a dynamic-update-slice of a parameter may be computed in that parameter's buffer. Every "
+        "element of the window is then written while others are still being computed, so what the update reads of the "
+        "parameter lies outside the window or at the very element that is written.",
+        "base + 1 written over base at the same place.",
+        "base[0:3] written over base[1:4]: element 2 is read after it was overwritten by element 1.",
+    ),
 )  # fmt: skip
 
 CATALOGUE: Final[Mapping[str, Entry]] = {e.name: e for e in _ENTRIES}

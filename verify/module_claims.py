@@ -16,13 +16,13 @@ ENGINE = "value-flow"
 
 def attach(module: Module, results: ModuleResults, options: Options) -> None:
     """Add to each instruction's results what is claimed of it as part of its module."""
-    if not _concerned(module):
+    if not options.after_copy_insertion and not _concerned(module):
         return
     selection = options.selection
     found: dict[tuple[str, str], list[ClaimVerdict]] = {}
     for j in judge(
         module, lambda c: selection.takes_claim(c), lambda c: selection.takes_claim(c, on_request=True),
-        options.layout_sensitive,
+        options.layout_sensitive, options.after_copy_insertion,
     ):
         found.setdefault((j.place.computation, j.place.instruction), []).append(_verdict(j))
     for r in results.instructions:
@@ -30,8 +30,9 @@ def attach(module: Module, results: ModuleResults, options: Options) -> None:
 
 
 def _concerned(module: Module) -> bool:
-    """Some instruction is asynchronous or of buffer type; most modules have none, and need no value flow."""
-    return any(
+    """Some instruction is asynchronous or of buffer type, or the order of the text is a schedule, in which buffers are
+    reused; most modules are neither, and need no value flow."""
+    return module.attributes.flag("is_scheduled") or any(
         i.opcode.endswith(("-start", "-update", "-done")) or i.opcode in ("send", "recv")
         or (i.opcode == "custom-call" and any(isinstance(s, BufferShape) for _, s in leaves(i.shape)))
         for c in module.computations
@@ -44,4 +45,4 @@ def _verdict(j: Judgement) -> ClaimVerdict:
         return ClaimVerdict(j.claim, Verdict.REFUTED, (ENGINE,), counterexample=j.problem)
     if j.unknown is not None:
         return ClaimVerdict(j.claim, Verdict.UNKNOWN, reason=j.unknown)
-    return ClaimVerdict(j.claim, Verdict.PROVED, (ENGINE,))
+    return ClaimVerdict(j.claim, Verdict.PROVED, (ENGINE,), reason=j.note)

@@ -12,6 +12,7 @@ from verify.asynchronous.buffer_checks import buffer_alias
 from verify.asynchronous.chain_checks import async_chain, async_linear
 from verify.asynchronous.channel_checks import async_channel, collective_deadlock
 from verify.asynchronous.computation_checks import async_alias, async_computation, async_thread
+from verify.asynchronous.hazard_checks import hazard_donation, hazard_operand, hazard_output, hazard_overwrite
 from verify.asynchronous.judgement import Context, Judgement
 from verify.asynchronous.shape_checks import async_binding, async_done, async_shape
 
@@ -40,14 +41,22 @@ CLAIMS: Final[tuple[ModuleClaim, ...]] = (
     ModuleClaim("async-linear", async_linear, on_request=True),
     ModuleClaim("collective-deadlock", collective_deadlock),
     ModuleClaim("buffer-alias", buffer_alias),
+    ModuleClaim("hazard-operand", hazard_operand),
+    ModuleClaim("hazard-output", hazard_output),
+    ModuleClaim("hazard-overwrite", hazard_overwrite),
+    ModuleClaim("hazard-donation", hazard_donation),
 )
 
 
 def judge(
-    module: Module, wanted: Callable[[str], bool], named: Callable[[str], bool], layout_sensitive: bool = False
+    module: Module,
+    wanted: Callable[[str], bool],
+    named: Callable[[str], bool],
+    layout_sensitive: bool = False,
+    after_copy_insertion: bool = False,
 ) -> Iterator[Judgement]:
     """What every wanted claim says of every instruction that owes it. A claim that runs on request must be `named`."""
-    context = Context(AsyncChains(module), layout_sensitive)
+    context = Context(AsyncChains(module), layout_sensitive, after_copy_insertion)
     for claim in CLAIMS:
         if wanted(claim.name) and (not claim.on_request or named(claim.name)):
             yield from claim.check(context)

@@ -18,6 +18,8 @@ class Judgement:
     place: Place
     problem: str | None = None
     unknown: str | None = None
+    note: str | None = None
+    """What a reader should know although the claim holds."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,12 @@ class Context:
 
     chains: AsyncChains
     layout_sensitive: bool = False
+    after_copy_insertion: bool = False
+    """The order of the text counts, and buffers are shared, as in a scheduled module."""
+
+    @property
+    def scheduled(self) -> bool:
+        return self.after_copy_insertion or self.chains.module.attributes.flag("is_scheduled")
 
     def same(self, a: Shape, b: Shape) -> bool:
         """Equal shapes; layouts count when asked for and both are written."""

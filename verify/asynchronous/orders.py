@@ -1,0 +1,88 @@
+"""The orders in which a computation may run: the given one, or all that data and control dependencies allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from models.hlo.attributes import Word
+from models.hlo.module import Computation, Instruction
+
+
+def predecessors(i: Instruction) -> tuple[str, ...]:
+    """Control predecessors."""
+    value = i.attributes.get("control-predecessors")
+    return tuple(w.text for w in value if isinstance(w, Word)) if isinstance(value, tuple) else ()
+
+
+class Orders:
+    """Which instruction can run between two others."""
+
+    def __init__(self, computation: Computation, scheduled: bool) -> None:
+        self.computation, self.scheduled = computation, scheduled
+        self.number = {i.name: n for n, i in enumerate(computation.instructions)}
+
+    @cached_property
+    def _before(self) -> dict[str, int]:
+        """For each instruction the set of those that must have run, itself included, as bits."""
+        out: dict[str, int] = {}
+        for name in self._topological:
+            i = self.computation.by_name[name]
+            bits = 1 << self.number[name]
+            for other in (*i.operands, *predecessors(i)):
+                bits |= out[other]
+            out[name] = bits
+        return out
+
+    @cached_property
+    def _topological(self) -> tuple[str, ...]:
+        """An order that dependencies allow, as close to the text's as they let it be."""
+        out: dict[str, None] = {}
+        for first in self.computation.instructions:
+            stack = [(first.name, False)]
+            while stack:
+                name, ready = stack.pop()
+                if name in out:
+                    continue
+                if ready:
+                    out[name] = None
+                    continue
+                i = self.computation.by_name[name]
+                stack.append((name, True))
+                stack.extend((o, False) for o in reversed((*i.operands, *predecessors(i))) if o not in out)
+        return tuple(out)
+
+    def must_precede(self, first: str, second: str) -> bool:
+        """`first` has run whenever `second` runs."""
+        if self.scheduled:
+            return self.number[first] < self.number[second]
+        return first != second and bool(self._before[second] >> self.number[first] & 1)
+
+    def between(self, opening: str | None, name: str, closings: Iterable[str]) -> bool:
+        """`name` can run after `opening` (None: the beginning) and before one of the closings (none: the end)."""
+        if opening is not None and (name == opening or self.must_precede(name, opening)):
+            return False
+        ends = tuple(closings)
+        if not ends:
+            return True
+        return any(name != end and not self.must_precede(end, name) for end in ends)
+
+    def witness(self, opening: str | None, name: str, closings: Iterable[str]) -> tuple[str, ...]:
+        """An order of the whole computation in which `name` runs between them."""
+        if self.scheduled:
+            return tuple(i.name for i in self.computation.instructions)
+        end = next((e for e in closings if e != name and not self.must_precede(e, name)), None)
+        out: dict[str, None] = {}
+        blocked = 1 << self.number[end] if end is not None else 0
+        for target in (opening, name, end):
+            if target is None:
+                continue
+            bits = self._before[target]
+            for other in self._topological:
+                if bits >> self.number[other] & 1 and other not in out and not (
+                    target != end and self._before[other] & blocked
+                ):
+                    out[other] = None
+        for other in self._topological:
+            out.setdefault(other)
+        return tuple(out)
