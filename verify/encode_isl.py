@@ -14,7 +14,7 @@ turns them into positions.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import gcd, prod
 from typing import Any, Final, Literal
 
@@ -37,6 +37,9 @@ Affine = dict[int, int]
 
 FEW_EXTREMA: Final = 4
 """So many minima and maxima of one form are written out; with more the formula would grow too much."""
+
+FEW_EQUATIONS: Final = 4
+"""Of so many equations owed, each is proved with those before it at hand; of more, the rows would outweigh the help."""
 
 _FLIPPED: Final = {"min": "max", "max": "min"}
 
@@ -410,12 +413,16 @@ class _Encoder:
                     break
         else:
             alternatives: list[Conjunction] = []
+            settled: list[Row] = []
             for p in parts:
                 one = self.lower(p, mode, scope)
-                if not one.rows and len(one.clauses) == 1 and not one.absurd:
-                    alternatives += one.clauses[0]  # an alternative that is itself only alternatives
-                else:
-                    alternatives.append(one)
+                # The first part that fails will do, so those before it may be taken to hold: equations help.
+                before = list(settled)
+                if mode == "not true" and len(parts) <= FEW_EQUATIONS and isinstance(p, Compare) and p.op == "==":
+                    settled += self.lower(p, "true", scope).rows
+                # An alternative that is itself only alternatives is spliced in.
+                spliced = one.clauses[0] if not one.rows and len(one.clauses) == 1 and not one.absurd else [one]
+                alternatives += [replace(a, rows=[*before, *a.rows]) for a in spliced] if before else spliced
             result.add_clause(alternatives)
         return result
 
@@ -548,7 +555,8 @@ class _Encoder:
         self._step()
         if not self._define(node) or not self._narrow(node):
             return None
-        if prod(map(len, node.clauses)) > FEW_BRANCHES and (self._sample(node.rows) is None or not self._filter(node)):
+        many = len(node.clauses) > 1 and prod(map(len, node.clauses)) > FEW_BRANCHES
+        if many and (self._sample(node.rows) is None or not self._filter(node)):
             return None
         if not node.clauses:
             return self._sample(node.rows)
