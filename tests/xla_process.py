@@ -15,8 +15,10 @@ from typing import Any
 
 from models.hlo.module import Module
 from models.hlo.shape import ArrayShape, Shape
+from models.interpreter.collective import Devices
 from models.interpreter.element_type import INTEGERS, highest, lowest, rounded
-from models.interpreter.run import Devices, Machine, Real
+from models.interpreter.real import Real
+from models.interpreter.run import Machine
 from models.interpreter.value import Array, Value
 
 REFERENCE = Path(__file__).with_name("xla_reference.py")

@@ -24,8 +24,9 @@ Reader = Callable[[int, tuple[int, ...], tuple[int, ...]], int]
 Point = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 """Values of the range variables, the results, and the positions in the group for collectives (else empty)."""
 
-_SPELLED = {"+": "({} + {})", "*": "({} * {})", "floordiv": "({} // {})", "ceildiv": "(-(-{} // {}))",
+SPELLED = {"+": "({} + {})", "*": "({} * {})", "floordiv": "({} // {})", "ceildiv": "(-(-{} // {}))",
             "mod": "({0} - {1} * ({0} // {1}))", "min": "min({}, {})", "max": "max({}, {})"}  # fmt: skip
+"""How Python writes each operator; it agrees with `expression.apply_operator` (a test)."""
 
 
 def python_text(expressions: Sequence[Expr], prefix: str) -> tuple[list[str], list[str]]:
@@ -42,7 +43,7 @@ def python_text(expressions: Sequence[Expr], prefix: str) -> tuple[list[str], li
                 names[e] = e.name
             elif isinstance(e, Binary):
                 names[e] = f"{prefix}{len(lines)}"
-                lines.append(f"{names[e]} = {_SPELLED[e.op].format(names[e.lhs], names[e.rhs])}")
+                lines.append(f"{names[e]} = {SPELLED[e.op].format(names[e.lhs], names[e.rhs])}")
     return lines, [names[e] for e in expressions]
 
 
@@ -109,6 +110,15 @@ def relation(m: IndexingMap, read: Reader | None = None) -> Counter[tuple[tuple[
         (dims, results)
         for dims in product(*(range(v.interval.lower, v.interval.upper + 1) for v in m.dims))
         for _, results, _ in points(m, dims, read)
+    )
+
+
+def relation_with_positions(m: IndexingMap, read: Reader | None = None) -> Counter[Point]:
+    """As `relation`, with the positions in the group: triples (dims, results, positions)."""
+    return Counter(
+        (dims, results, positions)
+        for dims in product(*(range(v.interval.lower, v.interval.upper + 1) for v in m.dims))
+        for _, results, positions in points(m, dims, read)
     )
 
 

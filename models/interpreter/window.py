@@ -15,6 +15,9 @@ HOLE = -1
 PADDING = -2
 """A window position before the first or behind the last element."""
 
+_NOTHING = -1
+"""The offset of a zero that stands for padding or a hole."""
+
 
 def source(d: WindowDimension, size: int, output: int, tap: int) -> int:
     """Which element of a dimension of `size` elements tap `tap` of the window at `output` reads; HOLE or PADDING."""
@@ -104,7 +107,9 @@ def convolution(step: Step) -> Value:
     """output[b, f, x] = sum over taps t and input features i of the group: input[b, i, source(x, t)] * kernel[t, i, f].
 
     With `feature_group_count` the output features are split into as many groups, each reading its own input features;
-    with `batch_group_count` they are split into groups, each reading its own part of the batch. Padding reads zero.
+    with `batch_group_count` they are split into groups, each reading its own part of the batch. Padding and holes read
+    zero, which is multiplied like any other number (the real compiler sometimes leaves these products out, which shows
+    only where the kernel is not finite).
     """
     lhs, rhs = step.array(0), step.array(1)
     labels, window = step.attributes.get("dim_labels"), window_of(step)
@@ -123,7 +128,7 @@ def convolution(step: Step) -> Value:
     l_step, r_step = strides(lhs.sizes), strides(rhs.sizes)
     l_feature, r_feature = l_step[labels.input_feature], r_step[labels.kernel_input_feature]
     data: list[Element] = []
-    kind = step.shape.element_type
+    kind, zero = step.shape.element_type, step.scalars.constant(lhs.element_type, 0)
     for out in indices(sizes):
         b, f = out[labels.output_batch], out[labels.output_feature]
         first = f // per_feature_group * group_features
@@ -131,7 +136,11 @@ def convolution(step: Step) -> Value:
         l_base = batch * l_step[labels.input_batch] + first * l_feature
         r_base = f * r_step[labels.kernel_output_feature]
         spatial = reads[tuple(out[d] for d in labels.output_spatial)]
-        left = [lhs.data[l_base + k + i * l_feature] for k, _ in spatial for i in range(group_features)]
+        left = [
+            zero if k == _NOTHING else lhs.data[l_base + k + i * l_feature]
+            for k, _ in spatial
+            for i in range(group_features)
+        ]
         right = [rhs.data[r_base + r + i * r_feature] for _, r in spatial for i in range(group_features)]
         data.append(step.scalars.sum_of_products(kind, left, right))
     return step.result(data)
@@ -140,7 +149,7 @@ def convolution(step: Step) -> Value:
 def _spatial_reads(
     step: Step, lhs: Array, rhs: Array, labels: ConvolutionDimensions, window: Sequence[WindowDimension]
 ) -> dict[tuple[int, ...], list[tuple[int, int]]]:
-    """For each spatial output index the pairs of flat offsets (input, kernel) that are multiplied."""
+    """For each spatial output index the pairs of flat offsets (input or _NOTHING, kernel) that are multiplied."""
     l_step, r_step = strides(lhs.sizes), strides(rhs.sizes)
     per_dimension: list[list[list[tuple[int, int]]]] = []
     for d, i_dim, k_dim, o_dim in zip(
@@ -151,14 +160,18 @@ def _spatial_reads(
             row: list[tuple[int, int]] = []
             for t in range(d.size):
                 read = source(d, lhs.sizes[i_dim], o, t)
-                if read >= 0:
-                    row.append((read * l_step[i_dim], (d.size - 1 - t if d.reversal else t) * r_step[k_dim]))
+                tap = (d.size - 1 - t if d.reversal else t) * r_step[k_dim]
+                row.append((read * l_step[i_dim] if read >= 0 else _NOTHING, tap))
             rows.append(row)
         per_dimension.append(rows)
     out: dict[tuple[int, ...], list[tuple[int, int]]] = {(): [(0, 0)]}
     for rows in per_dimension:
         out = {
-            (*index, o): [(left + dl, right + dr) for left, right in pairs for dl, dr in row]
+            (*index, o): [
+                (_NOTHING if _NOTHING in (left, dl) else left + dl, right + dr)
+                for left, right in pairs
+                for dl, dr in row
+            ]
             for index, pairs in out.items()
             for o, row in enumerate(rows)
         }
