@@ -1,0 +1,143 @@
+"""Spec files: entries of a head line and indented clauses, each clause a word and what follows it.
+
+    layout figure-1
+      shape f32[3,5]{1,0:T(2,2)}     # a comment
+      positions
+        0 1 4 5 8
+        2 3 6 7 10
+
+A clause goes on over lines that are indented deeper than it. A `#` begins a comment at the start of a line or after
+white space, except before `(`, which layouts use. What the words mean is up to the reader of the kind of spec.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from models.errors import InputError
+
+T = TypeVar("T")
+
+_COMMENT: Final = re.compile(r"(?:^|(?<=\s))#(?!\().*$")
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A word and its text, which starts at `text_column` of line `line`; further lines keep their indentation."""
+
+    word: str
+    text: str
+    line: int
+    column: int
+    text_column: int
+    lines: tuple[str, ...] = field(repr=False, default=())
+    """All lines of the file, for messages."""
+    file: str = ""
+
+    def error(self, message: str) -> InputError:
+        """An error at the clause's word."""
+        return InputError(message, self.line, self.column, self.lines[self.line - 1], self.file)
+
+    def read(self, parse: Callable[[str], T]) -> T:
+        """What `parse` makes of the text; its InputError and ValueError become errors at the place in the file."""
+        try:
+            return parse(self.text)
+        except InputError as error:
+            line = self.line + error.line - 1
+            column = error.column + (self.text_column - 1 if error.line == 1 else 0)
+            raise InputError(error.message, line, column, self.lines[line - 1], self.file) from error
+        except ValueError as error:
+            raise InputError(
+                str(error), self.line, self.text_column, self.lines[self.line - 1], self.file
+            ) from error
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry: the kind is the first word of its head line."""
+
+    kind: str
+    name: str
+    clauses: tuple[Clause, ...]
+    line: int
+    column: int
+    lines: tuple[str, ...] = field(repr=False, default=())
+    file: str = ""
+
+    def error(self, message: str) -> InputError:
+        return InputError(message, self.line, self.column, self.lines[self.line - 1], self.file)
+
+    def all(self, word: str) -> tuple[Clause, ...]:
+        return tuple(c for c in self.clauses if c.word == word)
+
+    def one(self, word: str) -> Clause | None:
+        """The clause of this word. Raises InputError when there are several."""
+        found = self.all(word)
+        if len(found) > 1:
+            raise found[1].error(f"{word!r} is given twice")
+        return found[0] if found else None
+
+
+def parse_entries(text: str, kind: str, words: Collection[str], file: str = "") -> tuple[Entry, ...]:
+    """The entries of a file of one kind, in order. Raises InputError for anything out of place, for a word that is not
+    among `words`, and for a name that is used twice."""
+    lines = tuple(line.rstrip("\r") for line in text.split("\n"))
+    out: list[Entry] = []
+    names: set[str] = set()
+    for start, block in _blocks(lines, file):
+        word, _, rest = lines[start].partition(" ")
+        name = _bare(rest)
+        if word != kind:
+            raise InputError(f"expected {kind!r} and a name, found {word!r}", start + 1, 1, lines[start], file)
+        if _NAME.fullmatch(name) is None:
+            raise InputError(
+                f"expected a name of letters, digits, '-', '_' and '.' after {kind!r}, found {name!r}", start + 1,
+                len(kind) + 2, lines[start], file,
+            )  # fmt: skip
+        if name in names:
+            raise InputError(f"the name {name!r} is used twice", start + 1, len(kind) + 2, lines[start], file)
+        names.add(name)
+        clauses = tuple(_clauses(lines, block, words, file))
+        out.append(Entry(kind, name, clauses, start + 1, 1, lines, file))
+    return tuple(out)
+
+
+def _bare(line: str) -> str:
+    """The line without comment and without white space at its end."""
+    return _COMMENT.sub("", line).strip()
+
+
+def _blocks(lines: tuple[str, ...], file: str) -> Iterator[tuple[int, range]]:
+    """The number of each head line, and the numbers of the lines below it."""
+    heads = [i for i, line in enumerate(lines) if _bare(line) and not line[0].isspace()]
+    for i, line in enumerate(lines[: heads[0]] if heads else lines):
+        if _bare(line):
+            raise InputError("a clause before the first entry", i + 1, 1, line, file)
+    for start, stop in zip(heads, [*heads[1:], len(lines)], strict=True):
+        yield start, range(start + 1, stop)
+
+
+def _clauses(lines: tuple[str, ...], block: range, words: Collection[str], file: str) -> Iterator[Clause]:
+    numbers = [i for i in block if _bare(lines[i])]
+    depth = min((_indent(lines[i]) for i in numbers), default=0)
+    heads = [i for i in numbers if _indent(lines[i]) == depth]
+    for k, head in enumerate(heads):
+        stop = heads[k + 1] if k + 1 < len(heads) else block.stop
+        bare = _COMMENT.sub("", lines[head]).rstrip()
+        word = bare.split(maxsplit=1)[0]
+        if word not in words:
+            known = ", ".join(sorted(words))
+            raise InputError(f"unknown clause {word!r}; known are {known}", head + 1, depth + 1, lines[head], file)
+        text_start = len(bare) - len(bare[depth + len(word) :].lstrip())
+        below = [_COMMENT.sub("", lines[i]).rstrip() for i in range(head + 1, stop)]
+        while below and not below[-1]:
+            below.pop()
+        yield Clause(word, "\n".join([bare[text_start:], *below]), head + 1, depth + 1, text_start + 1, lines, file)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
