@@ -32,7 +32,11 @@ def prove_all(obligations: Sequence[Obligation], settings: Settings, on_result: 
     """
     groups: dict[str, list[int]] = {}
     for number, obligation in enumerate(obligations):
-        groups.setdefault(key(obligation), []).append(number)
+        try:
+            groups.setdefault(key(obligation), []).append(number)
+        except KeyError as error:  # not closed: who stated it is wrong, and the others are not to suffer
+            reason = f"the obligation `{obligation.label}` has a variable {error} that it does not declare"
+            on_result(number, Outcome("internal", reason=reason))
 
     def report(group: Sequence[int], outcome: Outcome) -> None:
         values = [v for _, v in outcome.model]
