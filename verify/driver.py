@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from models.errors import InputError
 from models.hlo.module import Module
+from verify.claim import ClaimResult, Verdict
 from verify.engine_run import batch_engine, warm_engine
 from verify.obligation import Outcome
 from verify.options import Options
@@ -35,6 +36,7 @@ def check_sources(sources: Iterable[Source], options: Options, progress: Progres
     try:
         for source in sources:
             report.files.append(run.file(source.name, source.kind, source.read))
+        run.all_named_found(report)
         run.prover.prove(batch_engine(options, report.stages), progress, options.fail_fast)
         missing = "not tried: the check ended at the first refutation (--fail-fast)"
     except KeyboardInterrupt:
@@ -85,7 +87,21 @@ class _Run:
             results.problems.append(InputProblem(name, str(error), rendered=str(error)))
         except InputError as error:
             results.problems.append(InputProblem(name, error.message, error.line, error.column, error.render()))
+        except Exception as error:  # one file must not take the others with it; this one ends with status 4
+            reason = f"{type(error).__name__}: {error}"
+            results.others.append(
+                ClaimResult(f"{name}#/input", "spec", name, "", 0, 0, "", "input", Verdict.INTERNAL, reason=reason)
+            )
         return results
+
+    def all_named_found(self, report: Report) -> None:
+        """Raise BadInput where an instruction that was asked for is in no module."""
+        names = self.options.selection.instructions
+        if names and not report.problems:
+            found = {r.instruction.name for f in report.files for m in f.modules for r in m.instructions}
+            for name in names:
+                if name not in found:
+                    raise BadInput(f"no instruction {name!r} in any module")
 
     def _read(self, results: FileResults, text: str) -> None:
         match results.kind:
