@@ -77,11 +77,12 @@ def _owed(operation: Operation, index_width: int) -> Iterable[Owed]:
 
 
 def _without_bodies(operation: Operation) -> Operation:
-    """The operation with the names of called computations left out: what it reads does not depend on them."""
+    """The operation without the names of called computations and the number of its channel: what it reads does not
+    depend on them."""
     pairs = operation.attributes.pairs
-    if not any(isinstance(v, ComputationRef) for _, v in pairs):
+    if not any(isinstance(v, ComputationRef) or k == "channel_id" for k, v in pairs):
         return operation
     plain: tuple[tuple[str, AttributeValue], ...] = tuple(
-        (k, _ANY_COMPUTATION if isinstance(v, ComputationRef) else v) for k, v in pairs
+        (k, _ANY_COMPUTATION if isinstance(v, ComputationRef) else 1 if k == "channel_id" else v) for k, v in pairs
     )
     return replace(operation, attributes=Attributes(plain))

@@ -18,10 +18,11 @@ from models.interval import Interval
 from verify.claims.definition import Subject
 from verify.claims.index_range import index_range_parts
 from verify.claims.loop import owed_by_while
-from verify.claims.owed import OwedClaim, arrays
+from verify.claims.owed import OwedClaim
 from verify.claims.relation import Direction, piece_of
 from verify.claims.statement import Part, Statement
 from verify.claims.wording import at, runtime_words, shape_words, subject
+from verify.definitions.variables import arrays_of
 from verify.formula import within
 
 _DIRECTIONS: Sequence[Direction] = ("output-to-input", "input-to-output")
@@ -38,8 +39,8 @@ def owed(composer: Composer, computation: Computation, instruction: Instruction,
         return instruction_maps(composer, computation, instruction, direction, number)
 
     out: list[OwedClaim] = []
-    outputs = arrays(op.shape)
-    inputs = [(k, at, leaf) for k, shape in enumerate(op.operands) for at, leaf in arrays(shape)]
+    outputs = arrays_of(op.shape)
+    inputs = [(k, at, leaf) for k, shape in enumerate(op.operands) for at, leaf in arrays_of(shape)]
     found = {(n, s.operand, s.position) for n in range(len(outputs)) for s in maps("output-to-input", n) if _says(s)}
     for k in range(len(op.operands)):
         found |= {(s.operand, k, s.position) for s in maps("input-to-output", k) if _says(s)}

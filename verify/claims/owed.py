@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
 from models.errors import NotModelled
 from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape, Shape, leaves
+from models.hlo.shape import ArrayShape
 from models.indexing.map_set import OperandMaps
 from verify.claims.bijective import bijective_parts
 from verify.claims.converse import converse_parts
@@ -22,6 +23,7 @@ from verify.claims.statement import Part, Point
 from verify.claims.wording import subject
 from verify.definitions import define
 from verify.definitions.definition import Definition
+from verify.definitions.variables import arrays_of
 from verify.obligation import Obligation
 
 CLAIMS: Final[Mapping[str, str]] = {
@@ -41,6 +43,12 @@ PARTITIONED: Final[Mapping[str, Callable[[Operation], Sequence[int]]]] = {
 }
 """Opcodes whose output is put together from operands, and which operands supply elements."""
 
+BOTH_DIRECTIONS: Final = frozenset({"converse", "bijective"})
+"""Claims about the maps of both directions."""
+
+DEFINED: Final = frozenset({"definition", "converse"})
+"""Claims that need the definition."""
+
 BIJECTIVE: Final = frozenset({"reshape", "transpose", "reverse", "copy", "bitcast"})
 """Opcodes that move every operand element to one place. (A bitcast only where the element counts are equal.)"""
 
@@ -49,13 +57,13 @@ Pair = tuple[int, int, tuple[int, ...]]
 
 
 def _all_operands(op: Operation) -> list[Pair]:
-    inputs = [(k, at) for k, shape in enumerate(op.operands) for at, _ in arrays(shape)]
+    inputs = [(k, at) for k, shape in enumerate(op.operands) for at, _ in arrays_of(shape)]
     return [(n, k, at) for n, (k, at) in enumerate(inputs)]
 
 
 def _one_element(op: Operation) -> list[Pair]:
     index = op.attributes.integer("index", -1)
-    inputs = [at for at, _ in arrays(op.operands[0]) if at[:1] == (index,)]
+    inputs = [at for at, _ in arrays_of(op.operands[0]) if at[:1] == (index,)]
     return [(n, 0, at) for n, at in enumerate(inputs)]
 
 
@@ -66,7 +74,23 @@ PASSED_ON: Final[Mapping[str, Callable[[Operation], Sequence[Pair]]]] = {
 """Opcodes that hand on arrays of tuples, and which array of an operand each output is; every other pair of arrays has
 nothing to do with each other, by definition."""
 
+Place = tuple[int, ...]
+"""Where an array lies in a tuple; () for an array that lies in none."""
+
+ONE_SOURCE: Final[Mapping[str, Callable[[Operation, int], Sequence[tuple[int, Place]]]]] = {
+    "tuple": lambda op, output: [(at[0], at[1:]) for at in [arrays_of(op.shape)[output][0]]],
+}
+"""Opcodes each of whose outputs reads one operand array, which can be named without looking at all of them."""
+
+MANY_PAIRS: Final = 1000
+"""From this many pairs of output and operand on, those that read nothing are not looked at one by one."""
+
 Build = Callable[[], list[Part]]
+
+
+KEPT: Final = 20_000
+"""How many claims' obligations are remembered."""
+_KNOWN: dict[Hashable, tuple[Obligation, ...]] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,13 +104,23 @@ class OwedClaim:
     assume: Callable[[], Sequence[str]] = field(default=tuple)
     empty: bool = False
     """There is nothing to read: some array of the claim has no elements."""
+    key: Callable[[], Hashable] | None = None
+    """All that the obligations depend on: claims with equal keys owe the same."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "build", cache(self.build))
 
     def obligations(self) -> tuple[Obligation, ...]:
         """What has to be proved. Raises NotModelled where the claim cannot be stated."""
-        return tuple(p.obligation for p in self.build())
+        if self.key is None:
+            return tuple(p.obligation for p in self.build())
+        key = self.key()
+        known = _KNOWN.get(key)
+        if known is None:
+            if len(_KNOWN) >= KEPT:
+                _KNOWN.clear()
+            known = _KNOWN[key] = tuple(p.obligation for p in self.build())
+        return known
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -115,17 +149,12 @@ def owed(op: Operation, index_width: int = 64) -> tuple[OwedClaim, ...]:
     return tuple(_Table(op, index_width).claims())
 
 
-def arrays(shape: Shape) -> list[tuple[tuple[int, ...], ArrayShape]]:
-    """The arrays inside a shape, each with its tuple position, in order. Outputs are numbered so."""
-    return [(at, leaf) for at, leaf in leaves(shape) if isinstance(leaf, ArrayShape)]
-
-
 class _Table:
     """Builds the claims of one operation; maps and definitions are made once and when first needed."""
 
     def __init__(self, op: Operation, index_width: int) -> None:
         self.op, self.width = op, index_width
-        self.outputs = arrays(op.shape)
+        self.outputs = arrays_of(op.shape)
         self.forward = cache(self._forward)
         self.backward = cache(self._backward)
         self.define = cache(lambda output, operand, position: define(op, output, operand, position))
@@ -153,45 +182,51 @@ class _Table:
 
     def claims(self) -> list[OwedClaim]:
         out: list[OwedClaim] = []
-        inputs = [(k, at, leaf) for k, shape in enumerate(self.op.operands) for at, leaf in arrays(shape)]
-        passed_on = PASSED_ON.get(self.op.opcode)
-        near = None if passed_on is None else self._named() | set(passed_on(self.op))
-        for output, (_, output_shape) in enumerate(self.outputs):
-            for operand, position, operand_shape in inputs:
-                # A tuple of hundreds of arrays has tens of thousands of pairs, nearly all of them without anything.
-                if near is not None and (output, operand, position) not in near:
-                    continue
-                if self._concerned(output, operand, position):
-                    out += self._pair(output, output_shape, operand, operand_shape, position)
+        for output, operand, position in self._pairs():
+            out += self._pair(output, self.outputs[output][1], operand, position)
         if self.op.opcode in PARTITIONED and self.outputs:
             out.append(self._partition())
         return out
 
-    def _named(self) -> set[Pair]:
-        """The pairs that some map is about, in either direction."""
-        out: set[Pair] = set()
-        for output in range(len(self.outputs)):
-            out |= {(output, m.operand, m.position) for m in self.forward(output)}
-        for operand in range(len(self.op.operands)):
-            out |= {(m.operand, operand, m.position) for m in self.backward(operand)}
-        return out
+    def _pairs(self) -> list[tuple[int, int, Place]]:
+        """Every output with every operand array that its definition reads, or that is not known not to be read, or that
+        some map names although it should not."""
+        places = [(k, at) for k, shape in enumerate(self.op.operands) for at, _ in arrays_of(shape)]
+        if len(self.outputs) * len(places) > MANY_PAIRS and self.op.opcode in ONE_SOURCE:
+            sources = ONE_SOURCE[self.op.opcode]
+            wanted = {(o, k, at) for o in range(len(self.outputs)) for k, at in sources(self.op, o)}
+        else:
+            wanted = {(o, k, at) for o in range(len(self.outputs)) for k, at in places if self._reads(o, k, at)}
+        return sorted(wanted | self._named())
 
-    def _concerned(self, output: int, operand: int, position: tuple[int, ...]) -> bool:
-        """Whether the pair owes anything: the definition reads it, or some map or the lack of a meaning says more."""
+    def _reads(self, output: int, operand: int, position: Place) -> bool:
         try:
-            if not nothing_read(self.define(output, operand, position)):
-                return True
-            named = [(m.operand, m.position) for m in self.forward(output)]
-            named += [(operand, m.position) for m in self.backward(operand) if m.operand == output]
-            return (operand, position) in named
+            return not nothing_read(self.define(output, operand, position))
         except NotModelled:
             return True
 
+    def _named(self) -> set[tuple[int, int, Place]]:
+        """The pairs that some map speaks of."""
+        named: set[tuple[int, int, Place]] = set()
+        for output in range(len(self.outputs)):
+            with suppress(NotModelled):
+                named |= {(output, m.operand, m.position) for m in self.forward(output) if m.maps}
+        for operand in range(len(self.op.operands)):
+            with suppress(NotModelled):
+                named |= {(m.operand, operand, m.position) for m in self.backward(operand) if m.maps}
+        known = {(k, at) for k, shape in enumerate(self.op.operands) for at, _ in arrays_of(shape)}
+        stray = [(o, k, at) for o, k, at in named if o >= len(self.outputs) or (k, at) not in known]
+        if stray:
+            o, k, at = stray[0]
+            raise NotModelled(f"maps between output {o} and operand {k}{list(at)}, which do not both exist")
+        return named
+
     def _pair(
-        self, output: int, output_shape: ArrayShape, operand: int, operand_shape: ArrayShape, position: tuple[int, ...]
+        self, output: int, output_shape: ArrayShape, operand: int, position: Place
     ) -> list[OwedClaim]:
         out: list[OwedClaim] = []
         op = self.op
+        operand_shape = dict(arrays_of(op.operands[operand]))[position]
         empty = not output_shape.elements or not operand_shape.elements
 
         def defined() -> Definition:
@@ -201,8 +236,18 @@ class _Table:
             return defined().assumptions
 
         def add(claim: str, about: Subject, build: Build) -> None:
+            def key() -> Hashable:
+                maps = [self.maps(a) for a in ([about] if claim not in BOTH_DIRECTIONS else both)]
+                providers = any(v.runtime for m in maps if m is not None for v in m.maps)
+                return (
+                    claim, about.direction, output_shape.dimensions, operand_shape.dimensions,
+                    tuple((m.kind, m.maps) if m is not None else None for m in maps),
+                    defined() if claim in DEFINED else _group_size(defined), self.width,
+                    op.operands if providers else (),
+                )
+
             words = subject(op, output, operand, position, about.direction)
-            out.append(OwedClaim(claim, words, build, assumed, empty))
+            out.append(OwedClaim(claim, words, build, assumed, empty, key))
 
         directions: tuple[Direction, ...] = ("output-to-input", "input-to-output")
         both = [Subject(op, output, operand, output_shape, operand_shape, d, position) for d in directions]

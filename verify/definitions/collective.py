@@ -9,7 +9,6 @@ from __future__ import annotations
 from models.errors import NotModelled
 from models.hlo.attributes import DevicePairs, ReplicaGroups
 from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape, leaves
 from models.interval import Interval
 from verify.definitions.definition import Definition
 from verify.definitions.variables import (
@@ -163,9 +162,8 @@ def collective_permute_start(op: Operation, output: int, operand: int) -> Defini
     if len(op.operands) != 1:
         raise NotModelled("collective-permute-start of several operands")
     if output == 1:
-        found = [leaf for _, leaf in leaves(op.shape) if isinstance(leaf, ArrayShape)]
         received = Operation(
-            "collective-permute", found[1], op.operands, op.attributes, op.replicas, op.partitions
+            "collective-permute", output_array(op, 1), op.operands, op.attributes, op.replicas, op.partitions
         )
         return collective_permute(received, 0, operand)
     return own_array(op, output, operand, output == 0)
@@ -188,5 +186,6 @@ def ragged_all_to_all(op: Operation, output: int, operand: int) -> Definition:
     out, into = output_array(op, output), operand_array(op, operand)
     size = group_size(op)
     if operand == 1:
-        return Definition("bound", out.dimensions, into.dimensions, conj(identity(out.rank), eq(SOURCE_POSITION, OWN_POSITION)), group_size=size)
+        kept = conj(identity(out.rank), eq(SOURCE_POSITION, OWN_POSITION))
+        return Definition("bound", out.dimensions, into.dimensions, kept, group_size=size)
     return Definition("bound", out.dimensions, into.dimensions, TRUE, group_size=size)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from models.errors import NotModelled
 from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape, leaves
 from verify.definitions.definition import Definition
-from verify.definitions.variables import identity, operand_array, output_array
+from verify.definitions.variables import arrays_of, identity, operand_array, output_array
 from verify.formula import FALSE, TRUE
 
 Place = tuple[int, ...]
@@ -14,8 +13,7 @@ Place = tuple[int, ...]
 
 def output_place(op: Operation, output: int) -> Place:
     """Where output number `output` lies in the result's tuple; () for an array."""
-    found = [at for at, leaf in leaves(op.shape) if isinstance(leaf, ArrayShape)]
-    return found[output]
+    return arrays_of(op.shape)[output][0]
 
 
 def _same(op: Operation, output: int, operand: int, position: Place, same: bool) -> Definition:

@@ -31,15 +31,32 @@ def r(k: int) -> Expr:
     return Var(f"r{k}")
 
 
+_ARRAYS: list[tuple[Shape, list[tuple[tuple[int, ...], ArrayShape]]]] = []
+"""The tuple shapes asked about last; tuples of a thousand arrays are asked about a thousand times."""
+
+
+def arrays_of(shape: Shape) -> list[tuple[tuple[int, ...], ArrayShape]]:
+    """The arrays inside a shape, each with its tuple position, in order. Outputs are numbered so."""
+    if isinstance(shape, ArrayShape):
+        return [((), shape)]
+    for known, found in _ARRAYS:
+        if known is shape:
+            return found
+    found = [(at, leaf) for at, leaf in leaves(shape) if isinstance(leaf, ArrayShape)]
+    _ARRAYS.insert(0, (shape, found))
+    del _ARRAYS[8:]
+    return found
+
+
 def output_array(op: Operation, output: int) -> ArrayShape:
     """Output number `output`: outputs count the arrays of the result in order.
 
     Raises NotModelled where there is no such output or its size is not known.
     """
-    found = [leaf for _, leaf in leaves(op.shape) if isinstance(leaf, ArrayShape)]
+    found = arrays_of(op.shape)
     if not 0 <= output < len(found):
         raise NotModelled(f"{op.opcode} has no output {output}")
-    return array(found[output], f"output {output} of {op.opcode}")
+    return array(found[output][1], f"output {output} of {op.opcode}")
 
 
 def operand_array(op: Operation, operand: int, position: tuple[int, ...] = ()) -> ArrayShape:

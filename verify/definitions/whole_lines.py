@@ -8,7 +8,7 @@ from models.errors import NotModelled
 from models.hlo.attributes import Word
 from models.hlo.module import Operation
 from verify.definitions.definition import Definition
-from verify.definitions.variables import d, identity, operand_array, output_array, require_static, x
+from verify.definitions.variables import arrays_of, d, identity, operand_array, output_array, require_static, x
 from verify.formula import FALSE, Formula, conj, eq, le, lt
 
 
@@ -50,7 +50,7 @@ def scan(op: Operation, output: int, operand: int) -> Definition:
     (axis,) = op.attributes.integers("dimensions")
     carries = op.attributes.integer("num_carries", 0)
     out, into = output_array(op, output), operand_array(op, operand)
-    stacked = _count(op) - carries
+    stacked = len(arrays_of(op.shape)) - carries
     initial = operand >= len(op.operands) - carries
     is_carry = output >= stacked
     require_static("scan", into if not initial else out)
@@ -61,12 +61,6 @@ def scan(op: Operation, output: int, operand: int) -> Definition:
     if not initial and not is_carry:
         parts.append(le(d(axis), x(axis)) if op.attributes.flag("is_reverse") else le(x(axis), d(axis)))
     return Definition("reads", out.dimensions, into.dimensions, conj(*parts))
-
-
-def _count(op: Operation) -> int:
-    from models.hlo.shape import ArrayShape, leaves
-
-    return sum(isinstance(leaf, ArrayShape) for _, leaf in leaves(op.shape))
 
 
 def cholesky(op: Operation, output: int, operand: int) -> Definition:
