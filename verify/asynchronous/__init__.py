@@ -13,6 +13,7 @@ from verify.asynchronous.chain_checks import async_chain, async_linear
 from verify.asynchronous.channel_checks import async_channel, collective_deadlock
 from verify.asynchronous.computation_checks import async_alias, async_computation, async_thread
 from verify.asynchronous.hazard_checks import hazard_donation, hazard_operand, hazard_output, hazard_overwrite
+from verify.asynchronous.in_place_checks import hazard_in_place
 from verify.asynchronous.judgement import Context, Judgement
 from verify.asynchronous.shape_checks import async_binding, async_done, async_shape
 
@@ -45,6 +46,7 @@ CLAIMS: Final[tuple[ModuleClaim, ...]] = (
     ModuleClaim("hazard-output", hazard_output),
     ModuleClaim("hazard-overwrite", hazard_overwrite),
     ModuleClaim("hazard-donation", hazard_donation),
+    ModuleClaim("hazard-in-place", hazard_in_place),
 )
 
 

@@ -11,11 +11,9 @@ from models.flight import Flight, flights
 from models.hlo.module import Computation
 from models.local_buffers import LocalBuffers, Spot, Write, local_buffers
 from models.value_flow import Place
-from verify.asynchronous.judgement import Context, Judgement
+from verify.asynchronous.judgement import NEEDS_COPY, Context, Judgement
 from verify.asynchronous.orders import Orders
 from verify.asynchronous.timeline import timeline
-
-NEEDS_COPY = "needs-copy"
 
 
 def hazard_operand(context: Context) -> Iterator[Judgement]:

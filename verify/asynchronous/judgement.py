@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from models.async_chain import AsyncChains
 from models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
 from models.value_flow import Place
+
+NEEDS_COPY: Final = "needs-copy"
+"""Begins the note on what holds only because a compiler inserts a copy."""
 
 
 @dataclass(frozen=True, slots=True)
