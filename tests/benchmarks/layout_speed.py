@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from models.errors import InputError, NotModelled
 from models.expr import Binary, Const, Expr, Var, postorder
@@ -67,10 +68,10 @@ def plain_isl_ms(shape: ArrayShape) -> float:
     return min(times)
 
 
-def _affine(root: Expr, local):  # type: ignore[no-untyped-def]
+def _affine(root: Expr, local: Any) -> Any:
     import islpy as isl
 
-    done = {}
+    done: dict[Expr, Any] = {}
     for e in postorder(root):
         match e:
             case Const(value):
