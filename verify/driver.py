@@ -109,6 +109,11 @@ class _Run:
                 from models.hlo.parser import parse_modules
 
                 self.modules(results, parse_modules(text, results.file))
+            case "layout":
+                from verify.layout_spec_claims import check_layouts_text
+
+                if self.options.selection.takes_claim("layout"):
+                    results.others += check_layouts_text(text, results.file, cross=self.options.cross)
             case kind:
                 raise BadInput(f"{results.file}: files of kind {kind!r} cannot be checked yet")
 
