@@ -8,25 +8,25 @@ beside it stand a thousand concrete instances, evaluated and given to isl.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice, product
 from pathlib import Path
 from time import perf_counter
 from typing import Final
 
-from models.expr import Binary, Const, Expr, Var, postorder, substitute, to_text
+from models.expr import Binary, Const, Expr, Operator, Var, postorder, rebuild, substitute, to_text
 from models.interpreter.expression import UndefinedValue
 from models.rule_text import parse_rules
 from models.rules import Bounded, Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
 from verify.claim import ClaimResult, Verdict
-from verify.normal_form import written_the_same
 from verify.rule_instances import Instance, instances, meets
 from verify.rule_proof import Reading, implies
 from verify.rule_readings import evaluate, reading_of
 
 RLIMIT: Final = 3_000_000
 INSTANCES: Final = 1_000
-_TRIES: Final = 60_000
+_TRIES: Final = 20_000
 _ISL_CONSTANTS: Final = 12
 
 
@@ -50,6 +50,8 @@ class Findings:
     statement: Statement | None = None
     reasons: list[str] = field(default_factory=list)
     sampled: int = 0
+    used: set[tuple[str, Condition]] = field(default_factory=set)
+    """The hints that were proved, each for the statement that it was proved for."""
 
 
 def check_rules_file(path: Path | str, label: str | None = None) -> list[ClaimResult]:
@@ -99,7 +101,7 @@ def judge(rule: Rule, needed: bool = True) -> Findings:
         if _refuted(rule, s, found):
             found.verdict = Verdict.REFUTED
             return found
-    for s in statements:
+    for s in (case for whole in statements for case in _sign_cases(rule, whole)):
         if not _shown(rule, s, found):
             found.statement = s
             found.verdict = Verdict.UNKNOWN
@@ -109,7 +111,7 @@ def judge(rule: Rule, needed: bool = True) -> Findings:
     found.engines = ["z3", "enumeration"]
     _isl_instances(rule, statements, found)
     if needed:
-        unneeded = [str(c) for c in rule.conditions if _unneeded(rule, c)]
+        unneeded = [str(c) for c in rule.conditions if _unneeded(rule, c, found)]
         if unneeded:
             found.reasons.append(f"conditions that the proof does not need: {', '.join(unneeded)}")
     return found
@@ -211,7 +213,7 @@ def _names(s: Statement) -> list[str]:
 def _trivial(rule: Rule) -> bool:
     match rule:
         case ExpressionRule():
-            return written_the_same(rule.lhs, rule.rhs)
+            return rule.lhs is rule.rhs
         case ConstraintRule():
             return not rule.never and set(rule.before) == set(rule.after)
         case VariableRule():
@@ -275,13 +277,56 @@ def _shrunk(s: Statement, values: Instance, reading: Reading) -> Instance:
     return best
 
 
+def _sign_cases(rule: Rule, s: Statement) -> list[Statement]:
+    """Under the reading with nonnegative remainders, a statement for each choice of signs of the divisors of `mod`: for a
+    negative divisor d, `x mod d` is `x mod (-d)` by floor. Under other readings the statement as it is."""
+    if rule.mod != "nonnegative" or rule.division != "floor":
+        return [s]
+    divisors = list(
+        dict.fromkeys(
+            node.rhs
+            for c in (*s.given, *s.goals)
+            for e in (c.lhs, c.rhs)
+            for node in postorder(e)
+            if isinstance(node, Binary) and node.op == "mod" and not isinstance(node.rhs, Const)
+        )
+    )
+    cases: list[Statement] = []
+    for signs in product((True, False), repeat=len(divisors)):
+        negative = {d for d, positive in zip(divisors, signs, strict=True) if not positive}
+        given = [
+            Condition("<", d, Const(0)) if d in negative else Condition("<", Const(0), d) for d in divisors
+        ]
+        turned = [
+            tuple(Condition(c.op, _turned(c.lhs, negative), _turned(c.rhs, negative)) for c in part)
+            for part in (s.given, s.goals)
+        ]
+        cases.append(Statement((*given, *turned[0]), turned[1], s.what))
+    return cases
+
+
+def _turned(e: Expr, negative: set[Expr]) -> Expr:
+    def node(op: Operator, lhs: Expr, rhs: Expr) -> Expr:
+        if op == "mod" and (rhs in negative or (isinstance(rhs, Const) and rhs.value < 0)):
+            rhs = Const(-rhs.value) if isinstance(rhs, Const) else Binary("*", rhs, Const(-1))
+        return Binary(op, lhs, rhs)
+
+    return rebuild(e, lambda leaf: leaf, node)
+
+
+def _proof_reading(rule: Rule) -> Reading:
+    """What is left of the reading after the cases of signs."""
+    return Reading() if rule.mod == "nonnegative" and rule.division == "floor" else reading_of(rule)
+
+
 def _shown(rule: Rule, s: Statement, found: Findings) -> bool:
-    reading = reading_of(rule)
+    reading = _proof_reading(rule)
     given = list(s.given)
     helped: list[str] = []
     for c in rule.because:  # A hint may be meant for another statement of the rule: it is used where it is proved.
         if implies(given, c, RLIMIT, reading):
             given.append(c)
+            found.used.add((s.what, c))
         else:
             helped.append(str(c))
     for goal in s.goals:
@@ -292,15 +337,26 @@ def _shown(rule: Rule, s: Statement, found: Findings) -> bool:
     return True
 
 
-def _unneeded(rule: Rule, c: Condition) -> bool:
-    """The rule is proved without this condition."""
+def _unneeded(rule: Rule, c: Condition, found: Findings) -> bool:
+    """The rule is proved without this condition, by the same hints."""
     weaker = replace(rule, conditions=tuple(x for x in rule.conditions if x != c))
-    if isinstance(rule, VariableRule) or any(c.lhs.free & b.lhs.free for b in rule.because if b == c):
-        return False
-    for s in statements_of(weaker):
-        if _refuted(weaker, s, Findings()):
+    statements = statements_of(weaker)
+    reading = reading_of(rule)
+    for s in statements:
+        if any(not meets(s.goals, v, reading) for v in _first(weaker, s, 400)):
             return False
-    return all(_shown(weaker, s, Findings()) for s in statements_of(weaker))
+    reading = _proof_reading(rule)
+    for s in (case for whole in statements for case in _sign_cases(weaker, whole)):
+        given = list(s.given)
+        for goal in (*(b for b in rule.because if (s.what, b) in found.used), *s.goals):
+            if not implies(given, goal, RLIMIT // 4, reading):
+                return False
+            given.append(goal)
+    return True
+
+
+def _first(rule: Rule, s: Statement, count: int) -> Iterator[Instance]:
+    return islice(instances(rule, _names(s), s.given, reading_of(rule), 5_000), count)
 
 
 def _isl_instances(rule: Rule, statements: Sequence[Statement], found: Findings) -> None:
