@@ -25,6 +25,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "aliases": Entry("aliases", "Print which places share a buffer."),
     "claims": Entry("claims", "List the claims that check owes."),
     "explain": Entry("explain", "Say what a claim means, with examples."),
+    "fuzz": Entry("fuzz", "Try random cases against what must hold of them."),
     "indexing": Entry("indexing", "Print the indexing maps of an instruction."),
     "run": Entry("run", "Evaluate a module on given or random inputs."),
     "layout": Entry("layout", "Say where elements lie in memory, and prove it."),

@@ -16,8 +16,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ["XLA_FLAGS"] = "--xla_allow_excess_precision=false --xla_cpu_enable_fast_math=false"
 
 import jax
-import ml_dtypes
-import numpy as np
+import jax.numpy as jnp
 from jax._src.lib import xla_client
 from jaxlib import _hlo
 
@@ -25,44 +24,35 @@ jax.config.update("jax_enable_x64", True)
 
 _NAMED = {
     "f64": "float64", "f32": "float32", "f16": "float16", "c64": "complex64", "c128": "complex128", "pred": "bool",
-}  # fmt: skip
-_SMALL = {
     "bf16": "bfloat16", "f8e5m2": "float8_e5m2", "f8e4m3": "float8_e4m3", "f8e4m3fn": "float8_e4m3fn",
     "f8e4m3b11fnuz": "float8_e4m3b11fnuz", "f8e4m3fnuz": "float8_e4m3fnuz", "f8e5m2fnuz": "float8_e5m2fnuz",
     "f8e3m4": "float8_e3m4", "f4e2m1fn": "float4_e2m1fn", "f8e8m0fnu": "float8_e8m0fnu",
-    "s4": "int4", "u4": "uint4", "s2": "int2", "u2": "uint2",
 }  # fmt: skip
 
 
 def dtype(name: str) -> Any:
-    if name in _NAMED:
-        return np.dtype(_NAMED[name])
-    if name in _SMALL:
-        return np.dtype(getattr(ml_dtypes, _SMALL[name]))
-    return np.dtype(("int" if name[0] == "s" else "uint") + name[1:])
+    return getattr(jnp, _NAMED.get(name) or ("int" if name[0] == "s" else "uint") + name[1:])
 
 
 def to_array(given: dict[str, Any]) -> Any:
     kind, data = given["type"], given["data"]
     if kind in ("c64", "c128"):
         data = [complex(*v) for v in data]
-    wide = np.array(data, dtype=np.complex128 if kind in ("c64", "c128") else None)
-    if kind[0] in "su" and not data:
-        wide = wide.astype(np.int64)
-    if kind in ("u64",):
-        wide = np.array(data, dtype=np.uint64)
-    return wide.astype(dtype(kind)).reshape(given["sizes"])
+    if kind in ("s4", "u4", "s2", "u2"):
+        return jnp.array(data, dtype=jnp.int32).astype(dtype(kind)).reshape(given["sizes"])
+    return jnp.array(data, dtype=dtype(kind)).reshape(given["sizes"])
 
 
 def to_list(array: Any) -> list[Any]:
-    flat = np.asarray(array).reshape(-1)
-    if flat.dtype.kind == "c":
-        return [[float(v.real), float(v.imag)] for v in flat]
-    if flat.dtype.kind == "b":
-        return [bool(v) for v in flat]
-    if flat.dtype.kind in "iu" or "int" in flat.dtype.name:
-        return [int(v) for v in flat]
-    return [float(v) for v in flat]
+    flat = array.reshape(-1)
+    name = str(flat.dtype)
+    if "complex" in name:
+        return [[v.real, v.imag] for v in flat.tolist()]
+    if "float" in name:
+        return [float(v) for v in flat.astype(jnp.float64).tolist()]
+    if "int" in name and name not in ("int64", "uint64"):
+        flat = flat.astype(jnp.int64)
+    return list(flat.tolist())
 
 
 def run(request: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,102 @@
+"""`hloproof fuzz`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from verify.claim import Exit
+from verify.fuzz.targets import MODULES
+
+
+@click.command(
+    "fuzz",
+    epilog="""Examples:  hloproof fuzz ops maps --time 60 --state campaign
+    hloproof fuzz --report campaign""",
+)
+@click.argument("targets", nargs=-1, type=click.Choice(tuple(MODULES)))
+@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="The campaign's folder; resumed if "
+    "it exists.")
+@click.option("--time", "seconds", type=click.FloatRange(0, min_open=True), help="Seconds for all. Default 60.")
+@click.option("--examples", type=click.IntRange(1), help="Examples per target.")
+@click.option("--seed", type=int, help="Default 0. Same seed, same examples.")
+@click.option("--jobs", "-j", type=click.IntRange(0), default=0, help="Worker processes; 0 is one per core.")
+@click.option("--report", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Print a campaign, "
+    "run nothing.")
+def command(
+    targets: tuple[str, ...], state: Path | None, seconds: float | None, examples: int | None, seed: int | None,
+        jobs: int,
+    report: Path | None,
+) -> int:  # fmt: skip
+    """Try random maps, rules, obligations, operations, layouts, modules and texts against what must hold of them.
+
+    Without TARGETS all of them that can run here. Failures are minimised and written to the campaign's folder; those
+    that it holds are replayed first.
+    """
+    from tempfile import mkdtemp
+
+    from verify.fuzz import campaign
+    from verify.fuzz.state import State
+
+    if report is not None:
+        for line in campaign.report(State.open(report, None, campaign.CHUNK)):
+            click.echo(line)
+        return int(Exit.OK)
+    chosen = targets or _runnable()
+    _importable(chosen)
+    folder = state or Path(mkdtemp(prefix="hloproof-fuzz-"))
+    try:
+        kept = State.open(folder, seed, campaign.CHUNK)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+    still = 0
+    for name, file, problem in campaign.replay(kept):
+        still += problem is not None
+        click.echo(f"replayed {name} {file.name}: {problem or 'holds now'}")
+    limits = campaign.Limits(seconds if seconds or examples else 60.0, examples)
+    show = _display if sys.stderr.isatty() else None
+    try:
+        new = campaign.run(kept, chosen, limits, jobs or os.cpu_count() or 1, show)
+    except KeyboardInterrupt:
+        click.echo(f"interrupted; the campaign is kept in {folder}", err=True)
+        return int(Exit.INTERRUPTED)
+    if show is not None:
+        click.echo("", err=True)
+    for line in campaign.report(kept):
+        click.echo(line)
+    for failure in new:
+        click.echo(f"new failure of {failure.target}: {failure.cause}: {failure.message}")
+    return int(Exit.REFUTED if new or still else Exit.OK)
+
+
+def _runnable() -> tuple[str, ...]:
+    """All targets but the one that needs the real compiler, unless that is here."""
+    from verify.fuzz.reference import python_with_jax
+
+    return tuple(name for name in MODULES if name != "xla" or python_with_jax() is not None)
+
+
+def _importable(names: tuple[str, ...]) -> None:
+    from verify.fuzz.targets import target
+
+    for name in names:
+        try:
+            target(name)
+        except ModuleNotFoundError as error:
+            if error.name == "hypothesis":
+                raise click.ClickException("fuzzing needs Hypothesis: install hloproof[fuzz]") from error
+            raise click.ClickException(f"the target {name} cannot run here: {error}") from error
+
+
+def _display(progress: object) -> None:
+    from verify.fuzz.campaign import Progress
+
+    assert isinstance(progress, Progress)
+    text = (
+        f"\r{progress.examples} examples, {progress.rate:.0f}/s, {progress.covered} covered, "
+        f"{progress.failures} failures"
+    )
+    print(f"{text:78s}", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,164 @@
+"""Runs a campaign: chunks of examples over worker processes, until the time is up or the examples are done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Final
+
+from verify.fuzz.chunk import Chunk, Found, examine, run_chunk
+from verify.fuzz.state import State
+from verify.fuzz.target import Failure
+from verify.fuzz.targets import target as find_target
+
+CHUNK: Final = 50
+"""Examples per chunk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`seconds` of wall time for all, `examples` per target; None is no limit."""
+
+    seconds: float | None = None
+    examples: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a display shows. `rate` is examples per second since the campaign was started or resumed."""
+
+    examples: int
+    rate: float
+    failures: int
+    covered: int
+
+
+def local(jobs: int) -> Executor:
+    """Worker processes of this machine, each a fresh interpreter."""
+    return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), max_tasks_per_child=20)
+
+
+def replay(state: State) -> list[tuple[str, Path, str | None]]:
+    """Every failure of the folder again: target, file, and what still fails; None where it no longer does."""
+    out: list[tuple[str, Path, str | None]] = []
+    for name, file in state.failures():
+        chosen = find_target(name)
+        case = "".join(
+            line
+            for line in file.read_text().splitlines(keepends=True)
+            if not (chosen.comment and line.startswith(chosen.comment + " "))
+        )
+        try:
+            examine(chosen, case)
+        except Failure as failure:
+            out.append((name, file, str(failure)))
+        else:
+            out.append((name, file, None))
+    return out
+
+
+def run(
+    state: State, targets: Sequence[str], limits: Limits, jobs: int = 1, show: Callable[[Progress], None] | None = None,
+    executor: Callable[[int], Executor] = local,
+) -> list[Found]:
+    """The failures of causes that were not known before. Chunks in hand when the time is up are finished.
+
+    A worker process that dies is a failure of the chunk it was at; the others start anew.
+    """
+    started, before = time.monotonic(), sum(state.examples.values())
+    new: list[Found] = []
+    pool = executor(jobs)
+    running: dict[Future[Chunk], tuple[str, int]] = {}
+    try:
+        while True:
+            late = limits.seconds is not None and time.monotonic() - started >= limits.seconds
+            while not late and len(running) < jobs:
+                task = _next(state, targets, limits, running.values())
+                if task is None:
+                    break
+                name, number = task
+                future = pool.submit(run_chunk, name, state.seed, number, state.chunk_size, state.known(name))
+                running[future] = task
+            if not running:
+                return new
+            finished, _ = wait(running, timeout=1, return_when=FIRST_COMPLETED)
+            broken = False
+            for future in finished:
+                name, number = running.pop(future)
+                try:
+                    chunk = future.result()
+                except BrokenExecutor:
+                    broken = True
+                    continue
+                new += state.record(chunk, find_target(name))
+            if broken:
+                pool.shutdown(wait=False, cancel_futures=True)
+                new += _one_by_one(state, [*running.values(), (name, number)], executor)
+                running.clear()
+                pool = executor(jobs)
+            if show is not None:
+                show(_progress(state, before, time.monotonic() - started))
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _next(
+    state: State, targets: Sequence[str], limits: Limits, running: Iterable[tuple[str, int]]
+) -> tuple[str, int] | None:
+    """The target that has had the least time, and its next chunk; None when all have had their examples."""
+    tasks = list(running)
+    best: tuple[float, str, int] | None = None
+    for name in targets:
+        numbers = {number for other, number in tasks if other == name}
+        number = state.next_chunk(name, numbers)
+        if limits.examples is not None and (len(state.done[name]) + len(numbers)) * state.chunk_size >= limits.examples:
+            continue
+        weight = state.seconds[name] + 2.0 * len(numbers)
+        if best is None or weight < best[0]:
+            best = (weight, name, number)
+    return None if best is None else best[1:]
+
+
+def _one_by_one(state: State, tasks: Sequence[tuple[str, int]], executor: Callable[[int], Executor]) -> list[Found]:
+    """Each chunk in a process of its own, to tell which of them ends the process."""
+    new: list[Found] = []
+    for name, number in tasks:
+        with executor(1) as alone:
+            try:
+                chunk = alone.submit(run_chunk, name, state.seed, number, state.chunk_size, state.known(name)).result()
+            except BrokenExecutor:
+                ended = Found(name, "the process ends", f"chunk {number} of seed {state.seed} ends its process", "")
+                chunk = Chunk(name, number, 0, failures=[ended])
+        new += state.record(chunk, find_target(name))
+    return new
+
+
+def _progress(state: State, before: int, seconds: float) -> Progress:
+    examples = sum(state.examples.values())
+    return Progress(
+        examples, (examples - before) / max(seconds, 1e-9), sum(len(c) for c in state.causes.values()),
+        sum(len(c) for c in state.coverage.values()),
+    )  # fmt: skip
+
+
+def report(state: State) -> list[str]:
+    """The campaign in lines of text."""
+    lines = [f"campaign of seed {state.seed} in {state.folder}"]
+    for name in sorted(state.done):
+        seconds = state.seconds[name]
+        rate = state.examples[name] / seconds if seconds else 0.0
+        lines.append(
+            f"{name:8s} {state.examples[name]:8d} examples  {seconds:8.1f} s  {rate:7.1f}/s  "
+            f"{len(state.coverage.get(name, ())):4d} covered  {len(state.causes.get(name, ())):3d} failures"
+        )
+        for label, count in sorted(state.coverage.get(name, {}).items()):
+            lines.append(f"    {count:8d}  {label}")
+        for cause, count in sorted(state.causes.get(name, {}).items()):
+            lines.append(f"    FAILS {count:5d} times: {cause}")
+    for name, file in state.failures():
+        lines.append(f"failure of {name}: {file}")
+    return lines

@@ -1,0 +1,159 @@
+"""One chunk of a campaign: a number of examples of one target, drawn from a seed, failures minimised.
+
+A chunk depends on the campaign's seed, the target and its own number only, so a campaign may stop anywhere and any
+process may do any chunk.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+import traceback
+from collections import Counter
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+from verify.fuzz.target import Failure, Target
+from verify.fuzz.targets import target as find_target
+
+SECONDS_PER_EXAMPLE: Final = 30
+"""An example that takes longer is a failure of its own."""
+MOST_CAUSES: Final = 5
+"""So many different causes are minimised per chunk; the rest waits for the next run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A minimised failure."""
+
+    target: str
+    cause: str
+    message: str
+    case: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.target}-{blake2b(self.cause.encode(), digest_size=5).hexdigest()}"
+
+
+@dataclass(slots=True)
+class Chunk:
+    """What a chunk came to. `seconds` is wall time."""
+
+    target: str
+    number: int
+    examples: int
+    seconds: float = 0.0
+    coverage: Counter[str] = field(default_factory=Counter)
+    failures: list[Found] = field(default_factory=list)
+    repeated: Counter[str] = field(default_factory=Counter)
+    """Failures whose causes were known before, by cause."""
+
+
+class TookTooLong(Exception):
+    """The example's time is up."""
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Raises TookTooLong in the body after so many seconds, where the platform has the signal and this is the main
+    thread; else the body is not limited."""
+
+    def stop(number: int, frame: object) -> None:
+        raise TookTooLong(f"more than {seconds:g} seconds")
+
+    try:
+        before = signal.signal(signal.SIGALRM, stop)
+    except (AttributeError, ValueError):
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def examine(chosen: Target, case: str, seconds: float = SECONDS_PER_EXAMPLE) -> tuple[str, ...]:
+    """What the case covers. Raises Failure, also for a crash and for a case that takes too long."""
+    try:
+        with at_most(seconds):
+            return chosen.examine(case)
+    except Failure:
+        raise
+    except TookTooLong as error:
+        raise Failure("takes too long", str(error)) from error
+    except MemoryError as error:
+        raise Failure("runs out of memory", str(error)) from error
+    except Exception as error:
+        raise Failure(_place(error), f"{type(error).__name__}: {error}") from error
+
+
+def _place(error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    inner = next((f for f in reversed(frames) if "/verify/" in f.filename or "/models/" in f.filename), frames[-1])
+    return f"{type(error).__name__} in {Path(inner.filename).stem}.{inner.name}"
+
+
+def chunk_seed(seed: int, name: str, number: int) -> int:
+    return int.from_bytes(blake2b(f"{seed} {name} {number}".encode(), digest_size=7).digest(), "big")
+
+
+def run_chunk(name: str, seed: int, number: int, examples: int, known: Collection[str] = ()) -> Chunk:
+    """Draws the examples; a failure of a new cause is minimised and the chunk is run again without that cause."""
+    chosen = find_target(name)
+    started, causes, found = time.perf_counter(), set(known), list[Found]()
+    while True:
+        chunk = Chunk(name, number, 0)
+        failure = _draw(chosen, chunk, chunk_seed(seed, name, number), examples, causes)
+        if failure is not None:
+            found.append(failure)
+            causes.add(failure.cause)
+        if failure is None or len(found) >= MOST_CAUSES:
+            break
+    chunk.failures = found
+    chunk.seconds = time.perf_counter() - started
+    return chunk
+
+
+def _draw(chosen: Target, chunk: Chunk, seed: int, examples: int, causes: Collection[str]) -> Found | None:
+    """Runs the examples up to the first failure of a cause that is not among `causes`; that failure, minimised."""
+    import hypothesis
+    from hypothesis import HealthCheck, Phase
+
+    last: list[Found] = []
+
+    def body(case: str) -> None:
+        chunk.examples += 1
+        try:
+            covered = examine(chosen, case)
+        except Failure as failure:
+            if failure.cause in causes:
+                chunk.repeated[failure.cause] += 1
+                return
+            last.append(Found(chosen.name, failure.cause, failure.message, case))
+            raise
+        chunk.coverage.update(covered)
+
+    options: dict[str, Any] = {
+        "max_examples": examples, "database": None, "deadline": None, "print_blob": False,
+        "suppress_health_check": list(HealthCheck), "phases": [Phase.generate, Phase.shrink],
+        "report_multiple_bugs": False,
+    }  # fmt: skip
+    seeded: Any = hypothesis.seed(seed)
+    limited: Any = hypothesis.settings(**options)
+    run = seeded(limited(hypothesis.given(chosen.cases())(body)))
+    try:
+        run()
+    except Failure as failure:
+        # The minimal example is run last.
+        return next(f for f in reversed(last) if f.cause == failure.cause)
+    except hypothesis.errors.Flaky as error:
+        flaky = last[-1] if last else Found(chosen.name, "flaky", str(error), "")
+        return Found(chosen.name, f"not the same twice: {flaky.cause}", flaky.message, flaky.case)
+    return None

@@ -1,0 +1,129 @@
+"""The folder of a campaign: what was asked, what was done, and the failures.
+
+`campaign.json` holds the seed and the size of a chunk; `chunks.jsonl` one line per finished chunk, written at once, so
+that a campaign that is killed loses only the chunks in hand; `failures/` holds for each cause one file with the
+minimised case, behind a comment that says what fails, and one test that replays it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from verify.fuzz.chunk import Chunk, Found
+from verify.fuzz.target import Target
+
+
+@dataclass
+class State:
+    """All that is known of a campaign. `done` holds the numbers of the finished chunks by target."""
+
+    folder: Path
+    seed: int
+    chunk_size: int
+    done: dict[str, set[int]] = field(default_factory=dict)
+    examples: Counter[str] = field(default_factory=Counter)
+    seconds: Counter[str] = field(default_factory=Counter)
+    coverage: dict[str, Counter[str]] = field(default_factory=dict)
+    causes: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By target: cause and how often it was met."""
+
+    @classmethod
+    def open(cls, folder: Path, seed: int | None, chunk_size: int) -> State:
+        """The state in the folder, or a new one. Raises ValueError when the folder's campaign has another seed."""
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / "campaign.json"
+        if file.exists():
+            kept = json.loads(file.read_text())
+            if seed is not None and seed != kept["seed"]:
+                raise ValueError(f"the campaign in {folder} has seed {kept['seed']}, not {seed}")
+            state = cls(folder, kept["seed"], kept["chunk_size"])
+        else:
+            state = cls(folder, seed or 0, chunk_size)
+            replace(file, json.dumps({"seed": state.seed, "chunk_size": chunk_size}) + "\n")
+        for line in _lines(folder / "chunks.jsonl"):
+            state._count(line)
+        return state
+
+    def next_chunk(self, target: str, running: set[int]) -> int:
+        """The lowest number that is neither finished nor running."""
+        done, number = self.done.setdefault(target, set()), 0
+        while number in done or number in running:
+            number += 1
+        return number
+
+    def known(self, target: str) -> list[str]:
+        return sorted(self.causes.get(target, ()))
+
+    def record(self, chunk: Chunk, target: Target) -> list[Found]:
+        """Writes a finished chunk down; the failures whose cause is new."""
+        new = [f for f in chunk.failures if f.cause not in self.causes.get(chunk.target, {})]
+        for failure in new:
+            self._write(failure, target)
+        causes = Counter(chunk.repeated)
+        causes.update(f.cause for f in chunk.failures)
+        line = {
+            "target": chunk.target, "chunk": chunk.number, "examples": chunk.examples, "seconds": round(chunk.seconds,
+            3),
+            "coverage": dict(sorted(chunk.coverage.items())), "causes": dict(sorted(causes.items())),
+        }  # fmt: skip
+        with (self.folder / "chunks.jsonl").open("a") as out:
+            out.write(json.dumps(line) + "\n")
+            out.flush()
+            os.fsync(out.fileno())
+        self._count(line)
+        return new
+
+    def failures(self) -> list[tuple[str, Path]]:
+        """Target and file of every failure found so far."""
+        folder = self.folder / "failures"
+        cases = (f for f in sorted(folder.glob("*")) if f.suffix != ".py" and f.is_file())
+        return [(f.name.rpartition("-")[0], f) for f in cases]
+
+    def _count(self, line: dict[str, Any]) -> None:
+        name = line["target"]
+        done = self.done.setdefault(name, set())
+        if line["chunk"] in done:
+            return
+        done.add(line["chunk"])
+        self.examples[name] += line["examples"]
+        self.seconds[name] += line["seconds"]
+        self.coverage.setdefault(name, Counter()).update(line["coverage"])
+        for cause, count in line["causes"].items():
+            met = self.causes.setdefault(name, {})
+            met[cause] = met.get(cause, 0) + count
+
+    def _write(self, failure: Found, target: Target) -> None:
+        folder = self.folder / "failures"
+        folder.mkdir(exist_ok=True)
+        head = [f"target {failure.target}, seed {self.seed}", failure.cause, *failure.message.splitlines()]
+        comment = "".join(f"{target.comment} {line}\n" for line in head) if target.comment else ""
+        replace(folder / f"{failure.key}{target.suffix}", comment + failure.case)
+        name = failure.key.replace("-", "_")
+        test = (
+            f'"""{failure.cause}"""\n\nfrom verify.fuzz.targets import target\n\nCASE = {failure.case!r}\n\n\n'
+            f"def test_{name}() -> None:\n    target({failure.target!r}).examine(CASE)\n"
+        )
+        replace(folder / f"test_{name}.py", test)
+
+
+def _lines(file: Path) -> list[dict[str, Any]]:
+    """The whole lines of the file; one that was cut off when a process was killed is left out."""
+    found = []
+    for line in file.read_text().splitlines() if file.exists() else ():
+        try:
+            found.append(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    return found
+
+
+def replace(file: Path, text: str) -> None:
+    """Writes a file so that a reader sees the old or the new text and never a part."""
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    beside.write_text(text)
+    os.replace(beside, file)

@@ -1,0 +1,12 @@
+"""Target `ops`."""
+
+from __future__ import annotations
+
+from verify.fuzz.generate_operations import operations
+from verify.fuzz.oracle_operations import examine
+from verify.fuzz.target import Target
+
+TARGET = Target(
+    "ops", "definitions and maps of one operation against what the interpreter is seen to "
+    "read", operations, examine, ".hlo"
+)
