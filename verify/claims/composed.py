@@ -7,13 +7,16 @@ The composed maps lie inside the arrays that they index, and fit machine integer
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 
 from models.errors import NotModelled
+from models.expr import Expr, substitute
 from models.hlo.module import Computation, Instruction, Operation
 from models.indexing.composer import Composer
 from models.indexing.map_set import OperandMaps
 from models.indexing.module_maps import instruction_maps
+from models.indexing_map import Constraint, IndexingMap, Variable, rng
 from models.interval import Interval
 from verify.claims.definition import Subject
 from verify.claims.index_range import index_range_parts
@@ -72,8 +75,26 @@ def _pair(
     for about in both:
         words = subject(op, about.output, about.operand, about.position, about.direction)
         out.append(OwedClaim("in-bounds", words, lambda a=about: _in_bounds(a, set_of(a))))  # type: ignore[misc]
-        out.append(OwedClaim("index-range", words, lambda a=about: index_range_parts(a, set_of(a), width)))  # type: ignore[misc]
+        out.append(OwedClaim("index-range", words, lambda a=about: index_range_parts(a, _plain(set_of(a)), width)))  # type: ignore[misc]
     return out
+
+
+def _plain(maps: OperandMaps | None) -> OperandMaps | None:
+    """The maps with their runtime variables as range variables, any number of the interval: which elements they are, of
+    another instruction's array, is that instruction's claim."""
+    return None if maps is None else replace(maps, maps=tuple(_without_runtime(m) for m in maps.maps))
+
+
+def _without_runtime(m: IndexingMap) -> IndexingMap:
+    if not m.runtime:
+        return m
+    into: dict[str, Expr] = {f"rt{k}": rng(len(m.ranges) + k) for k in range(len(m.runtime))}
+    return IndexingMap(
+        m.dims,
+        tuple(substitute(e, into) for e in m.results),
+        (*m.ranges, *(Variable(v.interval) for v in m.runtime)),
+        constraints=tuple(Constraint(substitute(c.expr, into), c.interval) for c in m.constraints),
+    )
 
 
 def _in_bounds(about: Subject, maps: OperandMaps | None) -> list[Part]:
