@@ -61,7 +61,7 @@ def engines_fingerprint() -> str:
 _ENGINE_SOURCES: Final = frozenset((
     "expr.py", "interval.py", "formula.py", "obligation.py", "normal_form.py", "evaluate.py", "portfolio.py",
     "engine.py", "encode_isl.py", "encode_z3.py", "enumerate_points.py", "mixed_radix.py", "intervals.py",
-    "layout_steps.py", "encode_digits.py", "budget.py", "linear_sat.py",
+    "affine_rows.py", "clause_search.py", "separate.py", "encode_smtlib.py", "cvc5_engine.py", "instances.py",
 ))  # fmt: skip
 
 
