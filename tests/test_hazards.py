@@ -1,0 +1,200 @@
+"""Hazards: every planted violation is refuted, and its smallest repair is proved."""
+
+from __future__ import annotations
+
+import pytest
+
+from models.hlo.parser import parse_module
+from verify.asynchronous import judge
+
+HEAD = """HloModule m{flags}
+ENTRY e {{
+"""
+COPY = ["p = f32[8] parameter(0)", "u = f32[2] parameter(1)", "i = s32[] parameter(2)",
+        "s = (f32[8], f32[8], u32[]) copy-start(p)"]  # fmt: skip
+FUSED = """f {{
+  b = f32[4] parameter(0)
+  part = f32[3] slice(b), slice={{[{range}]}}
+  one = s32[] constant(1)
+  ROOT d = f32[4] dynamic-update-slice(b, part, one)
+}}
+"""
+CALLED = """c {
+  x = f32[8] parameter(0)
+  ROOT y = f32[8] custom-call(x), custom_call_target="write", output_to_operand_aliasing={{}: (0, {})}
+}
+"""
+BODY = """body {{
+  state = (f32[8], s32[]) parameter(0)
+  x = f32[8] get-tuple-element(state), index=0
+  k = s32[] get-tuple-element(state), index=1
+{lines}
+}}
+cond {{
+  state = (f32[8], s32[]) parameter(0)
+  ROOT more = pred[] constant(false)
+}}
+"""
+LOOP = ["p = f32[8] parameter(0)", "n = s32[] parameter(1)", "init = (f32[8], s32[]) tuple(p, n)",
+        "w = (f32[8], s32[]) while(init), condition=cond, body=body"]  # fmt: skip
+CARRIED = """abody {{
+  state = ((f32[8]), f32[8], s32[]) parameter(0)
+{lines}
+}}
+acond {{
+  state = ((f32[8]), f32[8], s32[]) parameter(0)
+  ROOT more = pred[] constant(false)
+}}
+"""
+
+
+def text(lines: list[str], before: str = "", flags: str = "") -> str:
+    head = HEAD.format(flags=flags)
+    name, _, rest = head.partition("\n")
+    return name + "\n" + before + rest + "\n".join("  " + line for line in lines) + "\n}\n"
+
+
+def found(source: str) -> dict[str, list[str]]:
+    """The refuted claims and what they say; a hazard that only a copy mends under its own name."""
+    module = parse_module(source)
+    out: dict[str, list[str]] = {}
+    for j in judge(module, lambda claim: True, lambda claim: False):
+        assert j.unknown is None, j
+        if j.problem is not None:
+            out.setdefault(j.claim, []).append(j.problem)
+        if j.note is not None:
+            out.setdefault("needs-copy", []).append(j.note)
+    return out
+
+
+SCHEDULED = ", is_scheduled=true"
+GATHER = "s = (f32[4], f32[8]) all-gather-start(p), dimensions={0}, replica_groups={{0,1}}"
+DONE = "d = f32[8] copy-done(s)"
+UPDATE = "v = f32[8] dynamic-update-slice(p, u, i)"
+WRITE = 'v = f32[8] custom-call(p), custom_call_target="write", output_to_operand_aliasing={{}: (0, {})}'
+SUM = "ROOT r = f32[8] add(d, v)"
+PEEK = ["g = f32[8] get-tuple-element(s), index=0", "v = f32[8] negate(g)"]
+
+# name, broken text, repaired text, the claim that refutes the broken one
+PLANTED = [
+    ("an update in place between start and done of a schedule",
+     text([*COPY, UPDATE, DONE, SUM], flags=SCHEDULED), text([*COPY, DONE, UPDATE, SUM], flags=SCHEDULED),
+     "hazard-operand"),
+    ("an opaque call that overwrites the operand, in some order",
+     text([*COPY, WRITE, DONE, SUM]), text([*COPY, DONE, WRITE + ", control-predecessors={d}", SUM]),
+     "hazard-operand"),
+    ("the same inside a called computation",
+     text([*COPY, "v = f32[8] call(p), to_apply=c", DONE, SUM], CALLED),
+     text([*COPY, DONE, "v = f32[8] call(p), to_apply=c, control-predecessors={d}", SUM], CALLED),
+     "hazard-operand"),
+    ("the destination is read before the copy is done",
+     text([*COPY, *PEEK, DONE, SUM]), text([*COPY, DONE, "v = f32[8] negate(d)", SUM]), "hazard-output"),
+    ("the same, ordered by a control dependency",
+     text([*COPY, DONE, *PEEK, SUM]), text([*COPY, DONE, PEEK[0], PEEK[1] + ", control-predecessors={d}", SUM]),
+     "hazard-output"),
+    ("the positions of copy-start are swapped: what is taken for the source is the destination",
+     text([*COPY, "g = f32[8] get-tuple-element(s), index=0", "v = f32[8] negate(g)", DONE, SUM]),
+     text([*COPY, "g = f32[8] get-tuple-element(s), index=1", "v = f32[8] negate(g)", DONE, SUM]), "hazard-output"),
+    ("the result of an all-gather is read before it is done",
+     text(["p = f32[4] parameter(0)", GATHER,
+           "g = f32[8] get-tuple-element(s), index=1", "v = f32[8] negate(g)", "d = f32[8] all-gather-done(s)", SUM]),
+     text(["p = f32[4] parameter(0)", GATHER,
+           "d = f32[8] all-gather-done(s)", "v = f32[8] negate(d)", SUM]), "hazard-output"),
+    ("what a recv writes is read before recv-done",
+     text(["t = token[] after-all()", "s = (f32[8], u32[], token[]) recv(t), channel_id=1",
+           "g = f32[8] get-tuple-element(s), index=0", "v = f32[8] negate(g)",
+           "rd = (f32[8], token[]) recv-done(s), channel_id=1", "d = f32[8] get-tuple-element(rd), index=0", SUM]),
+     text(["t = token[] after-all()", "s = (f32[8], u32[], token[]) recv(t), channel_id=1",
+           "rd = (f32[8], token[]) recv-done(s), channel_id=1", "d = f32[8] get-tuple-element(rd), index=0",
+           "v = f32[8] negate(d)", SUM]), "hazard-output"),
+    ("a loop carries the operation, and its body reads what is being written",
+     text(["p = f32[8] parameter(0)", 's = ((f32[8]), f32[8], s32[]) custom-call-start(p), custom_call_target="t"',
+           "w = ((f32[8]), f32[8], s32[]) while(s), condition=acond, body=abody",
+           "ROOT d = f32[8] custom-call-done(w)"],
+          CARRIED.format(lines="  g = f32[8] get-tuple-element(state), index=1\n  n = f32[8] negate(g)\n"
+                               '  q = f32[8] custom-call(n), custom_call_target="u", custom_call_has_side_effect=true\n'
+                               "  ROOT o = ((f32[8]), f32[8], s32[]) custom-call-update(state)")),
+     text(["p = f32[8] parameter(0)", 's = ((f32[8]), f32[8], s32[]) custom-call-start(p), custom_call_target="t"',
+           "w = ((f32[8]), f32[8], s32[]) while(s), condition=acond, body=abody",
+           "ROOT d = f32[8] custom-call-done(w)"],
+          CARRIED.format(lines="  ROOT o = ((f32[8]), f32[8], s32[]) custom-call-update(state)")), "hazard-output"),
+    ("an operand bound at an update is overwritten after it",
+     text(["p = f32[8] parameter(0)", "q = f32[8] parameter(1)",
+           "s = ((f32[8]), f32[8], s32[]) call-start(q), to_apply=two",
+           "k = ((f32[8], f32[8]), f32[8], s32[]) call-update(s, p)", WRITE, "d = f32[8] call-done(k)", SUM],
+          "two { a = f32[8] parameter(0) b = f32[8] parameter(1) ROOT c = f32[8] add(a, b) }\n", SCHEDULED),
+     text(["p = f32[8] parameter(0)", "q = f32[8] parameter(1)",
+           "s = ((f32[8]), f32[8], s32[]) call-start(q), to_apply=two",
+           "k = ((f32[8], f32[8]), f32[8], s32[]) call-update(s, p)", "d = f32[8] call-done(k)", WRITE, SUM],
+          "two { a = f32[8] parameter(0) b = f32[8] parameter(1) ROOT c = f32[8] add(a, b) }\n", SCHEDULED),
+     "hazard-operand"),
+    ("a value is read after its buffer was updated in place",
+     text([*COPY[:3], UPDATE, "d = f32[8] negate(p)", SUM], flags=SCHEDULED),
+     text([*COPY[:3], "d = f32[8] negate(p)", UPDATE, SUM], flags=SCHEDULED), "hazard-overwrite"),
+    ("a value is read after a loop has replaced it",
+     text([*LOOP, "d = f32[8] negate(p)", "v = f32[8] get-tuple-element(w), index=0", SUM],
+          BODY.format(lines="  y = f32[8] negate(x)\n  ROOT o = (f32[8], s32[]) tuple(y, k)"), SCHEDULED),
+     text([LOOP[0], "d = f32[8] negate(p)", *LOOP[1:], "v = f32[8] get-tuple-element(w), index=0", SUM],
+          BODY.format(lines="  y = f32[8] negate(x)\n  ROOT o = (f32[8], s32[]) tuple(y, k)"), SCHEDULED),
+     "hazard-overwrite"),
+    ("a body reads its state after it has made the next one",
+     text([*LOOP, "ROOT v = f32[8] get-tuple-element(w), index=0"],
+          BODY.format(lines="  y = f32[8] negate(x)\n  z = f32[8] add(x, y)\n  q = f32[8] custom-call(z), "
+                            'custom_call_target="u", custom_call_has_side_effect=true\n'
+                            "  ROOT o = (f32[8], s32[]) tuple(y, k)"), SCHEDULED),
+     text([*LOOP, "ROOT v = f32[8] get-tuple-element(w), index=0"],
+          BODY.format(lines="  c = f32[8] copy(x)\n  y = f32[8] negate(x)\n  z = f32[8] add(c, y)\n  q = f32[8] "
+                            'custom-call(z), custom_call_target="u", custom_call_has_side_effect=true\n'
+                            "  ROOT o = (f32[8], s32[]) tuple(y, k)"), SCHEDULED),
+     "hazard-overwrite"),
+    ("a body swaps two parts of its state without a copy",
+     text(["p = (f32[8], f32[8]) parameter(0)", "ROOT w = (f32[8], f32[8]) while(p), condition=cond, body=body"],
+          "body { s = (f32[8], f32[8]) parameter(0) a = f32[8] get-tuple-element(s), index=0 "
+          "b = f32[8] get-tuple-element(s), index=1 ROOT t = (f32[8], f32[8]) tuple(b, a) }\n"
+          "cond { s = (f32[8], f32[8]) parameter(0) ROOT k = pred[] constant(false) }\n", SCHEDULED),
+     text(["p = (f32[8], f32[8]) parameter(0)", "ROOT w = (f32[8], f32[8]) while(p), condition=cond, body=body"],
+          "body { s = (f32[8], f32[8]) parameter(0) a = f32[8] get-tuple-element(s), index=0 "
+          "b = f32[8] get-tuple-element(s), index=1 ROOT t = (f32[8], f32[8]) tuple(a, b) }\n"
+          "cond { s = (f32[8], f32[8]) parameter(0) ROOT k = pred[] constant(false) }\n", SCHEDULED),
+     "hazard-overwrite"),
+    ("a donated parameter is read after the result took its place",
+     text(["p = f32[8] parameter(0)", "n = f32[8] negate(p)", "b = f32[8] add(n, p)",
+           "ROOT r = (f32[8], f32[8]) tuple(n, b)"],
+          flags=SCHEDULED + ", input_output_alias={ {0}: (0, {}, must-alias) }"),
+     text(["p = f32[8] parameter(0)", "c = f32[8] copy(p)", "n = f32[8] negate(p)", "b = f32[8] add(n, c)",
+           "ROOT r = (f32[8], f32[8]) tuple(n, b)"],
+          flags=SCHEDULED + ", input_output_alias={ {0}: (0, {}, must-alias) }"), "hazard-donation"),
+    ("a fused update in place reads what it has overwritten",
+     text(["p = f32[4] parameter(0)", "ROOT r = f32[4] fusion(p), kind=kLoop, calls=f"], FUSED.format(range="0:3"),
+          SCHEDULED),
+     text(["p = f32[4] parameter(0)", "ROOT r = f32[4] fusion(p), kind=kLoop, calls=f"], FUSED.format(range="1:4"),
+          SCHEDULED), "hazard-in-place"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("broken", "repaired", "claim"), [p[1:] for p in PLANTED], ids=[p[0] for p in PLANTED])
+def test_planted_violation_is_refuted_and_its_repair_proved(broken: str, repaired: str, claim: str) -> None:
+    assert claim in found(broken)
+    assert not {c for c in found(repaired) if c.startswith("hazard")}
+
+
+def test_what_copy_insertion_mends_is_not_refuted() -> None:
+    answer = found(text([*COPY, UPDATE, DONE, SUM]))
+    assert set(answer) == {"needs-copy"} and "dynamic-update-slice" not in answer
+    assert not found(text([*COPY[:3], UPDATE, "d = f32[8] negate(p)", SUM]))
+
+
+def test_a_refuted_hazard_shows_its_schedule_and_what_mends_it() -> None:
+    problem = found(text([*COPY, DONE, WRITE, SUM]))["hazard-operand"][0]
+    lines = problem.splitlines()
+    order = [next(n for n, line in enumerate(lines) if f" {name} = " in line) for name in ("s", "v", "d")]
+    assert order == sorted(order)
+    assert "line 6" in lines[order[0]] and "line 8" in lines[order[1]]
+    assert lines[-1].strip() == "mended by control-predecessors={%d} on v"
+
+
+def test_constants_are_never_overwritten() -> None:
+    lines = ["p = f32[8] constant({...})", "n = s32[] parameter(0)", *LOOP[2:], "d = f32[8] negate(p)",
+             "v = f32[8] get-tuple-element(w), index=0", SUM]  # fmt: skip
+    body = BODY.format(lines="  y = f32[8] negate(x)\n  ROOT o = (f32[8], s32[]) tuple(y, k)")
+    assert not found(text(lines, body, SCHEDULED))
