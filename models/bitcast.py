@@ -1,6 +1,7 @@
-"""Bitcasts of arrays without tiles, told apart: a reshape, a transpose, or a transpose, a reshape and a transpose.
+"""Bitcasts: which elements share bits in memory; and, without tiles, as reshape and transposes.
 
-All shapes here are dense: no tiles, no split dimensions, no padding. Element types do not matter, element counts do.
+The decompositions are for dense shapes: no tiles, no split dimensions, no padding. Element types do not matter there,
+element counts do.
 """
 
 from __future__ import annotations
@@ -10,8 +11,43 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from models.errors import NotModelled
+from models.expr import substitute
 from models.hlo.shape import ArrayShape
-from models.physical import default_layout, layout_of, physical_dimensions, physical_order
+from models.indexing_map import Constraint, IndexingMap, Variable, boxed, rng
+from models.interval import Interval
+from models.memory_size import element_bits
+from models.physical import default_layout, layout_of, part_count, physical_dimensions, physical_order
+from models.tiling import index_map, position_expression
+
+
+def same_bits_map(source: ArrayShape, target: ArrayShape) -> IndexingMap:
+    """From each element of `source` to the elements of `target` at the same bits of memory, by the positions of both
+    layouts; elements that fall on padding are outside of the domain. A range variable counts the elements of `target`
+    in a wider one of `source`.
+
+    Raises NotModelled for split dimensions, and for element sizes of which neither divides the other.
+    """
+    bits = element_bits(source), element_bits(target)
+    if max(bits) % min(bits):
+        raise NotModelled(f"a bitcast between elements of {bits[0]} and {bits[1]} bits")
+    if part_count(source) > 1:
+        raise NotModelled("a bitcast of an array that is split over memories")
+    way_back = index_map(target)
+    if not source.elements or not target.elements:
+        return IndexingMap(boxed(source.dimensions), way_back.results)
+    place = position_expression(source)
+    ranges: tuple[Variable, ...] = ()
+    if bits[0] > bits[1]:
+        ranges = (Variable(Interval.of_size(bits[0] // bits[1])),)
+        place = place * (bits[0] // bits[1]) + rng(0)
+    elif bits[0] < bits[1]:
+        place = place // (bits[1] // bits[0])
+    at = {"d0": place}
+    constraints = [Constraint(substitute(c.expr, at), c.interval) for c in way_back.constraints]
+    return IndexingMap(
+        boxed(source.dimensions), tuple(substitute(e, at) for e in way_back.results), ranges,
+        constraints=(Constraint(place, way_back.dims[0].interval), *constraints),
+    )
 
 
 @dataclass(frozen=True, slots=True)

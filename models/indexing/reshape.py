@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from models.bitcast import same_bits_map
 from models.errors import NotModelled
 from models.expr import Const, Expr
 from models.hlo.module import Operation
@@ -74,7 +75,8 @@ def _same_bits(source: ArrayShape, target: ArrayShape) -> IndexingMap:
     order, to_order = physical_order(source), physical_order(target)
     physical_box = [box[i] for i in order]
     physical_to = [to[i] for i in to_order]
-    _check_tiles(source, target, physical_box, physical_to)
+    if not _tiles_agree(source, target, physical_box, physical_to):
+        return same_bits_map(source, target)
     physical = [dim(i) for i in order]
     small, large = sorted((element_bits(source), element_bits(target)))
     if large % small:
@@ -112,14 +114,12 @@ def physical_order(shape: ArrayShape) -> tuple[int, ...]:
     return tuple(reversed(shape.layout.minor_to_major))
 
 
-def _check_tiles(source: ArrayShape, target: ArrayShape, box: Sequence[int], to: Sequence[int]) -> None:
-    """Tiles change positions. What is left alone here: no tiles, or equal tiles over physical dimensions that agree.
-
-    Raises NotModelled otherwise.
-    """
+def _tiles_agree(source: ArrayShape, target: ArrayShape, box: Sequence[int], to: Sequence[int]) -> bool:
+    """Tiles change positions. They can be left alone where there are none, and where equal tiles lie over physical
+    dimensions that agree."""
     of_source, of_target = _tiling(source.layout), _tiling(target.layout)
     if of_source == of_target and (not of_source[0] or tuple(box) == tuple(to)):
-        return
+        return True
     rank = max((len(t) for t in (*of_source[0], *of_target[0])), default=0)
     whole_tiles = (
         of_source == of_target
@@ -133,8 +133,7 @@ def _check_tiles(source: ArrayShape, target: ArrayShape, box: Sequence[int], to:
     )
     # Equal tiles with equal sizes below the tile's most major dimension, which both sides fill with whole tiles: then
     # the dimensions above are merged or split without touching the order inside a row of tiles.
-    if not whole_tiles or element_bits(source) != element_bits(target):
-        raise NotModelled("bitcast between tiled layouts")
+    return whole_tiles and element_bits(source) == element_bits(target)
 
 
 def _tiling(layout: Layout | None) -> tuple[tuple[tuple[int, ...], ...], object]:
