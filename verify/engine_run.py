@@ -56,8 +56,9 @@ def warm_engine(known: dict[str, Outcome]) -> Engine:
 
 
 def _count(stages: Stages, outcome: Outcome) -> None:
-    """Add the stages of one outcome; the last one is the one that decided."""
+    """Add the stages of one outcome; the last one, but for the replay of a counterexample, is the one that decided."""
+    last = max((place for place, (name, _) in enumerate(outcome.stages) if name != "replay"), default=0)
     for place, (name, ms) in enumerate(outcome.stages):
         count, total = stages.get(name, (0, 0.0))
-        decided = place == len(outcome.stages) - 1 and outcome.verdict in ("proved", "refuted")
+        decided = place == last and outcome.verdict in ("proved", "refuted")
         stages[name] = (count + decided, total + ms)
