@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
-from models.bitcast import common_factors, decompose, is_decomposable, reshape_is_bitcast, transpose_of_bitcast
+from models.bitcast import (
+    common_factors,
+    decompose,
+    is_decomposable,
+    reshape_is_bitcast,
+    same_bits_map,
+    transpose_of_bitcast,
+)
 from models.errors import NotModelled
 from models.expr import Const
 from models.hlo.module import Operation
 from models.hlo.shape import ArrayShape
 from models.hlo.shape_text import parse_shape, print_shape
 from models.indexing_map import IndexingMap, boxed, dim
+from models.interpreter.expression import evaluate
+from models.memory_size import bit_offset, element_bits
 from models.tiling import delinearize, linear_index
 from verify.bitcast_claims import bitcast_claims, same_positions
 from verify.claim import Verdict
@@ -171,3 +182,33 @@ def test_decomposable_are_dense_shapes_of_equal_counts() -> None:
     assert transpose_of_bitcast(array("f32[5,3]{1,0}"), array("f32[3,5]{0,1}")) == (1, 0)
     assert transpose_of_bitcast(array("f32[10,5]{1,0}"), array("f32[10,5]{0,1}")) is None
     assert common_factors((6, 1, 4), (2, 3, 4)) == [((0,), (0, 1)), ((2,), (2,))]
+
+
+TILED = [
+    ("f32[3,5]{1,0:T(2,2)}", "f32[3,6]{1,0:T(2,2)}"),
+    ("f32[3,5]{1,0:T(2,2)}", "f32[24]{0}"),
+    ("bf16[4,8]{1,0:T(2,4)(2,1)}", "f32[2,8]{1,0:T(1,4)}"),
+    ("f32[2,8]{1,0:T(1,4)}", "bf16[4,8]{1,0:T(2,4)(2,1)}"),
+    ("f32[2,3,4]{2,1,0:T(*,2,3)}", "f32[36]{0}"),
+    ("f32[0,5]{1,0:T(2,2)}", "f32[3,0]"),
+]
+
+
+@pytest.mark.parametrize(("one", "two"), TILED)
+def test_maps_between_tiled_layouts_keep_the_bits(one: str, two: str) -> None:
+    """By enumeration: an element maps to exactly the elements of the other shape at its bits."""
+    source, target = array(one), array(two)
+    m = same_bits_map(source, target)
+    widths = element_bits(source), element_bits(target)
+    bits_of = {
+        at: set(range(bit := bit_offset(target, at), bit + widths[1])) for at in product(*map(range, target.dimensions))
+    }
+    for index in product(*map(range, source.dimensions)):
+        start = bit_offset(source, index)
+        own = set(range(start, start + widths[0]))
+        found = set()
+        for extra in product(*(range(v.interval.lower, v.interval.upper + 1) for v in m.ranges)):
+            values = {f"d{i}": e for i, e in enumerate(index)} | {f"s{j}": e for j, e in enumerate(extra)}
+            if all(evaluate(c.expr, values) in c.interval for c in m.constraints):
+                found.add(tuple(evaluate(e, values) for e in m.results))
+        assert found == {at for at, bits in bits_of.items() if bits & own}
