@@ -24,10 +24,10 @@ LONGEST_CHAIN: Final = 1024
 
 def key(obligation: Obligation) -> str:
     """A digest that two obligations share exactly when their normal forms are equal (up to collisions of BLAKE2b)."""
-    names = {name: f"v{i}" for i, (name, _) in enumerate(obligation.variables)}
+    place = _Place({name: f"v{i}" for i, (name, _) in enumerate(obligation.variables)})
     variables = ";".join(_interval_text(i) for _, i in obligation.variables)
-    hypothesis = _formula(obligation.hypothesis, names, 0)
-    conclusion = _formula(obligation.conclusion, names, 0)
+    hypothesis = _formula(obligation.hypothesis, place, 0)
+    conclusion = _formula(obligation.conclusion, place, 0)
     return _hash(f"obligation {variables}".encode(), hypothesis, conclusion).hex()
 
 
@@ -37,8 +37,8 @@ def written_the_same(left: Expr, right: Expr) -> bool:
         return True
     if left.free != right.free:
         return False
-    names = {name: name for name in left.free}
-    return _term(left, names) == _term(right, names)
+    place = _Place({name: name for name in left.free})
+    return place.term(left) == place.term(right)
 
 
 def identical(obligation: Obligation) -> bool:
@@ -82,44 +82,61 @@ def _interval_text(i: Interval | None) -> str:
     return "" if i is None else f"{i.lower},{i.upper}"
 
 
-def _term(root: Expr, names: Mapping[str, str]) -> bytes:
-    """A digest of the term's normal form."""
-    done: dict[Expr, bytes] = {}
-    chains: dict[Expr, list[bytes]] = {}  # a chain's arguments; its digest is made on demand
+class _Place:
+    """Names in force at a place of a formula, and the digests of terms made there."""
 
-    def digest(e: Expr) -> bytes:
-        if e not in done:
+    __slots__ = ("chains", "done", "names")
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = names
+        self.done: dict[Expr, bytes] = {}
+        self.chains: dict[Expr, list[bytes]] = {}
+        """The arguments of a sum, product, minimum or maximum; its digest is made on demand."""
+
+    def term(self, root: Expr) -> bytes:
+        """A digest of the term's normal form."""
+        done, chains = self.done, self.chains
+        stack = [root]
+        while stack:
+            e = stack[-1]
+            if e in done or e in chains:
+                stack.pop()
+            elif isinstance(e, Const):
+                done[e] = b"c%d" % e.value
+            elif isinstance(e, Var):
+                done[e] = b"v" + self.names[e.name].encode()
+            elif isinstance(e, Binary):
+                missing = [part for part in (e.lhs, e.rhs) if part not in done and part not in chains]
+                if missing:
+                    stack += missing
+                elif e.op in SORTED:
+                    flat: list[bytes] = []
+                    for part in (e.lhs, e.rhs):
+                        nested = isinstance(part, Binary) and part.op == e.op and len(chains[part]) < LONGEST_CHAIN
+                        flat += chains[part] if nested else [self.digest(part)]
+                    chains[e] = flat
+                else:
+                    done[e] = _hash(e.op.encode(), self.digest(e.lhs), self.digest(e.rhs))
+        return self.digest(root)
+
+    def digest(self, e: Expr) -> bytes:
+        if e not in self.done:
             assert isinstance(e, Binary)
-            done[e] = _hash(e.op.encode(), *sorted(chains[e]))
-        return done[e]
-
-    for e in postorder(root):
-        if isinstance(e, Const):
-            done[e] = b"c%d" % e.value
-        elif isinstance(e, Var):
-            done[e] = b"v" + names[e.name].encode()
-        elif isinstance(e, Binary) and e.op in SORTED:
-            flat: list[bytes] = []
-            for part in (e.lhs, e.rhs):
-                nested = isinstance(part, Binary) and part.op == e.op and len(chains[part]) < LONGEST_CHAIN
-                flat += chains[part] if nested else [digest(part)]
-            chains[e] = flat
-        elif isinstance(e, Binary):
-            done[e] = _hash(e.op.encode(), digest(e.lhs), digest(e.rhs))
-    return digest(root)
+            self.done[e] = _hash(e.op.encode(), *sorted(self.chains[e]))
+        return self.done[e]
 
 
-def _formula(f: Formula, names: Mapping[str, str], depth: int) -> bytes:
+def _formula(f: Formula, place: _Place, depth: int) -> bytes:
     match f:
         case Compare(op, lhs, rhs):
-            return _hash(b"compare", op.encode(), _term(lhs, names), _term(rhs, names))
+            return _hash(b"compare", op.encode(), place.term(lhs), place.term(rhs))
         case And(parts):
-            return _hash(b"and", *(_formula(p, names, depth) for p in parts))
+            return _hash(b"and", *(_formula(p, place, depth) for p in parts))
         case Or(parts):
-            return _hash(b"or", *(_formula(p, names, depth) for p in parts))
+            return _hash(b"or", *(_formula(p, place, depth) for p in parts))
         case Not(part):
-            return _hash(b"not", _formula(part, names, depth))
+            return _hash(b"not", _formula(part, place, depth))
         case Exists(variables, part):
-            inner = {**names, **{name: f"b{depth + i}" for i, (name, _) in enumerate(variables)}}
+            inner = _Place({**place.names, **{name: f"b{depth + i}" for i, (name, _) in enumerate(variables)}})
             intervals = ";".join(_interval_text(i) for _, i in variables)
             return _hash(b"exists", intervals.encode(), _formula(part, inner, depth + len(variables)))
