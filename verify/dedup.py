@@ -24,6 +24,7 @@ from verify.formula import Formula, Not, conj, disj
 from verify.obligation import Obligation, Outcome
 from verify.portfolio import prove
 from verify.shared_readings import SharedMaps, shared
+from verify.substitution import replace_variables
 
 _SAMPLES: Final = 12
 _STEPS: Final = 2_000
@@ -132,10 +133,11 @@ class _Comparison:
         for (inside, outside), part in zip(((n, k), (k, n)), inclusions, strict=True):
             outcome = self._prove(part.obligation)
             if outcome.verdict == "refuted":
-                point = self._whole_point(inside, outside, dict(outcome.model))
+                point = self._whole_point(inside, (outside,), dict(outcome.model))
                 if point is None:
                     self._undecided.append((n, k, "a counterexample does not replay"))
                 else:
+                    self._samples[inside] = [*self._points(inside), point]
                     self._note_apart(inside, outside, point)
                 return False
             if outcome.verdict != "proved":
@@ -155,9 +157,8 @@ class _Comparison:
 
     def _inclusion(self, n: int, *others: int, describe: Describe | None = None) -> Part:
         """Every pair of map n is one of another map."""
-        piece = self._pieces[n]
-        source = [Var(name) for name, _ in piece.source]
-        goal = disj(*(self._pieces[k].membership(source, piece.results, None) for k in others))
+        at = {f"y{j}": e for j, e in enumerate(self._pieces[n].results)}
+        goal = disj(*(replace_variables(self._member(k), at) for k in others))
         words = describe if describe is not None else self._words(n)
         return self._statement(n).therefore(goal, "every pair occurs in the map that is kept", words)
 
@@ -212,7 +213,7 @@ class _Comparison:
             self._samples[n] = found
         return found
 
-    def _whole_point(self, inside: int, outside: int, model: Point) -> Point | None:
+    def _whole_point(self, inside: int, outside: Sequence[int], model: Point) -> Point | None:
         """A counterexample to an inclusion as a point of the whole map: what was solved for or left out comes back."""
         told: list[Point] = []
 
@@ -220,7 +221,7 @@ class _Comparison:
             told.append(dict(point))
             return ""
 
-        self._inclusion(inside, outside, describe=keep).describe(model)
+        self._inclusion(inside, *outside, describe=keep).describe(model)
         point = told[0]
         piece = self._pieces[inside]
         names = [name for name, _ in (*piece.variables, *self._shared.runtime)]
@@ -268,7 +269,12 @@ class _Comparison:
         return False
 
     def _holds_inside(self, n: int, others: Sequence[int]) -> bool:
-        return self._prove(self._inclusion(n, *others).obligation).verdict == "proved"
+        outcome = self._prove(self._inclusion(n, *others).obligation)
+        if outcome.verdict == "refuted":
+            # The point that escapes these tells the map from others too.
+            point = self._whole_point(n, others, dict(outcome.model))
+            self._samples[n] = self._points(n) + ([] if point is None else [point])
+        return outcome.verdict == "proved"
 
 
 def _pick(i: Interval, k: int, random: Random) -> int:
