@@ -23,6 +23,14 @@ OF_THE_START: Final = frozenset({"async_execution_thread", "control-predecessors
 """Attributes of the start itself; the others belong to the operation that it wraps."""
 
 
+def has_sugar(module: Module) -> bool:
+    """Some start of the module is written with sugar."""
+    return any(
+        (link := link_of(i.opcode)) is not None and link.form == "sugared"
+        for c in module.computations for i in c.instructions if i.opcode.endswith("-start")
+    )  # fmt: skip
+
+
 def desugar(module: Module) -> Module:
     """The module in generic form. Links without a start in the module stay as they are."""
     chains = AsyncChains(module)
@@ -89,7 +97,9 @@ def _wrapped(chains: AsyncChains, buffers: Buffers, start: Place, name: str) -> 
     """The computation that sugar leaves out: a parameter for each operand that the chain binds, and the operation."""
     i, link = chains.flow.instruction(start), chains.links[start]
     shapes = [chains.flow.instruction(p).shape for p in buffers.bound(start)]
-    parameters = tuple(Instruction(f"p{k}", "parameter", s, parameter_number=k) for k, s in enumerate(shapes))
+    parameters = tuple(
+        Instruction(f"p{k}", "parameter", s, parameter_number=k, position=i.position) for k, s in enumerate(shapes)
+    )
     result: Shape = chains.wrapped(start).result or shape_at(i.shape, (1,)) or TupleShape()
     kept = Attributes(tuple(p for p in i.attributes.pairs if p[0] not in OF_THE_START))
     root = Instruction(link.opcode, link.opcode, result, tuple(p.name for p in parameters), kept, position=i.position)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
+from models.async_sugar import desugar, has_sugar
 from models.hlo.attributes import Attributes, AttributeValue, ComputationRef
 from models.hlo.module import Computation, Instruction, Module, Operation
 from models.indexing.composer import Composer
@@ -35,9 +36,10 @@ class InstructionClaims:
         """All instructions of a module, those of called computations too, in the order of the text."""
         results = ModuleResults(label)
         replicas, partitions = device_counts(module)
-        self._composer = Composer(module, replicas, partitions)
+        generic = desugar(module) if has_sugar(module) else module
+        self._composer = Composer(generic, replicas, partitions)
         takes = self._options.selection.takes_instruction
-        for computation in module.computations:
+        for computation in generic.computations:
             for instruction in computation.instructions:
                 if takes(instruction.name):
                     verdicts = self._verdicts(computation, instruction, replicas, partitions)
