@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -39,21 +40,30 @@ def answer(
 ) -> tuple[OperandMaps, ...]:
     """The maps of one output, or of one operand, of an instruction.
 
-    A fusion's maps are composed through its computation. `fused` goes on: from the output through the producers to the
-    parameters of the computation, or through the users to its root. Raises LookupError for a name, output or operand
-    that is not there, and NotModelled.
+    A fusion's maps are composed through its computation; of maps that are one relation one is given. `fused` goes on:
+    from the output through the producers to the parameters of the computation, or through the users to its root. Raises
+    LookupError for a name, output or operand that is not there, and NotModelled.
     """
     computation, found = find_instruction(module, instruction)
     composer = composer_of(module, *device_counts(module))
     if direction == OUTPUT_TO_INPUT:
         _check_number("output", output, len(list(leaves(found.shape))))
         follow = followed_maps if fused else instruction_maps
-        return follow(composer, computation, found, "output-to-input", output)
+        return _different(follow(composer, computation, found, "output-to-input", output))
     if fused:
         _check_number("output", output, len(list(leaves(found.shape))))
-        return followed_maps(composer, computation, found, "input-to-output", output)
+        return _different(followed_maps(composer, computation, found, "input-to-output", output))
     _check_number("operand", input, len(found.operands))
-    return instruction_maps(composer, computation, found, "input-to-output", input)
+    return _different(instruction_maps(composer, computation, found, "input-to-output", input))
+
+
+def _different(sets: Sequence[OperandMaps]) -> tuple[OperandMaps, ...]:
+    """The sets without maps that are the same relation as another of their set."""
+    if all(len(s.maps) < 2 for s in sets):
+        return tuple(sets)
+    from verify.dedup import deduplicate
+
+    return tuple(s if len(s.maps) < 2 else replace(s, maps=deduplicate(s.maps).kept_maps()) for s in sets)
 
 
 def as_json(sets: Sequence[OperandMaps]) -> list[dict[str, Any]]:
