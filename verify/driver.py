@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from models.errors import InputError
 from models.hlo.module import Module
 from verify.claim import ClaimResult, Verdict
 from verify.engine_run import batch_engine, warm_engine
+from verify.expectation import expects, met_error, sections, settle
 from verify.obligation import Outcome
 from verify.options import Options
 from verify.proving import Progress, Prover
@@ -43,6 +45,8 @@ def check_sources(sources: Iterable[Source], options: Options, progress: Progres
         report.interrupted = True
         missing = "not tried: interrupted"
     run.prover.settle(missing)
+    for results in report.files:
+        settle(results)
     return report
 
 
@@ -105,6 +109,8 @@ class _Run:
 
     def _read(self, results: FileResults, text: str) -> None:
         match results.kind:
+            case "hlo" if expects(text):
+                self._expecting(results, text)
             case "hlo":
                 from models.hlo.parser import parse_modules
 
@@ -114,12 +120,34 @@ class _Run:
 
                 if self.options.selection.takes_claim("layout"):
                     results.others += check_layouts_text(text, results.file, cross=self.options.cross)
+            case "rules":
+                from verify.rule_claims import check_rules_text
+
+                if self.options.selection.takes_claim("rule"):
+                    results.others += check_rules_text(text, results.file)
             case kind:
                 raise BadInput(f"{results.file}: files of kind {kind!r} cannot be checked yet")
 
+    def _expecting(self, results: FileResults, text: str) -> None:
+        """A file that says of its modules what they should be found to be."""
+        from models.hlo.parser import parse_modules
+
+        for part, expectation in sections(text, results.file):
+            try:
+                modules = parse_modules(part, results.file)
+            except InputError as error:
+                if expectation is None or expectation.verdict != "error":
+                    raise
+                results.others.append(met_error(results.file, expectation, str(error)))
+                continue
+            first = len(results.modules)
+            self.modules(results, modules)
+            if expectation is not None and all(map(self.options.selection.takes_claim, expectation.claims)):
+                results.expected |= {m.module: expectation for m in results.modules[first:]}
+
     def modules(self, results: FileResults, modules: Iterable[Module]) -> None:
-        seen: dict[str, int] = {}
+        seen = Counter(m.module.partition("@")[0] for m in results.modules)
         for module in modules:
-            seen[module.name] = seen.get(module.name, 0) + 1
+            seen[module.name] += 1
             label = module.name if seen[module.name] == 1 else f"{module.name}@{seen[module.name]}"
             results.modules.append(self._instructions.module(module, label))

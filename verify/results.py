@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from models.hlo.module import Instruction
 from verify.claim import ClaimResult, Exit, Verdict
+
+if TYPE_CHECKING:
+    from verify.expectation import Expectation
 
 _WORST: tuple[Verdict, ...] = (
     Verdict.INTERNAL, Verdict.REFUTED, Verdict.VACUOUS, Verdict.TRIVIAL, Verdict.UNKNOWN, Verdict.PROVED,
@@ -122,6 +126,8 @@ class FileResults:
     others: list[ClaimResult] = field(default_factory=list)
     problems: list[InputProblem] = field(default_factory=list)
     suppressions: tuple[Comment, ...] = ()
+    expected: dict[str, Expectation] = field(default_factory=dict)
+    """What the file says of its modules, by name."""
 
     def records(self, undecided_only: bool = False) -> Iterator[ClaimResult]:
         """Every record, in the order of the text."""
