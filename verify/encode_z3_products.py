@@ -8,7 +8,7 @@ linear problem has no solution, the polynomial one has none. Nothing follows whe
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import z3
 
@@ -20,18 +20,23 @@ _INTEGERS: Final = 40
 """Problems with more facts are asked over the rationals only."""
 
 
-def contradictory(facts: Sequence[Poly], rlimit: int) -> bool:
+def context() -> Any:
+    """A fresh context, for the questions of one proof: Z3's resource count depends on what a context has done."""
+    return z3.Context()
+
+
+def contradictory(facts: Sequence[Poly], rlimit: int, ctx: Any) -> bool:
     """The facts `p >= 0` cannot all hold over the integers. False means: not shown."""
     closed = [f for f in facts if f]
     if any(degree(f) == 0 and f[()] < 0 for f in closed):
         return True
-    if _unsatisfiable(closed, rlimit):
+    if _unsatisfiable(closed, rlimit, ctx):
         return True
     products = _products(closed, closed) + _equal_products(closed)
-    if _unsatisfiable([*closed, *products], rlimit):
+    if _unsatisfiable([*closed, *products], rlimit, ctx):
         return True
     signs = [f for f in closed if len(f) <= 3 and degree(f) <= 1]
-    return _unsatisfiable([*closed, *products, *_products(signs, products)], rlimit)
+    return _unsatisfiable([*closed, *products, *_products(signs, products)], rlimit, ctx)
 
 
 def _products(left: Sequence[Poly], right: Sequence[Poly]) -> list[Poly]:
@@ -53,7 +58,7 @@ def _equal_products(facts: Sequence[Poly]) -> list[Poly]:
     return [multiply(f, {(name,): 1}) for f in equal for name in sorted(variables(facts))]
 
 
-def _unsatisfiable(facts: Sequence[Mapping[Monomial, int]], rlimit: int) -> bool:
+def _unsatisfiable(facts: Sequence[Mapping[Monomial, int]], rlimit: int, ctx: Any) -> bool:
     """Over the rationals first, which is quick, then over the integers."""
     names: dict[Monomial, str] = {}
     lines: list[str] = []
@@ -63,7 +68,7 @@ def _unsatisfiable(facts: Sequence[Mapping[Monomial, int]], rlimit: int) -> bool
         ]
         lines.append(f"(assert (>= (+ 0 {' '.join(terms)}) 0))".replace("(* 1 ", "(+ 0 "))
     for sort, logic in (("Real", "QF_LRA"), ("Int", "QF_LIA")):
-        solver = z3.SolverFor(logic, ctx=z3.Context())
+        solver = z3.SolverFor(logic, ctx=ctx)
         solver.set("rlimit", rlimit)
         solver.from_string("".join([*(f"(declare-const {n} {sort})" for n in names.values()), *lines]))
         if solver.check() == z3.unsat:

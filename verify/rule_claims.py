@@ -278,8 +278,8 @@ def _shrunk(s: Statement, values: Instance, reading: Reading) -> Instance:
 
 
 def _sign_cases(rule: Rule, s: Statement) -> list[Statement]:
-    """Under the reading with nonnegative remainders, a statement for each choice of signs of the divisors of `mod`: for a
-    negative divisor d, `x mod d` is `x mod (-d)` by floor. Under other readings the statement as it is."""
+    """Under the reading with nonnegative remainders, a statement for each choice of signs of the divisors of `mod`: for
+    a negative divisor d, `x mod d` is `x mod (-d)` by floor. Under other readings the statement as it is."""
     if rule.mod != "nonnegative" or rule.division != "floor":
         return [s]
     divisors = list(

@@ -153,16 +153,17 @@ def negation(c: Condition) -> Condition:
 
 def implies(hypotheses: Sequence[Condition], goal: Condition, rlimit: int, reading: Reading = FLOOR) -> bool:
     """The goal holds wherever the hypotheses do and all divisors differ from zero. False means: not shown."""
-    from verify.encode_z3_products import contradictory
+    from verify.encode_z3_products import context, contradictory
 
     problem = Problem(reading=reading)
+    ctx = context()
     for c in hypotheses:
         problem.assume(c)
     problem.assume(negation(goal))
-    return all(contradictory(case, rlimit) for case in _cases(problem, rlimit))
+    return all(contradictory(case, rlimit, ctx) for case in _cases(problem, rlimit, ctx))
 
 
-def _cases(problem: Problem, rlimit: int) -> Iterator[list[Poly]]:
+def _cases(problem: Problem, rlimit: int, ctx: object) -> Iterator[list[Poly]]:
     """Every case, with equalities solved; those that contradict themselves at first sight are left out."""
     from verify.encode_z3_products import contradictory
 
@@ -175,7 +176,7 @@ def _cases(problem: Problem, rlimit: int) -> Iterator[list[Poly]]:
             [
                 alternative
                 for alternative, sign in zip(s, signs, strict=True)
-                if not (sign and contradictory([*constants, *sign], rlimit))
+                if not (sign and contradictory([*constants, *sign], rlimit, ctx))
             ]
         )
     splits.sort(key=len)

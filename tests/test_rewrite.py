@@ -1,0 +1,93 @@
+"""Rewrites of indexing maps: which equality is shown, where it fails, and what cannot be compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from models.errors import InputError
+from models.map_text import parse_map, print_map
+from verify.claim import Verdict
+from verify.rewrite import rewrite
+from verify.simplified import simplified
+
+SHARED = Path(__file__).parents[1].parent / "shared"
+BOX = "domain: d0 in [0, 11]"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict", "equality", "says"),
+    [
+        (f"(d0) -> ((d0 / 2) / 3), {BOX}", f"(d0) -> (d0 / 6), {BOX}", "proved", "pointwise", ""),
+        (f"(d0) -> (d0 / 6), {BOX}", f"(d0) -> (d0 / 4), {BOX}", "refuted", "pointwise", "before gives ("),
+        (f"(d0) -> (d0), {BOX}", "(d0) -> (d0), domain: d0 in [0, 12]", "refuted", "pointwise",
+         "d0 = 12: in the domain of after, not in that of before"),
+        (f"(d0) -> (d0), {BOX}", f"(d0) -> (d0), {BOX}, d0 mod 5 in [0, 3]", "refuted", "pointwise",
+         "in the domain of before, not in that of after"),
+        (f"(d0)[s0] -> (s0), {BOX}, s0 in [0, 3]", f"(d0)[s0] -> (3 - s0), {BOX}, s0 in [0, 3]", "refuted",
+         "pointwise", "before gives"),
+        (f"(d0)[s0] -> (s0), {BOX}, s0 in [0, 3]", f"(d0)[s0, s1] -> (s0 * 2 + s1), {BOX}, s0 in [0, 1], s1 in [0, 1]",
+         "proved", "relational", ""),
+        (f"(d0)[s0] -> (s0), {BOX}, s0 in [0, 3]", f"(d0)[s0, s1] -> (s0 * 2 + s1), {BOX}, s0 in [0, 1], s1 in [0, 2]",
+         "refuted", "relational", "after gives (4), which before does not give"),
+        (f"(d0) -> (d0), {BOX}, d0 in [20, 30]", "KNOWN EMPTY", "proved", "pointwise", ""),
+        (f"(d0) -> (d0), {BOX}", "KNOWN EMPTY", "refuted", "pointwise", "in the domain of before"),
+        (f"(d0){{rt0}} -> (d0 + rt0), {BOX}, rt0 in [0, 1]\nruntime variables:\nrt0: parameter(1)",
+         f"(d0){{rt0}} -> (rt0 + d0), {BOX}, rt0 in [0, 1]\nruntime variables:\nrt0: parameter(1)", "proved",
+         "pointwise", ""),
+        (f"(d0){{rt0}} -> (d0 + rt0), {BOX}, rt0 in [0, 1]\nruntime variables:\nrt0: parameter(1)",
+         f"(d0){{rt0}} -> (rt0 + d0), {BOX}, rt0 in [0, 1]\nruntime variables:\nrt0: parameter(2)", "unknown",
+         "pointwise", "read different elements"),
+        (f"(d0) -> (d0 mod 5), {BOX}\nreplica id:\n(d0) -> (d0 / 5), {BOX}",
+         f"(d0) -> (d0 mod 5), {BOX}\nreplica id:\n(d0) -> (d0 / 6), {BOX}", "refuted", "pointwise", "d0 = 5"),
+    ],
+)  # fmt: skip
+def test_verdicts(before: str, after: str, verdict: str, equality: str, says: str) -> None:
+    found = rewrite(parse_map(before), parse_map(after))
+    assert (found.verdict, found.equality) == (verdict, equality)
+    assert says in (found.counterexample or found.reason or "")
+
+
+def test_relational_by_request() -> None:
+    before, after = (f"(d0)[s0] -> ({e}), {BOX}, s0 in [0, 3]" for e in ("s0", "3 - s0"))
+    assert rewrite(parse_map(before), parse_map(after), "relational").verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        (f"(d0) -> (d0), {BOX}", f"(d0) -> (d0, d0), {BOX}", "1 results"),
+        (f"(d0) -> (d0), {BOX}", f"(d0, d1) -> (d0), {BOX}, d1 in [0, 1]", "after has 2"),
+        (f"(d0) -> (7 / d0), {BOX}", f"(d0) -> (7 / d0), {BOX}", "division by zero possible: d0 is 0 at d0 = 0"),
+        (f"(d0) -> (7 mod 0), {BOX}", f"(d0) -> (0), {BOX}", "division by zero"),
+    ],
+)
+def test_what_cannot_be_compared(before: str, after: str, says: str) -> None:
+    with pytest.raises(InputError) as raised:
+        rewrite(parse_map(before), parse_map(after))
+    assert says in raised.value.message
+
+
+def test_simplified_maps_come_with_their_proof() -> None:
+    m = parse_map("(d0)[s0] -> (d0 + s0 / 6), domain: d0 in [0, 3], s0 in [0, 20], s0 mod 6 in [0, 0]")
+    plain = simplified(m)
+    assert (plain.verdict, plain.equality) == (Verdict.PROVED, "pointwise")
+    rescaled = simplified(m, rescale=True)
+    assert (rescaled.verdict, rescaled.equality) == (Verdict.PROVED, "relational")
+    assert print_map(rescaled.map) == "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 3]"
+    assert [s.rule for s in rescaled.derivation][-1] == "rescaled-symbol" or rescaled.derivation
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the folder of known bugs is not beside the project")
+def test_known_wrong_rewrites_are_refuted_and_right_ones_proved() -> None:
+    for row in json.loads((SHARED / "bugs" / "known_bugs.json").read_text()):
+        for side in row["expressible_as_maps"]:
+            domain = ", ".join(f"{n} in [{a}, {b}]" for n, (a, b) in row["variables"].items())
+            before, after = (
+                parse_map(f"({', '.join(row['variables'])}) -> ({e}), domain: {domain}")
+                for e in (row["lhs"], row[side])
+            )
+            wanted = Verdict.REFUTED if side == "rhs_wrong" else Verdict.PROVED
+            assert rewrite(before, after).verdict is wanted, row["id"]

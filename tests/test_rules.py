@@ -1,0 +1,141 @@
+"""Rule files and what is said of rules: proofs for all parameters, refutations, and planted errors of every kind."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from pathlib import Path
+
+import pytest
+
+from models import bounds
+from models.errors import InputError
+from models.interval import Interval
+from models.map_text import parse_map
+from models.rule_text import parse_rules, project_rules
+from models.rules import ConstraintRule, ExpressionRule, VariableRule
+from verify.claim import ClaimResult, Verdict
+from verify.rule_claims import check_rules_text
+
+ROOT = Path(__file__).parents[1]
+
+
+def checked(text: str) -> ClaimResult:
+    (result,) = check_rules_text(f"rule under-test\n  {text}", "test.rules")
+    return result
+
+
+PLANTED = {
+    "a sign lost": ("(x floordiv a) floordiv b => x floordiv (a * b)", "x = "),
+    "a divisor's sign": ("(-x) mod 2 => (x mod (-2)) * -1 + x mod 3", "x = "),
+    "a bound off by one": ("x mod d => x when 0 <= x <= d", "the left side is"),
+    "a rest that is too large": ("(g * x + y) floordiv (g * m) => x floordiv m when g > 0, m > 0, 0 <= y <= g", "y = "),
+    "a right side not defined": ("x => (x * y) floordiv y", "undefined"),
+    "min for max": ("min(x, y) + max(x, y) => x + x", "the right side"),
+    "a constraint's bound": ("x floordiv c in [l, u] => x in [l * c, u * c] when c > 0", "no point is lost"),
+    "a constraint's rounding": ("c * x in [l, u] => x in [l floordiv c, u floordiv c] when c > 1", "no point is added"),
+    "residues that clash": ("x mod a in [r, r], x mod b in [s, s] => never when a > 0, b > 0, r != s", "no points"),
+    "a range that grows": ("for s in [l, u] => for t in [l, u + 1] with s = t", "every image"),
+    "a value left out": ("for s in [l, u] => for t in [l + 1, u] with s = t", "every value"),
+    "two for one": ("for s in [0, 1] => for t in [0, 3] with s = t floordiv 2 witness t = 2 * s", "no value"),
+    "a variable without values": ("for s in [l, u] => nothing when l <= u + 1 witness s = l", "has a value"),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_planted_errors_are_refuted(name: str) -> None:
+    text, says = PLANTED[name]
+    result = checked(text)
+    assert result.verdict is Verdict.REFUTED
+    assert says in (result.counterexample or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("x mod d => 0 when 0 < d < 1", Verdict.VACUOUS),
+        ("x + y => x + y", Verdict.TRIVIAL),
+        ("x in [l, u] => x in [l, u]", Verdict.TRIVIAL),
+        ("x + y => y + x", Verdict.PROVED),
+        ("x => x + 1 expect refuted", Verdict.PROVED),
+        ("x + 0 => x expect refuted", Verdict.REFUTED),
+        ("(2 * x + 1) mod 2 => 1 remainder nonnegative", Verdict.PROVED),
+        ("x - (x floordiv 4) * 4 in [0, 3] => always division euclidean", Verdict.PROVED),
+        ("x - (x floordiv 4) * 4 in [0, 3] => always division trunc", Verdict.REFUTED),
+        ("x * y * y => 0 when x * y == 0, x * x == 2", Verdict.UNKNOWN),
+    ],
+)
+def test_verdicts(text: str, verdict: Verdict) -> None:
+    assert checked(text).verdict is verdict
+
+
+def test_the_smallest_counterexample_and_a_line_to_paste_back() -> None:
+    result = checked("(x floordiv 3 + y floordiv 3) floordiv 6 => (x + y) floordiv 18 when 0 <= x <= 60, 0 <= y <= 60")
+    assert result.counterexample is not None
+    assert "the left side is 0, the right side 1" in result.counterexample
+    assert "hloproof rewrite '(x, y) -> ((x / 3 + y / 3) / 6), domain:" in result.counterexample
+
+
+def test_conditions_that_are_not_needed_are_named() -> None:
+    assert checked("x mod 1 => 0 when x >= 0").reason == "conditions that the proof does not need: 0 <= x"
+    assert checked("x mod d => x when 0 <= x < d because x floordiv d == 0").reason is None
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "says"),
+    [
+        ("rule a\n  x => x +\n", "3:1", "an expression"),
+        ("x => x", "1:1", "'rule'"),
+        ("rule a\n x = x", "2:4", "'=>'"),
+        ("rule a\n x => x\n wenn x > 0", "3:2", "a clause"),
+        ("rule a\n x => x when x\n", "3:1", "a comparison"),
+        ("rule a\n x => x expect maybe", "2:16", "proved or refuted"),
+        ("rule a\n x in [1 => x in [1, 2]", "2:10", "','"),
+        ("rule a\n x => x\nrule a\n x => x", "4:8", "used twice"),
+        ("rule a\n x => x compute k = gcd(x)", "2:27", "2 arguments"),
+    ],
+)  # fmt: skip
+def test_errors_in_rule_files_have_a_place(text: str, place: str, says: str) -> None:
+    with pytest.raises(InputError) as raised:
+        parse_rules(text)
+    assert str(raised.value).startswith(f"{place}:"), raised.value
+    assert says in raised.value.message
+
+
+def test_every_rule_file_of_the_project_reads_and_names_are_unique() -> None:
+    names: list[str] = []
+    for path in sorted((ROOT / "specs" / "rules").glob("*.rules")):
+        names += [r.name for r in parse_rules(path.read_text(encoding="utf-8"), str(path))]
+    assert len(names) == len(set(names)) > 50
+    kinds = {type(r) for k in ("division", "constraints", "variables") for r in project_rules(k)}  # type: ignore[arg-type]
+    assert kinds == {ExpressionRule, ConstraintRule, VariableRule}
+
+
+@pytest.mark.parametrize("kind", ["arithmetic", "order"])
+def test_rules_of_the_project_are_proved(kind: str) -> None:
+    """The quick ones; `hloproof check specs` proves all."""
+    text = (ROOT / "specs" / "rules" / f"{kind}.rules").read_text(encoding="utf-8")
+    for result in check_rules_text(text, kind):
+        assert result.verdict is Verdict.PROVED, result
+
+
+def test_a_planted_error_in_ranges_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A simplifier that believes a wrong range gives a wrong map, and the claim about it says so."""
+    from models import rewriter
+    from verify.simplified import simplified
+
+    right = bounds.combine
+
+    def wrong(op: str, x: Interval, y: Interval) -> Interval:
+        r = right(op, x, y)
+        return Interval(r.lower, r.upper - 1) if op == "floordiv" and r.upper > r.lower else r
+
+    before = parse_map("(d0) -> ((d0 / 4) mod 5), domain: d0 in [0, 23]")
+    assert simplified(before).verdict is Verdict.PROVED
+    assert simplified(before).map == before
+    monkeypatch.setattr(rewriter, "combine", wrong)
+    again = parse_map("(e0) -> ((e0 / 4) mod 5), domain: e0 in [0, 23]")
+    monkeypatch.setattr("models.simplify._done", OrderedDict())
+    monkeypatch.setattr("models.simplify._rewriters", OrderedDict())
+    result = simplified(again)
+    assert result.verdict is Verdict.REFUTED
+    assert result.counterexample is not None
