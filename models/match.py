@@ -2,7 +2,8 @@
 
 In a pattern sum, in this order: a term with a division, remainder, min or max is looked for among the terms; a term
 whose metavariables are all known is built, simplified and subtracted; `c * x` takes as x all the terms that c divides,
-where an open c is tried at every common factor of coefficients, larger ones first; a lone metavariable takes the rest.
+where an open c is tried at every common factor of coefficients, larger ones first; a lone metavariable takes the rest, and `-x` a rest whose
+first coefficient is negative.
 """
 
 from __future__ import annotations
@@ -288,6 +289,8 @@ def match_parts(
         case _:
             assert part.factor is not None
             sign = 1 if part.coefficient == Const(1) else -1
+            if sign < 0 and s.terms and s.terms[0][1] > 0:
+                return
             for found in match(part.factor, s.scale(sign), b, build):
                 yield from match_parts(p, at + 1, ZERO, found, build)
 

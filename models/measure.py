@@ -6,7 +6,7 @@ A sum is measured by four numbers that add up over its terms, compared in this o
 2. depth: a variable counts 3, `x floordiv c` twice x plus one, `x mod c` twice x plus two, so that moving a term out of
    a division, or a remainder out of a division, counts as progress;
 3. divisors: their absolute values, one more where negative;
-4. signs: divisions of sums whose coefficients are all negative;
+4. signs: divisions of sums whose first coefficient is negative;
 
 and, where all four are equal, by the sizes of the numbers inside divisions, the innermost compared first. Each is
 monotone: a smaller part makes the whole smaller. Numbers outside all divisions do not count, because a step may
@@ -79,7 +79,7 @@ def _measure(atom: Atom) -> Measure:
             depth = 2 * depth + (2 if atom.op == "mod" else 1) + 2 * r[1]
             if isinstance(atom.rhs, Const):
                 divisors += abs(atom.rhs.value) + (atom.rhs.value < 0)
-            if atom.op == "floordiv" and lhs.terms and all(c < 0 for _, c in lhs.terms):
+            if atom.op == "floordiv" and lhs.terms and lhs.terms[0][1] < 0:
                 signs += 1
         case "min" | "max":
             ops, depth = ops + 1, depth + r[1] + 1
