@@ -8,6 +8,7 @@ from models.errors import NotModelled
 from models.hlo.attributes import ComputationRef
 from models.hlo.module import Computation, Instruction
 from models.hlo.shape import leaves
+from models.indexing.async_links import link_reads, link_writes, start_reads
 from models.indexing.box import bounds, holds_data, to_scalar, whole
 from models.indexing.composer import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Composer, Position, Step
 from models.indexing.dependence import is_handed_on, parameter_positions
@@ -29,11 +30,9 @@ def reads_through(
         case "while":
             return _while_reads(composer, computation, instruction, position)
         case "async-start":
-            return _async_start_reads(composer, computation, instruction, position)
-        case "async-update":
-            return (_same(computation, instruction, position, position),)
-        case "async-done":
-            return (_same(computation, instruction, position, (1, *position)),)
+            return start_reads(composer, computation, instruction, position)
+        case "async-update" | "async-done":
+            return link_reads(composer, computation, instruction, position)
     raise NotModelled(f"{instruction.opcode} is not composed")
 
 
@@ -50,20 +49,8 @@ def writes_through(
             return _conditional_writes(composer, computation, instruction, operand, position)
         case "while":
             return _while_writes(composer, computation, instruction, position)
-        case "async-start":
-            callee = _callee(composer, instruction, ("calls", "async_wrapped_computation"), len(instruction.operands))
-            steps = composer.through(callee, INPUT_TO_OUTPUT, operand, position)
-            later = tuple(
-                Step(0, (1, *s.position), s.kind, s.routes, s.unknown)
-                for s in (composer.leaving(s, computation, instruction.operands) for s in steps)
-            )
-            return *later, _step_same(computation, instruction, operand, position, (0, operand, *position))
-        case "async-update":
-            return (_step_same(computation, instruction, operand, position, position),)
-        case "async-done":
-            if position[:1] != (1,):
-                return ()
-            return (_step_same(computation, instruction, operand, position, position[1:]),)
+        case "async-start" | "async-update" | "async-done":
+            return link_writes(composer, computation, instruction, operand, position)
     raise NotModelled(f"{instruction.opcode} is not composed")
 
 
@@ -83,43 +70,6 @@ def _checked(composer: Composer, instruction: Instruction, name: str, arity: int
     if len(callee.parameters) != arity:
         raise NotModelled(f"{instruction.opcode} hands {arity} values to {name}, which takes {len(callee.parameters)}")
     return callee
-
-
-def _same(computation: Computation, instruction: Instruction, position: Position, operand_position: Position) -> Step:
-    """Output `position` is the first operand's array at `operand_position`."""
-    shapes = dict(leaves(computation.by_name[instruction.operands[0]].shape))
-    leaf = shapes.get(operand_position)
-    if leaf is None or not holds_data(leaf):
-        raise NotModelled(f"{instruction.opcode} whose operand has no array at {operand_position}")
-    return Step(0, operand_position, "moves", (Route(identity(bounds(leaf))),))
-
-
-def _step_same(
-    computation: Computation, instruction: Instruction, operand: int, position: Position, output_position: Position
-) -> Step:
-    leaf = dict(leaves(computation.by_name[instruction.operands[operand]].shape))[position]
-    if output_position not in dict(leaves(instruction.shape)):
-        raise NotModelled(f"{instruction.opcode} whose result has no array at {output_position}")
-    return Step(0, output_position, "moves", (Route(identity(bounds(leaf))),))
-
-
-def _async_start_reads(
-    composer: Composer, computation: Computation, instruction: Instruction, position: Position
-) -> tuple[Step, ...]:
-    """Position {0} holds the operands, {1} the results, the rest contexts."""
-    if position[:1] == (0,):
-        operand, rest = position[1], position[2:]
-        if operand >= len(instruction.operands):
-            raise NotModelled("async-start with fewer operands than its tuple holds")
-        leaf = dict(leaves(computation.by_name[instruction.operands[operand]].shape)).get(rest)
-        if leaf is None or not holds_data(leaf):
-            raise NotModelled("async-start whose tuple does not repeat its operands")
-        return (Step(operand, rest, "moves", (Route(identity(bounds(leaf))),)),)
-    if position[:1] != (1,):
-        return ()
-    callee = _callee(composer, instruction, ("calls", "async_wrapped_computation"), len(instruction.operands))
-    steps = composer.through(callee, OUTPUT_TO_INPUT, 0, position[1:])
-    return tuple(composer.leaving(s, computation, instruction.operands) for s in steps)
 
 
 def _branches(composer: Composer, instruction: Instruction) -> tuple[Computation, ...]:
