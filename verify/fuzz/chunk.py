@@ -147,7 +147,8 @@ def _draw(chosen: Target, chunk: Chunk, seed: int, examples: int, causes: Collec
     }  # fmt: skip
     seeded: Any = hypothesis.seed(seed)
     limited: Any = hypothesis.settings(**options)
-    run = seeded(limited(hypothesis.given(chosen.cases())(body)))
+    given: Any = hypothesis.given
+    run: Any = seeded(limited(given(chosen.cases())(body)))
     try:
         run()
     except Failure as failure:

@@ -97,7 +97,14 @@ def corner_value(shape: Shape, random: Random) -> Value:
 def disagreement(
     text: str, module: Module, xla: Xla, seed: int = 0, tolerance: float = 2e-5, corners: bool = False
 ) -> str | None:
-    """Where the interpreter and the real compiler differ on random inputs, in words; None when they agree.
+    """Where the interpreter and the real compiler differ on random inputs, in words; None when they agree."""
+    return compare(text, module, xla, seed, tolerance, corners)[0]
+
+
+def compare(
+    text: str, module: Module, xla: Xla, seed: int = 0, tolerance: float = 2e-5, corners: bool = False
+) -> tuple[str | None, str]:
+    """Where the interpreter and the real compiler differ on random inputs, and the text of the optimised module.
 
     Floating-point results agree within the tolerance, relative to the largest magnitude of the array, or to one unit in
     the last place of narrow types.
@@ -110,16 +117,17 @@ def disagreement(
     parameters = [encoded(a) for v in inputs[0] for a in arrays(v)]
     answer = xla.ask({"hlo": text, "inputs": parameters})
     if "error" in answer:
-        return f"reference: {answer['error']}"
+        return f"reference: {answer['error']}", ""
+    optimized = answer["optimized"]
     own = list(arrays(machine.run(inputs)[0]))
     theirs = answer["outputs"]
     if len(own) != len(theirs):
-        return f"{len(own)} results against {len(theirs)}"
+        return f"{len(own)} results against {len(theirs)}", optimized
     for k, (a, b) in enumerate(zip(own, theirs, strict=True)):
         found = _first_difference(a, b["data"], tolerance, corners)
         if found:
-            return f"result {k} ({a.element_type}{list(a.sizes)}): {found}"
-    return None
+            return f"result {k} ({a.element_type}{list(a.sizes)}): {found}", optimized
+    return None, optimized
 
 
 _ULP = {"f16": 1e-3, "bf16": 8e-3, "f8e5m2": 0.26, "f8e4m3fn": 0.13, "f8e4m3": 0.13, "f4e2m1fn": 0.51}

@@ -1,0 +1,119 @@
+"""Rules tried at a point: numbers for the metavariables, and both sides evaluated by definition."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Literal
+
+from models.expr import Binary, Const, Expr, Var, postorder
+from models.interpreter.expression import UndefinedValue, apply_operator
+from models.rules import Bounded, Condition, ConstraintRule, ExpressionRule, Rule, RuleBase, VariableRule
+
+Outcome = Literal["inapplicable", "holds", "fails"]
+"""inapplicable: a condition is false or the left side is not defined at this point."""
+
+LONGEST = 10_000
+"""Values of a variable that are looked at; a longer interval makes the instance inapplicable."""
+
+
+def try_instance(rule: Rule, values: Mapping[str, int]) -> Outcome:
+    """Whether the rule holds where its metavariables have these values. Raises KeyError for one without a value."""
+    try:
+        if not all(_condition(rule, c, values) for c in rule.conditions):
+            return "inapplicable"
+    except UndefinedValue:
+        return "inapplicable"
+    if isinstance(rule, ExpressionRule):
+        return _expression(rule, values)
+    if isinstance(rule, ConstraintRule):
+        return _constraints(rule, values)
+    return _variable(rule, values)
+
+
+def value_of(rule: RuleBase, root: Expr, values: Mapping[str, int]) -> int:
+    """The value of an expression in the rule's reading of division. Raises UndefinedValue on division by zero."""
+    done: dict[Expr, int] = {}
+    for e in postorder(root):
+        if isinstance(e, Const):
+            done[e] = e.value
+        elif isinstance(e, Var):
+            done[e] = values[e.name]
+        elif isinstance(e, Binary):
+            done[e] = _apply(rule, e.op, done[e.lhs], done[e.rhs])
+    return done[root]
+
+
+def _apply(rule: RuleBase, op: str, x: int, y: int) -> int:
+    if y and op in ("floordiv", "mod"):
+        if op == "mod" and rule.mod == "nonnegative":
+            return x % abs(y)
+        if rule.division == "trunc":
+            quotient = abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+            return quotient if op == "floordiv" else x - y * quotient
+        if rule.division == "euclidean":
+            remainder = x % abs(y)
+            return remainder if op == "mod" else (x - remainder) // y
+    return apply_operator(op, x, y)
+
+
+def _condition(rule: RuleBase, c: Condition, values: Mapping[str, int]) -> bool:
+    x, y = value_of(rule, c.lhs, values), value_of(rule, c.rhs, values)
+    return {"==": x == y, "!=": x != y, "<=": x <= y, "<": x < y}[c.op]
+
+
+def _inside(rule: RuleBase, b: Bounded, values: Mapping[str, int]) -> bool:
+    return value_of(rule, b.lower, values) <= value_of(rule, b.expr, values) <= value_of(rule, b.upper, values)
+
+
+def _expression(rule: ExpressionRule, values: Mapping[str, int]) -> Outcome:
+    try:
+        left = value_of(rule, rule.lhs, values)
+    except UndefinedValue:
+        return "inapplicable"
+    try:
+        return "holds" if value_of(rule, rule.rhs, values) == left else "fails"
+    except UndefinedValue:
+        return "fails"
+
+
+def _constraints(rule: ConstraintRule, values: Mapping[str, int]) -> Outcome:
+    try:
+        before = all(_inside(rule, b, values) for b in rule.before)
+    except UndefinedValue:
+        return "inapplicable"
+    try:
+        after = not rule.never and all(_inside(rule, b, values) for b in rule.after)
+    except UndefinedValue:
+        return "fails"
+    return "holds" if before == after else "fails"
+
+
+def _admitted(rule: RuleBase, name: str, bounds: tuple[Bounded, ...], values: Mapping[str, int]) -> list[int] | None:
+    """The values of the variable that the constraints admit; None when nothing bounds it, or too many are to try."""
+    own = [b for b in bounds if b.expr == Var(name)]
+    if not own:
+        return None
+    low, high = value_of(rule, own[0].lower, values), value_of(rule, own[0].upper, values)
+    if high - low >= LONGEST:
+        return None
+    return [v for v in range(low, high + 1) if all(_inside(rule, b, {**values, name: v}) for b in bounds)]
+
+
+def _variable(rule: VariableRule, values: Mapping[str, int]) -> Outcome:
+    try:
+        before = _admitted(rule, rule.variable, rule.before, values)
+    except UndefinedValue:
+        return "inapplicable"
+    if before is None:
+        return "inapplicable"
+    if rule.image is None:
+        return "holds" if before else "fails"
+    try:
+        after = _admitted(rule, rule.fresh, rule.after, values)
+        if after is None:
+            return "inapplicable"
+        images = Counter(value_of(rule, rule.image, {**values, rule.fresh: t}) for t in after)
+    except UndefinedValue:
+        return "fails"
+    return "holds" if images == Counter(before) else "fails"

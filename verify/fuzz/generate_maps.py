@@ -1,0 +1,108 @@
+"""Strategies for expressions, indexing maps and obligations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+from models.expr import Binary, Const, Expr, Var
+from models.indexing_map import Constraint, IndexingMap, Variable
+from models.interval import Interval
+from models.map_text import print_map
+from verify.formula import And, Compare, Exists, Formula, Not, Or
+from verify.obligation import Obligation
+from verify.reproduction import to_json
+
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+
+divisors = st.sampled_from((1, 2, 2, 3, 3, 4, 5, 6, 8, 12, -1, -2, -3))
+factors = st.sampled_from((-3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 8, 12))
+small = st.integers(-9, 12)
+BETWEEN: Final = "\n//compose\n"
+"""What stands between the two maps of a case that composes them."""
+
+
+@st.composite
+def expressions(draw: Draw, names: Sequence[str], depth: int = 3) -> Expr:
+    """Sums, products with constants, quotients and remainders by constants that are not zero, min and max."""
+    if depth == 0 or not names or draw(st.integers(0, 4)) == 0:
+        return Var(draw(st.sampled_from(tuple(names)))) if names and draw(st.integers(0, 3)) else Const(draw(small))
+    left: Expr = draw(expressions(names, depth - 1))
+    match draw(st.sampled_from(("+", "+", "*", "floordiv", "floordiv", "mod", "mod", "ceildiv", "min", "max"))):
+        case "+":
+            return Binary("+", left, draw(expressions(names, depth - 1)))
+        case "*":
+            return left * Const(draw(factors))
+        case "floordiv":
+            return Binary("floordiv", left, Const(draw(divisors)))
+        case "mod":
+            return Binary("mod", left, Const(draw(divisors)))
+        case "ceildiv":
+            return Binary("ceildiv", left, Const(draw(divisors)))
+        case "min":
+            return Binary("min", left, draw(expressions(names, depth - 1)))
+    return Binary("max", left, draw(expressions(names, depth - 1)))
+
+
+@st.composite
+def intervals(draw: Draw, widest: int = 9) -> Interval:
+    """Mostly [0, n]; sometimes a point, negative, or empty."""
+    low = draw(st.sampled_from((0, 0, 0, 1, 2, -3)))
+    return Interval(low, low + draw(st.integers(-1 if draw(st.integers(0, 9)) == 0 else 0, widest)))
+
+
+@st.composite
+def maps(draw: Draw, dims: int | None = None, widest: int = 9) -> IndexingMap:
+    dim_count = draw(st.integers(0, 3)) if dims is None else dims
+    range_count = draw(st.integers(0, 2))
+    names = [f"d{k}" for k in range(dim_count)] + [f"s{k}" for k in range(range_count)]
+    constraints = tuple(
+        Constraint(draw(expressions(names, 2)), draw(intervals(6))) for _ in range(draw(st.sampled_from((0, 0, 1, 1,
+            2))))
+    )
+    return IndexingMap(
+        tuple(Variable(draw(intervals(widest))) for _ in range(dim_count)),
+        tuple(draw(st.lists(expressions(names), min_size=0, max_size=3))),
+        tuple(Variable(draw(intervals(min(widest, 6)))) for _ in range(range_count)),
+        constraints=tuple(c for c in constraints if c.expr.free),
+    )
+
+
+@st.composite
+def map_texts(draw: Draw) -> str:
+    """One map, or two that compose."""
+    first = draw(maps())
+    if draw(st.integers(0, 2)):
+        return print_map(first)
+    return print_map(first) + BETWEEN + print_map(draw(maps(dims=len(first.results), widest=5)))
+
+
+comparators = st.sampled_from(("==", "!=", "<=", "<"))
+
+
+@st.composite
+def formulas(draw: Draw, names: Sequence[str], depth: int = 2, bound: int = 0) -> Formula:
+    kind = draw(st.integers(0, 5)) if depth else 0
+    if kind <= 1:
+        return Compare(draw(comparators), draw(expressions(names, 2)), draw(expressions(names, 1)))
+    if kind in (2, 3):
+        parts = tuple(draw(st.lists(formulas(names, depth - 1, bound), max_size=3)))
+        return And(parts) if kind == 2 else Or(parts)
+    if kind == 4:
+        return Not(draw(formulas(names, depth - 1, bound)))
+    name = f"w{bound}"
+    inner = draw(formulas([*names, name], depth - 1, bound + 1))
+    return Exists(((name, draw(intervals(5))),), inner)
+
+
+@st.composite
+def obligation_texts(draw: Draw) -> str:
+    """An obligation as JSON, in the form of a reproduction file."""
+    names = [f"v{k}" for k in range(draw(st.integers(1, 3)))]
+    obligation = Obligation(
+        tuple((name, draw(intervals())) for name in names), draw(formulas(names)), draw(formulas(names, 1))
+    )
+    return json.dumps(to_json(obligation))
