@@ -74,6 +74,7 @@ ENTRY e {
 }
 """
 
+PAIRS = "frontend_attributes={_xla_send_recv_source_target_pairs="
 TRANSFER = """HloModule m, is_scheduled=true
 ENTRY e {
   x = f32[] constant(0)
@@ -123,8 +124,8 @@ PLANTED = [
     ("async-chain", COPY, "ROOT r = f32[4]{0:S(2)} negate(d)",
      "d2 = f32[4]{0:S(2)} copy-done(s)\n  ROOT r = f32[4]{0:S(2)} add(d, d2)"),
     ("async-chain", COPY, "d = f32[4]{0:S(2)} copy-done(s)", "d = f32[4]{0:S(2)} get-tuple-element(s), index=0"),
-    ("async-chain", COPY, "copy-done(s)", "copy-done(k)\n  k = (f32[4]{0:S(2)}, f32[4]{0:S(1)}, u32[]) tuple(p2, p, s2)"
-     "\n  s2 = u32[] parameter(1)\n  p2 = f32[4]{0:S(2)} parameter(2)"),
+    ("async-chain", COPY, "d = f32[4]{0:S(2)} copy-done(s)", "p2 = f32[4]{0:S(2)} parameter(1)\n  c = u32[] parameter(2)\n"
+     "  k = (f32[4]{0:S(2)}, f32[4]{0:S(1)}, u32[]) tuple(p2, p, c)\n  d = f32[4]{0:S(2)} copy-done(k)"),
     ("async-chain", LOOP, "ROOT r = (f32[4], ((f32[4]), f32[4], s32[])) tuple(d, s)",
      "ROOT r = (f32[4], ((f32[4]), f32[4], s32[])) tuple(d, h)"),
     ("async-chain", BRANCHES, "ROOT r = f32[4]{0:S(2)} conditional",
@@ -149,8 +150,8 @@ PLANTED = [
     ("async-channel", TRANSFER, "sd = token[] send-done(s), channel_id=1", "sd = token[] send-done(s), channel_id=2"),
     ("async-channel", TRANSFER, "ROOT r = f32[] get-tuple-element(vd), index=0",
      "g = f32[] get-tuple-element(vd), index=0\n  ROOT r = (f32[], (f32[], u32[], token[])) tuple(g, v)"),
-    ("collective-deadlock", TRANSFER, "send(x, t), channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs="
-     "{{0,1}}}", "send(x, t), channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs={{1,2}}}"),
+    ("collective-deadlock", TRANSFER, f"send(x, t), channel_id=1, {PAIRS}{{{{0,1}}}}",
+     f"send(x, t), channel_id=1, {PAIRS}{{{{1,2}}}}"),
     ("collective-deadlock", TRANSFER, "{{0,1}}", "{{0,1},{1,0}}"),
     ("collective-deadlock", TRANSFER, "{{0,1}}", "{{0,1},{2,1}}"),
     ("buffer-alias", BUFFERS, ', custom_call_target="write", output_to_operand_aliasing={{}: (0, {})}',
