@@ -124,7 +124,8 @@ PLANTED = [
     ("async-chain", COPY, "ROOT r = f32[4]{0:S(2)} negate(d)",
      "d2 = f32[4]{0:S(2)} copy-done(s)\n  ROOT r = f32[4]{0:S(2)} add(d, d2)"),
     ("async-chain", COPY, "d = f32[4]{0:S(2)} copy-done(s)", "d = f32[4]{0:S(2)} get-tuple-element(s), index=0"),
-    ("async-chain", COPY, "d = f32[4]{0:S(2)} copy-done(s)", "p2 = f32[4]{0:S(2)} parameter(1)\n  c = u32[] parameter(2)\n"
+    ("async-chain", COPY, "d = f32[4]{0:S(2)} copy-done(s)",
+     "p2 = f32[4]{0:S(2)} parameter(1)\n  c = u32[] parameter(2)\n"
      "  k = (f32[4]{0:S(2)}, f32[4]{0:S(1)}, u32[]) tuple(p2, p, c)\n  d = f32[4]{0:S(2)} copy-done(k)"),
     ("async-chain", LOOP, "ROOT r = (f32[4], ((f32[4]), f32[4], s32[])) tuple(d, s)",
      "ROOT r = (f32[4], ((f32[4]), f32[4], s32[])) tuple(d, h)"),
