@@ -190,13 +190,16 @@ def test_certificates_are_rechecked_and_tampering_is_found(tmp_path: Path) -> No
     first = list(recheck(tmp_path))
     assert first
     assert all(r.state == "proved" for r in first)
+    assert len(list(tmp_path.glob("*.proof"))) > len(first) // 2
     victims = sorted(tmp_path.glob("*.smt2"))
     victims[0].write_text(victims[0].read_text() + "(assert false)")
     victims[1].unlink()
+    victims[2].with_suffix(".proof").write_text("nothing")
     (tmp_path / "stray.smt2").write_text("(check-sat)")
     states = {r.name: r.state for r in recheck(tmp_path)}
     assert states[victims[0].name] == "tampered"
     assert states[victims[1].name] == "missing"
+    assert states[victims[2].with_suffix(".proof").name] == "tampered"
     assert states["stray.smt2"] == "not listed"
     assert (tmp_path / MANIFEST).is_file()
 

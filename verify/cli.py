@@ -27,6 +27,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "explain": Entry("explain", "Say what a claim means, with examples."),
     "fuzz": Entry("fuzz", "Try random cases against what must hold of them."),
     "indexing": Entry("indexing", "Print the indexing maps of an instruction."),
+    "recheck": Entry("recheck", "Prove certificates again, from the files alone."),
     "run": Entry("run", "Evaluate a module on given or random inputs."),
     "layout": Entry("layout", "Say where elements lie in memory, and prove it."),
     "serve": Entry("serve", "Answer JSON-RPC requests on standard input, one per line."),

@@ -1,0 +1,98 @@
+"""Engines as the command line shows them: certificates, cross checks, and errors planted in a solver's encoder."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from verify import reproduction
+from verify.claim import Exit
+
+ROOT = Path(__file__).resolve().parents[1]
+
+MODULE = """HloModule m
+
+ENTRY e {
+  p = f32[6,8] parameter(0)
+  r = f32[4,12] reshape(p)
+  t = f32[12,4] transpose(r), dimensions={1,0}
+  ROOT s = f32[5,4] slice(t), slice={[1:11:2], [0:4]}
+}
+"""
+
+
+def hloproof(*arguments: object, cwd: Path, path: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command line; modules in `path` are found first, in the workers too."""
+    found = os.pathsep.join(str(p) for p in (path, ROOT) if p is not None)
+    return subprocess.run(
+        [sys.executable, "-m", "verify", *map(str, arguments)], cwd=cwd, capture_output=True, text=True, timeout=120,
+        env={**os.environ, "PYTHONPATH": found, "XDG_CACHE_HOME": str(cwd / "cache")},
+    )  # fmt: skip
+
+
+@pytest.fixture
+def module(tmp_path: Path) -> Path:
+    path = tmp_path / "m.hlo"
+    path.write_text(MODULE)
+    return path
+
+
+PLANTED = {
+    "a counterexample out of thin air": (
+        "encode_isl.find_counterexample = lambda o, n: {v: i.lower if i else 0 for v, i in o.variables}", (),
+    ),
+    "two solvers that disagree": ("encode_isl.find_counterexample = lambda o, n: {v: 10**9 for v, _ in o.variables}",
+                                  ("--cross",)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("planted", "options"), PLANTED.values(), ids=PLANTED)
+def test_a_planted_encoder_error_is_status_4_with_a_reproduction(
+    module: Path, tmp_path: Path, planted: str, options: tuple[str, ...]
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(f"from verify import encode_isl\n{planted}\n")
+    done = hloproof("check", "--no-cache", *options, module, cwd=tmp_path, path=tmp_path)
+    assert done.returncode == Exit.INTERNAL, done.stderr
+    files = list(tmp_path.glob("hloproof-internal-*.json"))
+    assert any(f.name in done.stdout for f in files)
+    assert all(reproduction.read(f).variables is not None for f in files)
+    reasons = {json.loads(f.read_text())["reason"] for f in files}
+    assert any(("disagree" if options else "does not replay") in r for r in reasons)
+
+
+def test_cross_names_two_engines(module: Path, tmp_path: Path) -> None:
+    done = hloproof("check", "--no-cache", "--cross", "--format", "json", module, cwd=tmp_path)
+    assert done.returncode == Exit.OK, done.stdout + done.stderr
+    assert {"isl", "z3"} <= {e for e in ("isl", "z3") if f'"{e}"' in json.dumps(json.loads(done.stdout))}
+
+
+def test_certificates_from_check_to_recheck(module: Path, tmp_path: Path) -> None:
+    pytest.importorskip("cvc5")
+    folder = tmp_path / "certificates"
+    assert hloproof("check", "--certify", folder, module, cwd=tmp_path).returncode == Exit.OK
+    assert hloproof("recheck", folder, cwd=tmp_path).returncode == Exit.OK
+    victim = min(folder.glob("*.smt2"))
+    victim.write_text(victim.read_text().replace("assert", "assert ", 1))
+    done = hloproof("recheck", folder, cwd=tmp_path)
+    assert done.returncode == Exit.BAD_INPUT
+    assert f"{victim.name}: tampered" in done.stdout
+
+
+def test_recheck_says_what_a_solver_denies(module: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "certificates"
+    assert hloproof("check", "--certify", folder, module, cwd=tmp_path).returncode == Exit.OK
+    assert hloproof("recheck", folder, "--solver", "echo sat", cwd=tmp_path).returncode == Exit.REFUTED
+    assert hloproof("recheck", folder, "--solver", "echo unknown", cwd=tmp_path).returncode == Exit.UNKNOWN
+    assert hloproof("recheck", tmp_path, cwd=tmp_path).returncode == Exit.BAD_INPUT
+
+
+def test_stats_name_the_stages(module: Path, tmp_path: Path) -> None:
+    first = hloproof("check", "--stats", module, cwd=tmp_path)
+    assert "isl" in first.stdout
+    again = hloproof("check", "--stats", module, cwd=tmp_path)
+    assert "cache" in again.stdout
