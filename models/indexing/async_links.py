@@ -66,7 +66,6 @@ def link_writes(
 ) -> tuple[Step, ...]:
     """From one array of an operand to the arrays of a start, update or done."""
     done = instruction.opcode == "async-done"
-    chain = _chain(computation, instruction)
     is_state = operand == 0 and instruction.opcode != "async-start"
     found: list[Step] = []
     if is_state and position[:1] != (0,):
@@ -77,13 +76,16 @@ def link_writes(
     if is_state:
         number, rest = _operand_at(computation.by_name[instruction.operands[0]].shape, position)
     else:
-        number, rest = (operand if instruction.opcode == "async-start" else chain.before + operand - 1), position
+        number, rest = operand, position
+        if instruction.opcode != "async-start":
+            number = _chain(computation, instruction).before + operand - 1
     if not done:
         place = (0, *rest) if _is_flat(instruction.shape) else (0, number, *rest)
         if place in dict(leaves(instruction.shape)):  # whether it has to be is a claim about the chain
             found.append(_arrives(computation, instruction, operand, position, place))
     new = _new_results(computation, instruction)
     if new:
+        chain = _chain(computation, instruction)
         callee = _callee(composer, chain)
         for step in composer.through(callee, INPUT_TO_OUTPUT, number, rest):
             outside = composer.leaving(step, computation, chain.bound)

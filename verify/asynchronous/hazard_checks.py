@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 from models.buffers import Buffers
 from models.flight import Flight, flights
 from models.hlo.module import Computation
 from models.local_buffers import LocalBuffers, Spot, Write, local_buffers
-from models.value_flow import Place
+from models.value_flow import Place, branches
 from verify.asynchronous.judgement import NEEDS_COPY, Context, Judgement
 from verify.asynchronous.orders import Orders
 from verify.asynchronous.timeline import timeline
@@ -213,6 +214,7 @@ def overwrite_hazards(scene: Scene) -> Iterator[Judgement]:
     if not scene.scheduled:
         return
     for local in scene.locals.values():
+        yield from _joined_results(scene, local)
         readers, versions = _by_buffer(local)
         donated = {
             local.buffer((p.instruction, (*p.index, *rest[1][len(p.index) :])))
@@ -231,6 +233,29 @@ def overwrite_hazards(scene: Scene) -> Iterator[Judgement]:
             for version in found:
                 problem = _overwritten(local, version, found, reads, live_out)
                 yield Judgement(claim, Place(local.computation.name, version[0]), problem)
+
+
+def _joined_results(scene: Scene, local: LocalBuffers) -> Iterator[Judgement]:
+    """Two parts of a conditional's result lie in one buffer in all branches or in none: a branch that returns one value
+    for both makes them one buffer, into which another branch would write two."""
+    for i in local.computation.instructions:
+        if i.opcode != "conditional":
+            continue
+        problem: str | None = None
+        held: list[tuple[str, dict[tuple[int, ...], Spot]]] = []
+        for name in branches(i):
+            branch = scene.locals[name]
+            root = branch.computation.root_name
+            held.append((name, {at: branch.buffer((root, at)) for _, at in branch.leaves(root)}))
+        for name, one in held:
+            for other, two in held:
+                for a, b in combinations(one, 2):
+                    if one[a] == one[b] and two.get(a) != two.get(b):
+                        problem = problem or (
+                            f"{name} returns one buffer for {_spot((i.name, a))} and {_spot((i.name, b))}, into which "
+                            f"{other} writes two values\n  mended by a copy of one of them in {name}"
+                        )
+        yield Judgement("hazard-overwrite", Place(local.computation.name, i.name), problem)
 
 
 def _overwritten(
