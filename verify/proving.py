@@ -77,10 +77,15 @@ class Prover:
                 if self._selection.takes_claim(owed.claim):
                     work.parts.append(self._part(owed, what))
         except NotModelled as error:
-            work.parts.append(_Part(_Unowed("definition"), failure=(Verdict.UNKNOWN, str(error))))
+            self._unowed(work, Verdict.UNKNOWN, str(error))
         except Exception as error:  # a defect of one operation's table entry must not end the run
-            work.parts.append(_Part(_Unowed("definition"), failure=(Verdict.INTERNAL, _exception(error))))
+            self._unowed(work, Verdict.INTERNAL, _exception(error))
         return work.verdicts
+
+    def _unowed(self, work: _Work, verdict: Verdict, reason: str) -> None:
+        """What an operation owes cannot be said: a failure of its definition, where that is asked for."""
+        if self._selection.takes_claim("definition"):
+            work.parts.append(_Part(_Unowed("definition"), failure=(verdict, reason)))
 
     def _part(self, owed: Owed, what: str) -> _Part:
         try:

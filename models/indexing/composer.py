@@ -110,7 +110,7 @@ class Composer:
     def _walk(self, computation: Computation, start: Place, direction: Direction) -> dict[Place, Reached]:
         shapes = dict(leaves(computation.by_name[start[0]].shape))
         if start[1] not in shapes:
-            raise ValueError(f"{start[0]} has no array at position {start[1]}")
+            raise NotModelled(f"{start[0]} has no array at position {start[1]}")
         routes: dict[str, dict[Position, dict[Route, Kind]]] = {}
         unknown: dict[str, dict[Position, str]] = {}
         if not holds_data(shapes[start[1]]):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final
 
 from models.errors import NotModelled
 from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape
+from models.hlo.shape import ArrayShape, leaves
 from models.indexing.map_set import OperandMaps
 from verify.claims.bijective import bijective_parts
 from verify.claims.converse import converse_parts
-from verify.claims.definition import Subject, definition_parts
+from verify.claims.definition import Subject, definition_parts, refuted
 from verify.claims.in_bounds import in_bounds_parts
 from verify.claims.index_range import index_range_parts
 from verify.claims.partition import partition_parts
@@ -23,7 +23,7 @@ from verify.claims.statement import Part, Point
 from verify.claims.wording import subject
 from verify.definitions import define
 from verify.definitions.definition import Definition
-from verify.definitions.variables import arrays_of
+from verify.definitions.variables import array_in, arrays_of
 from verify.obligation import Obligation
 
 CLAIMS: Final[Mapping[str, str]] = {
@@ -155,6 +155,8 @@ class _Table:
     def __init__(self, op: Operation, index_width: int) -> None:
         self.op, self.width = op, index_width
         self.outputs = arrays_of(op.shape)
+        # Map builders number all leaves of the result, tokens too; here and in definitions only arrays count.
+        self.numbers = [n for n, (_, leaf) in enumerate(leaves(op.shape)) if array_in(leaf) is not None]
         self.forward = cache(self._forward)
         self.backward = cache(self._backward)
         self.define = cache(lambda output, operand, position: define(op, output, operand, position))
@@ -162,12 +164,13 @@ class _Table:
     def _forward(self, output: int) -> tuple[OperandMaps, ...]:
         from models.indexing import output_to_input
 
-        return output_to_input(self.op, output)
+        return output_to_input(self.op, self.numbers[output])
 
     def _backward(self, operand: int) -> tuple[OperandMaps, ...]:
         from models.indexing import input_to_output
 
-        return input_to_output(self.op, operand)
+        found = input_to_output(self.op, operand)
+        return tuple(replace(m, operand=self.numbers.index(m.operand)) for m in found if m.operand in self.numbers)
 
     def maps(self, about: Subject) -> OperandMaps | None:
         """The maps of a subject; None where there are none. Raises NotModelled as the builders do."""
@@ -183,7 +186,12 @@ class _Table:
     def claims(self) -> list[OwedClaim]:
         out: list[OwedClaim] = []
         for output, operand, position in self._pairs():
-            out += self._pair(output, self.outputs[output][1], operand, position)
+            if self._exists(output, operand, position):
+                out += self._pair(output, self.outputs[output][1], operand, position)
+            else:
+                words = subject(self.op, output, operand, position, "output-to-input")
+                stray = refuted(f"there are maps for {words}, and {self.op.opcode} has no such pair")
+                out.append(OwedClaim("definition", words, lambda stray=stray: [stray]))  # type: ignore[misc]
         if self.op.opcode in PARTITIONED and self.outputs:
             out.append(self._partition())
         return out
@@ -214,12 +222,12 @@ class _Table:
         for operand in range(len(self.op.operands)):
             with suppress(NotModelled):
                 named |= {(m.operand, operand, m.position) for m in self.backward(operand) if m.maps}
-        known = {(k, at) for k, shape in enumerate(self.op.operands) for at, _ in arrays_of(shape)}
-        stray = [(o, k, at) for o, k, at in named if o >= len(self.outputs) or (k, at) not in known]
-        if stray:
-            o, k, at = stray[0]
-            raise NotModelled(f"maps between output {o} and operand {k}{list(at)}, which do not both exist")
         return named
+
+    def _exists(self, output: int, operand: int, position: Place) -> bool:
+        if not 0 <= output < len(self.outputs) or not 0 <= operand < len(self.op.operands):
+            return False
+        return position in dict(arrays_of(self.op.operands[operand]))
 
     def _pair(
         self, output: int, output_shape: ArrayShape, operand: int, position: Place

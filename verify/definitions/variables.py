@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from models.errors import NotModelled
 from models.expr import Const, Expr, Var
 from models.hlo.module import Operation
-from models.hlo.shape import UNBOUNDED, ArrayShape, Shape, TupleShape, leaves
+from models.hlo.shape import UNBOUNDED, ArrayShape, BufferShape, Shape, TupleShape, leaves
 from verify.formula import TRUE, Formula, conj, eq
 
 SOURCE_POSITION = Var("q")
@@ -39,13 +39,22 @@ def arrays_of(shape: Shape) -> list[tuple[tuple[int, ...], ArrayShape]]:
     """The arrays inside a shape, each with its tuple position, in order. Outputs are numbered so."""
     if isinstance(shape, ArrayShape):
         return [((), shape)]
+    if isinstance(shape, BufferShape):
+        return [((), shape.inner)]
     for known, found in _ARRAYS:
         if known is shape:
             return found
-    found = [(at, leaf) for at, leaf in leaves(shape) if isinstance(leaf, ArrayShape)]
+    found = [(at, held) for at, leaf in leaves(shape) if (held := array_in(leaf)) is not None]
     _ARRAYS.insert(0, (shape, found))
     del _ARRAYS[8:]
     return found
+
+
+def array_in(leaf: Shape) -> ArrayShape | None:
+    """The array that a leaf of a shape is, or that a buffer holds; None for tokens and opaque values."""
+    if isinstance(leaf, BufferShape):
+        return leaf.inner
+    return leaf if isinstance(leaf, ArrayShape) else None
 
 
 def output_array(op: Operation, output: int) -> ArrayShape:
@@ -72,6 +81,7 @@ def operand_array(op: Operation, operand: int, position: tuple[int, ...] = ()) -
 
 
 def array(shape: Shape, what: str) -> ArrayShape:
+    shape = shape.inner if isinstance(shape, BufferShape) else shape
     if not isinstance(shape, ArrayShape):
         raise NotModelled(f"{what} is no array")
     if UNBOUNDED in shape.dimensions:
