@@ -1,0 +1,170 @@
+"""Campaigns: every target finds nothing on a few examples, and finds what is planted; the folder survives."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import models.simplify
+from models.expr import Const, Var
+from models.indexing_map import IndexingMap
+from models.interpreter.rules import try_instance
+from models.rule_text import parse_rules
+from verify.cli import run as command_line
+from verify.fuzz import campaign, chunk, predicate, target_async, target_layouts, target_maps, target_solvers
+from verify.fuzz.campaign import Limits
+from verify.fuzz.chunk import Chunk, Found, run_chunk
+from verify.fuzz.state import State
+from verify.fuzz.target import Failure
+from verify.fuzz.targets import MODULES, target
+from verify.fuzz.targets import target as find_target
+
+RUNS_HERE = [name for name in MODULES if name != "xla"]
+
+
+@pytest.mark.parametrize("name", RUNS_HERE)
+def test_a_target_finds_nothing_on_a_few_examples(name: str) -> None:
+    found = run_chunk(name, seed=1, number=0, examples=25)
+    assert [f.cause for f in found.failures] == []
+    assert found.examples >= 5
+    assert found.coverage
+
+
+def test_the_same_seed_gives_the_same_examples() -> None:
+    first, second = (run_chunk("layouts", seed=4, number=2, examples=30) for _ in range(2))
+    assert first.coverage == second.coverage
+    assert first.coverage != run_chunk("layouts", seed=5, number=2, examples=30).coverage
+
+
+def wrong_position(shape: Any, index: Any) -> int:
+    return sum(index)
+
+
+def wrong_simplify(m: IndexingMap) -> Any:
+    found = models.simplify.simplify(m)
+    results = tuple(Const(0) if r == Var("d0") else r for r in found.map.results)
+    return models.simplify.Simplified(IndexingMap(m.dims, results, m.ranges, m.runtime, m.constraints), m)
+
+
+def wrong_prove(*arguments: Any) -> Any:
+    from verify.obligation import Outcome
+
+    return Outcome("proved", ("isl",))
+
+
+PLANTED: list[tuple[str, Any, str, Callable[..., Any]]] = [
+    ("layouts", target_layouts, "position_of", wrong_position),
+    ("maps", target_maps, "simplify", wrong_simplify),
+    ("solvers", target_solvers, "prove", wrong_prove),
+    ("async", target_async, "judge", lambda module, wanted, named: iter(())),
+]
+
+
+@pytest.mark.parametrize(("name", "place", "attribute", "wrong"), PLANTED, ids=[p[0] for p in PLANTED])
+def test_a_planted_error_is_found_and_made_small(
+    name: str, place: Any, attribute: str, wrong: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(place, attribute, wrong)
+    found = run_chunk(name, seed=1, number=0, examples=200)
+    assert found.failures
+    failure = min(found.failures, key=lambda f: len(f.case))
+    assert len(failure.case) < 700
+    with pytest.raises(Failure):
+        chunk.examine(find_target(name), failure.case)
+    monkeypatch.undo()
+    chunk.examine(find_target(name), failure.case)
+
+
+def test_a_wrong_definition_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    from verify.fuzz import oracle_operations
+
+    right = predicate.count_reads
+
+    def wrong(definition: Any, read: Any, own: int = 0) -> Any:
+        found = right(definition, read, own)
+        return type(found)({key: n for key, n in found.items() if any(key[0]) or len(found) < 3})
+
+    monkeypatch.setattr(oracle_operations, "count_reads", wrong)
+    found = run_chunk("ops", seed=1, number=0, examples=30)
+    assert any("misses a read" in f.cause for f in found.failures)
+
+
+def test_a_crash_and_an_endless_example_are_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(*arguments: Any) -> int:
+        raise ZeroDivisionError("planted")
+
+    monkeypatch.setattr(target_layouts, "position_of", crash)
+    assert any("ZeroDivisionError" in f.cause for f in run_chunk("layouts", 1, 0, 20).failures)
+    with pytest.raises(chunk.TookTooLong), chunk.at_most(0.05):
+        time.sleep(5)
+
+
+def test_a_campaign_resumes_and_a_torn_line_is_left_out(tmp_path: Path) -> None:
+    state = State.open(tmp_path, 7, 10)
+    campaign.run(state, ["layouts"], Limits(examples=20))
+    assert state.done["layouts"] == {0, 1}
+    with (tmp_path / "chunks.jsonl").open("a") as out:
+        out.write('{"target": "layouts", "chunk": 2, "exam')
+    again = State.open(tmp_path, None, 99)
+    assert (again.seed, again.chunk_size, again.done["layouts"]) == (7, 10, {0, 1})
+    assert again.examples == state.examples
+    with pytest.raises(ValueError, match="seed 7"):
+        State.open(tmp_path, 8, 10)
+
+
+def test_a_campaign_that_is_killed_keeps_what_was_done(tmp_path: Path) -> None:
+    program = [sys.executable, "-m", "verify", "fuzz", "layouts", "--time", "60", "-j", "1", "--state", str(tmp_path)]
+    running = subprocess.Popen(program, cwd=Path(__file__).parents[1], stdout=subprocess.DEVNULL)
+    lines = tmp_path / "chunks.jsonl"
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and not (lines.exists() and lines.read_text().count("\n") >= 1):
+        time.sleep(0.05)
+    running.kill()
+    running.wait()
+    assert State.open(tmp_path, None, 1).done["layouts"]
+
+
+def test_failures_are_written_once_per_cause_and_replayed_first(tmp_path: Path, capsys: Any) -> None:
+    state = State.open(tmp_path, 0, 10)
+    found = Found("layouts", "layouts: a cause", "what is wrong\nin two lines", "f32[2,3]{1,0}")
+    assert state.record(Chunk("layouts", 0, 5, failures=[found]), target("layouts")) == [found]
+    assert state.record(Chunk("layouts", 1, 5, failures=[found]), target("layouts")) == []
+    (file,) = [f for f in (tmp_path / "failures").iterdir() if f.suffix == ".layout"]
+    assert file.read_text().endswith("f32[2,3]{1,0}")
+    assert [(name, problem) for name, _, problem in campaign.replay(state)] == [("layouts", None)]
+    snippet = next((tmp_path / "failures").glob("test_*.py"))
+    scope: dict[str, Any] = {}
+    exec(snippet.read_text(), scope)
+    next(v for k, v in scope.items() if k.startswith("test_"))()
+    assert command_line(["fuzz", "layouts", "--state", str(tmp_path), "--examples", "10", "-j", "1"]) == 0
+    assert "holds now" in capsys.readouterr().out
+    assert command_line(["fuzz", "--report", str(tmp_path)]) == 0
+    assert "FAILS     2 times: layouts: a cause" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "outcome"),
+    [
+        ("rule r\n  (x * a) floordiv a => x\n  when a > 0\n", {"x": 5, "a": 3}, "holds"),
+        ("rule r\n  (x * a) floordiv a => x\n  when a > 0\n", {"x": 5, "a": -3}, "inapplicable"),
+        ("rule r\n  x mod a => x\n", {"x": 5, "a": 3}, "fails"),
+        ("rule r\n  x floordiv a => x\n", {"x": 5, "a": 0}, "inapplicable"),
+    ],
+)
+def test_a_rule_at_a_point(text: str, values: dict[str, int], outcome: str) -> None:
+    (rule,) = parse_rules(text)
+    assert try_instance(rule, values) == outcome
+
+
+def test_the_state_is_plain_json(tmp_path: Path) -> None:
+    state = State.open(tmp_path, 3, 10)
+    campaign.run(state, ["text"], Limits(examples=10))
+    (line,) = (json.loads(one) for one in (tmp_path / "chunks.jsonl").read_text().splitlines())
+    assert {"target", "chunk", "examples", "seconds", "coverage", "causes"} == set(line)
