@@ -120,6 +120,11 @@ class _Run:
 
                 if self.options.selection.takes_claim("layout"):
                     results.others += check_layouts_text(text, results.file, cross=self.options.cross)
+            case "map":
+                from verify.map_spec_claims import check_maps_text
+
+                if self.options.selection.takes_claim("definition"):
+                    results.others += check_maps_text(text, results.file, cross=self.options.cross)
             case "rules":
                 from verify.rule_claims import check_rules_text
 
