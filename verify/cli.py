@@ -22,6 +22,7 @@ class Entry(NamedTuple):
 
 COMMANDS: Final[dict[str, Entry]] = {
     "check": Entry("check", "Prove or refute what modules, rules and layouts claim."),
+    "analyze": Entry("analyze", "Say what fusions read: shares, distances in memory, tiles."),
     "aliases": Entry("aliases", "Print which places share a buffer."),
     "claims": Entry("claims", "List the claims that check owes."),
     "explain": Entry("explain", "Say what a claim means, with examples."),

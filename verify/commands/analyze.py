@@ -1,0 +1,56 @@
+"""`hloproof analyze`."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.command("analyze", epilog="Example:  hloproof analyze specs/examples/attention.hlo --tile 32,128")
+@click.argument("module")
+@click.option("--instruction", default="", metavar="NAME", help="Default: every fusion of the module.")
+@click.option("--tile", default="", metavar="SIZES", help="Sizes of an output tile, such as 32,128.")
+@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+def command(module: str, instruction: str, tile: str, form: str) -> int | None:
+    """What the fusions of MODULE read: shares of operands, distances in memory, tiles.
+
+    Every count and every distance is proved or marked as a bound.
+    """
+    from models.hlo.parser import parse_modules
+    from verify.analysis.report import analyze, as_json, as_lines
+    from verify.sources import Source
+
+    sizes = _sizes(tile)
+    modules = parse_modules(Source(module, "hlo").read(), module)
+    named = [m for m in modules if instruction and _has(m, instruction)] or modules[:1] if instruction else modules
+    out: list[object] = []
+    try:
+        for m in named:
+            for found in analyze(m, instruction, sizes):
+                if form == "json":
+                    out.append(as_json(found) | {"module": m.name})
+                else:
+                    for line in as_lines(found):
+                        click.echo(line)
+    except (LookupError, ValueError) as error:
+        raise click.ClickException(str(error.args[0])) from error
+    if form == "json":
+        click.echo(json.dumps({"instructions": out}, indent=1))
+    return None
+
+
+def _sizes(tile: str) -> tuple[int, ...] | None:
+    if not tile:
+        return None
+    words = tile.split(",")
+    if not all(w.strip().isdecimal() and int(w) > 0 for w in words):
+        raise click.BadParameter(f"{tile!r} is no list of positive sizes such as 32,128", param_hint="--tile")
+    return tuple(int(w) for w in words)
+
+
+def _has(module: object, name: str) -> bool:
+    from models.hlo.module import Module
+
+    assert isinstance(module, Module)
+    return any(name.removeprefix("%") in c.by_name for c in module.computations)
