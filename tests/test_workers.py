@@ -6,6 +6,8 @@ import contextlib
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -174,6 +176,36 @@ def test_two_processes_share_a_cache(tmp_path: Path) -> None:
         two.flush()
         assert one.get(EASY[1], Budget(), False) is not None
         assert two.get(EASY[0], Budget(), False) is not None
+
+
+def test_the_cache_survives_being_killed(tmp_path: Path) -> None:
+    path = tmp_path / "proofs.sqlite"
+    writer = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from random_obligations import obligation
+from verify.budget import Budget
+from verify.cache import Cache
+from verify.obligation import Outcome
+cache = Cache(Path(sys.argv[1]))
+for seed in range(10**9):
+    cache.put(obligation(seed), Outcome("proved", ("isl",)), Budget(), False)
+    cache.flush()
+    print(seed, flush=True)
+"""
+    command = [sys.executable, "-c", writer, str(path), str(Path(__file__).parent)]
+    for _ in range(3):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1])
+        assert process.stdout is not None
+        written = [int(process.stdout.readline()) for _ in range(30)]
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        warnings: list[str] = []
+        with Cache(path, warnings.append) as cache:
+            assert all(cache.get(random_obligation(seed), Budget(), False) is not None for seed in written)
+        assert warnings == []
 
 
 def test_other_engines_do_not_find_old_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ import z3
 
 from models.expr import Binary, Const, Expr, Var, postorder
 from models.interval import Interval
-from verify.engine import GaveUp
+from verify.engine import GaveUp, OutOfMemory
 from verify.formula import And, Compare, Exists, Formula, Not, Or
 from verify.obligation import Obligation
 
@@ -52,6 +52,8 @@ def find_counterexample(obligation: Obligation, rlimit: int) -> dict[str, int] |
             reason = encoded.solver.reason_unknown()
         except z3.Z3Exception as error:
             reason = str(error)
+    if "memory" in reason or "memout" in reason:
+        raise OutOfMemory(f"Z3 ran out of memory ({reason})")
     raise GaveUp(f"Z3 stopped ({reason}) within its resource limit of {rlimit}")
 
 

@@ -9,3 +9,7 @@ class GaveUp(Exception):
 
 class NotExpressible(GaveUp):
     """The obligation is outside what this engine can be asked."""
+
+
+class OutOfMemory(GaveUp):
+    """The engine ran into a limit of memory: another run may do better."""

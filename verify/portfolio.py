@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Final
 
 from verify.budget import DEFAULT, Budget
-from verify.engine import GaveUp, NotExpressible
+from verify.engine import GaveUp, NotExpressible, OutOfMemory
 from verify.evaluate import TooManySteps, is_counterexample
 from verify.obligation import Obligation, Outcome
 
@@ -143,6 +143,8 @@ class _Run:
     reproductions: Path | None
     stages: list[tuple[str, float]] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
+    final: bool = True
+    """False when memory decided that some engine gave up."""
 
     def ask(self, name: str) -> tuple[bool, Answer]:
         """Whether the engine answered, and its answer."""
@@ -150,6 +152,7 @@ class _Run:
         try:
             return True, ENGINES[name](self.obligation, self.budget)
         except GaveUp as error:
+            self.final = self.final and not isinstance(error, OutOfMemory)
             if name != "identical":
                 self.reasons.append(f"{name}: {error}")
             return False, None
@@ -172,7 +175,7 @@ class _Run:
         return Outcome("refuted", engines, model, stages=tuple(self.stages))
 
     def unknown(self, reason: str) -> Outcome:
-        return Outcome("unknown", (), reason=reason, stages=tuple(self.stages))
+        return Outcome("unknown", (), reason=reason, final=self.final, stages=tuple(self.stages))
 
     def internal(self, engines: tuple[str, ...], reason: str) -> Outcome:
         from verify.reproduction import write
