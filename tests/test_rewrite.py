@@ -91,3 +91,22 @@ def test_known_wrong_rewrites_are_refuted_and_right_ones_proved() -> None:
             )
             wanted = Verdict.REFUTED if side == "rhs_wrong" else Verdict.PROVED
             assert rewrite(before, after).verdict is wanted, row["id"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("(d0, d1) -> ((d0 * 2 + d1) mod 8), domain: d0 in [0, 20], d1 in [0, 20], d0 + d1 in [0, 3]",
+         "(d0, d1) -> (d0 * 2 + d1), domain: d0 in [0, 20], d1 in [0, 20], d0 + d1 in [0, 3]"),
+        ("(d0) -> (d0 mod 5 + (d0 + 1) / 7), domain: d0 in [0, 11], (d0 * 3) mod 7 in [1, 1]",
+         "(d0) -> (0), domain: d0 in [0, 11], (d0 * 3) mod 7 in [1, 1]"),
+        ("(d0, d1) -> (min(d0 * 3, d1)), domain: d0 in [0, 9], d1 in [0, 40], d1 - d0 * 2 in [9, 99]",
+         "(d0, d1) -> (d0 * 3), domain: d0 in [0, 9], d1 in [0, 40], d0 * 2 - d1 in [-99, -9]"),
+    ],
+)  # fmt: skip
+def test_engines_finish_where_the_rules_stop(before: str, after: str) -> None:
+    found = simplified(parse_map(before))
+    assert print_map(found.map) == after
+    assert found.verdict is Verdict.PROVED
+    assert any(s.rule == "proved-range" for s in found.derivation)
+    assert print_map(simplified(found.map).map) == after

@@ -111,7 +111,10 @@ def judge(rule: Rule, needed: bool = True) -> Findings:
     found.engines = ["z3", "enumeration"]
     _isl_instances(rule, statements, found)
     if needed:
-        unneeded = [str(c) for c in rule.conditions if _unneeded(rule, c, found)]
+        computed = {c.name for c in rule.computed}
+        # What defines a constant that the rule computes is not there to be left out.
+        asked = [c for c in rule.conditions if computed.isdisjoint(c.lhs.free | c.rhs.free)]
+        unneeded = [str(c) for c in asked if _unneeded(rule, c, found)]
         if unneeded:
             found.reasons.append(f"conditions that the proof does not need: {', '.join(unneeded)}")
     return found

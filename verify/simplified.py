@@ -11,6 +11,7 @@ from models.simplify import simplify
 from verify.budget import DEFAULT, Budget
 from verify.claim import Verdict
 from verify.rewrite import Equality, rewrite
+from verify.tighten import tighten
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,14 @@ class SimplifiedMap:
 
 
 def simplified(
-    m: IndexingMap, rescale: bool = False, remove_unused: bool = False, budget: Budget = DEFAULT
+    m: IndexingMap, rescale: bool = False, remove_unused: bool = False, budget: Budget = DEFAULT,
+    engines: bool = True,
 ) -> SimplifiedMap:
     """Simplifies the map and proves the result.
 
     `rescale` first replaces range variables of which only one residue is used; `remove_unused` leaves out symbols that
-    nothing needs. Both change the variables, and the claim is then relational.
+    nothing needs. Both change the variables, and the claim is then relational. `engines` lets the engines finish where
+    the rules stop.
     """
     after, steps = m, list[Step]()
     if rescale:
@@ -44,6 +47,9 @@ def simplified(
     result = simplify(after)
     after = result.map
     steps += result.derivation
+    if engines:
+        after, more = tighten(after)
+        steps += more
     if remove_unused:
         smaller = remove_unused_symbols(after)
         if smaller != after:
