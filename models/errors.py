@@ -24,6 +24,9 @@ class InputError(Exception):
         self.source_line, self.file = source_line, file
         super().__init__(message)
 
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, int, int, str, str]]:
+        return type(self), (self.message, self.line, self.column, self.source_line, self.file)
+
     def __str__(self) -> str:
         place = f"{self.line}:{self.column}"
         return f"{self.file}:{place}: {self.message}" if self.file else f"{place}: {self.message}"

@@ -11,6 +11,7 @@ from models.hlo.module import Module
 from verify.claim import ClaimResult, Verdict
 from verify.engine_run import batch_engine, warm_engine
 from verify.expectation import expects, met_error, sections, settle
+from verify.items import ITEM_KINDS, Item, judge_items, undecided
 from verify.obligation import Outcome
 from verify.options import Options
 from verify.proving import Progress, Prover
@@ -39,6 +40,7 @@ def check_sources(sources: Iterable[Source], options: Options, progress: Progres
         for source in sources:
             report.files.append(run.file(source.name, source.kind, source.read))
         run.all_named_found(report)
+        run.judge_items(progress)
         run.prover.prove(batch_engine(options, report.stages), progress, options.fail_fast)
         missing = "not tried: the check ended at the first refutation (--fail-fast)"
     except KeyboardInterrupt:
@@ -75,6 +77,7 @@ class _Run:
     def __post_init__(self) -> None:
         from verify.instruction_claims import InstructionClaims
 
+        self.items: list[tuple[FileResults, Item]] = []
         self.prover = Prover(self.options.selection)
         self._instructions = InstructionClaims(self.prover, self.options)
 
@@ -83,8 +86,9 @@ class _Run:
         try:
             text = read()
             self._read(results, text)
-            lines = (r.instruction.position.line for m in results.modules for r in m.instructions)
-            results.suppressions = tuple(suppressions(text, name, (*lines, *(o.line for o in results.others))))
+            lines = [r.instruction.position.line for m in results.modules for r in m.instructions]
+            lines += [item.content.line for r, item in self.items if r is results]
+            results.suppressions = tuple(suppressions(text, name, lines))
         except BadSuppression as error:
             results.problems.append(InputProblem(name, error.message, error.line, 1, f"{name}:{error.line}: {error}"))
         except BadInput as error:
@@ -115,23 +119,21 @@ class _Run:
                 from models.hlo.parser import parse_modules
 
                 self.modules(results, parse_modules(text, results.file))
-            case "layout":
-                from verify.layout_spec_claims import check_layouts_text
+            case other:
+                kind = ITEM_KINDS[other]
+                items = kind.parse(text, results.file)
+                if self.options.selection.takes_claim(kind.claim):
+                    self.items += [(results, Item(other, results.file, item)) for item in items]
 
-                if self.options.selection.takes_claim("layout"):
-                    results.others += check_layouts_text(text, results.file, cross=self.options.cross)
-            case "map":
-                from verify.map_spec_claims import check_maps_text
-
-                if self.options.selection.takes_claim("definition"):
-                    results.others += check_maps_text(text, results.file, cross=self.options.cross)
-            case "rules":
-                from verify.rule_claims import check_rules_text
-
-                if self.options.selection.takes_claim("rule"):
-                    results.others += check_rules_text(text, results.file)
-            case kind:
-                raise BadInput(f"{results.file}: files of kind {kind!r} cannot be checked yet")
+    def judge_items(self, progress: Progress | None) -> None:
+        """Judge what the files list, each file's records in the order of its text."""
+        found: dict[int, ClaimResult] = {}
+        try:
+            for number, record in judge_items([item for _, item in self.items], self.options, progress):
+                found[number] = record
+        finally:
+            for number, (results, item) in enumerate(self.items):
+                results.others.append(found.get(number) or undecided(item, "not tried: interrupted"))
 
     def _expecting(self, results: FileResults, text: str) -> None:
         """A file that says of its modules what they should be found to be."""

@@ -1,0 +1,82 @@
+"""Verdicts on whole items (a rule, a layout) from earlier runs, in the file of the proof cache.
+
+An entry is found by the item as it was read, its file and place, the source of this project as it stands, and the
+versions of the solvers. Only proved and refuted are kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from contextlib import suppress
+from dataclasses import asdict
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+from verify.claim import ClaimResult, Related, Verdict
+
+_TABLE: Final = "CREATE TABLE IF NOT EXISTS record (key BLOB PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID"
+
+
+@cache
+def source_digest() -> bytes:
+    """A digest of this project's code and the solvers' versions."""
+    root = Path(__file__).resolve().parents[1]
+    state = hashlib.sha256()
+    for folder in ("models", "verify"):
+        for source in sorted((root / folder).rglob("*.py")):
+            state.update(source.relative_to(root).as_posix().encode())
+            state.update(source.read_bytes())
+    for package in ("islpy", "z3-solver", "cvc5"):
+        with suppress(metadata.PackageNotFoundError):
+            state.update(f"{package} {metadata.version(package)}".encode())
+    return state.digest()
+
+
+class RecordCache:
+    """A cache file, or none (`path` None). One that cannot be used is left alone, and nothing is kept."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._connection: sqlite3.Connection | None = None
+        if path is None:
+            return
+        with suppress(sqlite3.Error, OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(path, timeout=10, isolation_level=None)
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("PRAGMA synchronous=NORMAL")
+            self._connection.execute(_TABLE)
+
+    def get(self, key: bytes) -> ClaimResult | None:
+        """What is kept under a key, with no time spent on it."""
+        if self._connection is None:
+            return None
+        with suppress(sqlite3.Error, ValueError, TypeError, KeyError):
+            row = self._connection.execute("SELECT record FROM record WHERE key = ?", (_digest(key),)).fetchone()
+            if row is not None:
+                data = json.loads(row[0])
+                data["verdict"] = Verdict(data["verdict"])
+                data["related"] = tuple(Related(**r) for r in data["related"])
+                data["engines"], data["assumptions"] = tuple(data["engines"]), tuple(data["assumptions"])
+                return ClaimResult(**{**data, "ms": 0.0})
+        return None
+
+    def put(self, key: bytes, record: ClaimResult) -> None:
+        """Keep a record, unless another run might decide otherwise."""
+        if self._connection is None or record.verdict in (Verdict.UNKNOWN, Verdict.INTERNAL):
+            return
+        with suppress(sqlite3.Error):
+            text = json.dumps(asdict(record))
+            self._connection.execute("INSERT OR REPLACE INTO record VALUES (?, ?)", (_digest(key), text))
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def _digest(key: bytes) -> bytes:
+    return hashlib.sha256(source_digest() + key).digest()
