@@ -24,13 +24,16 @@ COMMANDS: Final[dict[str, Entry]] = {
     "check": Entry("check", "Prove or refute what modules, rules and layouts claim."),
     "analyze": Entry("analyze", "Say what fusions read: shares, distances in memory, tiles."),
     "aliases": Entry("aliases", "Print which places share a buffer."),
+    "baseline": Entry("baseline", "Write down today's findings, so that new ones show."),
     "claims": Entry("claims", "List the claims that check owes."),
     "explain": Entry("explain", "Say what a claim means, with examples."),
     "fuzz": Entry("fuzz", "Try random cases against what must hold of them."),
     "indexing": Entry("indexing", "Print the indexing maps of an instruction."),
     "recheck": Entry("recheck", "Prove certificates again, from the files alone."),
+    "rewrite": Entry("rewrite", "Prove that one indexing map may stand for another."),
     "run": Entry("run", "Evaluate a module on given or random inputs."),
     "layout": Entry("layout", "Say where elements lie in memory, and prove it."),
+    "simplify": Entry("simplify", "Simplify an indexing map, and prove it."),
     "serve": Entry("serve", "Answer JSON-RPC requests on standard input, one per line."),
 }
 

@@ -1,0 +1,36 @@
+"""`hloproof baseline`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from verify.commands.check import check_options, checked, merged
+from verify.sources import BadInput
+
+
+@click.command("baseline", epilog="Example:  hloproof baseline dumps/ --write baseline.json")
+@check_options
+@click.option("--write", type=click.Path(path_type=Path), required=True, metavar="FILE", help="The baseline file.")
+def command(write: Path, **given: Any) -> None:
+    """Write down everything that is not proved today; `check --baseline FILE` then tells only what is new.
+
+    Justifications that FILE holds already are kept.
+    """
+    from verify.baseline import chunks, read
+    from verify.report.destinations import write_file
+
+    try:
+        before = read(write) if write.exists() else ()
+        report = checked(merged(given), quiet=False)
+        if report.interrupted:
+            raise BadInput(f"interrupted: {write} is left as it was")
+        for problem in report.problems:
+            click.echo(problem.rendered or problem.message, err=True)
+        if report.problems:
+            raise BadInput(f"some input could not be read: {write} is left as it was")
+        write_file(write, chunks(report, before))
+    except BadInput as error:
+        raise click.ClickException(str(error)) from error

@@ -1,0 +1,27 @@
+"""`hloproof rewrite`."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command(
+    "rewrite",
+    epilog="Example:  hloproof rewrite '(d0) -> (d0 mod 4), domain: d0 in [0, 3]' '(d0) -> (d0), domain: d0 in [0, 3]'",
+)
+@click.argument("before")
+@click.argument("after")
+@click.option("--relational", is_flag=True, help="As relations, even where the variables agree.")
+def command(before: str, after: str, relational: bool) -> int:
+    """Prove or refute that the map AFTER may stand where the map BEFORE does.
+
+    Point by point where both have the same variables, else as relations between dims and results.
+    """
+    from models.map_text import parse_map
+    from verify.results import exit_status
+    from verify.rewrite import rewrite
+
+    result = rewrite(parse_map(before, "BEFORE"), parse_map(after, "AFTER"), "relational" if relational else None)
+    said = result.counterexample or result.reason
+    click.echo(f"{result.verdict} ({result.equality})" + (f": {said}" if said else ""))
+    return int(exit_status({result.verdict}, bad_input=False))

@@ -1,0 +1,27 @@
+"""`hloproof simplify`."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("simplify", epilog="Example:  hloproof simplify '(d0) -> ((d0 * 4) floordiv 4), domain: d0 in [0, 9]'")
+@click.argument("map_text", metavar="MAP")
+@click.option("--explain", is_flag=True, help="Each step, with the rule that it takes.")
+@click.option("--rescale", is_flag=True, help="Also rescale range variables whose values have gaps.")
+@click.option("--remove-unused", is_flag=True, help="Also remove variables that nothing uses.")
+def command(map_text: str, explain: bool, rescale: bool, remove_unused: bool) -> int:
+    """Print an indexing map simplified, and prove that it means the same."""
+    from models.map_text import parse_map, print_map
+    from verify.claim import Verdict
+    from verify.results import exit_status
+    from verify.simplified import simplified
+
+    result = simplified(parse_map(map_text), rescale=rescale, remove_unused=remove_unused)
+    if explain:
+        for step in result.derivation:
+            click.echo(f"  {step}")
+    click.echo(print_map(result.map))
+    if result.verdict is not Verdict.PROVED:
+        click.echo(f"{result.verdict}: that the map means the same", err=True)
+    return int(exit_status({result.verdict}, bad_input=False))
