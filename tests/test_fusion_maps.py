@@ -444,3 +444,33 @@ ENTRY e {
     assert [place for place, _ in leaves(module.entry.root.shape)] == [(0,), (1,)]
     sets = followed_maps(composer_of(module), module.entry, module.entry.root, "output-to-input", 1)
     assert [len(s.maps) for s in sets] == [1, 0]
+
+
+KNOWN_STARTS = """HloModule m
+ENTRY e {
+  p0 = f32[33,8] parameter(0)
+  i = INDEX
+  z = s32[] constant(0)
+  ROOT a = f32[4,8] dynamic-slice(p0, i, z), dynamic_slice_sizes={4,8}
+}"""
+IOTA = """HloModule m
+ENTRY e {
+  p0 = f32[3,76] parameter(0)
+  iota = s64[5,1] iota(), iota_dimension=0
+  ROOT gather = f32[5,1,76] gather(p0, iota), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0},
+    index_vector_dim=1, slice_sizes={1,76}
+}"""
+
+
+def test_known_starts_are_put_in_and_clamped() -> None:
+    (inside,) = _texts(KNOWN_STARTS.replace("INDEX", "s32[] constant(7)"))[0]
+    assert inside == "(d0, d1) -> (d0 + 7, d1), domain: d0 in [0, 3], d1 in [0, 7]"
+    (outside,) = _texts(KNOWN_STARTS.replace("INDEX", "s32[] constant(99)"))[0]
+    assert outside.endswith("rt0: constant(99); (d0, d1) -> (), domain: d0 in [0, 3], d1 in [0, 7]")
+    (unknown,) = _texts(KNOWN_STARTS.replace("INDEX", "s32[] parameter(1)"))[0]
+    assert "rt0: parameter(1)" in unknown
+    texts = _texts(IOTA)[0]
+    assert texts == [
+        "(d0, d1, d2) -> (2, d2), domain: d0 in [3, 4], d1 in [0, 0], d2 in [0, 75]",
+        "(d0, d1, d2) -> (d0, d2), domain: d0 in [0, 2], d1 in [0, 0], d2 in [0, 75]",
+    ]

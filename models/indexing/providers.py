@@ -1,7 +1,8 @@
 """Runtime variables of a module's maps: who provides them by name, and which are known after all.
 
-A start index that is an integer constant, or an element of an iota, is no unknown: it is replaced by its value, clamped
-as the operation says. Where an iota may leave the interval, the map is split: below, inside, above.
+A start index that is an integer constant inside its interval, or an element of an iota, is no unknown: it is replaced
+by its value. Where an iota may leave the interval, it is clamped as the operation says and the map is split: below,
+inside, above. A constant outside of the interval stays a runtime variable that names it: its value is not the one used.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from models.expr import Const, Expr, substitute
 from models.hlo.module import Computation, Instruction
 from models.hlo.shape import ELEMENT_BITS, ArrayShape
 from models.indexing.map_set import OperandMaps
+from models.indexing.tidy import tidied
 from models.indexing_map import Constraint, IndexingMap, RuntimeVariable, rt
 from models.interval import Interval
 
@@ -64,10 +66,12 @@ def resolved(maps: Iterable[IndexingMap], source: Source) -> tuple[IndexingMap, 
             current, values = pending.pop()
             k = next(iter(values), None)
             if k is None:
-                found.append(current)
+                # A known start may contradict what the map asks of it, as where a scatter drops a window.
+                found.append(tidied(current) if len(current.runtime) < len(m.runtime) else current)
             else:
                 pending.extend(reversed(_with_value(current, k, values)))
-    return tuple(found)
+    filled = tuple(m for m in found if not m.is_trivially_empty)
+    return filled or tuple(found[:1])
 
 
 _Values = dict[int, Expr]
@@ -82,7 +86,8 @@ def _renamed(m: IndexingMap, source: Source) -> tuple[IndexingMap, _Values]:
         renamed = _renamed_variable(v, source)
         if provider is not None:
             value = _value(provider, renamed)
-            if value is not None:
+            outside = isinstance(value, Const) and value.value not in v.interval
+            if value is not None and not outside:
                 values[k] = value
         runtime.append(renamed)
     return _with_runtime(m, tuple(runtime)), values
