@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree
+
 import pytest
 
 from models.hlo.parser import parse_module
 from verify.asynchronous import judge
+from verify.asynchronous.timeline import rows_of
+from verify.claim import ClaimResult, Verdict
+from verify.report.timeline_svg import draw
 
 HEAD = """HloModule m{flags}
 ENTRY e {{
@@ -198,3 +203,16 @@ def test_constants_are_never_overwritten() -> None:
              "v = f32[8] get-tuple-element(w), index=0", SUM]  # fmt: skip
     body = BODY.format(lines="  y = f32[8] negate(x)\n  ROOT o = (f32[8], s32[]) tuple(y, k)")
     assert not found(text(lines, body, SCHEDULED))
+
+
+def test_schedules_are_drawn() -> None:
+    record = ClaimResult(
+        "id", "instruction", "m.hlo", "m", 6, 3, "s", "hazard-operand", Verdict.REFUTED,
+        counterexample=found(text([*COPY, DONE, WRITE, SUM]))["hazard-operand"][0],
+    )  # fmt: skip
+    rows = rows_of(record.counterexample or "")
+    assert [(r.what.partition(" = ")[0], r.line) for r in rows] == [("s", 6), ("v", 8), ("d", 7)]
+    picture = ElementTree.fromstring("".join(draw([record])))
+    shown = [element.text or "" for element in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert "m.hlo:6 hazard-operand" in shown and "in flight until here" in shown
+    assert len(list(picture.iter("{http://www.w3.org/2000/svg}circle"))) == 3

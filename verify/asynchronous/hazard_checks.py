@@ -14,7 +14,7 @@ from models.local_buffers import LocalBuffers, Spot, Write, local_buffers
 from models.value_flow import Place, branches
 from verify.asynchronous.judgement import NEEDS_COPY, Context, Judgement
 from verify.asynchronous.orders import Orders
-from verify.asynchronous.timeline import timeline
+from verify.asynchronous.timeline import BEGINS, ENDS, timeline
 
 
 def hazard_operand(context: Context) -> Iterator[Judgement]:
@@ -84,9 +84,9 @@ def _order_text(scene: Scene, local: LocalBuffers, flight: Flight, name: str, ac
     computation, orders = local.computation, scene.orders(local.computation)
     opening = None if flight.from_the_beginning else flight.opening
     order = orders.witness(opening, name, _ends(flight))
-    marks = {flight.opening: f"in flight from here: {what}", name: act}
+    marks = {flight.opening: f"{BEGINS}: {what}", name: act}
     for closing in flight.closings:
-        marks[closing] = "in flight until here"
+        marks[closing] = ENDS
     text = timeline(computation, order, marks)
     end = flight.closings[0] if flight.closings else None
     if end is not None and not orders.must_precede(name, end):

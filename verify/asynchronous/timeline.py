@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from models.hlo.module import Computation
+
+_ROW: Final = re.compile(r"  +(\d+)  (\S.*?) *  line (\d+) *  (.*)")
+BEGINS: Final = "in flight from here"
+ENDS: Final = "in flight until here"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a timeline: when, what, in which line of the text, and why it is shown."""
+
+    time: int
+    what: str
+    line: int
+    mark: str
 
 
 def timeline(computation: Computation, order: Sequence[str], marks: Mapping[str, str]) -> str:
@@ -24,3 +41,9 @@ def timeline(computation: Computation, order: Sequence[str], marks: Mapping[str,
     return "\n".join(
         f"  {n:>{widths[0]}}  {what:<{widths[1]}}  {line:<{widths[2]}}  {mark}" for n, what, line, mark in texts
     )
+
+
+def rows_of(text: str) -> tuple[Row, ...]:
+    """The rows of the timeline in a counterexample; () where it has none."""
+    found = (_ROW.fullmatch(line) for line in text.splitlines())
+    return tuple(Row(int(m[1]), m[2], int(m[3]), m[4]) for m in found if m is not None)

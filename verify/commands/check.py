@@ -13,6 +13,7 @@ from verify.options import Options, Selection
 from verify.report.destinations import FORMATS
 from verify.sources import KINDS, BadInput
 
+
 def check_options(command: Any) -> Any:
     """The arguments and options that say what to check and how; `check` and `baseline` share them."""
     for option in reversed((
@@ -45,6 +46,7 @@ def check_options(command: Any) -> Any:
 @check_options
 @click.option("--format", "form", type=click.Choice(tuple(FORMATS)), help="What standard output gets; default text.")
 @click.option("--output", multiple=True, metavar="FORMAT=FILE", help="Also write this report there.")
+@click.option("--svg", metavar="FILE", help="Draw the schedules of refuted hazards; the same as --output svg=FILE.")
 @click.option("--baseline", type=click.Path(path_type=Path), help="Tell only what is new since then.")
 @click.option("--allow-unknown", is_flag=True, default=None, help="Unknown is a warning.")
 @click.option("--severity", multiple=True, metavar="CLAIM=LEVEL", help="error, warning or off for this claim.")
@@ -64,6 +66,7 @@ def command(**given: Any) -> int:
     try:
         settings = merged(given)
         outputs = [_output(o) for o in settings.get("output", ())]
+        outputs += [_output(f"svg={given['svg']}")] if given["svg"] else []
         report = checked(settings, given["quiet"])
         judged = judge(report, _policy(settings, report))
         for problem in report.problems:

@@ -53,8 +53,14 @@ def _github(judged: Judged, style: Style) -> Iterator[str]:
     return chunks(judged)
 
 
+def _svg(judged: Judged, style: Style) -> Iterator[str]:
+    from verify.report.timeline_svg import chunks
+
+    return chunks(judged)
+
+
 FORMATS: Final[dict[str, Callable[[Judged, Style], Iterator[str]]]] = {
-    "text": _text, "json": _json, "sarif": _sarif, "junit": _junit, "github": _github,
+    "text": _text, "json": _json, "sarif": _sarif, "junit": _junit, "github": _github, "svg": _svg,
 }  # fmt: skip
 
 
