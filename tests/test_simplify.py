@@ -38,6 +38,17 @@ def simplified(text: str) -> str:
         ("(d0) -> ((d0 / 16) * 16 + (d0 mod 16)), domain: d0 in [0, 99]", "(d0) -> (d0), domain: d0 in [0, 99]"),
         ("(d0, d1) -> ((d0 * 100 + d1) / 100, (d0 * 100 + d1) mod 100), domain: d0 in [0, 8], d1 in [0, 99]",
          "(d0, d1) -> (d0, d1), domain: d0 in [0, 8], d1 in [0, 99]"),
+        ("(d0, d1) -> (d0 + d1 / 16, d1 mod 16), domain: d0 in [0, 6], d1 in [0, 14]",
+         "(d0, d1) -> (d0, d1), domain: d0 in [0, 6], d1 in [0, 14]"),
+        ("(d0, d1, d2) -> ((d0 * 100 + d1 * 10 + d2) / 100, ((d0 * 100 + d1 * 10 + d2) mod 100) / 10, d2 mod 10), "
+         "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",
+         "(d0, d1, d2) -> (d0, d1, d2), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]"),
+        ("(d0, d1, d2) -> ((d0 * 16 + d1 * 4 + d2) / 8, (d0 * 16 + d1 * 4 + d2) mod 8), "
+         "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",
+         "(d0, d1, d2) -> (d0 * 2 + (d1 * 4 + d2) / 8, (d1 * 4 + d2) mod 8), "
+         "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]"),
+        ("(d0, d1) -> (-((d0 * -11 - d1 + 109) / 11) + 9), domain: d0 in [0, 9], d1 in [0, 10]",
+         "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 10]"),
         ("(d0) -> (d0 mod 42), domain: d0 in [53, 71]", "(d0) -> (d0 - 42), domain: d0 in [53, 71]"),
         ("()[s0] -> ((s0 / 2) / -7), domain: s0 in [0, 1233]",
          "()[s0] -> (-((s0 + 12) / 14)), domain: s0 in [0, 1233]"),

@@ -7,6 +7,7 @@ from itertools import product
 from random import Random
 from typing import Final
 
+from models.expr import Var
 from models.interpreter.expression import UndefinedValue
 from models.rewriter import compare, compute
 from models.rules import Computed, Condition, RuleBase
@@ -34,15 +35,29 @@ def instances(
 ) -> Iterator[Instance]:
     """Values of `names` that meet the conditions: all small ones while they are few, then random ones, some of them
     large. Constants that the rule computes are computed where they can be."""
-    computed = {c.name for c in rule.computed}
+    defined = _defined_by(conditions, {c.name for c in rule.computed}, names)
+    computed = {c.name for c in (*rule.computed, *defined)}
     free = [n for n in names if n not in computed]
     seen: set[tuple[int, ...]] = set()
     for values in _candidates(free, tries):
-        for full in _completed(rule.computed, dict(zip(free, values, strict=True)), reading):
+        for full in _completed((*defined, *rule.computed), dict(zip(free, values, strict=True)), reading):
             k = tuple(full[n] for n in names)
             if k not in seen and meets(conditions, full, reading):
                 seen.add(k)
                 yield full
+
+
+def _defined_by(conditions: Sequence[Condition], computed: set[str], names: Sequence[str]) -> list[Computed]:
+    """Metavariables that a condition `name == expression` gives, in terms of others that nothing gives."""
+    out: list[Computed] = []
+    taken = set(computed)
+    for c in conditions:
+        if c.op == "==" and isinstance(c.lhs, Var) and c.lhs.name in names and c.lhs.name not in taken:
+            used = {n for d in out for a in d.arguments for n in a.free}
+            if c.rhs.free.isdisjoint(taken | {c.lhs.name}) and c.lhs.name not in used:
+                out.append(Computed(c.lhs.name, "value", (c.rhs,)))
+                taken.add(c.lhs.name)
+    return out
 
 
 def _candidates(free: Sequence[str], tries: int) -> Iterator[tuple[int, ...]]:

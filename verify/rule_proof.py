@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from models.expr import Binary, Const, Expr, Var, postorder
 from models.rules import Condition
-from verify.polynomial import ONE, Poly, add, multiply, negate, number, replace, variable
+from verify.polynomial import ONE, Monomial, Poly, add, multiply, negate, number, replace, variable
 
 _CASES: Final = 2_048
 
@@ -160,13 +160,11 @@ def implies(hypotheses: Sequence[Condition], goal: Condition, rlimit: int, readi
     for c in hypotheses:
         problem.assume(c)
     problem.assume(negation(goal))
-    return all(contradictory(case, rlimit, ctx) for case in _cases(problem, rlimit, ctx))
+    return all(contradictory(case, rlimit, ctx) for case in _cases(problem, rlimit))
 
 
-def _cases(problem: Problem, rlimit: int, ctx: object) -> Iterator[list[Poly]]:
+def _cases(problem: Problem, rlimit: int) -> Iterator[list[Poly]]:
     """Every case, with equalities solved; those that contradict themselves at first sight are left out."""
-    from verify.encode_z3_products import contradictory
-
     # Signs of divisors follow from conditions on constants: decide them once, without the quotients.
     constants = [f for f in problem.facts if not any("!" in name for m in f for name in m)]
     splits: list[list[tuple[Poly, ...]]] = []
@@ -176,7 +174,7 @@ def _cases(problem: Problem, rlimit: int, ctx: object) -> Iterator[list[Poly]]:
             [
                 alternative
                 for alternative, sign in zip(s, signs, strict=True)
-                if not (sign and contradictory([*constants, *sign], rlimit, ctx))
+                if not (sign and _impossible([*constants, *sign], rlimit))
             ]
         )
     splits.sort(key=len)
@@ -193,6 +191,21 @@ def _cases(problem: Problem, rlimit: int, ctx: object) -> Iterator[list[Poly]]:
                 stack.append((at + 1, [*facts, *alternative]))
     if stack:
         yield []  # Too many cases: an empty one is not contradictory, so nothing is shown.
+
+
+_signs: dict[frozenset[tuple[tuple[Monomial, int], ...]], bool] = {}
+
+
+def _impossible(facts: list[Poly], rlimit: int) -> bool:
+    """The facts about constants contradict each other; remembered, since every statement about a rule asks again."""
+    from verify.encode_z3_products import context, contradictory
+
+    k = frozenset(tuple(sorted(f.items())) for f in facts)
+    if k not in _signs:
+        if len(_signs) > 10_000:
+            _signs.clear()
+        _signs[k] = contradictory(facts, rlimit, context())
+    return _signs[k]
 
 
 def _clash(p: Poly, q: Poly) -> bool:
