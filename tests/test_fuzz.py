@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
@@ -168,3 +169,24 @@ def test_the_state_is_plain_json(tmp_path: Path) -> None:
     campaign.run(state, ["text"], Limits(examples=10))
     (line,) = (json.loads(one) for one in (tmp_path / "chunks.jsonl").read_text().splitlines())
     assert {"target", "chunk", "examples", "seconds", "coverage", "causes"} == set(line)
+
+
+def test_sites_of_planted_errors_and_the_changed_source() -> None:
+    from verify.fuzz.mutation import mutated, sites
+
+    source = 'def f(a, b):\n    """A sum of 1."""\n    return (g(a), g(b)) if a + 1 < b else zip(a, strict=True)\n\nX = 1 + 1\n'
+    found = sites("f.py", source)
+    changes = ["element 0 is left out", "element 1 is left out", "+ becomes -", "1 becomes 2", "< becomes <="]
+    assert sorted(s.change for s in found) == sorted(changes)
+    (less,) = [s for s in found if s.change == "< becomes <="]
+    assert "a + 1 <= b" in ast.unparse(mutated(source, less.number))
+
+
+def test_a_planted_change_of_a_map_builder_is_noticed_in_a_child_only() -> None:
+    from verify.fuzz import mutants
+
+    site = next(s for s in mutants.all_sites(["models/indexing/movement.py"]) if s.function == "reverse_output_to_input")
+    score = mutants.run([site], examples=60)
+    assert [name for _, name, _ in score.caught] in (["ops"], ["modules"])
+    assert "mutant score 100.0%" in mutants.lines(score)[-1]
+    assert not run_chunk("ops", 1, 1, 20).failures

@@ -24,12 +24,15 @@ from verify.fuzz.targets import MODULES
 @click.option("--examples", type=click.IntRange(1), help="Examples per target.")
 @click.option("--seed", type=int, help="Default 0. Same seed, same examples.")
 @click.option("--jobs", "-j", type=click.IntRange(0), default=0, help="Worker processes; 0 is one per core.")
+@click.option("--mutants", is_flag=True, help="Plant errors and count which of them are noticed.")
+@click.option("--sample", type=click.IntRange(1), help="So many mutants, drawn at random; default all.")
+@click.option("--file", "files", multiple=True, metavar="FILE", help="Mutants of this file only (again for more).")
 @click.option("--report", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Print a campaign, "
     "run nothing.")
 def command(
     targets: tuple[str, ...], state: Path | None, seconds: float | None, examples: int | None, seed: int | None,
         jobs: int,
-    report: Path | None,
+    report: Path | None, mutants: bool, sample: int | None, files: tuple[str, ...],
 ) -> int:  # fmt: skip
     """Try random maps, rules, obligations, operations, layouts, modules and texts against what must hold of them.
 
@@ -45,6 +48,8 @@ def command(
         for line in campaign.report(State.open(report, None, campaign.CHUNK)):
             click.echo(line)
         return int(Exit.OK)
+    if mutants:
+        return _mutants(sample, files, seed or 0, examples or 150, jobs or os.cpu_count() or 1)
     chosen = targets or _runnable()
     _importable(chosen)
     folder = state or Path(mkdtemp(prefix="hloproof-fuzz-"))
@@ -70,6 +75,25 @@ def command(
     for failure in new:
         click.echo(f"new failure of {failure.target}: {failure.cause}: {failure.message}")
     return int(Exit.REFUTED if new or still else Exit.OK)
+
+
+def _mutants(count: int | None, files: tuple[str, ...], seed: int, examples: int, jobs: int) -> int:
+    """Prints the score; refuted when it is under 98%."""
+    from verify.fuzz import mutants
+
+    unknown = [f for f in files if f not in mutants.WATCHED]
+    if unknown:
+        raise click.ClickException(f"no mutants are made of {unknown[0]}; known: {', '.join(mutants.WATCHED)}")
+    chosen = mutants.sample(count, seed, files or None)
+
+    def show(score: mutants.Score, total: int) -> None:
+        done = len(score.caught) + len(score.survived) + len(score.equivalent)
+        print(f"\r{done} of {total} mutants, {score.percent:.1f}%", end="", file=sys.stderr, flush=True)
+
+    score = mutants.run(chosen, seed, examples, jobs=jobs, show=show if sys.stderr.isatty() else None)
+    for line in mutants.lines(score):
+        click.echo(line)
+    return int(Exit.OK if score.percent >= 98 else Exit.REFUTED)
 
 
 def _runnable() -> tuple[str, ...]:

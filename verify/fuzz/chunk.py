@@ -121,7 +121,14 @@ def run_chunk(name: str, seed: int, number: int, examples: int, known: Collectio
     return chunk
 
 
-def _draw(chosen: Target, chunk: Chunk, seed: int, examples: int, causes: Collection[str]) -> Found | None:
+def first_failure(chosen: Target, seed: int, examples: int) -> Found | None:
+    """The first failure of a target, not minimised; None when all examples pass."""
+    chunk = Chunk(chosen.name, 0, 0)
+    return _draw(chosen, chunk, chunk_seed(seed, chosen.name, 0), examples, (), minimise=False)
+
+
+def _draw(chosen: Target, chunk: Chunk, seed: int, examples: int, causes: Collection[str],
+    minimise: bool = True) -> Found | None:
     """Runs the examples up to the first failure of a cause that is not among `causes`; that failure, minimised."""
     import hypothesis
     from hypothesis import HealthCheck, Phase
@@ -142,7 +149,8 @@ def _draw(chosen: Target, chunk: Chunk, seed: int, examples: int, causes: Collec
 
     options: dict[str, Any] = {
         "max_examples": examples, "database": None, "deadline": None, "print_blob": False,
-        "suppress_health_check": list(HealthCheck), "phases": [Phase.generate, Phase.shrink],
+        "suppress_health_check": list(HealthCheck), "phases": [Phase.generate,
+        Phase.shrink] if minimise else [Phase.generate],
         "report_multiple_bugs": False,
     }  # fmt: skip
     seeded: Any = hypothesis.seed(seed)

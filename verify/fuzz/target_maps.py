@@ -40,6 +40,8 @@ def examine(text: str) -> tuple[str, ...]:
             raise Failure("maps: printing and parsing changes a map", f"{print_map(m)} becomes {print_map(again)}")
     if any(box(m) > MOST_POINTS for m in parts):
         return ("too large",)
+    if len(parts) == 2 and len(parts[0].results) != len(parts[1].dims):
+        return ("does not compose",)  # an empty map prints without its variables
     if len(parts) == 2:
         return _composed(parts[0], parts[1])
     return _simplified(parts[0], "maps: simplified")
