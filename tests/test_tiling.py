@@ -13,6 +13,7 @@ from models.hlo.shape import ArrayShape, Layout, SplitConfig, Tile
 from models.hlo.shape_text import parse_shape
 from models.indexing_map import IndexingMap
 from models.interpreter.expression import evaluate
+from models.interpreter.layout import position as interpreted_position
 from models.memory_size import (
     bit_offset,
     data_bytes,
@@ -119,6 +120,15 @@ def test_both_readings_and_both_directions_agree() -> None:
             if index is not None:
                 assert position_of(shape, index) == position, shape
                 assert _applied(forth, index) == (position,), shape
+
+
+def test_the_interpreter_reads_layouts_alike() -> None:
+    """A third reading, written apart from both."""
+    draw = Random(21)
+    for _ in range(60):
+        shape = random_shape(draw)
+        for index in indices(shape):
+            assert interpreted_position(shape, index) == position_of(shape, index), (shape, index)
 
 
 def _applied(m: IndexingMap, point: tuple[int, ...]) -> tuple[int, ...] | None:

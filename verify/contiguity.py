@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from models.expr import Const, Var, substitute
 from models.hlo.shape import ArrayShape
@@ -12,11 +12,8 @@ from models.tiling import position_expression, position_of
 from verify.claim import Verdict
 from verify.formula import TRUE, conj, eq, lt
 from verify.layout_claims import LayoutClaim, Model, index_box
-from verify.layout_judge import JudgedClaim, Prove, judge_one
+from verify.layout_judge import JudgedClaim, Prove, first_counterexample, judge_one
 from verify.obligation import Obligation
-
-_LOOKED_AT = 1 << 16
-"""Indices of a dimension that are tried before its run is cut off there: what is said stays true, if not the most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,39 +28,33 @@ class Run:
     stride: int
 
 
-def runs(shape: ArrayShape) -> tuple[Run, ...]:
-    """One run per dimension of two indices or more. None for split dimensions."""
+def judged_runs(shape: ArrayShape, prove: Prove) -> tuple[tuple[Run, JudgedClaim], ...]:
+    """The longest run that is proved, with its claim, of each dimension of two indices or more; a dimension without one
+    is left out (a combined dimension may start in the middle of a tile), and so is one where no engine answers. None for
+    split dimensions."""
     if part_count(shape) > 1 or not shape.elements:
         return ()
-    return tuple(_run(shape, k) for k, n in enumerate(shape.dimensions) if n > 1)
+    found = (_longest(shape, k, prove) for k, n in enumerate(shape.dimensions) if n > 1)
+    return tuple(f for f in found if f is not None)
 
 
-def _run(shape: ArrayShape, dimension: int) -> Run:
-    """Measured where all other indices are 0; that it holds everywhere is a claim."""
-
-    def at(i: int) -> int:
-        return position_of(shape, tuple(i if k == dimension else 0 for k in range(shape.rank)))
-
-    size = shape.dimensions[dimension]
-    stride, length = at(1), 1
-    while length < min(size, _LOOKED_AT) and at(length) == length * stride:
-        length += 1
-    return Run(dimension, length, stride)
-
-
-def judged_runs(shape: ArrayShape, prove: Prove) -> tuple[tuple[Run, JudgedClaim], ...]:
-    """Each dimension's longest run that is proved, with its claim. Where what was measured does not hold at every index
-    (a combined dimension may start in the middle of a tile), a shorter block is tried; a dimension without any is left out."""
-    out: list[tuple[Run, JudgedClaim]] = []
-    for run in runs(shape):
-        judged = judge_one(claim(shape, run), prove)
-        while judged.verdict is Verdict.REFUTED and run.length > 1:
-            shorter = max(n for n in range(1, run.length // 2 + 1) if run.length % n == 0)
-            run = replace(run, length=shorter)
-            judged = judge_one(claim(shape, run), prove)
-        if run.length > 1:
-            out.append((run, judged))
-    return tuple(out)
+def _longest(shape: ArrayShape, dimension: int, prove: Prove) -> tuple[Run, JudgedClaim] | None:
+    """The whole dimension is tried first, then what the smallest counterexample leaves of it."""
+    stride = position_of(shape, tuple(int(k == dimension) for k in range(shape.rank)))
+    length = shape.dimensions[dimension]
+    while length > 1:
+        run = Run(dimension, length, stride)
+        asked = claim(shape, run)
+        judged = judge_one(asked, prove)
+        if judged.verdict is Verdict.UNKNOWN:
+            return None
+        if judged.verdict is not Verdict.REFUTED:
+            return run, judged
+        assert asked.direct is not None
+        broken = first_counterexample(asked.direct, prove(asked.direct), prove)
+        before = dict(broken.model)[f"d{dimension}"] + 1
+        length = before if before < length else max(n for n in range(1, length // 2 + 1) if length % n == 0)
+    return None
 
 
 def claim(shape: ArrayShape, run: Run) -> LayoutClaim:
@@ -72,8 +63,9 @@ def claim(shape: ArrayShape, run: Run) -> LayoutClaim:
     d, size = Var(f"d{run.dimension}"), shape.dimensions[run.dimension]
     following = substitute(position, {d.name: d + 1})
     inside = TRUE if run.length == size else lt(d % Const(run.length), run.length - 1)
+    box = sorted(index_box(shape), key=lambda v: v[0] != d.name)  # what it is about first, to be made smallest first
     direct = Obligation(
-        index_box(shape), eq(following, position + run.stride), conj(lt(d, size - 1), inside),
+        tuple(box), eq(following, position + run.stride), conj(lt(d, size - 1), inside),
         f"dimension {run.dimension} goes on by {run.stride}",
     )
 

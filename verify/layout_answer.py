@@ -120,6 +120,7 @@ def facts_of(shape: ArrayShape) -> Answer:
         "parts": part_count(shape),
         "padding": padding_elements(shape),
         "padding_share": round(float(share), 6),
+        "replication": 1,  # a position is a function of the index: every element lies once, whatever the layout
         "element_bits": element_bits(shape),
         "data_bytes": data_bytes(shape),
         "transfer_bytes": transfer_bytes(shape),
