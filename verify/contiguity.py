@@ -29,9 +29,11 @@ class Run:
 
 
 def judged_runs(shape: ArrayShape, prove: Prove) -> tuple[tuple[Run, JudgedClaim], ...]:
-    """The longest run that is proved, with its claim, of each dimension of two indices or more; a dimension without one
-    is left out (a combined dimension may start in the middle of a tile), and so is one where no engine answers. None for
-    split dimensions."""
+    """The longest run that is proved, with its claim, of each dimension of two indices or more.
+
+    A dimension without one is left out (a combined dimension may start in the middle of a tile), and so is one where no
+    engine answers. Nothing for split dimensions.
+    """
     if part_count(shape) > 1 or not shape.elements:
         return ()
     found = (_longest(shape, k, prove) for k, n in enumerate(shape.dimensions) if n > 1)
