@@ -154,10 +154,10 @@ class AsyncChains:
         return value.text if isinstance(value, Word | Quoted) else MAIN_THREAD
 
     def wrapped(self, start: Place) -> Wrapped:
-        """What the chain of a generic or sugared start computes. Raises KeyError for an explicit start."""
+        """What the chain of a start computes; of an explicit start only what its links show."""
         i, link = self.flow.instruction(start), self.links[start]
         thread = self.thread(i)
-        explicit = {"generic": "calls", "sugared": "to_apply" if link.opcode == "call" else ""}[link.form]
+        explicit = {"generic": "calls", "sugared": "to_apply" if link.opcode == "call" else ""}.get(link.form, "")
         inner = self.module.find(called(i, explicit))
         if inner is not None:
             shapes = tuple(p.shape for p in inner.parameters)

@@ -39,6 +39,8 @@ KNOWN: Final = UNARY | BINARY | COLLECTIVES | GENERIC_ASYNC | frozenset(FIRST_CL
 })  # fmt: skip
 
 _SUFFIXES: Final = ("-start", "-update", "-done")
+_OWN_LINKS: Final = FIRST_CLASS | GENERIC_ASYNC | frozenset(FIRST_CLASS_PAIRS) | frozenset(FIRST_CLASS_PAIRS.values())
+"""What sugar does not wrap: opcodes with links of their own, and links."""
 
 
 def async_sugar(opcode: str) -> tuple[str, str] | None:
@@ -49,7 +51,7 @@ def async_sugar(opcode: str) -> tuple[str, str] | None:
     for suffix in _SUFFIXES:
         if opcode.endswith(suffix):
             wrapped = opcode[: -len(suffix)]
-            if wrapped in KNOWN and wrapped not in FIRST_CLASS and not wrapped.startswith("async-"):
+            if wrapped in KNOWN and wrapped not in _OWN_LINKS:
                 return wrapped, suffix[1:]
     return None
 
