@@ -178,8 +178,8 @@ def _against_definition(
     op = found.op
     try:
         definition = define(op, output, operand)
-    except NotModelled:
-        return f"{op.opcode}: no definition"
+    except NotModelled as reason:
+        raise Failure(f"{op.opcode}: no definition", str(reason)) from reason
 
     def read(k: int, index: Index) -> int:
         x = found.indices[k]
@@ -211,9 +211,8 @@ def _against_maps(found: Observed, device: int) -> list[str]:
     for output in outputs:
         try:
             sets = output_to_input(op, output)
-        except NotModelled:
-            covered.append(f"{op.opcode}: no maps")
-            continue
+        except NotModelled as reason:
+            raise Failure(f"{op.opcode}: no output-to-input maps", str(reason)) from reason
         for s in sets:
             if s.operand in found.indices:
                 continue
@@ -230,8 +229,8 @@ def _against_maps(found: Observed, device: int) -> list[str]:
             continue
         try:
             sets = input_to_output(op, operand)
-        except NotModelled:
-            continue
+        except NotModelled as reason:
+            raise Failure(f"{op.opcode}: no input-to-output maps", str(reason)) from reason
         for s in sets:
             stated = _of_maps(found, s.maps, group, device, place, forwards=False)
             what = f"{op.opcode}: input-to-output maps of operand {operand} to output {s.operand}"
