@@ -73,14 +73,27 @@ def test_containment_in_one_and_in_the_others_together() -> None:
     assert [(c.map, c.within) for c in found.contained] == [(0, (1, 2, 3)), (3, (1,))]
 
 
-def test_a_value_read_per_range_point_is_compared_by_text_alone() -> None:
+def test_a_value_read_per_range_point_is_shown_equal_by_text_alone() -> None:
     text = (
         "(d0)[s0]{rt0} -> (rt0), domain: d0 in [0, 3], s0 in [0, 2], rt0 in [0, 5]\nruntime variables:\n"
         "rt0: a; (d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 2]"
     )
     assert _run(text, text).kept == (0,)
     other = _run(text, text.replace("-> (rt0)", "-> (5 - rt0)"))
-    assert other.kept == (0, 1) and "range variables" in other.undecided[0][2]
+    assert other.kept == (0, 1) and len(other.apart) == 1 and not other.undecided
+    unsure = _run(text, text.replace("-> (s0)", "-> (2 - s0)"))
+    assert unsure.kept == (0, 1) and "range variables" in unsure.undecided[0][2]
+
+
+def test_values_looked_up_through_other_values() -> None:
+    def text(table: str, shift: int) -> str:
+        return (
+            f"(d0){{rt0}} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 5]\nruntime variables:\n"
+            f"rt0: {table}; (d0){{rt0}} -> (rt0 + {shift}), domain: d0 in [0, 3], rt0 in [0, 2]"
+        )
+
+    found = _run(text("a", 0), text("b", 0))
+    assert found.kept == (0, 1) and len(found.apart) == 1
 
 
 def test_a_wrong_claim_of_equality_is_refuted() -> None:

@@ -21,7 +21,7 @@ from verify.claims.relation import Direction, Piece
 from verify.claims.statement import Describe, Part, Point, Statement, value_of
 from verify.evaluate import TooManySteps, holds
 from verify.formula import Formula, Not, conj, disj
-from verify.obligation import Obligation, Outcome
+from verify.obligation import Obligation
 from verify.portfolio import prove
 from verify.shared_readings import SharedMaps, shared
 from verify.substitution import replace_variables
@@ -90,17 +90,106 @@ def deduplicate(
     return _Comparison(maps, numbers, direction, budget).done()
 
 
+class _View:
+    """The maps under one reading of their runtime variables: membership, sample points, inclusions."""
+
+    def __init__(self, maps: Sequence[IndexingMap], numbers: Sequence[int], shared_maps: SharedMaps) -> None:
+        self._shared = shared_maps
+        self._pieces: dict[int, Piece] = dict(zip(numbers, shared_maps.pieces, strict=True))
+        self.shifting = {numbers[k] for k in shared_maps.shifting}
+        self.nested = {numbers[k] for k in shared_maps.nested}
+        self._members: dict[int, Formula] = {}
+        self._samples: dict[int, list[Point]] = {}
+
+    def _conditions(self, n: int) -> tuple[Formula, ...]:
+        return (*self._pieces[n].constraint_formulas, *self._shared.hypotheses)
+
+    def _variables(self, n: int) -> tuple[tuple[str, Interval], ...]:
+        return (*self._pieces[n].variables, *self._shared.runtime)
+
+    def inclusion(self, n: int, others: Sequence[int], describe: Describe | None = None) -> Part:
+        """Every pair of map n is one of another map."""
+        at = {f"y{j}": e for j, e in enumerate(self._pieces[n].results)}
+        goal = disj(*(replace_variables(self.member(k), at) for k in others))
+        words = describe if describe is not None else self._words(n)
+        statement = Statement(self._variables(n), self._conditions(n))
+        return statement.therefore(goal, "every pair occurs in the map that is kept", words)
+
+    def _words(self, n: int) -> Describe:
+        piece = self._pieces[n]
+
+        def told(point: Point) -> str:
+            dims = [point[name] for name, _ in piece.source]
+            return f"map {n} leads from {dims} to {[value_of(e, point) for e in piece.results]}, the kept map does not"
+
+        return told
+
+    def member(self, n: int) -> Formula:
+        """That (d0.., y0..) is a pair of map n."""
+        found = self._members.get(n)
+        if found is None:
+            piece = self._pieces[n]
+            targets: list[Expr] = [Var(f"y{j}") for j in range(len(piece.results))]
+            found = piece.membership([Var(name) for name, _ in piece.source], targets, None)
+            self._members[n] = found
+        return found
+
+    def pair(self, n: int, point: Point) -> Point:
+        """The pair that a point of map n stands for, and what was read."""
+        piece = self._pieces[n]
+        pair = {name: point[name] for name, _ in (*piece.source, *self._shared.runtime)}
+        return pair | {f"y{j}": value_of(e, point) for j, e in enumerate(piece.results)}
+
+    def points(self, n: int) -> list[Point]:
+        """A few points of map n: corners, middles, some at random, and counterexamples found on the way."""
+        found = self._samples.get(n)
+        if found is None:
+            found, random = [], Random(n)
+            conditions = self._conditions(n)
+            for k in range(_SAMPLES):
+                point = {name: _pick(i, k, random) for name, i in self._variables(n)}
+                if all(holds(f, point) for f in conditions):
+                    found.append(point)
+            self._samples[n] = found
+        return found
+
+    def escape(self, n: int, others: Sequence[int]) -> Point | None:
+        """A sampled point of map n whose pair lies in none of the others."""
+        for point in self.points(n):
+            pair = self.pair(n, point)
+            try:
+                if not any(holds(self.member(k), pair, _STEPS) for k in others):
+                    return point
+            except TooManySteps:
+                return None
+        return None
+
+    def whole_point(self, n: int, others: Sequence[int], model: Point) -> Point | None:
+        """A counterexample to an inclusion as a point of map n: what was solved for or left out comes back."""
+        told: list[Point] = []
+
+        def keep(point: Point) -> str:
+            told.append(dict(point))
+            return ""
+
+        self.inclusion(n, others, keep).describe(model)
+        point = told[0]
+        if any(name not in point for name, _ in self._variables(n)):
+            return None
+        if not all(holds(f, point) for f in self._conditions(n)):
+            return None
+        self._samples[n] = [*self.points(n), point]
+        return point
+
+
 class _Comparison:
     def __init__(
         self, maps: Sequence[IndexingMap], numbers: Sequence[int], direction: Direction, budget: Budget
     ) -> None:
-        self._maps, self._numbers, self._budget = tuple(maps), numbers, budget
-        self._shared: SharedMaps = shared([maps[n] for n in numbers], direction)
-        self._pieces: dict[int, Piece] = dict(zip(numbers, self._shared.pieces, strict=True))
-        self._shifting = {numbers[k] for k in self._shared.shifting}
-        self._nested = {numbers[k] for k in self._shared.nested}
-        self._members: dict[int, Formula] = {}
-        self._samples: dict[int, list[Point]] = {}
+        self._maps, self._numbers, self._direction, self._budget = tuple(maps), numbers, direction, budget
+        chosen = [maps[n] for n in numbers]
+        self._view = _View(maps, numbers, shared(chosen, direction))
+        self._constant: _View | None = None
         self._same: list[Same] = []
         self._apart: list[Apart] = []
         self._undecided: list[tuple[int, int, str]] = []
@@ -121,159 +210,85 @@ class _Comparison:
         if self._maps[n] == self._maps[k]:
             self._same.append(Same(n, k, ()))
             return True
-        if {n, k} & self._shifting:
-            self._undecided.append((n, k, "what is read at run time depends on range variables"))
+        if any(v.provider is None for m in (self._maps[n], self._maps[k]) for v in m.runtime):
+            self._undecided.append((n, k, "a runtime variable without a provider"))
             return False
+        unsure = {n, k} & (self._view.shifting | self._view.nested)
+        view = self._same_everywhere() if unsure else self._view
         for inside, outside in ((n, k), (k, n)):
-            point = self._sampled_witness(inside, outside)
-            if point is not None:
-                self._note_apart(inside, outside, point)
+            point = view.escape(inside, (outside,))
+            if point is not None and self._note_apart(view, inside, outside, point):
                 return False
-        inclusions = [self._inclusion(n, k), self._inclusion(k, n)]
-        for (inside, outside), part in zip(((n, k), (k, n)), inclusions, strict=True):
-            outcome = self._prove(part.obligation)
+        inclusions: list[Part] = []
+        for inside, outside in ((n, k), (k, n)):
+            part = view.inclusion(inside, (outside,))
+            outcome = prove(part.obligation, self._budget)
             if outcome.verdict == "refuted":
-                point = self._whole_point(inside, (outside,), dict(outcome.model))
-                if point is None:
+                point = view.whole_point(inside, (outside,), dict(outcome.model))
+                if point is None or not self._note_apart(view, inside, outside, point):
                     self._undecided.append((n, k, "a counterexample does not replay"))
-                else:
-                    self._samples[inside] = [*self._points(inside), point]
-                    self._note_apart(inside, outside, point)
                 return False
             if outcome.verdict != "proved":
                 self._undecided.append((n, k, outcome.reason or "undecided"))
                 return False
+            inclusions.append(part)
+        if unsure:
+            return self._is_same_for_all_values(n, k)
         self._same.append(Same(n, k, tuple(inclusions)))
         return True
 
-    def _prove(self, obligation: Obligation) -> Outcome:
-        return prove(obligation, self._budget)
+    def _is_same_for_all_values(self, n: int, k: int) -> bool:
+        """For maps that agree where providers hold one value everywhere: equal where whatever is read is a value of its
+        own, which includes all there can be."""
+        if not {n, k} & self._view.shifting:
+            parts = tuple(self._view.inclusion(a, (b,)) for a, b in ((n, k), (k, n)))
+            if all(prove(p.obligation, self._budget).verdict == "proved" for p in parts):
+                self._same.append(Same(n, k, parts))
+                return True
+        self._undecided.append((n, k, "what is read at run time depends on range variables or on other such values"))
+        return False
 
-    def _statement(self, n: int) -> Statement:
-        piece = self._pieces[n]
-        return Statement(
-            (*piece.variables, *self._shared.runtime), (*piece.constraint_formulas, *self._shared.hypotheses)
-        )
+    def _same_everywhere(self) -> _View:
+        if self._constant is None:
+            chosen = [self._maps[n] for n in self._numbers]
+            self._constant = _View(self._maps, self._numbers, shared(chosen, self._direction, same_everywhere=True))
+        return self._constant
 
-    def _inclusion(self, n: int, *others: int, describe: Describe | None = None) -> Part:
-        """Every pair of map n is one of another map."""
-        at = {f"y{j}": e for j, e in enumerate(self._pieces[n].results)}
-        goal = disj(*(replace_variables(self._member(k), at) for k in others))
-        words = describe if describe is not None else self._words(n)
-        return self._statement(n).therefore(goal, "every pair occurs in the map that is kept", words)
-
-    def _words(self, n: int) -> Describe:
-        piece = self._pieces[n]
-
-        def told(point: Point) -> str:
-            dims = [point[name] for name, _ in piece.source]
-            return f"map {n} leads from {dims} to {[value_of(e, point) for e in piece.results]}, the kept map does not"
-
-        return told
-
-    def _member(self, n: int) -> Formula:
-        """That (d0.., y0..) is a pair of map n."""
-        found = self._members.get(n)
-        if found is None:
-            piece = self._pieces[n]
-            targets: list[Expr] = [Var(f"y{j}") for j in range(len(piece.results))]
-            found = piece.membership([Var(name) for name, _ in piece.source], targets, None)
-            self._members[n] = found
-        return found
-
-    def _pair(self, n: int, point: Point) -> Point:
-        """The pair that a point of map n stands for."""
-        piece = self._pieces[n]
-        names = [name for name, _ in (*piece.source, *self._shared.runtime)]
-        pair = {name: point[name] for name in names}
-        return pair | {f"y{j}": value_of(e, point) for j, e in enumerate(piece.results)}
-
-    def _sampled_witness(self, inside: int, outside: int) -> Point | None:
-        for point in self._points(inside):
-            pair = self._pair(inside, point)
-            try:
-                if not holds(self._member(outside), pair, _STEPS):
-                    return point
-            except TooManySteps:
-                return None
-        return None
-
-    def _points(self, n: int) -> list[Point]:
-        """A few points of map n: corners, middles, some at random."""
-        found = self._samples.get(n)
-        if found is None:
-            found = []
-            piece, random = self._pieces[n], Random(n)
-            variables = (*piece.variables, *self._shared.runtime)
-            conditions = (*piece.constraint_formulas, *self._shared.hypotheses)
-            for k in range(_SAMPLES):
-                point = {name: _pick(i, k, random) for name, i in variables}
-                if all(holds(f, point) for f in conditions):
-                    found.append(point)
-            self._samples[n] = found
-        return found
-
-    def _whole_point(self, inside: int, outside: Sequence[int], model: Point) -> Point | None:
-        """A counterexample to an inclusion as a point of the whole map: what was solved for or left out comes back."""
-        told: list[Point] = []
-
-        def keep(point: Point) -> str:
-            told.append(dict(point))
-            return ""
-
-        self._inclusion(inside, *outside, describe=keep).describe(model)
-        point = told[0]
-        piece = self._pieces[inside]
-        names = [name for name, _ in (*piece.variables, *self._shared.runtime)]
-        if any(name not in point for name in names):
-            return None
-        conditions = (*piece.constraint_formulas, *self._shared.hypotheses)
-        return point if all(holds(f, point) for f in conditions) else None
-
-    def _note_apart(self, inside: int, outside: int, point: Point) -> None:
-        if {inside, outside} & self._nested:
-            self._undecided.append((inside, outside, "values are looked up through other values"))
-            return
-        pair = self._pair(inside, point)
+    def _note_apart(self, view: _View, inside: int, outside: int, point: Point) -> bool:
+        """Notes the witness if it replays."""
+        pair = view.pair(inside, point)
         fixed = tuple((name, Interval.point(value)) for name, value in pair.items())
-        witness = conj(self._member(inside), Not(self._member(outside)))
+        witness = conj(view.member(inside), Not(view.member(outside)))
         obligation = Obligation(fixed, witness, label="a pair of the one map that the other does not have")
-        if not holds(witness, pair, 20 * _STEPS):
-            self._undecided.append((inside, outside, "a counterexample does not replay"))
-            return
+        try:
+            if not holds(witness, pair, 20 * _STEPS):
+                return False
+        except TooManySteps:
+            return False
         part = Part(obligation, lambda _: "the two maps do not differ at their witness")
         self._apart.append(Apart(inside, outside, tuple(pair.items()), part))
+        return True
 
     def _contained(self, kept: Sequence[int]) -> tuple[Contained, ...]:
         found: list[Contained] = []
         for n in kept:
-            others = [k for k in kept if k != n and k not in self._shifting]
-            if n in self._shifting or not others or self._escapes(n, others):
+            others = [k for k in kept if k != n and k not in self._view.shifting]
+            if n in self._view.shifting or not others or self._view.escape(n, others) is not None:
                 continue
-            single = next((k for k in others if not self._escapes(n, [k]) and self._holds_inside(n, [k])), None)
+            single = next((k for k in others if self._holds_inside(n, [k])), None)
             if single is not None:
                 found.append(Contained(n, (single,)))
             elif len(others) > 1 and self._holds_inside(n, others):
                 found.append(Contained(n, tuple(others)))
         return tuple(found)
 
-    def _escapes(self, n: int, others: Sequence[int]) -> bool:
-        """Some sampled pair of map n lies in none of the others."""
-        for point in self._points(n):
-            pair = self._pair(n, point)
-            try:
-                if not any(holds(self._member(k), pair, _STEPS) for k in others):
-                    return True
-            except TooManySteps:
-                return False
-        return False
-
     def _holds_inside(self, n: int, others: Sequence[int]) -> bool:
-        outcome = self._prove(self._inclusion(n, *others).obligation)
+        if self._view.escape(n, others) is not None:
+            return False
+        outcome = prove(self._view.inclusion(n, others).obligation, self._budget)
         if outcome.verdict == "refuted":
-            # The point that escapes these tells the map from others too.
-            point = self._whole_point(n, others, dict(outcome.model))
-            self._samples[n] = self._points(n) + ([] if point is None else [point])
+            # The point that escapes these may tell the map from others too.
+            self._view.whole_point(n, others, dict(outcome.model))
         return outcome.verdict == "proved"
 
 

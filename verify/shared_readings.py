@@ -2,7 +2,8 @@
 
 Two runtime variables hold the same value where they read the same element of the same provider, each then clamped into
 its own interval. A variable whose element depends on a range variable is no single value at a point: a map with one is
-called shifting, and is compared by its text alone.
+called shifting, and is shown equal to another by its text alone. To tell maps apart any contents of the providers will
+do, and contents that are the same everywhere make every variable a single value again.
 """
 
 from __future__ import annotations
@@ -38,11 +39,17 @@ class SharedMaps:
     shifting: frozenset[int]
     """Maps that can be compared by their text alone."""
     nested: frozenset[int]
-    """Maps with values looked up through other values: where two such meet is not followed."""
+    """Maps with values looked up through other values: where two such readings meet is not followed."""
 
 
-def shared(maps: Sequence[IndexingMap], direction: Direction = "output-to-input") -> SharedMaps:
-    """The maps side by side. Steps between devices count as further results."""
+def shared(
+    maps: Sequence[IndexingMap], direction: Direction = "output-to-input", same_everywhere: bool = False
+) -> SharedMaps:
+    """The maps side by side. Steps between devices count as further results.
+
+    With `same_everywhere` each provider holds one value in all its elements: a difference then is a difference, an
+    equality says nothing.
+    """
     readings: dict[Reading, str] = {}
     intervals: dict[str, list[Interval]] = {}
     uses: list[list[tuple[str, Interval]]] = []
@@ -50,7 +57,7 @@ def shared(maps: Sequence[IndexingMap], direction: Direction = "output-to-input"
     for n, m in enumerate(maps):
         own: list[tuple[str, Interval]] = []
         for k, v in enumerate(m.runtime):
-            reading = _reading(v)
+            reading = Reading(v.provider or "", ()) if same_everywhere else _reading(v)
             if reading is None:
                 shifting.add(n)
                 own.append((f"u{n}_{k}", v.interval))
