@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
+from random import Random
 
 import pytest
+from test_tiling import random_shape
 
 from models.bitcast import (
     common_factors,
@@ -21,7 +24,8 @@ from models.hlo.shape import ArrayShape
 from models.hlo.shape_text import parse_shape, print_shape
 from models.indexing_map import IndexingMap, boxed, dim
 from models.interpreter.expression import evaluate
-from models.memory_size import bit_offset, element_bits
+from models.memory_size import bit_offset, element_bits, padded_elements
+from models.pad_reshape_transpose import memory
 from models.tiling import delinearize, linear_index
 from verify.bitcast_claims import bitcast_claims, same_positions
 from verify.claim import Verdict
@@ -212,3 +216,65 @@ def test_maps_between_tiled_layouts_keep_the_bits(one: str, two: str) -> None:
             if all(evaluate(c.expr, values) in c.interval for c in m.constraints):
                 found.add(tuple(evaluate(e, values) for e in m.results))
         assert found == {at for at, bits in bits_of.items() if bits & own}
+
+
+def by_enumeration(operand: ArrayShape, result: ArrayShape) -> bool:
+    """Legal by the bits themselves, and by the other reading of layouts."""
+    sides = []
+    for shape in (operand, result):
+        width = element_bits(shape)
+        held = memory(shape)
+        sides.append((
+            len(held) * width,
+            {q * width + b for q, index in enumerate(held) if index is not None for b in range(width)},
+            [{q * width + b for b in range(width)} for q, index in enumerate(held) if index is not None],
+        ))  # fmt: skip
+    (size, bits, elements), (other_size, other_bits, other_elements) = sides
+    if size != other_size or not (bits <= other_bits or other_bits <= bits):
+        return False
+    return all(e <= other_bits or not e & other_bits for e in elements) and all(
+        e <= bits or not e & bits for e in other_elements
+    )
+
+
+def test_random_bitcasts_are_judged_as_by_enumeration() -> None:
+    draw = Random(5)
+    seen = {True: 0, False: 0}
+    for _ in range(4000):
+        if sum(seen.values()) == 80:
+            break
+        operand, result = (
+            replace(random_shape(draw), element_type=draw.choice(["bf16", "f32", "u8"])) for _ in range(2)
+        )
+        sizes = [padded_elements(s) * element_bits(s) for s in (operand, result)]
+        if sizes[0] != sizes[1] or not sizes[0] or sizes[0] > 4000:
+            continue
+        expected = by_enumeration(operand, result)
+        if seen[expected] >= 40:
+            continue
+        seen[expected] += 1
+        found = judge(bitcast_claims(operand, result), prove)
+        assert ({j.verdict for j in found} == {Verdict.PROVED}) is expected, (operand, result)
+        assert expected or any(j.verdict is Verdict.REFUTED for j in found), (operand, result)
+    assert min(seen.values()) >= 15, seen
+
+
+def test_check_tells_wrong_bitcasts() -> None:
+    from verify.driver import check_hlo
+    from verify.options import Options, Selection
+
+    text = """HloModule m
+ENTRY e {
+  p = f32[3,5]{1,0:T(2,2)} parameter(0)
+  fine = f32[3,6]{1,0:T(2,2)} bitcast(p)
+  ROOT wrong = f32[5,3]{1,0:T(2,2)} bitcast(p)
+}
+"""
+    report = check_hlo(text, Options(selection=Selection(("layout", "bitcast")), jobs=1))
+    found = {(r.instruction, r.claim): r for r in report.records()}
+    assert {k: str(r.verdict) for k, r in found.items()} == {
+        ("p", "layout"): "proved", ("fine", "layout"): "proved", ("fine", "bitcast"): "proved",
+        ("wrong", "layout"): "proved", ("wrong", "bitcast"): "refuted",
+    }  # fmt: skip
+    told = found["wrong", "bitcast"].counterexample
+    assert told is not None and "where no element is" in told
