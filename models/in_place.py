@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from models.hlo.module import Computation, Instruction, Module
-from models.hlo.shape import TupleShape
 from models.value_flow import called
 
 Pair = tuple[tuple[int, ...], int, tuple[int, ...]]
@@ -20,7 +19,7 @@ def in_place_operand(i: Instruction) -> tuple[Pair, ...]:
         return (((), 0, ()),)
     if i.opcode in ("scatter", "sort"):
         count = len(i.operands) if i.opcode == "sort" else len(i.operands) // 2
-        if count == 1 and not isinstance(i.shape, TupleShape):
+        if count == 1:
             return (((), 0, ()),)
         return tuple(((k,), k, ()) for k in range(count))
     return ()

@@ -12,7 +12,7 @@ a buffer of its own, or in place, in the buffer of an operand. Two modes say wha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -21,7 +21,7 @@ from models.buffers import Buffers, positions, shape_at
 from models.hlo.attributes import Aliasing
 from models.hlo.module import Computation, Instruction
 from models.hlo.shape import ArrayShape, BufferShape
-from models.in_place import fused_in_place, in_place_operand
+from models.in_place import Pair, fused_in_place, in_place_operand
 from models.value_flow import Place, branches, called
 
 Spot = tuple[str, tuple[int, ...]]
@@ -155,7 +155,24 @@ class LocalBuffers:
                 pair(output, i.operands[n], index, True)
         if i.opcode in ("call", "while", "conditional"):
             self._through_bodies(i, out)
+        link = link_of(i.opcode)
+        if link is not None and link.role == "start" and link.form != "explicit":
+            for output, number, index in self._in_flight_in_place(i, link.opcode):
+                if number < len(i.operands):
+                    pair(output, i.operands[number], index, True)
         return out
+
+    def _in_flight_in_place(self, i: Instruction, wrapped: str) -> list[Pair]:
+        """Results that an operation in flight writes into the buffers of its operands."""
+        pairs = in_place_operand(replace(i, opcode=wrapped)) if wrapped != "sort" else ()
+        found = [((1, *output), n, index) for output, n, index in pairs]
+        for body, _ in self._bodies(i):
+            summary = self.summaries.get(body)
+            for at, origin in summary.passes.items() if summary is not None else ():
+                access = summary.accesses.get(origin) if summary is not None else None
+                if access is not None and access.writer is not None:
+                    found.append(((1, *at), *origin))
+        return found
 
     def _bodies(self, i: Instruction) -> list[tuple[str, list[str]]]:
         """The computations an instruction runs, each with the operands that become its parameters."""

@@ -74,6 +74,15 @@ def found(source: str) -> dict[str, list[str]]:
 
 SCHEDULED = ", is_scheduled=true"
 GATHER = "s = (f32[4], f32[8]) all-gather-start(p), dimensions={0}, replica_groups={{0,1}}"
+IN_FLIGHT = "s = ((f32[8], f32[2], s32[]), f32[8], s32[]) dynamic-update-slice-start(p, u, i)"
+IN_FLIGHT_CALL = "s = ((f32[8], f32[2], s32[]), f32[8], s32[]) async-start(p, u, i), calls=update"
+UPDATING = """update {
+  x = f32[8] parameter(0)
+  y = f32[2] parameter(1)
+  k = s32[] parameter(2)
+  ROOT z = f32[8] dynamic-update-slice(x, y, k)
+}
+"""
 DONE = "d = f32[8] copy-done(s)"
 UPDATE = "v = f32[8] dynamic-update-slice(p, u, i)"
 WRITE = 'v = f32[8] custom-call(p), custom_call_target="write", output_to_operand_aliasing={{}: (0, {})}'
@@ -133,6 +142,15 @@ PLANTED = [
            "k = ((f32[8], f32[8]), f32[8], s32[]) call-update(s, p)", "d = f32[8] call-done(k)", WRITE, SUM],
           "two { a = f32[8] parameter(0) b = f32[8] parameter(1) ROOT c = f32[8] add(a, b) }\n", SCHEDULED),
      "hazard-operand"),
+    ("an update in place is in flight while its operand is read",
+     text([*COPY[:3], IN_FLIGHT, "v = f32[8] negate(p)", "d = f32[8] dynamic-update-slice-done(s)", SUM],
+          flags=SCHEDULED),
+     text([*COPY[:3], "v = f32[8] negate(p)", IN_FLIGHT, "d = f32[8] dynamic-update-slice-done(s)", SUM],
+          flags=SCHEDULED), "hazard-output"),
+    ("the same around a computation",
+     text([*COPY[:3], IN_FLIGHT_CALL, "v = f32[8] negate(p)", "d = f32[8] async-done(s)", SUM], UPDATING, SCHEDULED),
+     text([*COPY[:3], "v = f32[8] negate(p)", IN_FLIGHT_CALL, "d = f32[8] async-done(s)", SUM], UPDATING, SCHEDULED),
+     "hazard-output"),
     ("a value is read after its buffer was updated in place",
      text([*COPY[:3], UPDATE, "d = f32[8] negate(p)", SUM], flags=SCHEDULED),
      text([*COPY[:3], "d = f32[8] negate(p)", UPDATE, SUM], flags=SCHEDULED), "hazard-overwrite"),
