@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from math import prod
 
 from models.expr import Const, Expr, Var, maximum, minimum
@@ -55,6 +56,39 @@ def reshape_chain(shapes: Sequence[Sizes], label: str, wrong: bool = False) -> O
             position = position + 1
         index = delinearize(position, after)
     return Obligation(box(shapes[0]), all_equal(index, names(shapes[0])), label=label)
+
+
+def same_digits(shapes: Sequence[Sizes], label: str, wrong: bool = False) -> Obligation:
+    """From a linear index: its index in the last shape by way of all of them is the one made directly. `wrong` takes
+    the shapes on the way one element further."""
+    total = prod(shapes[0])
+    position: Expr = Var("i")
+    for sizes in shapes:
+        position = linearize(delinearize(position, sizes), sizes)
+    by_way = delinearize(position + int(wrong), shapes[-1])
+    direct = delinearize(Var("i"), shapes[-1])
+    return Obligation((("i", Interval.of_size(total)),), all_equal(by_way, direct), label=label)
+
+
+def digits_in_bounds(shapes: Sequence[Sizes], label: str) -> Obligation:
+    """The index reached through all of the shapes lies within the last."""
+    index: list[Expr] = names(shapes[0])
+    for before, after in pairwise(shapes):
+        index = delinearize(linearize(index, before), after)
+    inside = conj(*(within(e, Interval.of_size(n)) for e, n in zip(index, shapes[-1], strict=True)))
+    return Obligation(box(shapes[0]), inside, label=label)
+
+
+def two_ways(shapes: Sequence[Sizes], label: str) -> Obligation:
+    """Through all of the shapes, or from the first to the last at once: the same index, by relation: a position of the
+    last shape that one way reaches from d, the other reaches too."""
+    first, last = shapes[0], shapes[-1]
+    index: list[Expr] = names(first)
+    for before, after in pairwise(shapes):
+        index = delinearize(linearize(index, before), after)
+    target = names(last, "x")
+    direct = delinearize(linearize(names(first), first), last)
+    return Obligation((*box(first), *box(last, "x")), all_equal(target, direct), all_equal(index, target), label)
 
 
 def tiled_position(index: Sequence[Expr], sizes: Sizes, tiles: Sequence[Sizes]) -> Expr:
@@ -154,12 +188,16 @@ TILINGS: list[tuple[Sizes, list[Sizes]]] = [
 
 
 def hard_set(seed: int = 0) -> Iterator[Obligation]:
-    """About a hundred obligations; the same for the same seed."""
+    """About 160 obligations; the same for the same seed."""
     r = random.Random(seed)
     for kind, chains in (("coprime", COPRIME_CHAINS), ("aligned", ALIGNED_CHAINS)):
         for number, chain in enumerate(chains):
             yield reshape_chain(chain, f"{kind} reshape chain {number}")
             yield reshape_chain(chain, f"{kind} reshape chain {number}, shifted", wrong=True)
+            yield same_digits(chain, f"{kind} digits {number}")
+            yield same_digits(chain, f"{kind} digits {number}, shifted", wrong=True)
+            yield digits_in_bounds(chain, f"{kind} digits {number} in bounds")
+            yield two_ways(chain, f"{kind} reshape chain {number}, two ways")
     for number, (sizes, tiles) in enumerate(TILINGS):
         label = f"tiling {number}"
         yield tiling_one_to_one(sizes, tiles, f"{label} one to one")
