@@ -120,20 +120,15 @@ def triangular_solve(op: Operation, output: int) -> Reads:
 
 
 def scan(op: Operation, output: int) -> Reads:
-    """A running sum along dimension 0 of f32[3,2], forwards or backwards, with the final carry."""
-    order = range(3)
-    if op.attributes.flag("is_reverse"):
-        order = range(2, -1, -1)
+    """A running sum of f32[3], forwards or backwards, with the final carry."""
+    order = range(2, -1, -1) if op.attributes.flag("is_reverse") else range(3)
     out: Reads = {}
-    for j in range(2):
-        carry: set[Read] = {(1, (j,))}
-        for i in order:
-            carry = carry | {(0, (i, j))}
-            if output == 0:
-                out[i, j] = carry
-        if output == 1:
-            out[j,] = carry
-    return out
+    carry: set[Read] = {(1, ())}
+    for i in order:
+        carry = carry | {(0, (i,))}
+        if output == 0:
+            out[i,] = carry
+    return out if output == 0 else {(): carry}
 
 
 def batch_norm_training(op: Operation, output: int) -> Reads:
@@ -230,13 +225,13 @@ DIRECT: dict[str, tuple[str, Callable[[Operation, int], Reads]]] = {
         select_and_scatter,
     ),
     "scan": (
-        _text("f32[3,2] ; f32[2]", "(f32[3,2], f32[2]) scan(p0, p1), dimensions={0}, num_carries=1, to_apply=step"),
+        _text("f32[3] ; f32[]", "(f32[3], f32[]) scan(p0, p1), dimensions={0}, num_carries=1, to_apply=step"),
         scan,
     ),
     "scan reversed": (
         _text(
-            "f32[3,2] ; f32[2]",
-            "(f32[3,2], f32[2]) scan(p0, p1), dimensions={0}, num_carries=1, is_reverse=true, to_apply=step",
+            "f32[3] ; f32[]",
+            "(f32[3], f32[]) scan(p0, p1), dimensions={0}, num_carries=1, is_reverse=true, to_apply=step",
         ),
         scan,
     ),

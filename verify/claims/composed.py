@@ -23,6 +23,7 @@ from verify.claims.index_range import index_range_parts
 from verify.claims.loop import owed_by_while
 from verify.claims.owed import OwedClaim
 from verify.claims.relation import Direction, piece_of
+from verify.claims.simplified import same_points
 from verify.claims.statement import Part, Statement
 from verify.claims.wording import at, runtime_words, shape_words, subject
 from verify.definitions.variables import arrays_of
@@ -42,6 +43,7 @@ def owed(composer: Composer, computation: Computation, instruction: Instruction,
         return instruction_maps(composer, computation, instruction, direction, number)
 
     out: list[OwedClaim] = []
+    before = len(composer.simplified)
     outputs = arrays_of(op.shape)
     inputs = [(k, at, leaf) for k, shape in enumerate(op.operands) for at, leaf in arrays_of(shape)]
     found = {(n, s.operand, s.position) for n in range(len(outputs)) for s in maps("output-to-input", n) if _says(s)}
@@ -52,6 +54,10 @@ def owed(composer: Composer, computation: Computation, instruction: Instruction,
             if (output, operand, position) in found:
                 both = [Subject(op, output, operand, output_shape, operand_shape, d, position) for d in _DIRECTIONS]
                 out += _pair(op, both, maps, index_width)
+    steps = tuple(composer.simplified[before:])
+    if steps:
+        words = f"{len(steps)} {'map' if len(steps) == 1 else 'maps'} on the way"
+        out.append(OwedClaim("simplify", words, lambda: [p for a, b in steps for p in same_points(a, b)]))
     return out
 
 

@@ -47,7 +47,7 @@ def converse_parts(
 def _pieces(maps: OperandMaps, direction: str, definition: Definition) -> list[Piece]:
     suffix = "" if direction == "output-to-input" else "_"
     found = [
-        match(m, n, "output-to-input" if not suffix else "input-to-output", definition.runtime, suffix).piece
+        match(m, n, "output-to-input" if not suffix else "input-to-output", definition, suffix).piece
         for n, m in enumerate(maps.maps)
     ]
     return [p for p in found if not p.is_empty]

@@ -61,12 +61,12 @@ def definition_parts(about: Subject, maps: OperandMaps | None, definition: Defin
         return wrong
     parts: list[Part] = []
     if maps.kind == "moves" and definition.kind == "reads":
-        parts.append(_refuted(f"the maps are marked as moving elements, and {about.op.opcode} computes new ones"))
+        parts.append(refuted(f"the maps are marked as moving elements, and {about.op.opcode} computes new ones"))
     if maps.kind == "reads" and definition.kind == "moves" and maps.maps:
-        parts.append(_refuted(f"the maps are marked as reading elements, and {about.op.opcode} moves them unchanged"))
+        parts.append(refuted(f"the maps are marked as reading elements, and {about.op.opcode} moves them unchanged"))
     if not definition.group_size and any(m.replica is not None for m in maps.maps):
-        parts.append(_refuted(f"a map to another device, and {about.op.opcode} reads its own"))
-    matched = [match(m, n, about.direction, definition.runtime) for n, m in enumerate(maps.maps)]
+        parts.append(refuted(f"a map to another device, and {about.op.opcode} reads its own"))
+    matched = [match(m, n, about.direction, definition) for n, m in enumerate(maps.maps)]
     matched = [m for m in matched if not m.piece.is_empty]
     for m in matched:
         parts += m.parts
@@ -86,14 +86,14 @@ def shape_errors(about: Subject, maps: OperandMaps) -> list[Part]:
     out: list[Part] = []
     for m in maps.maps:
         if len(m.dims) != source.rank or len(m.results) != target.rank:
-            out.append(_refuted(
+            out.append(refuted(
                 f"a map with {len(m.dims)} dims and {len(m.results)} results between arrays of rank {source.rank} "
                 f"and {target.rank}"
             ))  # fmt: skip
     return out
 
 
-def _refuted(words: str) -> Part:
+def refuted(words: str) -> Part:
     """What is false whatever the values: an obligation that says so."""
     return Part(Obligation((), FALSE, label=words), lambda _: words)
 
@@ -104,8 +104,6 @@ def _inside(about: Subject, piece: Piece, definition: Definition) -> list[Part]:
     into |= {f"x{j}": e for j, e in enumerate(piece.operand)}
     if piece.position is not None:
         into["q"] = piece.position
-    elif definition.group_size:
-        raise NotModelled("maps of a collective without a replica map")
 
     def words(point: dict[str, int]) -> str:
         when = runtime_words(point, [n for n, _ in piece.runtime])
@@ -245,7 +243,7 @@ def _apart(
     """Two pieces share no pair."""
     piece = first.piece
     second = match(
-        maps.maps[other.piece.number], other.piece.number, about.direction, definition.runtime, suffix="_"
+        maps.maps[other.piece.number], other.piece.number, about.direction, definition, suffix="_"
     ).piece
     loose = tuple((n, i) for n, i in second.runtime if n not in {m for m, _ in piece.runtime})
     statement = Statement((*piece.variables, *loose), piece.constraint_formulas)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from models.hlo.shape import ArrayShape
 from models.indexing.map_set import OperandMaps
 from models.interval import Interval
-from verify.claims.definition import Subject, shape_errors
+from verify.claims.definition import Subject, refuted, shape_errors
 from verify.claims.relation import piece_of
 from verify.claims.runtime import readings
 from verify.claims.statement import Part, Statement
@@ -50,9 +50,14 @@ def in_bounds_parts(about: Subject, maps: OperandMaps | None, group_size: int = 
         for reading in readings(m, piece):
             if reading is None:
                 continue
+            taken = f"a runtime variable is taken from operand {reading.operand}"
+            if reading.operand >= len(about.op.operands):
+                parts.append(refuted(f"{taken}, which does not exist"))
+                continue
             provider = about.op.operands[reading.operand]
             if not isinstance(provider, ArrayShape) or provider.rank != len(reading.index):
-                continue  # the definition's obligation about this variable is what fails
+                parts.append(refuted(f"{taken} at {len(reading.index)} coordinates"))
+                continue
 
             def read(point: dict[str, int], piece=piece, reading=reading, provider=provider) -> str:  # type: ignore[no-untyped-def]
                 return (

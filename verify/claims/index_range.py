@@ -45,8 +45,12 @@ def _fits(about: Subject, m: IndexingMap, number: int, machine: Interval, width:
         source = coordinates([point[n] for n, _ in piece.source])
         whose = about.output_words if about.direction == "output-to-input" else about.operand_words
         for e in terms:
-            if value_of(e, point) not in machine:
-                return f"at {whose}{source} the map computes {to_text(e)} = {value_of(e, point)}, beyond {width} bits"
+            try:
+                value = value_of(e, point)
+            except ZeroDivisionError:
+                return f"at {whose}{source} the map divides by zero in {to_text(e)}"
+            if value not in machine:
+                return f"at {whose}{source} the map computes {to_text(e)} = {value}, beyond {width} bits"
         return f"at {whose}{source} a bound of the map is beyond {width} bits"
 
     return statement.therefore(conj(*bounds), "fits machine integers", words)

@@ -276,8 +276,9 @@ class _Table:
 
         def build() -> list[Part]:
             maps = [m for m in self.forward(0) if m.operand in supplying]
-            runtime = next((self.define(0, k, ()).runtime for k in supplying if self.define(0, k, ()).runtime), ())
-            return partition_parts(op, output, maps, runtime)
+            definitions = [self.define(0, k, ()) for k in supplying]
+            definition = next((d for d in definitions if d.runtime), definitions[0])
+            return partition_parts(op, output, maps, definition)
 
         return OwedClaim("partition", "output 0", build, empty=not output.elements)
 

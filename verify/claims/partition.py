@@ -20,7 +20,7 @@ from verify.claims.relation import Piece
 from verify.claims.runtime import match
 from verify.claims.statement import Describe, Part, Statement
 from verify.claims.wording import at, coordinates, runtime_words
-from verify.definitions.definition import RuntimeRead
+from verify.definitions.definition import Definition
 from verify.formula import Formula, Not, conj, disj, eq, le, lt, within
 
 MANY = 8
@@ -39,22 +39,24 @@ class _Source:
 
 
 def partition_parts(
-    op: Operation, output: ArrayShape, supplying: Sequence[OperandMaps], runtime: Sequence[RuntimeRead]
+    op: Operation, output: ArrayShape, supplying: Sequence[OperandMaps], definition: Definition
 ) -> list[Part]:
-    """Disjoint and covering. Raises NotModelled for bounds and for maps with range variables."""
+    """Disjoint and covering; the definition names what is read at run time.
+
+    Raises NotModelled for bounds and for maps with range variables."""
     sources: list[_Source] = []
     for maps in supplying:
         if maps.kind == "bound":
             raise NotModelled(f"the maps to operand {maps.operand} are only a bound")
         for number, m in enumerate(maps.maps):
-            piece = match(m, number, "output-to-input", runtime).piece
+            piece = match(m, number, "output-to-input", definition).piece
             if piece.is_empty:
                 continue
             if piece.ranges or len(piece.source) != output.rank:
                 raise NotModelled("maps with range variables choose no single element")
             sources.append(_Source(maps.operand, piece))
     box = tuple((f"d{i}", Interval.of_size(n)) for i, n in enumerate(output.dimensions))
-    values: dict[str, Interval] = {f"r{k}": r.interval for k, r in enumerate(runtime)}
+    values: dict[str, Interval] = {f"r{k}": r.interval for k, r in enumerate(definition.runtime)}
     for s in sources:
         values.update({n: i for n, i in s.piece.runtime if n not in values})
     statement = Statement((*box, *values.items()))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
@@ -20,7 +20,7 @@ from models.interval import Interval
 from verify.claims.relation import Direction, Piece, piece_of
 from verify.claims.statement import Part, Statement, value_of
 from verify.claims.wording import at, operand_words
-from verify.definitions.definition import RuntimeRead
+from verify.definitions.definition import Definition, RuntimeRead
 from verify.formula import conj, eq
 
 _OPERAND = re.compile(r"operand\((\d+)\)")
@@ -75,12 +75,14 @@ def readings(m: IndexingMap, piece: Piece) -> tuple[Reading | None, ...]:
 
 
 def match(
-    m: IndexingMap, number: int, direction: Direction, reads: Sequence[RuntimeRead], suffix: str = ""
+    m: IndexingMap, number: int, direction: Direction, definition: Definition, suffix: str = ""
 ) -> Matched:
     """The map as a piece over the definition's r0.., with the obligations that its runtime variables are those.
 
-    A runtime variable that nothing in the definition reads is named u<number>_<k> and may hold anything.
+    A runtime variable that nothing in the definition reads is named u<number>_<k> and may hold anything. Where the
+    definition speaks of devices, a map without a replica part reads the reader's own.
     """
+    reads = definition.runtime
     unnamed = piece_of(m, number, direction, [(f"u{number}_{k}", v.interval) for k, v in enumerate(m.runtime)], suffix)
     own = readings(m, unnamed)
     chosen = [None if r is None else _closest(unnamed, r, reads) for r in own]
@@ -94,6 +96,9 @@ def match(
             met = interval.intersect(reads[k].interval)
             named.append((f"r{k}", interval if met.is_empty else met))
     piece = piece_of(m, number, direction, named, suffix)
+    if definition.group_size and piece.position is None:
+        own_position = () if "p" in dict(named) else (("p", Interval.of_size(definition.group_size)),)
+        piece = replace(piece, position=Var("p"), runtime=(*piece.runtime, *own_position))
     names = {old: Var(new) for (old, _), (new, _) in zip(unnamed.runtime, named, strict=True)}
     ranges = {name for name, _ in piece.ranges}
     shifting: set[str] = set()

@@ -16,8 +16,15 @@ def coordinates(values: Sequence[int]) -> str:
 
 
 def at(terms: Sequence[Expr], point: Mapping[str, int]) -> str:
-    """The coordinates that terms have at a point."""
-    return coordinates([value_of(e, point) for e in terms])
+    """The coordinates that terms have at a point; `undefined` where a term divides by zero there."""
+    return f"[{', '.join(_value(e, point) for e in terms)}]"
+
+
+def _value(e: Expr, point: Mapping[str, int]) -> str:
+    try:
+        return str(value_of(e, point))
+    except ZeroDivisionError:
+        return "undefined"
 
 
 def shape_words(shape: ArrayShape) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from models.errors import NotModelled
 from models.hlo.attributes import Word
 from models.hlo.module import Operation
-from verify.definitions.definition import Definition
+from verify.definitions.definition import Definition, Kind
 from verify.definitions.variables import arrays_of, d, identity, operand_array, output_array, require_static, x
-from verify.formula import FALSE, Formula, conj, eq, le, lt
+from verify.formula import FALSE, TRUE, Formula, conj, eq, le, lt
 
 
 def sort(op: Operation, output: int, operand: int) -> Definition:
@@ -46,21 +46,19 @@ def _lines(output: tuple[int, ...], operand: tuple[int, ...], free: Sequence[int
 def scan(op: Operation, output: int, operand: int) -> Definition:
     """Element i along the dimension depends on elements 0 to i of every input (on i and later ones when reversed) and
     on the initial carries; the final carries depend on whole lines. Outputs come before carries, inputs before initial
-    carries."""
+    carries. The body sees whole slices, so across the other dimensions only a bound is known."""
     (axis,) = op.attributes.integers("dimensions")
     carries = op.attributes.integer("num_carries", 0)
     out, into = output_array(op, output), operand_array(op, operand)
-    stacked = len(arrays_of(op.shape)) - carries
     initial = operand >= len(op.operands) - carries
-    is_carry = output >= stacked
-    require_static("scan", into if not initial else out)
-    # Coordinates without the dimension, for arrays that have it and arrays that do not.
-    outer_out = [d(i) for i in range(out.rank) if is_carry or i != axis]
-    outer_in = [x(j) for j in range(into.rank) if initial or j != axis]
-    parts: list[Formula] = [eq(a, b) for a, b in zip(outer_in, outer_out, strict=True)]
-    if not initial and not is_carry:
-        parts.append(le(d(axis), x(axis)) if op.attributes.flag("is_reverse") else le(x(axis), d(axis)))
-    return Definition("reads", out.dimensions, into.dimensions, conj(*parts))
+    is_carry = output >= len(arrays_of(op.shape)) - carries
+    for n in range(len(op.operands) - carries):
+        require_static("scan", operand_array(op, n))
+    kind: Kind = "reads" if operand_array(op, 0).rank == 1 else "bound"
+    if initial or is_carry:
+        return Definition(kind, out.dimensions, into.dimensions, TRUE)
+    order = le(d(axis), x(axis)) if op.attributes.flag("is_reverse") else le(x(axis), d(axis))
+    return Definition(kind, out.dimensions, into.dimensions, order)
 
 
 def cholesky(op: Operation, output: int, operand: int) -> Definition:
