@@ -1,37 +1,71 @@
 """Writing a tensor into memory by its layout, and reading it back.
 
-Memory is a dictionary from linear position (in elements) to element; positions that no element has are padding. The
-position of an element is found dimension by dimension: the physical index lists the logical one most major first, each
-tile splits the last dimensions into (which tile, where in the tile), and the position in the resulting box is
-row-major.
+Memory is a dictionary from place to element: the number of the memory (0 unless a dimension is split over several) and
+the linear position in it, in elements; places that no element has are padding. The position of an element is found
+dimension by dimension: the physical index lists the logical one most major first, each tile splits the last dimensions
+into (which tile, where in the tile), and the position in the resulting box is row-major.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import prod
 
 from models.errors import NotModelled
 from models.hlo.shape import ArrayShape
 from models.interpreter.value import Element, flat_index, indices, strides
 
-Memory = dict[int, Element]
+Place = tuple[int, int]
+"""Which memory, and the position in it."""
+Memory = dict[Place, Element]
 
 
 def position(shape: ArrayShape, index: Sequence[int]) -> int:
-    """Where the element with this logical index lies, counted in elements. Without a layout: row-major."""
+    """Where in its memory the element with this logical index lies, in elements. Without a layout: row-major."""
     digits, sizes = physical(shape, index)
     return flat_index(digits, strides(sizes))
 
 
-def physical(shape: ArrayShape, index: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The physical index after tiling and the sizes of the box it lies in."""
+def place(shape: ArrayShape, index: Sequence[int]) -> Place:
+    """The memory that holds the element, and its position there."""
+    memory = 0
+    digits, _ = _most_major_first(shape, index)
+    for k, digit in enumerate(digits):
+        cuts = _cuts(shape, k)
+        if cuts:
+            memory = memory * (len(cuts) + 1) + sum(1 for cut in cuts if cut <= digit)
+    return memory, position(shape, index)
+
+
+def _most_major_first(shape: ArrayShape, index: Sequence[int]) -> tuple[list[int], list[int]]:
     layout = shape.layout
     order = tuple(range(shape.rank - 1, -1, -1)) if layout is None else layout.minor_to_major
     if len(order) != shape.rank:
         order = tuple(range(shape.rank - 1, -1, -1))
-    digits = [index[d] for d in reversed(order)]
-    sizes = [shape.dimensions[d] for d in reversed(order)]
+    return [index[d] for d in reversed(order)], [shape.dimensions[d] for d in reversed(order)]
+
+
+def _cuts(shape: ArrayShape, k: int) -> tuple[int, ...]:
+    """Where the k-th physical dimension, counted from the most major one, is cut; () where it is whole."""
+    for split in () if shape.layout is None else shape.layout.split_configs:
+        if split.dimension == k:
+            return split.split_indices
+    return ()
+
+
+def physical(shape: ArrayShape, index: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The physical index in its memory after tiling and the sizes of the box it lies in. Every part of a dimension that
+    is cut takes the space of the longest."""
+    layout = shape.layout
+    digits, sizes = _most_major_first(shape, index)
+    for k, size in enumerate(sizes):
+        cuts = _cuts(shape, k)
+        if cuts:
+            starts = [0, *(cut for cut in cuts if cut <= digits[k])]
+            digits[k] -= starts[-1]
+            edges = [0, *cuts, size]
+            sizes[k] = max(b - a for a, b in pairwise(edges))
     for tile in () if layout is None else layout.tiles:
         digits, sizes = _tiled(digits, sizes, tile.dimensions)
     return tuple(digits), tuple(sizes)
@@ -75,13 +109,13 @@ def padded_size(shape: ArrayShape) -> int:
 
 
 def write_memory(shape: ArrayShape, data: Sequence[Element]) -> Memory:
-    """Each element at its position."""
-    return {position(shape, index): value for index, value in zip(indices(shape.dimensions), data, strict=True)}
+    """Each element at its place."""
+    return {place(shape, index): value for index, value in zip(indices(shape.dimensions), data, strict=True)}
 
 
 def read_memory(shape: ArrayShape, memory: Memory) -> list[Element] | None:
     """The tensor of this shape that the memory holds, row-major; None where it would read padding."""
-    positions = [position(shape, index) for index in indices(shape.dimensions)]
-    if any(p not in memory for p in positions):
+    places = [place(shape, index) for index in indices(shape.dimensions)]
+    if any(p not in memory for p in places):
         return None
-    return [memory[p] for p in positions]
+    return [memory[p] for p in places]

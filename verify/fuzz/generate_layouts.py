@@ -24,6 +24,11 @@ def layout_texts(draw: Draw) -> str:
     if draw(st.integers(0, 3)) == 0:
         kind = draw(st.sampled_from(("s4", "u4")))
         properties += "E(4)"
+    cut = [k for k, d in enumerate(reversed(order)) if dims[d] > 1 and draw(st.integers(0, 7)) == 0]
+    for k in cut:
+        size = dims[order[len(dims) - 1 - k]]
+        places = draw(st.lists(st.integers(1, size - 1), min_size=1, max_size=2, unique=True))
+        properties += f"SC({k}:{','.join(map(str, sorted(places)))})"
     text = ",".join(map(str, order)) + (f":{properties}" if properties else "")
     return f"{kind}[{','.join(map(str, dims))}]{{{text}}}"
 

@@ -8,7 +8,8 @@ from models.hlo.shape_text import parse_shape, print_shape
 from models.interpreter import layout as plain
 from models.interpreter.expression import evaluate
 from models.interpreter.value import indices
-from models.memory_size import padded_elements
+from models.memory_size import padded_elements, padding_elements
+from models.physical import part_count, part_expression, part_of
 from models.tiling import index_of, position_expression, position_of
 from verify.fuzz.generate_layouts import layout_texts
 from verify.fuzz.target import Failure, Target
@@ -31,22 +32,29 @@ def examine(text: str) -> tuple[str, ...]:
         raise Failure("layouts: two elements at one position", text)
     if plain.read_memory(shape, memory) != data:
         raise Failure("layouts: what was written is not read back", text)
-    size = plain.padded_size(shape)
+    size, parts = plain.padded_size(shape), part_count(shape)
+    which = part_expression(shape)
     for index in indices(shape.dimensions):
-        place = plain.position(shape, index)
-        if not 0 <= place < size:
-            raise Failure("layouts: an element outside the padded size", f"{index} at {place} of {size}")
-        if position_of(shape, index) != place:
-            raise Failure("layouts: another position", f"{index}: {position_of(shape, index)}, by definition {place}")
-        if evaluate(expression, {f"d{k}": i for k, i in enumerate(index)}) != place:
+        part, place = plain.place(shape, index)
+        if not 0 <= place < size or not 0 <= part < parts:
+            raise Failure("layouts: an element outside the padded size", f"{index} at {part}, {place} of {parts}, "
+                f"{size}")
+        if position_of(shape, index) != place or part_of(shape, index) != part:
+            found = part_of(shape, index), position_of(shape, index)
+            raise Failure("layouts: another position", f"{index}: {found}, by definition {(part, place)}")
+        values = {f"d{k}": i for k, i in enumerate(index)}
+        if evaluate(expression, values) != place or (which is not None and evaluate(which, values) != part):
             raise Failure("layouts: the expression gives another position", f"{index}")
-        if index_of(shape, place) != index:
-            raise Failure("layouts: the inverse gives another index", f"{index} at {place}: {index_of(shape, place)}")
-    for place in set(range(min(size, 4000))) - set(memory):
-        if index_of(shape, place) is not None:
-            raise Failure("layouts: padding has an index", f"position {place}: {index_of(shape, place)}")
-    if padded_elements(shape) != size:
-        raise Failure("layouts: another padded size", f"{padded_elements(shape)}, by definition {size}")
+        if index_of(shape, place, part) != index:
+            found_index = index_of(shape, place, part)
+            raise Failure("layouts: the inverse gives another index", f"{index} at {part}, {place}: {found_index}")
+    for part in range(parts):
+        for place in range(min(size, 2000)):
+            if (part, place) not in memory and index_of(shape, place, part) is not None:
+                raise Failure("layouts: padding has an index", f"{part}, {place}: {index_of(shape, place, part)}")
+    if padded_elements(shape) != size or padding_elements(shape) != size * parts - shape.elements:
+        found = padded_elements(shape), padding_elements(shape)
+        raise Failure("layouts: another padded size", f"{found}, by definition {size} in each of {parts} parts")
     return ("tiled" if shape.layout and shape.layout.tiles else "untiled", f"rank {shape.rank}")
 
 
