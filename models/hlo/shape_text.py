@@ -173,8 +173,7 @@ def read_layout(scanner: Scanner, rank: int) -> Layout:
         if order:
             scanner.expect(",", "or '}' in a layout")
         order.append(scanner.integer("a dimension number of the layout"))
-    # An empty order with a positive rank is what a layout of unknown order looks like; it says nothing wrong.
-    if (order or rank == 0) and sorted(order) != list(range(rank)):
+    if sorted(order) != list(range(rank)):
         raise scanner.error(
             f"the layout's order {{{','.join(map(str, order))}}} is no permutation of the {rank} dimensions", start
         )

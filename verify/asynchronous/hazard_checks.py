@@ -67,6 +67,8 @@ class Scene:
         return found
 
     def flights(self) -> Iterator[tuple[LocalBuffers, Flight]]:
+        if not self.context.chains.of_role("start"):
+            return
         for flight in flights(self.context.chains, self.locals):
             yield self.locals[flight.computation], flight
 
