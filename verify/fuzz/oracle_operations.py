@@ -244,6 +244,8 @@ def _of_maps(
     providers = {f"operand({k})": x for k, x in found.indices.items()}
     stated: Reads = Counter()
     for m in maps:
+        if any(r.provider == READER and place not in r.interval for r in m.runtime):
+            continue  # the reader's own place is not clamped: the map is not about this reader
         plain = reader(m, providers)
 
         def read(k: int, dims: Index, ranges: Index, m: IndexingMap = m, plain: Reader = plain) -> int:
