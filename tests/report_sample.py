@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from models.errors import Position
-from models.hlo.module import Instruction
-from models.hlo.shape import ArrayShape
 from verify.claim import ClaimResult, Related, Verdict
 from verify.results import (
     ClaimVerdict,
@@ -14,11 +12,12 @@ from verify.results import (
     ModuleResults,
     OperationVerdicts,
     Report,
+    Site,
 )
 
 
-def instruction(name: str, opcode: str, line: int) -> Instruction:
-    return Instruction(name, opcode, ArrayShape("f32", (2,)), position=Position(line, 3))
+def instruction(name: str, opcode: str, line: int) -> Site:
+    return Site(name, opcode, Position(line, 3))
 
 
 def sample() -> Report:

@@ -11,6 +11,7 @@ from models.hlo.module import Module
 from verify.claim import ClaimResult, Verdict
 from verify.engine_run import batch_engine, warm_engine
 from verify.expectation import expects, met_error, sections, settle
+from verify.file_cache import FileCache
 from verify.items import ITEM_KINDS, Item, judge_items, undecided
 from verify.obligation import Outcome
 from verify.options import Options
@@ -49,6 +50,7 @@ def check_sources(sources: Iterable[Source], options: Options, progress: Progres
     run.prover.settle(missing)
     for results in report.files:
         settle(results)
+    run.keep()
     return report
 
 
@@ -78,6 +80,8 @@ class _Run:
         from verify.instruction_claims import InstructionClaims
 
         self.items: list[tuple[FileResults, Item]] = []
+        self._cache = FileCache(self.options)
+        self._keys: dict[bytes, FileResults] = {}
         self.prover = Prover(self.options.selection)
         self._instructions = InstructionClaims(self.prover, self.options)
 
@@ -85,7 +89,13 @@ class _Run:
         results = FileResults(name, kind)
         try:
             text = read()
+            key = self._cache.key(name, text) if kind == "hlo" else b""
+            kept = self._cache.get(key, results) if key else None
+            if kept is not None:
+                return kept
             self._read(results, text)
+            if key:
+                self._keys[key] = results
             lines = [r.instruction.position.line for m in results.modules for r in m.instructions]
             lines += [item.content.line for r, item in self.items if r is results]
             results.suppressions = tuple(suppressions(text, name, lines))
@@ -101,6 +111,12 @@ class _Run:
                 ClaimResult(f"{name}#/input", "spec", name, "", 0, 0, "", "input", Verdict.INTERNAL, reason=reason)
             )
         return results
+
+    def keep(self) -> None:
+        """Keep the results of whole files for the next run."""
+        for key, results in self._keys.items():
+            self._cache.put(key, results)
+        self._cache.close()
 
     def all_named_found(self, report: Report) -> None:
         """Raise BadInput where an instruction that was asked for is in no module."""

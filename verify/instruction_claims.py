@@ -14,7 +14,7 @@ from verify.devices import device_counts
 from verify.module_claims import attach
 from verify.options import Options
 from verify.proving import Owed, Prover
-from verify.results import InstructionResult, ModuleResults, OperationVerdicts
+from verify.results import InstructionResult, ModuleResults, OperationVerdicts, Site
 
 COMPOSED: Final = frozenset({
     "fusion", "call", "while", "conditional", "async-start", "async-update", "async-done",
@@ -43,7 +43,7 @@ class InstructionClaims:
             for instruction in computation.instructions:
                 if takes(instruction.name):
                     verdicts = self._verdicts(computation, instruction, replicas, partitions)
-                    results.instructions.append(InstructionResult(computation.name, instruction, verdicts))
+                    results.instructions.append(InstructionResult(computation.name, Site.of(instruction), verdicts))
         attach(module, results, self._options)
         return results
 

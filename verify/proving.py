@@ -132,7 +132,7 @@ class Prover:
         verdicts: list[Verdict] = []
         engines: set[str] = set()
         assumptions: dict[str, None] = {}
-        ms, counterexample = 0.0, None
+        ms, counterexample, final = 0.0, None, True
         reasons: dict[Verdict, str] = {}
         for part in parts:
             assumptions |= dict.fromkeys(part.owed.assumptions)
@@ -141,6 +141,7 @@ class Prover:
                 reasons.setdefault(part.failure[0], _named(part.owed, part.failure[1]))
             for number in part.numbers:
                 outcome = self.outcomes[number] or Outcome("unknown", reason=missing, final=False)
+                final = final and outcome.final
                 verdict = Verdict(outcome.verdict)
                 engines.update(outcome.engines)
                 ms += outcome.ms
@@ -155,7 +156,7 @@ class Prover:
         verdict = worst(verdicts)
         return ClaimVerdict(
             name, verdict, tuple(sorted(engines)), ms, counterexample if verdict is Verdict.REFUTED else None,
-            reasons.get(verdict), tuple(assumptions),
+            reasons.get(verdict), tuple(assumptions), final,
         )
 
 

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from verify.claim import ClaimResult, Related, Verdict
 
@@ -36,19 +36,37 @@ def source_digest() -> bytes:
     return state.digest()
 
 
+def open_cache(path: Path | None, table: str) -> sqlite3.Connection | None:
+    """The cache file, with a table of its own; None without a path or where the file cannot be used."""
+    if path is None:
+        return None
+    connection = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(path, timeout=10, isolation_level=None)
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute(table)
+    except (sqlite3.Error, OSError):
+        if connection is not None:
+            connection.close()
+        return None
+    return connection
+
+
+def record_from(data: dict[str, Any]) -> ClaimResult:
+    """A record from its fields as JSON data, with no time spent on it. Raises TypeError, KeyError and ValueError."""
+    return ClaimResult(**{
+        **data, "verdict": Verdict(data["verdict"]), "related": tuple(Related(**r) for r in data["related"]),
+        "engines": tuple(data["engines"]), "assumptions": tuple(data["assumptions"]), "ms": 0.0,
+    })  # fmt: skip
+
+
 class RecordCache:
     """A cache file, or none (`path` None). One that cannot be used is left alone, and nothing is kept."""
 
     def __init__(self, path: Path | None) -> None:
-        self._connection: sqlite3.Connection | None = None
-        if path is None:
-            return
-        with suppress(sqlite3.Error, OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(path, timeout=10, isolation_level=None)
-            self._connection.execute("PRAGMA journal_mode=WAL")
-            self._connection.execute("PRAGMA synchronous=NORMAL")
-            self._connection.execute(_TABLE)
+        self._connection = open_cache(path, _TABLE)
 
     def get(self, key: bytes) -> ClaimResult | None:
         """What is kept under a key, with no time spent on it."""
@@ -57,11 +75,7 @@ class RecordCache:
         with suppress(sqlite3.Error, ValueError, TypeError, KeyError):
             row = self._connection.execute("SELECT record FROM record WHERE key = ?", (_digest(key),)).fetchone()
             if row is not None:
-                data = json.loads(row[0])
-                data["verdict"] = Verdict(data["verdict"])
-                data["related"] = tuple(Related(**r) for r in data["related"])
-                data["engines"], data["assumptions"] = tuple(data["engines"]), tuple(data["assumptions"])
-                return ClaimResult(**{**data, "ms": 0.0})
+                return record_from(json.loads(row[0]))
         return None
 
     def put(self, key: bytes, record: ClaimResult) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from models.errors import Position
 from models.hlo.module import Instruction
 from verify.claim import ClaimResult, Exit, Verdict
 
@@ -39,12 +40,14 @@ class ClaimVerdict:
     counterexample: str | None = None
     reason: str | None = None
     assumptions: tuple[str, ...] = ()
+    final: bool = True
+    """False where another run may decide otherwise: time or memory ran out, or the run was ended."""
 
 
 class OperationVerdicts:
     """The claims of one operation, filled in when they are decided."""
 
-    __slots__ = ("claims", "extra")
+    __slots__ = ("claims",)
 
     def __init__(self, claims: tuple[ClaimVerdict, ...] = ()) -> None:
         self.claims = claims
@@ -54,12 +57,25 @@ class OperationVerdicts:
         return all(c.verdict is Verdict.PROVED for c in self.claims)
 
 
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What a report says of an instruction: the rest of it is not kept."""
+
+    name: str
+    opcode: str
+    position: Position
+
+    @classmethod
+    def of(cls, instruction: Instruction) -> Site:
+        return cls(instruction.name, instruction.opcode, instruction.position)
+
+
 @dataclass(slots=True)
 class InstructionResult:
     """One instruction with the verdicts of its operation, and those that concern it alone."""
 
     computation: str
-    instruction: Instruction
+    instruction: Site
     shared: OperationVerdicts
     own: list[ClaimVerdict] = field(default_factory=list)
 
