@@ -23,7 +23,12 @@ Linear = tuple[tuple[int, int], ...]
 
 def combine(x: Affine, a: int, y: Affine, b: int) -> Affine:
     """a * x + b * y."""
-    result = {c: a * v for c, v in x.items()} if a else {}
+    if a == 1:
+        result = dict(x)
+    elif a:
+        result = {c: a * v for c, v in x.items()}
+    else:
+        result = {}
     for c, v in y.items():
         total = result.get(c, 0) + b * v
         if total:

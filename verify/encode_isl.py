@@ -222,23 +222,20 @@ class _Encoder:
                 self._floordiv(combine(rest, 1, other, by), divisor, scope),
                 scope,
             )  # fmt: skip
-        # The multiples of the divisor come out exactly: (c * f + g) floordiv c = f + g floordiv c.
-        whole = {c: v // divisor for c, v in x.items() if v // divisor}
-        rest = {c: v % divisor for c, v in x.items() if v % divisor}
-        common = gcd(divisor, *(v for c, v in rest.items() if c != CONSTANT))
-        if common == divisor or not any(c != CONSTANT for c in rest):
-            return whole
-        whole, rest = {}, dict(x)
-        common = gcd(divisor, *(v for c, v in rest.items() if c != CONSTANT))
+        common = gcd(divisor, *(v for c, v in x.items() if c != CONSTANT))
+        if common == divisor:  # (c * f + k) floordiv c = f + k floordiv c
+            return {c: v // divisor for c, v in x.items() if v // divisor}
+        rest = x
         if common > 1:  # (g * f + k) floordiv (g * c) = (f + k floordiv g) floordiv c
-            rest = {c: v // common for c, v in rest.items() if v // common}
-        divisor //= common
-        inner = next(iter(c for c in rest if c != CONSTANT))
-        if rest[inner] == 1 and len(rest) - (CONSTANT in rest) == 1 and inner in self.quotient_of:
-            # (f floordiv a + k) floordiv b = (f + a * k) floordiv (a * b): quotients of one form share their columns.
-            form, by = self.quotient_of[inner]
-            flat = self._floordiv(combine(dict(form), 1, {CONSTANT: rest.get(CONSTANT, 0)}, by), by * divisor, scope)
-            return combine(whole, 1, flat, 1)
+            rest = {c: v // common for c, v in x.items() if v // common}
+            divisor //= common
+        if len(rest) - (CONSTANT in rest) == 1:
+            inner = next(c for c in rest if c != CONSTANT)
+            if rest[inner] == 1 and inner in self.quotient_of:
+                # (f floordiv a + k) floordiv b = (f + a * k) floordiv (a * b): quotients of one form share columns.
+                form, by = self.quotient_of[inner]
+                flat = combine(dict(form), 1, {CONSTANT: rest.get(CONSTANT, 0)}, by)
+                return self._floordiv(flat, by * divisor, scope)
         key = (tuple(sorted(rest.items())), divisor)
         column = self.quotients.get(key)
         if column is None:
@@ -247,7 +244,7 @@ class _Encoder:
             self.quotient_of[column] = key
             meaning.add_row(combine(rest, 1, {column: 1}, -divisor), False)
             meaning.add_row(combine(combine(rest, -1, {column: 1}, divisor), 1, {CONSTANT: divisor - 1}, 1), False)
-        return combine(whole, 1, {column: 1}, 1)
+        return {column: 1}
 
     def _extremum(self, op: str, x: Affine, y: Affine, scope: _Scope) -> Affine:
         if x == y:

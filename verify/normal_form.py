@@ -35,7 +35,9 @@ def written_the_same(left: Expr, right: Expr) -> bool:
     """The two terms have the same normal form, their variables' names kept."""
     if left is right:
         return True
-    if left.free != right.free:
+    if left.free != right.free or type(left) is not type(right):
+        return False
+    if isinstance(left, Binary) and isinstance(right, Binary) and left.op != right.op:
         return False
     place = _Place({name: name for name in left.free})
     return place.term(left) == place.term(right)
