@@ -189,13 +189,62 @@ def _once(about: Subject, maps: OperandMaps, matched: Sequence[Matched], definit
     if definition.iteration:
         determined = solve(dict(definition.iteration), _conditions(definition.predicate))
         if len(determined) < len(definition.iteration):
-            raise NotModelled("how often an element is read, where one output may read it several times")
+            return _paired(about, [m.piece for m in matched], definition)
     for m in matched:
         parts += _determined(about, m)
     for k, first in enumerate(matched):
         for other in matched[k + 1 :]:
             parts.append(_apart(about, maps, first, other, definition))
     return parts
+
+
+def _paired(about: Subject, pieces: Sequence[Piece], definition: Definition) -> list[Part]:
+    """An element may be read several times: the map and the definition read it equally often, because range and
+    iteration variables go together one by one. Raises NotModelled where their intervals do not match."""
+    unpaired = "how often an element is read, where one output may read it several times"
+    if not pieces:
+        return []  # that some map is missing is owed elsewhere
+    if len(pieces) > 1 or len(pieces[0].ranges) != len(definition.iteration):
+        raise NotModelled(unpaired)
+    (piece,) = pieces
+    left = list(definition.iteration)
+    partner: dict[str, str] = {}
+    for name, interval in piece.ranges:
+        found = next((n for n, i in left if i == interval), None)
+        if found is None:
+            raise NotModelled(unpaired)
+        left.remove((found, interval))
+        partner[name] = found
+    into: dict[str, Expr] = {f"d{i}": e for i, e in enumerate(piece.output)}
+    into |= {f"x{j}": e for j, e in enumerate(piece.operand)}
+    into |= {w: Var(s) for s, w in partner.items()}
+    into |= {"q": piece.position} if piece.position is not None else {}
+
+    def read(point: dict[str, int]) -> str:
+        return (
+            f"{about.output_words}{at(piece.output, point)} reads {about.operand_words} at "
+            f"{at(piece.operand, point)} more often by the map than by the definition of {about.op.opcode}"
+        )
+
+    of_map = Statement(piece.variables, piece.constraint_formulas)
+    parts = of_map.conclusions([replace_variables(definition.predicate, into)], "read as often", read)
+    output = [Var(f"d{i}") for i in range(len(definition.output_sizes))]
+    operand = [Var(f"x{j}") for j in range(len(definition.operand_sizes))]
+    source, target = (output, operand) if about.direction == "output-to-input" else (operand, output)
+    walked: dict[str, Expr] = {s: Var(w) for s, w in partner.items()}
+    walked |= {n: e for (n, _), e in zip(piece.source, source, strict=True)}
+    goals = [eq(substitute(e, walked), t) for e, t in zip(piece.results, target, strict=True)]
+    goals += [replace_variables(c, walked) for c in piece.constraint_formulas]
+    goals += [within(e, i) for (_, i), e in zip(piece.source, source, strict=True)]
+
+    def unread(point: dict[str, int]) -> str:
+        return (
+            f"{about.output_words}{at(output, point)} reads {about.operand_words} at {at(operand, point)} more often "
+            f"by the definition of {about.op.opcode} than by the map"
+        )
+
+    of_definition = Statement(definition_variables(definition), (definition.predicate,))
+    return parts + of_definition.conclusions(goals, "read as often", unread)
 
 
 def _determined(about: Subject, m: Matched) -> list[Part]:

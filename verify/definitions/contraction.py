@@ -53,39 +53,34 @@ def dot(op: Operation, output: int, operand: int) -> Definition:
 
 
 def ragged_dot(op: Operation, output: int, operand: int) -> Definition:
-    """A dot whose left rows are cut into groups at run time, each meeting its own slice of the right operand.
+    """A dot whose left operand is cut into groups along one dimension at run time.
 
-    Where the groups end is known at run time only, and rows beyond the last group read nothing, so of both arrays only
-    a bound is known: any group may be the row's. The sizes are read as far as it takes to find the row, at most along
-    their last dimension.
+    Cut along a free dimension, each row meets the slice of the right operand of its group; along a contracting one, the
+    result has one slice per group, first of its dimensions, that sums the group's part; along a batch one, each group is
+    computed as it is in a plain dot. Where groups end is known at run time only, and what lies beyond the last group is
+    not read, so of all operands only a bound is known: any group may be the one.
     """
     ragged = op.attributes.integers("lhs_ragged_dims")
     if len(ragged) != 1:
         raise NotModelled("ragged-dot without exactly one ragged dimension")
     lhs, rhs, out = operand_array(op, 0), operand_array(op, 1), output_array(op, output)
+    for shape in (lhs, rhs):
+        require_static("ragged-dot", shape)
     batch = [op.attributes.integers(f"{side}_batch_dims") for side in ("lhs", "rhs")]
     contracting = [op.attributes.integers(f"{side}_contracting_dims") for side in ("lhs", "rhs")]
     groups = op.attributes.integers("rhs_group_dims")
-    if ragged[0] in contracting[0] or ragged[0] in batch[0]:
-        raise NotModelled("ragged-dot along a contracting or batch dimension")
-    for shape in (lhs, rhs):
-        require_static("ragged-dot", shape)
+    first = 1 if ragged[0] in contracting[0] else 0  # the slice of a group comes first
     free = [j for j in range(lhs.rank) if j not in batch[0] and j not in contracting[0]]
-    place = {j: i for i, j in enumerate((*batch[0], *free))}
+    place = {j: first + i for i, j in enumerate((*batch[0], *free))}
+    own = [j for j in range(rhs.rank) if j not in batch[1] and j not in contracting[1] and j not in groups]
+    if first + len(place) + len(own) != out.rank:
+        raise NotModelled("ragged-dot whose output rank does not follow from its operands")
+    parts: list[Formula] = []
     if operand == 0:
         parts = [eq(x(j), d(i)) for j, i in place.items()]
     elif operand == 1:
-        own = [j for j in range(rhs.rank) if j not in batch[1] and j not in contracting[1] and j not in groups]
-        parts = [eq(x(j), d(i)) for i, j in enumerate(batch[1])]
-        parts += [eq(x(j), d(len(place) + i)) for i, j in enumerate(own)]
-    else:
-        sizes = operand_array(op, 2)
-        # The group sizes may be given once, or per element of the batch and free dimensions before the ragged one.
-        before = (*batch[0], *(j for j in free if j < ragged[0]))
-        if sizes.rank not in (1, len(before) + 1):
-            raise NotModelled("ragged-dot with group sizes of an unexpected rank")
-        parts = [eq(x(i), d(place[j])) for i, j in enumerate(before)] if sizes.rank > 1 else []
-        return Definition("bound", out.dimensions, sizes.dimensions, conj(*parts))
+        parts = [eq(x(j), d(first + i)) for i, j in enumerate(batch[1])]
+        parts += [eq(x(j), d(first + len(place) + i)) for i, j in enumerate(own)]
     return Definition("bound", out.dimensions, operand_array(op, operand).dimensions, conj(*parts))
 
 
