@@ -8,7 +8,7 @@ from models.hlo.module import Operation
 from models.interval import Interval
 from verify.definitions.definition import Definition
 from verify.definitions.variables import d, operand_array, output_array, require_static, x
-from verify.formula import TRUE, Compare, Formula, conj, conjuncts, eq
+from verify.formula import FALSE, TRUE, Compare, Formula, conj, conjuncts, eq
 
 
 def reduce(op: Operation, output: int, operand: int) -> Definition:
@@ -56,9 +56,9 @@ def ragged_dot(op: Operation, output: int, operand: int) -> Definition:
     """A dot whose left operand is cut into groups along one dimension at run time.
 
     Cut along a free dimension, each row meets the slice of the right operand of its group; along a contracting one, the
-    result has one slice per group, first of its dimensions, that sums the group's part; along a batch one, each group is
-    computed as it is in a plain dot. Where groups end is known at run time only, and what lies beyond the last group is
-    not read, so of all operands only a bound is known: any group may be the one.
+    result has one slice per group, first of its dimensions, that sums its part. Where groups end is known at run time
+    only, and what lies beyond the last group is not read, so of all operands only a bound is known: any group may be
+    the one. Cut along a batch dimension the groups change nothing, and it is a plain dot.
     """
     ragged = op.attributes.integers("lhs_ragged_dims")
     if len(ragged) != 1:
@@ -68,6 +68,10 @@ def ragged_dot(op: Operation, output: int, operand: int) -> Definition:
         require_static("ragged-dot", shape)
     batch = [op.attributes.integers(f"{side}_batch_dims") for side in ("lhs", "rhs")]
     contracting = [op.attributes.integers(f"{side}_contracting_dims") for side in ("lhs", "rhs")]
+    if ragged[0] in batch[0]:
+        if operand < 2:
+            return dot(op, output, operand)
+        return Definition("reads", out.dimensions, operand_array(op, 2).dimensions, FALSE)
     groups = op.attributes.integers("rhs_group_dims")
     first = 1 if ragged[0] in contracting[0] else 0  # the slice of a group comes first
     free = [j for j in range(lhs.rank) if j not in batch[0] and j not in contracting[0]]
