@@ -10,6 +10,7 @@ from models.async_sugar import desugar, has_sugar
 from models.hlo.attributes import Attributes, AttributeValue, ComputationRef
 from models.hlo.module import Computation, Instruction, Module, Operation
 from models.indexing.composer import Composer
+from models.indexing.module_maps import composer_of
 from verify.devices import device_counts
 from verify.module_claims import attach
 from verify.options import Options
@@ -37,7 +38,7 @@ class InstructionClaims:
         results = ModuleResults(label)
         replicas, partitions = device_counts(module)
         generic = desugar(module) if has_sugar(module) else module
-        self._composer = Composer(generic, replicas, partitions)
+        self._composer = composer_of(generic, replicas, partitions)
         takes = self._options.selection.takes_instruction
         for computation in generic.computations:
             for instruction in computation.instructions:

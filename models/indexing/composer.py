@@ -23,6 +23,7 @@ from models.indexing.box import bounds, holds_data
 from models.indexing.map_set import Kind, OperandMaps
 from models.indexing.providers import named, operand_number, resolved
 from models.indexing.route import Direction, Reached, Route, join, joint_kind
+from models.indexing.tidy import used_variables_only
 from models.indexing_map import IndexingMap, identity
 
 MOST_MAPS: Final = 2048
@@ -62,6 +63,9 @@ class Composer:
     ) -> None:
         self.module, self._replicas, self._partitions = module, replicas, partitions
         self._simplify = simplify
+        self.simplified: list[tuple[IndexingMap, IndexingMap]] = []
+        """What was simplified on the way, in order, each map once: before and after."""
+        self._seen: set[IndexingMap] = set()
         self._plain: dict[tuple[Operation, Direction, int], tuple[OperandMaps, ...] | NotModelled] = {}
         self._operations: dict[tuple[str, str], Operation] = {}
         self._callees: dict[tuple[str, Direction, int, Position], tuple[Step, ...]] = {}
@@ -153,7 +157,13 @@ class Composer:
         joined = join(first, second, direction)
         if self._simplify is None or joined is first or joined.map.is_trivially_empty:
             return joined
-        return Route(self._simplify(joined.map), joined.tables)
+        after = self._simplify(joined.map)
+        if after == joined.map:
+            return joined
+        if joined.map not in self._seen:
+            self._seen.add(joined.map)
+            self.simplified.append((joined.map, after))
+        return Route(used_variables_only(after), joined.tables)
 
     def _steps(
         self, computation: Computation, instruction: Instruction, position: Position, direction: Direction, why: str

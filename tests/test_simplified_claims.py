@@ -1,0 +1,40 @@
+"""What a simplification on the way through a fusion owes: proved when right, refuted when planted wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from models.map_text import parse_map
+from verify.claims.simplified import same_points
+from verify.portfolio import prove
+
+BOX = ", domain: d0 in [0, 9], s0 in [0, 3]"
+CASES = [
+    ("(d0)[s0] -> ((d0 * 4 + s0) / 4)" + BOX, "(d0)[s0] -> (d0)" + BOX, "proved"),
+    ("(d0)[s0] -> (d0)" + BOX + ", d0 * 4 + s0 in [0, 19]", "(d0)[s0] -> (d0), domain: d0 in [0, 4], s0 in [0, 3]",
+     "proved"),
+    ("(d0) -> (d0), domain: d0 in [0, 9], d0 mod 2 in [3, 4]", "KNOWN EMPTY", "proved"),
+    ("(d0)[s0] -> ((d0 * 4 + s0) / 4)" + BOX, "(d0)[s0] -> (d0 + 1)" + BOX, "refuted"),
+    ("(d0)[s0] -> (d0)" + BOX, "(d0)[s0] -> (d0), domain: d0 in [0, 8], s0 in [0, 3]", "refuted"),
+    ("(d0)[s0] -> (d0)" + BOX + ", d0 + s0 in [0, 9]", "(d0)[s0] -> (d0)" + BOX, "refuted"),
+    ("(d0) -> (d0), domain: d0 in [0, 9]\nreplica id:\n(d0) -> (d0 / 5), domain: d0 in [0, 9]",
+     "(d0) -> (d0), domain: d0 in [0, 9]\nreplica id:\n(d0) -> (0), domain: d0 in [0, 9]", "refuted"),
+    ("(d0) -> (d0), domain: d0 in [0, 9]", "KNOWN EMPTY", "refuted"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after", "verdict"), CASES)
+def test_what_a_simplification_owes(before: str, after: str, verdict: str) -> None:
+    verdicts = [prove(p.obligation) for p in same_points(parse_map(before), parse_map(after))]
+    assert ("refuted" if any(v.verdict == "refuted" for v in verdicts) else "proved") == verdict
+    assert {v.verdict for v in verdicts} <= {"proved", "refuted"}
+
+
+def test_counterexamples_are_told() -> None:
+    before, after = parse_map(CASES[3][0]), parse_map(CASES[3][1])
+    told = [
+        p.describe(dict(outcome.model))
+        for p in same_points(before, after)
+        if (outcome := prove(p.obligation)).verdict == "refuted"
+    ]
+    assert any("and now gives" in text for text in told)
