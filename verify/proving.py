@@ -122,6 +122,7 @@ class Prover:
 
     def settle(self, missing: str) -> None:
         """Fill in the verdicts of everything gathered; `missing` is the reason for what was not decided."""
+        self.outcomes += [None] * (len(self._obligations) - len(self.outcomes))
         for work in self._works:
             by_claim: dict[str, list[_Part]] = {}
             for part in work.parts:

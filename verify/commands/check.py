@@ -65,6 +65,9 @@ def command(**given: Any) -> int:
 
     try:
         settings = merged(given)
+        form = settings.get("format") or "text"
+        if form not in FORMATS:
+            raise BadInput(f"format {form!r}: one of {', '.join(FORMATS)}")
         outputs = [_output(o) for o in settings.get("output", ())]
         outputs += [_output(f"svg={given['svg']}")] if given["svg"] else []
         report = checked(settings, given["quiet"])
@@ -75,7 +78,6 @@ def command(**given: Any) -> int:
             write_file(path, FORMATS[form](judged, Style()))
         colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
         style = Style(given["verbose"] - given["quiet"], colour)
-        form = settings.get("format") or "text"
         write_standard_output(form, judged, style)
         if given["stats"]:
             for line in text.stage_lines(report):

@@ -65,15 +65,15 @@ FORMATS: Final[dict[str, Callable[[Judged, Style], Iterator[str]]]] = {
 
 
 def write_standard_output(form: str, judged: Judged, style: Style) -> None:
-    """Write a report to standard output. Raises BadInput when that is full."""
+    """Write a report to standard output, or as much of it as its reader takes. Raises BadInput when that is full."""
     try:
         sys.stdout.writelines(FORMATS[form](judged, style))
         sys.stdout.flush()
-    except BrokenPipeError:
-        raise
     except OSError as error:
         # What is still in the buffer cannot be written either; closing would only fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return  # who reads has seen enough
         raise BadInput(f"standard output: {(error.strerror or str(error)).lower()}") from error
 
 

@@ -1,0 +1,260 @@
+"""`hloproof check` from files to exit status, on modules small enough to know the answer."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import models.indexing
+from models.hlo.module import Operation
+from models.indexing import OperandMaps
+from models.indexing_map import identity
+from verify.cli import run
+from verify.specs_folder import specs_folder
+
+ROOT = Path(__file__).parents[1]
+EXAMPLE = str(specs_folder() / "examples" / "attention.hlo")
+REVERSE = "HloModule m\n\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] reverse(p), dimensions={0}\n}\n"
+OPAQUE = "HloModule m\n\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] frobnicate(p)\n}\n"
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A working folder and a cache of its own for every test."""
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def check(*arguments: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    status = run(["check", "--jobs", "1", *arguments])
+    said = capsys.readouterr()
+    return status, said.out, said.err
+
+
+def check_json(*arguments: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, Any]:
+    status, out, _ = check(*arguments, "--format", "json", capsys=capsys)
+    return status, json.loads(out)
+
+
+def test_the_example_is_proved(capsys: pytest.CaptureFixture[str]) -> None:
+    status, data = check_json(EXAMPLE, capsys=capsys)
+    assert status == 0
+    summary = data["summary"]
+    assert summary["proved"] > 150 and summary["refuted"] == summary["unknown"] == summary["internal"] == 0
+    assert all(c["complete"] == c["instructions"] for c in summary["per_opcode"].values())
+    schema = json.loads((ROOT / "verify" / "report" / "schema.json").read_text())
+    pytest.importorskip("jsonschema").validate(data, schema)
+
+
+def test_the_second_time_the_cache_answers_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    def timeless(data: Any) -> Any:
+        return {**data, "obligations": [{**o, "ms": 0} for o in data["obligations"]]}
+
+    first, second = (check_json(EXAMPLE, capsys=capsys) for _ in range(2))
+    assert timeless(first[1]) == timeless(second[1])
+    assert all(o["ms"] == 0 for o in second[1]["obligations"])
+
+
+def test_the_output_does_not_depend_on_jobs(capsys: pytest.CaptureFixture[str]) -> None:
+    reports = []
+    for jobs in ("1", "2"):
+        assert run(["check", EXAMPLE, "--no-cache", "--format", "json", "--jobs", jobs]) == 0
+        reports.append(re.sub(r'"ms": [0-9.]+', "", capsys.readouterr().out))
+    assert reports[0] == reports[1]
+
+
+def wrong_reverse(op: Operation, output: int = 0) -> tuple[OperandMaps, ...]:
+    return (OperandMaps(0, "moves", (identity(op.operands[0].dimensions),)),)  # type: ignore[union-attr]
+
+
+def test_a_wrong_map_is_refuted_in_the_readers_terms(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("m.hlo").write_text(REVERSE)
+    monkeypatch.setattr(models.indexing, "output_to_input", wrong_reverse)
+    status, out, _ = check("m.hlo", "--no-cache", capsys=capsys)
+    assert status == 1
+    assert re.search(r"m\.hlo:5:3: refuted definition of r: output\[\d\] reads operand 0 at \[\d\]", out)
+    status, out, _ = check("m.hlo", "--no-cache", "--only", "in-bounds", capsys=capsys)
+    assert status == 0 and "refuted" not in out
+    status, out, _ = check("m.hlo", "--no-cache", "--only", "definition", "--severity", "definition=off", capsys=capsys)
+    assert status == 0
+
+
+def test_fail_fast_ends_with_the_refutation(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("m.hlo").write_text(REVERSE)
+    monkeypatch.setattr(models.indexing, "output_to_input", wrong_reverse)
+    status, out, _ = check("m.hlo", EXAMPLE, "--no-cache", "--fail-fast", capsys=capsys)
+    assert status == 1 and "refuted" in out
+
+
+def test_an_opcode_that_is_not_known_is_unknown_with_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.hlo").write_text(OPAQUE)
+    status, data = check_json("m.hlo", capsys=capsys)
+    assert status == 3 and data["summary"]["per_opcode"]["frobnicate"] == {"instructions": 1, "complete": 0}
+    assert any("frobnicate" in o["reason"] for o in data["obligations"] if o["verdict"] == "unknown")
+    assert check("m.hlo", "--allow-unknown", capsys=capsys)[0] == 0
+
+
+def test_a_bad_file_does_not_take_the_others_with_it(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.hlo").write_text("HloModule a\n\nENTRY e {\n  ROOT p = f32[4] parameter(\n}\n")
+    Path("b.hlo").write_text(REVERSE)
+    status, out, err = check("a.hlo", "b.hlo", capsys=capsys)
+    assert status == 2 and "b.hlo: 2 instructions" in out
+    place, _, caret = err.partition("\n")
+    assert re.match(r"a\.hlo:\d+:\d+: ", place) and "^" in caret and "Traceback" not in err
+
+
+def test_folders_standard_input_and_kinds(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("dumps/inner").mkdir(parents=True)
+    Path("dumps/inner/module_0001.m.txt").write_text(REVERSE)
+    Path("dumps/notes.md").write_text("not an input")
+    status, out, _ = check("dumps", capsys=capsys)
+    assert status == 0 and out.startswith("dumps/inner/module_0001.m.txt: 2 instructions")
+    Path("m.dump").write_text(REVERSE)
+    assert check("m.dump", capsys=capsys)[0] == 2
+    assert check("m.dump", "--kind", "hlo", capsys=capsys)[0] == 0
+    stdin = io.TextIOWrapper(io.BytesIO(REVERSE.encode()))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    status, out, _ = check("-", capsys=capsys)
+    assert status == 0 and out.startswith("-: 2 instructions")
+
+
+def test_modules_of_one_name_in_one_file_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.hlo").write_text(REVERSE + "\n// -----\n\n" + REVERSE)
+    _, data = check_json("m.hlo", capsys=capsys)
+    ids = [o["id"] for o in data["obligations"]]
+    assert len(set(ids)) == len(ids) and {o["module"] for o in data["obligations"]} == {"m", "m@2"}
+    assert {o["line"] for o in data["obligations"]} == {5, 14}
+
+
+def test_one_instruction(capsys: pytest.CaptureFixture[str]) -> None:
+    status, data = check_json(EXAMPLE, "--instruction", "by_position", capsys=capsys)
+    assert status == 0 and {o["instruction"] for o in data["obligations"]} == {"by_position"}
+    status, _, err = check(EXAMPLE, "--instruction", "nobody", capsys=capsys)
+    assert status == 2 and "no instruction 'nobody'" in err
+
+
+def test_several_reports_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, _ = check(EXAMPLE, "--output", "sarif=a.sarif", "--output", "junit=b.xml", capsys=capsys)
+    assert status == 0 and json.loads(Path("a.sarif").read_text())["runs"][0]["results"] == []
+    assert "<testsuite " in Path("b.xml").read_text()
+    status, _, err = check(EXAMPLE, "--output", "sarf=a.sarif", capsys=capsys)
+    assert status == 2 and "FORMAT=FILE" in err
+    status, _, err = check(EXAMPLE, "--output", "json=missing/a.json", capsys=capsys)
+    assert status == 2 and "missing/a.json: no such file" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('pahts = ["a"]', "unknown key 'pahts'; did you mean 'paths'"),
+        ('jobs = "two"', "jobs is a whole number"),
+        ("jobs = true", "jobs is a whole number"),
+        ('severity = {definition = "loud"}', "severity is a table"),
+        ("paths = [", "hloproof.toml"),
+        ('only = ["definitoin"]', "did you mean 'definition'"),
+        ('format = "yaml"', "yaml"),
+    ],
+)  # fmt: skip
+def test_a_broken_configuration_is_one_line(text: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("hloproof.toml").write_text(text)
+    status, out, err = check(EXAMPLE, capsys=capsys)
+    assert status == 2 and said in err and out == "" and "Traceback" not in err
+
+
+def test_settings_are_read_and_the_command_line_goes_before_them(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.hlo").write_text(OPAQUE)
+    Path("pyproject.toml").write_text('[tool.hloproof]\npaths = ["m.hlo"]\nallow-unknown = true\nformat = "json"\n')
+    status = run(["check", "--jobs", "1"])
+    assert status == 0 and json.loads(capsys.readouterr().out)["summary"]["unknown"] > 0
+    Path("hloproof.toml").write_text('paths = ["m.hlo"]\n')
+    assert run(["check", "--jobs", "1"]) == 3
+    assert capsys.readouterr().out.startswith("m.hlo: 2 instructions")
+    status, out, _ = check(EXAMPLE, capsys=capsys)
+    assert status == 0 and "attention" in out
+
+
+def test_nothing_is_coloured_when_it_is_piped(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "\x1b" not in check(EXAMPLE, capsys=capsys)[1]
+
+
+def module_of_many(count: int) -> str:
+    """A module with as many different operations."""
+    lines = [f"  p{n} = f32[{n + 2},{n + 3}] parameter({n})" for n in range(count)]
+    lines += [f"  r{n} = f32[{(n + 2) * (n + 3)}] reshape(p{n})" for n in range(count)]
+    shapes = ", ".join(f"f32[{(n + 2) * (n + 3)}]" for n in range(count))
+    names = ", ".join(f"r{n}" for n in range(count))
+    return "HloModule m\n\nENTRY e {\n" + "\n".join(lines) + f"\n  ROOT t = ({shapes}) tuple({names})\n}}\n"
+
+
+def started(arguments: Sequence[str], **more: Any) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "verify", *arguments], env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more,
+    )  # fmt: skip
+
+
+def test_ctrl_c_reports_what_is_known_and_ends_with_130() -> None:
+    Path("m.hlo").write_text(module_of_many(1500))
+    process = started(["check", "m.hlo", "--no-cache", "--jobs", "1"], start_new_session=True)
+    time.sleep(2.0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    if process.returncode == 0:
+        pytest.skip("the check was faster than the interruption")
+    assert process.returncode == 130, err
+    assert b"Traceback" not in err
+    assert b"interrupted" in out
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+def test_a_full_disk_under_the_report_is_one_line() -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "verify", "check", EXAMPLE, "--format", "json"], check=False, stdout=full,
+            stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+    assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and b"no space left" in done.stderr
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    command = f"{sys.executable} -m verify check {EXAMPLE} --format json | head -c 100; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", command], check=False, capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert b"Traceback" not in done.stderr and done.returncode in (0, 141)
+
+
+def test_the_library_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    import verify
+
+    report = verify.check([EXAMPLE])
+    assert report.verdict is verify.Verdict.PROVED and report.exit_status() == 0
+
+
+def test_every_claim_that_is_owed_is_in_the_catalogue() -> None:
+    from verify.asynchronous import CLAIMS as MODULE_CLAIMS
+    from verify.claim_catalogue import CATALOGUE
+    from verify.claims import CLAIMS
+    from verify.items import ITEM_KINDS
+
+    owed = {*CLAIMS, *(c.name for c in MODULE_CLAIMS), *(k.claim for k in ITEM_KINDS.values())}
+    assert owed <= set(CATALOGUE)
+    assert {c.name for c in MODULE_CLAIMS if c.on_request} == {e.name for e in CATALOGUE.values() if e.on_request}
