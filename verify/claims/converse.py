@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from models.errors import NotModelled
 from models.indexing.map_set import OperandMaps
 from verify.claims.definition import Subject, shape_errors
-from verify.claims.relation import Piece
-from verify.claims.runtime import match
+from verify.claims.relation import Direction, Piece
+from verify.claims.runtime import Matched, match
 from verify.claims.statement import Part, Statement
 from verify.claims.wording import at, runtime_words
 from verify.definitions.definition import Definition
@@ -34,9 +34,10 @@ def converse_parts(
     wrong = shape_errors(about, forth) + shape_errors(turned, back)
     if wrong:
         return wrong
-    first = _pieces(forth, "output-to-input", definition)
-    second = _pieces(back, "input-to-output", definition)
-    parts: list[Part] = []
+    matched = _matched(forth, "output-to-input", definition) + _matched(back, "input-to-output", definition)
+    first = [m.piece for m in matched if m.piece.direction == "output-to-input"]
+    second = [m.piece for m in matched if m.piece.direction == "input-to-output"]
+    parts = [p for m in matched for p in m.parts]
     for piece in first:
         parts += _contained(about, piece, second, "the input-to-output maps")
     for piece in second:
@@ -44,13 +45,10 @@ def converse_parts(
     return parts
 
 
-def _pieces(maps: OperandMaps, direction: str, definition: Definition) -> list[Piece]:
+def _matched(maps: OperandMaps, direction: Direction, definition: Definition) -> list[Matched]:
     suffix = "" if direction == "output-to-input" else "_"
-    found = [
-        match(m, n, "output-to-input" if not suffix else "input-to-output", definition, suffix).piece
-        for n, m in enumerate(maps.maps)
-    ]
-    return [p for p in found if not p.is_empty]
+    found = [match(m, n, direction, definition, suffix) for n, m in enumerate(maps.maps)]
+    return [m for m in found if not m.piece.is_empty]
 
 
 def _contained(about: Subject, piece: Piece, others: Sequence[Piece], whose: str) -> list[Part]:

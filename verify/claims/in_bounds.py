@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from models.expr import Var
 from models.hlo.shape import ArrayShape
 from models.indexing.map_set import OperandMaps
 from models.interval import Interval
@@ -46,6 +47,18 @@ def in_bounds_parts(about: Subject, maps: OperandMaps | None, group_size: int = 
             )
 
         goals = [within(e, Interval.of_size(n)) for e, n in zip(piece.results, target.dimensions, strict=True)]
+        start = about.output_shape if forward else about.operand_shape
+        domain = [
+            within(Var(name), Interval.of_size(n))
+            for (name, i), n in zip(piece.source, start.dimensions, strict=True) if i != Interval.of_size(n)
+        ]  # fmt: skip
+
+        def beyond(point: dict[str, int], piece=piece, start=start) -> str:  # type: ignore[no-untyped-def]
+            whose = about.output_words if forward else about.operand_words
+            element = at(piece.output if forward else piece.operand, point)
+            return f"{whose}{element} is in the domain of the map, and {whose} is {shape_words(start)}"
+
+        parts += [statement.therefore(g, "domain in bounds", beyond) for g in domain]
         parts += [statement.therefore(g, "result in bounds", words) for g in goals]
         for reading in readings(m, piece):
             if reading is None:

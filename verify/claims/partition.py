@@ -45,13 +45,16 @@ def partition_parts(
 
     Raises NotModelled for bounds and for maps with range variables."""
     sources: list[_Source] = []
+    parts: list[Part] = []
     for maps in supplying:
         if maps.kind == "bound":
             raise NotModelled(f"the maps to operand {maps.operand} are only a bound")
         for number, m in enumerate(maps.maps):
-            piece = match(m, number, "output-to-input", definition).piece
+            matched = match(m, number, "output-to-input", definition)
+            piece = matched.piece
             if piece.is_empty:
                 continue
+            parts += matched.parts
             if piece.ranges or len(piece.source) != output.rank:
                 raise NotModelled("maps with range variables choose no single element")
             sources.append(_Source(maps.operand, piece))
@@ -67,7 +70,7 @@ def partition_parts(
         return f"output{at(start, point)} comes from no operand{runtime_words(point, names)}"
 
     cover = disj(*(conj(*s.domain) for s in sources))
-    parts = statement.conclusions([cover], "maps cover the output", uncovered)
+    parts += statement.conclusions([cover], "maps cover the output", uncovered)
     axis = _ordered_along(sources, output) if len(sources) >= MANY else None
     if axis is not None:
         return parts + _in_a_row(sorted(sources, key=lambda s: s.piece.source[axis][1].lower), axis)
