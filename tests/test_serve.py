@@ -84,7 +84,8 @@ def test_a_batch_is_answered_on_one_line() -> None:
 
 
 def test_shutdown_is_answered_and_ends_the_server() -> None:
-    answers = ask('{"jsonrpc": "2.0", "id": 1, "method": "shutdown"}', '{"jsonrpc": "2.0", "id": 2, "method": "version"}')
+    later = '{"jsonrpc": "2.0", "id": 2, "method": "version"}'
+    answers = ask('{"jsonrpc": "2.0", "id": 1, "method": "shutdown"}', later)
     assert answers == [{"jsonrpc": "2.0", "id": 1, "result": None}]
 
 
