@@ -57,8 +57,19 @@ def test_right_layouts_are_proved(text: str) -> None:
     assert {name: j.verdict for name, j in found.items()} == dict.fromkeys(found, Verdict.PROVED)
 
 
-def test_split_layouts_are_one_to_one_on_pairs() -> None:
-    found = judged(ClaimedLayout.by_formula(array("f32[10,20,30]{2,0,1:T(8,128)SC(0:7)(2:10,15)}")))
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f32[10,20,30]{2,0,1:T(8,128)SC(0:7)(2:10,15)}",
+        "f32[8]{0:SC(0:3)}",  # the first part is the shorter one
+        "f32[10]{0:SC(0:4,6)}",  # the one in the middle is
+        "f32[8]{0:SC(0:4)}",  # none is
+        "f32[6,6]{0,1:T(2,2)SC(0:1,5)(1:2,4)}",
+        "f32[6,6]{0,1:T(2,2)L(100)SC(0:2,4)}",
+    ],
+)
+def test_split_layouts_are_one_to_one_on_pairs(text: str) -> None:
+    found = judged(ClaimedLayout.by_formula(array(text)))
     assert {name: j.verdict for name, j in found.items()} == dict.fromkeys(("one-to-one", "inside", "onto"), "proved")
 
 

@@ -95,6 +95,9 @@ def test_comparison() -> None:
         (["u32[]{:T(128)}", "--index", ""], 0, ["position 0"]),
         (["f32[8,8]{1,0:D(D,C)}"], 3, ["not modelled"]),
         (["(f32[2], s32[])"], 0, ["{0}", "{1}"]),
+        (["f32[3,5]{1,0:T(2,2)}", "--maps"], 0,
+         ["index-to-position: (d0, d1) -> (", "position-to-index: (d0) -> (", "d0 in [0, 23]"]),
+        (["f32[8]{0:SC(0:3)}", "--maps"], 0, ["position-to-index: not modelled: "]),
     ],
 )  # fmt: skip
 def test_command(arguments: list[str], status: int, told: list[str], capsys: pytest.CaptureFixture[str]) -> None:

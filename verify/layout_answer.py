@@ -20,7 +20,7 @@ from models.memory_size import (
     upstream_bytes,
 )
 from models.physical import part_count, part_of, physical_dimensions
-from models.tiling import expanded_dimensions, index_of, position_of
+from models.tiling import expanded_dimensions, index_map, index_of, position_map, position_of
 from verify.bitcast_claims import bitcast_claims, same_positions
 from verify.budget import DEFAULT, Budget
 from verify.claim import Verdict
@@ -149,6 +149,28 @@ def _places(shape: ArrayShape, index: tuple[int, ...] | None, linear_index: int 
             out |= {"linear_index": linear_index, "index": at["index"]}
         out["at"] = at
     return out
+
+
+def maps_of(text: str) -> Answer:
+    """The position as an indexing map of the index, and the index as one of the position, simplified and the
+    simplification proved. Raises InputError, LookupError for what is no array, NotModelled."""
+    from models.map_text import print_map
+    from verify.simplified import simplified
+
+    shape = _array(parse_shape(text))
+    if shape is None:
+        raise LookupError("maps are those of one array")
+    out: Answer = {}
+    verdicts = []
+    for name, build in (("index-to-position", position_map), ("position-to-index", index_map)):
+        try:
+            found = simplified(build(shape))
+        except NotModelled as error:
+            out[name] = f"not modelled: {error}"
+            continue
+        verdicts.append(found.verdict)
+        out[name] = print_map(found.map)
+    return {**out, "verdict": str(worst(verdicts))}
 
 
 def compared(one: str, two: str, budget: Budget = DEFAULT, cross: bool = False) -> Answer:

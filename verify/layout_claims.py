@@ -8,10 +8,12 @@ offset q1).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import Final
 
+from models.errors import NotModelled
 from models.expr import Const, Expr, Var, substitute
 from models.hlo.shape import ArrayShape
 from models.indexing_map import IndexingMap
@@ -20,18 +22,21 @@ from models.interval import Interval
 from models.memory_size import padded_elements
 from models.pad_reshape_transpose import Movement, movements
 from models.physical import part_count
-from models.tiling import index_map, position_map
+from models.tiling import index_map, index_of, position_map
 from verify.formula import FALSE, Exists, conj, disj, eq, le, ne, within
-from verify.layout_steps import Chain, chain
+from verify.layout_steps import Chain, Step, chain
 from verify.obligation import Obligation
 
 Model = Mapping[str, int]
+
+_FEW: Final = 64
+"""Coordinates of at most so many values are tried whole in the search for a gap."""
 
 
 @dataclass(frozen=True)
 class LayoutClaim:
     """One claim about one layout. `steps` together prove it; `direct` says it in one obligation, for refutations (None
-    where the sizes are symbolic)."""
+    where sub-goals can only prove)."""
 
     name: str
     statement: str
@@ -146,14 +151,16 @@ def onto(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
             lambda model: f"position {', '.join(str(model[f'q{i}']) for i in range(len(sizes)))} holds no element",
         )
     hole = _hole(claimed, steps)
+    if hole is None:
+        raise NotModelled("no position without an element was found, and there are more positions than elements")
     at = ", ".join(map(str, hole))
-    direct = Obligation(
+    empty = Obligation(
         index_box(shape), disj(*(ne(e, q) for e, q in zip(results, hole, strict=True))),
         label=f"no element lies at position {at}",
     )
+    # Another position may be the empty one, so that this one is taken refutes nothing.
     return LayoutClaim(
-        "onto", f"not every position holds an element: position {at} is padding", (direct,), direct,
-        lambda model: f"element {_index(model, 'd', shape.rank)} lies at position {at}",
+        "onto", f"not every position holds an element: position {at} is padding", (empty,), None, lambda _: ""
     )
 
 
@@ -164,32 +171,41 @@ def _full(steps: Chain, sizes: list[int]) -> Obligation:
     )
 
 
-def _hole(claimed: ClaimedLayout, steps: Chain) -> tuple[int, ...]:
-    """A position that holds no element: one behind what the steps fill, or where a step leaves a gap, carried on."""
+def _hole(claimed: ClaimedLayout, steps: Chain) -> tuple[int, ...] | None:
+    """A position that holds no element: one behind what the steps fill, or where a step leaves a gap, carried on. A
+    guess, to be proved; None where none was found."""
     last = steps.steps[-1].after
     if prod(last) and claimed.size > last[-1]:
         return (*(0 for _ in last[:-1]), last[-1])
     found: tuple[int, ...] | None = None
     for step in steps.steps:
-        if found is None:
-            found = _gap(step.name, step.before, step.after, step.forward, step.backward)
-        else:
-            found = tuple(evaluate(e, _values("x", found)) for e in step.forward)
-    return found if found is not None else (*(0 for _ in last[:-1]), 0)
+        found = _gap(step) if found is None else tuple(evaluate(e, _values("x", found)) for e in step.forward)
+    if found is None or index_of(claimed.shape, found[-1], found[0] if len(found) > 1 else 0) is not None:
+        return None
+    return found
 
 
-def _gap(
-    name: str, before: tuple[int, ...], after: tuple[int, ...], forward: tuple[Expr, ...], backward: tuple[Expr, ...]
-) -> tuple[int, ...] | None:
-    """A point of the box after whose way back leaves the box before. The corners are enough: a box that is not filled
-    lacks its last corner in one coordinate or another."""
-    top = [n - 1 for n in after]
-    for i in reversed(range(len(after))):
-        for corner in (tuple(t if k == i else 0 for k, t in enumerate(top)), tuple(top)):
-            back = [evaluate(e, _values("y", corner)) for e in backward]
-            if any(not 0 <= e < n for e, n in zip(back, before, strict=True)):
-                return corner
+def _gap(step: Step) -> tuple[int, ...] | None:
+    """A point of the box after that no point of the box before goes to: its way back leaves that box, or leads on to
+    another point. Tried are the ends of each coordinate, beside every value of the small ones (part numbers)."""
+    for point in _ends(step.after):
+        back = [evaluate(e, _values("y", point)) for e in step.backward]
+        if any(not 0 <= e < n for e, n in zip(back, step.before, strict=True)):
+            return point
+        if tuple(evaluate(e, _values("x", back)) for e in step.forward) != point:
+            return point
     return None
+
+
+def _ends(sizes: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    top = tuple(n - 1 for n in sizes)
+    yield top
+    for i in reversed(range(len(sizes))):
+        end = tuple(t if k == i else 0 for k, t in enumerate(top))
+        yield end
+        for j, n in enumerate(sizes):
+            if j != i and n <= _FEW:
+                yield from ((*end[:j], v, *end[j + 1 :]) for v in range(1, n))
 
 
 def inverse(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:

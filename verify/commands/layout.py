@@ -16,23 +16,26 @@ import click
 @click.argument("shape")
 @click.option("--index", metavar="I,J,..", help="Say where this element lies.")
 @click.option("--linear", type=click.IntRange(0), metavar="N", help="Say what lies at this position.")
+@click.option("--maps", is_flag=True, help="Print index to position, and back, as indexing maps.")
 @click.option("--compare", metavar="SHAPE", help="The same positions? And is a bitcast to SHAPE right?")
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 @click.option("--svg", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Draw array and memory.")
 @click.option("--at", metavar="I,..", help="Which slice to draw: the index of the dimensions before the last two.")
 @click.option("--cross", is_flag=True, help="Prove each obligation by two engines that share no encoder.")
 def command(
-    shape: str, index: str | None, linear: int | None, compare: str | None, form: str, svg: Path | None,
+    shape: str, index: str | None, linear: int | None, maps: bool, compare: str | None, form: str, svg: Path | None,
     at: str | None, cross: bool,
 ) -> int:  # fmt: skip
     """Say where the elements of SHAPE lie in memory, and prove that each has a place of its own."""
     from verify.claim import Verdict
-    from verify.layout_answer import answer, compared
+    from verify.layout_answer import answer, compared, maps_of
     from verify.report.layout_text import lines
     from verify.results import exit_status
 
     try:
         found = answer(shape, _numbers(index, "--index"), linear, cross=cross)
+        if maps:
+            found["maps"] = maps_of(shape)
         if compare is not None:
             found["compare"] = compared(shape, compare, cross=cross)
         if svg is not None:
@@ -44,7 +47,7 @@ def command(
     else:
         for line in lines(found):
             click.echo(line)
-    verdicts = {Verdict(found["verdict"])} | ({Verdict(found["compare"]["verdict"])} if compare is not None else set())
+    verdicts = {Verdict(part["verdict"]) for part in (found, found.get("maps"), found.get("compare")) if part}
     return int(exit_status(verdicts, False))
 
 

@@ -17,6 +17,9 @@ def lines(answer: Answer) -> Iterator[str]:
             yield f"  {line}"
     if "leaves" not in answer:
         yield from _array(answer)
+    for name, text in answer.get("maps", {}).items():
+        if name != "verdict":
+            yield f"  {name}: {text}"
     yield from _compared(answer)
 
 
