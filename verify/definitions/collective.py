@@ -56,6 +56,17 @@ _OVER_PARTITIONS = frozenset({
 groups hold partitions."""
 
 
+def _size_or_assumed(op: Operation, whole: int, part: int) -> tuple[int, tuple[str, ...]]:
+    """The group size; where neither groups nor a number of devices are given, what the shapes say, as an assumption."""
+    size = group_size(op)
+    value = op.attributes.get("replica_groups")
+    given = isinstance(value, ReplicaGroups) and any(value.groups)
+    if given or size != 1 or part == 0 or whole % part or whole == part:
+        return size, ()
+    assumed = f"{op.opcode}: no device count is given, one group of {whole // part} is taken from the shapes"
+    return whole // part, (assumed,)
+
+
 def all_reduce(op: Operation, output: int, operand: int) -> Definition:
     """Each array is folded over the group, element by element."""
     out, into = output_array(op, output), operand_array(op, operand)
@@ -70,31 +81,31 @@ def all_gather(op: Operation, output: int, operand: int) -> Definition:
 
 def _gathered(op: Operation, output: int, operand: int, same: bool) -> Definition:
     out, into = output_array(op, output), operand_array(op, operand)
-    size = group_size(op)
-    if not same:
-        return Definition("moves", out.dimensions, into.dimensions, FALSE, group_size=size)
     (axis,) = op.attributes.integers("dimensions")
     require_static("all-gather", into, (axis,))
     n = into.dimensions[axis]
+    size, assumed = _size_or_assumed(op, out.dimensions[axis], n)
+    if not same:
+        return Definition("moves", out.dimensions, into.dimensions, FALSE, group_size=size)
     if out.dimensions[axis] != n * size:
         raise NotModelled(f"all-gather of {n} into {out.dimensions[axis]} over groups of {size}")
     parts = [eq(d(i), x(i) + SOURCE_POSITION * n) if i == axis else eq(d(i), x(i)) for i in range(out.rank)]
-    return Definition("moves", out.dimensions, into.dimensions, conj(*parts), group_size=size)
+    return Definition("moves", out.dimensions, into.dimensions, conj(*parts), group_size=size, assumptions=assumed)
 
 
 def reduce_scatter(op: Operation, output: int, operand: int) -> Definition:
     """The fold over the group, of which each device keeps the block at its own position."""
     out, into = output_array(op, output), operand_array(op, operand)
-    size = group_size(op)
-    if output != operand:
-        return Definition("reads", out.dimensions, into.dimensions, FALSE, group_size=size)
     (axis,) = op.attributes.integers("dimensions")
     require_static("reduce-scatter", into, (axis,))
     n = out.dimensions[axis]
+    size, assumed = _size_or_assumed(op, into.dimensions[axis], n)
+    if output != operand:
+        return Definition("reads", out.dimensions, into.dimensions, FALSE, group_size=size)
     if into.dimensions[axis] != n * size:
         raise NotModelled(f"reduce-scatter of {into.dimensions[axis]} into {n} over groups of {size}")
     parts = [eq(x(i), d(i) + OWN_POSITION * n) if i == axis else eq(x(i), d(i)) for i in range(out.rank)]
-    return Definition("reads", out.dimensions, into.dimensions, conj(*parts), group_size=size)
+    return Definition("reads", out.dimensions, into.dimensions, conj(*parts), group_size=size, assumptions=assumed)
 
 
 def all_to_all(op: Operation, output: int, operand: int) -> Definition:

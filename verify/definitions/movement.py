@@ -19,12 +19,16 @@ def copy(op: Operation, output: int, operand: int) -> Definition:
 
 
 def broadcast(op: Operation, output: int, operand: int) -> Definition:
-    """Operand dimension j lies along output dimension dimensions[j]; along the others the operand is repeated."""
+    """Operand dimension j lies along output dimension dimensions[j]; along the others the operand is repeated, and so
+    is a single element along a longer dimension."""
     out, into = output_array(op, output), operand_array(op, operand)
     along = op.attributes.integers("dimensions")
     if len(along) != into.rank or len(set(along)) != len(along):
         raise NotModelled(f"broadcast of rank {into.rank} along dimensions {along}")
-    return Definition("moves", out.dimensions, into.dimensions, conj(*(eq(x(j), d(i)) for j, i in enumerate(along))))
+    if any(into.dimensions[j] not in (1, out.dimensions[i]) for j, i in enumerate(along)):
+        raise NotModelled(f"broadcast of {into.dimensions} into {out.dimensions} along {along}")
+    parts = [eq(x(j), d(i)) for j, i in enumerate(along) if into.dimensions[j] == out.dimensions[i]]
+    return Definition("moves", out.dimensions, into.dimensions, conj(*parts))
 
 
 def transpose(op: Operation, output: int, operand: int) -> Definition:
