@@ -60,6 +60,8 @@ class Finding:
     record: ClaimResult
     level: Level
     known: str | None = None
+    in_source: bool = False
+    """It is a comment beside the text that suppresses it."""
 
 
 @dataclass
@@ -103,7 +105,7 @@ def judge(report: Report, policy: Policy) -> Judged:
         if severity == "off" and not internal:
             continue
         lenient = severity == "warning" or (r.verdict is Verdict.UNKNOWN and policy.allow_unknown)
-        known = None
+        known, in_source = None, False
         entry = baseline.get((fingerprint(r), str(r.verdict))) if baseline else None
         if entry is not None:
             met.add(entry)
@@ -111,9 +113,10 @@ def judge(report: Report, policy: Policy) -> Judged:
         for comment in comments.get((r.file, r.line), ()):
             if r.claim in comment.claims or family(r.claim) in comment.claims:
                 used.add(comment)
+                in_source = known is None
                 known = known or comment.justification
         level: Level = "warning" if lenient and not internal else "error"
-        judged.findings.append(Finding(r, level, None if internal else known))
+        judged.findings.append(Finding(r, level, None if internal else known, in_source))
     judged.gone = [k for k in policy.baseline if k not in met]
     judged.stale = [c for c in policy.comments if c not in used]
     return judged

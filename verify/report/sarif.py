@@ -90,7 +90,7 @@ def _result(finding: Finding, places: dict[str, int]) -> dict[str, Any]:
             {"id": n, **_location(r.file, place.line, place.column, place.message)} for n, place in enumerate(r.related)
         ]
     if finding.known is not None:
-        out["suppressions"] = [{"kind": "external", "justification": finding.known}]
+        out["suppressions"] = [{"kind": "inSource" if finding.in_source else "external", "justification": finding.known}]
     return out
 
 
