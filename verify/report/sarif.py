@@ -90,7 +90,8 @@ def _result(finding: Finding, places: dict[str, int]) -> dict[str, Any]:
             {"id": n, **_location(r.file, place.line, place.column, place.message)} for n, place in enumerate(r.related)
         ]
     if finding.known is not None:
-        out["suppressions"] = [{"kind": "inSource" if finding.in_source else "external", "justification": finding.known}]
+        kind = "inSource" if finding.in_source else "external"
+        out["suppressions"] = [{"kind": kind, "justification": finding.known}]
     return out
 
 
