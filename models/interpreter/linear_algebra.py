@@ -162,20 +162,13 @@ def _solve(
     left, lower, unit = flags
     rows, columns = size
     kind = step.shape.element_type
-    read = [
-        matrix[i * n + j] for i in range(n) for j in range(n)
-        if (j < i if lower else j > i) or (i == j and not unit)
-    ]  # fmt: skip
     systems = columns if left else rows
     pick = [[right[k * columns + s] if left else right[s * columns + k] for k in range(n)] for s in range(systems)]
-    name = f"triangular-solve {flags} {transpose}"
-    solved: list[list[Element]] = []
-    for values in pick:
-        hashed = [step.scalars.uninterpreted(name, kind, [*read, *values], k) for k in range(n)]
-        if None in hashed:
-            break
-        solved.append(hashed)
-    else:
+    is_lower = (lower == (transpose == "NO_TRANSPOSE")) == left
+    order = list(range(n) if is_lower else range(n - 1, -1, -1))
+    if step.scalars.name != "real" and (transpose != "ADJOINT" or kind not in types.COMPLEX):
+        turned = (transpose != "NO_TRANSPOSE") == left
+        solved = [_substituted(step, matrix, values, order, turned, unit) for values in pick]
         return [solved[c][r] if left else solved[r][c] for r in range(rows) for c in range(columns)]
 
     def entry(i: int, j: int) -> complex:
@@ -190,8 +183,6 @@ def _solve(
         return entry(j, i) if transpose == "TRANSPOSE" else entry(j, i).conjugate()
 
     m = [[op(i, j) if left else op(j, i) for j in range(n)] for i in range(n)]
-    is_lower = (lower == (transpose == "NO_TRANSPOSE")) == left
-    order = range(n) if is_lower else range(n - 1, -1, -1)
     answers: list[list[complex]] = []
     for values in pick:
         x = [0j] * n
@@ -201,3 +192,18 @@ def _solve(
         answers.append(x)
     flat = [answers[c][r] if left else answers[r][c] for r in range(rows) for c in range(columns)]
     return [_number(kind, v) for v in flat]
+
+
+def _substituted(
+    step: Step, matrix: Sequence[Element], values: Sequence[Element], order: Sequence[int], turned: bool, unit: bool
+) -> list[Element]:
+    """One system solved row by row in the arithmetic of the semantics: what was solved before is taken off."""
+    n, kind = len(values), step.shape.element_type
+    subtract, multiply, divide = (step.function(name, kind) for name in ("subtract", "multiply", "divide"))
+    x: list[Element] = list(values)
+    for k, i in enumerate(order):
+        rest = values[i]
+        for j in order[:k]:
+            rest = subtract(rest, multiply(matrix[j * n + i] if turned else matrix[i * n + j], x[j]))
+        x[i] = rest if unit else divide(rest, matrix[i * n + i])
+    return x

@@ -165,6 +165,12 @@ def bitcast_convert(step: Step) -> Value:
     wide, narrow = types.width(x.element_type), types.width(target)
     if wide == narrow:
         return step.result(_same_bits(step, x, target))
+    if not step.scalars.reorders(x.element_type):  # elements stand for what was read, not for bits
+        if wide > narrow:
+            return step.result([v for v in x.data for _ in range(wide // narrow)])
+        count = narrow // wide
+        groups = (x.data[i : i + count] for i in range(0, len(x.data), count))
+        return step.result([step.scalars.uninterpreted("join", target, g, 0) for g in groups])
     bits = [step.scalars.to_bits(x.element_type, v) for v in x.data]
     if wide > narrow:
         mask, parts = (1 << narrow) - 1, wide // narrow

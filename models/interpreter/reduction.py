@@ -56,7 +56,7 @@ def sort(step: Step) -> Value:
         if reorders:
             rows.sort(key=cmp_to_key(compare))
         else:
-            total = sum(v for row in rows for v in row)
+            total = step.scalars.uninterpreted("sort", "f32", [v for row in rows for v in row], 0)
             rows = [tuple(total for _ in row) for row in rows]
         for k, row in zip(line, rows, strict=True):
             for column, value in zip(columns, row, strict=True):
@@ -84,7 +84,7 @@ def top_k(step: Step, largest: bool | None = None) -> Value:
     positions: list[Element] = []
     for line in lines(x.sizes, axis):
         if not step.scalars.reorders(x.element_type):
-            total = sum(x.data[i] for i in line)
+            total = step.scalars.uninterpreted("topk", x.element_type, [x.data[i] for i in line], 0)
             values += [total] * k
             positions += [total] * k
             continue

@@ -95,9 +95,10 @@ def select_and_scatter(step: Step) -> Value:
             if chosen is None or (reorders and not select((operand.data[chosen], operand.data[at]))[0]):
                 chosen = at
         if not reorders:  # which one is selected depends on all of them, and each may be
-            value = value + sum(operand.data[at] for at in seen)
+            join = step.function("add", operand.element_type)
+            value = join(value, *(operand.data[at] for at in seen))
             for at in seen:
-                data[at] = data[at] + value
+                data[at] = join(data[at], value)
         elif chosen is not None:
             data[chosen] = scatter((data[chosen], value))[0]
     return step.result(data)

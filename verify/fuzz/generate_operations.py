@@ -400,12 +400,152 @@ def collective(draw: Draw) -> str:
     return one(shape(dims), "all-reduce", [shape(dims)], f"replica_groups={groups}, to_apply=add", ADD, header)
 
 
+def _pair_sum(kinds: str = "f32") -> str:
+    """A body that folds two arrays at once."""
+    lines = [f"  {n} = {kinds}[] parameter({k})\n" for k, n in enumerate("abcd")]
+    return (
+        "both {\n" + "".join(lines) + f"  s = {kinds}[] add(a, c)\n  t = {kinds}[] add(b, d)\n"
+        f"  u = {kinds}[] add(s, t)\n  ROOT r = ({kinds}[], {kinds}[]) tuple(u, u)\n}}\n"
+    )
+
+
+@st.composite
+def reduce_variadic(draw: Draw) -> str:
+    dims = draw(sizes(minimum=1, maximum=3, of=positive))
+    chosen = draw(st.lists(st.sampled_from(range(len(dims))), min_size=1, unique=True))
+    kept = shape([n for d, n in enumerate(dims) if d not in chosen])
+    return one(
+        f"({kept}, {kept})", "reduce", [shape(dims), shape(dims), shape([]), shape([])],
+        f"dimensions={braces(chosen)}, to_apply=both", _pair_sum(),
+    )  # fmt: skip
+
+
+@st.composite
+def sort_variadic(draw: Draw) -> str:
+    dims = draw(sizes(minimum=1, maximum=2))
+    axis, s = draw(st.integers(0, len(dims) - 1)), shape(dims)
+    lines = "".join(f"  {n} = f32[] parameter({k})\n" for k, n in enumerate("abcd"))
+    less = f"less {{\n{lines}  ROOT z = pred[] compare(a, b), direction=LT\n}}\n"
+    return one(f"({s}, {s})", "sort", [s, s], f"dimensions={braces([axis])}, to_apply=less", less)
+
+
+@st.composite
+def scatter_variadic(draw: Draw) -> str:
+    operand, count = draw(positive), draw(positive)
+    width = draw(st.integers(1, operand))
+    s, u = shape([operand]), shape([count, width])
+    return one(
+        f"({s}, {s})", "scatter", [s, s, shape([count, 1], draw(index_types)), u, u],
+        "update_window_dims={1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
+        "to_apply=both", _pair_sum(),
+    )  # fmt: skip
+
+
+@st.composite
+def scatter_batched(draw: Draw) -> str:
+    rows, n, count = draw(positive), draw(positive), draw(positive)
+    vector = [rows, count, 1] if draw(st.booleans()) else [rows, count]
+    return one(
+        shape([rows, n]), "scatter", [shape([rows, n]), shape(vector, draw(index_types)), shape([rows, count])],
+        "update_window_dims={}, inserted_window_dims={1}, scatter_dims_to_operand_dims={1}, input_batching_dims={0}, "
+        "scatter_indices_batching_dims={0}, index_vector_dim=2, to_apply=add", ADD,
+    )  # fmt: skip
+
+
+@st.composite
+def topk(draw: Draw) -> str:
+    dims = draw(sizes(minimum=1, maximum=2, of=positive))
+    k = draw(st.integers(1, dims[-1]))
+    kept = [*dims[:-1], k]
+    return one(f"({shape(kept)}, {shape(kept, 's32')})", "topk", [shape(dims)], f"k={k}, largest=true")
+
+
+@st.composite
+def triangular(draw: Draw) -> str:
+    n, m, batch = draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(sizes(maximum=1, of=positive))
+    lower = draw(st.sampled_from(("true", "false")))
+    matrix = shape([*batch, n, n])
+    if draw(st.booleans()):
+        return one(matrix, "cholesky", [matrix], f"lower={lower}")
+    left = draw(st.sampled_from(("true", "false")))
+    right = shape([*batch, *((n, m) if left == "true" else (m, n))])
+    unit, op = draw(st.sampled_from(("true", "false"))), draw(st.sampled_from(("NO_TRANSPOSE", "TRANSPOSE")))
+    attributes = f"left_side={left}, lower={lower}, unit_diagonal={unit}, transpose_a={op}"
+    return one(right, "triangular-solve", [matrix, right], attributes)
+
+
+@st.composite
+def batch_norm_tuple(draw: Draw) -> str:
+    dims = draw(sizes(minimum=1, maximum=3, of=positive))
+    axis = draw(st.integers(0, len(dims) - 1))
+    s, v = shape(dims), shape([dims[axis]])
+    attributes = f"epsilon=0.1, feature_index={axis}"
+    if draw(st.booleans()):
+        return one(f"({s}, {v}, {v})", "batch-norm-training", [s, v, v], attributes)
+    return one(f"({s}, {v}, {v})", "batch-norm-grad", [s, v, v, v, s], attributes)
+
+
+@st.composite
+def ragged_dot(draw: Draw) -> str:
+    rows, depth, columns, groups = (draw(st.integers(1, 3)) for _ in range(4))
+    return one(
+        shape([rows, columns]), "ragged-dot", [shape([rows, depth]), shape([groups, depth, columns]), f"s32[{groups}]"],
+        "lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}",
+    )  # fmt: skip
+
+
+@st.composite
+def scaled_dot(draw: Draw) -> str:
+    rows, columns, blocks, size = (draw(st.integers(1, 3)) for _ in range(4))
+    depth = blocks * size
+    return one(
+        shape([rows, columns]), "scaled-dot",
+        [shape([rows, depth]), shape([depth, columns]), shape([rows, blocks]), shape([blocks, columns])],
+        "lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+    )  # fmt: skip
+
+
+@st.composite
+def bitcast_convert(draw: Draw) -> str:
+    dims = draw(sizes(maximum=3))
+    match draw(st.sampled_from(("same", "narrower", "wider"))):
+        case "same":
+            return one(shape(dims, "s32"), "bitcast-convert", [shape(dims)])
+        case "narrower":
+            return one(shape([*dims, 4], "u8"), "bitcast-convert", [shape(dims)])
+    return one(shape(dims), "bitcast-convert", [shape([*dims, 2], "u16")])
+
+
+@st.composite
+def copy(draw: Draw) -> str:
+    s = shape(draw(sizes()))
+    return one(s, "copy", [s])
+
+
+@st.composite
+def collective_more(draw: Draw) -> str:
+    devices = draw(st.integers(1, 3))
+    group = draw(st.permutations(range(devices)))
+    groups, header = "{" + braces(group) + "}", f", replica_count={devices}"
+    s = shape(draw(sizes(minimum=1, maximum=2, of=positive)))
+    if draw(st.booleans()):
+        return one(s, "collective-broadcast", [s], f"replica_groups={groups}", header=header)
+    if devices == 1:
+        return one(s, "all-reduce", [s], f"replica_groups={groups}, to_apply=add", ADD, header)
+    result = f"({', '.join([s] * devices)})"
+    return one(result, "all-to-all", [s] * devices, f"replica_groups={groups}", header=header)
+
+
 BY_NAME: Final[dict[str, Callable[[], st.SearchStrategy[str]]]] = {
     "elementwise": elementwise, "broadcast": broadcast, "reshape": reshape, "transpose": transpose, "reverse": reverse,
     "slice": slice_, "pad": pad, "concatenate": concatenate, "dynamic-slice": dynamic_slice,
     "dynamic-update-slice": dynamic_update_slice, "reduce": reduce, "reduce-window": reduce_window,
     "select-and-scatter": select_and_scatter, "convolution": convolution, "dot": dot, "gather": gather,
     "scatter": scatter, "sort": sort, "fft": fft, "batch-norm": batch_norm, "collective": collective,
+    "reduce-variadic": reduce_variadic, "sort-variadic": sort_variadic, "scatter-variadic": scatter_variadic,
+    "scatter-batched": scatter_batched, "topk": topk, "triangular": triangular, "batch-norm-tuple": batch_norm_tuple,
+    "ragged-dot": ragged_dot, "scaled-dot": scaled_dot, "bitcast-convert": bitcast_convert, "copy": copy,
+    "collective-more": collective_more,
 }  # fmt: skip
 """Strategies by the kind of operation."""
 

@@ -43,6 +43,11 @@ UNCOUNTED: Final = frozenset({"select-and-scatter", "sort", "topk", "fft", "chol
 """Opcodes for which only whether an element is read is compared, not how often."""
 
 
+def is_counted(op: Operation) -> bool:
+    """Whether the tags can tell how often an element is read."""
+    return op.opcode not in UNCOUNTED and not (op.opcode == "reduce" and len(op.operands) > 2)
+
+
 def index_operands(op: Operation) -> frozenset[int]:
     """The operands that say where to read or write."""
     match op.opcode:
@@ -101,7 +106,7 @@ def observe(module: Module, seed: int) -> Observed:
             base += counts[k]
         by_number: dict[int, Value] = dict(zip(order, values, strict=True))
         given.append(tuple(by_number[n] for n in range(len(by_number))))
-    results = Machine(module, Counted(), Devices(devices), seed).run(given)
+    results = Machine(module, Counted(union=not is_counted(op)), Devices(devices), seed).run(given)
     seen: dict[tuple[int, int, int], Reads] = {}
     for reader_id, result in enumerate(results):
         for output, array in enumerate(arrays_of(result)):
@@ -191,16 +196,23 @@ def _against_definition(
     for (d, x, q), count in stated.items():
         by_device[d, x, group[q] if definition.group_size else device] += count
     what = f"{op.opcode}: the definition of output {output} from operand {operand}"
-    _compare(what, definition.kind, by_device, seen, _counted(op, output, operand))
+    kind = "bound" if _settled_at_run_time(op, output, operand) else definition.kind
+    _compare(what, kind, by_device, seen, _counted(op, output, operand))
     return f"{op.opcode}: definition {definition.kind}"
 
 
 def _counted(op: Operation, output: int, operand: int) -> bool:
     """Whether how often an element is read can be observed (not so for initial values), and is told by the tags."""
     try:
-        return op.opcode not in UNCOUNTED and define(op, output, operand).multiplicity
+        return is_counted(op) and define(op, output, operand).multiplicity
     except NotModelled:
         return False
+
+
+def _settled_at_run_time(op: Operation, output: int, operand: int) -> bool:
+    """Of a scatter of several arrays, whether an output depends on another array at an element follows from whether an
+    update lands there."""
+    return op.opcode == "scatter" and len(op.operands) > 3 and operand != output
 
 
 def _against_maps(found: Observed, device: int) -> list[str]:
@@ -218,7 +230,8 @@ def _against_maps(found: Observed, device: int) -> list[str]:
                 continue
             stated = _of_maps(found, s.maps, group, device, place, forwards=True)
             what = f"{op.opcode}: output-to-input maps of output {output} to operand {s.operand}"
-            _compare(what, s.kind, stated, found.seen[device, output, s.operand], _counted(op, output, s.operand))
+            kind = "bound" if _settled_at_run_time(op, output, s.operand) else s.kind
+            _compare(what, kind, stated, found.seen[device, output, s.operand], _counted(op, output, s.operand))
             covered.append(f"{op.opcode}: maps {s.kind}")
         named = {s.operand for s in sets}
         for operand in range(len(op.operands)):
@@ -234,7 +247,8 @@ def _against_maps(found: Observed, device: int) -> list[str]:
         for s in sets:
             stated = _of_maps(found, s.maps, group, device, place, forwards=False)
             what = f"{op.opcode}: input-to-output maps of operand {operand} to output {s.operand}"
-            _compare(what, s.kind, stated, found.seen[device, s.operand, operand], False)
+            kind = "bound" if _settled_at_run_time(op, s.operand, operand) else s.kind
+            _compare(what, kind, stated, found.seen[device, s.operand, operand], False)
     return covered
 
 
