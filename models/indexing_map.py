@@ -206,16 +206,22 @@ def _after(first: IndexingMap, v: RuntimeVariable, ranges: tuple[Variable, ...])
         steps = [] if first.replica is None else [substitute(e, moved) for e in first.replica.results]
         steps += [] if index.replica is None else [substitute(e, into) for e in index.replica.results]
         carried = replace(carried, replica=replace(carried, results=tuple(steps)))
-    return replace(v, index=_used_only(carried))
+    return replace(v, index=used_by_index(carried))
 
 
-def _used_only(m: IndexingMap) -> IndexingMap:
-    """The map without runtime variables that its results and constraints do not use, and without range variables when
-    they, and the index maps of its runtime variables, use none."""
-    used = frozenset[str]().union(*(e.free for e in m.results), *(c.expr.free for c in m.constraints))
+def used_by_index(m: IndexingMap) -> IndexingMap:
+    """An index map without runtime variables that its results do not use, and without range variables when it, and the
+    index maps of its runtime variables, use none.
+
+    Constraints on runtime variables that go, go too: where an index map is asked is for the owning map to say.
+    """
+    needed = frozenset[str]().union(*(e.free for e in m.results))
     if m.replica is not None:
-        used = used.union(*(e.free for e in m.replica.results))
-    kept = [k for k in range(len(m.runtime)) if f"rt{k}" in used]
+        needed = needed.union(*(e.free for e in m.replica.results))
+    kept = [k for k in range(len(m.runtime)) if f"rt{k}" in needed]
+    dropped = {f"rt{k}" for k in range(len(m.runtime))}.difference(f"rt{k}" for k in kept)
+    constraints = tuple(c for c in m.constraints if c.expr.free.isdisjoint(dropped))
+    used = needed.union(*(c.expr.free for c in constraints))
     renumbered = {f"rt{k}": rt(new) for new, k in enumerate(kept) if new != k}
     runtime = tuple(m.runtime[k] for k in kept)
     ranges_used = any(name.startswith("s") for name in used) or any(
@@ -226,7 +232,7 @@ def _used_only(m: IndexingMap) -> IndexingMap:
         tuple(substitute(e, renumbered) for e in m.results),
         m.ranges if ranges_used else (),
         runtime,
-        tuple(Constraint(substitute(c.expr, renumbered), c.interval) for c in m.constraints),
+        tuple(Constraint(substitute(c.expr, renumbered), c.interval) for c in constraints),
     )
     if m.replica is None:
         return out

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from models.bounds import range_of
 from models.expr import Const, Expr, Var, substitute
-from models.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, rng, rt
+from models.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, rng, rt, used_by_index
 from models.interval import Interval
 
 _NOWHERE = Interval(0, -1)
@@ -66,7 +66,7 @@ def tidied_providers(m: IndexingMap) -> IndexingMap:
 def _alive(index: IndexingMap) -> IndexingMap:
     """An index map tidied, unless that shows that it is never used: then it stays as it is."""
     found = tidied(index)
-    return index if found.is_trivially_empty else found
+    return index if found.is_trivially_empty else used_by_index(found)
 
 
 def _within(v: Variable, interval: Interval) -> Variable:
