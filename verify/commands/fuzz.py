@@ -49,7 +49,7 @@ def command(
             click.echo(line)
         return int(Exit.OK)
     if mutants:
-        return _mutants(sample, files, seed or 0, examples or 150, jobs or os.cpu_count() or 1)
+        return _mutants(sample, files, seed or 0, examples or 150, jobs or os.cpu_count() or 1, seconds)
     chosen = targets or _runnable()
     _importable(chosen)
     folder = state or Path(mkdtemp(prefix="hloproof-fuzz-"))
@@ -77,7 +77,9 @@ def command(
     return int(Exit.REFUTED if new or still else Exit.OK)
 
 
-def _mutants(count: int | None, files: tuple[str, ...], seed: int, examples: int, jobs: int) -> int:
+def _mutants(
+    count: int | None, files: tuple[str, ...], seed: int, examples: int, jobs: int, seconds: float | None
+) -> int:
     """Prints the score; refuted when it is under 98%."""
     from verify.fuzz import mutants
 
@@ -90,7 +92,8 @@ def _mutants(count: int | None, files: tuple[str, ...], seed: int, examples: int
         done = len(score.caught) + len(score.survived) + len(score.equivalent)
         print(f"\r{done} of {total} mutants, {score.percent:.1f}%", end="", file=sys.stderr, flush=True)
 
-    score = mutants.run(chosen, seed, examples, jobs=jobs, show=show if sys.stderr.isatty() else None)
+    display = show if sys.stderr.isatty() else None
+    score = mutants.run(chosen, seed, examples, jobs=jobs, total=seconds, show=display)
     for line in mutants.lines(score):
         click.echo(line)
     return int(Exit.OK if score.percent >= 98 else Exit.REFUTED)

@@ -227,17 +227,21 @@ def _child(site: Site, seed: int, examples: int, out: int) -> None:
 
 def run(
     chosen: Sequence[Site], seed: int = 0, examples: int = 150, seconds: float = 60.0, jobs: int = 1,
-    show: Callable[[Score, int], None] | None = None,
+    total: float | None = None, show: Callable[[Score, int], None] | None = None,
 ) -> Score:
-    """Tries the sites; a child that takes longer than `seconds` counts as having noticed."""
+    """Tries the sites; a child that takes longer than `seconds` counts as having noticed. When `total` seconds are up
+    the sites that were not begun are not tried."""
     for name in {t for s in chosen for t in WATCHED[s.file]}:
         find_target(name)
     for file in {s.file for s in chosen}:
         import_module(file.removesuffix(".py").replace("/", "."))
     score, excused = Score(), known_equivalent()
     waiting = list(reversed(chosen))
+    begun = time.monotonic()
     running: dict[int, tuple[int, Site, float]] = {}
     while waiting or running:
+        if total is not None and time.monotonic() - begun > total:
+            waiting.clear()
         while waiting and len(running) < jobs:
             site = waiting.pop()
             reason = excused.get((site.file, site.function, site.change))
@@ -279,7 +283,7 @@ def sample(count: int | None, seed: int, files: Sequence[str] | None = None) -> 
     found = all_sites(files)
     if count is None or count >= len(found):
         return found
-    return sorted(random.Random(seed).sample(found, count), key=lambda s: (s.file, s.number))
+    return random.Random(seed).sample(found, count)
 
 
 def lines(score: Score) -> list[str]:
