@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from models.errors import NotModelled
-from models.expr import Expr, Var, substitute
+from models.expr import Binary, Const, Expr, Var, substitute
 from models.hlo.module import Operation
 from models.hlo.shape import ArrayShape
 from models.indexing.map_set import OperandMaps
@@ -65,7 +65,8 @@ def definition_parts(about: Subject, maps: OperandMaps | None, definition: Defin
     if maps.kind == "reads" and definition.kind == "moves" and maps.maps:
         parts.append(refuted(f"the maps are marked as reading elements, and {about.op.opcode} moves them unchanged"))
     if not definition.group_size and any(m.replica is not None for m in maps.maps):
-        parts.append(refuted(f"a map to another device, and {about.op.opcode} reads its own"))
+        # Nothing more can be said in terms of a definition that has no positions of devices.
+        return [*parts, refuted(f"a map to another device, and {about.op.opcode} reads its own")]
     matched = [match(m, n, about.direction, definition) for n, m in enumerate(maps.maps)]
     matched = [m for m in matched if not m.piece.is_empty]
     for m in matched:
@@ -167,8 +168,9 @@ def _covered(about: Subject, pieces: Sequence[Piece], definition: Definition) ->
     operand = [Var(f"x{j}") for j in range(len(definition.operand_sizes))]
     position = Var("q") if definition.group_size else None
     source, target = (output, operand) if about.direction == "output-to-input" else (operand, output)
-    loose = tuple((n, i) for p in pieces for n, i in p.runtime if n.startswith("u"))
-    statement = Statement((*definition_variables(definition), *loose), (definition.predicate,))
+    known = definition_variables(definition)
+    loose = {n: i for p in pieces for n, i in p.runtime if n not in dict(known)}
+    statement = Statement((*known, *loose.items()), (definition.predicate,))
     runtime = [f"r{k}" for k in range(len(definition.runtime))]
 
     def words(point: dict[str, int]) -> str:
@@ -207,18 +209,14 @@ def _paired(about: Subject, pieces: Sequence[Piece], definition: Definition) -> 
     if len(pieces) > 1 or len(pieces[0].ranges) != len(definition.iteration):
         raise NotModelled(unpaired)
     (piece,) = pieces
-    left = list(definition.iteration)
-    partner: dict[str, str] = {}
-    for name, interval in piece.ranges:
-        found = next((n for n, i in left if i == interval), None)
-        if found is None:
-            raise NotModelled(unpaired)
-        left.remove((found, interval))
-        partner[name] = found
+    partner = _partners(piece, definition)
+    if partner is None:
+        raise NotModelled(unpaired)
     into: dict[str, Expr] = {f"d{i}": e for i, e in enumerate(piece.output)}
     into |= {f"x{j}": e for j, e in enumerate(piece.operand)}
-    into |= {w: Var(s) for s, w in partner.items()}
+    into |= {w: substitute(of_range, into) for _, w, of_range, _ in partner}
     into |= {"q": piece.position} if piece.position is not None else {}
+    iteration = [within(into[w], i) for w, i in definition.iteration]
 
     def read(point: dict[str, int]) -> str:
         return (
@@ -227,15 +225,16 @@ def _paired(about: Subject, pieces: Sequence[Piece], definition: Definition) -> 
         )
 
     of_map = Statement(piece.variables, piece.constraint_formulas)
-    parts = of_map.conclusions([replace_variables(definition.predicate, into)], "read as often", read)
+    parts = of_map.conclusions([replace_variables(definition.predicate, into), *iteration], "read as often", read)
     output = [Var(f"d{i}") for i in range(len(definition.output_sizes))]
     operand = [Var(f"x{j}") for j in range(len(definition.operand_sizes))]
     source, target = (output, operand) if about.direction == "output-to-input" else (operand, output)
-    walked: dict[str, Expr] = {s: Var(w) for s, w in partner.items()}
+    walked: dict[str, Expr] = {s: of_iteration for s, _, _, of_iteration in partner}
     walked |= {n: e for (n, _), e in zip(piece.source, source, strict=True)}
     goals = [eq(substitute(e, walked), t) for e, t in zip(piece.results, target, strict=True)]
     goals += [replace_variables(c, walked) for c in piece.constraint_formulas]
     goals += [within(e, i) for (_, i), e in zip(piece.source, source, strict=True)]
+    goals += [within(walked[name], i) for name, i in piece.ranges]
 
     def unread(point: dict[str, int]) -> str:
         return (
@@ -245,6 +244,35 @@ def _paired(about: Subject, pieces: Sequence[Piece], definition: Definition) -> 
 
     of_definition = Statement(definition_variables(definition), (definition.predicate,))
     return parts + of_definition.conclusions(goals, "read as often", unread)
+
+
+def _partners(piece: Piece, definition: Definition) -> list[tuple[str, str, Expr, Expr]] | None:
+    """Pairs of a range variable and an iteration variable: both names, the iteration variable over the range variable
+    and x0.., and the other way round; both are one to one for any pair of elements. None where some are left over.
+
+    Partners have the same interval; or the definition reads x == w floordiv n and the range variable is w mod n.
+    """
+    blocks: dict[str, tuple[Expr, int]] = {}
+    for c in conjuncts(definition.predicate):
+        if isinstance(c, Compare) and c.op == "==" and isinstance(c.rhs, Binary) and c.rhs.op == "floordiv":
+            w, n = c.rhs.lhs, c.rhs.rhs
+            if isinstance(w, Var) and isinstance(n, Const) and n.value > 0:
+                blocks[w.name] = (c.lhs, n.value)
+    left = dict(definition.iteration)
+    out: list[tuple[str, str, Expr, Expr]] = []
+    for name, interval in piece.ranges:
+        same = next((w for w, i in left.items() if i == interval), None)
+        if same is not None:
+            out.append((name, same, Var(name), Var(same)))
+            del left[same]
+            continue
+        inner = next((w for w in left if w in blocks and Interval.of_size(blocks[w][1]) == interval), None)
+        if inner is None:
+            return None
+        block, n = blocks[inner]
+        out.append((name, inner, block * n + Var(name), Var(inner) % n))
+        del left[inner]
+    return None if left else out
 
 
 def _determined(about: Subject, m: Matched) -> list[Part]:
