@@ -201,15 +201,17 @@ def _once(about: Subject, maps: OperandMaps, matched: Sequence[Matched], definit
 
 
 def _paired(about: Subject, pieces: Sequence[Piece], definition: Definition) -> list[Part]:
-    """An element may be read several times: the map and the definition read it equally often, because range and
-    iteration variables go together one by one. Raises NotModelled where their intervals do not match."""
+    """An element may be read several times: the map and the definition read it equally often, because the range
+    variables that the pair does not determine and the iteration variables go together one by one. Raises NotModelled
+    where their intervals do not match."""
     unpaired = "how often an element is read, where one output may read it several times"
     if not pieces:
         return []  # that some map is missing is owed elsewhere
-    if len(pieces) > 1 or len(pieces[0].ranges) != len(definition.iteration):
+    if len(pieces) > 1:
         raise NotModelled(unpaired)
     (piece,) = pieces
-    partner = _partners(piece, definition)
+    determined = piece.determined()
+    partner = _partners([v for v in piece.ranges if v[0] not in determined], definition)
     if partner is None:
         raise NotModelled(unpaired)
     into: dict[str, Expr] = {f"d{i}": e for i, e in enumerate(piece.output)}
@@ -225,12 +227,14 @@ def _paired(about: Subject, pieces: Sequence[Piece], definition: Definition) -> 
         )
 
     of_map = Statement(piece.variables, piece.constraint_formulas)
+    iteration += [eq(Var(name), e) for name, e in determined.items()]
     parts = of_map.conclusions([replace_variables(definition.predicate, into), *iteration], "read as often", read)
     output = [Var(f"d{i}") for i in range(len(definition.output_sizes))]
     operand = [Var(f"x{j}") for j in range(len(definition.operand_sizes))]
     source, target = (output, operand) if about.direction == "output-to-input" else (operand, output)
-    walked: dict[str, Expr] = {s: of_iteration for s, _, _, of_iteration in partner}
-    walked |= {n: e for (n, _), e in zip(piece.source, source, strict=True)}
+    walked: dict[str, Expr] = {n: e for (n, _), e in zip(piece.source, source, strict=True)}
+    walked |= {n: substitute(e, walked) for n, e in piece.determined(target).items()}
+    walked |= {s: of_iteration for s, _, _, of_iteration in partner}
     goals = [eq(substitute(e, walked), t) for e, t in zip(piece.results, target, strict=True)]
     goals += [replace_variables(c, walked) for c in piece.constraint_formulas]
     goals += [within(e, i) for (_, i), e in zip(piece.source, source, strict=True)]
@@ -246,7 +250,9 @@ def _paired(about: Subject, pieces: Sequence[Piece], definition: Definition) -> 
     return parts + of_definition.conclusions(goals, "read as often", unread)
 
 
-def _partners(piece: Piece, definition: Definition) -> list[tuple[str, str, Expr, Expr]] | None:
+def _partners(
+    ranges: Sequence[tuple[str, Interval]], definition: Definition
+) -> list[tuple[str, str, Expr, Expr]] | None:
     """Pairs of a range variable and an iteration variable: both names, the iteration variable over the range variable
     and x0.., and the other way round; both are one to one for any pair of elements. None where some are left over.
 
@@ -260,7 +266,7 @@ def _partners(piece: Piece, definition: Definition) -> list[tuple[str, str, Expr
                 blocks[w.name] = (c.lhs, n.value)
     left = dict(definition.iteration)
     out: list[tuple[str, str, Expr, Expr]] = []
-    for name, interval in piece.ranges:
+    for name, interval in ranges:
         same = next((w for w, i in left.items() if i == interval), None)
         if same is not None:
             out.append((name, same, Var(name), Var(same)))
@@ -269,8 +275,8 @@ def _partners(piece: Piece, definition: Definition) -> list[tuple[str, str, Expr
         inner = next((w for w in left if w in blocks and Interval.of_size(blocks[w][1]) == interval), None)
         if inner is None:
             return None
-        block, n = blocks[inner]
-        out.append((name, inner, block * n + Var(name), Var(inner) % n))
+        block, size = blocks[inner]
+        out.append((name, inner, block * size + Var(name), Var(inner) % size))
         del left[inner]
     return None if left else out
 

@@ -97,14 +97,15 @@ class Piece:
         rest = tuple((n, i) for n, i in self.ranges if n not in witness and n not in free)
         return Exists(rest, body) if rest else body
 
-    def determined(self) -> dict[str, Expr]:
+    def determined(self, target: Sequence[Expr] | None = None) -> dict[str, Expr]:
         """Range variables that source, results and position leave one value for, each with that value as a term over
-        the variables of the piece. It is what the variable is wherever the domain holds."""
+        the variables of the piece and the target (the results, where none is given). It is what the variable is
+        wherever the domain holds and the results are the target."""
         conditions = [Condition(e - Var(f"y{i}"), Interval.point(0)) for i, e in enumerate(self.results)]
-        back = {f"y{i}": e for i, e in enumerate(self.results)}
+        back = {f"y{i}": e for i, e in enumerate(self.results if target is None else target)}
         if self.position is not None:
             conditions.append(Condition(self.position - Var("y"), Interval.point(0)))
-            back["y"] = self.position
+            back["y"] = self.position if target is None else Var("q")
         witness = solve(dict(self.ranges), [*conditions, *self.constraints])
         return {n: substitute(e, back) for n, e in witness.items()}
 

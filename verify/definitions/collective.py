@@ -9,6 +9,7 @@ from __future__ import annotations
 from models.errors import NotModelled
 from models.hlo.attributes import DevicePairs, ReplicaGroups
 from models.hlo.module import Operation
+from models.hlo.shape import ArrayShape
 from models.interval import Interval
 from verify.definitions.definition import Definition
 from verify.definitions.variables import (
@@ -162,14 +163,19 @@ def collective_broadcast(op: Operation, output: int, operand: int) -> Definition
 
 
 def all_gather_start(op: Operation, output: int, operand: int) -> Definition:
-    """The result holds the operands themselves, then the gathered arrays."""
+    """The result holds the operands themselves, then the gathered arrays; where it is one array, the gathered one."""
+    if isinstance(op.shape, ArrayShape):
+        return all_gather(op, output, operand)
     if output < len(op.operands):
         return own_array(op, output, operand, output == operand)
     return _gathered(op, output, operand, output - len(op.operands) == operand)
 
 
 def collective_permute_start(op: Operation, output: int, operand: int) -> Definition:
-    """The result holds the operand itself, then what is received, then contexts that hold no data of it."""
+    """The result holds the operand itself, then what is received, then contexts that hold no data of it; where it is
+    one array, what is received."""
+    if isinstance(op.shape, ArrayShape):
+        return collective_permute(op, output, operand)
     if len(op.operands) != 1:
         raise NotModelled("collective-permute-start of several operands")
     if output == 1:

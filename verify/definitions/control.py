@@ -74,8 +74,9 @@ def received_or_first(op: Operation, output: int, operand: int, position: Place)
 
 
 def gathered_done(op: Operation, output: int, operand: int, position: Place) -> Definition:
-    """all-gather-done and collective-permute-done: the result is element 1 of the operand's tuple."""
-    return _same(op, output, operand, position, position == (1, *output_place(op, output)))
+    """all-gather-done and collective-permute-done: the result is element 1 of the operand's tuple, or the operand where
+    that is one array."""
+    return _same(op, output, operand, position, position in ((), (1, *output_place(op, output))))
 
 
 def all_reduce_done(op: Operation, output: int, operand: int, position: Place) -> Definition:
