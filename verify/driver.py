@@ -34,14 +34,15 @@ def check(paths: Iterable[str], options: Options | None = None, progress: Progre
 
 def check_sources(sources: Iterable[Source], options: Options, progress: Progress | None = None) -> Report:
     """Check files whose kinds are known."""
-    run = _Run(options)
+    run = _Run(options, progress)
     report = Report([])
     missing = "not tried"
     try:
         for source in sources:
+            run.tell(0, 0, f"reading {source.name}")
             report.files.append(run.file(source.name, source.kind, source.read))
         run.all_named_found(report)
-        run.judge_items(progress)
+        run.judge_items()
         run.prover.prove(batch_engine(options, report.stages), progress, options.fail_fast)
         missing = "not tried: the check ended at the first refutation (--fail-fast)"
     except KeyboardInterrupt:
@@ -75,6 +76,12 @@ class _Run:
     """The state of one check."""
 
     options: Options
+    progress: Progress | None = None
+
+    def tell(self, done: int, total: int, what: str) -> None:
+        """Show what is going on; a total of 0 is one that is not known."""
+        if self.progress is not None:
+            self.progress(done, total, what)
 
     def __post_init__(self) -> None:
         from verify.instruction_claims import InstructionClaims
@@ -83,7 +90,7 @@ class _Run:
         self._cache = FileCache(self.options)
         self._keys: dict[bytes, FileResults] = {}
         self.prover = Prover(self.options.selection)
-        self._instructions = InstructionClaims(self.prover, self.options)
+        self._instructions = InstructionClaims(self.prover, self.options, self.tell)
 
     def file(self, name: str, kind: str, read: Callable[[], str]) -> FileResults:
         results = FileResults(name, kind)
@@ -141,11 +148,11 @@ class _Run:
                 if self.options.selection.takes_claim(kind.claim):
                     self.items += [(results, Item(other, results.file, item)) for item in items]
 
-    def judge_items(self, progress: Progress | None) -> None:
+    def judge_items(self) -> None:
         """Judge what the files list, each file's records in the order of its text."""
         found: dict[int, ClaimResult] = {}
         try:
-            for number, record in judge_items([item for _, item in self.items], self.options, progress):
+            for number, record in judge_items([item for _, item in self.items], self.options, self.progress):
                 found[number] = record
         finally:
             for number, (results, item) in enumerate(self.items):

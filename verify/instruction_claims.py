@@ -14,7 +14,7 @@ from models.indexing.module_maps import composer_of
 from verify.devices import device_counts
 from verify.module_claims import attach
 from verify.options import Options
-from verify.proving import Owed, Prover
+from verify.proving import Owed, Progress, Prover
 from verify.results import InstructionResult, ModuleResults, OperationVerdicts, Site
 
 COMPOSED: Final = frozenset({
@@ -28,8 +28,8 @@ _ANY_COMPUTATION: Final = ComputationRef("")
 class InstructionClaims:
     """Adds what each instruction owes to a prover; equal operations are added once."""
 
-    def __init__(self, prover: Prover, options: Options) -> None:
-        self._prover, self._options = prover, options
+    def __init__(self, prover: Prover, options: Options, progress: Progress | None = None) -> None:
+        self._prover, self._options, self._progress = prover, options, progress
         self._operations: dict[Operation, OperationVerdicts] = {}
         self._composer: Composer | None = None
 
@@ -40,7 +40,10 @@ class InstructionClaims:
         generic = desugar(module) if has_sugar(module) else module
         self._composer = composer_of(generic, replicas, partitions)
         takes = self._options.selection.takes_instruction
+        total = sum(len(c.instructions) for c in generic.computations)
         for computation in generic.computations:
+            if self._progress is not None:
+                self._progress(len(results.instructions), total, f"stating {computation.name}")
             for instruction in computation.instructions:
                 if takes(instruction.name):
                     verdicts = self._verdicts(computation, instruction, replicas, partitions)

@@ -33,14 +33,14 @@ class _Bar:
         if self._bar is None:
             self._start()
         assert self._bar is not None and self._task is not None
-        self._bar.update(self._task, completed=done, total=total, description=what[:60])
+        self._bar.update(self._task, completed=done, total=total or None, description=what[:60])
 
     def _start(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
         self._bar = Progress(
-            TextColumn("proving"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+            BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
             TextColumn("{task.description}"), console=Console(stderr=True), transient=True,
         )
         self._bar.start()
