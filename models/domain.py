@@ -32,6 +32,17 @@ class Domain:
     constraints: dict[Expr, Interval]
     empty: bool = False
     steps: list[Step] = field(default_factory=list)
+    explain: bool = False
+    """Whether steps are noted."""
+
+    def note(self, rule: str, before: Sequence[tuple[Expr, Interval]], after: Sequence[tuple[Expr, Interval]]) -> None:
+        if self.explain:
+            self.steps.append(Step(rule, _shown(before), _shown(after) if after else "always"))
+
+    def note_empty(self, rule: str, before: Sequence[tuple[Expr, Interval]]) -> None:
+        self.empty = True
+        if self.explain:
+            self.steps.append(Step(rule, _shown(before), "never"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +68,7 @@ def simplify_domain(
     intervals: Mapping[str, Interval], constraints: Sequence[tuple[Expr, Interval]], explain: bool = False
 ) -> Domain:
     """The domain, as simple as the rules make it."""
-    d = Domain(dict(intervals), {})
+    d = Domain(dict(intervals), {}, explain=explain)
     d.empty = any(i.is_empty for i in d.intervals.values())
     pending = sorted(constraints, key=lambda c: (key(c[0]), c[1]))
     for _ in range(_ROUNDS):
@@ -107,7 +118,7 @@ def _store(d: Domain, e: Expr, new: Interval, old: Interval) -> None:
     rule = next(c for c in _rules()[1] if c.rule.name == "same-expression")
     both = new.intersect(old)
     if both != old:
-        d.steps.append(Step(rule.rule.name, f"{_show(e, old)}, {_show(e, new)}", _show(e, both)))
+        d.note(rule.rule.name, ((e, old), (e, new)), ((e, both),))
     if isinstance(e, Var):
         d.intervals[e.name] = both
     else:
@@ -126,14 +137,12 @@ def _one_step(
             if bound is None or not all(rewriter.holds(c, bound) for c in rule.conditions):
                 continue
             if rule.never:
-                d.empty = True
-                d.steps.append(Step(rule.name, _show(s.expr, interval), "never"))
+                d.note_empty(rule.name, ((s.expr, interval),))
                 return []
             after = _instances(rule, bound, rewriter)
             if after is None or (after and not _progress(after[0][0], s)):
                 continue
-            shown = ", ".join(_show(t.expr, i) for t, i in after) or "always"
-            d.steps.append(Step(rule.name, _show(s.expr, interval), shown))
+            d.note(rule.name, ((s.expr, interval),), [(t.expr, i) for t, i in after])
             return after
     return None
 
@@ -204,9 +213,10 @@ def _joined(d: Domain, first: Expr, second: Expr, rewriter: Rewriter) -> bool:
                 after = [] if rule.never else _instances(rule, bound, rewriter)
                 if after is None or (not rule.never and not _fewer(after, {first: x, second: y})):
                     continue
-                shown = "never" if rule.never else ", ".join(_show(s.expr, i) for s, i in after)
-                d.steps.append(Step(rule.name, f"{_show(first, x)}, {_show(second, y)}", shown))
-                d.empty |= rule.never
+                if rule.never:
+                    d.note_empty(rule.name, ((first, x), (second, y)))
+                else:
+                    d.note(rule.name, ((first, x), (second, y)), [(s.expr, i) for s, i in after])
                 for old in (first, second):
                     d.constraints.pop(old, None)
                 for s, i in after:
@@ -244,7 +254,7 @@ def _drop_implied(d: Domain) -> None:
         found = Rewriter(knowledge, others)
         r = found.range(linear_of(e))
         if d.constraints[e].contains(r):
-            d.steps.append(Step("implied", _show(e, d.constraints[e]), "always"))
+            d.note("implied", ((e, d.constraints[e]),), ())
             del d.constraints[e]
 
 
@@ -283,7 +293,7 @@ def known_intervals(
     return known
 
 
-def _show(e: Expr, i: Interval) -> str:
-    return f"{to_text(e)} in {i}"
+def _shown(constraints: Sequence[tuple[Expr, Interval]]) -> str:
+    return ", ".join(f"{to_text(e)} in {i}" for e, i in constraints)
 
 

@@ -36,6 +36,10 @@ _DEEP: Final = 40
 """Rules that call for one another deeper than this wait for the next round over the expression."""
 
 
+_LONG: Final = 1_000
+"""Characters of an expression that a step shows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One application of a rule: what it was applied to and what came of it, other rules included."""
@@ -380,7 +384,13 @@ class Rewriter:
 
     def _note(self, compiled: Compiled, before: Linear, after: Linear) -> None:
         if self.steps is not None:
-            self.steps.append(Step(compiled.rule.name, to_text(before.expr), to_text(after.expr)))
+            self.steps.append(Step(compiled.rule.name, _short(before.expr), _short(after.expr)))
+
+
+def _short(e: Expr) -> str:
+    """The text of an expression, cut where it is too long to read."""
+    text = to_text(e)
+    return text if len(text) <= _LONG else f"{text[: _LONG // 2]} ... {text[-_LONG // 2 :]}"
 
 
 @cache

@@ -6,7 +6,7 @@ Relational, otherwise or by request: the same pairs of dims and results, range v
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -23,6 +23,10 @@ from verify.obligation import Obligation, Outcome
 from verify.portfolio import prove
 
 Equality = Literal["pointwise", "relational"]
+
+
+LARGE: Final = 300
+"""Maps with more operators are judged in a process of their own, which can be killed."""
 
 
 @dataclass(frozen=True)
@@ -168,8 +172,8 @@ def _same_read(v: RuntimeVariable, w: RuntimeVariable) -> bool:
 def _prove(before: IndexingMap, after: IndexingMap, equality: Equality, budget: Budget) -> Rewritten:
     engines: list[str] = []
     unknown: str | None = None
-    for goal in _pointwise(before, after) if equality == "pointwise" else _relational(before, after):
-        outcome = prove(goal.obligation, budget)
+    goals = _pointwise(before, after) if equality == "pointwise" else _relational(before, after)
+    for goal, outcome in _decided(goals, size(before) + size(after) > LARGE, budget):
         engines += [e for e in outcome.engines if e not in engines]
         if outcome.verdict == "refuted":
             text = _describe(goal, outcome, before, after)
@@ -181,6 +185,28 @@ def _prove(before: IndexingMap, after: IndexingMap, equality: Equality, budget: 
     if unknown is not None:
         return Rewritten(Verdict.UNKNOWN, equality, reason=unknown, engines=tuple(engines))
     return Rewritten(Verdict.PROVED, equality, engines=tuple(engines))
+
+
+def size(m: IndexingMap) -> int:
+    """How many different operators the map has."""
+    seen: set[Expr] = set()
+    for root in (*m.results, *(c.expr for c in m.constraints)):
+        seen.update(e for e in postorder(root) if isinstance(e, Binary))
+    return len(seen)
+
+
+def _decided(goals: Sequence[_Goal], large: bool, budget: Budget) -> Iterator[tuple[_Goal, Outcome]]:
+    """The goals with their outcomes; large ones are given to a process that can be killed."""
+    if not large:
+        for goal in goals:
+            yield goal, prove(goal.obligation, budget)
+        return
+    from verify.worker import Task, prove_many
+
+    found: dict[int, Outcome] = {}
+    prove_many([g.obligation for g in goals], 1, Task(budget), found.__setitem__, total_seconds=budget.seconds)
+    for number, goal in enumerate(goals):
+        yield goal, found[number]
 
 
 def domain_formula(m: IndexingMap) -> Formula:

@@ -23,6 +23,7 @@ from verify.budget import Budget
 from verify.formula import FALSE, Formula, conj, eq, within
 from verify.obligation import Obligation
 from verify.portfolio import prove
+from verify.rewrite import LARGE, size
 
 BUDGET: Final = Budget(isl_operations=400_000, z3_rlimit=200_000, enumeration_points=2_000)
 _ATOMS: Final = 24
@@ -33,7 +34,7 @@ Point = dict[str, int]
 
 def tighten(m: IndexingMap, budget: Budget = BUDGET) -> tuple[IndexingMap, tuple[Step, ...]]:
     """A map that `models.simplify` has simplified, simpler where the engines know how, and by what steps."""
-    if m.is_trivially_empty or not (m.constraints or any(_atoms(m))):
+    if m.is_trivially_empty or size(m) > LARGE or not (m.constraints or any(_atoms(m))):
         return m, ()
     points = _points(m)
     if not points:
