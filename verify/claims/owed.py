@@ -124,11 +124,12 @@ class OwedClaim:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the claim takes for granted, in words."""
+        """What the claim takes for granted, in words, and whether it says anything."""
+        marked = ("empty: there is nothing to read",) if self.empty else ()
         try:
-            return tuple(self.assume())
+            return (*self.assume(), *marked)
         except NotModelled:
-            return ()
+            return marked
 
     def describe(self, model: Point, obligation: Obligation) -> str:
         """A counterexample in the reader's terms. Raises KeyError for an obligation that is not of this claim."""
