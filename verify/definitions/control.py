@@ -90,5 +90,8 @@ def send(op: Operation, output: int, operand: int, position: Place) -> Definitio
 
 
 def set_dimension_size(op: Operation, output: int, operand: int, position: Place) -> Definition:
-    """The elements stay where they are; the size is not read into any of them."""
+    """The elements stay where they are; whether an element is there at all depends on the size, a scalar."""
+    if operand == 1:
+        out, size = output_array(op, output), operand_array(op, operand, position)
+        return Definition("reads", out.dimensions, size.dimensions, TRUE)
     return _same(op, output, operand, position, operand == 0)
