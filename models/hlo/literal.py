@@ -36,6 +36,18 @@ _HALF_STEP: Final[dict[str, float]] = {
 """From here on a decimal rounds to infinity."""
 
 
+def _row_of(number: str) -> re.Pattern[str]:
+    return re.compile(rf"\s*\{{\s*{number}(?:\s*,\s*{number})*+\s*\}}", re.ASCII)
+
+
+_PLAIN_ROWS: Final[dict[str, re.Pattern[str]]] = {
+    "pred": _row_of("(?:true|false)"),
+    **{f"s{bits}": _row_of(rf"-?\d{{1,{digits}}}(?![\d.])") for bits, digits in ((8, 2), (16, 4), (32, 9), (64, 18))},
+    **{f"u{bits}": _row_of(rf"\d{{1,{digits}}}(?![\d.])") for bits, digits in ((8, 2), (16, 4), (32, 9), (64, 18))},
+    **dict.fromkeys(("f16", "bf16", "f32", "f64"), _row_of(r"-?\d{1,4}(?:\.\d{1,12})?(?![\d.eExX])")),
+}
+
+
 class LiteralError(Exception):
     """The text does not denote a value of the shape."""
 
@@ -191,7 +203,12 @@ class _Reader:
         while True:
             # Here a value of dimension len(counts) begins.
             depth = len(counts)
-            if depth < rank:
+            if depth == rank - 1 and (row := self.plain_row(shape.element_type, shape.dimensions[depth])) is not None:
+                if not counts:
+                    return row
+                if self.build:
+                    stack[-1].append(row)
+            elif depth < rank:
                 token = self.take("'{'")
                 if token != "{":
                     raise LiteralError(
@@ -233,6 +250,21 @@ class _Reader:
                     stack[-1].append(finished)
             else:
                 return []
+
+    def plain_row(self, element_type: str, size: int) -> list[Nested] | None:
+        """The innermost braces at once, when they hold `size` numbers of few digits, which no element type's range
+        excludes; None otherwise, with nothing read. (Most of a long literal is such rows.)"""
+        pattern = _PLAIN_ROWS.get(element_type)
+        found = pattern.match(self.text, self.pos) if pattern is not None and size else None
+        if found is None or found.group().count(",") != size - 1:
+            return None
+        self.pos = found.end()
+        if not self.build:
+            return []
+        numbers = found.group().strip()[1:-1].split(",")
+        if element_type == "pred":
+            return [n.strip() == "true" for n in numbers]
+        return [int(n) for n in numbers] if element_type[0] in "su" else [float(n) for n in numbers]
 
     def element(self, element_type: str) -> Scalar:
         if element_type not in ("c64", "c128"):

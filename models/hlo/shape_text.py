@@ -30,6 +30,7 @@ _LAYOUT_FOLLOWS = re.compile(r"\{(?=[ \t\r\n]*[0-9:}\-])|[ \t\r\n]+\{(?=[ \t\r\n
 _UPPER_TYPES: Final = {name.upper(): name for name in ELEMENT_BITS}
 _LEVEL = re.compile(r"[DCSH]\+?~?")
 _known: dict[str, Shape] = {}
+_MAX_RANK: Final = 1000
 _KNOWN_LIMIT: Final = 1 << 17
 
 
@@ -137,6 +138,8 @@ def _read_dimensions(scanner: Scanner) -> tuple[tuple[int, ...], tuple[bool, ...
             sizes.append(UNBOUNDED)
             dynamic.append(True)
             continue
+        if len(sizes) >= _MAX_RANK:
+            raise scanner.error(f"more than {_MAX_RANK} dimensions")
         dynamic.append(scanner.accept("<="))
         at = scanner.pos
         size = scanner.integer("a dimension's size")
