@@ -2,9 +2,10 @@
 
 An element is a non-negative integer. Give input element number k the tag 2^(bits * k); every operation on elements is
 addition, so in the result the k-th group of `bits` bits counts how often that element was used. With `union` the
-operation is bitwise or: it tells only whether an element was used, one bit is enough, and no count can overflow
-into the next. Constants, padding and initial values count nothing. Start indices, trip decisions and the like are taken as the
-numbers that they are, so an operand that says where to read is given as plain numbers and is not counted.
+operation is bitwise or: it tells only whether an element was used, and no count can overflow into the next.
+
+Constants, padding and initial values count nothing. Start indices, trip decisions and the like are taken as the numbers
+that they are, so an operand that says where to read is given as plain numbers and is not counted.
 """
 
 from __future__ import annotations

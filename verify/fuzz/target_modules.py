@@ -20,8 +20,13 @@ from models.interpreter.run import Machine
 from models.interpreter.value import Array, indices
 from verify.fuzz.generate_modules import movement_modules
 from verify.fuzz.target import Failure, Target
+from verify.obligation import Outcome
 
 BITS: Final = 20
+_REMEMBERED: Final = 20_000
+_KNOWN: Final[dict[str, Outcome]] = {}
+"""Obligations that were proved for modules before, by their normal form: most come again."""
+
 Index = tuple[int, ...]
 Reads = Counter[tuple[Index, Index]]
 
@@ -93,7 +98,9 @@ def _claims(text: str) -> None:
     from verify.driver import check_hlo
     from verify.options import Options
 
-    for record in check_hlo(text, Options(jobs=1)).records():
+    if len(_KNOWN) > _REMEMBERED:
+        _KNOWN.clear()
+    for record in check_hlo(text, Options(jobs=1), _KNOWN).records():
         if record.verdict == "unknown" and record.reason:
             continue
         if record.verdict != "proved":
