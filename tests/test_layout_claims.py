@@ -21,6 +21,7 @@ from verify.layout_claims import ClaimedLayout, claims
 from verify.layout_format import format_claims, instances
 from verify.layout_judge import JudgedClaim, judge
 from verify.layout_steps import Step, chain
+from verify.obligation import Obligation
 from verify.portfolio import prove
 
 
@@ -164,14 +165,18 @@ def test_a_wrong_way_back_is_refuted() -> None:
     assert judged(replace(right, inverse=narrow))["inverse"].verdict is Verdict.REFUTED
 
 
+def verdicts(goals: tuple[Obligation, ...]) -> set[str]:
+    return {prove(o).verdict for o in goals}
+
+
 def test_a_wrong_step_is_refuted() -> None:
     """Each of the four goals of a step has a step that fails it."""
     right = chain(array("f32[3,5]{1,0:T(2,2)}")).steps[1]
     lossy = replace(right, forward=(right.forward[0], right.forward[1], right.forward[2], right.forward[2]))
-    assert prove(lossy.one_to_one()).verdict == "refuted"
-    assert prove(replace(right, after=(1, 3, 2, 2)).inside()).verdict == "refuted"
-    assert prove(replace(right, backward=right.backward[::-1]).inverse()).verdict == "refuted"
-    assert prove(right.onto()).verdict == "refuted"  # 3 by 5 is not filled by 2 by 2
+    assert "refuted" in verdicts(lossy.one_to_one())
+    assert "refuted" in verdicts(replace(right, after=(1, 3, 2, 2)).inside())
+    assert "refuted" in verdicts(replace(right, backward=right.backward[::-1]).inverse())
+    assert "refuted" in verdicts(right.onto())  # 3 by 5 is not filled by 2 by 2
 
 
 def test_steps_of_random_layouts_hold() -> None:
@@ -241,7 +246,6 @@ def test_runs(text: str, expected: list[Run]) -> None:
 def test_the_first_counterexample_is_the_smallest() -> None:
     from verify.formula import lt
     from verify.layout_judge import first_counterexample
-    from verify.obligation import Obligation
 
     o = Obligation((("d0", Interval(0, 99)), ("d1", Interval(0, 99))), lt(Var("d0") * 3 + Var("d1"), 200))
     assert dict(first_counterexample(o, prove(o), prove).model) == {"d0": 34, "d1": 98}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise, product
 from math import prod
 from typing import Final
 
@@ -21,7 +22,7 @@ from models.interpreter.expression import evaluate
 from models.interval import Interval
 from models.memory_size import padded_elements
 from models.pad_reshape_transpose import Movement, movements
-from models.physical import part_count
+from models.physical import part_count, physical_order, splits
 from models.tiling import index_map, index_of, position_map
 from verify.formula import FALSE, Exists, conj, disj, eq, le, ne, within
 from verify.layout_steps import Chain, Step, chain
@@ -108,7 +109,7 @@ def one_to_one(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
         one, two = _index(model, "d", rank), _index(model, "e", rank)
         return f"elements {one} and {two} both lie at position {_position(results, model)}"
 
-    subgoals = (composition(claimed, steps), *(s.one_to_one() for s in steps.steps))
+    subgoals = (composition(claimed, steps), *(g for s in steps.steps for g in s.one_to_one()))
     return LayoutClaim("one-to-one", "no two elements share a position", subgoals, direct, describe)
 
 
@@ -130,7 +131,7 @@ def inside(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
         at = _index(model, "d", claimed.shape.rank)
         return f"element {at} lies at position {_position(results, model)}, outside of {claimed.size}"
 
-    subgoals = (composition(claimed, steps), *(s.inside() for s in steps.steps), fits)
+    subgoals = (composition(claimed, steps), *(g for s in steps.steps for g in s.inside()), fits)
     return LayoutClaim("inside", f"every position is in [0, {claimed.size})", subgoals, direct, describe)
 
 
@@ -145,7 +146,7 @@ def onto(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
             Exists(index_box(shape), conj(*(eq(e, Var(f"q{i}")) for i, e in enumerate(results)))),
             label="every position holds an element",
         )
-        subgoals = (composition(claimed, steps), *(s.onto() for s in steps.steps), _full(steps, sizes))
+        subgoals = (composition(claimed, steps), *(g for s in steps.steps for g in s.onto()), _full(steps, sizes))
         return LayoutClaim(
             "onto", "every position holds an element", subgoals, direct,
             lambda model: f"position {', '.join(str(model[f'q{i}']) for i in range(len(sizes)))} holds no element",
@@ -154,14 +155,22 @@ def onto(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
     if hole is None:
         raise NotModelled("no position without an element was found, and there are more positions than elements")
     at = ", ".join(map(str, hole))
-    empty = Obligation(
-        index_box(shape), disj(*(ne(e, q) for e, q in zip(results, hole, strict=True))),
-        label=f"no element lies at position {at}",
-    )
+    elsewhere = disj(*(ne(e, q) for e, q in zip(results, hole, strict=True)))
+    empty = tuple(Obligation(box, elsewhere, label=f"no element lies at position {at}") for box in _part_boxes(shape))
     # Another position may be the empty one, so that this one is taken refutes nothing.
     return LayoutClaim(
-        "onto", f"not every position holds an element: position {at} is padding", (empty,), None, lambda _: ""
+        "onto", f"not every position holds an element: position {at} is padding", empty, None, lambda _: ""
     )
+
+
+def _part_boxes(shape: ArrayShape) -> Iterator[tuple[tuple[str, Interval], ...]]:
+    """The index boxes of the parts; together they are the box of the shape."""
+    choices: list[list[tuple[str, Interval]]] = [[v] for v in index_box(shape)]
+    for i, c in zip(physical_order(shape), splits(shape), strict=True):
+        if c is not None:
+            bounds = (0, *c.split_indices, shape.dimensions[i])
+            choices[i] = [(f"d{i}", Interval(a, b - 1)) for a, b in pairwise(bounds)]
+    yield from product(*choices)
 
 
 def _full(steps: Chain, sizes: list[int]) -> Obligation:
@@ -227,7 +236,8 @@ def inverse(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
         (("q0", back.dims[0].interval),), conj(*(eq(e, g) for e, g in pairs)), holds if shape.elements else FALSE,
         "the way back is the composition of the steps back",
     )
-    subgoals = (composition(claimed, steps), *(s.inverse() for s in steps.steps), same, *_way_back_exists(claimed))
+    there_and_back = (g for s in steps.steps for g in s.inverse())
+    subgoals = (composition(claimed, steps), *there_and_back, same, *_way_back_exists(claimed))
 
     def describe(model: Model) -> str:
         at = _index(model, "d", shape.rank)

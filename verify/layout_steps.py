@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from math import prod
 
 from models.errors import NotModelled
@@ -21,12 +21,26 @@ from models.interval import Interval
 from verify.formula import Formula, conj, eq, within
 from verify.obligation import Obligation
 
+Goals = tuple[Obligation, ...]
+Box = tuple[tuple[str, Interval], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """A coordinate of a step, part by part: number `before` of the points before runs through the intervals between
+    `bounds`, and number `after` of the points after is the number of the interval."""
+
+    before: int
+    after: int
+    bounds: tuple[int, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """`forward` over x0, x1, ... in the box `before`; `backward` over the results y0, y1, ... in the box `after`.
 
-    Boxes are sizes. Equal steps state equal obligations, whatever shape they come from.
+    Boxes are sizes. Equal steps state equal obligations, whatever shape they come from. A goal of a step with cases is
+    one obligation per case, whose boxes together are the whole box.
     """
 
     name: str
@@ -34,40 +48,54 @@ class Step:
     after: tuple[int, ...]
     forward: tuple[Expr, ...]
     backward: tuple[Expr, ...]
+    cases: Cases | None = None
 
-    def one_to_one(self) -> Obligation:
+    def one_to_one(self) -> Goals:
         """Two points with the same results are the same point."""
         other = {f"x{i}": Var(f"z{i}") for i in range(len(self.before))}
-        return Obligation(
-            (*_box("x", self.before), *_box("z", self.before)),
-            conj(*(eq(Var(f"x{i}"), Var(f"z{i}")) for i in range(len(self.before)))),
-            conj(*(eq(e, substitute(e, other)) for e in self.forward)),
-            f"{self.name}: one to one",
-        )
+        same = conj(*(eq(Var(f"x{i}"), Var(f"z{i}")) for i in range(len(self.before))))
+        results = conj(*(eq(e, substitute(e, other)) for e in self.forward))
+        boxes = product(self._boxes_before("x"), self._boxes_before("z"))
+        return tuple(Obligation((*x, *z), same, results, f"{self.name}: one to one") for x, z in boxes)
 
-    def inside(self) -> Obligation:
+    def inside(self) -> Goals:
         """The results lie in the box after."""
-        return Obligation(_box("x", self.before), _in_box(self.forward, self.after), label=f"{self.name}: inside")
+        goal = _in_box(self.forward, self.after)
+        return tuple(Obligation(x, goal, label=f"{self.name}: inside") for x in self._boxes_before("x"))
 
-    def inverse(self) -> Obligation:
+    def inverse(self) -> Goals:
         """There and back."""
         there = {f"y{i}": e for i, e in enumerate(self.forward)}
-        return Obligation(
-            _box("x", self.before), _same([substitute(e, there) for e in self.backward], "x"),
-            label=f"{self.name}: the way back is the inverse",
+        goal = _same([substitute(e, there) for e in self.backward], "x")
+        return tuple(
+            Obligation(x, goal, label=f"{self.name}: the way back is the inverse") for x in self._boxes_before("x")
         )
 
-    def onto(self) -> Obligation:
+    def onto(self) -> Goals:
         """Every point of the box after is met: by the one that the way back names."""
         back = {f"x{i}": e for i, e in enumerate(self.backward)}
-        return Obligation(
-            _box("y", self.after),
-            conj(_in_box(self.backward, self.before), _same([substitute(e, back) for e in self.forward], "y")),
-            label=f"{self.name}: onto",
-        )
+        goal = conj(_in_box(self.backward, self.before), _same([substitute(e, back) for e in self.forward], "y"))
+        return tuple(Obligation(y, goal, label=f"{self.name}: onto") for y in self._boxes_after("y"))
+
+    def _boxes_before(self, letter: str) -> list[Box]:
+        whole = _box(letter, self.before)
+        if self.cases is None:
+            return [whole]
+        intervals = (Interval(a, b - 1) for a, b in pairwise(self.cases.bounds))
+        return [_with(whole, self.cases.before, i) for i in intervals]
+
+    def _boxes_after(self, letter: str) -> list[Box]:
+        whole = _box(letter, self.after)
+        if self.cases is None:
+            return [whole]
+        return [_with(whole, self.cases.after, Interval.point(p)) for p in range(len(self.cases.bounds) - 1)]
 
 
-def _box(letter: str, sizes: Sequence[int]) -> tuple[tuple[str, Interval], ...]:
+def _with(box: Box, place: int, interval: Interval) -> Box:
+    return (*box[:place], (box[place][0], interval), *box[place + 1 :])
+
+
+def _box(letter: str, sizes: Sequence[int]) -> Box:
     return tuple((f"{letter}{i}", Interval.of_size(n)) for i, n in enumerate(sizes))
 
 
@@ -116,9 +144,9 @@ def chain(shape: ArrayShape) -> Chain:
         order = layout.minor_to_major[::-1]
     steps = [_order(shape.dimensions, order)]
     parts: tuple[int, ...] = ()
-    if layout is not None and layout.split_configs:
-        steps.append(_split(steps[-1].after, layout.split_configs))
-        parts = steps[-1].after[: len(steps[-1].after) - shape.rank]
+    for dimension, cuts in sorted(_cuts(layout.split_configs if layout is not None else ()).items()):
+        steps.append(_split(parts, steps[-1].after[len(parts) :], dimension, cuts))
+        parts = steps[-1].after[: len(parts) + 1]
     ends: list[int] = []
     for tile in layout.tiles if layout is not None else ():
         sizes = steps[-1].after[len(parts) :]
@@ -130,6 +158,14 @@ def chain(shape: ArrayShape) -> Chain:
         ends.append(len(steps))
     steps.append(_join(parts, steps[-1].after[len(parts) :]))
     return Chain(tuple(steps), tuple(ends))
+
+
+def _cuts(configs: Sequence[SplitConfig]) -> dict[int, tuple[int, ...]]:
+    """The cuts of each split dimension, by its place in memory; the first that is given counts."""
+    found: dict[int, tuple[int, ...]] = {}
+    for c in configs:
+        found.setdefault(c.dimension, c.split_indices)
+    return found
 
 
 def _x(i: int) -> Expr:
@@ -148,35 +184,28 @@ def _order(sizes: tuple[int, ...], order: tuple[int, ...]) -> Step:
     )
 
 
-def _split(sizes: tuple[int, ...], configs: Sequence[SplitConfig]) -> Step:
-    """Coordinates to (part numbers, offsets in the parts); parts take the space of the longest."""
-    by_dimension: dict[int, tuple[int, ...]] = {}
-    for c in configs:
-        by_dimension.setdefault(c.dimension, c.split_indices)
-    forward_parts: list[Expr] = []
-    part_counts: list[int] = []
-    offsets: list[Expr] = []
-    back: list[Expr] = []
-    lengths: list[int] = []
-    for k, n in enumerate(sizes):
-        cuts = by_dimension.get(k, ())
-        start: Expr = Const(0)
-        part: Expr = Const(0)
-        start_back: Expr = Const(0)
-        for j, (a, b) in enumerate(pairwise((0, *cuts)), 1):
-            part = part + _step_function(_x(k), b)
-            start = start + _step_function(_x(k), b) * (b - a)
-            start_back = start_back + _step_function(_y(len(part_counts)), j) * (b - a)
-        offsets.append(_x(k) - start if cuts else _x(k))
-        back.append(start_back)
-        lengths.append(max(b - a for a, b in pairwise((0, *cuts, n))))
-        if k in by_dimension:
-            forward_parts.append(part)
-            part_counts.append(len(cuts) + 1)
-    backward = tuple(_y(len(part_counts) + k) + e for k, e in enumerate(back))
+def _split(parts: tuple[int, ...], sizes: tuple[int, ...], dimension: int, cuts: tuple[int, ...]) -> Step:
+    """One coordinate to (part number, offset in the part); the number follows the other part numbers, and every part
+    takes the space of the longest."""
+    p, k = len(parts), len(parts) + dimension
+    bounds = (0, *cuts, sizes[dimension])
+    part: Expr = Const(0)
+    offset: Expr = _x(k)
+    start_back: Expr = Const(0)
+    for j, (a, b) in enumerate(pairwise(bounds[:-1]), 1):
+        part = part + _step_function(_x(k), b)
+        offset = offset - _step_function(_x(k), b) * (b - a)
+        start_back = start_back + _step_function(_y(p), j) * (b - a)
+    lengths = list(sizes)
+    lengths[dimension] = max(b - a for a, b in pairwise(bounds))
+    forward = [*(_x(i) for i in range(p)), part, *(_x(p + i) for i in range(len(sizes)))]
+    forward[k + 1] = offset
+    backward = [*(_y(i) for i in range(p)), *(_y(p + 1 + i) for i in range(len(sizes)))]
+    backward[k] = _y(k + 1) + start_back
     return Step(
-        "the parts of split dimensions", sizes, (*part_counts, *lengths), (*forward_parts, *offsets), backward
-    )
+        "the parts of a split dimension", (*parts, *sizes), (*parts, len(cuts) + 1, *lengths), tuple(forward),
+        tuple(backward), Cases(k, p, bounds),
+    )  # fmt: skip
 
 
 def _step_function(e: Expr, threshold: int) -> Expr:
