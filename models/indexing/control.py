@@ -37,11 +37,21 @@ def nothing_written(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
     return tuple(OperandMaps(n, "reads", ()) for n, _ in data_outputs(op))
 
 
+def _handed_on(
+    op: Operation, output: int, leaf: Shape, operand: int, position: tuple[int, ...], number: int | None = None
+) -> OperandMaps:
+    """The same element of an operand's array, whose sizes must be the output's; said of operand `operand`, or of number
+    `number` where that is another."""
+    if bounds(leaf) != bounds(output_shape(op, output)):
+        raise NotModelled(f"{op.opcode} between arrays of different sizes")
+    return one(operand if number is None else number, "moves", identity(bounds(leaf)), position)
+
+
 def tuple_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
     """Output n is the n-th array of the operands, counted through nested tuples."""
     places = [(n, position, leaf) for n, shape in enumerate(op.operands) for position, leaf in leaves(shape)]
     operand, position, leaf = places[output]
-    return (one(operand, "moves", identity(bounds(leaf)), position),) if holds_data(leaf) else ()
+    return (_handed_on(op, output, leaf, operand, position),) if holds_data(leaf) else ()
 
 
 def tuple_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
@@ -56,7 +66,7 @@ def tuple_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...
 def get_tuple_element_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
     """The same element of the array at tuple position `index`."""
     position, leaf = _element(op)[output]
-    return (one(0, "moves", identity(bounds(leaf)), position),) if holds_data(leaf) else ()
+    return (_handed_on(op, output, leaf, 0, position),) if holds_data(leaf) else ()
 
 
 def get_tuple_element_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
@@ -78,7 +88,7 @@ def _element(op: Operation) -> list[tuple[tuple[int, ...], Shape]]:
 def first_operand_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
     """The first operand passes through, array by array: opt-barrier, domain, add-dependency. Others are tokens."""
     position, leaf = list(leaves(op.operands[0]))[output]
-    return (one(0, "moves", identity(bounds(leaf)), position),) if holds_data(leaf) else ()
+    return (_handed_on(op, output, leaf, 0, position),) if holds_data(leaf) else ()
 
 
 def first_operand_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
@@ -136,32 +146,32 @@ def done_with_first_output_to_input(op: Operation, output: int) -> tuple[Operand
     if output or not holds_data(output_shape(op, output)):
         return ()
     position, leaf = next(iter(leaves(op.operands[0])))
-    return (one(0, "moves", identity(bounds(leaf)), position),)
+    return (_handed_on(op, output, leaf, 0, position),)
 
 
 def done_with_first_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
     position, leaf = next(iter(leaves(op.operands[0])))
     if not holds_data(leaf) or not data_outputs(op):
         return ()
-    return (one(0, "moves", identity(bounds(leaf)), position),)
+    return (_handed_on(op, 0, leaf, 0, position),)
 
 
 def done_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
     """all-gather-done, all-reduce-done, collective-permute-done: the start's outputs, which stand after its operands in
     the tuple where it repeats them."""
     position, leaf = _finished(op)[output]
-    return (one(0, "moves", identity(bounds(leaf)), position),) if holds_data(leaf) else ()
+    return (_handed_on(op, output, leaf, 0, position),) if holds_data(leaf) else ()
 
 
 def done_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
-    return tuple(one(k, "moves", identity(bounds(leaf)), position) for k, (position, leaf) in enumerate(_finished(op)))
+    return tuple(_handed_on(op, k, leaf, 0, place, k) for k, (place, leaf) in enumerate(_finished(op)))
 
 
 def _finished(op: Operation) -> list[tuple[tuple[int, ...], Shape]]:
     started, outputs = list(leaves(op.operands[0])), len(list(leaves(op.shape)))
     if len(started) == outputs:
         return started
-    if len(started) < 2 * outputs:
+    if op.opcode == "all-reduce-done" or len(started) < 2 * outputs:
         raise NotModelled(f"{op.opcode} of a start with {len(started)} arrays")
     return started[outputs : 2 * outputs]
 
@@ -189,6 +199,17 @@ def start_input_to_output(base: Builder) -> Builder:
             return base(op, operand)
         later = tuple(replace(m, operand=m.operand + count) for m in base(_without_repeats(op), operand))
         return one(operand, "moves", identity(bounds(op.operands[operand]))), *later
+
+    return builder
+
+
+def all_reduce_start(base: Builder) -> Builder:
+    """The result alone, one array per operand; a start that repeats its operands is not one of XLA's."""
+
+    def builder(op: Operation, number: int) -> tuple[OperandMaps, ...]:
+        if len(list(leaves(op.shape))) != len(op.operands):
+            raise NotModelled(f"all-reduce-start of {len(op.operands)} operands with another number of results")
+        return base(op, number)
 
     return builder
 

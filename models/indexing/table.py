@@ -76,7 +76,10 @@ _BUILDERS: Final[dict[str, Builders]] = {
     "all-gather-start": _started(_all_gather),
     "all-reduce": _all_reduce,
     "all-reduce-done": _done,
-    "all-reduce-start": _started(_all_reduce),
+    "all-reduce-start": Builders(
+        control.all_reduce_start(collective.all_reduce_output_to_input),
+        control.all_reduce_start(collective.all_reduce_input_to_output),
+    ),
     "all-to-all": Builders(collective.all_to_all_output_to_input, collective.all_to_all_input_to_output),
     "batch-norm-grad": Builders(
         reduction.batch_norm_grad_output_to_input, reduction.batch_norm_grad_input_to_output
