@@ -257,6 +257,25 @@ def test_runtime_variables_keep_their_providers_and_clamps() -> None:
     ]  # fmt: skip
 
 
+def test_long_chains_of_lookups_end_in_bounded_time() -> None:
+    lines = ["  p0 = f32[9] parameter(0)", "  i0 = s32[9,1] parameter(1)"]
+    for k in range(300):
+        lines.append(
+            f"  i{k + 1} = s32[9,1] gather(i0, i{k}), offset_dims={{1}}, collapsed_slice_dims={{0}}, "
+            "start_index_map={0}, index_vector_dim=1, slice_sizes={1,1}"
+        )
+    lines.append(
+        "  ROOT g = f32[9] gather(p0, i300), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, "
+        "index_vector_dim=1, slice_sizes={1}"
+    )
+    module = parse_module("HloModule m\nENTRY e {\n" + "\n".join(lines) + "\n}")
+    start = perf_counter()
+    found = followed_maps(composer_of(module), module.entry, module.entry.root, "output-to-input")
+    sets = {s.operand: s for s in found}
+    assert len(sets[0].maps) == 1 and ("one through the other" in sets[1].unknown or sets[1].maps)
+    assert perf_counter() - start < 20
+
+
 def test_an_index_that_is_itself_looked_up() -> None:
     first = parse_map("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]\n"
                       "runtime variables:\nrt0: a; (d0) -> (), domain: d0 in [0, 3]")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Final, Literal
 
 from models.bounds import range_of
 from models.errors import NotModelled
@@ -17,6 +17,9 @@ from models.indexing_map import IndexingMap, compose, dim
 from models.interval import Interval
 
 Direction = Literal["output-to-input", "input-to-output"]
+
+MOST_LOOKUPS: Final = 200
+"""Runtime variables of a map, those of their index maps included, beyond which it is given up as unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +63,23 @@ def join(first: Route, second: Route, direction: Direction) -> Route:
     if not second.tables and is_identity(second.map) and _fits(first.map, second.map):
         return first
     m = compose(first.map, second.map)
+    _check_lookups(m)
     tables = (*first.tables, *second.tables)
     if tables:
         m, tables = _across(m, first, second, direction)
     return Route(used_variables_only(tidied_providers(tidied(m))), tables)
+
+
+def _check_lookups(m: IndexingMap) -> None:
+    """Values read at places that other values name, and so on, are followed up to a number. Raises NotModelled."""
+    waiting, seen = [m], 0
+    while waiting:
+        for v in waiting.pop().runtime:
+            seen += 1
+            if v.index is not None and v.index.runtime:
+                waiting.append(v.index)
+        if seen > MOST_LOOKUPS:
+            raise NotModelled(f"more than {MOST_LOOKUPS} values read at run time, one through the other")
 
 
 def is_identity(m: IndexingMap) -> bool:
