@@ -35,10 +35,10 @@ def group_size(op: Operation) -> int:
     groups = value.groups if isinstance(value, ReplicaGroups) else ()
     groups = tuple(g for g in groups if g)
     channel, flattened = "channel_id" in op.attributes, op.attributes.flag("use_global_device_ids")
-    if not groups:
-        if channel:
-            return op.replicas * op.partitions
-        return op.replicas
+    if not groups:  # one group of all
+        if not channel:
+            return op.replicas
+        return op.replicas * op.partitions if flattened or op.opcode in _OVER_PARTITIONS else op.partitions
     members = [device for g in groups for device in g]
     if len(set(members)) != len(members):
         raise NotModelled("device groups that share a device")

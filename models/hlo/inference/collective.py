@@ -9,7 +9,14 @@ from models.hlo.shape_text import print_shape
 
 
 def _group_size(request: Request) -> int:
-    """Devices per group; 0 when the text does not say or the groups differ."""
+    """Devices per group; 0 when the text does not say or the groups differ.
+
+    With a channel and without global device ids the groups of these opcodes hold replicas in all their partitions, so
+    the number of partitions counts too, and that stands in the header of the module.
+    """
+    across = request.opcode.startswith(("all-gather", "reduce-scatter")) and "channel_id" in request.attributes
+    if across and not request.attributes.flag("use_global_device_ids"):
+        return 0
     groups = request.attributes.get("replica_groups")
     if not isinstance(groups, ReplicaGroups) or not groups.groups:
         return 0
