@@ -62,6 +62,8 @@ _ENGINE_SOURCES: Final = frozenset((
     "expr.py", "interval.py", "formula.py", "obligation.py", "normal_form.py", "evaluate.py", "portfolio.py",
     "engine.py", "encode_isl.py", "encode_z3.py", "enumerate_points.py", "mixed_radix.py", "intervals.py",
     "affine_rows.py", "clause_search.py", "separate.py", "encode_smtlib.py", "cvc5_engine.py", "instances.py",
+    "products.py", "symbolic_digits.py",
+    "rule_proof.py", "polynomial.py", "encode_z3_products.py",
 ))  # fmt: skip
 
 

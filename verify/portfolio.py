@@ -8,7 +8,7 @@ obligation and the answers is written.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Final
@@ -40,6 +40,21 @@ def _isl_briefly(obligation: Obligation, budget: Budget) -> Answer:
     from verify import encode_isl
 
     return encode_isl.find_counterexample(obligation, budget.isl_operations // BRIEF)
+
+
+def _z3_briefly(obligation: Obligation, budget: Budget) -> Answer:
+    from verify import encode_z3
+
+    return encode_z3.find_counterexample(obligation, budget.z3_rlimit // BRIEF)
+
+
+def _products(obligation: Obligation, budget: Budget) -> Answer:
+    from verify import instances, products
+
+    if not instances.parameters(obligation):
+        raise NotExpressible("for symbolic divisors only")
+    products.find_counterexample(obligation, budget.z3_rlimit // BRIEF)
+    return None
 
 
 def _enumeration(obligation: Obligation, budget: Budget) -> Answer:
@@ -75,10 +90,36 @@ def _intervals(obligation: Obligation, budget: Budget) -> Answer:
     return None
 
 
-def _cvc5(obligation: Obligation, budget: Budget) -> Answer:
+def _symbolic_digits(obligation: Obligation, budget: Budget) -> Answer:
+    from verify import symbolic_digits
+
+    engines = ("z3 briefly", "products")
+    symbolic_digits.find_counterexample(obligation, lambda g: _subgoal("symbolic digits", engines, g, budget))
+    return None
+
+
+def _symbolic_digits_text(obligation: Obligation, budget: Budget) -> Answer:
+    from verify import symbolic_digits
+
+    engines = ("products", "cvc5", "z3 on SMT-LIB briefly")
+    symbolic_digits.find_counterexample(obligation, lambda g: _subgoal("symbolic digits", engines, g, budget))
+    return None
+
+
+def _cvc5_at_length(obligation: Obligation, budget: Budget) -> Answer:
     from verify import cvc5_engine
 
     return cvc5_engine.find_counterexample(obligation, budget.z3_rlimit // BRIEF)
+
+
+def _z3_text_briefly(obligation: Obligation, budget: Budget) -> Answer:
+    return _z3_text(obligation, replace(budget, z3_rlimit=budget.z3_rlimit // BRIEF))
+
+
+def _cvc5(obligation: Obligation, budget: Budget) -> Answer:
+    from verify import cvc5_engine
+
+    return cvc5_engine.find_counterexample(obligation, budget.z3_rlimit // Z3_PER_CVC5)
 
 
 def _z3_text(obligation: Obligation, budget: Budget) -> Answer:
@@ -112,25 +153,46 @@ def _subgoal(stage: str, engines: tuple[str, ...], goal: Obligation, budget: Bud
 BRIEF: Final = 20
 """The first, brief attempt of an engine has this part of its limit."""
 
+Z3_PER_CVC5: Final = 400
+"""So many of Z3's units of resources are, very roughly, as much work as one of cvc5's."""
+
 ENGINES: dict[str, Engine] = {
     "identical": _identical, "isl briefly": _isl_briefly, "isl": _isl, "digits": _digits, "z3": _z3,
+    "z3 briefly": _z3_briefly, "products": _products, "symbolic digits": _symbolic_digits,
+    "symbolic digits on SMT-LIB": _symbolic_digits_text, "z3 on SMT-LIB briefly": _z3_text_briefly,
+    "cvc5 at length": _cvc5_at_length,
     "digits for z3": _digits_z3, "intervals": _intervals, "enumeration": _enumeration, "cvc5": _cvc5,
     "z3 on SMT-LIB": _z3_text, "instances": _instances,
 }  # fmt: skip
 """Every stage by name. `identical`, `digits` and `intervals` are not engines by themselves: the first is the thin
 normal form, the others hand sub-goals to isl and Z3."""
 
-ORDER: Final = ("identical", "isl briefly", "digits", "z3", "isl", "intervals", "enumeration")
+ORDER: Final = (
+    "identical", "isl briefly", "digits", "z3 briefly", "products", "symbolic digits", "isl", "z3", "intervals",
+    "enumeration",
+)  # fmt: skip
 """The order by default. What isl cannot decide briefly is for digits and Z3, then for isl at length."""
+
+FIRST: Final = ("isl", "z3 briefly", "symbolic digits", "z3", "enumeration")
+"""Which engine is first under `cross`."""
+
+_BESIDE_Z3: Final = (
+    "enumeration", "products", "z3 on SMT-LIB briefly", "cvc5", "symbolic digits on SMT-LIB", "z3 on SMT-LIB",
+    "cvc5 at length",
+)  # fmt: skip
 
 SECOND: Final = {
     "isl": ("z3", "digits for z3", "enumeration", "cvc5", "z3 on SMT-LIB"),
-    "z3": ("enumeration", "cvc5", "z3 on SMT-LIB"),
+    "z3": _BESIDE_Z3,
+    "z3 briefly": _BESIDE_Z3,
+    "symbolic digits": _BESIDE_Z3,
     "enumeration": ("cvc5", "z3 on SMT-LIB"),
 }
 """By which engine was first, those that share no encoder with it, in the order in which they are asked."""
 
-_SAME: Final = {"isl briefly": "isl"}
+_SAME: Final = {
+    "isl briefly": "isl", "z3 briefly": "z3", "z3 on SMT-LIB briefly": "z3 on SMT-LIB", "cvc5 at length": "cvc5",
+}  # fmt: skip
 """Stages that report under another's name."""
 
 
@@ -210,7 +272,7 @@ def _first(run: _Run) -> Outcome:
 
 
 def _crossed(run: _Run) -> Outcome:
-    for name in ("isl", "z3", "enumeration"):
+    for name in FIRST:
         answered, answer = run.ask(name)
         if answered:
             break
@@ -224,7 +286,7 @@ def _crossed(run: _Run) -> Outcome:
             break
     if len(answers) < 2:
         return run.unknown(f"only {name} answered; {'; '.join(run.reasons)}")
-    if name != "isl" and "enumeration" not in answers:
+    if name not in ("isl", "enumeration") and "enumeration" not in answers:
         # Symbolic: the second engine may share the solver, so instances are tried beside.
         answered, found = run.ask("instances")
         if answered:
@@ -237,4 +299,4 @@ def _crossed(run: _Run) -> Outcome:
         else:
             said = f"{' and '.join(proved)} prove it, {' and '.join(refuted)} refute it"
             return run.internal(tuple(answers), f"engines disagree: {said}")
-    return run.outcome(tuple(answers), answers[name])
+    return run.outcome(tuple(_SAME.get(n, n) for n in answers), answers[name])

@@ -1,0 +1,80 @@
+"""Quotients by variables: proved by sub-goals, each under the hypothesis, and by two engines under cross."""
+
+from __future__ import annotations
+
+import pytest
+
+from models.expr import Expr, Var
+from verify import encode_z3, symbolic_digits
+from verify.engine import GaveUp, NotExpressible
+from verify.formula import Formula, conj, eq, lt, ne
+from verify.obligation import Obligation
+from verify.portfolio import prove
+
+x, y, a, b, c = (Var(name) for name in "xyabc")
+POSITIVE = conj(lt(0, a), lt(0, b), lt(0, c))
+NOT_ZERO = conj(ne(a, 0), ne(b, 0), ne(c, 0))
+
+
+def owed(conclusion: Formula, hypothesis: Formula = POSITIVE) -> Obligation:
+    return Obligation(tuple((name, None) for name in "xyabc"), conclusion, hypothesis)
+
+
+def z3(obligation: Obligation) -> dict[str, int] | None:
+    return encode_z3.find_counterexample(obligation, 10**6)
+
+
+TRUE: list[tuple[Expr, Expr]] = [
+    ((x % (a * b)) // a, (x // a) % b),
+    ((x % (a * b)) % a, x % a),
+    (((x // (b * c)) * b + (x // c) % b) * c + x % c, x),
+    (x // a // b // c, x // (a * b * c)),
+]
+FALSE: list[tuple[Expr, Expr, Formula]] = [
+    (x // a // b, x // (a * b), NOT_ZERO),  # wrong for a negative b
+    ((x % (a * b)) % b, x % a, POSITIVE),
+    ((x * a + y) // a, x + y, POSITIVE),
+    ((x * a) // a, x, conj()),  # a may be zero
+]
+
+
+@pytest.mark.parametrize(("left", "right"), TRUE)
+def test_symbolic_digits_prove(left: Expr, right: Expr) -> None:
+    symbolic_digits.find_counterexample(owed(eq(left, right)), z3)
+
+
+@pytest.mark.parametrize(("left", "right"), TRUE[:3])
+def test_two_engines_agree_on_them(left: Expr, right: Expr) -> None:
+    outcome = prove(owed(eq(left, right)), cross=True)
+    assert outcome.verdict == "proved", outcome.reason
+    assert "instances" in outcome.engines
+    assert len(outcome.engines) == 3
+
+
+@pytest.mark.parametrize(("left", "right", "hypothesis"), FALSE)
+def test_what_is_false_is_never_proved(left: Expr, right: Expr, hypothesis: Formula) -> None:
+    wrong = owed(eq(left, right), hypothesis)
+    with pytest.raises(GaveUp):
+        symbolic_digits.find_counterexample(wrong, z3)
+    assert prove(wrong).verdict == "refuted"
+
+
+def test_without_symbolic_quotients_there_is_nothing_to_do() -> None:
+    with pytest.raises(NotExpressible):
+        symbolic_digits.take_apart(owed(lt(x, y)))
+
+
+@pytest.mark.parametrize("part", ["_without", "_multiply", "_add"])
+def test_a_planted_error_is_refuted(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
+    right = getattr(symbolic_digits, part)
+    planted = {
+        "_without": lambda monomial, divisor: right((*monomial, *divisor), divisor),  # everything is a multiple
+        "_multiply": lambda p, q: dict.fromkeys(right(p, q), 1),  # coefficients are lost
+        "_add": lambda p, q, times: right(p, q, abs(times)),  # signs are lost
+    }[part]
+    monkeypatch.setattr(symbolic_digits, part, planted)
+    claims = [eq((x * 3 + y) // a, x * 3 // a + y // a), eq((x - y) * 3 % a, (x + y) % a), eq((x + y) // a, x + y)]
+    for claim in claims:
+        with pytest.raises(GaveUp):
+            symbolic_digits.find_counterexample(owed(claim), z3)
+        assert prove(owed(claim)).verdict == "refuted"
