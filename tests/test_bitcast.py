@@ -128,6 +128,19 @@ def test_owed_by_instructions() -> None:
     assert owed_layout(Operation("add", array("f32[6]"), ())) == ()
 
 
+def test_layouts_of_dynamic_and_unbounded_arrays() -> None:
+    (dynamic,) = owed_layout(Operation("parameter", array("f32[<=3,5]{1,0}"), ()))
+    assert dynamic.assumptions == ("dynamic dimensions take the space of their bound",)
+    assert {prove(o).verdict for o in dynamic.obligations()} == {"proved"}
+    (unbounded,) = owed_layout(Operation("parameter", array("f32[?,5]{1,0:T(8,128)}"), ()))
+    assert unbounded.assumptions == ()
+    assert {prove(o).verdict for o in unbounded.obligations()} == {"proved"}
+    with pytest.raises(NotModelled):
+        owed_layout(Operation("parameter", array("f32[?,5]{1,0:L(3)}"), ()))[0].obligations()
+    with pytest.raises(NotModelled, match="sparse"):
+        owed_layout(Operation("parameter", array("f32[8,8]{1,0:D(D,C)}"), ()))[0].obligations()
+
+
 # Taken apart
 
 

@@ -17,6 +17,7 @@ from models.errors import NotModelled
 from models.expr import Binary, Const, Expr, Var, rebuild
 from models.hlo.shape import COMBINE, ArrayShape, Tile
 from models.indexing_map import dim
+from models.physical import check_dense
 from verify.formula import conj, eq, le, lt
 from verify.layout_claims import ClaimedLayout, LayoutClaim, one_to_one
 from verify.layout_steps import chain
@@ -84,9 +85,10 @@ def is_format(shape: ArrayShape) -> bool:
 def format_claims(shape: ArrayShape) -> tuple[LayoutClaim, ...]:
     """One to one, inside of the padded size, and inverse, for all sizes of the dimensions `?`.
 
-    Raises NotModelled for split dimensions and `L(n)`.
+    Raises NotModelled for split dimensions, `L(n)` and sparse arrays.
     """
     layout = shape.layout
+    check_dense(shape)
     if layout is not None and (layout.split_configs or layout.tail_padding):
         raise NotModelled("a layout with split dimensions or tail padding for all sizes")
     goals = _Goals()

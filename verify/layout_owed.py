@@ -13,9 +13,11 @@ from verify.bitcast_claims import bitcast_claims
 from verify.claims.owed import OwedClaim
 from verify.claims.statement import Describe, Part, Point
 from verify.layout_claims import ClaimedLayout, LayoutClaim, claims
+from verify.layout_format import format_claims, is_format
 from verify.obligation import Obligation
 
 DEFAULT_ASSUMED = "no layout is written: row-major, without tiles"
+DYNAMIC_ASSUMED = "dynamic dimensions take the space of their bound"
 
 
 def owed_layout(op: Operation) -> tuple[OwedClaim, ...]:
@@ -25,22 +27,24 @@ def owed_layout(op: Operation) -> tuple[OwedClaim, ...]:
         array = leaf.inner if isinstance(leaf, BufferShape) else leaf
         if isinstance(array, ArrayShape) and array.layout is not None:
             words = f"output {{{','.join(map(str, path))}}}" if path else "output"
-            out.append(OwedClaim("layout", words, lambda a=array: layout_parts(a)))  # type: ignore[misc]
+            assumed = (DYNAMIC_ASSUMED,) if array.is_dynamic and not is_format(array) else ()
+            out.append(OwedClaim("layout", words, lambda a=array: layout_parts(a), lambda a=assumed: a))  # type: ignore[misc]
     if op.opcode == "bitcast":
         unwritten = any(isinstance(s, ArrayShape) and s.layout is None for s in (op.shape, *op.operands))
-        assumed = (DEFAULT_ASSUMED,) if unwritten else ()
-        out.append(OwedClaim("bitcast", "operand to output", lambda: bitcast_parts(op), lambda: assumed))
+        default = (DEFAULT_ASSUMED,) if unwritten else ()
+        out.append(OwedClaim("bitcast", "operand to output", lambda: bitcast_parts(op), lambda: default))
     return tuple(out)
 
 
 def layout_parts(shape: ArrayShape) -> list[Part]:
-    """The sub-goals of all layout claims of a shape. Raises NotModelled."""
+    """The sub-goals of all layout claims of a shape; with unbounded dimensions, for all their sizes. Raises
+    NotModelled."""
     return list(_layout_parts(_only_order_and_tiles(shape)))
 
 
 @lru_cache(maxsize=1024)
 def _layout_parts(shape: ArrayShape) -> tuple[Part, ...]:
-    return tuple(_parts(claims(ClaimedLayout.by_formula(shape))))
+    return tuple(_parts(format_claims(shape) if is_format(shape) else claims(ClaimedLayout.by_formula(shape))))
 
 
 def _only_order_and_tiles(shape: ArrayShape) -> ArrayShape:
@@ -48,8 +52,9 @@ def _only_order_and_tiles(shape: ArrayShape) -> ArrayShape:
     layout = shape.layout
     if layout is not None:
         layout = Layout(
-            layout.minor_to_major, layout.tiles, tail_padding=layout.tail_padding, split_configs=layout.split_configs
-        )
+            layout.minor_to_major, layout.tiles, tail_padding=layout.tail_padding, split_configs=layout.split_configs,
+            level_types=layout.level_types,
+        )  # fmt: skip
     return replace(shape, element_type="u8", dynamic=(), layout=layout)
 
 

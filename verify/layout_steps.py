@@ -18,6 +18,7 @@ from models.errors import NotModelled
 from models.expr import Const, Expr, Var, minimum, substitute
 from models.hlo.shape import COMBINE, ArrayShape, SplitConfig, Tile
 from models.interval import Interval
+from models.physical import check_dense
 from verify.formula import Formula, conj, eq, within
 from verify.obligation import Obligation
 
@@ -135,9 +136,10 @@ class Chain:
 
 
 def chain(shape: ArrayShape) -> Chain:
-    """The steps of a shape's layout. Raises NotModelled for unbounded dimensions."""
+    """The steps of a shape's layout. Raises NotModelled for unbounded dimensions and sparse arrays."""
     if any(n < 0 for n in shape.dimensions):
         raise NotModelled("an array with unbounded dimensions has no positions")
+    check_dense(shape)
     layout = shape.layout
     order = tuple(range(shape.rank))
     if layout is not None and layout.minor_to_major:
