@@ -33,6 +33,10 @@ def test_the_answer_of_the_document() -> None:
         "one-to-one", "inside", "onto", "inverse", "padding", "two-readings", "contiguous", "contiguous",
     ]  # fmt: skip
     assert all(o["verdict"] == "proved" for o in found["obligations"])
+    assert found["contiguous"] == [
+        {"dimension": 0, "run": 2, "stride": 2, "bits": 32}, {"dimension": 1, "run": 2, "stride": 1, "bits": 64},
+    ]  # fmt: skip
+    assert found["replication"] == 1
     json.dumps(found)
 
 

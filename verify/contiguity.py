@@ -27,6 +27,10 @@ class Run:
     length: int
     stride: int
 
+    def bits(self, element: int) -> int:
+        """Bits that can move at once along the dimension: the run's where it is contiguous, else one element's."""
+        return self.length * element if self.stride == 1 else element
+
 
 def judged_runs(shape: ArrayShape, prove: Prove) -> tuple[tuple[Run, JudgedClaim], ...]:
     """The longest run that is proved, with its claim, of each dimension of two indices or more.

@@ -83,7 +83,10 @@ def _array_answer(
     judged = judge(owed, prove)
     if not is_format(shape):
         runs = judged_runs(shape, prove)
-        facts["contiguous"] = [{"dimension": r.dimension, "run": r.length, "stride": r.stride} for r, _ in runs]
+        facts["contiguous"] = [
+            {"dimension": r.dimension, "run": r.length, "stride": r.stride, "bits": r.bits(element_bits(shape))}
+            for r, _ in runs
+        ]
         judged = (*judged, *(j for _, j in runs))
     return {
         **facts, **_places(shape, index, linear_index), "verdict": str(worst(j.verdict for j in judged)),

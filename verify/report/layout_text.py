@@ -52,7 +52,7 @@ def _facts(a: Answer) -> Iterator[tuple[str, str]]:
     elif a["upstream_bytes"] != a["transfer_bytes"]:
         yield "bytes by XLA", f"{a['upstream_bytes']:,} (the first tile alone, one part)"
     for r in a.get("contiguous", ()):
-        yield f"dimension {r['dimension']}", f"runs of {r['run']:,}, {r['stride']:,} apart"
+        yield f"dimension {r['dimension']}", f"runs of {r['run']:,}, {r['stride']:,} apart; {r['bits']:,} bits at once"
     if "bit_offset" in a:
         part = f" of part {a['part']}" if "part" in a else ""
         yield f"index {a['index']}", f"position {a['linear_index']:,}{part}, bit {a['bit_offset']:,}"
