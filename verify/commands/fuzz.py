@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from concurrent.futures import Executor
 from pathlib import Path
 
 import click
@@ -24,6 +26,7 @@ from verify.fuzz.targets import MODULES
 @click.option("--examples", type=click.IntRange(1), help="Examples per target.")
 @click.option("--seed", type=int, help="Default 0. Same seed, same examples.")
 @click.option("--jobs", "-j", type=click.IntRange(0), default=0, help="Worker processes; 0 is one per core.")
+@click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler (tcp://host:port).")
 @click.option("--mutants", is_flag=True, help="Plant errors and count which of them are noticed.")
 @click.option("--sample", type=click.IntRange(1), help="So many mutants, drawn at random; default all.")
 @click.option("--file", "files", multiple=True, metavar="FILE", help="Mutants of this file only (again for more).")
@@ -33,6 +36,7 @@ def command(
     targets: tuple[str, ...], state: Path | None, seconds: float | None, examples: int | None, seed: int | None,
         jobs: int,
     report: Path | None, mutants: bool, sample: int | None, files: tuple[str, ...],
+    cluster: str | None,
 ) -> int:  # fmt: skip
     """Try random maps, rules, obligations, operations, layouts, modules and texts against what must hold of them.
 
@@ -63,8 +67,12 @@ def command(
         click.echo(f"replayed {name} {file.name}: {problem or 'holds now'}")
     limits = campaign.Limits(seconds if seconds or examples else 60.0, examples)
     show = _display if sys.stderr.isatty() else None
+    executor: Callable[[int], Executor] = campaign.local
+    at_once = jobs or os.cpu_count() or 1
+    if cluster is not None:
+        executor, at_once = _cluster(cluster)
     try:
-        new = campaign.run(kept, chosen, limits, jobs or os.cpu_count() or 1, show)
+        new = campaign.run(kept, chosen, limits, at_once, show, executor)
     except KeyboardInterrupt:
         click.echo(f"interrupted; the campaign is kept in {folder}", err=True)
         return int(Exit.INTERRUPTED)
@@ -75,6 +83,17 @@ def command(
     for failure in new:
         click.echo(f"new failure of {failure.target}: {failure.cause}: {failure.message}")
     return int(Exit.REFUTED if new or still else Exit.OK)
+
+
+def _cluster(address: str) -> tuple[Callable[[int], Executor], int]:
+    from verify.fuzz.cluster import executor
+
+    try:
+        return executor(address)
+    except ModuleNotFoundError as error:
+        raise click.ClickException("--cluster needs dask.distributed: install hloproof[cluster]") from error
+    except OSError as error:
+        raise click.ClickException(f"no Dask scheduler answers at {address}: {error}") from error
 
 
 def _mutants(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import select
 import signal
 import sys
@@ -77,33 +78,39 @@ WATCHED: Final[dict[str, tuple[str, ...]]] = {
 }
 """Which targets should notice an error in which file."""
 
+_VARIANT: Final = re.compile("-(variadic|batched|tuple|more)$")
 _MOVEMENT: Final = ("broadcast", "reshape", "transpose", "reverse", "slice", "pad", "concatenate")
 _WINDOWS: Final = ("reduce-window", "select-and-scatter", "convolution")
 _DYNAMIC: Final = ("dynamic-slice", "dynamic-update-slice")
+_CONTRACTIONS: Final = ("dot", "ragged-dot", "scaled-dot")
+_GATHERS: Final = ("gather", "scatter", "scatter-variadic", "scatter-batched")
+_LINES: Final = ("reduce", "reduce-variadic", "sort", "sort-variadic", "topk", "fft", "batch-norm", "batch-norm-tuple",
+                 "triangular")  # fmt: skip
+_COLLECTIVES: Final = ("collective", "collective-more")
 
 ABOUT: Final[dict[str, tuple[str, ...]]] = {
     "models/indexing/movement.py": _MOVEMENT,
     "models/indexing/reshape.py": ("reshape",),
     "models/indexing/window.py": _WINDOWS,
-    "models/indexing/contraction.py": ("dot",),
-    "models/indexing/reduction.py": ("reduce", "sort", "fft", "batch-norm"),
-    "models/indexing/gather_scatter.py": ("gather", "scatter"),
+    "models/indexing/contraction.py": (*_CONTRACTIONS, "triangular"),
+    "models/indexing/reduction.py": _LINES,
+    "models/indexing/gather_scatter.py": _GATHERS,
     "models/indexing/dynamic.py": _DYNAMIC,
-    "models/indexing/elementwise.py": ("elementwise",),
-    "models/indexing/collective.py": ("collective",),
+    "models/indexing/elementwise.py": ("elementwise", "copy"),
+    "models/indexing/collective.py": _COLLECTIVES,
     "verify/definitions/movement.py": _MOVEMENT,
     "verify/definitions/window.py": _WINDOWS,
-    "verify/definitions/contraction.py": ("dot", "reduce"),
-    "verify/definitions/gather_scatter.py": ("gather", "scatter", *_DYNAMIC),
-    "verify/definitions/whole_lines.py": ("sort", "fft", "batch-norm"),
+    "verify/definitions/contraction.py": (*_CONTRACTIONS, "reduce", "reduce-variadic"),
+    "verify/definitions/gather_scatter.py": (*_GATHERS, *_DYNAMIC),
+    "verify/definitions/whole_lines.py": _LINES,
     "verify/definitions/elementwise.py": ("elementwise",),
-    "verify/definitions/collective.py": ("collective",),
-    "models/interpreter/movement.py": (*_MOVEMENT, *_DYNAMIC),
+    "verify/definitions/collective.py": _COLLECTIVES,
+    "models/interpreter/movement.py": (*_MOVEMENT, *_DYNAMIC, "bitcast-convert", "copy"),
     "models/interpreter/window.py": _WINDOWS,
-    "models/interpreter/contraction.py": ("dot",),
-    "models/interpreter/gather_scatter.py": ("gather", "scatter"),
-    "models/interpreter/reduction.py": ("reduce", "sort"),
-    "models/interpreter/collective.py": ("collective",),
+    "models/interpreter/contraction.py": _CONTRACTIONS,
+    "models/interpreter/gather_scatter.py": _GATHERS,
+    "models/interpreter/reduction.py": ("reduce", "reduce-variadic", "sort", "sort-variadic", "topk"),
+    "models/interpreter/collective.py": _COLLECTIVES,
 }
 """Which operations a file is about, where the function's name does not tell."""
 
@@ -195,11 +202,13 @@ def _below(value: Any) -> list[FunctionType]:
 def focused(site: Site) -> Target | None:
     """The target `ops` on the operations that the changed function is named after, or that its file is about."""
     found = find_target("ops")
-    kinds = [k for k in BY_NAME if k.replace("-", "_") in site.function]
-    longest = [k for k in kinds if not any(k != other and k in other for other in kinds)] or ABOUT.get(site.file, ())
-    if not longest:
+    about = ABOUT.get(site.file)
+    if about is None:
         return None
-    return replace(found, cases=lambda: st.sampled_from(tuple(longest)).flatmap(lambda k: BY_NAME[k]()))
+    stems = {k: _VARIANT.sub("", k).replace("-", "_") for k in about}
+    named = [k for k, stem in stems.items() if stem in site.function]
+    kinds = tuple(k for k in named if not any(stems[k] != stems[o] and stems[k] in stems[o] for o in named)) or about
+    return replace(found, cases=lambda: st.sampled_from(kinds).flatmap(lambda k: BY_NAME[k]()))
 
 
 def notice(site: Site, seed: int, examples: int) -> str | None:
