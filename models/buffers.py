@@ -164,7 +164,7 @@ class Buffers:
         here = Place(place.computation, i.name)
         starts = (here,) if link.role == "start" else tuple(sorted(self.chains.starts.get(here, ())))
         if link.role == "done":
-            if before is not None and self._has(before, (1, *at)):
+            if before is not None and self._has_leaf(before, (1, *at)):
                 yield Place(before.computation, before.instruction, (1, *at))
             else:
                 yield from self._result(starts, at)
@@ -172,13 +172,18 @@ class Buffers:
         if at[0] == 0:
             yield from self._bound_operand(place, i, link.role == "start")
         elif at[0] == 1:
-            if link.role == "update" and before is not None and self._has(before, at):
+            if link.role == "update" and before is not None and self._has_leaf(before, at):
                 yield Place(before.computation, before.instruction, at)
             else:
                 yield from self._result(starts, at[1:])
 
     def _has(self, place: Place, index: tuple[int, ...]) -> bool:
         return shape_at(self._instruction(place).shape, index) is not None
+
+    def _has_leaf(self, place: Place, index: tuple[int, ...]) -> bool:
+        """There is something at the position that is no tuple; an empty tuple stands for what is not bound yet."""
+        shape = shape_at(self._instruction(place).shape, index)
+        return shape is not None and not isinstance(shape, TupleShape)
 
     def _result(self, starts: tuple[Place, ...], at: tuple[int, ...]) -> Iterator[Place]:
         """The root of the computation that runs asynchronously, where the text shows it."""
