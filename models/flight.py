@@ -13,6 +13,7 @@ from typing import Final
 
 from models.async_chain import AsyncChains, Link
 from models.buffers import positions, shape_at
+from models.hlo.attributes import Aliasing
 from models.hlo.shape import ArrayShape, BufferShape
 from models.local_buffers import LocalBuffers, Spot
 from models.value_flow import Place
@@ -42,6 +43,8 @@ class Flight:
     """The operation was in flight when the computation began."""
     operands: tuple[Spot, ...]
     outputs: tuple[Spot, ...]
+    overwritten: tuple[Spot, ...]
+    """Operands bound by an update in whose buffers, as the start declares, results are written."""
     links: frozenset[str]
     """Starts, updates and dones of this chain in this computation."""
 
@@ -65,7 +68,7 @@ def flights(chains: AsyncChains, locals_: Mapping[str, LocalBuffers]) -> Iterato
             operands, outputs = _held(local, link, chains, opening.instruction, opening.index)
             yield Flight(
                 opening.computation, start, opening.instruction, closings, open_end, i.opcode == "parameter", operands,
-                outputs, links,
+                outputs, _overwritten(chains, local, start, opening), links,
             )
 
 
@@ -122,6 +125,28 @@ def _closings(
                     seen.add(spot)
                     stack.append(spot)
     return tuple(closings), open_end
+
+
+def _overwritten(chains: AsyncChains, local: LocalBuffers, start: Place, opening: Place) -> tuple[Spot, ...]:
+    own = chains.links.get(opening)
+    aliases = chains.flow.instruction(start).attributes.get("output_to_operand_aliasing")
+    if own is None or own.role != "update" or not isinstance(aliases, tuple):
+        return ()
+    before = len(chains.flow.instruction(start).operands)
+    for member in chains.members[start]:
+        if member == opening:
+            break
+        if chains.links[member].role == "update":
+            before += len(chains.flow.instruction(member).operands) - 1
+    names = chains.flow.instruction(opening).operands[1:]
+    return tuple(
+        spot
+        for entry in aliases
+        if isinstance(entry, Aliasing) and before <= entry.operand < before + len(names)
+        and entry.output_index[:1] == (1,)
+        for spot in local.leaves(names[entry.operand - before])
+        if spot[1][: len(entry.operand_index)] == entry.operand_index
+    )  # fmt: skip
 
 
 def _held(

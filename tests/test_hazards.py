@@ -76,6 +76,8 @@ SCHEDULED = ", is_scheduled=true"
 GATHER = "s = (f32[4], f32[8]) all-gather-start(p), dimensions={0}, replica_groups={{0,1}}"
 IN_FLIGHT = "s = ((f32[8], f32[2], s32[]), f32[8], s32[]) dynamic-update-slice-start(p, u, i)"
 IN_FLIGHT_CALL = "s = ((f32[8], f32[2], s32[]), f32[8], s32[]) async-start(p, u, i), calls=update"
+LATE = "s = ((f32[8]), (), s32[]) async-start(p), calls=both, output_to_operand_aliasing={{1}: (1, {})}"
+BOTH = "both { x = f32[8] parameter(0) y = f32[8] parameter(1) ROOT z = f32[8] add(x, y) }\n"
 UPDATING = """update {
   x = f32[8] parameter(0)
   y = f32[2] parameter(1)
@@ -147,6 +149,13 @@ PLANTED = [
           flags=SCHEDULED),
      text([*COPY[:3], "v = f32[8] negate(p)", IN_FLIGHT, "d = f32[8] dynamic-update-slice-done(s)", SUM],
           flags=SCHEDULED), "hazard-output"),
+    ("an operand that an update binds is where the result is written",
+     text(["p = f32[8] parameter(0)", "q = f32[8] parameter(1)", LATE,
+           "k = ((f32[8], f32[8]), (), s32[]) async-update(s, q)", "v = f32[8] negate(q)", "d = f32[8] async-done(k)",
+           SUM], BOTH, SCHEDULED),
+     text(["p = f32[8] parameter(0)", "q = f32[8] parameter(1)", LATE, "v = f32[8] negate(q)",
+           "k = ((f32[8], f32[8]), (), s32[]) async-update(s, q)", "d = f32[8] async-done(k)", SUM], BOTH, SCHEDULED),
+     "hazard-output"),
     ("the same around a computation",
      text([*COPY[:3], IN_FLIGHT_CALL, "v = f32[8] negate(p)", "d = f32[8] async-done(s)", SUM], UPDATING, SCHEDULED),
      text([*COPY[:3], "v = f32[8] negate(p)", IN_FLIGHT_CALL, "d = f32[8] async-done(s)", SUM], UPDATING, SCHEDULED),

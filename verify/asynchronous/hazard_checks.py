@@ -159,10 +159,10 @@ def _optional_writes(local: LocalBuffers) -> Mapping[Spot, list[Write]]:
 def output_hazards(scene: Scene) -> Iterator[Judgement]:
     """No buffer that an operation in flight writes is read or written by another before the operation is done."""
     for local, flight in scene.flights():
-        if not flight.outputs:
+        if not flight.outputs and not flight.overwritten:
             yield Judgement("hazard-output", Place(flight.computation, flight.opening))
             continue
-        buffers = {local.buffer(spot): spot for spot in flight.outputs}
+        buffers = {local.buffer(spot): spot for spot in (*flight.outputs, *flight.overwritten)}
         versions = {local.version.get(spot, spot) for spot in flight.outputs}
         problem, note = None, None
         for name, act, spot in _touching(local, buffers):
