@@ -42,7 +42,7 @@ KEYS: Final[dict[str, Sort]] = {
     "paths": _STRINGS, "only": _STRINGS, "skip": _STRINGS, "format": _STRING, "output": _STRINGS, "jobs": _COUNT,
     "cross": _BOOLEAN, "fail-fast": _BOOLEAN, "obligation-seconds": _SECONDS, "total-seconds": _SECONDS,
     "cache": _STRING, "no-cache": _BOOLEAN, "baseline": _STRING, "allow-unknown": _BOOLEAN, "severity": _SEVERITIES,
-    "layout-sensitive": _BOOLEAN, "after-copy-insertion": _BOOLEAN, "index-width": _WIDTH,
+    "cluster": _STRING, "layout-sensitive": _BOOLEAN, "after-copy-insertion": _BOOLEAN, "index-width": _WIDTH,
 }  # fmt: skip
 """What can be set; each is the option of `hloproof check` of the same name, or its arguments (`paths`)."""
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
 from models.errors import InputError
 from models.hlo.module import Module
-from verify.claim import ClaimResult, Verdict
+from verify.claim import ClaimResult
 from verify.engine_run import batch_engine, warm_engine
 from verify.expectation import expects, met_error, sections, settle
 from verify.file_cache import FileCache
-from verify.items import ITEM_KINDS, Item, judge_items, undecided
+from verify.items import ITEM_KINDS, InThisProcess, Item, internal_error, judge_items, undecided
 from verify.obligation import Outcome
 from verify.options import Options
 from verify.proving import Progress, Prover
@@ -53,6 +54,17 @@ def check_sources(sources: Iterable[Source], options: Options, progress: Progres
         settle(results)
     run.keep()
     return report
+
+
+def check_text(name: str, kind: str, text: str, options: Options) -> FileResults:
+    """Check one file whose text is at hand; for workers elsewhere."""
+    run = _Run(options)
+    report = Report([run.file(name, kind, lambda: text)])
+    run.judge_items(InThisProcess())
+    run.prover.prove(batch_engine(options, report.stages))
+    run.prover.settle("not tried")
+    settle(report.files[0])
+    return report.files[0]
 
 
 def check_hlo(text: str, options: Options, known: dict[str, Outcome] | None = None) -> Report:
@@ -113,10 +125,7 @@ class _Run:
         except InputError as error:
             results.problems.append(InputProblem(name, error.message, error.line, error.column, error.render()))
         except Exception as error:  # one file must not take the others with it; this one ends with status 4
-            reason = f"{type(error).__name__}: {error}"
-            results.others.append(
-                ClaimResult(f"{name}#/input", "spec", name, "", 0, 0, "", "input", Verdict.INTERNAL, reason=reason)
-            )
+            results.others.append(internal_error(name, error))
         return results
 
     def keep(self) -> None:
@@ -148,11 +157,11 @@ class _Run:
                 if self.options.selection.takes_claim(kind.claim):
                     self.items += [(results, Item(other, results.file, item)) for item in items]
 
-    def judge_items(self) -> None:
+    def judge_items(self, executor: Executor | None = None) -> None:
         """Judge what the files list, each file's records in the order of its text."""
         found: dict[int, ClaimResult] = {}
         try:
-            for number, record in judge_items([item for _, item in self.items], self.options, self.progress):
+            for number, record in judge_items([item for _, item in self.items], self.options, self.progress, executor):
                 found[number] = record
         finally:
             for number, (results, item) in enumerate(self.items):

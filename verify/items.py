@@ -153,6 +153,21 @@ def undecided(item: Item, reason: str, verdict: Verdict = Verdict.UNKNOWN) -> Cl
     )  # fmt: skip
 
 
+def internal_error(file: str, error: BaseException) -> ClaimResult:
+    """The record of a file that this tool could not cope with."""
+    reason = f"{type(error).__name__}: {error}"
+    return ClaimResult(f"{file}#/input", "spec", file, "", 0, 0, "", "input", Verdict.INTERNAL, reason=reason)
+
+
+class InThisProcess(Executor):
+    """Runs what it is given at once; for workers that may not have processes of their own."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
 def _quiet() -> None:
     """Workers leave Ctrl-C to the process that started them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

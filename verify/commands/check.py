@@ -11,7 +11,7 @@ import click
 
 from verify.options import Options, Selection
 from verify.report.destinations import FORMATS
-from verify.sources import KINDS, BadInput
+from verify.sources import KINDS, BadInput, find_sources
 
 
 def check_options(command: Any) -> Any:
@@ -30,6 +30,7 @@ def check_options(command: Any) -> Any:
         click.option("--cache", type=click.Path(path_type=Path), help="The proof cache."),
         click.option("--no-cache", is_flag=True, default=None, help="Neither read nor write the proof cache."),
         click.option("--certify", type=click.Path(path_type=Path), metavar="DIR", help="Write certificates there."),
+        click.option("--cluster", metavar="tcp://HOST:PORT", help="Check files on the workers of a Dask scheduler."),
         click.option("--layout-sensitive", is_flag=True, default=None, help="Layouts have to agree."),
         click.option("--after-copy-insertion", is_flag=True, default=None, help="The text is the schedule."),
         click.option("--index-width", type=click.Choice((32, 64)), help="Bits of an index; default 64."),
@@ -131,6 +132,12 @@ def checked(settings: dict[str, Any], quiet: bool) -> Any:
         kind=settings.get("kind"),
     )
     with progress_bar(not quiet) as progress:
+        if settings.get("cluster"):
+            from verify.cluster import check_on, cluster_executor
+
+            sources = find_sources(settings["paths"], options.kind)
+            with cluster_executor(settings["cluster"]) as executor:
+                return check_on(executor, sources, options, progress)
         return check(settings["paths"], options, progress)
 
 

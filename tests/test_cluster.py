@@ -1,0 +1,78 @@
+"""`check` over many files on other executors: what they say is what local processes say, and nothing is lost."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from verify.claim import Verdict
+from verify.cluster import check_on, cluster_executor
+from verify.driver import check_sources
+from verify.options import Options
+from verify.results import Report
+from verify.sources import BadInput, Source, find_sources
+from verify.specs_folder import specs_folder
+
+
+def sources() -> list[Source]:
+    return find_sources([str(specs_folder() / "examples"), str(specs_folder() / "async")])
+
+
+def told(report: Report) -> list[tuple[str, Verdict]]:
+    return [(r.id, r.verdict) for r in report.records()]
+
+
+def test_any_executor_says_the_same() -> None:
+    with ThreadPoolExecutor(1) as executor:
+        assert told(check_on(executor, sources(), Options())) == told(check_sources(sources(), Options()))
+
+
+class Failing(Executor):
+    """Loses every task."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_exception(RuntimeError("worker lost"))
+        return future
+
+
+def test_a_task_that_is_lost_is_an_internal_error_and_not_proved() -> None:
+    report = check_on(Failing(), sources(), Options())
+    assert report.verdict is Verdict.INTERNAL and len(report.files) == len(sources())
+
+
+def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
+    report = check_on(Failing(), [Source(str(tmp_path / "missing.hlo"), "hlo")], Options())
+    assert [p.file for p in report.problems] == [str(tmp_path / "missing.hlo")]
+
+
+def test_no_scheduler_is_bad_input() -> None:
+    pytest.importorskip("distributed")
+    with pytest.raises(BadInput, match="no cluster at"), cluster_executor("tcp://127.0.0.1:1"):
+        pass
+
+
+def test_a_real_scheduler_with_two_workers_one_of_them_killed() -> None:
+    distributed = pytest.importorskip("distributed")
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with cluster, cluster_executor(cluster.scheduler_address) as executor:
+        worker = next(iter(cluster.workers.values()))
+        futures_report = check_on(_KillsWorker(executor, worker), sources(), Options())
+    assert told(futures_report) == told(check_sources(sources(), Options()))
+
+
+class _KillsWorker(Executor):
+    """Hands tasks on, and kills a worker of the cluster after the first."""
+
+    def __init__(self, inner: Executor, worker: Any) -> None:
+        self._inner, self._worker, self._count = inner, worker, 0
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future = self._inner.submit(fn, *args, **kwargs)
+        self._count += 1
+        if self._count == 1:
+            self._worker.process.process.terminate()
+        return future
