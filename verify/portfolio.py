@@ -80,7 +80,8 @@ def _digits(obligation: Obligation, budget: Budget) -> Answer:
 def _digits_z3(obligation: Obligation, budget: Budget) -> Answer:
     from verify import mixed_radix
 
-    return mixed_radix.find_counterexample(obligation, lambda goal: _subgoal("digits", ("z3",), goal, budget))
+    engines = ("z3 briefly", "z3")
+    return mixed_radix.find_counterexample(obligation, lambda goal: _subgoal("digits", engines, goal, budget))
 
 
 def _intervals(obligation: Obligation, budget: Budget) -> Answer:
@@ -182,7 +183,7 @@ _BESIDE_Z3: Final = (
 )  # fmt: skip
 
 SECOND: Final = {
-    "isl": ("z3", "digits for z3", "enumeration", "cvc5", "z3 on SMT-LIB"),
+    "isl": ("z3 briefly", "digits for z3", "z3", "enumeration", "cvc5", "z3 on SMT-LIB"),
     "z3": _BESIDE_Z3,
     "z3 briefly": _BESIDE_Z3,
     "symbolic digits": _BESIDE_Z3,
