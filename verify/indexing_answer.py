@@ -7,6 +7,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
+from models.async_sugar import desugar, has_sugar
 from models.hlo.module import Computation, Instruction, Module
 from models.hlo.shape import leaves
 from models.indexing import OperandMaps
@@ -44,6 +45,7 @@ def answer(
     from the output through the producers to the parameters of the computation, or through the users to its root. Raises
     LookupError for a name, output or operand that is not there, and NotModelled.
     """
+    module = desugar(module) if has_sugar(module) else module
     computation, found = find_instruction(module, instruction)
     composer = composer_of(module, *device_counts(module))
     if direction == OUTPUT_TO_INPUT:

@@ -30,6 +30,7 @@ def command(
     With several devices: a list with one result per device. Under `hashed` a float is an integer that changes whenever
     a different element moves there.
     """
+    from models.async_sugar import desugar
     from models.errors import NotModelled
     from models.hlo.parser import parse_modules
     from models.interpreter.collective import Stuck
@@ -48,7 +49,7 @@ def command(
             raise click.ClickException(f"{inputs.name}: expected a list with one value per parameter")
     if len(found) > 1:
         raise click.ClickException(f"{len(found)} modules where one was expected")
-    one = found[0]
+    one = desugar(found[0])
     counts = [
         n if n is not None else max(1, one.attributes.integer(attribute, 1))
         for n, attribute in ((replicas, "replica_count"), (partitions, "num_partitions"))
