@@ -2,8 +2,8 @@
 
 In a pattern sum, in this order: a term with a division, remainder, min or max is looked for among the terms; a term
 whose metavariables are all known is built, simplified and subtracted; `c * x` takes as x all the terms that c divides,
-where an open c is tried at every common factor of coefficients, larger ones first; a lone metavariable takes the rest, and `-x` a rest whose
-first coefficient is negative.
+where an open c is tried at every common factor of coefficients, larger ones first; a lone metavariable takes the rest,
+and `-x` a rest whose first coefficient is negative.
 """
 
 from __future__ import annotations
@@ -35,18 +35,20 @@ class Builder(Protocol):
 
 def value(e: Expr, b: Bindings) -> int | None:
     """The value of an expression of constants; None where a metavariable is open or a divisor is zero."""
-    match e:
-        case Const(v):
-            return v
-        case Var(name):
-            found = b.get(name)
-            return found if isinstance(found, int) else None
-        case Binary(op, lhs, rhs):
-            x, y = value(lhs, b), value(rhs, b)
-            if x is None or y is None:
-                return None
-            return _OPERATORS[op](x, y) if y or op not in ("floordiv", "ceildiv", "mod") else None
-    return None
+    kind = type(e)
+    if kind is Const:
+        return e.value  # type: ignore[attr-defined, no-any-return]
+    if kind is Var:
+        found = b.get(e.name)  # type: ignore[attr-defined]
+        return found if type(found) is int else None
+    assert isinstance(e, Binary)
+    x = value(e.lhs, b)
+    if x is None:
+        return None
+    y = value(e.rhs, b)
+    if y is None or (not y and e.op in ("floordiv", "ceildiv", "mod")):
+        return None
+    return _OPERATORS[e.op](x, y)
 
 
 _OPERATORS: Final[dict[Operator, Callable[[int, int], int]]] = {
@@ -65,13 +67,15 @@ def solve(e: Expr, v: int, b: Bindings) -> Bindings | None:
 
     An equation with several open metavariables is kept, and solved when others have been found.
     """
+    if type(e) is Var:
+        known_value = b.get(e.name)
+        if known_value is None:
+            found = {**b, e.name: v}
+            return _settled(found) if _OPEN in b else found
+        return b if known_value == v else None
     match e:
         case Const(w):
             return b if w == v else None
-        case Var(name):
-            if name not in b:
-                return _settled({**b, name: v})
-            return b if b[name] == v else None
         case Binary(op, lhs, rhs):
             x, y = value(lhs, b), value(rhs, b)
             if x is not None and y is not None:

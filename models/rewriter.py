@@ -18,12 +18,14 @@ from models.interval import Interval
 from models.linear import Linear, constant, linear_of, of_atom, product
 from models.match import (
     Bindings,
+    ConstPattern,
     NodePattern,
     Part,
     Pattern,
     SumPattern,
     as_sum,
     compile_pattern,
+    match,
     match_operands,
     match_parts,
     value,
@@ -58,8 +60,9 @@ class Compiled:
 
     rule: ExpressionRule
     pattern: Pattern
+    divisor: str
+    """The metavariable that is the whole right operand and stands for a constant; '' where there is none."""
     early: tuple[Condition, ...]
-    late: tuple[Condition, ...]
 
 
 @cache
@@ -89,7 +92,10 @@ def compile_rule(rule: Rule) -> Compiled:
         first = rule.lhs.rhs.free
         constants = {n for n in first if rule.sort(n) == "constant"}
         early = tuple(c for c in rule.conditions if (c.lhs.free | c.rhs.free) <= constants)
-    return Compiled(rule, pattern, early, tuple(c for c in rule.conditions if c not in early))
+    divisor = ""
+    if isinstance(pattern, NodePattern) and isinstance(pattern.rhs, ConstPattern) and isinstance(pattern.rhs.expr, Var):
+        divisor = pattern.rhs.expr.name
+    return Compiled(rule, pattern, divisor, early)
 
 
 class Rewriter:
@@ -233,10 +239,17 @@ class Rewriter:
         return before
 
     def _operands(self, compiled: Compiled, lhs: Linear, rhs: Linear) -> Iterator[Bindings]:
-        from models.match import match
-
         p = compiled.pattern
         assert isinstance(p, NodePattern)
+        if compiled.divisor:
+            if rhs.terms:
+                return
+            b: Bindings = {compiled.divisor: rhs.const}
+            for c in compiled.early:
+                if not self._constant_condition(c, b):
+                    return
+            yield from match(p.lhs, lhs, b, self)
+            return
         if not compiled.early:
             yield from match_operands(p, lhs, rhs, {}, self)
             return
@@ -250,8 +263,11 @@ class Rewriter:
         bound: Bindings | None = bindings
         if rule.computed:
             bound = self.computed(rule, bindings)
-        if bound is None or not all(self.holds(c, bound) for c in rule.conditions):
+        if bound is None:
             return None
+        for c in rule.conditions:
+            if not self.holds(c, bound):
+                return None
         return self.build(rule.rhs, bound)
 
     # --- sums --------------------------------------------------------------------------------------------------------
@@ -312,7 +328,9 @@ class Rewriter:
         bound = dict(bindings)
         for c in rule.computed:
             if c.function in ("range", "least", "greatest"):
-                r = self.range(self.build(c.arguments[0], bound))
+                r = self._rough(c.arguments[0], bound)
+                if not r.is_point and not _divides(c.arguments[0]):
+                    r = self.range(self.build(c.arguments[0], bound))
                 if c.function == "range" and not r.is_point:
                     return None
                 bound[c.name] = r.upper if c.function == "greatest" else r.lower
@@ -332,6 +350,18 @@ class Rewriter:
         decided = self._constant_condition(c, b)
         if decided is not None:
             return decided
+        left, right = self._rough(c.lhs, b), self._rough(c.rhs, b)
+        match c.op:  # Often the ranges of the two sides say enough.
+            case "<=" if left.upper <= right.lower:
+                return True
+            case "<" if left.upper < right.lower:
+                return True
+            case "==" if left.is_point and left == right:
+                return True
+            case "!=" if left.intersect(right).is_empty:
+                return True
+        if left.lower > right.upper or _divides(c.lhs) or _divides(c.rhs):
+            return False
         difference = self.range(self.build(c.rhs, b).plus(self.build(c.lhs, b), -1))
         match c.op:
             case "<=":
@@ -342,6 +372,18 @@ class Rewriter:
                 return difference == Interval(0, 0)
             case "!=":
                 return 0 not in difference
+
+    def _rough(self, e: Expr, b: Bindings) -> Interval:
+        """The range of a rule's expression from those of what is bound, nothing built."""
+        match e:
+            case Const(v):
+                return Interval(v, v)
+            case Var(name):
+                found = b[name]
+                return Interval(found, found) if isinstance(found, int) else self.range(found)
+            case Binary(op, lhs, rhs):
+                return combine(op, self._rough(lhs, b), self._rough(rhs, b))
+        raise AssertionError(e)
 
     # --- ranges ------------------------------------------------------------------------------------------------------
 
@@ -391,6 +433,11 @@ def _short(e: Expr) -> str:
     """The text of an expression, cut where it is too long to read."""
     text = to_text(e)
     return text if len(text) <= _LONG else f"{text[: _LONG // 2]} ... {text[-_LONG // 2 :]}"
+
+
+def _divides(e: Expr) -> bool:
+    """A quotient: building it would only be simplifying it in vain."""
+    return isinstance(e, Binary) and e.op in ("floordiv", "ceildiv")
 
 
 @cache
