@@ -96,14 +96,16 @@ def run(
                     continue
                 new += state.record(chunk, find_target(name))
             if broken:
-                pool.shutdown(wait=False, cancel_futures=True)
+                pool.shutdown(wait=False)
                 new += _one_by_one(state, [*running.values(), (name, number)], executor)
                 running.clear()
                 pool = executor(jobs)
             if show is not None:
                 show(_progress(state, before, time.monotonic() - started))
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        for future in running:
+            future.cancel()
+        pool.shutdown(wait=True)
 
 
 def _next(
