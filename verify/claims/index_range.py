@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.expr import Binary, Expr, postorder, to_text
+from models.expr import Binary, Expr, Var, postorder, to_text
 from models.indexing.map_set import OperandMaps
 from models.indexing_map import IndexingMap
 from models.interval import Interval
@@ -36,10 +36,11 @@ def _fits(about: Subject, m: IndexingMap, number: int, machine: Interval, width:
         roots.append(piece.position)
     for root in roots:
         terms.update((e, None) for e in postorder(root) if isinstance(e, Binary))
-    # Constraints do not guard what is computed in order to check them: the box alone is the hypothesis.
-    statement = Statement(piece.variables)
+    # Constraints do not guard what is computed in order to check them. Those on a variable itself need no computing.
+    guards = [within(c.expr, c.interval) for c in piece.constraints if isinstance(c.expr, Var)]
+    statement = Statement(piece.variables, tuple(guards))
     bounds = [within(e, machine) for e in terms]
-    bounds += [within(e, machine) for e in (i for _, v in piece.variables for i in (v.lower, v.upper))]
+    bounds += [within(Var(name), machine) for name, i in piece.variables if not machine.contains(i)]
 
     def words(point: dict[str, int]) -> str:
         source = coordinates([point[n] for n, _ in piece.source])
