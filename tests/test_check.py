@@ -258,3 +258,55 @@ def test_every_claim_that_is_owed_is_in_the_catalogue() -> None:
     owed = {*CLAIMS, *(c.name for c in MODULE_CLAIMS), *(k.claim for k in ITEM_KINDS.values())}
     assert owed <= set(CATALOGUE)
     assert {c.name for c in MODULE_CLAIMS if c.on_request} == {e.name for e in CATALOGUE.values() if e.on_request}
+
+
+def test_a_damaged_cache_costs_nothing_but_a_warning(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "proofs.sqlite"
+    path.write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 40)
+    Path("m.hlo").write_text(REVERSE)
+    Path("m.rules").write_text("rule halves\n  (x floordiv 2) floordiv 3 => x floordiv 6\n")
+    status, _, err = check("m.hlo", "m.rules", "--cache", str(path), capsys=capsys)
+    assert status == 0 and "Traceback" not in err
+
+
+def test_what_is_kept_follows_the_text_and_what_is_asked(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    cache = ("--cache", str(tmp_path / "proofs.sqlite"))
+    Path("m.hlo").write_text(REVERSE)
+    assert check("m.hlo", *cache, capsys=capsys)[0] == 0
+    Path("m.hlo").write_text(OPAQUE)
+    for _ in range(2):
+        status, out, _ = check("m.hlo", *cache, capsys=capsys)
+        assert status == 3 and "frobnicate" in out
+    assert check("m.hlo", "--only", "bijective", *cache, capsys=capsys)[0] == 0
+    Path("m.rules").write_text("rule halves\n  (x floordiv 2) floordiv 3 => x floordiv 5\n")
+    for _ in range(2):
+        assert check("m.rules", *cache, capsys=capsys)[0] == 1
+    Path("m.rules").write_text("rule halves\n  (x floordiv 2) floordiv 3 => x floordiv 6\n")
+    assert check("m.rules", *cache, capsys=capsys)[0] == 0
+
+
+def test_a_kept_file_answers_with_an_internal_error_never(tmp_path: Path) -> None:
+    """What is not final, or wrong, is not kept: the next run decides anew."""
+    from models.errors import Position
+    from verify.claim import Verdict
+    from verify.file_cache import FileCache
+    from verify.options import Options
+    from verify.results import ClaimVerdict, FileResults, InstructionResult, ModuleResults, OperationVerdicts, Site
+
+    cache = FileCache(Options(cache=tmp_path / "proofs.sqlite"))
+    for number, (verdict, final, kept) in enumerate([
+        (Verdict.PROVED, True, True), (Verdict.UNKNOWN, True, True), (Verdict.UNKNOWN, False, False),
+        (Verdict.INTERNAL, True, False), (Verdict.REFUTED, True, True),
+    ]):  # fmt: skip
+        claim = ClaimVerdict("definition", verdict, reason="because", final=final)
+        site = Site("r", "reverse", Position(5, 3))
+        module = ModuleResults("m", [InstructionResult("e", site, OperationVerdicts((claim,)))])
+        results = FileResults("m.hlo", "hlo", modules=[module])
+        key = cache.key("m.hlo", f"text {number}")
+        cache.put(key, results)
+        found = cache.get(key, FileResults("m.hlo", "hlo"))
+        assert (found is not None) == kept
+        if found is not None:
+            assert [r.verdict for r in found.records()] == [verdict]
