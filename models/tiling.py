@@ -188,8 +188,7 @@ def _inverse(shape: ArrayShape, position: Index) -> tuple[tuple[Index, ...], lis
             if n % t:
                 bounds.append((joined, Interval.of_size(n)))
             before.extend(delinearize(joined, [s.before[i] for i in group]))
-        bounds.extend((e, Interval.point(0)) for e in before[: s.leading])
-        index = tuple(before[s.leading :])
+        index = tuple(before[s.leading :])  # a leading coordinate is 0 inside of the bounds of what it joined
     return index, bounds
 
 
