@@ -50,7 +50,7 @@ DEFINED: Final = frozenset({"definition", "converse"})
 """Claims that need the definition."""
 
 BIJECTIVE: Final = frozenset({"reshape", "transpose", "reverse", "copy", "bitcast"})
-"""Opcodes that move every operand element to one place. (A bitcast only where the element counts are equal.)"""
+"""Opcodes that move every operand element to one place. (A bitcast only between as many elements of as many bits.)"""
 
 Pair = tuple[int, int, tuple[int, ...]]
 """An output, an operand and a position in the operand's tuple."""
@@ -266,7 +266,7 @@ class _Table:
             add("index-range", about, lambda a=about: index_range_parts(a, self.maps(a), self.width))  # type: ignore[misc]
         forth, back = both
         add("converse", forth, lambda: converse_parts(forth, self.maps(forth), self.maps(back), defined()))
-        if op.opcode in BIJECTIVE and output_shape.elements == operand_shape.elements:
+        if op.opcode in BIJECTIVE and _same_places(output_shape, operand_shape):
             add("bijective", forth, lambda: bijective_parts(forth, self.maps(forth), self.maps(back)))
         return out
 
@@ -282,6 +282,12 @@ class _Table:
             return partition_parts(op, output, maps, definition)
 
         return OwedClaim("partition", "output 0", build, empty=not output.elements)
+
+
+def _same_places(output: ArrayShape, operand: ArrayShape) -> bool:
+    """As many elements, of as many bits."""
+    bits = [ELEMENT_BITS.get(shape.element_type) for shape in (output, operand)]
+    return output.elements == operand.elements and bits[0] == bits[1]
 
 
 def nothing_read(definition: Definition) -> bool:
