@@ -120,6 +120,19 @@ def reshape_is_bitcast(operand: ArrayShape, result: ArrayShape) -> bool:
     return here is not None and here == _group_order(result, [g for _, g in groups])
 
 
+def aligned_layout(operand: ArrayShape, sizes: Sequence[int]) -> tuple[int, ...] | None:
+    """The order, most minor first, in which a row-major reshape of the operand to `sizes` is a bitcast; None where no
+    order makes it one. Dimensions of size 1 become the most minor ones."""
+    if not _is_dense(operand) or not operand.elements or operand.elements != prod(sizes):
+        return None
+    groups = common_factors(operand.dimensions, sizes)
+    order = _group_order(operand, [g for g, _ in groups])
+    if order is None:
+        return None
+    major_first = [i for g in order for i in groups[g][1]] + [i for i, n in enumerate(sizes) if n == 1]
+    return tuple(reversed(major_first))
+
+
 def _group_order(shape: ArrayShape, groups: Sequence[tuple[int, ...]]) -> list[int] | None:
     """The runs in the order of memory; None where one is out of order or has a gap. Dimensions of size 1 lie
     anywhere."""

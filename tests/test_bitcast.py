@@ -10,6 +10,7 @@ import pytest
 from test_tiling import random_shape
 
 from models.bitcast import (
+    aligned_layout,
     common_factors,
     decompose,
     is_decomposable,
@@ -20,7 +21,7 @@ from models.bitcast import (
 from models.errors import NotModelled
 from models.expr import Const
 from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape
+from models.hlo.shape import ArrayShape, Layout
 from models.hlo.shape_text import parse_shape, print_shape
 from models.indexing_map import IndexingMap, boxed, dim
 from models.interpreter.expression import evaluate
@@ -188,6 +189,24 @@ def test_reshape_is_bitcast(operand: str, result: str, expected: bool) -> None:
         m = IndexingMap(boxed(two.dimensions), delinearize(place, one.dimensions))
         found = judge(bitcast_claims(one, two, [m]), prove)
         assert ({j.verdict for j in found} == {Verdict.PROVED}) is expected
+
+
+@pytest.mark.parametrize(
+    ("operand", "sizes"),
+    [
+        ("f32[3,8,5,7,11]{3,2,1,0,4}", (4, 3, 2, 7, 5, 11)),
+        ("f32[3,1,4]{1,2,0}", (1, 12, 1)),
+        ("f32[2,3]{1,0}", (3, 2)),
+        ("f32[1,1]{0,1}", ()),
+    ],
+)
+def test_aligned_layouts_make_reshapes_bitcasts(operand: str, sizes: tuple[int, ...]) -> None:
+    one = array(operand)
+    order = aligned_layout(one, sizes)
+    assert order is not None
+    assert reshape_is_bitcast(one, ArrayShape("f32", sizes, (), Layout(order)))
+    assert aligned_layout(array("f32[2,3]{0,1}"), (3, 2)) is None
+    assert aligned_layout(array("f32[7]"), (8,)) is None
 
 
 def test_decomposable_are_dense_shapes_of_equal_counts() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from models.bitcast import decompose, is_decomposable, reshape_is_bitcast, transpose_of_bitcast
+from models.bitcast import aligned_layout, decompose, is_decomposable, reshape_is_bitcast, transpose_of_bitcast
 from models.errors import InputError
 from models.hlo.lexer import Scanner
 from models.hlo.shape import ELEMENT_BITS, ArrayShape, Layout, Shape, SplitConfig, Tile, leaves
@@ -85,6 +85,8 @@ FACTS: dict[str, Callable[..., Any]] = {
         reshape_is_bitcast(array(one), array(two)) or transpose_of_bitcast(array(one), array(two)) is not None
     ),
     "DeduceTransposeDimensionsForBitcast": lambda one, two: list(transpose_of_bitcast(array(one), array(two)) or ()),
+    "AlignLayouts": lambda one, two: aligned_layout(array(one), array(two).dimensions) is not None,
+    "AlignLayouts.minor_to_major": lambda one, two: list(aligned_layout(array(one), array(two).dimensions) or ()),
     "IsDecomposableBitcast": lambda one, two: is_decomposable(array(one), array(two)),
     "DecomposeBitcast": lambda one, two: {"has_value": is_decomposable(array(one), array(two))},
     "DecomposeBitcast is BitcastDecompositionReshape": lambda one, two: reshape_is_bitcast(array(one), array(two)),
