@@ -19,7 +19,7 @@ def lines(judged: Judged, verbosity: int = 0, colour: bool = False) -> Iterator[
     """The report, line by line, without the problems of files that could not be read.
 
     Unknown findings of one file that have claim and reason in common are told once with their number;
-    `verbosity` 1 tells each, and lists the opcodes that are not complete. With -1 only findings are told.
+    `verbosity` 1 tells each, notes on what is proved, and the opcodes that are not complete. With -1 only findings are told.
     """
     report = judged.report
     by_file: dict[str, list[Finding]] = {}
@@ -29,6 +29,8 @@ def lines(judged: Judged, verbosity: int = 0, colour: bool = False) -> Iterator[
         if verbosity >= 0:
             yield f"{f.file}: not checked" if f.problems else _file_line(f, colour)
         yield from _findings(by_file.get(f.file, []), verbosity, colour)
+        if verbosity >= 1:
+            yield from _notes(f)
     for comment in judged.stale:
         yield f"  {comment.file}:{comment.line}: this suppression of {', '.join(comment.claims)} matches nothing"
     for known in judged.gone:
@@ -83,6 +85,13 @@ def _finding(finding: Finding, colour: bool) -> str:
     lenient = " (a warning)" if finding.level == "warning" else ""
     text = f"  {place}: {_painted(str(r.verdict), r.verdict, colour)}{lenient} {r.claim}{what}"
     return f"{text}: {said}" if said else text
+
+
+def _notes(f: FileResults) -> Iterator[str]:
+    """What is worth knowing of rules, maps and layouts that are proved: conditions not needed, expectations met."""
+    for r in f.others:
+        if r.verdict is Verdict.PROVED and r.reason:
+            yield f"  {r.file}:{r.line}:{r.column}: note on {r.instruction}: {r.reason}"
 
 
 def _incomplete(report: Report) -> Iterator[str]:
