@@ -19,7 +19,8 @@ def lines(judged: Judged, verbosity: int = 0, colour: bool = False) -> Iterator[
     """The report, line by line, without the problems of files that could not be read.
 
     Unknown findings of one file that have claim and reason in common are told once with their number;
-    `verbosity` 1 tells each, notes on what is proved, and the opcodes that are not complete. With -1 only findings are told.
+    `verbosity` 1 tells each, notes on what is proved, and the opcodes that are not complete. With -1 only findings are
+    told.
     """
     report = judged.report
     by_file: dict[str, list[Finding]] = {}
