@@ -146,10 +146,10 @@ def linear_of(e: Expr) -> Linear:
     return result
 
 
-def product(factors: Iterable[Linear]) -> Linear:
+def product(parts: Iterable[Linear]) -> Linear:
     """The product of sums: constants and common factors outside, the rest as one atom with its factors in order."""
     outside, inside = 1, list[Expr]()
-    for f in factors:
+    for f in parts:
         if f.is_const:
             outside *= f.const
             continue
@@ -158,7 +158,7 @@ def product(factors: Iterable[Linear]) -> Linear:
             g = -g
         outside *= g
         f = Linear(f.const // g, tuple((a, c // g) for a, c in f.terms)) if g != 1 else f
-        inside += _factors(f.expr)
+        inside += factors(f.expr)
     if not outside or not inside:
         return constant(outside)
     inside.sort(key=key)
@@ -168,7 +168,8 @@ def product(factors: Iterable[Linear]) -> Linear:
     return linear_of(e).scale(outside) if len(inside) == 1 else of_atom(e, outside)  # type: ignore[arg-type]
 
 
-def _factors(e: Expr) -> list[Expr]:
+def factors(e: Expr) -> list[Expr]:
+    """The factors of a product that are not products themselves, from left to right."""
     out, todo = list[Expr](), [e]
     while todo:
         node = todo.pop()

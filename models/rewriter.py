@@ -15,7 +15,7 @@ from typing import Final
 from models.bounds import combine
 from models.expr import Binary, Const, Expr, Operator, Var, postorder, to_text
 from models.interval import Interval
-from models.linear import Linear, constant, linear_of, of_atom, product
+from models.linear import Linear, constant, factors, key, linear_of, of_atom, product
 from models.match import (
     Bindings,
     ConstPattern,
@@ -171,6 +171,14 @@ class Rewriter:
 
     def _round(self, root: Expr) -> Expr:
         done: dict[Expr, Linear] = {}
+
+        def of(e: Expr) -> Linear:
+            """A product is made when it is asked for, all its factors at once."""
+            found = done.get(e)
+            if found is None:
+                found = done[e] = self._product([done[f] for f in factors(e)])
+            return found
+
         for e in postorder(root):
             match e:
                 case Const(v):
@@ -178,12 +186,21 @@ class Rewriter:
                 case Var():
                     done[e] = self._point(of_atom(e))
                 case Binary("+", lhs, rhs):
-                    done[e] = done[lhs].plus(done[rhs])
-                case Binary("*", lhs, rhs):
-                    done[e] = self._times(done[lhs], done[rhs])
-                case Binary(op, lhs, rhs):
-                    done[e] = self._node(op, self.finish(done[lhs]), self.finish(done[rhs]))
-        return self.finish(done[root]).expr
+                    done[e] = of(lhs).plus(of(rhs))
+                case Binary("floordiv" | "ceildiv" | "mod" | "min" | "max" as op, lhs, rhs):
+                    done[e] = self._node(op, self.finish(of(lhs)), self.finish(of(rhs)))
+        return self.finish(of(root)).expr
+
+    def _product(self, parts: list[Linear]) -> Linear:
+        outside, sums = 1, list[Linear]()
+        for p in parts:
+            if p.is_const:
+                outside *= p.const
+            else:
+                sums.append(p)
+        if len(sums) == 1:
+            return sums[0].scale(outside)
+        return product((constant(outside), *(self.finish(s) for s in sums)))
 
     def _times(self, x: Linear, y: Linear) -> Linear:
         if x.is_const:
@@ -218,8 +235,6 @@ class Rewriter:
 
     @staticmethod
     def _ordered(x: Linear, y: Linear) -> tuple[Linear, Linear]:
-        from models.linear import key
-
         return (x, y) if key(x.expr) < key(y.expr) else (y, x)
 
     def _rewritten(self, op: Operator, x: Linear, y: Linear, atom: Binary) -> Linear:
