@@ -26,6 +26,8 @@ from verify.portfolio import prove
 from verify.shared_readings import SharedMaps, shared
 from verify.substitution import replace_variables
 
+MOST_COMPARED: Final = 64
+"""Maps of one set beyond which they are not compared."""
 _SAMPLES: Final = 12
 _STEPS: Final = 2_000
 
@@ -87,6 +89,9 @@ def deduplicate(
         # All empty maps are one.
         same = tuple(Same(n, 0, ()) for n in range(1, len(maps)))
         return Deduplicated(tuple(maps), (0,) if maps else (), same)
+    if len(numbers) > MOST_COMPARED:
+        reason = f"{len(numbers)} maps are too many to compare each with each"
+        return Deduplicated(tuple(maps), tuple(numbers), undecided=((numbers[1], numbers[0], reason),))
     return _Comparison(maps, numbers, direction, budget).done()
 
 

@@ -26,8 +26,10 @@ from models.indexing.route import Direction, Reached, Route, join, joint_kind
 from models.indexing.tidy import used_variables_only
 from models.indexing_map import IndexingMap, identity
 
-MOST_MAPS: Final = 2048
+MOST_MAPS: Final = 256
 """Different maps to one array beyond which they are given up as unknown."""
+MOST_JOINS: Final = 8_192
+"""Compositions of one walk beyond which what is not reached yet is given up as unknown."""
 DEEPEST_NESTING: Final = 60
 """Calls inside calls beyond which maps are given up as unknown."""
 
@@ -66,6 +68,7 @@ class Composer:
         self.simplified: list[tuple[IndexingMap, IndexingMap]] = []
         """What was simplified on the way, in order, each map once: before and after."""
         self._seen: set[IndexingMap] = set()
+        self._joins = 0
         self._plain: dict[tuple[Operation, Direction, int], tuple[OperandMaps, ...] | NotModelled] = {}
         self._operations: dict[tuple[str, str], Operation] = {}
         self._callees: dict[tuple[str, Direction, int, Position], tuple[Step, ...]] = {}
@@ -122,6 +125,7 @@ class Composer:
         routes[start[0]] = {start[1]: {Route(identity(bounds(shapes[start[1]]))): "moves"}}
         found: dict[Place, Reached] = {}
         order = self._ordered(computation)
+        joins = self._joins
         for instruction in reversed(order) if direction == OUTPUT_TO_INPUT else order:
             here, lost = routes.pop(instruction.name, {}), unknown.pop(instruction.name, {})
             for position in dict.fromkeys((*here, *lost)):
@@ -129,6 +133,8 @@ class Composer:
                 why = lost.get(position, "")
                 if len(arrived) > MOST_MAPS:
                     why = f"more than {MOST_MAPS} different maps"
+                elif self._joins - joins > MOST_JOINS:
+                    why = f"more than {MOST_JOINS} compositions"
                 found[instruction.name, position] = Reached({} if why else arrived, why)
                 for name, step in self._steps(computation, instruction, position, direction, why):
                     self._advance(arrived, name, step, direction, routes, unknown)
@@ -155,6 +161,7 @@ class Composer:
 
     def _joined(self, first: Route, second: Route, direction: Direction) -> Route:
         joined = join(first, second, direction)
+        self._joins += joined is not first
         if self._simplify is None or joined is first or joined.map.is_trivially_empty:
             return joined
         after = self._simplify(joined.map)
