@@ -272,7 +272,7 @@ def test_long_chains_of_lookups_end_in_bounded_time() -> None:
     start = perf_counter()
     found = followed_maps(composer_of(module), module.entry, module.entry.root, "output-to-input")
     sets = {s.operand: s for s in found}
-    assert len(sets[0].maps) == 1 and ("one through the other" in sets[1].unknown or sets[1].maps)
+    assert len(sets[0].maps) == 1 and "different maps" in sets[1].unknown
     assert perf_counter() - start < 20
 
 
