@@ -42,6 +42,12 @@ def _isl_briefly(obligation: Obligation, budget: Budget) -> Answer:
     return encode_isl.find_counterexample(obligation, budget.isl_operations // BRIEF)
 
 
+def _z3_quickly(obligation: Obligation, budget: Budget) -> Answer:
+    from verify import encode_z3
+
+    return encode_z3.find_counterexample_quickly(obligation, budget.z3_rlimit // BRIEF // 10)
+
+
 def _z3_briefly(obligation: Obligation, budget: Budget) -> Answer:
     from verify import encode_z3
 
@@ -159,7 +165,7 @@ Z3_PER_CVC5: Final = 400
 
 ENGINES: dict[str, Engine] = {
     "identical": _identical, "isl briefly": _isl_briefly, "isl": _isl, "digits": _digits, "z3": _z3,
-    "z3 briefly": _z3_briefly, "products": _products, "symbolic digits": _symbolic_digits,
+    "z3 quickly": _z3_quickly, "z3 briefly": _z3_briefly, "products": _products, "symbolic digits": _symbolic_digits,
     "symbolic digits on SMT-LIB": _symbolic_digits_text, "z3 on SMT-LIB briefly": _z3_text_briefly,
     "cvc5 at length": _cvc5_at_length,
     "digits for z3": _digits_z3, "intervals": _intervals, "enumeration": _enumeration, "cvc5": _cvc5,
@@ -183,7 +189,7 @@ _BESIDE_Z3: Final = (
 )  # fmt: skip
 
 SECOND: Final = {
-    "isl": ("z3 briefly", "digits for z3", "z3", "enumeration", "cvc5", "z3 on SMT-LIB"),
+    "isl": ("z3 quickly", "digits for z3", "z3 briefly", "z3", "enumeration", "cvc5", "z3 on SMT-LIB"),
     "z3": _BESIDE_Z3,
     "z3 briefly": _BESIDE_Z3,
     "symbolic digits": _BESIDE_Z3,
@@ -192,7 +198,8 @@ SECOND: Final = {
 """By which engine was first, those that share no encoder with it, in the order in which they are asked."""
 
 _SAME: Final = {
-    "isl briefly": "isl", "z3 briefly": "z3", "z3 on SMT-LIB briefly": "z3 on SMT-LIB", "cvc5 at length": "cvc5",
+    "isl briefly": "isl", "z3 quickly": "z3", "z3 briefly": "z3", "z3 on SMT-LIB briefly": "z3 on SMT-LIB",
+    "cvc5 at length": "cvc5",
 }  # fmt: skip
 """Stages that report under another's name."""
 
