@@ -249,6 +249,10 @@ def _against_maps(found: Observed, device: int) -> list[str]:
             what = f"{op.opcode}: input-to-output maps of operand {operand} to output {s.operand}"
             kind = "bound" if _settled_at_run_time(op, s.operand, operand) else s.kind
             _compare(what, kind, stated, found.seen[device, s.operand, operand], False)
+        named = {s.operand for s in sets}
+        for output in outputs:
+            if output not in named and found.seen[device, output, operand]:
+                raise Failure(f"{op.opcode}: input-to-output maps leave out output {output}", str(op))
     return covered
 
 

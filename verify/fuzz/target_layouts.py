@@ -7,10 +7,11 @@ from models.hlo.shape import ArrayShape
 from models.hlo.shape_text import parse_shape, print_shape
 from models.interpreter import layout as plain
 from models.interpreter.expression import evaluate
+from models.interpreter.maps import relation
 from models.interpreter.value import indices
 from models.memory_size import padded_elements, padding_elements
 from models.physical import part_count, part_expression, part_of
-from models.tiling import index_of, position_expression, position_of
+from models.tiling import index_map, index_of, position_expression, position_map, position_of
 from verify.fuzz.generate_layouts import layout_texts
 from verify.fuzz.target import Failure, Target
 
@@ -48,6 +49,12 @@ def examine(text: str) -> tuple[str, ...]:
         if index_of(shape, place, part) != index:
             found_index = index_of(shape, place, part)
             raise Failure("layouts: the inverse gives another index", f"{index} at {part}, {place}: {found_index}")
+    if parts == 1 and shape.elements and shape.elements <= 400:
+        pairs = {(index, (plain.position(shape, index),)) for index in indices(shape.dimensions)}
+        if set(relation(position_map(shape))) != pairs:
+            raise Failure("layouts: the map to positions differs", text)
+        if set(relation(index_map(shape))) != {(place, index) for index, place in pairs}:
+            raise Failure("layouts: the map from positions differs", text)
     for part in range(parts):
         for place in range(min(size, 2000)):
             if (part, place) not in memory and index_of(shape, place, part) is not None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import product
+from itertools import islice, product
 from typing import Final
 
+from models.bounds import range_of
+from models.expr import postorder
 from models.indexing_map import IndexingMap, compose
-from models.interpreter.expression import UndefinedValue
+from models.interpreter.expression import UndefinedValue, evaluate
 from models.interpreter.maps import points, relation
 from models.map_text import parse_map, print_map
 from models.simplify import simplify
@@ -16,6 +18,7 @@ from verify.fuzz.generate_maps import BETWEEN, map_texts
 from verify.fuzz.target import Failure, Target
 
 MOST_POINTS: Final = 20_000
+POINTS_FOR_RANGES: Final = 150
 
 Index = tuple[int, ...]
 
@@ -47,8 +50,29 @@ def examine(text: str) -> tuple[str, ...]:
     return _simplified(parts[0], "maps: simplified")
 
 
+def _ranges(m: IndexingMap) -> None:
+    """Every part of every expression lies in the range that is computed for it, at every point that is tried."""
+    intervals = dict(m.intervals())
+    if any(i.is_empty for i in intervals.values()):
+        return
+    parts = {e for root in (*m.results, *(c.expr for c in m.constraints)) for e in postorder(root)}
+    stated = {e: range_of(e, intervals) for e in parts}
+    box_points = product(*(sorted({i.lower, i.upper, *range(i.lower, i.upper + 1)}) for i in intervals.values()))
+    for values in islice(box_points, POINTS_FOR_RANGES):
+        at = dict(zip(intervals, values, strict=True))
+        for e, interval in stated.items():
+            try:
+                value = evaluate(e, at)
+            except UndefinedValue:
+                continue
+            if value not in interval:
+                found = f"{e!r} is {value} at {at}, not in {interval}"
+                raise Failure("maps: a value outside the computed range", found)
+
+
 def _simplified(m: IndexingMap, what: str) -> tuple[str, ...]:
     """The same points with the same results; where the map is defined everywhere, its simplified form is."""
+    _ranges(m)
     result = simplify(m)
     after = result.map
     if len(after.dims) != len(m.dims) or len(after.ranges) != len(m.ranges):
