@@ -10,7 +10,7 @@ from typing import Final
 
 from models.errors import NotModelled
 from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape, leaves
+from models.hlo.shape import ELEMENT_BITS, ArrayShape, leaves
 from models.indexing.map_set import OperandMaps
 from verify.claims.bijective import bijective_parts
 from verify.claims.converse import converse_parts
