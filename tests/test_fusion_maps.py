@@ -467,6 +467,31 @@ ENTRY e {
     assert [len(s.maps) for s in sets] == [1, 0]
 
 
+def test_values_of_two_calls_of_one_computation_are_two_values() -> None:
+    text = """HloModule m
+f {
+  p = f32[9] parameter(0)
+  x = s32[] parameter(1)
+  one = s32[] constant(1)
+  i = s32[] add(x, one)
+  ROOT s = f32[5] dynamic-slice(p, i), dynamic_slice_sizes={5}
+}
+g {
+  p = f32[5] parameter(0)
+  x = s32[] parameter(1)
+  i = s32[] negate(x)
+  ROOT s = f32[2] dynamic-slice(p, i), dynamic_slice_sizes={2}
+}
+ENTRY e {
+  p0 = f32[9] parameter(0)
+  x0 = s32[] parameter(1)
+  a = f32[5] call(p0, x0), to_apply=f
+  ROOT b = f32[2] call(a, x0), to_apply=g
+}"""
+    (found,) = _texts(text)[0]
+    assert "rt0: a/i;" in found and "rt1: b/i;" in found
+
+
 KNOWN_STARTS = """HloModule m
 ENTRY e {
   p0 = f32[33,8] parameter(0)

@@ -88,7 +88,7 @@ def link_writes(
         chain = _chain(computation, instruction)
         callee = _callee(composer, chain)
         for step in composer.through(callee, INPUT_TO_OUTPUT, number, rest):
-            outside = composer.leaving(step, computation, chain.bound)
+            outside = composer.leaving(step, computation, chain.bound, composer.site(callee, instruction))
             if outside.position in new:
                 found.append(replace(outside, number=0, position=outside.position if done else (1, *outside.position)))
     return tuple(found)
@@ -102,7 +102,7 @@ def _result_reads(
     callee = _callee(composer, chain)
     found: list[Step] = []
     for step in composer.through(callee, OUTPUT_TO_INPUT, 0, position):
-        outside = composer.leaving(step, computation, chain.bound)
+        outside = composer.leaving(step, computation, chain.bound, composer.site(callee, instruction))
         number = step.number
         if instruction.opcode == "async-start":
             found.append(outside)

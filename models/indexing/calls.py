@@ -24,7 +24,8 @@ def reads_through(
         case "fusion" | "call":
             callee = _callee(composer, instruction, ("calls", "to_apply"), len(instruction.operands))
             steps = composer.through(callee, OUTPUT_TO_INPUT, 0, position)
-            return tuple(composer.leaving(s, computation, instruction.operands) for s in steps)
+            site = composer.site(callee, instruction)
+            return tuple(composer.leaving(s, computation, instruction.operands, site) for s in steps)
         case "conditional":
             return _conditional_reads(composer, computation, instruction, position)
         case "while":
@@ -44,7 +45,8 @@ def writes_through(
         case "fusion" | "call":
             callee = _callee(composer, instruction, ("calls", "to_apply"), len(instruction.operands))
             steps = composer.through(callee, INPUT_TO_OUTPUT, operand, position)
-            return tuple(composer.leaving(s, computation, instruction.operands) for s in steps)
+            site = composer.site(callee, instruction)
+            return tuple(composer.leaving(s, computation, instruction.operands, site) for s in steps)
         case "conditional":
             return _conditional_writes(composer, computation, instruction, operand, position)
         case "while":
@@ -86,6 +88,12 @@ def _branches(composer: Composer, instruction: Instruction) -> tuple[Computation
     return tuple(_checked(composer, instruction, name, 1) for name in names)
 
 
+def _branch_site(composer: Composer, branch: Computation, instruction: Instruction, n: int) -> str:
+    """Two branches may call one computation."""
+    site = composer.site(branch, instruction)
+    return site and f"{site}.{n}"
+
+
 def _conditional_reads(
     composer: Composer, computation: Computation, instruction: Instruction, position: Position
 ) -> tuple[Step, ...]:
@@ -94,7 +102,8 @@ def _conditional_reads(
     found = [Step(0, (), "reads", (Route(to_scalar(out)),))]
     for n, branch in enumerate(_branches(composer, instruction), start=1):
         for s in composer.through(branch, OUTPUT_TO_INPUT, 0, position):
-            outside = composer.leaving(s, computation, (instruction.operands[n],))
+            site = _branch_site(composer, branch, instruction, n)
+            outside = composer.leaving(s, computation, (instruction.operands[n],), site)
             found.append(replace(outside, number=n, kind="bound"))
     return tuple(found)
 
@@ -106,8 +115,9 @@ def _conditional_writes(
     if operand == 0:
         return tuple(Step(0, place, "reads", (Route(whole((), out)),)) for place, out in outputs)
     branch = _branches(composer, instruction)[operand - 1]
+    site = _branch_site(composer, branch, instruction, operand)
     return tuple(
-        replace(composer.leaving(s, computation, (instruction.operands[operand],)), kind="bound")
+        replace(composer.leaving(s, computation, (instruction.operands[operand],), site), kind="bound")
         for s in composer.through(branch, INPUT_TO_OUTPUT, 0, position)
     )
 

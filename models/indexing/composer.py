@@ -10,6 +10,7 @@ kept. A read through an opcode without a map makes everything behind it unknown,
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -69,6 +70,7 @@ class Composer:
         """What was simplified on the way, in order, each map once: before and after."""
         self._seen: set[IndexingMap] = set()
         self._joins = 0
+        self._ambiguous: frozenset[str] | None = None
         self._plain: dict[tuple[Operation, Direction, int], tuple[OperandMaps, ...] | NotModelled] = {}
         self._operations: dict[tuple[str, str], Operation] = {}
         self._callees: dict[tuple[str, Direction, int, Position], tuple[Step, ...]] = {}
@@ -269,8 +271,9 @@ class Composer:
         self._callees[key] = steps
         return steps
 
-    def leaving(self, step: Step, computation: Computation, operands: Sequence[str]) -> Step:
-        """A step composed inside a callee, with the caller's operands in place of the callee's parameters."""
+    def leaving(self, step: Step, computation: Computation, operands: Sequence[str], site: str = "") -> Step:
+        """A step composed inside a callee, with the caller's operands in place of the callee's parameters, and the
+        names of the callee's instructions qualified by `site`."""
         if not any(r.map.runtime for r in step.routes):
             return step
 
@@ -278,8 +281,23 @@ class Composer:
             number = operand_number(provider, "parameter")
             return None if number is None else computation.by_name[operands[number]]
 
-        routes = tuple(Route(m, r.tables) for r in step.routes for m in resolved((r.map,), source))
+        routes = tuple(Route(m, r.tables) for r in step.routes for m in resolved((r.map,), source, site))
         return replace(step, routes=routes)
+
+    def site(self, callee: Computation, instruction: Instruction) -> str:
+        """What tells the values of a callee's instructions apart from others of the same name: the caller's name where
+        the computation is called more than once, or shares a name with another computation; else nothing."""
+        if self._ambiguous is None:
+            calls = Counter(
+                name for c in self.module.computations for i in c.instructions for name in i.attributes.computations()
+            )
+            names = Counter(i.name for c in self.module.computations for i in c.instructions if _has_own_name(i))
+            self._ambiguous = frozenset(
+                c.name
+                for c in self.module.computations
+                if calls[c.name] > 1 or any(names[i.name] > 1 for i in c.instructions if _has_own_name(i))
+            )
+        return instruction.name if callee.name in self._ambiguous else ""
 
     def _ordered(self, computation: Computation) -> list[Instruction]:
         """Instructions, operands before users."""
@@ -294,6 +312,11 @@ BY_BODY: Final = frozenset({
     "async-done", "async-start", "async-update", "call", "conditional", "fusion", "while",
 })  # fmt: skip
 """Opcodes that are composed through the computations they call."""
+
+
+def _has_own_name(i: Instruction) -> bool:
+    """The instruction is named as a provider by its name, not as `parameter(n)` or `constant(literal)`."""
+    return i.opcode not in ("parameter", "constant")
 
 
 def group_table(op: Operation) -> object:

@@ -20,6 +20,9 @@ from models.indexing.tidy import tidied
 from models.indexing_map import Constraint, IndexingMap, RuntimeVariable, rt
 from models.interval import Interval
 
+_THE_SAME_ANYWHERE: Final = ("constant(", "reader")
+"""Providers whose value does not depend on who called the computation they stand in."""
+
 Source = Callable[[str], Instruction | None]
 """The instruction that a provider's text stands for; None where it is none."""
 
@@ -54,14 +57,17 @@ def provider_name(source: Instruction) -> str:
     return source.name
 
 
-def resolved(maps: Iterable[IndexingMap], source: Source) -> tuple[IndexingMap, ...]:
-    """The maps with providers renamed by `source`; runtime variables with known values are replaced by these."""
+def resolved(maps: Iterable[IndexingMap], source: Source, site: str = "") -> tuple[IndexingMap, ...]:
+    """The maps with providers renamed by `source`; runtime variables with known values are replaced by these.
+
+    `site` qualifies the names of instructions that `source` does not know: `site/name`.
+    """
     found: list[IndexingMap] = []
     for m in maps:
         if not m.runtime:
             found.append(m)
             continue
-        pending = [_renamed(m, source)]
+        pending = [_renamed(m, source, site)]
         while pending:
             current, values = pending.pop()
             k = next(iter(values), None)
@@ -78,12 +84,12 @@ _Values = dict[int, Expr]
 """Known values of runtime variables, unclamped, over the variables of the map."""
 
 
-def _renamed(m: IndexingMap, source: Source) -> tuple[IndexingMap, _Values]:
+def _renamed(m: IndexingMap, source: Source, site: str) -> tuple[IndexingMap, _Values]:
     values: _Values = {}
     runtime: list[RuntimeVariable] = []
     for k, v in enumerate(m.runtime):
         provider = source(v.provider) if v.provider is not None else None
-        renamed = _renamed_variable(v, source)
+        renamed = _renamed_variable(v, source, site)
         if provider is not None:
             value = _value(provider, renamed)
             outside = isinstance(value, Const) and value.value not in v.interval
@@ -93,12 +99,15 @@ def _renamed(m: IndexingMap, source: Source) -> tuple[IndexingMap, _Values]:
     return _with_runtime(m, tuple(runtime)), values
 
 
-def _renamed_variable(v: RuntimeVariable, source: Source) -> RuntimeVariable:
+def _renamed_variable(v: RuntimeVariable, source: Source, site: str) -> RuntimeVariable:
     provider = source(v.provider) if v.provider is not None else None
     index = v.index
     if index is not None and index.runtime:
-        index = replace(index, runtime=tuple(_renamed_variable(inner, source) for inner in index.runtime))
-    return replace(v, provider=v.provider if provider is None else provider_name(provider), index=index)
+        index = replace(index, runtime=tuple(_renamed_variable(inner, source, site) for inner in index.runtime))
+    name = v.provider if provider is None else provider_name(provider)
+    if provider is None and site and v.provider is not None and not v.provider.startswith(_THE_SAME_ANYWHERE):
+        name = f"{site}/{v.provider}"
+    return replace(v, provider=name, index=index)
 
 
 def _with_runtime(m: IndexingMap, runtime: tuple[RuntimeVariable, ...]) -> IndexingMap:
