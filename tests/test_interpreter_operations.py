@@ -156,3 +156,13 @@ def test_random_numbers_follow_the_seed() -> None:
     body = " a = f32[] constant(0)\n b = f32[] constant(1)\n ROOT r = f32[9] rng(a, b), distribution=rng_uniform"
     assert run(body, seed=1) == run(body, seed=1) != run(body, seed=2)
     assert all(0 <= v < 1 for v in run(body, seed=3))
+
+
+def test_data_sent_arrives_at_the_target_of_its_pair() -> None:
+    pairs = 'channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs={{0,1},{1,2}}}'
+    body = (
+        f" t = token[] after-all()\n r = (s32[2], u32[], token[]) recv(t), {pairs}\n"
+        f" s = (s32[2], u32[], token[]) send(p, t), {pairs}\n d = (s32[2], token[]) recv-done(r), {pairs}\n"
+        f" e = token[] send-done(s), {pairs}\n ROOT g = s32[2] get-tuple-element(d), index=0"
+    )
+    assert run(p("s32[2]") + body, [[1, 2]], [[3, 4]], [[5, 6]], replicas=3) == [[0, 0], [1, 2], [3, 4]]

@@ -188,3 +188,24 @@ def test_the_command_answers_3_for_what_is_not_modelled(tmp_path: Path) -> None:
     module.write_text('HloModule m\nENTRY e {\n ROOT r = f32[2] custom-call(), custom_call_target="unheard-of"\n}\n')
     assert command_line(["run", str(module)]) == 3
     assert command_line(["run", str(module), "--semantics", "hashed"]) == 0
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the corpus is not beside the project")
+@pytest.mark.parametrize("name", ["bit_pack", "embedding", "fori_cond_switch", "moe_topk", "rope_interleaved",
+    "sort_misc"])
+@pytest.mark.parametrize("semantics", ["real", "hashed"])
+def test_a_compiled_program_computes_what_it_did(name: str, semantics: Any) -> None:
+    before, after = ((SHARED / name / f"{when}.hlo").read_text() for when in ("before", "after"))
+    a, b = both(before, after, semantics)
+    if semantics == "real":
+        assert list(numbers(a)) == pytest.approx(list(numbers(b)), rel=1e-4, abs=1e-5)
+    elif name != "sort_misc":  # there a function of constants is folded with rounding
+        assert a == b
+
+
+def numbers(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        for part in value:
+            yield from numbers(part)
+    else:
+        yield value

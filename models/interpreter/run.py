@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from random import Random
 from typing import Any, Final, Literal
 
 from models.errors import NotModelled
-from models.hlo.attributes import ComputationRef
+from models.hlo.attributes import ComputationRef, DevicePairs, Word
 from models.hlo.literal import parse_literal
 from models.hlo.module import Computation, Instruction, Module
 from models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape, leaves
@@ -26,6 +27,9 @@ from models.interpreter.value import Array, BadInput, InFlight, Nested, Token, V
 
 Semantics = Literal["real", "hashed", "counted"]
 _SEMANTICS: Final[dict[str, type[Scalars]]] = {"real": Real, "hashed": Hashed, "counted": Counted}
+
+_PAIRS: Final = re.compile(r"source_target_pairs=[\"']?\{((?:\s*\{\s*\d+\s*,\s*\d+\s*\}\s*,?)*)\s*\}")
+_PAIR: Final = re.compile(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}")
 
 DEEPEST: Final = 150
 """Calls that nest deeper are not evaluated."""
@@ -72,6 +76,7 @@ class Machine:
         self._literals: dict[tuple[str, Shape], Value] = {}
         self._counters: dict[tuple[str, int], int] = {}
         self._sent: dict[tuple[int, int], Value] = {}
+        self._sources: dict[tuple[int, int], int | None] = {}
         self._depth = 0
 
     def run(self, given: Sequence[tuple[Value, ...]]) -> list[Value]:
@@ -275,6 +280,24 @@ class Machine:
         self._counters[opcode, device] = number + 1
         return Random(f"{self.seed} {opcode} {number} {device}")
 
+    def _received(self, channel: int, device: int, host: Value) -> Value:
+        """What the device of the matching pair has sent on the channel; zeros for a device that is no target, and
+        where there are no pairs what the device itself has sent, or what the host gives."""
+        source = self._sources.get((channel, device))
+        if source is None:
+            return self._sent.get((channel, device), host)
+        if source < 0:
+            return self._zeros(host)
+        if (channel, source) not in self._sent:
+            raise NotModelled(f"device {source} has not yet sent anything on channel {channel}")
+        return self._sent[channel, source]
+
+    def _zeros(self, like: Value) -> Value:
+        if isinstance(like, Array):
+            zero = self.scalars.constant(like.element_type, 0)
+            return Array(like.element_type, like.sizes, [zero] * len(like.data))
+        return tuple(self._zeros(v) for v in like) if isinstance(like, tuple) else like
+
     def _with_world(self, step: Step, device: int) -> Value:
         """Operations that see the device's number, the outside world or a random source."""
         i, opcode = step.instruction, step.instruction.opcode
@@ -294,16 +317,32 @@ class Machine:
                 self._sent[channel, device] = step.operands[0]
                 return (step.operands[0], *_rest(i.shape, 1))
             case "recv":
+                self._sources[channel, device] = _source(i, device)
                 data = random_value(i.shape, self.scalars, self._random(opcode, device))
                 return data if isinstance(data, tuple) else (data,)
             case "send-done":
                 return Token()
             case "recv-done":
                 data = step.operands[0]
-                first = data[0] if isinstance(data, tuple) else data
-                return (self._sent.get((channel, device), first), Token())
+                host = data[0] if isinstance(data, tuple) else data
+                return (self._received(channel, device, host), Token())
             case _:
                 raise NotModelled(f"the opcode {opcode}")
+
+
+def _source(i: Instruction, device: int) -> int | None:
+    """The device that sends to this one by the instruction's source-target pairs: -1 where none does, None without
+    pairs."""
+    pairs = i.attributes.get("source_target_pairs")
+    if isinstance(pairs, DevicePairs):
+        named = [(s, t) for s, t in pairs.pairs]
+    else:
+        attributes = i.attributes.get("frontend_attributes")
+        found = _PAIRS.search(attributes.text) if isinstance(attributes, Word) else None
+        if found is None:
+            return None
+        named = [(int(s), int(t)) for s, t in _PAIR.findall(found.group(1))]
+    return next((s for s, t in named if t == device), -1)
 
 
 def _started(step: Step, result: Value) -> Value:
