@@ -155,6 +155,8 @@ def test_several_reports_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     status, _, _ = check(EXAMPLE, "--output", "sarif=a.sarif", "--output", "junit=b.xml", capsys=capsys)
     assert status == 0 and json.loads(Path("a.sarif").read_text())["runs"][0]["results"] == []
     assert "<testsuite " in Path("b.xml").read_text()
+    _, data = check_json(EXAMPLE, "--output", "text=c.txt", capsys=capsys)
+    assert data["schema"] == "hloproof/1" and "attention.hlo: 50 instructions" in Path("c.txt").read_text()
     status, _, err = check(EXAMPLE, "--output", "sarf=a.sarif", capsys=capsys)
     assert status == 2 and "FORMAT=FILE" in err
     status, _, err = check(EXAMPLE, "--output", "json=missing/a.json", capsys=capsys)

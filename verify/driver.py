@@ -53,6 +53,8 @@ def check_sources(sources: Iterable[Source], options: Options, progress: Progres
     for results in report.files:
         settle(results)
     run.keep()
+    if run.kept:
+        report.stages["cache"] = (run.kept, 0.0)
     return report
 
 
@@ -100,6 +102,7 @@ class _Run:
 
         self.items: list[tuple[FileResults, Item]] = []
         self._cache = FileCache(self.options)
+        self.kept = 0
         self._keys: dict[bytes, FileResults] = {}
         self.prover = Prover(self.options.selection)
         self._instructions = InstructionClaims(self.prover, self.options, self.tell)
@@ -111,6 +114,7 @@ class _Run:
             key = self._cache.key(name, text) if kind == "hlo" else b""
             kept = self._cache.get(key, results) if key else None
             if kept is not None:
+                self.kept += kept.counts().total()
                 return kept
             self._read(results, text)
             if key:

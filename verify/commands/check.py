@@ -75,8 +75,8 @@ def command(**given: Any) -> int:
         judged = judge(report, _policy(settings, report))
         for problem in report.problems:
             print(problem.rendered or problem.message, file=sys.stderr)
-        for form, path in outputs:
-            write_file(path, FORMATS[form](judged, Style()))
+        for also, path in outputs:
+            write_file(path, FORMATS[also](judged, Style()))
         colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
         style = Style(given["verbose"] - given["quiet"], colour)
         write_standard_output(form, judged, style)
