@@ -36,6 +36,8 @@ PLANTED = {
     "residues that clash": ("x mod a in [r, r], x mod b in [s, s] => never when a > 0, b > 0, r != s", "no points"),
     "a range that grows": ("for s in [l, u] => for t in [l, u + 1] with s = t", "every image"),
     "a value left out": ("for s in [l, u] => for t in [l + 1, u] with s = t", "every value"),
+    "a hint that hides a zero": ("x => x + min(1, a * a) - 1 because x floordiv a == x floordiv a", "a = 0"),
+    "a bound not defined": ("c * x in [l, u] => x in [l ceildiv c, u floordiv c] when c >= 0", "c = 0"),
     "two for one": ("for s in [0, 1] => for t in [0, 3] with s = t floordiv 2 witness t = 2 * s", "no value"),
     "a variable without values": ("for s in [l, u] => nothing when l <= u + 1 witness s = l", "has a value"),
 }
@@ -139,3 +141,11 @@ def test_a_planted_error_in_ranges_is_refuted(monkeypatch: pytest.MonkeyPatch) -
     result = simplified(again)
     assert result.verdict is Verdict.REFUTED
     assert result.counterexample is not None
+
+
+def test_the_proof_alone_refuses_what_a_hint_with_a_zero_divisor_would_hide(monkeypatch: pytest.MonkeyPatch) -> None:
+    from verify import rule_claims
+
+    monkeypatch.setattr(rule_claims, "_refuted", lambda *_: False)
+    assert checked(PLANTED["a hint that hides a zero"][0]).verdict is Verdict.UNKNOWN
+    assert checked(PLANTED["a bound not defined"][0]).verdict is Verdict.UNKNOWN

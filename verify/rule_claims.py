@@ -280,6 +280,12 @@ def _shrunk(s: Statement, values: Instance, reading: Reading) -> Instance:
     return best
 
 
+def _implied(given: Sequence[Condition], c: Condition, rlimit: int, reading: Reading) -> bool:
+    """The condition is defined, and holds: a divisor that could be zero would become an assumption when it is used."""
+    nonzero = [d for d in (*_defined(c.lhs), *_defined(c.rhs)) if d not in given]
+    return all(implies(given, d, rlimit, reading) for d in nonzero) and implies(given, c, rlimit, reading)
+
+
 def _sign_cases(rule: Rule, s: Statement) -> list[Statement]:
     """Under the reading with nonnegative remainders, a statement for each choice of signs of the divisors of `mod`: for
     a negative divisor d, `x mod d` is `x mod (-d)` by floor. Under other readings the statement as it is."""
@@ -327,13 +333,13 @@ def _shown(rule: Rule, s: Statement, found: Findings) -> bool:
     given = list(s.given)
     helped: list[str] = []
     for c in rule.because:  # A hint may be meant for another statement of the rule: it is used where it is proved.
-        if implies(given, c, RLIMIT, reading):
+        if _implied(given, c, RLIMIT, reading):
             given.append(c)
             found.used.add((s.what, c))
         else:
             helped.append(str(c))
     for goal in s.goals:
-        if not implies(given, goal, RLIMIT, reading):
+        if not _implied(given, goal, RLIMIT, reading):
             found.reasons += [f"{goal} is not shown", *(f"the hint {h} is not either" for h in helped)]
             return False
         given.append(goal)
@@ -352,7 +358,7 @@ def _unneeded(rule: Rule, c: Condition, found: Findings) -> bool:
     for s in (case for whole in statements for case in _sign_cases(weaker, whole)):
         given = list(s.given)
         for goal in (*(b for b in rule.because if (s.what, b) in found.used), *s.goals):
-            if not implies(given, goal, RLIMIT // 4, reading):
+            if not _implied(given, goal, RLIMIT // 4, reading):
                 return False
             given.append(goal)
     return True

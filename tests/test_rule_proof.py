@@ -1,0 +1,66 @@
+"""The prover for symbolic divisors says yes only where it is true."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from models.expr import Binary, Const, Expr, Var
+from models.rules import Condition
+from verify.rule_instances import meets
+from verify.rule_proof import Reading, implies
+
+RLIMIT = 300_000
+NAMES = ("a", "x", "y")
+
+
+def _joined(sub: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
+    ops = st.sampled_from(["+", "+", "*", "floordiv", "mod", "min"])
+    return st.builds(Binary, ops, sub, sub)
+
+
+TERMS = st.recursive(
+    st.one_of(st.sampled_from([Var(n) for n in NAMES]), st.builds(Const, st.integers(-2, 3))), _joined, max_leaves=4
+)
+CONDITIONS = st.builds(Condition, st.sampled_from(["==", "!=", "<=", "<"]), TERMS, TERMS)
+READINGS = st.sampled_from([Reading(), Reading("euclidean", "euclidean"), Reading("trunc", "trunc")])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(CONDITIONS, max_size=2), CONDITIONS, READINGS)
+def test_what_is_shown_holds_at_every_small_point(given_: list[Condition], goal: Condition, reading: Reading) -> None:
+    if not implies(given_, goal, RLIMIT, reading):
+        return
+    for point in itertools.product(range(-4, 5), repeat=len(NAMES)):
+        values = dict(zip(NAMES, point, strict=True))
+        # Divisors of the goal may be taken to differ from zero: where the goal has no value, nothing was shown.
+        difference = goal.lhs - goal.rhs
+        if meets((*given_, Condition("==", difference, difference)), values, reading):
+            assert meets((goal,), values, reading), values
+
+
+def _c(text: str) -> Condition:
+    from models.rule_text import parse_rules
+
+    (rule,) = parse_rules(f"rule c x => y when {text}".replace("rule c ", "rule c\n"))
+    return rule.conditions[0]
+
+
+@pytest.mark.parametrize(
+    ("given_", "goal", "shown"),
+    [
+        (["a > 0", "b > 0"], "(x floordiv a) floordiv b == x floordiv (a * b)", True),
+        (["a > 0", "b < 0"], "(x floordiv a) floordiv b == x floordiv (a * b)", False),
+        (["a > 0", "b > 0"], "(x floordiv a) floordiv b == x floordiv (a + b)", False),
+        (["a != 0"], "(a * x) floordiv a == x", True),
+        ([], "(a * x) floordiv a == y", False),
+        (["x == a * y", "a > 0", "y > 0"], "x > 0", True),
+        (["x == a * y", "a > 0"], "x > 0", False),
+        (["x < y", "y < x"], "x == 7", True),
+    ],
+)
+def test_statements(given_: list[str], goal: str, shown: bool) -> None:
+    assert implies([_c(t) for t in given_], _c(goal), RLIMIT * 10) is shown
