@@ -174,7 +174,8 @@ def test_the_state_is_plain_json(tmp_path: Path) -> None:
 def test_sites_of_planted_errors_and_the_changed_source() -> None:
     from verify.fuzz.mutation import mutated, sites
 
-    source = 'def f(a, b):\n    """A sum of 1."""\n    return (g(a), g(b)) if a + 1 < b else zip(a, strict=True)\n\nX = 1 + 1\n'
+    body = "return (g(a), g(b)) if a + 1 < b else zip(a, strict=True)"
+    source = f'def f(a, b):\n    """A sum of 1."""\n    {body}\n\nX = 1 + 1\n'
     found = sites("f.py", source)
     changes = ["element 0 is left out", "element 1 is left out", "+ becomes -", "1 becomes 2", "< becomes <="]
     assert sorted(s.change for s in found) == sorted(changes)
@@ -185,7 +186,8 @@ def test_sites_of_planted_errors_and_the_changed_source() -> None:
 def test_a_planted_change_of_a_map_builder_is_noticed_in_a_child_only() -> None:
     from verify.fuzz import mutants
 
-    site = next(s for s in mutants.all_sites(["models/indexing/movement.py"]) if s.function == "reverse_output_to_input")
+    sites = mutants.all_sites(["models/indexing/movement.py"])
+    site = next(s for s in sites if s.function == "reverse_output_to_input")
     score = mutants.run([site], examples=60)
     assert [name for _, name, _ in score.caught] in (["ops"], ["modules"])
     assert "mutant score 100.0%" in mutants.lines(score)[-1]
