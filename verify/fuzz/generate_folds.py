@@ -1,0 +1,140 @@
+"""Strategies for operations that fold, contract or order whole lines."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from verify.fuzz.operation_text import ADD, LESS, Draw, braces, one, pair_sum, positive, shape, sizes
+
+
+@st.composite
+def reduce(draw: Draw) -> str:
+    dims = draw(sizes())
+    chosen = draw(st.lists(st.sampled_from(range(len(dims))), unique=True)) if dims else []
+    kept = [n for d, n in enumerate(dims) if d not in chosen]
+    return one(
+        shape(kept), "reduce", [shape(dims), shape([])], f"dimensions={braces(chosen)}, to_apply=add", ADD
+    )
+
+
+@st.composite
+def reduce_variadic(draw: Draw) -> str:
+    dims = draw(sizes(minimum=1, maximum=3, of=positive))
+    chosen = draw(st.lists(st.sampled_from(range(len(dims))), min_size=1, unique=True))
+    kept = shape([n for d, n in enumerate(dims) if d not in chosen])
+    return one(
+        f"({kept}, {kept})", "reduce", [shape(dims), shape(dims), shape([]), shape([])],
+        f"dimensions={braces(chosen)}, to_apply=both", pair_sum(),
+    )  # fmt: skip
+
+
+@st.composite
+def dot(draw: Draw) -> str:
+    batch, contracting = draw(sizes(maximum=2)), draw(sizes(maximum=2))
+    free = [draw(sizes(maximum=2)), draw(sizes(maximum=2))]
+    sides: list[list[int]] = []
+    places: list[tuple[list[int], list[int]]] = []
+    for f in free:
+        tagged = [("b", k, n) for k, n in enumerate(batch)] + [("c", k, n) for k, n in enumerate(contracting)]
+        rest = [("f", k, n) for k, n in enumerate(f)]
+        # Free dimensions keep their order among themselves; the others may stand anywhere.
+        order = draw(st.permutations(tagged + rest))
+        names = iter(rest)
+        order = [next(names) if t[0] == "f" else t for t in order]
+        sides.append([n for _, _, n in order])
+        at = {(kind, k): i for i, (kind, k, _) in enumerate(order)}
+        places.append(([at["b", k] for k in range(len(batch))], [at["c", k] for k in range(len(contracting))]))
+    attributes = []
+    for side, (b, c) in zip(("lhs", "rhs"), places, strict=True):
+        if b:
+            attributes.append(f"{side}_batch_dims={braces(b)}")
+        attributes.append(f"{side}_contracting_dims={braces(c)}")
+    result = shape([*batch, *free[0], *free[1]])
+    return one(result, "dot", [shape(s) for s in sides], ", ".join(attributes))
+
+
+@st.composite
+def ragged_dot(draw: Draw) -> str:
+    rows, depth, columns, groups = (draw(st.integers(1, 3)) for _ in range(4))
+    return one(
+        shape([rows, columns]), "ragged-dot", [shape([rows, depth]), shape([groups, depth, columns]), f"s32[{groups}]"],
+        "lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}",
+    )  # fmt: skip
+
+
+@st.composite
+def scaled_dot(draw: Draw) -> str:
+    rows, columns, blocks, size = (draw(st.integers(1, 3)) for _ in range(4))
+    depth = blocks * size
+    return one(
+        shape([rows, columns]), "scaled-dot",
+        [shape([rows, depth]), shape([depth, columns]), shape([rows, blocks]), shape([blocks, columns])],
+        "lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+    )  # fmt: skip
+
+
+@st.composite
+def sort(draw: Draw) -> str:
+    dims = draw(sizes(minimum=1, maximum=3))
+    axis = draw(st.integers(0, len(dims) - 1))
+    return one(shape(dims), "sort", [shape(dims)], f"dimensions={braces([axis])}, to_apply=less", LESS)
+
+
+@st.composite
+def sort_variadic(draw: Draw) -> str:
+    dims = draw(sizes(minimum=1, maximum=2))
+    axis, s = draw(st.integers(0, len(dims) - 1)), shape(dims)
+    lines = "".join(f"  {n} = f32[] parameter({k})\n" for k, n in enumerate("abcd"))
+    less = f"less {{\n{lines}  ROOT z = pred[] compare(a, b), direction=LT\n}}\n"
+    return one(f"({s}, {s})", "sort", [s, s], f"dimensions={braces([axis])}, to_apply=less", less)
+
+
+@st.composite
+def topk(draw: Draw) -> str:
+    dims = draw(sizes(minimum=1, maximum=2, of=positive))
+    k = draw(st.integers(1, dims[-1]))
+    kept = [*dims[:-1], k]
+    return one(f"({shape(kept)}, {shape(kept, 's32')})", "topk", [shape(dims)], f"k={k}, largest=true")
+
+
+@st.composite
+def fft(draw: Draw) -> str:
+    dims = draw(sizes(minimum=1, maximum=3, of=positive))
+    lengths = dims[draw(st.integers(max(0, len(dims) - 3), len(dims) - 1)) :]
+    c = shape(dims, "c64")
+    return one(c, "fft", [c], f"fft_type=FFT, fft_length={braces(lengths)}")
+
+
+@st.composite
+def triangular(draw: Draw) -> str:
+    n, m, batch = draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(sizes(maximum=1, of=positive))
+    lower = draw(st.sampled_from(("true", "false")))
+    matrix = shape([*batch, n, n])
+    if draw(st.booleans()):
+        return one(matrix, "cholesky", [matrix], f"lower={lower}")
+    left = draw(st.sampled_from(("true", "false")))
+    right = shape([*batch, *((n, m) if left == "true" else (m, n))])
+    unit, op = draw(st.sampled_from(("true", "false"))), draw(st.sampled_from(("NO_TRANSPOSE", "TRANSPOSE")))
+    attributes = f"left_side={left}, lower={lower}, unit_diagonal={unit}, transpose_a={op}"
+    return one(right, "triangular-solve", [matrix, right], attributes)
+
+
+@st.composite
+def batch_norm(draw: Draw) -> str:
+    dims = draw(sizes(minimum=1, maximum=3, of=positive))
+    axis = draw(st.integers(0, len(dims) - 1))
+    v = shape([dims[axis]])
+    return one(
+        shape(dims), "batch-norm-inference", [shape(dims), v, v, v, v], f"epsilon=0.1, feature_index={axis}"
+    )
+
+
+@st.composite
+def batch_norm_tuple(draw: Draw) -> str:
+    dims = draw(sizes(minimum=1, maximum=3, of=positive))
+    axis = draw(st.integers(0, len(dims) - 1))
+    s, v = shape(dims), shape([dims[axis]])
+    attributes = f"epsilon=0.1, feature_index={axis}"
+    if draw(st.booleans()):
+        return one(f"({s}, {v}, {v})", "batch-norm-training", [s, v, v], attributes)
+    return one(f"({s}, {v}, {v})", "batch-norm-grad", [s, v, v, v, s], attributes)

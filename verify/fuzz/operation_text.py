@@ -1,0 +1,52 @@
+"""The text of a module of one operation, and the strategies that all operations share.
+
+Extents zero and one come up often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+ADD: Final = "add {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n"
+_COMPARE: Final = "{\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = pred[] compare(x, y), direction="
+GE: Final = f"ge {_COMPARE}GE\n}}\n"
+LESS: Final = f"less {_COMPARE}LT\n}}\n"
+extent = st.sampled_from((0, 1, 1, 2, 2, 2, 3, 3, 4, 5))
+positive = st.sampled_from((1, 2, 2, 3, 4, 5))
+index_types = st.sampled_from(("s32", "u32", "s8", "u8", "s64"))
+
+
+def sizes(minimum: int = 0, maximum: int = 4, of: st.SearchStrategy[int] = extent) -> st.SearchStrategy[list[int]]:
+    return st.lists(of, min_size=minimum, max_size=maximum)
+
+
+def shape(dimensions: Sequence[int], kind: str = "f32") -> str:
+    return f"{kind}[{','.join(map(str, dimensions))}]"
+
+
+def braces(values: Sequence[object]) -> str:
+    return "{" + ",".join(map(str, values)) + "}"
+
+
+def one(
+    result: str, opcode: str, operands: Sequence[str], attributes: str = "", before: str = "", header: str = ""
+) -> str:
+    """A module whose entry applies one operation to its parameters."""
+    parameters = "".join(f"  p{k} = {s} parameter({k})\n" for k, s in enumerate(operands))
+    names = ", ".join(f"p{k}" for k in range(len(operands)))
+    tail = f", {attributes}" if attributes else ""
+    root = f"  ROOT r = {result} {opcode}({names}){tail}\n"
+    return f"HloModule case{header}\n\n{before}ENTRY e {{\n{parameters}{root}}}\n"
+
+
+def pair_sum(kinds: str = "f32") -> str:
+    """A body that folds two arrays at once."""
+    lines = [f"  {n} = {kinds}[] parameter({k})\n" for k, n in enumerate("abcd")]
+    return (
+        "both {\n" + "".join(lines) + f"  s = {kinds}[] add(a, c)\n  t = {kinds}[] add(b, d)\n"
+        f"  u = {kinds}[] add(s, t)\n  ROOT r = ({kinds}[], {kinds}[]) tuple(u, u)\n}}\n"
+    )
