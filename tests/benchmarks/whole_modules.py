@@ -85,7 +85,8 @@ def main() -> None:
     arguments.add_argument("--json", type=Path, help="write the table here as JSON")
     chosen = arguments.parse_args()
     runs: list[Run] = []
-    print(f"{'module':20} {'instructions':>12} {'cache':>6} {'seconds':>8} {'cpu':>8} {'MB':>7} {'us/instruction':>15}")
+    columns = f"{'cache':>6} {'status':>6} {'seconds':>8} {'cpu':>8} {'MB':>7} {'us/instruction':>15}"
+    print(f"{'module':20} {'instructions':>12} {columns}")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         modules: list[tuple[str, Path]] = []
@@ -102,7 +103,7 @@ def main() -> None:
                 runs.append(run)
                 each = run.processor_seconds / run.instructions * 1e6
                 print(
-                    f"{run.module:20} {run.instructions:12} {run.cache:>6} {run.seconds:8.2f} "
+                    f"{run.module:20} {run.instructions:12} {run.cache:>6} {run.status:6} {run.seconds:8.2f} "
                     f"{run.processor_seconds:8.2f} {run.megabytes:7.0f} {each:15.0f}", flush=True,
                 )  # fmt: skip
     if chosen.json:
