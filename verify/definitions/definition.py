@@ -14,8 +14,9 @@ Kind = Literal["moves", "reads", "bound"]
 
 @dataclass(frozen=True, slots=True)
 class RuntimeRead:
-    """Runtime variable `r<k>` of a predicate: element `index` (over the output's d0..) of operand `operand`, clamped
-    into `interval` where `clamped`, else free (the operation drops what is out of bounds)."""
+    """Runtime variable `r<k>` of a predicate: element `index` (over d0.. and x0..) of operand `operand`, clamped into
+    `interval` where `clamped`, else unclamped and `interval` holds all values of its type (the operation drops what is
+    out of bounds)."""
 
     operand: int
     index: tuple[Expr, ...]
@@ -29,7 +30,8 @@ class Definition:
     variables w0.. in their intervals, `predicate` holds. Each iteration point counts as one read (multiplicity).
 
     `d` ranges over the box `output_sizes`, `x` over `operand_sizes`, `r<k>` over the interval of its read. For
-    collectives, `q` is the position in the reader's group of the device read, and the predicate constrains it.
+    collectives, `q` is the position in the reader's group of the device read and `p` that of the reader itself; the
+    predicate may speak of both.
     """
 
     kind: Kind
