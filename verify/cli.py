@@ -11,6 +11,7 @@ import click
 
 from models.errors import InputError
 from verify.claim import Exit
+from verify.sources import BadInput
 from verify.version import VERSION
 
 
@@ -89,6 +90,9 @@ def run(arguments: Sequence[str]) -> int:
         return int(Exit.BAD_INPUT)
     except InputError as error:
         print(error.render(), file=sys.stderr)
+        return int(Exit.BAD_INPUT)
+    except BadInput as error:
+        print(f"Error: {error}", file=sys.stderr)
         return int(Exit.BAD_INPUT)
     except (click.Abort, KeyboardInterrupt):
         return int(Exit.INTERRUPTED)

@@ -22,15 +22,12 @@ def command(write: Path, **given: Any) -> None:
     from verify.baseline import chunks, read
     from verify.report.destinations import write_file
 
-    try:
-        before = read(write) if write.exists() else ()
-        report = checked(merged(given), quiet=False)
-        if report.interrupted:
-            raise BadInput(f"interrupted: {write} is left as it was")
-        for problem in report.problems:
-            click.echo(problem.rendered or problem.message, err=True)
-        if report.problems:
-            raise BadInput(f"some input could not be read: {write} is left as it was")
-        write_file(write, chunks(report, before))
-    except BadInput as error:
-        raise click.ClickException(str(error)) from error
+    before = read(write) if write.exists() else ()
+    report = checked(merged(given), quiet=False)
+    if report.interrupted:
+        raise BadInput(f"interrupted: {write} is left as it was")
+    for problem in report.problems:
+        click.echo(problem.rendered or problem.message, err=True)
+    if report.problems:
+        raise BadInput(f"some input could not be read: {write} is left as it was")
+    write_file(write, chunks(report, before))

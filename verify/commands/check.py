@@ -64,27 +64,24 @@ def command(**given: Any) -> int:
     from verify.report import text
     from verify.report.destinations import Style, write_file, write_standard_output
 
-    try:
-        settings = merged(given)
-        form = settings.get("format") or "text"
-        if form not in FORMATS:
-            raise BadInput(f"format {form!r}: one of {', '.join(FORMATS)}")
-        outputs = [_output(o) for o in settings.get("output", ())]
-        outputs += [_output(f"svg={given['svg']}")] if given["svg"] else []
-        report = checked(settings, given["quiet"])
-        judged = judge(report, _policy(settings, report))
-        for problem in report.problems:
-            print(problem.rendered or problem.message, file=sys.stderr)
-        for also, path in outputs:
-            write_file(path, FORMATS[also](judged, Style()))
-        colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-        style = Style(given["verbose"] - given["quiet"], colour)
-        write_standard_output(form, judged, style)
-        if given["stats"]:
-            for line in text.stage_lines(report):
-                print(line, file=sys.stdout if form == "text" else sys.stderr)
-    except BadInput as error:
-        raise click.ClickException(str(error)) from error
+    settings = merged(given)
+    form = settings.get("format") or "text"
+    if form not in FORMATS:
+        raise BadInput(f"format {form!r}: one of {', '.join(FORMATS)}")
+    outputs = [_output(o) for o in settings.get("output", ())]
+    outputs += [_output(f"svg={given['svg']}")] if given["svg"] else []
+    report = checked(settings, given["quiet"])
+    judged = judge(report, _policy(settings, report))
+    for problem in report.problems:
+        print(problem.rendered or problem.message, file=sys.stderr)
+    for also, path in outputs:
+        write_file(path, FORMATS[also](judged, Style()))
+    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    style = Style(given["verbose"] - given["quiet"], colour)
+    write_standard_output(form, judged, style)
+    if given["stats"]:
+        for line in text.stage_lines(report):
+            print(line, file=sys.stdout if form == "text" else sys.stderr)
     return int(judged.exit_status())
 
 
