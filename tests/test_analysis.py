@@ -77,6 +77,12 @@ def test_distances_that_change_everywhere_are_said_to() -> None:
     assert s.distance in (None, 3) and (s.distance is None or s.block < 7)
 
 
+def test_maps_without_neighbours_say_so() -> None:
+    m = parse_map("(d0) -> (d0), domain: d0 in [0, 8], d0 mod 4 in [0, 0]")
+    (s,) = strides(m, parse_shape("f32[9]"), parse_shape("f32[9]"))  # type: ignore[arg-type]
+    assert (s.distance, s.block, s.verdict) == (None, 0, "proved") and "no two neighbours" in s.words
+
+
 BOX = ", domain: d0 in [0, 63], d1 in [0, 255]"
 TILES = [
     ("(d0, d1) -> (d1, d0)" + BOX, (16, 32), True),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from models.errors import NotModelled
 from models.expr import Expr, Var, substitute
@@ -19,6 +19,7 @@ from models.interpreter.expression import UndefinedValue, evaluate
 from models.interval import Interval
 from models.physical import part_count, physical_order
 from models.tiling import position_expression
+from models.witness import find_point
 from verify.budget import DEFAULT, Budget
 from verify.formula import conj, eq, le, within
 from verify.obligation import Obligation
@@ -33,7 +34,8 @@ class Stride:
     """One output dimension of `size`: next neighbours inside aligned blocks of `block` read `distance` elements apart.
 
     0: the same element; 1: contiguous. `verdict` is proved or unknown; `block` is `size` where it holds along the whole
-    dimension. With `distance` None there is no constant distance (proved: a pair of neighbours was found that differs).
+    dimension. With `distance` None there is no constant distance (proved: a pair of neighbours was found that differs);
+    with `block` 0 no two neighbours lie in the map's domain.
     """
 
     dimension: int
@@ -45,6 +47,8 @@ class Stride:
 
     @property
     def words(self) -> str:
+        if not self.block:
+            return "no two neighbours read through this map"
         if self.distance is None:
             return "no constant distance"
         what = {0: "the same element", 1: "contiguous"}.get(self.distance, f"{self.distance} elements apart")
@@ -66,7 +70,10 @@ def strides(m: IndexingMap, output: ArrayShape, operand: ArrayShape, budget: Bud
 
 def _stride(m: IndexingMap, position: Expr, i: int, size: int, budget: Budget) -> Stride:
     name = f"d{i}"
-    seen = _differences(m, position, name)
+    corner = _point_with_neighbour(m, name)
+    if corner is None:
+        return Stride(i, size, None, 0, "proved")
+    seen = _differences(m, position, name, corner) if corner != "unknown" else []
     if not seen:
         return Stride(i, size, None, 1, "unknown")
     distance = seen[0][1]
@@ -75,18 +82,15 @@ def _stride(m: IndexingMap, position: Expr, i: int, size: int, budget: Budget) -
         if difference != distance:
             block = at + 1
             break
-    if block == 1:
-        return Stride(i, size, None, 1, "unknown")
     outcome = prove(_obligation(m, position, name, distance, block, size), budget)
     if outcome.verdict == "refuted":
         return Stride(i, size, None, 1, "proved", outcome.engines)
     return Stride(i, size, distance, block, outcome.verdict, outcome.engines)
 
 
-def _differences(m: IndexingMap, position: Expr, name: str) -> list[tuple[int, int]]:
-    """(index, distance to the next) along one dimension from a corner of the domain, where both lie in it."""
+def _differences(m: IndexingMap, position: Expr, name: str, corner: dict[str, int]) -> list[tuple[int, int]]:
+    """(index, distance to the next) along one dimension through `corner`, where both points lie in the domain."""
     intervals = dict(m.intervals())
-    corner = {n: i.lower for n, i in intervals.items()}
     here = intervals[name]
     found: list[tuple[int, int]] = []
     before: int | None = None
@@ -101,6 +105,15 @@ def _differences(m: IndexingMap, position: Expr, name: str) -> list[tuple[int, i
             found.append((value - 1, now - before))
         before = now
     return found
+
+
+def _point_with_neighbour(m: IndexingMap, name: str) -> dict[str, int] | Literal["unknown"] | None:
+    """A point of the domain whose next neighbour along a dimension lies in the domain too; None where there is none."""
+    intervals = dict(m.intervals())
+    intervals[name] = Interval(intervals[name].lower, intervals[name].upper - 1)
+    step = {name: Var(name) + 1}
+    both = [(e, c.interval) for c in m.constraints for e in (c.expr, substitute(c.expr, step))]
+    return find_point(intervals, both)
 
 
 def _obligation(m: IndexingMap, position: Expr, name: str, distance: int, block: int, size: int) -> Obligation:
