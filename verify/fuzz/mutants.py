@@ -125,6 +125,8 @@ class Score:
     caught: list[tuple[Site, str, float]] = field(default_factory=list)
     survived: list[Site] = field(default_factory=list)
     equivalent: list[tuple[Site, str]] = field(default_factory=list)
+    impossible: list[Site] = field(default_factory=list)
+    """Changes that could not be put in place; they count for nothing."""
 
     @property
     def percent(self) -> float:
@@ -212,10 +214,9 @@ def focused(site: Site) -> Target | None:
 
 
 def notice(site: Site, seed: int, examples: int) -> str | None:
-    """The target that fails with the error planted, in this process; None when all pass."""
+    """The target that fails with the error planted in this process; None when all pass."""
     from verify.fuzz.chunk import first_failure
 
-    plant(site)
     for name in WATCHED[site.file]:
         chosen = (focused(site) if name == "ops" else None) or find_target(name)
         if first_failure(chosen, seed, examples) is not None:
@@ -227,6 +228,11 @@ def _child(site: Site, seed: int, examples: int, out: int) -> None:
     """Never returns."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        try:
+            plant(site)
+        except Exception:
+            os.write(out, b"!")
+            os._exit(0)
         answer = notice(site, seed, examples) or "-"
     except BaseException as error:
         answer = f"crash ({type(error).__name__})"
@@ -278,7 +284,9 @@ def run(
             os.waitpid(pid, 0)
             os.close(reading)
             del running[reading]
-            if answer == "-":
+            if answer == "!":
+                score.impossible.append(site)
+            elif answer == "-":
                 score.survived.append(site)
             else:
                 score.caught.append((site, answer, spent))
@@ -298,6 +306,7 @@ def sample(count: int | None, seed: int, files: Sequence[str] | None = None) -> 
 def lines(score: Score) -> list[str]:
     """The score in lines of text."""
     out = [f"survived: {site}" for site in score.survived]
+    out += [f"not planted: {site}" for site in score.impossible]
     out += [f"equivalent: {site}: {reason}" for site, reason in score.equivalent]
     by = Counter(name for _, name, _ in score.caught)
     times = sorted(seconds for _, _, seconds in score.caught)
