@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +71,10 @@ def command(**given: Any) -> int:
         raise BadInput(f"format {form!r}: one of {', '.join(FORMATS)}")
     outputs = [_output(o) for o in settings.get("output", ())]
     outputs += [_output(f"svg={given['svg']}")] if given["svg"] else []
+    policy = _policy(settings)
     report = checked(settings, given["quiet"])
-    judged = judge(report, _policy(settings, report))
+    comments = tuple(c for f in report.files for c in f.suppressions)
+    judged = judge(report, replace(policy, comments=comments))
     for problem in report.problems:
         print(problem.rendered or problem.message, file=sys.stderr)
     for also, path in outputs:
@@ -142,10 +145,12 @@ def _output(text: str) -> tuple[str, Path]:
     form, equals, path = text.partition("=")
     if not equals or not path or form not in FORMATS:
         raise BadInput(f"--output {text!r}: write FORMAT=FILE, the format one of {', '.join(FORMATS)}")
+    if not Path(path).parent.is_dir():  # better now than after the check
+        raise BadInput(f"{path}: no such file or directory")
     return form, Path(path)
 
 
-def _policy(settings: dict[str, Any], report: Any) -> Any:
+def _policy(settings: dict[str, Any]) -> Any:
     from verify.baseline import read
     from verify.claim_catalogue import unknown_name
     from verify.findings import SEVERITIES, Policy
@@ -160,5 +165,4 @@ def _policy(settings: dict[str, Any], report: Any) -> Any:
         if sentence := unknown_name(claim):
             raise BadInput(sentence)
     baseline = settings.get("baseline")
-    comments = tuple(c for f in report.files for c in f.suppressions)
-    return Policy(settings.get("allow-unknown", False), severity, read(Path(baseline)) if baseline else (), comments)
+    return Policy(settings.get("allow-unknown", False), severity, read(Path(baseline)) if baseline else ())
