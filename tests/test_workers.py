@@ -62,6 +62,19 @@ def test_an_obligation_without_end_is_killed_and_the_others_go_on() -> None:
     assert [o.verdict for i, o in enumerate(found) if i != 6] == [prove(o).verdict for o in EASY[:12]]
 
 
+def test_a_slow_caller_is_not_the_workers_fault() -> None:
+    found: list[Outcome] = []
+
+    def slowly(number: int, outcome: Outcome) -> None:
+        found.append(outcome)
+        if len(found) == 1:
+            time.sleep(2)
+
+    prove_many(EASY[:16], 2, Task(Budget(seconds=1.5)), slowly)
+    assert len(found) == 16
+    assert all(o.verdict != "unknown" for o in found)
+
+
 def test_the_total_time_ends_the_run() -> None:
     task = Task(Budget(z3_rlimit=10**9, isl_operations=10**9, seconds=60))
     started = time.monotonic()

@@ -173,7 +173,11 @@ class _Pool:
 
     def _report(self, number: int, outcome: Outcome) -> None:
         self.missing -= 1
+        start = monotonic()
         self.on_result(number, outcome)
+        spent = monotonic() - start
+        for worker in self.workers:  # an answer may lie unread meanwhile: what the caller takes is not their time
+            worker.since += spent
 
     def _died(self, worker: _Worker) -> None:
         status = self._end(worker)
