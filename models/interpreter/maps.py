@@ -14,7 +14,7 @@ from itertools import product
 from typing import Any
 
 from models.expr import Binary, Const, Expr, Var, postorder
-from models.indexing_map import IndexingMap
+from models.indexing_map import Constraint, IndexingMap
 from models.interpreter.expression import UndefinedValue
 from models.interpreter.value import Array, flat_index, strides
 
@@ -66,14 +66,24 @@ def _generator(m: IndexingMap) -> Callable[..., Iterator[Point]]:
     for name, variable in zip(ranges, m.ranges, strict=True):
         line(f"for {name} in range({variable.interval.lower}, {variable.interval.upper + 1}):")
         depth += 1
-    for k, runtime in enumerate(m.runtime):
-        low, high = runtime.interval.lower, runtime.interval.upper
-        line(f"rt{k} = max({low}, min(read({k}, {_tuple(dims)}, {_tuple(ranges)}), {high}))")
-    for n, constraint in enumerate(m.constraints):
+
+    def condition(n: int, constraint: Constraint) -> None:
         lines, (name,) = python_text([constraint.expr], f"c{n}_")
         for text in lines:
             line(text)
         line(f"if not {constraint.interval.lower} <= {name} <= {constraint.interval.upper}: continue")
+
+    values = {f"rt{k}" for k in range(len(m.runtime))}
+    waits = [not c.expr.free.isdisjoint(values) for c in m.constraints]
+    for n, constraint in enumerate(m.constraints):  # Nothing is read at points outside of the domain.
+        if not waits[n]:
+            condition(n, constraint)
+    for k, runtime in enumerate(m.runtime):
+        low, high = runtime.interval.lower, runtime.interval.upper
+        line(f"rt{k} = max({low}, min(read({k}, {_tuple(dims)}, {_tuple(ranges)}), {high}))")
+    for n, constraint in enumerate(m.constraints):
+        if waits[n]:
+            condition(n, constraint)
     positions = m.replica.results if m.replica is not None else ()
     lines, names = python_text([*m.results, *positions], "t")
     for text in lines:
