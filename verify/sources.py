@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -105,6 +104,8 @@ def _kind_of(place: Path) -> str:
     kind = SUFFIXES.get(place.suffix)
     if kind is not None:
         return kind
+    from difflib import get_close_matches
+
     known = ", ".join(SUFFIXES)
     near = get_close_matches(place.suffix, SUFFIXES, n=1)
     hint = f" (did you mean {near[0]}?)" if near else ""
