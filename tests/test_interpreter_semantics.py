@@ -209,3 +209,9 @@ def numbers(value: Any) -> Any:
             yield from numbers(part)
     else:
         yield value
+
+
+def test_a_named_mathematical_function_is_computed() -> None:
+    call = 'custom-call(p), custom_call_target="xla_builder.math.Acosh"'
+    text = f"HloModule m\nENTRY e {{\n p = f32[] parameter(0)\n ROOT r = f32[] {call}\n}}\n"
+    assert run_module(parse_module(text), [2.0]) == pytest.approx(math.acosh(2.0))

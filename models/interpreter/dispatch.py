@@ -68,6 +68,10 @@ def custom_call(step: Step) -> Value:
     target = named.text if isinstance(named, Quoted) else str(named)
     if target in _IDENTITY_CALLS and len(step.operands) == 1:
         return step.operands[0]
+    name = target.removeprefix("xla_builder.math.").lower()
+    if target.startswith("xla_builder.math.") and name in ELEMENTWISE and len(step.operands) == 1:
+        function = step.function(name, step.shape.element_type, 1)
+        return step.result([function(v) for v in step.array(0).data])
     if target == "TopK" and len(step.operands) == 1:
         return reduction.top_k(step)
     kept = [(k, v) for k, v in step.attributes.pairs if k not in NON_SEMANTIC and not isinstance(v, ComputationRef)]
