@@ -70,6 +70,14 @@ def test_verdicts(text: str, verdict: Verdict) -> None:
     assert checked(text).verdict is verdict
 
 
+def test_a_second_encoder_agrees() -> None:
+    from verify.rule_claims import check_rule
+
+    rules = {r.name: r for r in (*project_rules("division"), *project_rules("order"))}
+    for name in ("mod-of-small", "floordiv-of-multiples", "min-of-less"):
+        assert "z3 (products)" in check_rule(rules[name], cross=True).engines
+
+
 def test_the_smallest_counterexample_and_a_line_to_paste_back() -> None:
     result = checked("(x floordiv 3 + y floordiv 3) floordiv 6 => (x + y) floordiv 18 when 0 <= x <= 60, 0 <= y <= 60")
     assert result.counterexample is not None

@@ -25,6 +25,7 @@ from verify.rule_proof import Reading, implies
 from verify.rule_readings import evaluate, reading_of
 
 RLIMIT: Final = 3_000_000
+DIRECT_RLIMIT: Final = 300_000
 INSTANCES: Final = 1_000
 _TRIES: Final = 20_000
 _ISL_CONSTANTS: Final = 12
@@ -54,21 +55,25 @@ class Findings:
     """The hints that were proved, each for the statement that it was proved for."""
 
 
-def check_rules_file(path: Path | str, label: str | None = None) -> list[ClaimResult]:
+def check_rules_file(path: Path | str, label: str | None = None, cross: bool = False) -> list[ClaimResult]:
     """The verdicts on all rules of a file. Raises models.errors.InputError and OSError."""
     path = Path(path)
-    return check_rules_text(path.read_text(encoding="utf-8"), label or str(path))
+    return check_rules_text(path.read_text(encoding="utf-8"), label or str(path), cross)
 
 
-def check_rules_text(text: str, file: str) -> list[ClaimResult]:
+def check_rules_text(text: str, file: str, cross: bool = False) -> list[ClaimResult]:
     """The verdicts on all rules of a text. Raises models.errors.InputError."""
-    return [check_rule(rule, file) for rule in parse_rules(text, file)]
+    return [check_rule(rule, file, cross) for rule in parse_rules(text, file)]
 
 
-def check_rule(rule: Rule, file: str = "") -> ClaimResult:
-    """The verdict on one rule. Where the file expects a refutation, a refutation counts as proved."""
+def check_rule(rule: Rule, file: str = "", cross: bool = False) -> ClaimResult:
+    """The verdict on one rule. Where the file expects a refutation, a refutation counts as proved. `cross` asks the
+    second encoder of Z3 for every statement: the first names quotients and remainders and leaves products to Z3, the
+    second multiplies inequalities out and leaves it linear arithmetic only."""
     start = perf_counter()
     found = judge(rule)
+    if cross and found.verdict is Verdict.PROVED:
+        _crossed(rule, found)
     verdict, reasons = found.verdict, list(found.reasons)
     counterexample = describe(rule, found) if found.counterexample is not None else None
     if rule.expect == "refuted":
@@ -280,10 +285,33 @@ def _shrunk(s: Statement, values: Instance, reading: Reading) -> Instance:
     return best
 
 
-def _implied(given: Sequence[Condition], c: Condition, rlimit: int, reading: Reading) -> bool:
+def _implied(
+    given: Sequence[Condition], c: Condition, rlimit: int, reading: Reading, direct: bool = True
+) -> bool:
     """The condition is defined, and holds: a divisor that could be zero would become an assumption when it is used."""
-    nonzero = [d for d in (*_defined(c.lhs), *_defined(c.rhs)) if d not in given]
-    return all(implies(given, d, rlimit, reading) for d in nonzero) and implies(given, c, rlimit, reading)
+    for part in (*_defined(c.lhs), *_defined(c.rhs), c):
+        if part in given:
+            continue
+        known = _direct(given, part) if direct and reading == Reading() else None
+        if known is False or (known is None and not implies(given, part, rlimit, reading)):
+            return False
+    return True
+
+
+def _direct(given: Sequence[Condition], c: Condition) -> bool | None:
+    """What Z3 says at once, with quotients and remainders named and products left to it; None where it gives up."""
+    from verify.encode_z3 import find_counterexample
+    from verify.engine import GaveUp
+    from verify.formula import Compare, conj
+    from verify.obligation import Obligation
+
+    names = _names(Statement(tuple(given), (c,), ""))
+    hypothesis = conj(*(Compare(g.op, g.lhs, g.rhs) for g in given))
+    obligation = Obligation(tuple((n, None) for n in names), Compare(c.op, c.lhs, c.rhs), hypothesis)
+    try:
+        return find_counterexample(obligation, DIRECT_RLIMIT) is None
+    except GaveUp:
+        return None
 
 
 def _sign_cases(rule: Rule, s: Statement) -> list[Statement]:
@@ -328,18 +356,18 @@ def _proof_reading(rule: Rule) -> Reading:
     return Reading() if rule.mod == "nonnegative" and rule.division == "floor" else reading_of(rule)
 
 
-def _shown(rule: Rule, s: Statement, found: Findings) -> bool:
+def _shown(rule: Rule, s: Statement, found: Findings, direct: bool = True) -> bool:
     reading = _proof_reading(rule)
     given = list(s.given)
     helped: list[str] = []
     for c in rule.because:  # A hint may be meant for another statement of the rule: it is used where it is proved.
-        if _implied(given, c, RLIMIT, reading):
+        if _implied(given, c, RLIMIT, reading, direct):
             given.append(c)
             found.used.add((s.what, c))
         else:
             helped.append(str(c))
     for goal in s.goals:
-        if not _implied(given, goal, RLIMIT, reading):
+        if not _implied(given, goal, RLIMIT, reading, direct):
             found.reasons += [f"{goal} is not shown", *(f"the hint {h} is not either" for h in helped)]
             return False
         given.append(goal)
@@ -408,6 +436,16 @@ def _isl_instances(rule: Rule, statements: Sequence[Statement], found: Findings)
                 break
     if asked:
         found.engines.append("isl")
+
+
+def _crossed(rule: Rule, found: Findings) -> None:
+    """The same statements and hints by the other encoder alone."""
+    again = Findings()
+    for s in (case for whole in statements_of(rule) for case in _sign_cases(rule, whole)):
+        if not _shown(rule, s, again, direct=False):
+            found.reasons.append(f"the second encoder gave up on: {s.what}; 1,000 instances stand beside the proof")
+            return
+    found.engines.append("z3 (products)")
 
 
 # --- answers -----------------------------------------------------------------------------------------------------
