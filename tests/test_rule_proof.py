@@ -64,3 +64,19 @@ def _c(text: str) -> Condition:
 )
 def test_statements(given_: list[str], goal: str, shown: bool) -> None:
     assert implies([_c(t) for t in given_], _c(goal), RLIMIT * 10) is shown
+
+
+@settings(max_examples=150, deadline=None)
+@given(TERMS, st.tuples(*[st.integers(-7, 7)] * 3))
+def test_both_evaluations_agree(e: Expr, at: tuple[int, int, int]) -> None:
+    from models.interpreter.expression import UndefinedValue
+    from verify import rule_readings
+
+    values = dict(zip(NAMES, at, strict=True))
+    results: list[int | str] = []
+    for run in (rule_readings.evaluate, rule_readings._walked):
+        try:
+            results.append(run(e, values, Reading()))
+        except UndefinedValue:
+            results.append("undefined")
+    assert results[0] == results[1]

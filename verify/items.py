@@ -38,7 +38,7 @@ def _parse_rules(text: str, file: str) -> Sequence[Any]:
 def _judge_rule(item: Any, file: str, cross: bool) -> ClaimResult:
     from verify.rule_claims import check_rule
 
-    return check_rule(item, file)
+    return check_rule(item, file, cross)
 
 
 def _parse_layouts(text: str, file: str) -> Sequence[Any]:
