@@ -492,6 +492,23 @@ ENTRY e {
     assert "rt0: a/i;" in found and "rt1: b/i;" in found
 
 
+def test_what_is_asked_of_a_start_does_not_change_how_it_is_clamped() -> None:
+    """Element 0 of the concatenation is read where the start, clamped into [0, 1], is 0; a start of 1 reads p1."""
+    texts = _texts("""HloModule m
+ENTRY e {
+  p0 = f32[1] parameter(0)
+  p1 = f32[1] parameter(1)
+  i = s32[] parameter(2)
+  c = f32[2] concatenate(p0, p1), dimensions={0}
+  ROOT d = f32[1] dynamic-slice(c, i), dynamic_slice_sizes={1}
+}""")
+    for operand in (0, 1):
+        module_map = parse_map(texts[operand][0])
+        for held in (-3, 0, 1, 5):
+            found = counted([module_map], lambda provider, index, held=held: held)
+            assert bool(found) == (min(max(held, 0), 1) == operand)
+
+
 KNOWN_STARTS = """HloModule m
 ENTRY e {
   p0 = f32[33,8] parameter(0)
