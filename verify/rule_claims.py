@@ -10,35 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, product
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import Final
 
-from models.expr import Binary, Const, Expr, Operator, Var, postorder, rebuild, substitute, to_text
+from models.expr import Const, Expr, substitute, to_text
 from models.interpreter.expression import UndefinedValue
 from models.rule_text import parse_rules
-from models.rules import Bounded, Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
+from models.rules import Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
 from verify.claim import ClaimResult, Verdict
 from verify.rule_instances import Instance, instances, meets
 from verify.rule_proof import Reading, implies
 from verify.rule_readings import evaluate, reading_of
+from verify.rule_statements import Statement, defined, names_of, sign_cases, statements_of
 
 RLIMIT: Final = 3_000_000
 DIRECT_RLIMIT: Final = 300_000
 INSTANCES: Final = 1_000
 _TRIES: Final = 20_000
 _ISL_CONSTANTS: Final = 12
-
-
-@dataclass(frozen=True)
-class Statement:
-    """One thing to show: under `given`, each of `goals` holds. `wanted` are the divisors that must not be zero for the
-    goals to be defined; those of `given` may be assumed not to be."""
-
-    given: tuple[Condition, ...]
-    goals: tuple[Condition, ...]
-    what: str
 
 
 @dataclass
@@ -106,7 +97,7 @@ def judge(rule: Rule, needed: bool = True) -> Findings:
         if _refuted(rule, s, found):
             found.verdict = Verdict.REFUTED
             return found
-    for s in (case for whole in statements for case in _sign_cases(rule, whole)):
+    for s in (case for whole in statements for case in sign_cases(rule, whole)):
         if not _shown(rule, s, found):
             found.statement = s
             found.verdict = Verdict.UNKNOWN
@@ -123,96 +114,6 @@ def judge(rule: Rule, needed: bool = True) -> Findings:
         if unneeded:
             found.reasons.append(f"conditions that the proof does not need: {', '.join(unneeded)}")
     return found
-
-
-# --- statements --------------------------------------------------------------------------------------------------
-
-
-def statements_of(rule: Rule) -> tuple[Statement, ...]:
-    """What a rule says, as statements about integers."""
-    match rule:
-        case ExpressionRule():
-            given = (*rule.conditions, *_defined(rule.lhs))
-            return (Statement(given, (*_defined(rule.rhs), Condition("==", rule.lhs, rule.rhs)), "both sides equal"),)
-        case ConstraintRule():
-            left, right = _inside(rule.before), _inside(rule.after)
-            before = tuple(d for b in rule.before for d in _defined(b.expr))
-            after = tuple(d for b in rule.after for d in _defined(b.expr))
-            if rule.never:
-                return (
-                    Statement((*rule.conditions, *before, *left), (Condition("==", Const(0), Const(1)),), "no points"),
-                )
-            return (
-                Statement((*rule.conditions, *before, *left), (*after, *right), "no point is lost"),
-                Statement((*rule.conditions, *before, *right), left, "no point is added"),
-            )
-        case VariableRule():
-            return _variable_statements(rule)
-
-
-def _variable_statements(rule: VariableRule) -> tuple[Statement, ...]:
-    left = _inside(rule.before)
-    if rule.image is None:
-        value = next((e for n, e in rule.witness if n == rule.variable), None)
-        if value is None:
-            return (Statement(rule.conditions, (Condition("==", Const(0), Const(1)),), "a value (no witness given)"),)
-        there = tuple(_at(c, rule.variable, value) for c in left)
-        return (Statement(rule.conditions, there, "the variable has a value"),)
-    right = _inside(rule.after)
-    back = next((e for n, e in rule.witness if n == rule.fresh), Var(rule.fresh))
-    other = Var(f"{rule.fresh}_other")
-    image_of_other = substitute(rule.image, {rule.fresh: other})
-    return (
-        Statement(
-            (*rule.conditions, *right), tuple(_at(c, rule.variable, rule.image) for c in left),
-            "every image is a value of the variable",
-        ),
-        Statement(
-            (*rule.conditions, *left),
-            (
-                *(_at(c, rule.fresh, back) for c in right),
-                Condition("==", substitute(rule.image, {rule.fresh: back}), Var(rule.variable)),
-            ),
-            "every value of the variable is an image",
-        ),
-        Statement(
-            (*rule.conditions, *right, *(_at(c, rule.fresh, other) for c in right),
-             Condition("==", rule.image, image_of_other)),
-            (Condition("==", Var(rule.fresh), other),),
-            "no value is an image twice",
-        ),
-    )  # fmt: skip
-
-
-def _at(c: Condition, name: str, value: Expr) -> Condition:
-    return Condition(c.op, substitute(c.lhs, {name: value}), substitute(c.rhs, {name: value}))
-
-
-def _inside(bounded: Sequence[Bounded]) -> tuple[Condition, ...]:
-    return tuple(
-        c for b in bounded for c in (Condition("<=", b.lower, b.expr), Condition("<=", b.expr, b.upper))
-    )
-
-
-def _defined(e: Expr) -> tuple[Condition, ...]:
-    """No divisor in the expression is zero."""
-    return tuple(
-        Condition("!=", node.rhs, Const(0))
-        for node in postorder(e)
-        if isinstance(node, Binary)
-        and node.op in ("floordiv", "ceildiv", "mod")
-        and not (isinstance(node.rhs, Const) and node.rhs.value)
-    )
-
-
-def _names(s: Statement) -> list[str]:
-    seen: dict[str, None] = {}
-    for c in (*s.given, *s.goals):
-        for e in (c.lhs, c.rhs):
-            for node in postorder(e):
-                if isinstance(node, Var):
-                    seen[node.name] = None
-    return list(seen)
 
 
 # --- verdicts ----------------------------------------------------------------------------------------------------
@@ -244,7 +145,7 @@ def _satisfiable(rule: Rule, found: Findings) -> bool:
 def _refuted(rule: Rule, s: Statement, found: Findings) -> bool:
     """Looks for an instance at which a goal fails; the smallest of those found is kept."""
     reading = reading_of(rule)
-    names = _names(s)
+    names = names_of(s)
     worst: Instance | None = None
     count = 0
     for values in instances(rule, names, s.given, reading, _TRIES):
@@ -289,7 +190,7 @@ def _implied(
     given: Sequence[Condition], c: Condition, rlimit: int, reading: Reading, direct: bool = True
 ) -> bool:
     """The condition is defined, and holds: a divisor that could be zero would become an assumption when it is used."""
-    for part in (*_defined(c.lhs), *_defined(c.rhs), c):
+    for part in (*defined(c.lhs), *defined(c.rhs), c):
         if part in given:
             continue
         known = _direct(given, part) if direct and reading == Reading() else None
@@ -305,50 +206,13 @@ def _direct(given: Sequence[Condition], c: Condition) -> bool | None:
     from verify.formula import Compare, conj
     from verify.obligation import Obligation
 
-    names = _names(Statement(tuple(given), (c,), ""))
+    names = names_of(Statement(tuple(given), (c,), ""))
     hypothesis = conj(*(Compare(g.op, g.lhs, g.rhs) for g in given))
     obligation = Obligation(tuple((n, None) for n in names), Compare(c.op, c.lhs, c.rhs), hypothesis)
     try:
         return find_counterexample(obligation, DIRECT_RLIMIT) is None
     except GaveUp:
         return None
-
-
-def _sign_cases(rule: Rule, s: Statement) -> list[Statement]:
-    """Under the reading with nonnegative remainders, a statement for each choice of signs of the divisors of `mod`: for
-    a negative divisor d, `x mod d` is `x mod (-d)` by floor. Under other readings the statement as it is."""
-    if rule.mod != "nonnegative" or rule.division != "floor":
-        return [s]
-    divisors = list(
-        dict.fromkeys(
-            node.rhs
-            for c in (*s.given, *s.goals)
-            for e in (c.lhs, c.rhs)
-            for node in postorder(e)
-            if isinstance(node, Binary) and node.op == "mod" and not isinstance(node.rhs, Const)
-        )
-    )
-    cases: list[Statement] = []
-    for signs in product((True, False), repeat=len(divisors)):
-        negative = {d for d, positive in zip(divisors, signs, strict=True) if not positive}
-        given = [
-            Condition("<", d, Const(0)) if d in negative else Condition("<", Const(0), d) for d in divisors
-        ]
-        turned = [
-            tuple(Condition(c.op, _turned(c.lhs, negative), _turned(c.rhs, negative)) for c in part)
-            for part in (s.given, s.goals)
-        ]
-        cases.append(Statement((*given, *turned[0]), turned[1], s.what))
-    return cases
-
-
-def _turned(e: Expr, negative: set[Expr]) -> Expr:
-    def node(op: Operator, lhs: Expr, rhs: Expr) -> Expr:
-        if op == "mod" and (rhs in negative or (isinstance(rhs, Const) and rhs.value < 0)):
-            rhs = Const(-rhs.value) if isinstance(rhs, Const) else Binary("*", rhs, Const(-1))
-        return Binary(op, lhs, rhs)
-
-    return rebuild(e, lambda leaf: leaf, node)
 
 
 def _proof_reading(rule: Rule) -> Reading:
@@ -383,7 +247,7 @@ def _unneeded(rule: Rule, c: Condition, found: Findings) -> bool:
         if any(not meets(s.goals, v, reading) for v in _first(weaker, s, 400)):
             return False
     reading = _proof_reading(rule)
-    for s in (case for whole in statements for case in _sign_cases(weaker, whole)):
+    for s in (case for whole in statements for case in sign_cases(weaker, whole)):
         given = list(s.given)
         for goal in (*(b for b in rule.because if (s.what, b) in found.used), *s.goals):
             if not _implied(given, goal, RLIMIT // 4, reading):
@@ -393,7 +257,7 @@ def _unneeded(rule: Rule, c: Condition, found: Findings) -> bool:
 
 
 def _first(rule: Rule, s: Statement, count: int) -> Iterator[Instance]:
-    return islice(instances(rule, _names(s), s.given, reading_of(rule), 5_000), count)
+    return islice(instances(rule, names_of(s), s.given, reading_of(rule), 5_000), count)
 
 
 def _isl_instances(rule: Rule, statements: Sequence[Statement], found: Findings) -> None:
@@ -408,7 +272,7 @@ def _isl_instances(rule: Rule, statements: Sequence[Statement], found: Findings)
         return
     asked = 0
     for s in statements:
-        names = _names(s)
+        names = names_of(s)
         open_names = [n for n in names if dict(rule.sorts).get(n, "expression") != "constant"]
         if isinstance(rule, VariableRule):
             open_names += [n for n in (rule.variable, rule.fresh) if n in names]
@@ -441,7 +305,7 @@ def _isl_instances(rule: Rule, statements: Sequence[Statement], found: Findings)
 def _crossed(rule: Rule, found: Findings) -> None:
     """The same statements and hints by the other encoder alone."""
     again = Findings()
-    for s in (case for whole in statements_of(rule) for case in _sign_cases(rule, whole)):
+    for s in (case for whole in statements_of(rule) for case in sign_cases(rule, whole)):
         if not _shown(rule, s, again, direct=False):
             found.reasons.append(f"the second encoder gave up on: {s.what}; 1,000 instances stand beside the proof")
             return
