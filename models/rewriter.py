@@ -9,30 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
 from models.bounds import combine
+from models.compiled_rules import Compiled, compare, compiled_rules, compute, first_operators
 from models.expr import Binary, Const, Expr, Operator, Var, postorder, to_text
 from models.interval import Interval
 from models.linear import Linear, constant, factors, key, linear_of, of_atom, product
 from models.match import (
     Bindings,
-    ConstPattern,
     NodePattern,
-    Part,
-    Pattern,
     SumPattern,
     as_sum,
-    compile_pattern,
     match,
     match_operands,
     match_parts,
     value,
 )
 from models.measure import smaller
-from models.rule_text import project_rules
-from models.rules import Condition, ExpressionRule, Rule
+from models.rules import Condition, Rule
 
 _DEEP: Final = 40
 """Rules that call for one another deeper than this wait for the next round over the expression."""
@@ -54,50 +49,6 @@ class Step:
         return f"{self.rule}: {self.before} => {self.after}"
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """A rule made ready for matching. `early` conditions are decided once the right operand has matched."""
-
-    rule: ExpressionRule
-    pattern: Pattern
-    divisor: str
-    """The metavariable that is the whole right operand and stands for a constant; '' where there is none."""
-    early: tuple[Condition, ...]
-
-
-@cache
-def _compiled() -> tuple[Mapping[str, tuple[Compiled, ...]], tuple[Compiled, ...], tuple[Compiled, ...]]:
-    """Rules by the operator at the root of their left side; rules of sums; rules of any expression."""
-    by_operator: dict[str, list[Compiled]] = {}
-    sums: list[Compiled] = []
-    bare: list[Compiled] = []
-    for rule in (*project_rules("division"), *project_rules("order"), *project_rules("sums")):
-        compiled = compile_rule(rule)
-        if isinstance(rule.lhs, Var):  # type: ignore[union-attr]
-            bare.append(compiled)
-        elif isinstance(compiled.pattern, NodePattern):
-            by_operator.setdefault(compiled.pattern.op, []).append(compiled)
-        else:
-            sums.append(compiled)
-    return {op: tuple(rules) for op, rules in by_operator.items()}, tuple(sums), tuple(bare)
-
-
-def compile_rule(rule: Rule) -> Compiled:
-    assert isinstance(rule, ExpressionRule), rule.name
-    pattern = compile_pattern(rule.lhs, rule, set())
-    if isinstance(rule.lhs, Binary) and rule.lhs.op == "*" and isinstance(pattern, SumPattern) is False:
-        raise ValueError(f"rule {rule.name}: a product of expressions cannot be matched")
-    early: tuple[Condition, ...] = ()
-    if isinstance(rule.lhs, Binary):
-        first = rule.lhs.rhs.free
-        constants = {n for n in first if rule.sort(n) == "constant"}
-        early = tuple(c for c in rule.conditions if (c.lhs.free | c.rhs.free) <= constants)
-    divisor = ""
-    if isinstance(pattern, NodePattern) and isinstance(pattern.rhs, ConstPattern) and isinstance(pattern.rhs.expr, Var):
-        divisor = pattern.rhs.expr.name
-    return Compiled(rule, pattern, divisor, early)
-
-
 class Rewriter:
     """Simplifies under fixed knowledge: `intervals` of the variables by name, and `facts`, intervals of expressions.
 
@@ -116,7 +67,7 @@ class Rewriter:
                 self._atom_facts[e] = interval
             elif s.terms:
                 self._sum_facts.append((s, interval))
-        self._rules, self._sums, self._bare = _compiled()
+        self._rules, self._sums, self._bare = compiled_rules()
         self._nodes: dict[tuple[str, Expr, Expr], Linear] = {}
         self._finished: dict[Expr, Linear] = {}
         self._ranges: dict[Expr, Interval] = {}
@@ -310,7 +261,7 @@ class Rewriter:
         for compiled in self._sums:
             p = compiled.pattern
             assert isinstance(p, SumPattern)
-            if not _first_operators(p.parts) & operators:
+            if not first_operators(p.parts) & operators:
                 continue
             for bindings, left in match_parts(p, 0, s, {}, self):
                 after = self._applied(compiled, bindings)
@@ -453,42 +404,3 @@ def _short(e: Expr) -> str:
 def _divides(e: Expr) -> bool:
     """A quotient: building it would only be simplifying it in vain."""
     return isinstance(e, Binary) and e.op in ("floordiv", "ceildiv")
-
-
-@cache
-def _first_operators(parts: tuple[Part, ...]) -> frozenset[str]:
-    first = parts[0].factor
-    assert isinstance(first, NodePattern)
-    return frozenset((first.op,))
-
-
-def compute(function: str, arguments: list[int | None]) -> int | None:
-    """A constant as `compute` of a rule defines it; None where it has no value."""
-    from math import gcd, lcm
-
-    if any(a is None for a in arguments):
-        return None
-    match function, arguments:
-        case "value", [int() as v]:
-            return v
-        case "gcd", [int() as a, int() as b]:
-            return gcd(a, b)
-        case "lcm", [int() as a, int() as b]:
-            return lcm(a, b)
-        case "inverse", [int() as a, int() as b]:
-            try:
-                return pow(a, -1, b)
-            except ValueError:
-                return None
-    raise ValueError(f"no such function: {function}")
-
-
-def compare(op: str, x: int, y: int) -> bool:
-    match op:
-        case "==":
-            return x == y
-        case "!=":
-            return x != y
-        case "<=":
-            return x <= y
-    return x < y

@@ -7,9 +7,9 @@ from itertools import product
 from random import Random
 from typing import Final
 
+from models.compiled_rules import compare, compute
 from models.expr import Var
 from models.interpreter.expression import UndefinedValue
-from models.rewriter import compare, compute
 from models.rules import Computed, Condition, RuleBase
 from verify.rule_proof import Reading
 from verify.rule_readings import evaluate
