@@ -121,6 +121,12 @@ def test_intervals_prove_or_give_up(conclusion: Formula, true: bool) -> None:
     assert prove(obligation).verdict == ("proved" if true else "refuted")
 
 
+def test_bounds_that_are_the_wrong_way_round_divide_nothing() -> None:
+    nothing = (("a", Interval(1, 0)),)
+    with pytest.raises(GaveUp):
+        intervals.find_counterexample(Obligation(nothing, le(Var("a") // Var("a"), 3)), z3)
+
+
 @pytest.mark.parametrize("op", ["*", "+", "floordiv", "mod"])
 def test_a_wrong_bound_is_refuted(monkeypatch: pytest.MonkeyPatch, op: str) -> None:
     right = intervals._range

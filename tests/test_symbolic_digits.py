@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from models.expr import Expr, Var
-from verify import encode_z3, symbolic_digits
+from models.expr import Const, Expr, Var, maximum
+from models.interval import Interval
+from verify import encode_z3, products, symbolic_digits
 from verify.engine import GaveUp, NotExpressible
-from verify.formula import Formula, conj, eq, lt, ne
+from verify.formula import Formula, conj, eq, le, lt, ne
 from verify.obligation import Obligation
 from verify.portfolio import prove
 
@@ -18,6 +19,10 @@ NOT_ZERO = conj(ne(a, 0), ne(b, 0), ne(c, 0))
 
 def owed(conclusion: Formula, hypothesis: Formula = POSITIVE) -> Obligation:
     return Obligation(tuple((name, None) for name in "xyabc"), conclusion, hypothesis)
+
+
+def by_products(obligation: Obligation) -> None:
+    products.find_counterexample(obligation, 10**6)
 
 
 def z3(obligation: Obligation) -> dict[str, int] | None:
@@ -78,3 +83,14 @@ def test_a_planted_error_is_refuted(monkeypatch: pytest.MonkeyPatch, part: str) 
         with pytest.raises(GaveUp):
             symbolic_digits.find_counterexample(owed(claim), z3)
         assert prove(owed(claim)).verdict == "refuted"
+
+
+def test_quotients_of_two_stages_are_not_taken_for_one_another() -> None:
+    """What is left after this stage has quotients as variables; the products name quotients of the hypothesis too."""
+    box = (("x", Interval(-5, 4)), ("y", Interval(-6, -2)), ("a", Interval(-2, 2)))
+    hypothesis = lt(maximum(x + a, Const(-3) // 1), (a % x) * -2)
+    wrong = Obligation(box, le((y % -2) // 5, a), hypothesis)  # fails at x = -5, y = -6, a = -2
+    with pytest.raises(GaveUp):
+        symbolic_digits.find_counterexample(wrong, by_products)
+    with pytest.raises(NotExpressible):
+        products.find_counterexample(Obligation((("q!1", None),), le(Var("q!1"), 0)), 10**6)

@@ -18,6 +18,8 @@ def find_counterexample(obligation: Obligation, rlimit: int) -> None:
     follows from one, GaveUp where it is not shown."""
     from verify.rule_proof import implies
 
+    if any("!" in name for name, _ in obligation.variables):  # so are its quotients called
+        raise NotExpressible("a variable with the name of a quotient")
     hypotheses = _conditions(obligation.hypothesis)
     for name, interval in obligation.variables:
         if interval is not None:

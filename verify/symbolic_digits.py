@@ -139,7 +139,7 @@ class _Work:
         key = tuple(sorted(x.items())), tuple(sorted(k.items()))
         name = self.quotients.get(key)
         if name is None:
-            name = self.quotients[key] = f"q!{len(self.quotients)}"
+            name = self.quotients[key] = f"q'{len(self.quotients)}"
             self.meaning[name] = (x, k)
         return {(name,): 1}
 
