@@ -13,7 +13,7 @@ from typing import Final
 
 from models.domain import Domain, known_intervals, simplify_domain
 from models.expr import Const, Expr
-from models.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable
+from models.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, rt
 from models.interval import Interval
 from models.linear import key
 from models.rewriter import Rewriter, Step
@@ -98,13 +98,14 @@ def _simplified(m: IndexingMap, explain: bool) -> tuple[IndexingMap, list[Step]]
     rewriter = _rewriter(knowledge, domain.constraints, explain)
     results = tuple(rewriter.simplify(e) for e in m.results)
     steps = domain.steps + (rewriter.steps or [])
+    kept = domain.constraints | _narrowed(m, domain)
     after = replace(
         m,
         dims=_with_intervals(m.dims, "d", domain),
         ranges=_with_intervals(m.ranges, "s", domain),
         runtime=tuple(_runtime(v, domain.intervals[f"rt{k}"]) for k, v in enumerate(m.runtime)),
         results=results,
-        constraints=tuple(Constraint(e, domain.constraints[e]) for e in sorted(domain.constraints, key=key)),
+        constraints=tuple(Constraint(e, kept[e]) for e in sorted(kept, key=key)),
         replica=None if m.replica is None else simplify(m.replica).map,
     )
     return after, steps
@@ -127,5 +128,19 @@ def _with_intervals(variables: tuple[Variable, ...], prefix: str, d: Domain) -> 
     return tuple(replace(v, interval=d.intervals[f"{prefix}{i}"]) for i, v in enumerate(variables))
 
 
+def _narrowed(m: IndexingMap, d: Domain) -> dict[Expr, Interval]:
+    """What the domain leaves of runtime variables that have a provider, as constraints.
+
+    Their interval says how the value that is read is clamped. A narrower one would clamp otherwise; a constraint says
+    that the domain holds only such values.
+    """
+    return {
+        rt(k): d.intervals[f"rt{k}"]
+        for k, v in enumerate(m.runtime)
+        if v.provider is not None and v.interval != d.intervals[f"rt{k}"]
+    }
+
+
 def _runtime(v: RuntimeVariable, interval: Interval) -> RuntimeVariable:
-    return replace(v, interval=interval, index=None if v.index is None else simplify(v.index).map)
+    index = None if v.index is None else simplify(v.index).map
+    return replace(v, interval=interval if v.provider is None else v.interval, index=index)

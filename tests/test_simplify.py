@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from models.expr import Binary, Const, Expr, Var
 from models.expr_text import parse_expr
-from models.indexing_map import Constraint, IndexingMap, Variable
+from models.indexing_map import Constraint, IndexingMap, Variable, rt
 from models.interpreter.expression import UndefinedValue, evaluate
 from models.interval import Interval
 from models.linear import linear_of
@@ -241,3 +241,17 @@ def test_as_simple_as_upstream_on_its_own_cases() -> None:
         row = json.loads(line)
         after = simplify(parse_map(row["input"])).map
         assert weight(after) <= weight(parse_map(row["expected"])), row["id"]
+
+
+CLAMPED = """(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 2], rt0 in [0, 5], rt0 + 1 in [3, 4]
+runtime variables: rt0: parameter(1); (d0) -> (), domain: d0 in [0, 2]"""
+
+
+def test_the_interval_of_a_runtime_variable_with_a_provider_stays_because_it_clamps() -> None:
+    m = parse_map(CLAMPED)
+    after = simplify(m).map
+    assert after.runtime[0].interval == m.runtime[0].interval
+    assert [(str(c.expr), c.interval) for c in after.constraints] == [(str(rt(0)), Interval(2, 3))]
+    assert simplify(after).map == after
+    without = simplify(parse_map(CLAMPED.partition("runtime")[0])).map
+    assert without.runtime[0].interval == Interval(2, 3) and not without.constraints

@@ -24,7 +24,7 @@ from models.indexing.box import bounds, holds_data
 from models.indexing.map_set import Kind, OperandMaps
 from models.indexing.providers import named, operand_number, resolved
 from models.indexing.route import Direction, Reached, Route, join, joint_kind
-from models.indexing.tidy import used_variables_only, with_clamps_of
+from models.indexing.tidy import used_variables_only
 from models.indexing_map import IndexingMap, identity
 
 MOST_MAPS: Final = 256
@@ -166,7 +166,7 @@ class Composer:
         self._joins += joined is not first
         if self._simplify is None or joined is first or joined.map.is_trivially_empty:
             return joined
-        after = with_clamps_of(joined.map, self._simplify(joined.map))
+        after = self._simplify(joined.map)
         if after == joined.map:
             return joined
         if joined.map not in self._seen:

@@ -63,29 +63,6 @@ def tidied_providers(m: IndexingMap) -> IndexingMap:
     return replace(m, runtime=runtime, replica=replica)
 
 
-def with_clamps_of(before: IndexingMap, after: IndexingMap) -> IndexingMap:
-    """`after`, a simplification of `before`, with the runtime intervals of `before`.
-
-    The interval of a runtime variable says how its value is clamped. Where a simplification narrows one it means that
-    the domain holds only such values, which is a constraint and leaves the clamping as it was.
-    """
-    if len(before.runtime) != len(after.runtime) or after.is_trivially_empty:
-        return after
-    narrowed = [
-        (k, v.interval)
-        for k, (v, w) in enumerate(zip(after.runtime, before.runtime, strict=True))
-        if v.interval != w.interval
-    ]
-    if not narrowed:
-        return after
-    constraints = (*after.constraints, *(Constraint(rt(k), interval) for k, interval in narrowed))
-    runtime = tuple(
-        replace(v, interval=w.interval) for v, w in zip(after.runtime, before.runtime, strict=True)
-    )
-    out = replace(after, runtime=runtime, constraints=constraints, replica=None)
-    return out if after.replica is None else replace(out, replica=replace(out, results=after.replica.results))
-
-
 def _alive(index: IndexingMap) -> IndexingMap:
     """An index map tidied, unless that shows that it is never used: then it stays as it is."""
     found = tidied(index)
