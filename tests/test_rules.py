@@ -55,6 +55,9 @@ def test_planted_errors_are_refuted(name: str) -> None:
     ("text", "verdict"),
     [
         ("x mod d => 0 when 0 < d < 1", Verdict.VACUOUS),
+        ("x floordiv 0 => 5", Verdict.VACUOUS),
+        ("x mod c => x + 7 when c == 0", Verdict.VACUOUS),
+        ("x mod (c + -1 * c) => 7", Verdict.VACUOUS),
         ("x + y => x + y", Verdict.TRIVIAL),
         ("x in [l, u] => x in [l, u]", Verdict.TRIVIAL),
         ("x + y => y + x", Verdict.PROVED),
@@ -64,6 +67,9 @@ def test_planted_errors_are_refuted(name: str) -> None:
         ("x - (x floordiv 4) * 4 in [0, 3] => always division euclidean", Verdict.PROVED),
         ("x - (x floordiv 4) * 4 in [0, 3] => always division trunc", Verdict.REFUTED),
         ("x * y * y => 0 when x * y == 0, x * x == 2", Verdict.UNKNOWN),
+        # No instance that is tried has c = 5000, where the right side is not defined.
+        ("x * 0 => (x mod (c - 5000)) * 0 remainder nonnegative", Verdict.UNKNOWN),
+        ("x * 0 => (x mod (c - 5000)) * 0 when c < 5000 remainder nonnegative", Verdict.PROVED),
     ],
 )
 def test_verdicts(text: str, verdict: Verdict) -> None:

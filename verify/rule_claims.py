@@ -130,11 +130,18 @@ def _trivial(rule: Rule) -> bool:
 
 
 def _satisfiable(rule: Rule, found: Findings) -> bool:
+    """Some values meet the conditions and leave the left side with a value: there is something that the rule says."""
     names = [n for n, _ in rule.sorts]
     reading = reading_of(rule)
-    if next(instances(rule, names, rule.conditions, reading, _TRIES), None) is not None or not rule.conditions:
+    terms: list[Expr] = []
+    if isinstance(rule, ExpressionRule):
+        terms = [rule.lhs]
+    elif isinstance(rule, ConstraintRule):
+        terms = [b.expr for b in rule.before]
+    given = (*rule.conditions, *(d for e in terms for d in defined(e)))
+    if not given or next(instances(rule, names, given, reading, _TRIES), None) is not None:
         return True
-    if implies(rule.conditions, Condition("==", Const(0), Const(1)), RLIMIT, reading):
+    if implies(given, Condition("==", Const(0), Const(1)), RLIMIT, reading):
         found.verdict = Verdict.VACUOUS
         found.reasons.append("no values meet the conditions")
     else:

@@ -112,27 +112,39 @@ def sign_cases(rule: Rule, s: Statement) -> list[Statement]:
     a negative divisor d, `x mod d` is `x mod (-d)` by floor. Under other readings the statement as it is."""
     if rule.mod != "nonnegative" or rule.division != "floor":
         return [s]
-    divisors = list(
-        dict.fromkeys(
-            node.rhs
-            for c in (*s.given, *s.goals)
-            for e in (c.lhs, c.rhs)
-            for node in postorder(e)
-            if isinstance(node, Binary) and node.op == "mod" and not isinstance(node.rhs, Const)
-        )
-    )
+    assumed, divisors = _mod_divisors(s.given), _mod_divisors((*s.given, *s.goals))
+    if any(isinstance(n, Binary) and n.op == "mod" for d in divisors for n in postorder(d)):
+        return [Statement((), (Condition("==", Const(0), Const(1)),), f"{s.what} (a divisor with mod in it)")]
     cases: list[Statement] = []
-    for signs in product((True, False), repeat=len(divisors)):
-        negative = {d for d, positive in zip(divisors, signs, strict=True) if not positive}
-        given = [
-            Condition("<", d, Const(0)) if d in negative else Condition("<", Const(0), d) for d in divisors
-        ]
+    # A divisor of the goals alone may be zero, as far as is known: that has to be shown not to be.
+    for signs in product(*((1, -1) if d in assumed else (1, -1, 0) for d in divisors)):
+        negative = {d for d, sign in zip(divisors, signs, strict=True) if sign < 0}
+        given = [_with_sign(d, sign) for d, sign in zip(divisors, signs, strict=True)]
         turned = [
             tuple(Condition(c.op, _turned(c.lhs, negative), _turned(c.rhs, negative)) for c in part)
             for part in (s.given, s.goals)
         ]
         cases.append(Statement((*given, *turned[0]), turned[1], s.what))
     return cases
+
+
+def _mod_divisors(conditions: Sequence[Condition]) -> list[Expr]:
+    """What is not constant and stands to the right of a `mod`."""
+    return list(
+        dict.fromkeys(
+            node.rhs
+            for c in conditions
+            for e in (c.lhs, c.rhs)
+            for node in postorder(e)
+            if isinstance(node, Binary) and node.op == "mod" and not isinstance(node.rhs, Const)
+        )
+    )
+
+
+def _with_sign(d: Expr, sign: int) -> Condition:
+    if sign == 0:
+        return Condition("==", d, Const(0))
+    return Condition("<", Const(0), d) if sign > 0 else Condition("<", d, Const(0))
 
 
 def _turned(e: Expr, negative: set[Expr]) -> Expr:
