@@ -6,29 +6,51 @@ from models.expr import Expr, Var
 from models.indexing_map import IndexingMap
 from verify.claims.statement import Describe, Part, Point, Statement, value_of
 from verify.formula import FALSE, Formula, conjuncts, eq, within
+from verify.obligation import Obligation
 
 _Goals = list[tuple[Formula, str]]
 
 
 def same_points(before: IndexingMap, after: IndexingMap) -> list[Part]:
     """The obligations that `after` means what `before` meant; both have the same variables, matched by place."""
-    if before == after or before.is_trivially_empty:
+    if before == after or (before.is_trivially_empty and after.is_trivially_empty):
         return []
     names = [name for name, _ in before.intervals()]
     start = Statement(tuple(before.intervals()), _constraints(before))
     if after.is_trivially_empty:
         return [start.therefore(FALSE, "the map has no points", _words("has points", before, names))]
+    if _arity(before) != _arity(after):
+        return [_refuted("the simplified map has other variables or results")]
     parts: list[Part] = []
     for goal, label in _missing(after, before):
         parts += _drawn(start, goal, label, _words("lost a point", before, names))
-    pairs = [*zip(before.results, after.results, strict=True), *_steps(before, after)]
-    for old, new in pairs:
+    for old, new in zip(before.results, after.results, strict=True):
         if old is not new:
             parts += _drawn(start, eq(old, new), "the result is kept", _changed(old, new, names))
     back = Statement(tuple(after.intervals()), _constraints(after))
     for goal, label in _missing(before, after):
         parts += _drawn(back, goal, label, _words("gained a point", after, names))
-    return parts
+    for v, w in zip(before.runtime, after.runtime, strict=True):
+        if v.provider != w.provider:
+            parts.append(_refuted(f"a runtime variable of {v.provider} is one of {w.provider} after"))
+        parts += _same_inner(v.index, w.index, "what a runtime variable reads")
+    return parts + _same_inner(before.replica, after.replica, "which device is read")
+
+
+def _arity(m: IndexingMap) -> tuple[int, ...]:
+    return len(m.dims), len(m.ranges), len(m.runtime), len(m.results)
+
+
+def _same_inner(before: IndexingMap | None, after: IndexingMap | None, what: str) -> list[Part]:
+    if before is None and after is None:
+        return []
+    if before is None or after is None:
+        return [_refuted(f"{what} is said {'after' if before is None else 'before'} the simplification alone")]
+    return same_points(before, after)
+
+
+def _refuted(words: str) -> Part:
+    return Part(Obligation((), FALSE, label=words), lambda _: words)
 
 
 def _constraints(m: IndexingMap) -> tuple[Formula, ...]:
@@ -44,12 +66,6 @@ def _missing(wanted: IndexingMap, given: IndexingMap) -> _Goals:
     said = set(given.constraints)
     goals += [(within(c.expr, c.interval), "the domain is kept") for c in wanted.constraints if c not in said]
     return goals
-
-
-def _steps(before: IndexingMap, after: IndexingMap) -> list[tuple[Expr, Expr]]:
-    if before.replica is None or after.replica is None:
-        return []
-    return list(zip(before.replica.results, after.replica.results, strict=True))
 
 
 def _drawn(statement: Statement, goal: Formula, label: str, words: Describe) -> list[Part]:
