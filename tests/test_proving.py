@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -172,3 +173,35 @@ def test_the_order_of_exit_statuses(verdicts: set[Verdict], bad_input: bool, sta
 
 def test_nothing_owed_is_proved() -> None:
     assert worst(()) is Verdict.PROVED
+
+
+@pytest.mark.parametrize(
+    ("only", "failure", "claims"),
+    [
+        ((), NotModelled("odd"), {"definition": Verdict.UNKNOWN}),
+        (("in-bounds",), NotModelled("odd"), {"in-bounds": Verdict.UNKNOWN}),
+        (("in-bounds",), KeyError("x"), {"in-bounds": Verdict.INTERNAL}),
+        (("async",), NotModelled("odd"), {}),
+        (("async",), KeyError("x"), {"definition": Verdict.INTERNAL}),
+    ],
+)
+def test_what_cannot_be_stated_is_told_whatever_is_asked(
+    only: tuple[str, ...], failure: Exception, claims: dict[str, Verdict]
+) -> None:
+    def owe() -> list[Owed]:
+        raise failure
+
+    prover = Prover(Selection(only=only))
+    verdicts = prover.add(owe, "x")
+    prover.prove(answer)
+    prover.settle("not tried")
+    assert {c.claim: c.verdict for c in verdicts.claims} == claims
+
+
+def test_the_cache_of_whole_files_depends_on_the_rules(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from verify.record_cache import source_digest
+
+    before = source_digest()
+    (tmp_path / "division.rules").write_text("rule wrong\n  x floordiv c => x\n", encoding="utf-8")
+    monkeypatch.setattr("models.rule_text.rules_folder", lambda: tmp_path)
+    assert source_digest.__wrapped__() != before

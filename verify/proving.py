@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 from models.errors import NotModelled
 from verify.claim import Verdict
@@ -32,6 +32,10 @@ class Owed(Protocol):
 
 Engine = Callable[[Sequence[Obligation], Callable[[int, Outcome], None]], None]
 """Proves obligations and reports each by its position; may stop before all are decided (KeyboardInterrupt)."""
+
+
+ALWAYS_OWED: Final = ("definition", "in-bounds", "index-range", "converse")
+"""What every operation with operands owes, the first the first to tell."""
 
 
 @dataclass(slots=True)
@@ -83,9 +87,12 @@ class Prover:
         return work.verdicts
 
     def _unowed(self, work: _Work, verdict: Verdict, reason: str) -> None:
-        """What an operation owes cannot be said: a failure of its definition, where that is asked for."""
-        if self._selection.takes_claim("definition"):
-            work.parts.append(_Part(_Unowed("definition"), failure=(verdict, reason)))
+        """What an operation owes cannot be said: a failure of its definition, or of the first claim that is asked for
+        and that every operation with operands owes. An internal one is never left out."""
+        asked = [claim for claim in ALWAYS_OWED if self._selection.takes_claim(claim)]
+        if not asked and verdict is Verdict.INTERNAL:
+            asked = ["definition"]
+        work.parts += [_Part(_Unowed(claim), failure=(verdict, reason)) for claim in asked[:1]]
 
     def _part(self, owed: Owed, what: str) -> _Part:
         try:

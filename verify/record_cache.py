@@ -23,13 +23,18 @@ _TABLE: Final = "CREATE TABLE IF NOT EXISTS record (key BLOB PRIMARY KEY, record
 
 @cache
 def source_digest() -> bytes:
-    """A digest of this project's code and the solvers' versions."""
+    """A digest of this project's code, the rules that it simplifies by, and the solvers' versions."""
+    from models.rule_text import rules_folder
+
     root = Path(__file__).resolve().parents[1]
     state = hashlib.sha256()
     for folder in ("models", "verify"):
         for source in sorted((root / folder).rglob("*.py")):
             state.update(source.relative_to(root).as_posix().encode())
             state.update(source.read_bytes())
+    for rules in sorted(rules_folder().glob("*.rules")):
+        state.update(rules.name.encode())
+        state.update(rules.read_bytes())
     for package in ("islpy", "z3-solver", "cvc5"):
         with suppress(metadata.PackageNotFoundError):
             state.update(f"{package} {metadata.version(package)}".encode())
