@@ -110,3 +110,24 @@ def test_engines_finish_where_the_rules_stop(before: str, after: str) -> None:
     assert found.verdict is Verdict.PROVED
     assert any(s.rule == "proved-range" for s in found.derivation)
     assert print_map(simplified(found.map).map) == after
+
+
+ON = ", domain: d0 in [0, 3], s0 in [0, 1]"
+
+
+@pytest.mark.parametrize(
+    ("element", "device", "verdict"),
+    [("s0", "s0", Verdict.PROVED), ("1 - s0", "1 - s0", Verdict.PROVED), ("s0", "1 - s0", Verdict.REFUTED)],
+)
+def test_elements_and_devices_are_one_relation(element: str, device: str, verdict: Verdict) -> None:
+    before = parse_map(f"(d0)[s0] -> (s0){ON}\nreplica id:\n(d0)[s0] -> (s0){ON}")
+    after = parse_map(f"(d0)[s0] -> ({element}){ON}\nreplica id:\n(d0)[s0] -> ({device}){ON}")
+    assert rewrite(before, after, "relational").verdict is verdict
+
+
+def test_the_same_domain_with_another_clamp_is_not_the_same_map() -> None:
+    text = """(d0){{rt0}} -> (d0 + rt0), domain: d0 in [0, 2], rt0 in [0, {}]{}
+runtime variables: rt0: parameter(1); (d0) -> (d0), domain: d0 in [0, 2]"""
+    before, after = parse_map(text.format(5, ", rt0 + 0 in [0, 3]")), parse_map(text.format(3, ""))
+    assert rewrite(before, before).verdict is Verdict.PROVED
+    assert rewrite(before, after).verdict is Verdict.UNKNOWN

@@ -30,6 +30,7 @@ CASES = [
     (READ.format(0, "d0"), READ.format(1, "d0"), "refuted"),
     (READ.format(0, "d0"), READ.format(0, "d0 * 0"), "refuted"),
     (READ.format(0, "d0"), READ.format(0, "(d0 * 4) / 4"), "proved"),
+    (READ.format(0, "d0"), READ.replace("[0, 5]", "[0, 4]").format(0, "d0"), "refuted"),
     (READ.format(0, "d0"), "(d0) -> (d0), domain: d0 in [0, 2]", "refuted"),
 ]  # fmt: skip
 

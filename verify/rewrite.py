@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from models.errors import InputError
 from models.expr import Binary, Const, Expr, Var, postorder, substitute, to_text
-from models.indexing_map import IndexingMap, RuntimeVariable
+from models.indexing_map import Constraint, IndexingMap, RuntimeVariable
 from models.interpreter.expression import UndefinedValue, evaluate
 from models.interval import Interval
 from models.map_text import print_map
@@ -64,13 +64,19 @@ def rewrite(
     if mode == "pointwise" and counts[0] != counts[1]:
         raise InputError("pointwise equality needs maps with the same numbers of variables", 1, 1)
     if equality == "relational":
-        before, after = _needed_runtime(before), _needed_runtime(after)
+        # Elements and devices are read together: one relation, not two.
+        before, after = _needed_runtime(_with_devices(before)), _needed_runtime(_with_devices(after))
+        if len(before.results) != len(after.results):
+            raise InputError("the maps cannot be compared: they take different numbers of steps between devices", 1, 1)
     aligned = _aligned(before, after)
     if aligned is None:
         return Rewritten(
             Verdict.UNKNOWN, equality, reason="the runtime variables read different elements, or their number differs"
         )
     result = _prove(before, aligned, equality, budget)
+    if result.verdict is Verdict.PROVED and _clamped_otherwise(before, aligned):
+        reason = "a value read at run time is clamped into other bounds, and the domains are the same"
+        return Rewritten(Verdict.UNKNOWN, equality, reason=reason)
     if result.verdict is Verdict.PROVED and before.replica and after.replica:
         return rewrite(before.replica, after.replica, mode, budget)
     return result
@@ -116,6 +122,26 @@ def _defined(m: IndexingMap, budget: Budget) -> None:
         if outcome.verdict == "refuted":
             at = ", ".join(f"{n} = {v}" for n, v in outcome.model)
             raise InputError(f"division by zero possible: {to_text(d)} is 0 at {at}", 1, 1)
+
+
+def _with_devices(m: IndexingMap) -> IndexingMap:
+    """The map with the positions of devices as further results."""
+    if m.replica is None:
+        return m
+    own = dict(m.intervals())
+    bounds = tuple(
+        Constraint(Var(n), i) for n, i in m.replica.intervals() if n in own and not i.contains(own[n])
+    )
+    return replace(
+        m, results=(*m.results, *m.replica.results), constraints=(*m.constraints, *m.replica.constraints, *bounds),
+        replica=None,
+    )  # fmt: skip
+
+
+def _clamped_otherwise(before: IndexingMap, after: IndexingMap) -> bool:
+    """The interval of a runtime variable with a provider is what its value is clamped into, which no domain shows."""
+    pairs = zip(before.runtime, after.runtime, strict=True)
+    return any(v.provider is not None and v.interval != w.interval for v, w in pairs)
 
 
 def _needed_runtime(m: IndexingMap) -> IndexingMap:

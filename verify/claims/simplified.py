@@ -33,6 +33,8 @@ def same_points(before: IndexingMap, after: IndexingMap) -> list[Part]:
     for v, w in zip(before.runtime, after.runtime, strict=True):
         if v.provider != w.provider:
             parts.append(_refuted(f"a runtime variable of {v.provider} is one of {w.provider} after"))
+        elif v.provider is not None and v.interval != w.interval:
+            parts.append(_refuted(f"a value of {v.provider} is clamped into {v.interval}, and into {w.interval} after"))
         parts += _same_inner(v.index, w.index, "what a runtime variable reads")
     return parts + _same_inner(before.replica, after.replica, "which device is read")
 
