@@ -165,6 +165,15 @@ def test_a_bound_is_never_a_definition(monkeypatch: pytest.MonkeyPatch) -> None:
     assert verdicts(operation("add"))["definition", Forth] == ("unknown", "the maps are only a bound")
 
 
+def test_a_definition_that_is_a_bound_says_so() -> None:
+    from verify.claims.owed import ONLY_A_BOUND
+
+    shape = ArrayShape("f32", (4, 5))
+    told = {c.claim: ONLY_A_BOUND in c.assumptions for c in owed(Operation("custom-call", shape, (shape,)))}
+    assert told == {"in-bounds": False, "definition": True, "index-range": False, "converse": True}
+    assert not any(ONLY_A_BOUND in c.assumptions for c in owed(operation("add")))
+
+
 def test_indices_beyond_the_width_are_refuted() -> None:
     op = operation("reshape regroup")
     big = ArrayShape("f32", (1 << 20, 1 << 15))

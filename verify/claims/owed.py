@@ -49,6 +49,9 @@ BOTH_DIRECTIONS: Final = frozenset({"converse", "bijective"})
 DEFINED: Final = frozenset({"definition", "converse"})
 """Claims that need the definition."""
 
+ONLY_A_BOUND: Final = "a bound: whatever may be read is covered, and no more is said"
+"""What is told of a definition that is itself a bound, as that of an opaque operation."""
+
 BIJECTIVE: Final = frozenset({"reshape", "transpose", "reverse", "copy", "bitcast"})
 """Opcodes that move every operand element to one place. (A bitcast only between as many elements of as many bits.)"""
 
@@ -255,8 +258,12 @@ class _Table:
                     op.operands if providers else (),
                 )
 
+            def taken() -> Sequence[str]:
+                only = claim in DEFINED and defined().kind == "bound"
+                return (*assumed(), ONLY_A_BOUND) if only else assumed()
+
             words = subject(op, output, operand, position, about.direction)
-            out.append(OwedClaim(claim, words, build, assumed, empty, key))
+            out.append(OwedClaim(claim, words, build, taken, empty, key))
 
         directions: tuple[Direction, ...] = ("output-to-input", "input-to-output")
         both = [Subject(op, output, operand, output_shape, operand_shape, d, position) for d in directions]
