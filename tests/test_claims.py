@@ -15,7 +15,7 @@ import models.indexing
 from models.errors import NotModelled
 from models.expr import Const, Expr, Var
 from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape
+from models.hlo.shape import ArrayShape, TokenShape, TupleShape
 from models.indexing.map_set import OperandMaps
 from models.indexing_map import Constraint, IndexingMap, Variable, boxed, dim, identity, rng
 from models.interval import Interval
@@ -172,6 +172,20 @@ def test_a_definition_that_is_a_bound_says_so() -> None:
     told = {c.claim: ONLY_A_BOUND in c.assumptions for c in owed(Operation("custom-call", shape, (shape,)))}
     assert told == {"in-bounds": False, "definition": True, "index-range": False, "converse": True}
     assert not any(ONLY_A_BOUND in c.assumptions for c in owed(operation("add")))
+
+
+def test_nothing_is_read_only_where_the_maps_say_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = ArrayShape("f32", (8,))
+    done = Operation("all-reduce-done", one, (TupleShape((one, one)),))
+    assert {v for v, _ in verdicts(done).values()} == {"unknown"}
+
+    def refuse(op: Operation, output: int = 0) -> tuple[OperandMaps, ...]:
+        raise NotModelled("a new form")
+
+    recv = Operation("infeed", TupleShape((one, TokenShape())), (TokenShape(),))
+    assert verdicts(recv) == {}
+    monkeypatch.setattr(models.indexing, "output_to_input", refuse)
+    assert verdicts(recv) == {("definition", "output 0"): ("unknown", "a new form")}
 
 
 def test_indices_beyond_the_width_are_refuted() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from typing import Final
 
 from models.errors import NotModelled
@@ -188,8 +188,9 @@ class _Table:
         return found[0] if found else None
 
     def claims(self) -> list[OwedClaim]:
-        out: list[OwedClaim] = []
-        for output, operand, position in self._pairs():
+        pairs = self._pairs()
+        out = self._unclaimed({output for output, _, _ in pairs})
+        for output, operand, position in pairs:
             if self._exists(output, operand, position):
                 out += self._pair(output, self.outputs[output][1], operand, position)
             else:
@@ -198,6 +199,16 @@ class _Table:
                 out.append(OwedClaim("definition", words, lambda stray=stray: [stray]))  # type: ignore[misc]
         if self.op.opcode in PARTITIONED and self.outputs:
             out.append(self._partition())
+        return out
+
+    def _unclaimed(self, claimed: set[int]) -> list[OwedClaim]:
+        """A definition, unknown, for each output that reads nothing by its definition, and whose maps nobody knows."""
+        out: list[OwedClaim] = []
+        for output in sorted(set(range(len(self.outputs))) - claimed):
+            try:
+                self.forward(output)
+            except NotModelled as error:
+                out.append(OwedClaim("definition", f"output {output}", partial(_not_modelled, str(error))))
         return out
 
     def _pairs(self) -> list[tuple[int, int, Place]]:
@@ -295,6 +306,10 @@ def _same_places(output: ArrayShape, operand: ArrayShape) -> bool:
     """As many elements, of as many bits."""
     bits = [ELEMENT_BITS.get(shape.element_type) for shape in (output, operand)]
     return output.elements == operand.elements and bits[0] == bits[1]
+
+
+def _not_modelled(reason: str) -> list[Part]:
+    raise NotModelled(reason)
 
 
 def nothing_read(definition: Definition) -> bool:

@@ -81,6 +81,8 @@ def gathered_done(op: Operation, output: int, operand: int, position: Place) -> 
 
 def all_reduce_done(op: Operation, output: int, operand: int, position: Place) -> Definition:
     """The operand of all-reduce-done is the result itself."""
+    if len(arrays_of(op.operands[operand])) != len(arrays_of(op.shape)):
+        raise NotModelled("all-reduce-done of a start with another number of arrays")
     return _same(op, output, operand, position, position == output_place(op, output))
 
 
