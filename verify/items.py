@@ -174,9 +174,10 @@ def _quiet() -> None:
 
 
 def _end(pool: Executor, by_force: bool) -> None:
-    """End the pool without waiting for what is in hand."""
+    """End the pool: at once where `by_force`, without waiting for what is in hand; else when its workers have ended, so
+    that nothing of it is left for the interpreter to clean up."""
     processes = list((getattr(pool, "_processes", None) or {}).values()) if by_force else []
-    pool.shutdown(wait=False, cancel_futures=True)
+    pool.shutdown(wait=not by_force, cancel_futures=True)
     for process in processes:
         with suppress(OSError, ValueError):
             process.terminate()
