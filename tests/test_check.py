@@ -312,3 +312,22 @@ def test_a_kept_file_answers_with_an_internal_error_never(tmp_path: Path) -> Non
         assert (found is not None) == kept
         if found is not None:
             assert [r.verdict for r in found.records()] == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "verdict", "status"),
+    [
+        (OPAQUE, "proved", "unknown", 3),
+        (OPAQUE, "unknown", "proved", 0),
+        (OPAQUE, "refuted", "refuted", 1),
+        (OPAQUE.replace("frobnicate", "negate"), "proved", "proved", 0),
+        (OPAQUE.replace("frobnicate", "negate"), "refuted definition", "refuted", 1),
+    ],
+)
+def test_an_expectation_is_met_or_is_not(
+    text: str, wanted: str, verdict: str, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("m.hlo").write_text(f"// expect: {wanted}\n{text}", encoding="utf-8")
+    found, out, _ = check("m.hlo", "--no-cache", "--format", "json", capsys=capsys)
+    records = {o["claim"]: o["verdict"] for o in json.loads(out)["obligations"]}
+    assert (records["expectation"], found) == (verdict, status)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from verify.claim import ClaimResult, Verdict
-from verify.results import ClaimVerdict, FileResults, InstructionResult, ModuleResults, OperationVerdicts
+from verify.results import ClaimVerdict, FileResults, InstructionResult, ModuleResults, OperationVerdicts, worst
 from verify.sources import BadInput
 
 _EXPECT: Final = re.compile(r"^[ \t]*//[ \t]*expect:[ \t]*(\S*)[ \t]*(.*?)[ \t]*$", re.MULTILINE)
@@ -71,7 +71,12 @@ def settle(results: FileResults) -> None:
 
 def _settled(file: str, module: ModuleResults, expectation: Expectation) -> ClaimResult:
     verdict, reason = Verdict.PROVED, f"{expectation.verdict}, as expected"
-    if expectation.verdict != "proved":
+    if expectation.verdict == "proved":
+        claims = (c for r in module.instructions for c in r.claims())
+        verdict = worst(c.verdict for c in claims if not expectation.claims or c.claim in expectation.claims)
+        if verdict is not Verdict.PROVED:
+            reason = f"expected proved, and found {verdict}"
+    else:
         met = [_excuse(r, expectation) for r in module.instructions]
         if not any(met):
             what = " ".join((expectation.verdict, *expectation.claims))
