@@ -42,6 +42,13 @@ _ENTRIES: Final = (
         "the same with (d0, d1) -> (d0, d1): output[0, 1] is operand[1, 0], and the map says operand[0, 1].",
     ),
     Entry(
+        "coverage", "instruction", "Whatever an opaque operation may read, its maps cover.",
+        "Owed in place of `definition` by operations of which only a bound is known: custom-call, infeed, random numbers, "
+        "cholesky. The maps hold every pair of elements that may depend on each other; that they hold no other is not said.",
+        "custom-call on f32[4]: every output element may read all of the operand, (d0)[s0] -> (s0).",
+        "the same with (d0) -> (d0): output[0] may read operand[1], and no map says so.",
+    ),
+    Entry(
         "converse", "instruction", "Output-to-input and input-to-output maps are converse relations.",
         "Output element o reads operand element i by the one exactly when i feeds o by the other. The two are built "
         "by different code, so an error in either shows.",

@@ -29,6 +29,7 @@ from verify.obligation import Obligation
 CLAIMS: Final[Mapping[str, str]] = {
     "in-bounds": "every result lies inside the shape that it indexes, for every point of the domain",
     "definition": "the union of the maps is exactly what the operation means, in both directions",
+    "coverage": "whatever an opaque operation may read, the maps cover",
     "converse": "output-to-input and input-to-output maps are converse relations",
     "partition": "every output element comes from exactly one operand",
     "bijective": "the map is one to one and onto, and the other direction undoes it",
@@ -46,7 +47,7 @@ PARTITIONED: Final[Mapping[str, Callable[[Operation], Sequence[int]]]] = {
 BOTH_DIRECTIONS: Final = frozenset({"converse", "bijective"})
 """Claims about the maps of both directions."""
 
-DEFINED: Final = frozenset({"definition", "converse"})
+DEFINED: Final = frozenset({"definition", "coverage", "converse"})
 """Claims that need the definition."""
 
 ONLY_A_BOUND: Final = "a bound: whatever may be read is covered, and no more is said"
@@ -278,15 +279,23 @@ class _Table:
 
         directions: tuple[Direction, ...] = ("output-to-input", "input-to-output")
         both = [Subject(op, output, operand, output_shape, operand_shape, d, position) for d in directions]
+        meaning = "coverage" if self._is_bound(output, operand, position) else "definition"
         for about in both:
             add("in-bounds", about, lambda a=about: in_bounds_parts(a, self.maps(a), _group_size(defined)))  # type: ignore[misc]
-            add("definition", about, lambda a=about: definition_parts(a, self.maps(a), defined()))  # type: ignore[misc]
+            add(meaning, about, lambda a=about: definition_parts(a, self.maps(a), defined()))  # type: ignore[misc]
             add("index-range", about, lambda a=about: index_range_parts(a, self.maps(a), self.width))  # type: ignore[misc]
         forth, back = both
         add("converse", forth, lambda: converse_parts(forth, self.maps(forth), self.maps(back), defined()))
         if op.opcode in BIJECTIVE and _same_places(output_shape, operand_shape):
             add("bijective", forth, lambda: bijective_parts(forth, self.maps(forth), self.maps(back)))
         return out
+
+    def _is_bound(self, output: int, operand: int, position: Place) -> bool:
+        """All that is known of what is read is a superset: there is no definition to meet."""
+        try:
+            return self.define(output, operand, position).kind == "bound"
+        except NotModelled:
+            return False
 
     def _partition(self) -> OwedClaim:
         op = self.op
