@@ -60,7 +60,11 @@ class _Draft:
 
 
 class _Names(dict[str, str]):
-    """Every identifier is a metavariable; remembers which."""
+    """Every identifier is a metavariable; remembers which, and where the two sides of the statement begin."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sides: list[tuple[int, int]] = []
 
     def get(self, key: str, default: Any = None) -> Any:
         return self.setdefault(key, key)
@@ -73,8 +77,11 @@ def _rule(reader: Reader, file: str) -> Rule:
     if not name or not all(c.isalnum() or c in "-_.+" for c in name):
         raise reader.error(f"a rule name of letters, digits, '-', '_' and '.', not {name!r}", found=False)
     names = _Names()
+    names.sides.append(reader.position())
     build = _variable_statement(reader, names) if reader.at("for") else _statement(reader, names)
-    common: dict[str, Any] = {"name": name, "file": file, "line": line, "column": column}
+    common: dict[str, Any] = {
+        "name": name, "file": file, "line": line, "column": column, "sides": tuple(names.sides)
+    }  # fmt: skip
     sorts: dict[str, Sort] = {}
     while not reader.at_end and not reader.at("rule"):
         _clause(reader, names, common, sorts)
@@ -94,12 +101,14 @@ def _statement(reader: Reader, names: _Names) -> Any:
     if reader.at("in"):
         before = _bounded_list(reader, names, lhs)
         reader.expect("=>", "',' and another constraint, or '=>'")
+        names.sides.append(reader.position())
         if reader.at("never") or reader.at("always"):
             never = reader.take() == "never"
             return lambda c: ConstraintRule(before=before, after=(), never=never, **c)
         after = _bounded_list(reader, names, expression(reader, names))
         return lambda c: ConstraintRule(before=before, after=after, **c)
     reader.expect("=>", "an operator, 'in' or '=>'")
+    names.sides.append(reader.position())
     rhs = expression(reader, names)
     return lambda c: ExpressionRule(lhs=lhs, rhs=rhs, **c)
 
@@ -111,6 +120,7 @@ def _variable_statement(reader: Reader, names: _Names) -> Any:
         raise reader.error("a variable after 'for'", found=False)
     before = _bounded_list(reader, names, variable)
     reader.expect("=>", "',' and a constraint, or '=>'")
+    names.sides.append(reader.position())
     if reader.at("nothing"):
         reader.take()
         return lambda c: VariableRule(variable=variable.name, before=before, **c)

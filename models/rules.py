@@ -78,6 +78,8 @@ class RuleBase:
     file: str = field(default="", compare=False)
     line: int = field(default=0, compare=False)
     column: int = field(default=0, compare=False)
+    sides: tuple[tuple[int, int], ...] = field(default=(), compare=False)
+    """Line and column, from 1, where the left and the right side begin in the file; () for a rule of no file."""
 
     def sort(self, name: str) -> Sort:
         return dict(self.sorts)[name]

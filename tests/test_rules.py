@@ -163,3 +163,10 @@ def test_the_proof_alone_refuses_what_a_hint_with_a_zero_divisor_would_hide(monk
     monkeypatch.setattr(rule_claims, "_refuted", lambda *_: False)
     assert checked(PLANTED["a hint that hides a zero"][0]).verdict is Verdict.UNKNOWN
     assert checked(PLANTED["a bound not defined"][0]).verdict is Verdict.UNKNOWN
+
+
+def test_a_verdict_names_the_places_of_both_sides() -> None:
+    text = "rule wrong\n  (x floordiv a) floordiv b\n    => x floordiv (a * b)\n  when a != 0\n"
+    [found] = check_rules_text(text, "f.rules")
+    assert found.verdict is Verdict.REFUTED
+    assert [(r.line, r.column, r.message) for r in found.related] == [(2, 3, "left side"), (3, 8, "right side")]

@@ -19,7 +19,7 @@ from models.expr import Const, Expr, substitute, to_text
 from models.interpreter.expression import UndefinedValue
 from models.rule_text import parse_rules
 from models.rules import Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
-from verify.claim import ClaimResult, Verdict
+from verify.claim import ClaimResult, Related, Verdict
 from verify.rule_instances import Instance, instances, meets
 from verify.rule_proof import Reading, implies
 from verify.rule_readings import evaluate, reading_of
@@ -79,6 +79,7 @@ def check_rule(rule: Rule, file: str = "", cross: bool = False) -> ClaimResult:
         id=f"{file}#{rule.name}", kind="rule", file=file, module="", line=rule.line, column=rule.column,
         instruction=rule.name, claim="rule", verdict=verdict, engines=tuple(found.engines),
         ms=(perf_counter() - start) * 1e3, counterexample=counterexample, reason="; ".join(reasons) or None,
+        related=tuple(Related(*at, side) for at, side in zip(rule.sides, ("left side", "right side"), strict=False)),
     )  # fmt: skip
 
 
