@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final
 
 from models.errors import InputError
 from models.hlo.shape import ArrayShape
 from models.hlo.shape_text import parse_shape
 from models.indexing_map import IndexingMap
 from models.map_text import parse_map
-from models.spec_text import Clause, Entry, parse_entries
+from models.spec_text import Entry, Expectation, folded_text, parse_entries, read_expectation
 
-Expectation = Literal["proved", "refuted", "error"]
 NUMBERS: Final = ("padded", "padding", "element-bits", "data-bytes", "bytes", "xla-bytes", "parts")
 """Clauses that say one number."""
 SIZES: Final = ("physical", "tiled")
@@ -58,7 +57,7 @@ def parse_layouts(text: str, file: str = "") -> tuple[LayoutSpec, ...]:
 
 
 def _spec(entry: Entry) -> LayoutSpec:
-    expect = _expectation(entry.one("expect"))
+    expect = read_expectation(entry.one("expect"))
     shape_clause = entry.one("shape")
     if shape_clause is None:
         raise entry.error("a layout has a clause `shape`")
@@ -82,21 +81,8 @@ def _spec(entry: Entry) -> LayoutSpec:
         None if formula is None else formula.read(parse_map),
         tuple(c.read(_array) for c in entry.all("same")),
         tuple(c.read(_array) for c in entry.all("bitcast")),
-        expect, _text(entry.one("from")), _text(entry.one("note")),
+        expect, folded_text(entry.one("from")), folded_text(entry.one("note")),
     )  # fmt: skip
-
-
-def _expectation(clause: Clause | None) -> Expectation:
-    if clause is None:
-        return "proved"
-    for known in get_args(Expectation):
-        if clause.text.strip() == known:
-            return known  # type: ignore[no-any-return]
-    raise clause.error(f"expect is proved, refuted or error, not {clause.text.strip()!r}")
-
-
-def _text(clause: Clause | None) -> str:
-    return " ".join(clause.text.split()) if clause is not None else ""
 
 
 def _array(text: str) -> ArrayShape:

@@ -114,11 +114,6 @@ _NAME: Final = re.compile(r"([A-Za-z_]*)(\d*)(.*)")
 _LETTERS: Final = {"d": 0, "s": 1, "rt": 2}
 
 
-def known_linear(e: Expr) -> Linear | None:
-    """The sum that built this expression, where it is remembered."""
-    return _linear.get(e)
-
-
 def linear_of(e: Expr) -> Linear:
     """An expression read as a sum of atoms, nothing simplified within atoms. For expressions built by `Linear.expr` it
     is the sum that built them."""

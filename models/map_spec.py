@@ -12,9 +12,8 @@ from models.hlo.module import Module
 from models.hlo.parser import parse_module
 from models.indexing_map import IndexingMap
 from models.map_text import parse_map
-from models.spec_text import Clause, Entry, parse_entries
+from models.spec_text import Entry, Expectation, folded_text, parse_entries, read_expectation
 
-Expectation = Literal["proved", "refuted", "error"]
 Direction = Literal["output-to-input", "input-to-output"]
 Equality = Literal["pointwise", "relational"]
 DIRECTIONS: Final[tuple[Direction, ...]] = get_args(Direction)
@@ -68,9 +67,9 @@ def parse_map_specs(text: str, file: str = "") -> tuple[MapSpec, ...]:
 
 
 def _spec(entry: Entry) -> MapSpec:
-    expect = _expectation(entry.one("expect"))
+    expect = read_expectation(entry.one("expect"))
     head = (entry.name, entry.line, entry.column)
-    source, note = _text(entry.one("from")), _text(entry.one("note"))
+    source, note = folded_text(entry.one("from")), folded_text(entry.one("note"))
     try:
         return _read(entry, expect, source, note)
     except InputError as error:
@@ -109,19 +108,6 @@ def _read(entry: Entry, expect: Expectation, source: str, note: str) -> MapSpec:
         None if own is None else own.read(parse_map),
         equal, expect, source, note,
     )  # fmt: skip
-
-
-def _expectation(clause: Clause | None) -> Expectation:
-    if clause is None:
-        return "proved"
-    for known in get_args(Expectation):
-        if clause.text.strip() == known:
-            return known  # type: ignore[no-any-return]
-    raise clause.error(f"expect is proved, refuted or error, not {clause.text.strip()!r}")
-
-
-def _text(clause: Clause | None) -> str:
-    return " ".join(clause.text.split()) if clause is not None else ""
 
 
 def _module(text: str) -> Module:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -49,14 +48,6 @@ def _without_comments(text: str) -> str:
         line if "#" not in line else line[: line.index("#")] + " " * (len(line) - line.index("#"))
         for line in text.split("\n")
     )
-
-
-@dataclass
-class _Draft:
-    names: dict[str, str] = field(default_factory=dict)
-    """In order of first use."""
-    sorts: dict[str, Sort] = field(default_factory=dict)
-    clauses: dict[str, Any] = field(default_factory=dict)
 
 
 class _Names(dict[str, str]):

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar, get_args
 
 from models.errors import InputError
 
@@ -23,6 +23,10 @@ T = TypeVar("T")
 
 _COMMENT: Final = re.compile(r"(?:^|(?<=\s))#(?!\().*$")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
+
+
+Expectation = Literal["proved", "refuted", "error"]
+"""The verdict that an entry counts as met; `error` is for one that cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,21 @@ class Entry:
         if len(found) > 1:
             raise found[1].error(f"{word!r} is given twice")
         return found[0] if found else None
+
+
+def read_expectation(clause: Clause | None) -> Expectation:
+    """What an entry says that its verdict should be; proved where it does not say."""
+    if clause is None:
+        return "proved"
+    for known in get_args(Expectation):
+        if clause.text.strip() == known:
+            return known  # type: ignore[no-any-return]
+    raise clause.error(f"expect is proved, refuted or error, not {clause.text.strip()!r}")
+
+
+def folded_text(clause: Clause | None) -> str:
+    """The text of a remark, white space folded; empty where there is none."""
+    return " ".join(clause.text.split()) if clause is not None else ""
 
 
 def parse_entries(text: str, kind: str, words: Collection[str], file: str = "") -> tuple[Entry, ...]:

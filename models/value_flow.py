@@ -145,18 +145,6 @@ class ValueFlow:
             and not self.callers[place.computation]
         )
 
-    @cached_property
-    def reachable(self) -> frozenset[str]:
-        """The computations that the entry calls, directly or not, and the entry."""
-        seen, stack = {self.module.entry_name}, [self.module.entry]
-        while stack:
-            for i in stack.pop().instructions:
-                for name in i.attributes.computations():
-                    if name not in seen and name in self.module.by_name:
-                        seen.add(name)
-                        stack.append(self.module.by_name[name])
-        return frozenset(seen)
-
     def targets(self, place: Place) -> tuple[Place, ...]:
         """The places that forward the value of this place, one step on."""
         return tuple(dict.fromkeys(self._targets(place)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,9 +29,6 @@ class Selection:
         if on_request:
             return claim in self.only
         return not self.only or claim in self.only or family(claim) in self.only
-
-    def takes_any(self, claims: Iterable[str]) -> bool:
-        return any(self.takes_claim(c) for c in claims)
 
     def takes_instruction(self, name: str) -> bool:
         return not self.instructions or name in self.instructions

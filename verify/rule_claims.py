@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from pathlib import Path
 from time import perf_counter
 from typing import Final
 
@@ -41,15 +40,8 @@ class Findings:
     counterexample: Instance | None = None
     statement: Statement | None = None
     reasons: list[str] = field(default_factory=list)
-    sampled: int = 0
     used: set[tuple[str, Condition]] = field(default_factory=set)
     """The hints that were proved, each for the statement that it was proved for."""
-
-
-def check_rules_file(path: Path | str, label: str | None = None, cross: bool = False) -> list[ClaimResult]:
-    """The verdicts on all rules of a file. Raises models.errors.InputError and OSError."""
-    path = Path(path)
-    return check_rules_text(path.read_text(encoding="utf-8"), label or str(path), cross)
 
 
 def check_rules_text(text: str, file: str, cross: bool = False) -> list[ClaimResult]:
@@ -155,14 +147,11 @@ def _refuted(rule: Rule, s: Statement, found: Findings) -> bool:
     reading = reading_of(rule)
     names = names_of(s)
     worst: Instance | None = None
-    count = 0
-    for values in instances(rule, names, s.given, reading, _TRIES):
-        count += 1
+    for count, values in enumerate(instances(rule, names, s.given, reading, _TRIES), start=1):
         if not meets(s.goals, values, reading) and (worst is None or _size(values) < _size(worst)):
             worst = values
         if count >= (INSTANCES if worst is None else INSTANCES // 2):
             break
-    found.sampled += count
     if worst is None:
         return False
     found.counterexample = _shrunk(s, worst, reading)

@@ -170,10 +170,6 @@ def _add(p: Poly, q: Poly, times: int) -> Poly:
     return result
 
 
-def _scale(p: Poly, factor: int) -> Poly:
-    return {m: c * factor for m, c in p.items()}
-
-
 def _multiply(p: Poly, q: Poly) -> Poly:
     result: Poly = {}
     for m, c in p.items():

@@ -28,10 +28,6 @@ def print_modules(modules: tuple[Module, ...]) -> str:
     return "\n// -----\n\n".join(print_module(m) for m in modules)
 
 
-def print_computation(computation: Computation, entry: bool = False) -> str:
-    return "\n".join(_computation_lines(computation, entry))
-
-
 def print_instruction(instruction: Instruction) -> str:
     """`%name = shape opcode(%operand), attribute=value`."""
     if instruction.opcode == "parameter":

@@ -10,7 +10,7 @@ from models.expr import Const, Expr
 from models.hlo.module import Operation
 from models.hlo.shape import UNBOUNDED, ArrayShape, BufferShape, Shape, leaves
 from models.indexing.map_set import Kind, OperandMaps
-from models.indexing_map import Constraint, IndexingMap, Variable, boxed, dim, identity, rng
+from models.indexing_map import Constraint, IndexingMap, Variable, boxed, dim, rng
 from models.interval import Interval
 
 Builder = Callable[[Operation, int], tuple[OperandMaps, ...]]
@@ -87,11 +87,6 @@ def whole(from_sizes: Sequence[int], to_sizes: Sequence[int]) -> IndexingMap:
 def one(operand: int, kind: Kind, m: IndexingMap, position: tuple[int, ...] = ()) -> OperandMaps:
     """A set of one map."""
     return OperandMaps(operand, kind, (m,), position)
-
-
-def same_element(op: Operation, operand: int, kind: Kind = "moves") -> tuple[OperandMaps, ...]:
-    """Output element d is element d of this operand."""
-    return (one(operand, kind, identity(bounds(op.operands[operand]))),)
 
 
 def plus(e: Expr, constant: int) -> Expr:

@@ -7,7 +7,6 @@ proved, or what was seen is only what was seen at a few places.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -128,8 +127,3 @@ def _obligation(m: IndexingMap, position: Expr, name: str, distance: int, block:
         variables, eq(substitute(position, step), position + distance), conj(*here, *there, *inside),
         label=f"neighbours along {name} read {distance} elements apart",
     )
-
-
-def minor_distance(found: Sequence[Stride]) -> Stride | None:
-    """The distance along the most minor output dimension, the one that decides about coalescing."""
-    return found[0] if found else None

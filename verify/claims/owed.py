@@ -59,25 +59,6 @@ BIJECTIVE: Final = frozenset({"reshape", "transpose", "reverse", "copy", "bitcas
 Pair = tuple[int, int, tuple[int, ...]]
 """An output, an operand and a position in the operand's tuple."""
 
-
-def _all_operands(op: Operation) -> list[Pair]:
-    inputs = [(k, at) for k, shape in enumerate(op.operands) for at, _ in arrays_of(shape)]
-    return [(n, k, at) for n, (k, at) in enumerate(inputs)]
-
-
-def _one_element(op: Operation) -> list[Pair]:
-    index = op.attributes.integer("index", -1)
-    inputs = [at for at, _ in arrays_of(op.operands[0]) if at[:1] == (index,)]
-    return [(n, 0, at) for n, at in enumerate(inputs)]
-
-
-PASSED_ON: Final[Mapping[str, Callable[[Operation], Sequence[Pair]]]] = {
-    "tuple": _all_operands,
-    "get-tuple-element": _one_element,
-}
-"""Opcodes that hand on arrays of tuples, and which array of an operand each output is; every other pair of arrays has
-nothing to do with each other, by definition."""
-
 Place = tuple[int, ...]
 """Where an array lies in a tuple; () for an array that lies in none."""
 

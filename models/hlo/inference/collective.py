@@ -118,11 +118,6 @@ def ragged_all_to_all(request: Request) -> Shape:
     return request.array(1).without_layout()
 
 
-def same_as_operands(request: Request) -> Shape:
-    request.at_least(1)
-    return tuple_unless_one(request.operands)
-
-
 def collective_reduce(request: Request) -> Shape:
     """The operands; with a dynamic root the last operand holds the roots."""
     request.at_least(1)
