@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import product
-from math import prod
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -16,7 +13,7 @@ import pytest
 from map_points import counted
 
 from models.hlo.module import Computation, Instruction, Module
-from models.hlo.parser import parse_module, parse_modules
+from models.hlo.parser import parse_module
 from models.hlo.shape import ArrayShape, leaves
 from models.indexing.composer import Composer
 from models.indexing.module_maps import (
@@ -27,8 +24,6 @@ from models.indexing.module_maps import (
     maps_by_producer,
 )
 from models.indexing_map import IndexingMap, compose, rt
-from models.interpreter.counted import reads, tags
-from models.interpreter.run import run_module
 from models.map_text import parse_map, print_map
 
 SHARED = Path(__file__).parents[1].parent / "shared"
@@ -337,120 +332,6 @@ def _mapcheck() -> Any:
     finally:
         sys.path.pop(0)
     return mapcheck
-
-
-# --- the executable path ------------------------------------------------------------------------------------------
-
-LARGEST = 4_000
-"""Output elements times operand elements of the fusions that are executed."""
-
-
-def small_fusions(files: list[Path]) -> Iterator[tuple[Path, Module, Instruction]]:
-    """Fusions whose arrays are small enough to look at every pair of elements."""
-    for path in files:
-        for module in parse_modules(path.read_text(), str(path)):
-            for computation in module.computations:
-                for i in computation.instructions:
-                    if i.opcode == "fusion" and _is_small(computation, i):
-                        yield path, module, i
-
-
-def _is_small(computation: Computation, i: Instruction) -> bool:
-    shapes = [computation.by_name[o].shape for o in i.operands]
-    if not isinstance(i.shape, ArrayShape) or not all(isinstance(s, ArrayShape) for s in shapes):
-        return False
-    inputs = sum(s.elements for s in shapes if isinstance(s, ArrayShape))
-    return 0 < i.shape.elements * inputs <= LARGEST
-
-
-def disagreement(module: Module, fusion: Instruction) -> str | None:
-    """Where the composed maps of a fusion and its execution differ; None when they agree on every element."""
-    body = module.by_name[fusion.attributes.computations()[0]]
-    inner = replace(module, entry_name=body.name)
-    sets = followed_maps(composer_of(inner), body, body.root, "output-to-input")
-    shapes = [p.shape for p in body.parameters]
-    out = body.root.shape
-    assert isinstance(out, ArrayShape)
-    if any(m.runtime for s in sets for m in s.maps) or any(s.kind == "bound" or s.unknown for s in sets):
-        return None
-    for s in sets:
-        shape = shapes[s.operand]
-        assert isinstance(shape, ArrayShape)
-        if shape.element_type in ("pred",):
-            continue
-        tagged = _executed(inner, shapes, s.operand)
-        plain = _executed(inner, shapes, None)  # What iotas and integer constants contribute.
-        indices = list(product(*(range(n) for n in shape.dimensions)))
-        executed = set()
-        for d in product(*(range(n) for n in out.dimensions)):
-            element = int(_at(tagged, d)) - int(_at(plain, d))
-            executed |= {(d, x) for x, n in zip(indices, reads(element, len(indices), 32), strict=True) if n}
-        found = set(counted(s.maps))
-        if found != executed:
-            return f"operand {s.operand}: {sorted(found ^ executed)[:3]}"
-    return None
-
-
-def _executed(module: Module, shapes: list[Any], tagged: int | None) -> Any:
-    inputs = [
-        _nested(t.dimensions, tags(t.elements, 32) if n == tagged else [0] * t.elements)
-        for n, t in enumerate(shapes)
-    ]
-    return run_module(module, inputs, semantics="counted")
-
-
-def _at(value: Any, index: tuple[int, ...]) -> Any:
-    for i in index:
-        value = value[i]
-    return value
-
-
-def _nested(sizes: tuple[int, ...], flat: list[int]) -> Any:
-    if not sizes:
-        return flat[0]
-    step = prod(sizes[1:])
-    return [_nested(sizes[1:], flat[i * step : (i + 1) * step]) for i in range(sizes[0])]
-
-
-@needs_shared
-def test_composed_maps_of_small_fusions_are_what_is_executed() -> None:
-    files = sorted((SHARED / "corpus").glob("jax-*/*/after.hlo"))[::4]
-    found = [(path, i.name, disagreement(module, i)) for path, module, i in small_fusions(files)]
-    assert len(found) > 20
-    assert [f for f in found if f[2]] == []
-
-
-FUSION = """HloModule m
-ENTRY e {
-  p0 = f32[3,4] parameter(0)
-  p1 = f32[4,3] parameter(1)
-  t = f32[3,4] transpose(p1), dimensions={1,0}
-  c = f32[6,4] concatenate(p0, t), dimensions={0}
-  ROOT s = f32[4,4] slice(c), slice={[1:5], [0:4]}
-}"""
-
-
-@pytest.mark.parametrize("planted", ["variables swapped", "a domain dropped"])
-def test_planted_errors_of_composition_are_seen(planted: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = parse_module(FUSION)
-    assert disagreement(module, _as_fusion(module)) is None
-    import models.indexing.route as route
-
-    def wrong(first: IndexingMap, second: IndexingMap) -> IndexingMap:
-        m = compose(first, second)
-        if planted == "variables swapped":
-            return replace(m, results=m.results[::-1])
-        return replace(m, constraints=m.constraints[len(second.constraints) + len(first.constraints) + 1 :])
-
-    monkeypatch.setattr(route, "compose", wrong)
-    assert disagreement(module, _as_fusion(module)) is not None
-
-
-def _as_fusion(module: Module) -> Instruction:
-    from models.hlo.attributes import Attributes, ComputationRef
-
-    calls = Attributes((("calls", ComputationRef(module.entry_name)),))
-    return Instruction("f", "fusion", module.entry.root.shape, ("p0", "p1"), calls)
 
 
 def test_leaves_of_nested_tuples_are_counted_in_order() -> None:

@@ -73,17 +73,23 @@ def _generator(m: IndexingMap) -> Callable[..., Iterator[Point]]:
             line(text)
         line(f"if not {constraint.interval.lower} <= {name} <= {constraint.interval.upper}: continue")
 
-    values = {f"rt{k}" for k in range(len(m.runtime))}
-    waits = [not c.expr.free.isdisjoint(values) for c in m.constraints]
-    for n, constraint in enumerate(m.constraints):  # Nothing is read at points outside of the domain.
-        if not waits[n]:
-            condition(n, constraint)
-    for k, runtime in enumerate(m.runtime):
+    waiting = list(enumerate(m.constraints))
+    unread = {f"rt{k}" for k in range(len(m.runtime))}
+
+    def decided() -> None:
+        """The constraints on what has been read so far: nothing is read at points outside of the domain."""
+        for n, constraint in waiting[:]:
+            if constraint.expr.free.isdisjoint(unread):
+                condition(n, constraint)
+                waiting.remove((n, constraint))
+
+    decided()
+    # In a composition the variables of the consumer come last, and say whether the producer is asked at all.
+    for k, runtime in reversed(list(enumerate(m.runtime))):
         low, high = runtime.interval.lower, runtime.interval.upper
         line(f"rt{k} = max({low}, min(read({k}, {_tuple(dims)}, {_tuple(ranges)}), {high}))")
-    for n, constraint in enumerate(m.constraints):
-        if waits[n]:
-            condition(n, constraint)
+        unread.remove(f"rt{k}")
+        decided()
     positions = m.replica.results if m.replica is not None else ()
     lines, names = python_text([*m.results, *positions], "t")
     for text in lines:
