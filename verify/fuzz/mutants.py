@@ -1,122 +1,91 @@
-"""Mutants measure the fuzzers: each planted error is given to the targets that should notice it.
+"""Mutants measure the fuzzers: each planted error is given to examples of the targets that run the changed line.
 
 All code is imported once; for every mutant the process forks, the child exchanges the code of the changed function in
-place, and runs the targets until one fails. A child that crashes or runs too long has noticed the error as well.
+place, and examines examples until one fails. A child that crashes or runs too long has noticed the error as well. A
+changed condition of a rewrite rule is given to the prover of rules.
 """
 
 from __future__ import annotations
 
 import os
 import random
-import re
 import select
 import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
 from importlib import import_module
-from pathlib import Path
+from multiprocessing import get_context
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
-from hypothesis import strategies as st
-
-from verify.fuzz.generate_operations import BY_NAME
+from verify.fuzz.chunk import examine
+from verify.fuzz.equivalent import known_equivalent
 from verify.fuzz.mutation import Site, mutated, sites
-from verify.fuzz.target import Target
+from verify.fuzz.reach import ROOT, Reach, explore, forget
+from verify.fuzz.target import Failure
 from verify.fuzz.targets import target as find_target
 
-ROOT: Final = Path(__file__).resolve().parents[2]
+WATCHED: Final[tuple[str, ...]] = (
+    "models/indexing/box.py",
+    "models/indexing/movement.py",
+    "models/indexing/reshape.py",
+    "models/indexing/window.py",
+    "models/indexing/contraction.py",
+    "models/indexing/reduction.py",
+    "models/indexing/gather_scatter.py",
+    "models/indexing/dynamic.py",
+    "models/indexing/elementwise.py",
+    "models/indexing/collective.py",
+    "models/indexing/composer.py",
+    "models/indexing_map.py",
+    "models/bounds.py",
+    "models/domain.py",
+    "models/simplify.py",
+    "models/rewriter.py",
+    "models/match.py",
+    "models/linear.py",
+    "models/map_text.py",
+    "models/tiling.py",
+    "models/physical.py",
+    "models/memory_size.py",
+    "verify/definitions/movement.py",
+    "verify/definitions/window.py",
+    "verify/definitions/contraction.py",
+    "verify/definitions/gather_scatter.py",
+    "verify/definitions/whole_lines.py",
+    "verify/definitions/elementwise.py",
+    "verify/definitions/collective.py",
+    "verify/encode_isl.py",
+    "verify/encode_z3.py",
+    "verify/enumerate_points.py",
+    "verify/evaluate.py",
+    "verify/asynchronous/hazard_checks.py",
+    "verify/asynchronous/orders.py",
+    "models/buffers.py",
+    "models/interpreter/movement.py",
+    "models/interpreter/window.py",
+    "models/interpreter/contraction.py",
+    "models/interpreter/gather_scatter.py",
+    "models/interpreter/reduction.py",
+    "models/interpreter/collective.py",
+    "models/interpreter/layout.py",
+    "models/interpreter/maps.py",
+)
+"""Where errors are planted: map builders, definitions, encoders, the simplifier, layouts, buffers, the interpreter."""
 
-WATCHED: Final[dict[str, tuple[str, ...]]] = {
-    "models/indexing/box.py": ("ops", "modules"),
-    "models/indexing/movement.py": ("ops", "modules"),
-    "models/indexing/reshape.py": ("ops", "modules"),
-    "models/indexing/window.py": ("ops",),
-    "models/indexing/contraction.py": ("ops",),
-    "models/indexing/reduction.py": ("ops",),
-    "models/indexing/gather_scatter.py": ("ops",),
-    "models/indexing/dynamic.py": ("ops",),
-    "models/indexing/elementwise.py": ("ops",),
-    "models/indexing/collective.py": ("ops",),
-    "models/indexing/composer.py": ("modules",),
-    "models/indexing_map.py": ("maps", "modules"),
-    "models/bounds.py": ("maps",),
-    "models/domain.py": ("maps",),
-    "models/simplify.py": ("maps",),
-    "models/rewriter.py": ("maps",),
-    "models/match.py": ("maps",),
-    "models/linear.py": ("maps",),
-    "models/map_text.py": ("maps",),
-    "models/tiling.py": ("layouts",),
-    "models/physical.py": ("layouts",),
-    "models/memory_size.py": ("layouts",),
-    "verify/definitions/movement.py": ("ops",),
-    "verify/definitions/window.py": ("ops",),
-    "verify/definitions/contraction.py": ("ops",),
-    "verify/definitions/gather_scatter.py": ("ops",),
-    "verify/definitions/whole_lines.py": ("ops",),
-    "verify/definitions/elementwise.py": ("ops",),
-    "verify/definitions/collective.py": ("ops",),
-    "verify/encode_isl.py": ("solvers", "modules"),
-    "verify/encode_z3.py": ("solvers",),
-    "verify/enumerate_points.py": ("solvers",),
-    "verify/evaluate.py": ("solvers",),
-    "verify/asynchronous/hazard_checks.py": ("async",),
-    "verify/asynchronous/orders.py": ("async",),
-    "models/buffers.py": ("async",),
-    "models/interpreter/movement.py": ("ops",),
-    "models/interpreter/window.py": ("ops",),
-    "models/interpreter/contraction.py": ("ops",),
-    "models/interpreter/gather_scatter.py": ("ops",),
-    "models/interpreter/reduction.py": ("ops",),
-    "models/interpreter/collective.py": ("ops",),
-    "models/interpreter/layout.py": ("layouts",),
-    "models/interpreter/maps.py": ("maps", "ops"),
-}
-"""Which targets should notice an error in which file."""
-
-_VARIANT: Final = re.compile("-(variadic|batched|tuple|more)$")
-_MOVEMENT: Final = ("broadcast", "reshape", "transpose", "reverse", "slice", "pad", "concatenate")
-_WINDOWS: Final = ("reduce-window", "select-and-scatter", "convolution")
-_DYNAMIC: Final = ("dynamic-slice", "dynamic-update-slice")
-_CONTRACTIONS: Final = ("dot", "ragged-dot", "scaled-dot")
-_GATHERS: Final = ("gather", "scatter", "scatter-variadic", "scatter-batched")
-_LINES: Final = ("reduce", "reduce-variadic", "sort", "sort-variadic", "topk", "fft", "batch-norm", "batch-norm-tuple",
-                 "triangular")  # fmt: skip
-_COLLECTIVES: Final = ("collective", "collective-more")
-
-ABOUT: Final[dict[str, tuple[str, ...]]] = {
-    "models/indexing/movement.py": _MOVEMENT,
-    "models/indexing/reshape.py": ("reshape",),
-    "models/indexing/window.py": _WINDOWS,
-    "models/indexing/contraction.py": (*_CONTRACTIONS, "triangular"),
-    "models/indexing/reduction.py": _LINES,
-    "models/indexing/gather_scatter.py": _GATHERS,
-    "models/indexing/dynamic.py": _DYNAMIC,
-    "models/indexing/elementwise.py": ("elementwise", "copy"),
-    "models/indexing/collective.py": _COLLECTIVES,
-    "verify/definitions/movement.py": _MOVEMENT,
-    "verify/definitions/window.py": _WINDOWS,
-    "verify/definitions/contraction.py": (*_CONTRACTIONS, "reduce", "reduce-variadic"),
-    "verify/definitions/gather_scatter.py": (*_GATHERS, *_DYNAMIC),
-    "verify/definitions/whole_lines.py": _LINES,
-    "verify/definitions/elementwise.py": ("elementwise",),
-    "verify/definitions/collective.py": _COLLECTIVES,
-    "models/interpreter/movement.py": (*_MOVEMENT, *_DYNAMIC, "bitcast-convert", "copy"),
-    "models/interpreter/window.py": _WINDOWS,
-    "models/interpreter/contraction.py": _CONTRACTIONS,
-    "models/interpreter/gather_scatter.py": _GATHERS,
-    "models/interpreter/reduction.py": ("reduce", "reduce-variadic", "sort", "sort-variadic", "topk"),
-    "models/interpreter/collective.py": _COLLECTIVES,
-}
-"""Which operations a file is about, where the function's name does not tell."""
-
-EQUIVALENT: Final = Path(__file__).with_name("equivalent_mutants.txt")
-"""Changes that change no answer, one per line: `file | function | change | reason`."""
-
+EXAMPLES: Final[dict[str, int]] = {
+    "specs": 2000, "ops": 9000, "maps": 2500, "solvers": 1500, "layouts": 900, "async": 1500, "modules": 1200,
+   "rules": 300,
+}  # fmt: skip
+"""How many examples are drawn of each target."""
+MOST: Final = 150
+"""A mutant is tried on so many examples of each target that run the changed line."""
+SECONDS_PER_EXAMPLE: Final = 15
+"""An example that takes longer with an error planted has noticed it; the slowest takes two."""
 
 @dataclass(slots=True)
 class Score:
@@ -127,10 +96,17 @@ class Score:
     equivalent: list[tuple[Site, str]] = field(default_factory=list)
     impossible: list[Site] = field(default_factory=list)
     """Changes that could not be put in place; they count for nothing."""
+    unreached: list[Site] = field(default_factory=list)
+    """Changes that no example runs; they count as survivors."""
+
+    @property
+    def done(self) -> int:
+        missed = len(self.survived) + len(self.unreached)
+        return missed + len(self.caught) + len(self.equivalent) + len(self.impossible)
 
     @property
     def percent(self) -> float:
-        judged = len(self.caught) + len(self.survived)
+        judged = len(self.caught) + len(self.survived) + len(self.unreached)
         return 100.0 * len(self.caught) / judged if judged else 100.0
 
 
@@ -141,16 +117,6 @@ def all_sites(files: Sequence[str] | None = None) -> list[Site]:
         path = ROOT / file
         if path.is_file():
             found += sites(file, path.read_text(encoding="utf-8"))
-    return found
-
-
-def known_equivalent() -> dict[tuple[str, str, str], str]:
-    """(file, function, change) to the reason."""
-    found = {}
-    for line in EQUIVALENT.read_text(encoding="utf-8").splitlines() if EQUIVALENT.is_file() else ():
-        parts = [p.strip() for p in line.split("|")]
-        if len(parts) == 4 and not line.startswith("#"):
-            found[parts[0], parts[1], parts[2]] = parts[3]
     return found
 
 
@@ -201,30 +167,17 @@ def _below(value: Any) -> list[FunctionType]:
     return []
 
 
-def focused(site: Site) -> Target | None:
-    """The target `ops` on the operations that the changed function is named after, or that its file is about."""
-    found = find_target("ops")
-    about = ABOUT.get(site.file)
-    if about is None:
-        return None
-    stems = {k: _VARIANT.sub("", k).replace("-", "_") for k in about}
-    named = [k for k, stem in stems.items() if stem in site.function]
-    kinds = tuple(k for k in named if not any(stems[k] != stems[o] and stems[k] in stems[o] for o in named)) or about
-    return replace(found, cases=lambda: st.sampled_from(kinds).flatmap(lambda k: BY_NAME[k]()))
-
-
-def notice(site: Site, seed: int, examples: int) -> str | None:
-    """The target that fails with the error planted in this process; None when all pass."""
-    from verify.fuzz.chunk import first_failure
-
-    for name in WATCHED[site.file]:
-        chosen = (focused(site) if name == "ops" else None) or find_target(name)
-        if first_failure(chosen, seed, examples) is not None:
+def notice(examples: Sequence[tuple[str, str]]) -> str | None:
+    """The target of the first example that fails with the error planted in this process; None when all pass."""
+    for name, case in examples:
+        try:
+            examine(find_target(name), case, SECONDS_PER_EXAMPLE)
+        except Failure:
             return name
     return None
 
 
-def _child(site: Site, seed: int, examples: int, out: int) -> None:
+def _child(site: Site, examples: Sequence[tuple[str, str]], out: int) -> None:
     """Never returns."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
@@ -233,24 +186,45 @@ def _child(site: Site, seed: int, examples: int, out: int) -> None:
         except Exception:
             os.write(out, b"!")
             os._exit(0)
-        answer = notice(site, seed, examples) or "-"
+        forget()
+        answer = notice(examples) or "-"
     except BaseException as error:
         answer = f"crash ({type(error).__name__})"
     os.write(out, answer.encode())
     os._exit(0)
 
 
+def explored(seed: int, files: Collection[str], jobs: int, counts: dict[str, int] = EXAMPLES) -> Reach:
+    """Examples of all targets, with the lines of these files that they run."""
+    reach = Reach()
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        for traced in explore(counts, seed, files, pool):
+            reach.add(traced)
+    return reach
+
+
+def examples_for(reach: Reach, site: Site, seed: int, most: int = MOST) -> list[tuple[str, str]]:
+    """Those that run the changed line, or else its statement, or else its function."""
+    ranges = ((site.line, site.line), site.span, site.body)
+    for first, last in ranges:
+        found = reach.chosen(site.file, range(first, last + 1), most, seed)
+        if found:
+            return found
+    return []
+
+
 def run(
-    chosen: Sequence[Site], seed: int = 0, examples: int = 150, seconds: float = 60.0, jobs: int = 1,
+    chosen: Sequence[Site], reach: Reach, seed: int = 0, seconds: float = 120.0, jobs: int = 1,
     total: float | None = None, show: Callable[[Score, int], None] | None = None,
+    equivalent_too: bool = False,
 ) -> Score:
     """Tries the sites; a child that takes longer than `seconds` counts as having noticed. When `total` seconds are up
-    the sites that were not begun are not tried."""
-    for name in {t for s in chosen for t in WATCHED[s.file]}:
+    the sites that were not begun are not tried. Those listed as equivalent are tried only if `equivalent_too`."""
+    for name in {name for name, _ in reach.examples}:
         find_target(name)
     for file in {s.file for s in chosen}:
         import_module(file.removesuffix(".py").replace("/", "."))
-    score, excused = Score(), known_equivalent()
+    score, excused = Score(), {} if equivalent_too else known_equivalent()
     waiting = list(reversed(chosen))
     begun = time.monotonic()
     running: dict[int, tuple[int, Site, float]] = {}
@@ -259,16 +233,20 @@ def run(
             waiting.clear()
         while waiting and len(running) < jobs:
             site = waiting.pop()
-            reason = excused.get((site.file, site.function, site.change))
+            reason = excused.get(site.key)
             if reason is not None:
                 score.equivalent.append((site, reason))
+                continue
+            examples = examples_for(reach, site, seed)
+            if not examples:
+                score.unreached.append(site)
                 continue
             reading, writing = os.pipe()
             sys.stdout.flush()
             pid = os.fork()
             if pid == 0:
                 os.close(reading)
-                _child(site, seed, examples, writing)
+                _child(site, examples, writing)
             os.close(writing)
             running[reading] = (pid, site, time.monotonic())
         ready, _, _ = select.select(list(running), [], [], 0.5)
@@ -306,21 +284,23 @@ def sample(count: int | None, seed: int, files: Sequence[str] | None = None) -> 
 def lines(score: Score) -> list[str]:
     """The score in lines of text."""
     out = [f"survived: {site}" for site in score.survived]
+    out += [f"not reached: {site}" for site in score.unreached]
     out += [f"not planted: {site}" for site in score.impossible]
     out += [f"equivalent: {site}: {reason}" for site, reason in score.equivalent]
     by = Counter(name for _, name, _ in score.caught)
     times = sorted(seconds for _, _, seconds in score.caught)
     for name, count in sorted(by.items()):
         out.append(f"caught by {name}: {count}")
-    files = sorted({s.file for s in score.survived} | {s.file for s, _, _ in score.caught})
+    missed = [*score.survived, *score.unreached]
+    files = sorted({s.file for s in missed} | {s.file for s, _, _ in score.caught})
     for file in files:
         caught = sum(s.file == file for s, _, _ in score.caught)
-        total = caught + sum(s.file == file for s in score.survived)
+        total = caught + sum(s.file == file for s in missed)
         out.append(f"{file}: {caught} of {total}")
     if times:
         out.append(f"half of them within {times[len(times) // 2]:.1f} s, all within {times[-1]:.1f} s")
     out.append(
         f"mutant score {score.percent:.1f}%: {len(score.caught)} caught, {len(score.survived)} survived, "
-        f"{len(score.equivalent)} equivalent"
+        f"{len(score.unreached)} not reached, {len(score.equivalent)} equivalent"
     )
     return out

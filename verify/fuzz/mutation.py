@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections import Counter
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 _OPERATORS: Final[dict[type[ast.AST], type[ast.AST]]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv,
@@ -37,9 +37,31 @@ class Site:
     line: int
     function: str
     change: str
+    span: tuple[int, int]
+    """First and last line, inclusive, of the statement that it is in, without the statements inside that one."""
+    body: tuple[int, int]
+    """First and last line, inclusive, of the outermost function that it is in."""
+
+    code: str
+    """The line as it stands, without indentation."""
+    nth: int
+    """Counts from 1 the equal changes of equal lines in one function."""
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line} {self.function}: {self.change}"
+        return f"{self.file}:{self.line} {self.function}: {self.change}: {self.code}"
+
+    @property
+    def key(self) -> str:
+        """Names the change without numbers of lines, so that it stays when lines are added elsewhere."""
+        nth = f" #{self.nth}" if self.nth > 1 else ""
+        return f"{self.file} :: {self.function} :: {self.code} :: {self.change}{nth}"
+
+
+def _header(node: ast.stmt) -> tuple[int, int]:
+    """The lines of a statement up to the first statement inside it."""
+    last = node.end_lineno or node.lineno
+    inner = [n.lineno for n in ast.walk(node) if isinstance(n, ast.stmt) and n is not node and n.lineno > node.lineno]
+    return node.lineno, min([last, *(line - 1 for line in inner)])
 
 
 class _Walker(ast.NodeTransformer):
@@ -47,16 +69,27 @@ class _Walker(ast.NodeTransformer):
 
     def __init__(self, chosen: int | None = None) -> None:
         self.chosen = chosen
-        self.sites: list[tuple[int, str, str]] = []
+        self.sites: list[tuple[int, str, str, tuple[int, int], tuple[int, int]]] = []
         self.functions: list[str] = []
+        self.span = self.body = (0, 0)
         self.names: set[str] = set()
 
     def _take(self, node: ast.AST, change: str) -> bool:
         """Notes a site; whether it is the one to change."""
         if not self.functions:
             return False
-        self.sites.append((getattr(node, "lineno", 0), ".".join(self.functions), change))
+        self.sites.append((getattr(node, "lineno", 0), ".".join(self.functions), change, self.span, self.body))
         return len(self.sites) - 1 == self.chosen
+
+    def visit(self, node: ast.AST) -> Any:
+        if not isinstance(node, ast.stmt):
+            return super().visit(node)
+        before, self.span = self.span, _header(node)
+        if not self.functions:
+            self.body = (node.lineno, node.end_lineno or node.lineno)
+        changed = super().visit(node)
+        self.span = before
+        return changed
 
     def visit_Module(self, node: ast.Module) -> ast.AST:
         self.names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {"min", "max", "any", "all"}
@@ -159,7 +192,14 @@ def sites(file: str, source: str) -> list[Site]:
     """All sites of a file."""
     walker = _Walker()
     walker.visit(ast.parse(source))
-    return [Site(file, n, line, function, change) for n, (line, function, change) in enumerate(walker.sites)]
+    text = source.splitlines()
+    seen: Counter[tuple[str, str, str]] = Counter()
+    found: list[Site] = []
+    for n, (line, function, change, span, body) in enumerate(walker.sites):
+        code = text[line - 1].strip()
+        seen[function, code, change] += 1
+        found.append(Site(file, n, line, function, change, span, body, code, seen[function, code, change]))
+    return found
 
 
 def mutated(source: str, number: int) -> ast.Module:
@@ -168,14 +208,3 @@ def mutated(source: str, number: int) -> ast.Module:
     changed = _Walker(number).visit(tree)
     assert isinstance(changed, ast.Module)
     return ast.fix_missing_locations(changed)
-
-
-def functions(tree: ast.Module) -> Iterator[tuple[str, ...]]:
-    """The qualified names of the functions and methods of a file that are not inside others."""
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef):
-            yield (node.name,)
-        elif isinstance(node, ast.ClassDef):
-            for inner in node.body:
-                if isinstance(inner, ast.FunctionDef):
-                    yield node.name, inner.name

@@ -19,11 +19,14 @@ MODULES: Final[dict[str, str]] = {
     "text": "verify.fuzz.target_text",
     "xla": "verify.fuzz.target_xla",
 }
-"""Where each target is defined, as the module's TARGET."""
+"""Where each target of a campaign is defined, as the module's TARGET."""
+
+PROVERS: Final[dict[str, str]] = {"specs": "verify.fuzz.target_specs"}
+"""Targets that draw from a fixed list; mutants are tried on them, campaigns are not."""
 
 
 @cache
 def target(name: str) -> Target:
     """The target of this name. Raises KeyError for another name, and ModuleNotFoundError without Hypothesis."""
-    found: Target = import_module(MODULES[name]).TARGET
+    found: Target = import_module((MODULES | PROVERS)[name]).TARGET
     return found
