@@ -248,7 +248,7 @@ def _against_maps(found: Observed, device: int) -> list[str]:
             stated = _of_maps(found, s.maps, group, device, place, forwards=False)
             what = f"{op.opcode}: input-to-output maps of operand {operand} to output {s.operand}"
             kind = "bound" if _settled_at_run_time(op, s.operand, operand) else s.kind
-            _compare(what, kind, stated, found.seen[device, s.operand, operand], False)
+            _compare(what, kind, stated, found.seen[device, s.operand, operand], _counted(op, s.operand, operand))
         named = {s.operand for s in sets}
         for output in outputs:
             if output not in named and found.seen[device, output, operand]:
