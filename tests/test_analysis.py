@@ -15,8 +15,9 @@ from models.indexing.map_set import OperandMaps
 from models.interpreter.expression import evaluate
 from models.map_text import parse_map
 from verify.analysis.coalescing import strides
+from verify.analysis.printing import as_json, as_lines
 from verify.analysis.propagation import is_exact, operand_tile
-from verify.analysis.report import analyze, as_json, as_lines
+from verify.analysis.report import analyze
 from verify.analysis.utilization import enumerated, utilization
 from verify.count_isl import count_image, count_pairs
 

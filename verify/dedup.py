@@ -58,6 +58,8 @@ class Contained:
 
     map: int
     within: tuple[int, ...]
+    engines: tuple[str, ...] = ()
+    """Who proved it."""
 
 
 @dataclass(frozen=True)
@@ -280,21 +282,22 @@ class _Comparison:
             others = [k for k in kept if k != n and k not in self._view.shifting]
             if n in self._view.shifting or not others or self._view.escape(n, others) is not None:
                 continue
-            single = next((k for k in others if self._holds_inside(n, [k])), None)
-            if single is not None:
-                found.append(Contained(n, (single,)))
-            elif len(others) > 1 and self._holds_inside(n, others):
-                found.append(Contained(n, tuple(others)))
+            for within in (*((k,) for k in others), *([tuple(others)] if len(others) > 1 else [])):
+                engines = self._holds_inside(n, within)
+                if engines:
+                    found.append(Contained(n, within, engines))
+                    break
         return tuple(found)
 
-    def _holds_inside(self, n: int, others: Sequence[int]) -> bool:
+    def _holds_inside(self, n: int, others: Sequence[int]) -> tuple[str, ...]:
+        """The engines that prove that all pairs of map n occur in the others; none where it is not so, or not known."""
         if self._view.escape(n, others) is not None:
-            return False
+            return ()
         outcome = prove(self._view.inclusion(n, others).obligation, self._budget)
         if outcome.verdict == "refuted":
             # The point that escapes these may tell the map from others too.
             self._view.whole_point(n, others, dict(outcome.model))
-        return outcome.verdict == "proved"
+        return outcome.engines if outcome.verdict == "proved" else ()
 
 
 def _pick(i: Interval, k: int, random: Random) -> int:
@@ -308,4 +311,3 @@ def _pick(i: Interval, k: int, random: Random) -> int:
         case 2:
             return (i.lower + i.upper) // 2
     return random.randint(i.lower, i.upper)
-

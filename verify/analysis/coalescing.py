@@ -1,14 +1,16 @@
-"""Coalescing: how far apart in memory neighbouring output elements read.
+"""Coalescing: how far apart in memory neighbours read.
 
-For each output dimension, most minor in memory first, the distance between the operand positions that an output element
-and its next neighbour read, in elements of the operand's physical layout. A distance holds within aligned blocks; it is
-proved, or what was seen is only what was seen at a few places.
+Neighbours are two points of a map whose values of one dim are next to each other: output elements along a dimension, or
+threads. Their distance is that between the operand positions they read, in elements of the operand's physical layout.
+A distance holds within aligned blocks; it is proved, or what was seen is only what was seen at a few places.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import Final, Literal
+from math import gcd
+from typing import Final
 
 from models.errors import NotModelled
 from models.expr import Expr, Var, substitute
@@ -19,8 +21,9 @@ from models.interval import Interval
 from models.physical import part_count, physical_order
 from models.tiling import position_expression
 from models.witness import find_point
+from verify.analysis.neighbours import TwoPoints, two_points
 from verify.budget import DEFAULT, Budget
-from verify.formula import conj, eq, le, within
+from verify.formula import FALSE, conj, eq, le
 from verify.obligation import Obligation
 from verify.portfolio import prove
 
@@ -30,11 +33,12 @@ _LOOKED_AT: Final = 4096
 
 @dataclass(frozen=True)
 class Stride:
-    """One output dimension of `size`: next neighbours inside aligned blocks of `block` read `distance` elements apart.
+    """One dim of `size`: next neighbours inside aligned blocks of `block` read `distance` elements apart.
 
     0: the same element; 1: contiguous. `verdict` is proved or unknown; `block` is `size` where it holds along the whole
-    dimension. With `distance` None there is no constant distance (proved: a pair of neighbours was found that differs);
-    with `block` 0 no two neighbours lie in the map's domain.
+    dimension. With `distance` None there is no constant distance (proved: neighbours were found that differ, in blocks
+    of any size), and with `runtime` it depends on what is read at run time; with `block` 0 no two neighbours lie in the
+    map's domain.
     """
 
     dimension: int
@@ -43,13 +47,14 @@ class Stride:
     block: int
     verdict: str
     engines: tuple[str, ...] = ()
+    runtime: bool = False
 
     @property
     def words(self) -> str:
         if not self.block:
             return "no two neighbours read through this map"
         if self.distance is None:
-            return "no constant distance"
+            return "a distance that depends on values read at run time" if self.runtime else "no constant distance"
         what = {0: "the same element", 1: "contiguous"}.get(self.distance, f"{self.distance} elements apart")
         return what if self.block >= self.size else f"{what} in blocks of {self.block}"
 
@@ -57,40 +62,54 @@ class Stride:
 def strides(m: IndexingMap, output: ArrayShape, operand: ArrayShape, budget: Budget = DEFAULT) -> tuple[Stride, ...]:
     """The distances along every output dimension of two elements or more, the most minor in memory first.
 
-    Range and runtime variables keep their values from one neighbour to the next. Raises NotModelled for operands that
-    are split over memories.
+    Range variables keep their values from one neighbour to the next, and so do runtime variables that read the same
+    element for both. Raises NotModelled for operands that are split over memories or lie on several devices.
     """
+    order = [i for i in reversed(physical_order(output)) if output.dimensions[i] > 1]
+    position = operand_position(m, operand)
+    return tuple(stride_along(m, position, i, output.dimensions[i], budget) for i in order)
+
+
+def operand_position(m: IndexingMap, operand: ArrayShape) -> Expr:
+    """Where in the operand's memory a map reads, in elements, over the map's variables. Raises NotModelled likewise."""
     if part_count(operand) > 1:
         raise NotModelled("an operand that is split over memories")
-    position = substitute(position_expression(operand), {f"d{i}": e for i, e in enumerate(m.results)})
-    order = [i for i in reversed(physical_order(output)) if output.dimensions[i] > 1]
-    return tuple(_stride(m, position, i, output.dimensions[i], budget) for i in order)
+    if m.replica is not None and any(n.startswith(("d", "rt")) for e in m.replica.results for n in e.free):
+        raise NotModelled("neighbours read from different devices")
+    return substitute(position_expression(operand), {f"d{i}": e for i, e in enumerate(m.results)})
 
 
-def _stride(m: IndexingMap, position: Expr, i: int, size: int, budget: Budget) -> Stride:
+def stride_along(m: IndexingMap, position: Expr, i: int, size: int, budget: Budget = DEFAULT) -> Stride:
+    """The distance between neighbours along dim number i."""
     name = f"d{i}"
-    corner = _point_with_neighbour(m, name)
+    own = dict(m.intervals())[name]
+    both = two_points(m, {name: Var(name) + 1}, {name: Interval(own.lower, own.upper - 1)})
+    data = any(n in both.shifting for n in position.free)
+    corner = _neighbours(m, both, budget)
     if corner is None:
         return Stride(i, size, None, 0, "proved")
-    seen = _differences(m, position, name, corner) if corner != "unknown" else []
-    if not seen:
+    if corner == {}:
         return Stride(i, size, None, 1, "unknown")
-    distance = seen[0][1]
-    block = size
-    for at, difference in seen:
-        if difference != distance:
-            block = at + 1
-            break
-    outcome = prove(_obligation(m, position, name, distance, block, size), budget)
-    if outcome.verdict == "refuted":
-        return Stride(i, size, None, 1, "proved", outcome.engines)
-    return Stride(i, size, distance, block, outcome.verdict, outcome.engines)
+    seen = _differences(m, position, name, corner)
+    apart = evaluate(position, {n: evaluate(e, corner) for n, e in both.there.items()} | _rest(corner, both))
+    seen.append((corner[name], apart - evaluate(position, corner)))
+    distance = Counter(d for _, d in seen).most_common(1)[0][0]
+    ends = gcd(*(at + 1 for at, d in seen if d != distance))
+    while ends != 1:
+        outcome = prove(_obligation(both, position, name, distance, ends), budget)
+        if outcome.verdict != "refuted":
+            return Stride(i, size, distance, ends or size, outcome.verdict, outcome.engines)
+        ends = gcd(ends, dict(outcome.model)[name] + 1)
+    return Stride(i, size, None, 1, "proved", (), data)
+
+
+def _rest(corner: dict[str, int], both: TwoPoints) -> dict[str, int]:
+    return {n: v for n, v in corner.items() if n not in both.there}
 
 
 def _differences(m: IndexingMap, position: Expr, name: str, corner: dict[str, int]) -> list[tuple[int, int]]:
     """(index, distance to the next) along one dimension through `corner`, where both points lie in the domain."""
-    intervals = dict(m.intervals())
-    here = intervals[name]
+    here = dict(m.intervals())[name]
     found: list[tuple[int, int]] = []
     before: int | None = None
     for value in range(here.lower, min(here.upper, here.lower + _LOOKED_AT) + 1):
@@ -106,24 +125,21 @@ def _differences(m: IndexingMap, position: Expr, name: str, corner: dict[str, in
     return found
 
 
-def _point_with_neighbour(m: IndexingMap, name: str) -> dict[str, int] | Literal["unknown"] | None:
-    """A point of the domain whose next neighbour along a dimension lies in the domain too; None where there is none."""
-    intervals = dict(m.intervals())
-    intervals[name] = Interval(intervals[name].lower, intervals[name].upper - 1)
-    step = {name: Var(name) + 1}
-    both = [(e, c.interval) for c in m.constraints for e in (c.expr, substitute(c.expr, step))]
-    return find_point(intervals, both)
+def _neighbours(m: IndexingMap, both: TwoPoints, budget: Budget) -> dict[str, int] | None:
+    """Two neighbours in the domain; None where there are none, an empty point where neither is known."""
+    constraints = [(e, c.interval) for c in m.constraints for e in (c.expr, substitute(c.expr, both.there))]
+    found = find_point(dict(both.variables), constraints)
+    if found != "unknown":
+        return found
+    outcome = prove(Obligation(both.variables, FALSE, conj(*both.hypotheses), "no two neighbours are read"), budget)
+    return None if outcome.verdict == "proved" else dict(outcome.model)
 
 
-def _obligation(m: IndexingMap, position: Expr, name: str, distance: int, block: int, size: int) -> Obligation:
-    step = {name: Var(name) + 1}
-    there = [within(substitute(c.expr, step), c.interval) for c in m.constraints]
-    here = [within(c.expr, c.interval) for c in m.constraints]
-    intervals = dict(m.intervals())
-    upper = Interval(intervals[name].lower, intervals[name].upper - 1)
-    variables = tuple((n, upper if n == name else i) for n, i in intervals.items())
-    inside = [] if block >= size else [le(Var(name) % block, block - 2)]
+def _obligation(both: TwoPoints, position: Expr, name: str, distance: int, block: int) -> Obligation:
+    inside = [le(Var(name) % block, block - 2)] if block else []
     return Obligation(
-        variables, eq(substitute(position, step), position + distance), conj(*here, *there, *inside),
+        both.variables,
+        eq(substitute(position, both.there), position + distance),
+        conj(*both.hypotheses, *inside),
         label=f"neighbours along {name} read {distance} elements apart",
     )

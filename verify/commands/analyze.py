@@ -3,31 +3,47 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from verify.analysis.launch import Launch
 
 
 @click.command("analyze", epilog="Example:  hloproof analyze specs/examples/attention.hlo --tile 32,128")
 @click.argument("module")
 @click.option("--instruction", default="", metavar="NAME", help="Default: every fusion of the module.")
 @click.option("--tile", default="", metavar="SIZES", help="Sizes of an output tile, such as 32,128.")
+@click.option(
+    "--launch",
+    default="",
+    metavar="SHAPE",
+    help="BLOCKS,THREADS[,VECTOR], or threads=128,vector=4: how threads read that make the output in memory order.",
+)
+@click.option("--warp", type=click.IntRange(1, 1024), metavar="N", help="Threads that read together.  [default: 32]")
+@click.option("--sector", type=click.IntRange(1), metavar="BYTES", help="What memory moves at once.  [default: 32]")
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
-def command(module: str, instruction: str, tile: str, form: str) -> int | None:
-    """What the fusions of MODULE read: shares of operands, distances in memory, tiles.
+def command(
+    module: str, instruction: str, tile: str, launch: str, warp: int | None, sector: int | None, form: str
+) -> int | None:
+    """What the fusions of MODULE read: shares of operands, distances in memory, tiles, sectors that warps touch.
 
     Every count and every distance is proved or marked as a bound.
     """
     from models.hlo.parser import parse_modules
-    from verify.analysis.report import analyze, as_json, as_lines
+    from verify.analysis.printing import as_json, as_lines
+    from verify.analysis.report import analyze
     from verify.sources import Source
 
     sizes = _sizes(tile)
+    shape = _launch(launch, warp, sector)
     modules = parse_modules(Source(module, "hlo").read(), module)
     named = [m for m in modules if instruction and _has(m, instruction)] or modules[:1] if instruction else modules
     out: list[object] = []
     try:
         for m in named:
-            for found in analyze(m, instruction, sizes):
+            for found in analyze(m, instruction, sizes, shape):
                 if form == "json":
                     out.append(as_json(found) | {"module": m.name})
                 else:
@@ -47,6 +63,20 @@ def _sizes(tile: str) -> tuple[int, ...] | None:
     if not all(w.strip().isdecimal() and int(w) > 0 for w in words):
         raise click.BadParameter(f"{tile!r} is no list of positive sizes such as 32,128", param_hint="--tile")
     return tuple(int(w) for w in words)
+
+
+def _launch(text: str, warp: int | None, sector: int | None) -> Launch | None:
+    from verify.analysis.launch import SECTOR, WARP, parse_launch
+
+    if not text:
+        for name, value in (("--warp", warp), ("--sector", sector)):
+            if value is not None:
+                raise click.UsageError(f"{name} says how threads read, and needs --launch")
+        return None
+    try:
+        return parse_launch(text, warp or WARP, sector or SECTOR)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--launch") from error
 
 
 def _has(module: object, name: str) -> bool:

@@ -1,0 +1,336 @@
+"""Threads and warps: who makes which element, how far apart neighbours read, how many sectors a warp touches; against
+lists of all threads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from models.hlo.shape import ArrayShape
+from models.hlo.shape_text import parse_shape
+from models.indexing_map import IndexingMap
+from models.interpreter.expression import evaluate
+from models.map_text import parse_map
+from models.memory_size import element_bits
+from models.tiling import position_of
+from verify.analysis import warps
+from verify.analysis.coalescing import Stride
+from verify.analysis.launch import Launch, lane_map, parse_launch, request_map, thread_map
+from verify.analysis.warps import warp_reads
+from verify.portfolio import prove
+
+Index = tuple[int, ...]
+
+
+def array(text: str) -> ArrayShape:
+    found = parse_shape(text)
+    assert isinstance(found, ArrayShape)
+    return found
+
+
+def in_memory_order(shape: ArrayShape) -> list[Index]:
+    """The elements of an array, sorted by where they lie; tiles do not count."""
+    plain = replace(shape, layout=replace(shape.layout, tiles=()) if shape.layout else None)
+    elements = product(*(range(n) for n in shape.dimensions))
+    return sorted(elements, key=lambda index: position_of(plain, index))
+
+
+def made_by(launch: Launch, output: ArrayShape) -> Iterator[tuple[tuple[int, int, int, int], Index]]:
+    """((block, thread, chunk, place), element) of everything that the threads make."""
+    order = in_memory_order(output)
+    blocks = launch.blocks_for(len(order))
+    for number, element in enumerate(order):
+        rest, place = divmod(number, launch.vector)
+        rest, thread = divmod(rest, launch.threads)
+        chunk, block = divmod(rest, blocks)
+        yield (block, thread, chunk, place), element
+
+
+def reads(m: IndexingMap, element: Index) -> Iterator[tuple[Index, Index]]:
+    """(range values, operand element) of one output element."""
+    dims = {f"d{i}": v for i, v in enumerate(element)}
+    if any(v not in d.interval for v, d in zip(element, m.dims, strict=True)):
+        return
+    for values in product(*(range(v.interval.lower, v.interval.upper + 1) for v in m.ranges)):
+        at = dims | {f"s{j}": v for j, v in enumerate(values)}
+        if all(evaluate(c.expr, at) in c.interval for c in m.constraints):
+            yield values, tuple(evaluate(e, at) for e in m.results)
+
+
+def all_reads(
+    m: IndexingMap, launch: Launch, output: ArrayShape, operand: ArrayShape
+) -> dict[tuple[int, ...], dict[tuple[int, int], int]]:
+    """For every warp (block, chunk, number, range values): (lane, place) to the position that is read."""
+    found: dict[tuple[int, ...], dict[tuple[int, int], int]] = {}
+    for (block, thread, chunk, place), element in made_by(launch, output):
+        warp, lane = divmod(thread, launch.warp)
+        for values, read in reads(m, element):
+            found.setdefault((block, chunk, warp, *values), {})[lane, place] = position_of(operand, read)
+    return found
+
+
+def check(m: IndexingMap, launch: Launch, output: ArrayShape, operand: ArrayShape) -> warps.WarpReads:
+    """Compares the answer with the list of all reads."""
+    answer = warp_reads(m, launch, output, operand)
+    listed = all_reads(m, launch, output, operand)
+    pairs = [(lane, r[lane + 1, p] - at) for r in listed.values() for (lane, p), at in r.items() if (lane + 1, p) in r]
+    _agrees(answer.threads, pairs)
+    if answer.vector is not None:
+        places = [
+            (p, r[lane, p + 1] - at) for r in listed.values() for (lane, p), at in r.items() if (lane, p + 1) in r
+        ]
+        _agrees(answer.vector, places)
+    s = answer.sectors
+    in_sector = launch.sector * 8 // element_bits(operand)
+    most = max((len({at // in_sector for at in r.values()}) for r in listed.values()), default=0)
+    assert s is not None and s.seen <= most <= s.most, (s, most)
+    assert not s.exact or s.most == most
+    for r in listed.values():
+        for (lane, place), at in r.items():
+            p = lane * launch.vector + place
+            other = r.get(divmod(p + 1, launch.vector))
+            if (p + 1) % answer.contiguous and other is not None:
+                assert other == at + 1
+    return answer
+
+
+def _agrees(s: Stride, pairs: list[tuple[int, int]]) -> None:
+    assert s.verdict == "proved"
+    if not s.block:
+        assert not pairs
+    elif s.distance is None:
+        assert len({d for _, d in pairs}) > 1
+    else:
+        assert all(d == s.distance for at, d in pairs if s.block >= s.size or (at + 1) % s.block)
+
+
+SQUARE = "(d0, d1) -> ({}), domain: d0 in [0, 19], d1 in [0, 23]"
+CASES = [
+    (SQUARE.format("d0, d1"), "f32[20,24]", "f32[20,24]", "2,64", 4),
+    (SQUARE.format("d0, d1"), "f32[20,24]", "f32[20,24]", "2,64,4", 16),
+    (SQUARE.format("d0, d1"), "f32[20,24]{0,1}", "f32[20,24]", "2,64", 20),
+    (SQUARE.format("d0, d1"), "f32[20,24]{0,1}", "f32[20,24]{0,1}", "2,64", 4),
+    (SQUARE.format("d1, d0"), "f32[20,24]", "f32[24,20]", "2,96", 24),
+    (SQUARE.format("d1"), "f32[20,24]", "f32[24]", "2,64", 3),
+    (SQUARE.format("d0"), "f32[20,24]", "f32[20]", "2,64", 1),
+    (SQUARE.format("0"), "f32[20,24]", "f32[1]", "2,64", 1),
+    (SQUARE.format("d0, 23 - d1"), "f32[20,24]", "f32[20,24]", "2,64", 4),
+    (SQUARE.format("d0 + 1, d1 + 1"), "f32[20,24]", "f32[22,26]", "2,64", 6),
+    (SQUARE.format("d0, d1"), "f32[20,24]", "f32[20,24]{1,0:T(8,128)}", "2,64", 4),
+    (SQUARE.format("d0, d1"), "bf16[20,24]", "bf16[20,24]{1,0:T(8,128)(2,1)}", "2,64", 4),
+    (SQUARE.format("d0, d1"), "s4[20,24]", "s4[20,24]{1,0:E(4)}", "2,64,2", 1),
+    (SQUARE.format("d0, d1"), "f32[20,24]", "c128[20,24]", "2,48", 16),
+    ("(d0)[s0] -> (d0, s0), domain: d0 in [0, 63], s0 in [0, 9]", "f32[64]", "f32[64,10]", "2,64", 32),
+    ("(d0)[s0] -> (s0, d0), domain: d0 in [0, 63], s0 in [0, 9]", "f32[64]", "f32[10,64]", "2,64", 4),
+    ("(d0) -> (d0 - 3), domain: d0 in [3, 60]", "f32[64]", "f32[58]", "1,64", 5),
+    ("() -> ()", "f32[]", "f32[]", "1,1", 1),
+]
+
+
+@pytest.mark.parametrize(("text", "output", "operand", "shape", "most"), CASES)
+def test_warps_touch_so_many_sectors(text: str, output: str, operand: str, shape: str, most: int) -> None:
+    answer = check(parse_map(text), parse_launch(shape), array(output), array(operand))
+    assert answer.sectors is not None and answer.sectors.exact and answer.sectors.most == most
+
+
+@st.composite
+def launches(draw: st.DrawFn) -> tuple[IndexingMap, Launch, ArrayShape, ArrayShape]:
+    """A random map between small arrays, with a random launch of few threads."""
+    sizes = draw(st.lists(st.integers(1, 9), min_size=1, max_size=3))
+    results, bounds = [], []
+    for _ in range(draw(st.integers(1, 2))):
+        terms = [f"d{i} * {draw(st.integers(0, 3))}" for i in range(len(sizes))]
+        terms += [f"s0 * {draw(st.integers(0, 2))}", str(draw(st.integers(0, 3)))]
+        inner = " + ".join(terms)
+        divisor = draw(st.integers(2, 7))
+        results.append(draw(st.sampled_from([inner, f"({inner}) / {divisor}", f"({inner}) mod {divisor}"])))
+        bounds.append(3 * sum(sizes) + 9)
+    domain = [f"d{i} in [0, {n - 1}]" for i, n in enumerate(sizes)] + [f"s0 in [0, {draw(st.integers(0, 2))}]"]
+    if draw(st.booleans()):
+        domain.append(f"d0 + s0 in [{draw(st.integers(0, 1))}, {draw(st.integers(1, 9))}]")
+    dims = ", ".join(f"d{i}" for i in range(len(sizes)))
+    m = parse_map(f"({dims})[s0] -> ({', '.join(results)}), domain: {', '.join(domain)}")
+    order = ",".join(map(str, draw(st.permutations(range(len(sizes))))))
+    output = array(f"f32[{','.join(map(str, sizes))}]{{{order}}}")
+    kind = draw(st.sampled_from(["u8", "f16", "f32", "f64"]))
+    inner_order = ",".join(map(str, draw(st.permutations(range(len(results))))))
+    tile = draw(st.sampled_from(["", ":T(4)", ":T(2,4)"]))
+    operand = array(f"{kind}[{','.join(map(str, bounds))}]{{{inner_order}{tile}}}")
+    blocks = draw(st.one_of(st.none(), st.integers(1, 3)))
+    warp, vector = draw(st.sampled_from([1, 2, 4, 6, 8])), draw(st.integers(1, 3))
+    launch = Launch(draw(st.integers(1, 20)), blocks, vector, warp, draw(st.sampled_from([8, 16, 32])))
+    return m, launch, output, operand
+
+
+@settings(max_examples=60, deadline=None)
+@given(launches())
+def test_random_launches(case: tuple[IndexingMap, Launch, ArrayShape, ArrayShape]) -> None:
+    check(*case)
+
+
+@settings(max_examples=30, deadline=None)
+@given(launches())
+def test_bounds_hold_where_warps_cannot_be_listed(case: tuple[IndexingMap, Launch, ArrayShape, ArrayShape]) -> None:
+    limit = warps.MOST_POINTS
+    warps.MOST_POINTS = 0  # type: ignore[misc]
+    try:
+        check(*case)
+    finally:
+        warps.MOST_POINTS = limit  # type: ignore[misc]
+
+
+@settings(max_examples=60, deadline=None)
+@given(launches())
+def test_every_element_is_made_once_as_the_maps_say(
+    case: tuple[IndexingMap, Launch, ArrayShape, ArrayShape],
+) -> None:
+    _, launch, output, _ = case
+    expected = dict(made_by(launch, output))
+    found = {}
+    threads = thread_map(launch, output)
+    for dims in product(*(range(v.interval.count) for v in threads.dims)):
+        for (chunk, place), element in reads(threads, dims):
+            key = (dims[3], dims[0], chunk, place)
+            assert key not in found
+            found[key] = element
+    assert found == expected
+    for m in (request_map(launch, output), lane_map(launch, output)):
+        made = [e for dims in product(*(range(v.interval.count) for v in m.dims)) for _, e in reads(m, dims)]
+        assert sorted(made) == sorted(expected.values())
+
+
+LARGE = [
+    ("(d0, d1) -> (d1, d0), domain: d0 in [0, 999999], d1 in [0, 9]", "f32[1000000,10]", "f32[10,1000000]", 20),
+    ("(d0, d1) -> (d0, d1), domain: d0 in [0, 99999], d1 in [0, 99]", "f32[100000,100]", "f32[100000,100]", 4),
+    ("(d0, d1) -> (d1), domain: d0 in [0, 9999999], d1 in [0, 9]", "f32[10000000,10]", "f32[10]", 2),
+    ("(d0)[s0] -> (d0 * 3 + s0), domain: d0 in [0, 9999999], s0 in [0, 2]", "f32[10000000]", "f32[30000000]", 12),
+    ("(d0, d1) -> (d0, d1 / 7), domain: d0 in [0, 9999999], d1 in [0, 76]", "f32[10000000,77]", "f32[10000000,11]", 2),
+]
+
+
+@pytest.mark.parametrize(("text", "output", "operand", "most"), LARGE)
+def test_large_arrays_are_not_listed(text: str, output: str, operand: str, most: int) -> None:
+    answer = warp_reads(parse_map(text), Launch(256), array(output), array(operand))
+    assert answer.sectors is not None and answer.sectors.exact and answer.sectors.most == most
+    assert answer.sectors.method != "every warp looked at"
+
+
+def gather(column: str) -> IndexingMap:
+    box = "d0 in [0, 999], d1 in [0, 127]"
+    return parse_map(
+        f"(d0, d1){{rt0}} -> (rt0, d1), domain: {box}, rt0 in [0, 4999]\nruntime variables:\n"
+        f"rt0: table; (d0, d1) -> ({column}), domain: {box}"
+    )
+
+
+def test_rows_found_at_run_time_are_contiguous_inside() -> None:
+    answer = warp_reads(gather("d0"), Launch(256), array("f32[1000,128]"), array("f32[5000,128]"))
+    assert answer.sectors is not None
+    assert (answer.threads.distance, answer.sectors.most, answer.sectors.exact) == (1, 4, True)
+
+
+def test_a_row_per_thread_found_at_run_time_is_a_bound() -> None:
+    answer = warp_reads(gather("d1"), Launch(256), array("f32[1000,128]"), array("f32[5000,128]"))
+    assert answer.sectors is not None
+    assert answer.threads.distance is None and answer.threads.runtime and answer.sectors.most == 32
+
+
+def test_a_wrong_bound_is_refuted() -> None:
+    """Planted: classes that span one sector less than they do, and warps said to repeat too soon."""
+    from models.indexing_map import compose
+    from models.simplify import simplify
+    from verify.analysis.coalescing import operand_position
+
+    output, operand = array("f32[100000,10]"), array("f32[10,100000]")
+    m = parse_map("(d0, d1) -> (d1, d0), domain: d0 in [0, 99999], d1 in [0, 9]")
+    request = simplify(compose(request_map(Launch(256), output), m)).map
+    search = warps._Search(request, operand_position(request, operand) // 8, 32)
+    assert prove(search._obligation(1, 32, 1)).verdict == "proved"
+    assert prove(search._obligation(10, 3, search._span(10, 3) - 1)).verdict == "refuted"
+    assert prove(search._repeats(5, 2)).verdict == "proved"
+    assert prove(search._repeats(5, 3)).verdict == prove(search._repeats(4, 2)).verdict == "refuted"
+
+
+SHAPES = [
+    ("8,128", Launch(128, 8)), ("8,128,4", Launch(128, 8, 4)), ("threads=128", Launch(128)),
+    ("vector=2, threads=64", Launch(64, None, 2)), ("blocks=3,threads=5,unroll=2", Launch(5, 3, 2)),
+]  # fmt: skip
+WRONG = [
+    ("128", "BLOCKS,THREADS"), ("1,2,3,4", "BLOCKS,THREADS"), ("8,x", "positive number"), ("8,0", "positive number"),
+    ("blocks=8", "number of threads"), ("threads=8,threads=9", "twice"), ("thread=8", "expected blocks="),
+    ("threads=8,4", "expected blocks="), ("8,-1", "positive number"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "launch"), SHAPES)
+def test_launch_shapes_as_text(text: str, launch: Launch) -> None:
+    assert parse_launch(text) == launch
+
+
+@pytest.mark.parametrize(("text", "said"), WRONG)
+def test_wrong_launch_shapes_are_refused(text: str, said: str, tmp_path: Path) -> None:
+    from verify.commands.analyze import command
+
+    with pytest.raises(ValueError, match=said):
+        parse_launch(text)
+    path = tmp_path / "m.hlo"
+    path.write_text("HloModule m\nENTRY e {\n  ROOT p = f32[2] parameter(0)\n}\n")
+    done = CliRunner().invoke(command, [str(path), "--launch", text])
+    assert done.exit_code == 2 and "--launch" in done.output and "Traceback" not in done.output
+
+
+def test_the_command_needs_a_launch_for_warps(tmp_path: Path) -> None:
+    from verify.commands.analyze import command
+
+    path = tmp_path / "m.hlo"
+    path.write_text("HloModule m\nENTRY e {\n  ROOT p = f32[2] parameter(0)\n}\n")
+    for option in (["--warp", "16"], ["--sector", "64"], ["--launch", "1,2", "--warp", "0"]):
+        assert CliRunner().invoke(command, [str(path), *option]).exit_code == 2
+
+
+TRANSPOSED = """HloModule m
+ENTRY e {
+  p0 = f32[64,64] parameter(0)
+  ROOT t = f32[64,64] transpose(p0), dimensions={1,0}
+}"""
+
+
+def test_the_command_tells_how_warps_read(tmp_path: Path) -> None:
+    from verify.commands.analyze import command
+
+    path = tmp_path / "m.hlo"
+    path.write_text(TRANSPOSED)
+    arguments = [str(path), "--instruction", "t", "--launch", "blocks=4,threads=128"]
+    told = CliRunner().invoke(command, arguments)
+    assert told.exit_code == 0
+    assert told.output.splitlines()[1:] == [
+        "  output 0 by 4 blocks of 128 threads, 1 element each, 8 times: "
+        "(th_x, th_y, th_z, bl_x, bl_y, bl_z)[chunk_id, unroll_id] -> "
+        "(th_x / 64 + bl_x * 2 + chunk_id * 8, th_x mod 64), domain: th_x in [0, 127], th_y in [0, 0], "
+        "th_z in [0, 0], bl_x in [0, 3], bl_y in [0, 0], bl_z in [0, 0], chunk_id in [0, 7], unroll_id in [0, 0]",
+        "  output 0 <- operand 0 p0: reads 4096 of 4096 elements (100.0%), each by 1 output elements on average; "
+        "enumeration",
+        "    map 0: (d0, d1) -> (d1, d0), domain: d0 in [0, 63], d1 in [0, 63]",
+        "      along dimension 1: 64 elements apart (proved)",
+        "      along dimension 0: contiguous (proved)",
+        "      by thread: (th_x, th_y, th_z, bl_x, bl_y, bl_z)[chunk_id, unroll_id] -> "
+        "(th_x mod 64, th_x / 64 + bl_x * 2 + chunk_id * 8), domain: th_x in [0, 127], th_y in [0, 0], "
+        "th_z in [0, 0], bl_x in [0, 3], bl_y in [0, 0], bl_z in [0, 0], chunk_id in [0, 7], unroll_id in [0, 0]",
+        "      neighbouring threads: 64 elements apart (proved)",
+        "      a warp of 32 touches at most 32 sectors of 32 bytes (reached; counting); elements side by side need 4",
+    ]
+    data = json.loads(CliRunner().invoke(command, [*arguments, "--format", "json"]).output)["instructions"][0]
+    assert data["launch"]["outputs"][0]["chunks"] == 8
+    threads = data["operands"][0]["maps"][0]["threads"]
+    assert threads["neighbours"]["distance"] == 64 and threads["side_by_side"] == 1
+    assert threads["sectors"] == {
+        "most": 32, "seen": 32, "exact": True, "best": 4, "method": "counting", "engines": [],
+    }  # fmt: skip

@@ -1,0 +1,143 @@
+"""Launch shapes: which thread of a GPU kernel makes which output elements.
+
+As XLA's loop emitter distributes them: the output's elements are numbered in the order of its dimensions in memory, and
+thread th_x of block bl_x makes, for every chunk and every place in the vector, the element
+
+    ((bl_x + chunk_id * blocks) * threads + th_x) * vector + unroll_id
+
+as far as there are so many. Tiles of the output's layout do not matter for the numbering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from models.expr import Const, Expr, Var, substitute
+from models.hlo.shape import ArrayShape
+from models.indexing_map import Constraint, IndexingMap, Variable, dim, rng
+from models.interval import Interval
+from models.physical import physical_dimensions, physical_order
+from models.tiling import delinearize
+
+WARP: Final = 32
+"""Threads that read together."""
+SECTOR: Final = 32
+"""Bytes that memory moves at once."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """`blocks` of `threads` threads (None: as many as one chunk needs), each making `vector` elements at a time.
+
+    `warp` threads read together, from sectors of memory of `sector` bytes. All at least 1.
+    """
+
+    threads: int
+    blocks: int | None = None
+    vector: int = 1
+    warp: int = WARP
+    sector: int = SECTOR
+
+    def __post_init__(self) -> None:
+        for name in ("threads", "blocks", "vector", "warp", "sector"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"a launch needs at least one of {name}, not {value}")
+
+    def blocks_for(self, elements: int) -> int:
+        """The number of blocks for an output of so many elements."""
+        return self.blocks or max(1, -(-elements // (self.threads * self.vector)))
+
+    def chunks_for(self, elements: int) -> int:
+        """How often each block goes on to further elements."""
+        return max(1, -(-elements // (self.blocks_for(elements) * self.threads * self.vector)))
+
+
+_ORDER: Final = ("blocks", "threads", "vector")
+_NAMES: Final = {"blocks": "blocks", "threads": "threads", "vector": "vector", "unroll": "vector"}
+
+
+def parse_launch(text: str, warp: int = WARP, sector: int = SECTOR) -> Launch:
+    """`8,128`, `8,128,4` (blocks, threads, vector), or the same by names in any order: `threads=128,vector=4`.
+
+    Raises ValueError with what was expected.
+    """
+    words = [w.strip() for w in text.split(",")]
+    named = [w.partition("=") for w in words]
+    found: dict[str, int] = {}
+    if not any(sign for _, sign, _ in named):
+        if not 2 <= len(words) <= len(_ORDER):
+            raise ValueError(f"{text!r} is no launch: expected BLOCKS,THREADS or BLOCKS,THREADS,VECTOR")
+        named = [(name, "=", w) for name, w in zip(_ORDER, words, strict=False)]
+    for key, sign, value in named:
+        name = _NAMES.get(key.strip())
+        if name is None or not sign:
+            raise ValueError(f"{text!r} is no launch: expected blocks=, threads=, vector= (or unroll=), not {key!r}")
+        if name in found:
+            raise ValueError(f"{text!r} is no launch: {name} is given twice")
+        if not value.strip().isdecimal() or int(value) < 1:
+            raise ValueError(f"{text!r} is no launch: {name} is a positive number, not {value.strip()!r}")
+        found[name] = int(value)
+    if "threads" not in found:
+        raise ValueError(f"{text!r} is no launch: the number of threads of a block is missing")
+    return Launch(found["threads"], found.get("blocks"), found.get("vector", 1), warp, sector)
+
+
+def thread_map(launch: Launch, output: ArrayShape) -> IndexingMap:
+    """(th_x, th_y, th_z, bl_x, bl_y, bl_z)[chunk_id, unroll_id] -> (output element), as XLA writes it."""
+    blocks = launch.blocks_for(output.elements)
+    sizes = (launch.threads, 1, 1, blocks, 1, 1)
+    names = ("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z")
+    inner = ((launch.chunks_for(output.elements), "chunk_id"), (launch.vector, "unroll_id"))
+    number = ((dim(3) + rng(0) * blocks) * launch.threads + dim(0)) * launch.vector + rng(1)
+    return IndexingMap(
+        tuple(Variable(Interval.of_size(n), name) for n, name in zip(sizes, names, strict=True)),
+        _element(number, output),
+        tuple(Variable(Interval.of_size(n), name) for n, name in inner),
+        constraints=(Constraint(number, Interval.of_size(output.elements)),),
+    )
+
+
+def request_map(launch: Launch, output: ArrayShape) -> IndexingMap:
+    """(..., p) -> (output element) for the p-th of the elements that a warp makes together, thread by thread.
+
+    In front are the numbers that tell the warps apart: one where whole warps fill the blocks, else the block (counting
+    on from chunk to chunk) and the warp in it. The elements that a warp makes follow each other.
+    """
+    place = launch.warp * launch.vector
+    return _requests(launch, output, (place,), Var("p"))
+
+
+def lane_map(launch: Launch, output: ArrayShape) -> IndexingMap:
+    """The same with p as the thread's number in its warp and the place in its vector: (..., lane, place)."""
+    return _requests(launch, output, (launch.warp, launch.vector), Var("lane") * launch.vector + Var("place"))
+
+
+def _requests(launch: Launch, output: ArrayShape, sizes: Sequence[int], place: Expr) -> IndexingMap:
+    elements = output.elements
+    together, a_block = launch.warp * launch.vector, launch.threads * launch.vector
+    if launch.threads % launch.warp:
+        outer: tuple[int, ...] = (-(-elements // a_block), -(-launch.threads // launch.warp))
+        base: Expr = dim(0) * a_block + dim(1) * together
+    else:
+        outer = (-(-elements // together),)
+        base = dim(0) * together
+    inner = dict(zip(("p",) if len(sizes) == 1 else ("lane", "place"), range(len(outer), 8), strict=False))
+    place = substitute(place, {name: dim(i) for name, i in inner.items()})
+    number = base + place
+    limits = [Constraint(number, Interval.of_size(elements))]
+    if len(outer) == 2:
+        limits.append(Constraint(dim(1) * together + place, Interval.of_size(a_block)))
+    variables = tuple(Variable(Interval.of_size(n)) for n in (*outer, *sizes))
+    return IndexingMap(variables, _element(number, output), constraints=tuple(limits))
+
+
+def _element(number: Expr, output: ArrayShape) -> tuple[Expr, ...]:
+    """The logical index of the element with a number."""
+    if not output.elements:
+        return (Const(0),) * output.rank
+    physical = delinearize(number, physical_dimensions(output))
+    order = physical_order(output)
+    return tuple(physical[order.index(i)] for i in range(output.rank))

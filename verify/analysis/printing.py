@@ -1,0 +1,168 @@
+"""Analyses as JSON data and as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from models.expr import to_text
+from models.map_text import print_map
+from verify.analysis.coalescing import Stride
+from verify.analysis.launch import Launch
+from verify.analysis.propagation import is_exact
+from verify.analysis.report import InstructionAnalysis, MapAnalysis, OperandAnalysis
+from verify.analysis.utilization import Utilization
+from verify.analysis.warps import Sectors, WarpReads
+
+
+def as_json(found: InstructionAnalysis) -> dict[str, Any]:
+    """One instruction as JSON data."""
+    return {
+        "computation": found.computation, "instruction": found.instruction, "opcode": found.opcode,
+        "reason": found.reason or None, "launch": _launch_json(found),
+        "operands": [_operand_json(o) for o in found.operands],
+    }  # fmt: skip
+
+
+def _launch_json(found: InstructionAnalysis) -> dict[str, Any] | None:
+    launch = found.launch
+    if launch is None:
+        return None
+    return {
+        "threads": launch.threads, "vector": launch.vector, "warp": launch.warp, "sector_bytes": launch.sector,
+        "outputs": [
+            {
+                "output": o.output, "elements": o.elements, "blocks": o.blocks, "chunks": o.chunks,
+                "map": print_map(o.map),
+            }
+            for o in found.launches
+        ],
+    }  # fmt: skip
+
+
+def _operand_json(o: OperandAnalysis) -> dict[str, Any]:
+    u = o.utilization
+    return {
+        "output": o.output, "operand": o.operand, "position": list(o.position), "name": o.name, "kind": o.kind,
+        "elements": u.total, "elements_read": u.elements, "pairs": u.pairs, "exact": u.exact, "method": u.method,
+        "reason": u.reason or None, "equal_maps_dropped": o.equal, "undecided": list(o.undecided),
+        "maps": [_map_json(m) for m in o.maps],
+    }  # fmt: skip
+
+
+def _map_json(m: MapAnalysis) -> dict[str, Any]:
+    return {
+        "map": print_map(m.map), "reason": m.reason or None,
+        "contained_in": list(m.within), "contained_engines": list(m.engines),
+        "strides": [_stride_json(s) for s in m.strides],
+        "threads": None if m.warps is None else _warps_json(m, m.warps),
+        "tile": None if m.tile is None else {
+            "exact": is_exact(m.tile),
+            "dimensions": [
+                {
+                    "offset": to_text(d.offset), "size": d.size, "stride": d.stride, "exact": d.exact,
+                    "enclosing": d.enclosing, "engines": list(d.engines),
+                }
+                for d in m.tile
+            ],
+        },
+    }  # fmt: skip
+
+
+def _stride_json(s: Stride) -> dict[str, Any]:
+    return {
+        "dimension": s.dimension, "size": s.size, "distance": s.distance, "block": s.block, "runtime": s.runtime,
+        "verdict": s.verdict, "engines": list(s.engines),
+    }  # fmt: skip
+
+
+def _warps_json(m: MapAnalysis, w: WarpReads) -> dict[str, Any]:
+    def distance(s: Stride) -> dict[str, Any]:
+        return {key: value for key, value in _stride_json(s).items() if key != "dimension"}
+
+    s = w.sectors
+    return {
+        "map": None if m.by_thread is None else print_map(m.by_thread),
+        "neighbours": distance(w.threads), "vector": None if w.vector is None else distance(w.vector),
+        "side_by_side": w.contiguous,
+        "sectors": None if s is None else {
+            "most": s.most, "seen": s.seen, "exact": s.exact, "best": s.best, "method": s.method,
+            "engines": list(s.engines),
+        },
+        "reason": w.reason or None,
+    }  # fmt: skip
+
+
+def as_lines(found: InstructionAnalysis) -> Iterator[str]:
+    """One instruction as lines of text."""
+    yield f"{found.instruction} ({found.opcode} in {found.computation})"
+    if found.reason:
+        yield f"  unknown: {found.reason}"
+    for launched in found.launches:
+        assert found.launch is not None
+        shape = f"{_count(launched.blocks, 'block')} of {_count(found.launch.threads, 'thread')}"
+        each = f"{_count(found.launch.vector, 'element')} each" + (
+            "" if launched.chunks == 1 else f", {launched.chunks} times"
+        )
+        yield f"  output {launched.output} by {shape}, {each}: {print_map(launched.map).splitlines()[0]}"
+    for o in found.operands:
+        inside = f"{{{','.join(map(str, o.position))}}}" if o.position else ""
+        yield f"  output {o.output} <- operand {o.operand}{inside} {o.name}: {_used(o.utilization)}"
+        for why in o.undecided:
+            yield f"    some of the maps may be equal: {why}"
+        for k, m in enumerate(o.maps):
+            yield from _map_lines(k, m, found.launch)
+
+
+def _map_lines(k: int, m: MapAnalysis, launch: Launch | None) -> Iterator[str]:
+    yield f"    map {k}: {print_map(m.map).splitlines()[0]}"
+    if m.within:
+        others = f"map {m.within[0]}" if len(m.within) == 1 else f"maps {', '.join(map(str, m.within))} together"
+        yield f"      all of it is read through {others} too (proved)"
+    for s in m.strides:
+        yield f"      along dimension {s.dimension}: {s.words} ({s.verdict})"
+    if m.warps is not None and launch is not None:
+        yield from _warp_lines(m, m.warps, launch)
+    if m.reason:
+        yield f"      distances unknown: {m.reason}"
+    if m.tile is not None:
+        dims = " x ".join(f"[{d}]" for d in m.tile)
+        proved = "proved" if all(d.enclosing == "proved" for d in m.tile) else "not proved"
+        what = "exact" if is_exact(m.tile) else "enclosing"
+        yield f"      tile ({what}, {proved}): {dims or 'the scalar'}"
+
+
+def _warp_lines(m: MapAnalysis, w: WarpReads, launch: Launch) -> Iterator[str]:
+    if m.by_thread is not None:
+        yield f"      by thread: {print_map(m.by_thread).splitlines()[0]}"
+    yield f"      neighbouring threads: {w.threads.words} ({w.threads.verdict})"
+    if w.vector is not None:
+        yield f"      within a thread's vector: {w.vector.words} ({w.vector.verdict})"
+    if w.sectors is None:
+        yield f"      sectors of a warp unknown: {w.reason}"
+    elif not w.sectors.most:
+        yield "      no warp reads through this map"
+    else:
+        yield f"      a warp of {launch.warp} touches {_sectors(w.sectors, launch)}"
+
+
+def _sectors(s: Sectors, launch: Launch) -> str:
+    how = f"{s.method}, {' and '.join(s.engines)}" if s.engines else s.method
+    seen = "reached" if s.exact else f"a bound; {s.seen} seen"
+    side = "; elements side by side need 1" if s.best == 1 else f"; elements side by side need {s.best}"
+    return f"at most {_count(s.most, 'sector')} of {_count(launch.sector, 'byte')} ({seen}; {how}){side}"
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def _used(u: Utilization) -> str:
+    if u.elements is None:
+        return f"unknown: {u.reason}"
+    share = u.share
+    percent = "" if share is None else f" ({float(share):.1%})"
+    bound = "" if u.exact else "at most "
+    times = u.reads_per_element
+    often = f", each by {float(times):.4g} output elements on average" if times is not None else ""
+    return f"reads {bound}{u.elements} of {u.total} elements{percent}{often}; {u.method}"

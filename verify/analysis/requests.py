@@ -1,0 +1,72 @@
+"""What the places of a warp read, by evaluation: the map as a loop over the places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any
+
+from models.errors import NotModelled
+from models.expr import Expr
+from models.indexing_map import IndexingMap
+from models.interpreter.maps import points as points_of
+from models.interpreter.maps import python_text
+
+
+class Requests:
+    """An expression over a map, evaluated for all values of one dim at once.
+
+    What runtime variables read is made up, one number per element and contents; a variable whose index is not known, or
+    is looked up by another, has no value, and then nothing is read.
+    """
+
+    def __init__(self, m: IndexingMap, value: Expr, place: int) -> None:
+        self._m, self._place = m, place
+        self._known = all(v.index is not None and not v.index.runtime for v in m.runtime)
+        self._loop = _loop(m, value, place)
+
+    def at(self, others: Sequence[int], contents: int = 0) -> dict[int, int]:
+        """Value by place, where the other dims and the range variables have these values. Places outside of the domain
+        are left out. Raises NotModelled where a divisor is zero."""
+        if not self._known:
+            return {}
+        try:
+            return self._loop(*others, lambda k, *at: self._held(k, at, contents))
+        except ZeroDivisionError as error:
+            raise NotModelled("a divisor that is zero") from error
+
+    def _held(self, k: int, at: tuple[int, ...], contents: int) -> int:
+        v = self._m.runtime[k]
+        assert v.index is not None
+        dims, ranges = at[: len(self._m.dims)], at[len(self._m.dims) :]
+        own = ranges[: len(v.index.ranges)]
+        for found, element, _ in points_of(v.index, dims):
+            if found == own:
+                whole = [w.interval for w in self._m.runtime if w.provider == v.provider]
+                low, high = min(i.lower for i in whole), max(i.upper for i in whole)
+                held = Random(repr((v.provider, element, contents))).randint(low, high)
+                return max(v.interval.lower, min(held, v.interval.upper))
+        return v.interval.lower
+
+
+def _loop(m: IndexingMap, value: Expr, place: int) -> Callable[..., dict[int, int]]:
+    """A Python function of the other dims, the range variables and `read`, made from the expressions as they stand."""
+    names = [n for n, _ in m.intervals() if not n.startswith("rt")]
+    own = f"d{place}"
+    interval = m.dims[place].interval
+    lines = [f"def at({', '.join([*(n for n in names if n != own), 'read'])}):", "  found = {}"]
+    lines.append(f"  for {own} in range({interval.lower}, {interval.upper + 1}):")
+    body: list[str] = []
+    for k in range(len(m.runtime)):
+        body.append(f"rt{k} = read({k}, {', '.join(names)})")
+    for n, c in enumerate(m.constraints):
+        steps, (name,) = python_text([c.expr], f"c{n}_")
+        body += [*steps, f"if not {c.interval.lower} <= {name} <= {c.interval.upper}: continue"]
+    steps, (name,) = python_text([value], "t")
+    body += [*steps, f"found[{own}] = {name}"]
+    lines += [f"    {line}" for line in body]
+    lines.append("  return found")
+    scope: dict[str, Any] = {}
+    exec(compile("\n".join(lines), "<requests>", "exec"), {"max": max, "min": min, "range": range}, scope)
+    made: Callable[..., dict[int, int]] = scope["at"]
+    return made
