@@ -194,3 +194,23 @@ def test_a_planted_change_of_a_map_builder_is_noticed_in_a_child_only() -> None:
     assert [name for _, name, _ in score.caught] == ["ops"]
     assert "mutant score 100.0%" in mutants.lines(score)[-1]
     assert not run_chunk("ops", 1, 1, 20).failures
+
+
+def test_a_changed_condition_of_a_rule_is_refuted_or_proved_to_be_right() -> None:
+    from verify.fuzz import mutants
+    from verify.fuzz.reach import Reach
+
+    chosen = [s for s in mutants.all_sites(["specs/rules/order.rules"]) if s.function == "min-of-less"]
+    assert [s.change for s in chosen] == ["x <= y is left out", "x <= y: <= becomes <"]
+    score = mutants.run(chosen, Reach())
+    assert [name for _, name, _ in score.caught] == ["the prover of rules: refuted"]
+    assert [reason for _, reason in score.equivalent] == ["the changed rule is proved"]
+
+
+def test_every_change_listed_as_equivalent_is_one_and_has_a_reason() -> None:
+    from verify.fuzz import mutants
+    from verify.fuzz.equivalent import known_equivalent
+
+    listed = known_equivalent()
+    assert not set(listed) - {s.key for s in mutants.all_sites()}, "listed, but no longer in the source"
+    assert all(listed.values())

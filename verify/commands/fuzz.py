@@ -29,6 +29,7 @@ from verify.fuzz.targets import MODULES
 @click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler (tcp://host:port).")
 @click.option("--mutants", is_flag=True, help="Plant errors and count which of them are noticed.")
 @click.option("--sample", type=click.IntRange(1), help="So many mutants, drawn at random; default all.")
+@click.option("--with-equivalent", is_flag=True, help="Try the mutants too that are listed as equivalent.")
 @click.option("--file", "files", multiple=True, metavar="FILE", help="Mutants of this file only (again for more).")
 @click.option("--report", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Print a campaign, "
     "run nothing.")
@@ -36,7 +37,7 @@ def command(
     targets: tuple[str, ...], state: Path | None, seconds: float | None, examples: int | None, seed: int | None,
         jobs: int,
     report: Path | None, mutants: bool, sample: int | None, files: tuple[str, ...],
-    cluster: str | None,
+    cluster: str | None, with_equivalent: bool,
 ) -> int:  # fmt: skip
     """Try random maps, rules, obligations, operations, layouts, modules and texts against what must hold of them.
 
@@ -53,7 +54,7 @@ def command(
             click.echo(line)
         return int(Exit.OK)
     if mutants:
-        return _mutants(sample, files, seed or 0, examples or 150, jobs or os.cpu_count() or 1, seconds)
+        return _mutants(sample, files, seed or 0, jobs or os.cpu_count() or 1, seconds, with_equivalent)
     chosen = targets or _runnable()
     _importable(chosen)
     folder = state or Path(mkdtemp(prefix="hloproof-fuzz-"))
@@ -97,14 +98,14 @@ def _cluster(address: str) -> tuple[Callable[[int], Executor], int]:
 
 
 def _mutants(
-    count: int | None, files: tuple[str, ...], seed: int, examples: int, jobs: int, seconds: float | None
+    count: int | None, files: tuple[str, ...], seed: int, jobs: int, seconds: float | None, with_equivalent: bool
 ) -> int:
     """Prints the score; refuted when it is under 98%."""
     from verify.fuzz import mutants
 
-    unknown = [f for f in files if f not in mutants.WATCHED]
+    unknown = [f for f in files if f not in mutants.watched()]
     if unknown:
-        raise click.ClickException(f"no mutants are made of {unknown[0]}; known: {', '.join(mutants.WATCHED)}")
+        raise click.ClickException(f"no mutants are made of {unknown[0]}; known: {', '.join(mutants.watched())}")
     chosen = mutants.sample(count, seed, files or None)
 
     def show(score: mutants.Score, total: int) -> None:
@@ -114,7 +115,7 @@ def _mutants(
     reach = mutants.explored(seed, {s.file for s in chosen}, jobs)
     for failing in reach.failing:
         click.echo(f"fails without an error planted: {failing}", err=True)
-    score = mutants.run(chosen, reach, seed, jobs=jobs, total=seconds, show=display)
+    score = mutants.run(chosen, reach, seed, jobs=jobs, total=seconds, show=display, equivalent_too=with_equivalent)
     for line in mutants.lines(score):
         click.echo(line)
     return int(Exit.OK if score.percent >= 98 else Exit.REFUTED)

@@ -22,10 +22,12 @@ from multiprocessing import get_context
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
+from verify.claim import Verdict
 from verify.fuzz.chunk import examine
 from verify.fuzz.equivalent import known_equivalent
 from verify.fuzz.mutation import Site, mutated, sites
 from verify.fuzz.reach import ROOT, Reach, explore, forget
+from verify.fuzz.rule_mutants import judged, rule_files, rule_sites
 from verify.fuzz.target import Failure
 from verify.fuzz.targets import target as find_target
 
@@ -87,6 +89,10 @@ MOST: Final = 150
 SECONDS_PER_EXAMPLE: Final = 15
 """An example that takes longer with an error planted has noticed it; the slowest takes two."""
 
+IMPOSSIBLE, SURVIVED, PROVED = "!", "-", "="
+"""What a child answers besides the name of what noticed the error."""
+
+
 @dataclass(slots=True)
 class Score:
     """Mutants by what became of them. Seconds are those until the error was noticed."""
@@ -111,13 +117,20 @@ class Score:
 
 
 def all_sites(files: Sequence[str] | None = None) -> list[Site]:
-    """Every site of the watched files that exist, or of some of them."""
+    """Every site of the watched files and of the simplifier's rules, or of some files."""
     found: list[Site] = []
-    for file in files or WATCHED:
-        path = ROOT / file
-        if path.is_file():
-            found += sites(file, path.read_text(encoding="utf-8"))
+    for file in files or watched():
+        found += rule_sites(file) if _is_rule(file) else sites(file, (ROOT / file).read_text(encoding="utf-8"))
     return found
+
+
+def watched() -> tuple[str, ...]:
+    """Every file that errors are planted in."""
+    return WATCHED + rule_files()
+
+
+def _is_rule(file: str) -> bool:
+    return file.endswith(".rules")
 
 
 def plant(site: Site) -> None:
@@ -177,17 +190,25 @@ def notice(examples: Sequence[tuple[str, str]]) -> str | None:
     return None
 
 
+def _noticed(site: Site, examples: Sequence[tuple[str, str]]) -> str:
+    try:
+        plant(site)
+    except Exception:
+        return IMPOSSIBLE
+    forget()
+    return notice(examples) or SURVIVED
+
+
+def _judged(site: Site) -> str:
+    verdict = judged(site)
+    return PROVED if verdict is Verdict.PROVED else f"the prover of rules: {verdict}"
+
+
 def _child(site: Site, examples: Sequence[tuple[str, str]], out: int) -> None:
     """Never returns."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        try:
-            plant(site)
-        except Exception:
-            os.write(out, b"!")
-            os._exit(0)
-        forget()
-        answer = notice(examples) or "-"
+        answer = _judged(site) if _is_rule(site.file) else _noticed(site, examples)
     except BaseException as error:
         answer = f"crash ({type(error).__name__})"
     os.write(out, answer.encode())
@@ -197,6 +218,9 @@ def _child(site: Site, examples: Sequence[tuple[str, str]], out: int) -> None:
 def explored(seed: int, files: Collection[str], jobs: int, counts: dict[str, int] = EXAMPLES) -> Reach:
     """Examples of all targets, with the lines of these files that they run."""
     reach = Reach()
+    files = [f for f in files if not _is_rule(f)]
+    if not files:
+        return reach
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
         for traced in explore(counts, seed, files, pool):
             reach.add(traced)
@@ -222,7 +246,7 @@ def run(
     the sites that were not begun are not tried. Those listed as equivalent are tried only if `equivalent_too`."""
     for name in {name for name, _ in reach.examples}:
         find_target(name)
-    for file in {s.file for s in chosen}:
+    for file in {s.file for s in chosen if not _is_rule(s.file)}:
         import_module(file.removesuffix(".py").replace("/", "."))
     score, excused = Score(), {} if equivalent_too else known_equivalent()
     waiting = list(reversed(chosen))
@@ -237,8 +261,8 @@ def run(
             if reason is not None:
                 score.equivalent.append((site, reason))
                 continue
-            examples = examples_for(reach, site, seed)
-            if not examples:
+            examples = [] if _is_rule(site.file) else examples_for(reach, site, seed)
+            if not examples and not _is_rule(site.file):
                 score.unreached.append(site)
                 continue
             reading, writing = os.pipe()
@@ -262,9 +286,11 @@ def run(
             os.waitpid(pid, 0)
             os.close(reading)
             del running[reading]
-            if answer == "!":
+            if answer == IMPOSSIBLE:
                 score.impossible.append(site)
-            elif answer == "-":
+            elif answer == PROVED:
+                score.equivalent.append((site, "the changed rule is proved"))
+            elif answer == SURVIVED:
                 score.survived.append(site)
             else:
                 score.caught.append((site, answer, spent))
@@ -286,7 +312,8 @@ def lines(score: Score) -> list[str]:
     out = [f"survived: {site}" for site in score.survived]
     out += [f"not reached: {site}" for site in score.unreached]
     out += [f"not planted: {site}" for site in score.impossible]
-    out += [f"equivalent: {site}: {reason}" for site, reason in score.equivalent]
+    reasons = Counter(reason for _, reason in score.equivalent)
+    out += [f"equivalent: {count}, because {reason}" for reason, count in reasons.items()]
     by = Counter(name for _, name, _ in score.caught)
     times = sorted(seconds for _, _, seconds in score.caught)
     for name, count in sorted(by.items()):
