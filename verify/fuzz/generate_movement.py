@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from verify.fuzz.operation_text import Draw, braces, extent, one, shape, sizes
+from verify.fuzz.operation_text import Draw, boxes, braces, extent, one, shape, sizes
 
 
 @st.composite
@@ -38,7 +38,7 @@ def copy(draw: Draw) -> str:
 
 @st.composite
 def broadcast(draw: Draw) -> str:
-    result = draw(sizes())
+    result = draw(boxes())
     chosen = draw(st.lists(st.sampled_from(range(len(result))), unique=True)) if result else []
     return one(shape(result), "broadcast", [shape([result[d] for d in chosen])], f"dimensions={braces(chosen)}")
 
@@ -65,25 +65,25 @@ def _grouped(draw: Draw, factors: Sequence[int]) -> list[int]:
 
 @st.composite
 def transpose(draw: Draw) -> str:
-    dims = draw(sizes())
+    dims = draw(boxes())
     order = draw(st.permutations(range(len(dims))))
     return one(shape([dims[p] for p in order]), "transpose", [shape(dims)], f"dimensions={braces(order)}")
 
 
 @st.composite
 def reverse(draw: Draw) -> str:
-    dims = draw(sizes(minimum=1))
+    dims = draw(boxes(minimum=1))
     chosen = draw(st.lists(st.sampled_from(range(len(dims))), unique=True))
     return one(shape(dims), "reverse", [shape(dims)], f"dimensions={braces(chosen)}")
 
 
 @st.composite
 def slice_(draw: Draw) -> str:
-    dims, result, bounds = draw(sizes()), [], []
+    dims, result, bounds = draw(boxes()), [], []
     for n in dims:
-        start = draw(st.integers(0, n))
-        limit = draw(st.integers(start, n))
-        stride = draw(st.integers(1, 3))
+        start = draw(st.sampled_from((0, 0, min(1, n), min(2, n), draw(st.integers(0, n)))))
+        limit = draw(st.sampled_from((n, n, max(start, n - 1), draw(st.integers(start, n)))))
+        stride = draw(st.integers(1, 4))
         bounds.append(f"[{start}:{limit}:{stride}]")
         result.append(-(-(limit - start) // stride))
     return one(shape(result), "slice", [shape(dims)], f"slice={braces(bounds)}")
@@ -91,12 +91,15 @@ def slice_(draw: Draw) -> str:
 
 @st.composite
 def pad(draw: Draw) -> str:
-    dims, result, padding = draw(sizes(maximum=3)), [], []
+    dims, result, padding = draw(boxes(maximum=3, most=20)), [], []
+    most = 4 - len(dims) if len(dims) < 3 else 1
     for n in dims:
-        interior = draw(st.integers(0, 2))
+        interior = draw(st.integers(0, most))
         full = n + max(0, n - 1) * interior
-        low = draw(st.integers(-min(3, full), 3))
-        high = draw(st.integers(-min(3, full + low), 3)) if full + low > 0 else draw(st.integers(-(full + low), 3))
+        # Low edges that crop more than there is are made good by the high one.
+        low = draw(st.integers(-min(most + 1, full + 1), most))
+        least = max(-most - 1, -(full + low))
+        high = draw(st.integers(least, max(least, most)))
         padding.append(f"{low}_{high}_{interior}")
         result.append(full + low + high)
     return one(shape(result), "pad", [shape(dims), shape([])], f"padding={'x'.join(padding)}" if dims else "padding=")
@@ -104,7 +107,7 @@ def pad(draw: Draw) -> str:
 
 @st.composite
 def concatenate(draw: Draw) -> str:
-    dims = draw(sizes(minimum=1, maximum=3))
+    dims = draw(boxes(minimum=1, maximum=3, most=12))
     axis = draw(st.integers(0, len(dims) - 1))
     parts = draw(st.lists(extent, min_size=1, max_size=4))
     operands = [shape([*dims[:axis], n, *dims[axis + 1 :]]) for n in parts]

@@ -24,6 +24,19 @@ def sizes(minimum: int = 0, maximum: int = 4, of: st.SearchStrategy[int] = exten
     return st.lists(of, min_size=minimum, max_size=maximum)
 
 
+@st.composite
+def boxes(draw: Draw, minimum: int = 0, maximum: int = 4, most: int = 48) -> list[int]:
+    """Sizes of at most `most` elements together, larger ones in low ranks; one box in sixteen has no elements."""
+    found, left = list[int](), most
+    for _ in range(draw(st.integers(minimum, maximum))):
+        found.append(draw(st.sampled_from([n for n in (1, 2, 2, 3, 3, 4, 5, 6, 7, 9) if n <= left])))
+        left //= found[-1]
+    if found and draw(st.integers(0, 15)) == 0:
+        found[draw(st.integers(0, len(found) - 1))] = 0
+    order: list[int] = draw(st.permutations(found))
+    return order
+
+
 def shape(dimensions: Sequence[int], kind: str = "f32") -> str:
     return f"{kind}[{','.join(map(str, dimensions))}]"
 
