@@ -81,7 +81,9 @@ def to_scalar(from_sizes: Sequence[int]) -> IndexingMap:
 
 def whole(from_sizes: Sequence[int], to_sizes: Sequence[int]) -> IndexingMap:
     """(d0, ...)[s0, ...] -> (s0, ...): every element goes with every element."""
-    return IndexingMap(boxed(from_sizes), tuple(rng(j) for j in range(len(to_sizes))), boxed(to_sizes))
+    ranges = RangeVariables()
+    results = tuple(ranges.new(n) for n in to_sizes)
+    return IndexingMap(boxed(from_sizes), results, ranges.done())
 
 
 def one(operand: int, kind: Kind, m: IndexingMap, position: tuple[int, ...] = ()) -> OperandMaps:
@@ -106,6 +108,11 @@ def times(e: Expr, factor: int) -> Expr:
 def divided(e: Expr, divisor: int) -> Expr:
     """e floordiv divisor, without a divisor that is one."""
     return e // divisor if divisor != 1 else e
+
+
+def remainder(e: Expr, divisor: int) -> Expr:
+    """e mod divisor; 0 where the divisor is one."""
+    return e % divisor if divisor != 1 else Const(0)
 
 
 def total(terms: Iterable[Expr]) -> Expr:

@@ -23,6 +23,7 @@ from models.indexing.box import (
     divided,
     one,
     plus,
+    remainder,
     sizes,
     times,
     total,
@@ -92,7 +93,7 @@ def all_gather_output_to_input(op: Operation, output: int) -> tuple[OperandMaps,
     group = _ratio(box[axis], own[axis], op)
     if group == 1:
         return (one(operand, "moves", identity(box)),)
-    results = tuple(dim(i) % own[axis] if i == axis else dim(i) for i in range(len(box)))
+    results = tuple(remainder(dim(i), own[axis]) if i == axis else dim(i) for i in range(len(box)))
     return (one(operand, "moves", _from(IndexingMap(boxed(box), results), divided(dim(axis), own[axis]), group)),)
 
 
@@ -140,8 +141,7 @@ def all_to_all_output_to_input(op: Operation, output: int) -> tuple[OperandMaps,
     box, axis, group, stretch = _split(op)
     if group == 1:
         return (one(0, "moves", identity(box)),)
-    inner = [] if stretch == 1 else [dim(axis) % stretch]
-    moved = total([*inner, times(rt(0), stretch)])
+    moved = total([remainder(dim(axis), stretch), times(rt(0), stretch)])
     m = IndexingMap(boxed(box), _with(box, axis, moved), (), (_reader(group),))
     return (one(0, "moves", _from(m, divided(dim(axis), stretch), group)),)
 

@@ -254,7 +254,7 @@ def triangular_solve_output_to_input(op: Operation, output: int) -> tuple[Operan
     constraints = [*_not_after(t, p, dim(line), n), *_used(t, p, q, n)]
     batch = tuple(dim(i) for i in range(len(out) - 2))
     of_a = IndexingMap(
-        boxed(out), (*batch, *_entry(t, p, q)), ranges.done(), constraints=tuple(c for c in constraints if c.expr.free)
+        boxed(out), (*batch, *_entry(t, p, q)), ranges.done(), constraints=tuple(constraints)
     )
     solved = RangeVariables()
     k = solved.new(n)
@@ -262,7 +262,7 @@ def triangular_solve_output_to_input(op: Operation, output: int) -> tuple[Operan
     column[line], column[other] = k, dim(other)
     of_b = IndexingMap(
         boxed(out), tuple(column), solved.done(),
-        constraints=tuple(c for c in _not_after(t, k, dim(line), n) if c.expr.free),
+        constraints=tuple(_not_after(t, k, dim(line), n)),
     )
     if n == 1 and t.unit_diagonal:
         return OperandMaps(0, "reads", ()), one(1, "reads", of_b)
@@ -286,10 +286,7 @@ def triangular_solve_input_to_output(op: Operation, operand: int) -> tuple[Opera
         constraints = [*_not_after(t, p, row, n), *_used(t, p, q, n)]
         if n == 1 and t.unit_diagonal:
             return (OperandMaps(0, "reads", ()),)
-    m = IndexingMap(
-        boxed(box), tuple(place), ranges.done(), constraints=tuple(c for c in constraints if c.expr.free)
-    )
-    return (one(0, "reads", m),)
+    return (one(0, "reads", IndexingMap(boxed(box), tuple(place), ranges.done(), constraints=tuple(constraints))),)
 
 
 def _entry(t: _Triangle, p: Expr, q: Expr) -> tuple[Expr, Expr]:
@@ -299,11 +296,16 @@ def _entry(t: _Triangle, p: Expr, q: Expr) -> tuple[Expr, Expr]:
 
 
 def _not_after(t: _Triangle, earlier: Expr, later: Expr, n: int) -> list[Constraint]:
-    """`earlier` is solved before `later` or is `later`."""
+    """`earlier` is solved before `later` or is `later`, of n unknowns."""
+    if n == 1:
+        return []
     return [within(later - earlier, 0, n - 1) if t.forward else within(earlier - later, 0, n - 1)]
 
 
 def _used(t: _Triangle, p: Expr, q: Expr, n: int) -> list[Constraint]:
-    """Unknown q enters equation p: it is solved earlier, or is p itself unless the diagonal is one by definition."""
+    """Unknown q of n enters equation p: it is solved earlier, or is p itself unless the diagonal is one by
+    definition."""
+    if n == 1:
+        return []
     nearest = 1 if t.unit_diagonal else 0
     return [within(p - q if t.forward else q - p, nearest, n - 1)]

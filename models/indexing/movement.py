@@ -100,12 +100,12 @@ def slice_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...
 
 
 def _cuts(op: Operation) -> tuple[SliceDimension, ...]:
-    cuts = op.attributes.get("slice")
-    if not isinstance(cuts, tuple) or not all(isinstance(c, SliceDimension) for c in cuts):
-        raise NotModelled("slice without its slice attribute")
-    found = tuple(c for c in cuts if isinstance(c, SliceDimension))
+    cuts, box = op.attributes.get("slice"), bounds(op.operands[0])
+    found = tuple(c for c in cuts if isinstance(c, SliceDimension)) if isinstance(cuts, tuple) else ()
+    if len(found) != len(box):
+        raise NotModelled("slice without one entry per dimension")
     for i in dynamic_dimensions(op.operands[0]):
-        if found[i] != SliceDimension(0, bounds(op.operands[0])[i], 1):
+        if found[i] != SliceDimension(0, box[i], 1):
             raise NotModelled("slice that cuts a dynamic dimension")
     return found
 
@@ -147,12 +147,12 @@ def pad_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
     kept: dict[int, Interval] = {}
     results: list[Expr] = []
     holes: list[Constraint] = []
-    for i, (p, n) in enumerate(zip(_padding(op), sizes(op.operands[0]), strict=True)):
-        step = p.interior + 1
-        kept[i] = Interval(p.low, p.low + (n - 1) * step)
-        results.append(divided(plus(dim(i), -p.low), step))
+    for i, (p, elements) in enumerate(zip(_padding(op), _inside(op), strict=True)):
+        step, offset = p.interior + 1, plus(dim(i), -p.low)
+        kept[i] = _places(p, elements)
+        results.append(divided(offset, step))
         if step > 1:
-            holes.append(within(plus(dim(i), -p.low) % step, 0, 0))
+            holes.append(within(offset % step, 0, 0))
     data = IndexingMap(narrowed(out, kept), tuple(results), constraints=tuple(holes))
     value = tuple(IndexingMap(d, (), constraints=c) for d, c in padding_regions(op))
     return one(0, "moves", data), OperandMaps(1, "moves", value)
@@ -163,13 +163,23 @@ def pad_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
     if operand == 1:
         maps = tuple(_as_ranges(d, c) for d, c in padding_regions(op))
         return (OperandMaps(0, "moves", maps),)
-    kept: dict[int, Interval] = {}
-    results: list[Expr] = []
-    for i, (p, n) in enumerate(zip(_padding(op), sizes(op.shape), strict=True)):
-        step = p.interior + 1
-        kept[i] = Interval(-(p.low // step), (n - 1 - p.low) // step)
-        results.append(plus(times(dim(i), step), p.low))
-    return (one(0, "moves", IndexingMap(narrowed(sizes(op.operands[0]), kept), tuple(results))),)
+    results = tuple(plus(times(dim(i), p.interior + 1), p.low) for i, p in enumerate(_padding(op)))
+    kept = dict(enumerate(_inside(op)))
+    return (one(0, "moves", IndexingMap(narrowed(sizes(op.operands[0]), kept), results)),)
+
+
+def _inside(op: Operation) -> tuple[Interval, ...]:
+    """Dimension by dimension, the operand's indices whose places lie inside the output."""
+    return tuple(
+        Interval(max(0, -(p.low // (p.interior + 1))), min(n - 1, (size - 1 - p.low) // (p.interior + 1)))
+        for p, n, size in zip(_padding(op), sizes(op.operands[0]), sizes(op.shape), strict=True)
+    )
+
+
+def _places(p: PaddingDimension, elements: Interval) -> Interval:
+    """From the first to the last place of these elements in the output; empty where there are none."""
+    step = p.interior + 1
+    return Interval(p.low + elements.lower * step, p.low + elements.upper * step)
 
 
 def padding_regions(op: Operation) -> list[tuple[tuple[Variable, ...], tuple[Constraint, ...]]]:
@@ -178,24 +188,20 @@ def padding_regions(op: Operation) -> list[tuple[tuple[Variable, ...], tuple[Con
     Places are told apart by their first dimension that is not at an operand element: left of all elements, right of
     all, or in a hole between two. Boxes that are empty are left out.
     """
-    out, operand = sizes(op.shape), sizes(op.operands[0])
+    out = sizes(op.shape)
     found: list[tuple[tuple[Variable, ...], tuple[Constraint, ...]]] = []
     kept: dict[int, Interval] = {}
     earlier: list[Constraint] = []
-    for i, (p, n) in enumerate(zip(_padding(op), operand, strict=True)):
-        step, everything = p.interior + 1, Interval.of_size(out[i])
-        stretch = Interval(p.low, p.low + (n - 1) * step)
-        offset = plus(dim(i), -p.low)
+    for i, (p, elements) in enumerate(zip(_padding(op), _inside(op), strict=True)):
+        step, offset, stretch = p.interior + 1, plus(dim(i), -p.low), _places(p, elements)
         cases: list[tuple[Interval, tuple[Constraint, ...]]] = []
-        if stretch.is_empty:
-            cases.append((everything, ()))
+        if elements.is_empty:
+            cases.append((Interval.of_size(out[i]), ()))
         else:
-            cases.append((everything.intersect(Interval(0, stretch.lower - 1)), ()))
-            cases.append((everything.intersect(Interval(stretch.upper + 1, out[i] - 1)), ()))
-            if step > 1:
-                inside = everything.intersect(stretch)
-                if inside.count > 1 or (inside.count == 1 and (inside.lower - p.low) % step):
-                    cases.append((inside, (within(offset % step, 1, step - 1),)))
+            cases.append((Interval(0, stretch.lower - 1), ()))
+            cases.append((Interval(stretch.upper + 1, out[i] - 1), ()))
+        if elements.count > 1 and step > 1:
+            cases.append((stretch, (within(offset % step, 1, step - 1),)))
         for interval, constraints in cases:
             box = narrowed(out, {**kept, i: interval})
             if not any(v.interval.is_empty for v in box):
@@ -208,9 +214,10 @@ def padding_regions(op: Operation) -> list[tuple[tuple[Variable, ...], tuple[Con
 
 def _padding(op: Operation) -> tuple[PaddingDimension, ...]:
     padding = op.attributes.get("padding")
-    if not isinstance(padding, tuple):
-        raise NotModelled("pad without its padding attribute")
-    return tuple(p for p in padding if isinstance(p, PaddingDimension))
+    found = tuple(p for p in padding if isinstance(p, PaddingDimension)) if isinstance(padding, tuple) else ()
+    if len(found) != len(sizes(op.operands[0])):
+        raise NotModelled("pad without one entry per dimension")
+    return found
 
 
 def _as_ranges(box: tuple[Variable, ...], constraints: tuple[Constraint, ...]) -> IndexingMap:

@@ -17,6 +17,7 @@ from models.indexing.box import (
     one,
     output_shape,
     plus,
+    remainder,
     sizes,
     times,
     to_scalar,
@@ -198,7 +199,7 @@ def convolution_input_to_output(op: Operation, operand: int) -> tuple[OperandMap
     feature_group = Const(0) if c.feature_groups == 1 else divided(dim(labels.input_feature), c.in_features)
     batch = dim(labels.input_batch)
     batch_group = Const(0) if c.batch_groups == 1 else divided(batch, c.batch)
-    out[labels.output_batch] = batch if c.batch_groups == 1 else batch % c.batch
+    out[labels.output_batch] = batch if c.batch_groups == 1 else remainder(batch, c.batch)
     groups = c.feature_groups * c.batch_groups
     inside = ranges.new(c.out_features // groups)
     group = feature_group if c.batch_groups == 1 else batch_group

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
@@ -19,6 +19,7 @@ from models.hlo.parser import parse_module
 from models.hlo.shape import ArrayShape, leaves
 from models.indexing import input_to_output, output_to_input
 from models.indexing.collective import READER
+from models.indexing.map_set import OperandMaps
 from models.indexing_map import IndexingMap
 from models.interpreter.collective import Devices
 from models.interpreter.counted import Counted, reads, tags
@@ -27,6 +28,7 @@ from models.interpreter.maps import Reader, reader, relation_with_positions
 from models.interpreter.run import Machine
 from models.interpreter.value import Array, Value, flat_index, indices, strides
 from verify.definitions import define
+from verify.fuzz.plain_maps import not_plain
 from verify.fuzz.predicate import count_reads
 from verify.fuzz.target import Failure
 
@@ -37,6 +39,9 @@ Reads = Counter[tuple[Index, Index, int]]
 BITS: Final = 12
 TOO_LARGE: Final = 4000
 """Pairs of an output and an operand element that are looked at; larger operations are passed over."""
+
+FORWARDS: Final = "output-to-input"
+BACKWARDS: Final = "input-to-output"
 
 UNCOUNTED: Final = frozenset({"select-and-scatter", "sort", "topk", "fft", "cholesky", "triangular-solve",
                               "batch-norm-training", "batch-norm-inference", "batch-norm-grad", "scatter"})  # fmt: skip
@@ -73,6 +78,8 @@ class Observed:
     groups: list[list[int]]
     indices: dict[int, Array]
     seen: dict[tuple[int, int, int], Reads]
+    defined: dict[tuple[int, int, int], Reads] = field(default_factory=dict)
+    """The same as the definitions state it."""
 
 
 def arrays_of(value: Value) -> list[Array]:
@@ -168,8 +175,6 @@ def examine(text: str, seed: int | None = None) -> tuple[str, ...]:
     found = observe(module, len(text) if seed is None else seed)
     covered = [root.opcode]
     for (device, output, operand), seen in found.seen.items():
-        if operand in found.indices:
-            continue
         group = next((g for g in found.groups if device in g), [device])
         covered.append(_against_definition(found, device, output, operand, seen, group))
     for device in range(found.devices):
@@ -180,6 +185,7 @@ def examine(text: str, seed: int | None = None) -> tuple[str, ...]:
 def _against_definition(
     found: Observed, device: int, output: int, operand: int, seen: Reads, group: list[int]
 ) -> str:
+    """Where nothing can be seen, of operands that say where to read, what is defined is what maps are held to."""
     op = found.op
     try:
         definition = define(op, output, operand)
@@ -195,6 +201,10 @@ def _against_definition(
     by_device: Reads = Counter()
     for (d, x, q), count in stated.items():
         by_device[d, x, group[q] if definition.group_size else device] += count
+    found.defined[device, output, operand] = by_device
+    if operand in found.indices:
+        found.seen[device, output, operand] = by_device
+        return f"{op.opcode}: definition of indices"
     what = f"{op.opcode}: the definition of output {output} from operand {operand}"
     kind = "bound" if _settled_at_run_time(op, output, operand) else definition.kind
     _compare(what, kind, by_device, seen, _counted(op, output, operand))
@@ -218,42 +228,46 @@ def _settled_at_run_time(op: Operation, output: int, operand: int) -> bool:
 def _against_maps(found: Observed, device: int) -> list[str]:
     op, covered = found.op, []
     outputs = sorted({o for _, o, _ in found.seen})
+    pairs = [(output, operand) for output in outputs for operand in range(len(op.operands))]
+    for direction, starts in ((FORWARDS, outputs), (BACKWARDS, range(len(op.operands)))):
+        for start in starts:
+            try:
+                sets = output_to_input(op, start) if direction == FORWARDS else input_to_output(op, start)
+            except NotModelled as reason:
+                raise Failure(f"{op.opcode}: no {direction} maps", str(reason)) from reason
+            for s in sets:
+                pair = (start, s.operand) if direction == FORWARDS else (s.operand, start)
+                covered.append(_against_set(found, device, direction, s, *pair))
+            named = {(start, s.operand) if direction == FORWARDS else (s.operand, start) for s in sets}
+            for output, operand in pairs:
+                left_out = (output if direction == FORWARDS else operand) == start and (output, operand) not in named
+                if left_out and found.seen[device, output, operand]:
+                    said = f"output {output} from operand {operand}: {op}"
+                    raise Failure(f"{op.opcode}: {direction} maps leave out an array", said)
+    return covered
+
+
+def _against_set(found: Observed, device: int, direction: str, s: OperandMaps, output: int, operand: int) -> str:
+    op = found.op
     group = next((g for g in found.groups if device in g), [device])
     place = device if op.opcode == "collective-permute" else group.index(device)
-    for output in outputs:
-        try:
-            sets = output_to_input(op, output)
-        except NotModelled as reason:
-            raise Failure(f"{op.opcode}: no output-to-input maps", str(reason)) from reason
-        for s in sets:
-            if s.operand in found.indices:
-                continue
-            stated = _of_maps(found, s.maps, group, device, place, forwards=True)
-            what = f"{op.opcode}: output-to-input maps of output {output} to operand {s.operand}"
-            kind = "bound" if _settled_at_run_time(op, output, s.operand) else s.kind
-            _compare(what, kind, stated, found.seen[device, output, s.operand], _counted(op, output, s.operand))
-            covered.append(f"{op.opcode}: maps {s.kind}")
-        named = {s.operand for s in sets}
-        for operand in range(len(op.operands)):
-            if operand not in named and found.seen[device, output, operand]:
-                raise Failure(f"{op.opcode}: output-to-input maps leave out operand {operand}", str(op))
-    for operand in range(len(op.operands)):
-        if operand in found.indices:
-            continue
-        try:
-            sets = input_to_output(op, operand)
-        except NotModelled as reason:
-            raise Failure(f"{op.opcode}: no input-to-output maps", str(reason)) from reason
-        for s in sets:
-            stated = _of_maps(found, s.maps, group, device, place, forwards=False)
-            what = f"{op.opcode}: input-to-output maps of operand {operand} to output {s.operand}"
-            kind = "bound" if _settled_at_run_time(op, s.operand, operand) else s.kind
-            _compare(what, kind, stated, found.seen[device, s.operand, operand], _counted(op, s.operand, operand))
-        named = {s.operand for s in sets}
-        for output in outputs:
-            if output not in named and found.seen[device, output, operand]:
-                raise Failure(f"{op.opcode}: input-to-output maps leave out output {output}", str(op))
-    return covered
+    what = f"{op.opcode}: {direction} maps between output {output} and operand {operand}"
+    is_regions = op.opcode == "pad" and operand == 1
+    for m in s.maps:
+        why = not_plain(m, is_regions)
+        if is_regions and not relation_with_positions(m):
+            why = "a region without places"
+        if why:
+            raise Failure(f"{what} are not plain", why)
+    stated = _of_maps(found, s.maps, group, device, place, direction == FORWARDS)
+    kind = "bound" if _settled_at_run_time(op, output, operand) else s.kind
+    seen = found.seen[device, output, operand]
+    _compare(what, kind, stated, seen, _counted(op, output, operand))
+    if kind == "bound":
+        extra = [k for k in stated if k not in found.defined[device, output, operand]]
+        if extra:
+            raise Failure(f"{what} promise less than is defined", str(extra[0]))
+    return f"{op.opcode}: maps {s.kind}"
 
 
 def _of_maps(
