@@ -18,10 +18,8 @@ from verify.obligation import Obligation
 STEPS: Final = 200_000
 """How many boxes are looked at before the search gives up."""
 
-Bounds = tuple[int | None, int | None]
-"""Lower and upper bound, inclusive; None where there is none."""
-
-_ANY: Final[Bounds] = (None, None)
+Bounds = tuple[int, int]
+"""Lower and upper bound, inclusive."""
 
 
 class TooManySteps(Exception):
@@ -109,8 +107,7 @@ class _Search:
                 return False
             start[name] = (interval.lower, interval.upper)
         bound = [name for name, _ in formula.variables]
-        outer_is_point = all(lo is not None and lo == hi for lo, hi in box.values())
-        undefined = False
+        result: Status = False
         pending = [start]
         while pending:
             here = pending.pop()
@@ -120,137 +117,83 @@ class _Search:
             found = self.status(formula.part, here)
             if found is True:
                 return True
-            if found is False:
-                continue
             if found is _UNDEFINED:
-                undefined = True
+                result = _UNDEFINED
+            if found is not _OPEN:
                 continue
-            widest = max(bound, key=lambda name: _width(here[name]))
-            lower, upper = here[widest]
-            assert lower is not None and upper is not None
-            if lower == upper:
-                assert not outer_is_point
+            widest = max(bound, key=lambda name: here[name][1] - here[name][0], default=None)
+            if widest is None or here[widest][0] == here[widest][1]:  # what leaves it open is outside
                 return _OPEN
+            lower, upper = here[widest]
             middle = (lower + upper) // 2
             pending.append({**here, widest: (middle + 1, upper)})
             pending.append({**here, widest: (lower, middle)})
-        return _UNDEFINED if undefined else False
+        return result
 
     def _compare(self, atom: Compare, box: dict[str, Bounds]) -> Status:
         left = self._range(atom.lhs, box)
         right = self._range(atom.rhs, box)
-        if left is None or right is None:
-            return _UNDEFINED
-        (l0, l1, l_defined), (r0, r1, r_defined) = left, right
-        found: Status = _OPEN
-        if l1 is not None and r0 is not None:
-            if l1 < r0:
-                found = atom.op != "=="
-            elif l1 == r0 and atom.op == "<=":
-                found = True
-        if l0 is not None and r1 is not None:
-            if l0 > r1:
-                found = atom.op == "!="
-            elif l0 == r1 and atom.op == "<":
-                found = False
-            elif l0 == r1 and l1 == l0 and r0 == r1:
-                found = atom.op in ("==", "<=")
-        return found if l_defined and r_defined else _OPEN
+        if isinstance(left, _Mark) or isinstance(right, _Mark):
+            return _UNDEFINED if _UNDEFINED in (left, right) else _OPEN
+        (l0, l1), (r0, r1) = left, right
+        equal, apart = l0 == r1 and l1 == r0, l1 < r0 or r1 < l0
+        match atom.op:
+            case "==":
+                always, never = equal, apart
+            case "!=":
+                always, never = apart, equal
+            case "<=":
+                always, never = l1 <= r0, r1 < l0
+            case "<":
+                always, never = l1 < r0, r1 <= l0
+        return always if always or never else _OPEN
 
-    def _range(self, root: Expr, box: Mapping[str, Bounds]) -> tuple[int | None, int | None, bool] | None:
-        """Bounds of `root` over the box and whether it is defined at all its points; None: at no point."""
+    def _range(self, root: Expr, box: Mapping[str, Bounds]) -> Bounds | _Mark:
+        """Bounds of `root` over the box; undefined where it divides by zero at all points, open where at some."""
         tape = self.tapes.get(root)
         if tape is None:
             tape = self.tapes[root] = list(postorder(root))
         at: dict[Expr, Bounds] = {}
-        defined = True
         for e in tape:
             if isinstance(e, Const):
                 at[e] = (e.value, e.value)
             elif isinstance(e, Var):
                 at[e] = box[e.name]
-            elif isinstance(e, Binary):
+            elif isinstance(e, Binary) and e.lhs in at and e.rhs in at:
                 x, y = at[e.lhs], at[e.rhs]
-                if e.op in ("floordiv", "ceildiv", "mod"):
+                if e.op in ("floordiv", "ceildiv", "mod") and y[0] <= 0 <= y[1]:
                     if y == (0, 0):
-                        return None
-                    if (y[0] is None or y[0] <= 0) and (y[1] is None or y[1] >= 0):
-                        at[e], defined = _ANY, False
-                        continue
-                at[e] = _apply(e.op, x, y)
-        return (*at[root], defined)
+                        return _UNDEFINED
+                    continue  # nor has anything bounds that it is part of
+                at[e] = bounds(e.op, x, y)
+        return at.get(root, _OPEN)
 
 
-def _width(b: Bounds) -> int:
-    assert b[0] is not None and b[1] is not None
-    return b[1] - b[0]
+def bounds(op: str, x: Bounds, y: Bounds) -> Bounds:
+    """Least and greatest value of `x op y` over the box; a divisor's bounds do not contain zero.
 
-
-def _apply(op: str, x: Bounds, y: Bounds) -> Bounds:
-    """Bounds of `x op y`; a divisor's bounds do not contain zero. Exact at points."""
+    They are attained, but for a remainder by a divisor that varies, which has those of a long enough `x`.
+    """
     match op:
         case "+":
-            return (
-                None if x[0] is None or y[0] is None else x[0] + y[0],
-                None if x[1] is None or y[1] is None else x[1] + y[1],
-            )
+            return x[0] + y[0], x[1] + y[1]
         case "*":
-            return _product(x, y)
+            return _hull([a * b for a in x for b in y])
         case "min":
-            lower = None if x[0] is None or y[0] is None else min(x[0], y[0])
-            return lower, min((b for b in (x[1], y[1]) if b is not None), default=None)
+            return min(x[0], y[0]), min(x[1], y[1])
         case "max":
-            upper = None if x[1] is None or y[1] is None else max(x[1], y[1])
-            return max((b for b in (x[0], y[0]) if b is not None), default=None), upper
+            return max(x[0], y[0]), max(x[1], y[1])
         case "floordiv":
-            return _floordiv(x, y)
+            return _hull([a // b for a in x for b in y])
         case "ceildiv":
-            low, high = _floordiv(_negate(x), y)
-            return _negate((low, high))
+            return _hull([-(-a // b) for a in x for b in y])
         case "mod":
-            return _mod(x, y)
+            lower, upper = y
+            if lower == upper and x[0] // lower == x[1] // lower:  # one period: the remainder moves with x
+                return x[0] % lower, x[1] % lower
+            return (0, upper - 1) if lower > 0 else (lower + 1, 0)
     raise ValueError(f"no such operator: {op}")
 
 
-def _negate(x: Bounds) -> Bounds:
-    return (None if x[1] is None else -x[1], None if x[0] is None else -x[0])
-
-
-def _product(x: Bounds, y: Bounds) -> Bounds:
-    if (0, 0) in (x, y):
-        return 0, 0
-    if None not in x and None not in y:
-        corners = [a * b for a in x for b in y]  # type: ignore[operator]
-        return min(corners), max(corners)
-    if y[0] is None or y[0] != y[1]:
-        x, y = y, x
-    factor = y[0]
-    if factor is None or factor != y[1]:
-        return _ANY
-    scaled = tuple(None if b is None else b * factor for b in x)
-    return (scaled[0], scaled[1]) if factor > 0 else (scaled[1], scaled[0])
-
-
-def _floordiv(x: Bounds, y: Bounds) -> Bounds:
-    if None in y:
-        return _ANY
-    if None not in x:
-        corners = [a // b for a in x for b in y]  # type: ignore[operator]
-        return min(corners), max(corners)
-    if y[0] != y[1]:
-        return _ANY
-    divisor = y[0]
-    assert divisor is not None
-    scaled = tuple(None if b is None else b // divisor for b in x)
-    return (scaled[0], scaled[1]) if divisor > 0 else (scaled[1], scaled[0])
-
-
-def _mod(x: Bounds, y: Bounds) -> Bounds:
-    lower, upper = y
-    if lower is not None and lower == upper and None not in x:
-        first, last = x[0] // lower, x[1] // lower  # type: ignore[operator]
-        if first == last:  # one period: the remainder moves with x
-            return x[0] - lower * first, x[1] - lower * first  # type: ignore[operator]
-    if lower is not None and lower > 0:
-        return 0, None if upper is None else upper - 1
-    return None if lower is None else lower + 1, 0
+def _hull(corners: list[int]) -> Bounds:
+    return min(corners), max(corners)
