@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from models.async_chain import AsyncChains, Link
+from models.hlo.module import Instruction
 from models.value_flow import Place, branches, called
 from verify.asynchronous.judgement import Context, Judgement
-
-_Push = Callable[[Place], None]
 
 
 def async_chain(context: Context) -> Iterator[Judgement]:
@@ -73,132 +73,152 @@ def _traced(chains: AsyncChains, place: Place, link: Link) -> Judgement:
     return Judgement("async-chain", place)
 
 
+_Index = tuple[int, ...]
+_Spot = tuple[str, _Index]
+_Met = tuple[Place, ...]
+_ENOUGH: Final = 2
+"""So many dones on one path are too many; further ones are not listed."""
+
+
 class _Ends:
-    """Which dones one value can meet on one path of execution, the longest list of them."""
+    """Which dones one operation can meet on one path of execution, the longest list of them.
+
+    The operation is followed from where it is made, as the set of places that hold it at a time: through as many rounds
+    of loops as change anything, one branch at a time, and out to the callers.
+    """
 
     def __init__(self, chains: AsyncChains) -> None:
-        self.chains, self.flow = chains, chains.flow
-        self._busy: set[Place] = set()
-        self._known: dict[Place, tuple[Place, ...]] = {}
+        self.chains, self.flow, self.module = chains, chains.flow, chains.module
+        self._number: dict[str, dict[str, int]] = {}
+        self._outcomes: dict[tuple[str, frozenset[_Spot]], tuple[tuple[_Met, frozenset[_Index]], ...]] = {}
 
-    def after(self, origin: Place) -> tuple[Place, ...]:
-        """All dones that the value made at `origin` meets, in its computation and after it leaves through the root."""
-        inside, escapes = self._inside(origin)
-        best: tuple[Place, ...] = ()
-        for index in escapes:
-            for computation, caller in self.flow.callers[origin.computation]:
-                out = Place(computation.name, caller.name, index)
-                outside: tuple[Place, ...] = ()
-                if caller.opcode == "while" and called(caller, "body") == origin.computation:
-                    body = self.flow.module.by_name[origin.computation]
-                    param = Place(body.name, body.parameters[0].name, index)
-                    met, passes = self._entering(param)
-                    outside = max(met + (self._guarded(out) if passes else ()), self._guarded(out), key=len)
-                elif caller.opcode in ("call", "fusion", "conditional"):
-                    outside = self._guarded(out)
-                best = max(best, outside, key=len)
-        return inside + best
+    def after(self, start: Place) -> _Met:
+        """The dones met on the path with the most of them; at most two are told."""
+        best: _Met = ()
+        pending: list[tuple[str, frozenset[_Spot], _Met]] = [
+            (start.computation, frozenset({(start.instruction, start.index)}), ())
+        ]
+        seen: set[tuple[str, frozenset[_Spot], int]] = set()
+        while pending:
+            name, spots, met = pending.pop()
+            if (name, spots, len(met)) in seen:
+                continue
+            seen.add((name, spots, len(met)))
+            for more, left in self._within(name, spots):
+                total = (met + more)[:_ENOUGH]
+                best = max(best, total, key=len)
+                if not left:
+                    continue
+                for computation, caller in self.flow.callers[name]:
+                    for again, out in self._outside(caller, name, left):
+                        held = frozenset((caller.name, at) for at in out)
+                        pending.append((computation.name, held, (total + again)[:_ENOUGH]))
+        return best
 
-    def _guarded(self, place: Place) -> tuple[Place, ...]:
-        """`after` for a value that arrives from elsewhere; a value that comes round again meets nothing new."""
-        if place in self._known:
-            return self._known[place]
-        if place in self._busy:
-            return ()
-        self._busy.add(place)
-        found = self.after(place)
-        self._busy.discard(place)
-        self._known[place] = found
-        return found
+    def _outside(
+        self, caller: Instruction, callee: str, left: frozenset[_Index]
+    ) -> Iterator[tuple[_Met, frozenset[_Index]]]:
+        """What happens before the caller has its result, when its callee hands the operation back so."""
+        if caller.opcode == "while" and called(caller, "body") == callee:
+            yield from self._rounds(callee, left)
+        elif caller.opcode in ("call", "fusion", "conditional"):
+            yield (), left
 
-    def _entering(self, parameter: Place) -> tuple[tuple[Place, ...], bool]:
-        """The dones that a body's parameter meets inside, twice over when it also goes round again; and whether it
-        leaves again at the same position."""
-        if parameter in self._busy:
-            return (), False
-        self._busy.add(parameter)
-        inside, escapes = self._inside(parameter)
-        self._busy.discard(parameter)
-        passes = parameter.index in escapes
-        return (inside + inside if passes else inside), passes
-
-    def _inside(self, origin: Place) -> tuple[tuple[Place, ...], tuple[tuple[int, ...], ...]]:
-        """The dones met in the computation of `origin`, and the root's positions at which the value leaves it."""
-        computation = self.flow.module.by_name[origin.computation]
-        met: tuple[Place, ...] = ()
-        escapes: list[tuple[int, ...]] = []
-        seen, stack = {origin}, [origin]
-
-        def push(place: Place) -> None:
-            if place not in seen:
-                seen.add(place)
-                stack.append(place)
-
+    def _rounds(self, body: str, state: frozenset[_Index]) -> Iterator[tuple[_Met, frozenset[_Index]]]:
+        """Where the loop's state may hold the operation after any number of rounds, none among them."""
+        parameters = self.module.by_name[body].parameters
+        stack: list[tuple[_Met, frozenset[_Index]]] = [((), state)]
+        seen: set[tuple[int, frozenset[_Index]]] = set()
         while stack:
-            at = stack.pop()
-            if at.instruction == computation.root_name:
-                escapes.append(at.index)
-            for user in computation.users[at.instruction]:
-                here = Place(computation.name, user.name)
-                link = self.chains.links.get(here)
-                if link is not None and link.role != "start":
-                    if not at.index and user.operands[0] == at.instruction:
-                        if link.role == "done":
-                            met += (here,)
-                        else:
-                            push(here)
-                    continue
-                met += self._through(user.name, computation.name, at, push)
-        return met, tuple(escapes)
+            met, at = stack.pop()
+            if (len(met), at) in seen:
+                continue
+            seen.add((len(met), at))
+            yield met, at
+            if at and parameters:
+                spots = frozenset((parameters[0].name, index) for index in at)
+                stack += [((met + more)[:_ENOUGH], left) for more, left in self._within(body, spots)]
 
-    def _through(self, user: str, computation: str, at: Place, push: _Push) -> tuple[Place, ...]:
-        """What the value meets inside one user; values that come out again are pushed."""
-        i = self.flow.module.by_name[computation].by_name[user]
-        if i.opcode == "while":
-            out = Place(computation, user, at.index)
-            body = self.flow.module.find(called(i, "body"))
-            if body is None or not body.parameters:
-                return ()
-            met, passes = self._entering(Place(body.name, body.parameters[0].name, at.index))
-            if passes or not met:
-                push(out)  # it comes out again, or the loop may run no time and nothing inside finished it
-            return met
-        if i.opcode == "conditional":
-            best: tuple[Place, ...] = ()
-            for k, name in enumerate(branches(i)):
-                branch = self.flow.module.find(name)
-                if branch is None or not branch.parameters or k + 1 >= len(i.operands):
-                    continue
-                if i.operands[k + 1] == at.instruction:
-                    best = max(best, self._called(i.name, computation, branch.name, 0, at, push), key=len)
-            return best
-        if i.opcode in ("call", "fusion"):
-            callee = called(i, "to_apply") or called(i, "calls")
-            found: tuple[Place, ...] = ()
-            for n, name in enumerate(i.operands):
-                if name == at.instruction and callee is not None:
-                    found += self._called(i.name, computation, callee, n, at, push)
-            return found
-        for target in self.flow.targets(at):
-            if target.instruction == user and target.computation == computation:
-                push(target)
-        return ()
+    def _within(self, name: str, spots: frozenset[_Spot]) -> tuple[tuple[_Met, frozenset[_Index]], ...]:
+        """The ways of a computation with an operation that these spots hold: the dones it meets, and the positions of
+        the root that hold it in the end."""
+        known = self._outcomes.get((name, spots))
+        if known is not None:
+            return known
+        self._outcomes[name, spots] = ()  # a computation does not call itself
+        computation = self.module.by_name[name]
+        number = self._number.setdefault(name, {i.name: n for n, i in enumerate(computation.instructions)})
+        users: dict[_Spot, list[int]] = {}
+        found: dict[tuple[int, frozenset[_Index]], _Met] = {}
+        stack: list[tuple[int, frozenset[_Spot], _Met]] = [(-1, spots, ())]
+        seen: set[tuple[int, frozenset[_Spot], int]] = set()
+        while stack:
+            at, held, met = stack.pop()
+            if (at, held, len(met)) in seen:
+                continue
+            seen.add((at, held, len(met)))
+            for spot in held:
+                if spot not in users:
+                    users[spot] = sorted(number[u.name] for u in computation.users[spot[0]] if _takes(u, spot))
+            following = min((n for spot in held for n in users[spot] if n > at), default=None)
+            if following is None:
+                left = frozenset(index for n, index in held if n == computation.root_name)
+                found.setdefault((len(met), left), met)
+                continue
+            user = computation.instructions[following]
+            kept = frozenset(s for s in held if s[0] == computation.root_name or users[s][-1:] > [following])
+            for more, new in self._step(name, user, held):
+                stack.append((following, kept | new, (met + more)[:_ENOUGH]))
+        outcomes = tuple((met, left) for (_, left), met in found.items())
+        self._outcomes[name, spots] = outcomes
+        return outcomes
 
-    def _called(
-        self, caller: str, computation: str, callee: str, number: int, at: Place, push: _Push
-    ) -> tuple[Place, ...]:
-        body = self.flow.module.find(callee)
-        if body is None or number >= len(body.parameters):
-            return ()
-        parameter = Place(callee, body.parameters[number].name, at.index)
-        if parameter in self._busy:
-            return ()
-        self._busy.add(parameter)
-        met, escapes = self._inside(parameter)
-        self._busy.discard(parameter)
-        for index in escapes:
-            push(Place(computation, caller, index))
-        return met
+    def _step(
+        self, name: str, user: Instruction, held: frozenset[_Spot]
+    ) -> Iterator[tuple[_Met, frozenset[_Spot]]]:
+        """What one user does with the operation: the dones met in it, and the spots of its result that hold it."""
+        place = Place(name, user.name)
+        link = self.chains.links.get(place)
+        if link is not None and link.role != "start":
+            if (user.operands[0], ()) not in held:
+                yield (), frozenset()
+            elif link.role == "done":
+                yield (place,), frozenset()
+            else:
+                yield (), frozenset({(user.name, ())})
+            return
+        if user.opcode == "while":
+            state = frozenset(index for n, index in held if n == user.operands[0])
+            body = self.module.find(called(user, "body"))
+            for met, at in self._rounds(body.name, state) if body is not None else ():
+                yield met, frozenset((user.name, index) for index in at)
+        elif user.opcode == "conditional":
+            for k, branch in enumerate(branches(user)):
+                yield from self._through(user, branch, user.operands[k + 1 : k + 2], held)
+        elif user.opcode in ("call", "fusion"):
+            yield from self._through(user, called(user, "to_apply") or called(user, "calls"), user.operands, held)
+        else:
+            forwarded = (t for n, index in held if n in user.operands
+                         for t in self.flow.targets(Place(name, n, index)))  # fmt: skip
+            yield (), frozenset((t.instruction, t.index) for t in forwarded
+                                if t.instruction == user.name and t.computation == name)  # fmt: skip
+
+    def _through(
+        self, user: Instruction, callee: str | None, operands: Sequence[str], held: frozenset[_Spot]
+    ) -> Iterator[tuple[_Met, frozenset[_Spot]]]:
+        body = self.module.find(callee)
+        if body is None:
+            yield (), frozenset()
+            return
+        spots = frozenset((p.name, index) for p, name in zip(body.parameters, operands, strict=False)
+                          for n, index in held if n == name)  # fmt: skip
+        for met, left in self._within(body.name, spots) if spots else (((), frozenset()),):
+            yield met, frozenset((user.name, index) for index in left)
+
+
+def _takes(user: Instruction, spot: _Spot) -> bool:
+    """The user takes notice of what stands at the spot: the other parts of a tuple do not concern it."""
+    return user.opcode != "get-tuple-element" or spot[1][:1] in ((), (user.attributes.integer("index", 0),))
 
 
 def async_linear(context: Context) -> Iterator[Judgement]:

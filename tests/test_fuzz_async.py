@@ -1,0 +1,145 @@
+"""Target `async`: each judge finds a claim that has gone blind, and one that refutes too much; orders are all orders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from models.hlo.parser import parse_module
+from verify.asynchronous import judge
+from verify.asynchronous.judgement import Judgement
+from verify.fuzz import target_async
+from verify.fuzz.chunk import first_failure
+from verify.fuzz.oracle_chains import watch
+from verify.fuzz.oracle_channels import spoils_itself
+from verify.fuzz.oracle_flights import Step, moments
+from verify.fuzz.target import Failure
+from verify.fuzz.targets import target
+
+CLAIMS = (
+    "async-chain", "async-linear", "async-thread", "async-computation", "async-shape", "async-done", "async-binding",
+    "async-channel", "collective-deadlock", "buffer-alias", "hazard-operand", "hazard-output", "hazard-overwrite",
+    "hazard-in-place",
+)  # fmt: skip
+
+
+def blind(claim: str) -> Callable[..., Iterator[Judgement]]:
+    """A judge that finds nothing wrong with one claim."""
+
+    def wrong(*arguments: Any) -> Iterator[Judgement]:
+        return (replace(j, problem=None) if j.claim == claim else j for j in judge(*arguments))
+
+    return wrong
+
+
+def strict(*arguments: Any) -> Iterator[Judgement]:
+    return (replace(j, problem=j.problem or "planted") for j in judge(*arguments))
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_a_claim_that_finds_nothing_is_found_out(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(target_async, "judge", blind(claim))
+    found = first_failure(target("async"), 1, 3000)
+    assert found is not None and found.cause.startswith(f"async: {claim} is proved where it is broken")
+
+
+def test_a_claim_that_finds_too_much_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(target_async, "judge", strict)
+    found = first_failure(target("async"), 1, 20)
+    assert found is not None and "is refuted where it holds" in found.cause
+
+
+def test_moments_are_those_of_all_orders() -> None:
+    waits = {"a": "", "b": "", "c": "a", "d": "bc", "e": "a"}
+    steps = [Step(name, frozenset(before)) for name, before in waits.items()]
+    expected = set()
+    for order in permutations(waits):
+        if all(set(order[:n]) >= set(waits[name]) for n, name in enumerate(order)):
+            expected |= {(frozenset(order[:n]), name) for n, name in enumerate(order)}
+    assert {(before, step.name) for before, step in moments(steps)} == expected
+
+
+STATE = "(f32[4], f32[4], u32[])"
+LOOP = f"""HloModule chains
+
+stop {{
+  t = ({STATE}, {STATE}, f32[4]) parameter(0)
+  ROOT k = pred[] constant(false)
+}}
+
+body {{
+  t = ({STATE}, {STATE}, f32[4]) parameter(0)
+  s0 = {STATE} get-tuple-element(t), index=0
+  s1 = {STATE} get-tuple-element(t), index=1
+  x = f32[4] get-tuple-element(t), index=2
+  d = f32[4] copy-done(s0)
+  n = {STATE} copy-start(x)
+  ROOT r = ({STATE}, {STATE}, f32[4]) tuple(OUT, x)
+}}
+
+ENTRY e {{
+  p = f32[4] parameter(0)
+  a = {STATE} copy-start(p)
+  b = {STATE} copy-start(p)
+  given = ({STATE}, {STATE}, f32[4]) tuple(a, b, p)
+  loop = ({STATE}, {STATE}, f32[4]) while(given), condition=stop, body=body
+  g0 = {STATE} get-tuple-element(loop), index=0
+  g1 = {STATE} get-tuple-element(loop), index=1
+  e0 = f32[4] copy-done(g0)
+  e1 = f32[4] copy-done(g1)
+  ROOT root = f32[4] negate(p)
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("out", "finished_twice"),
+    [("s1, n", set()), ("n, s1", set()), ("s1, s1", {"b"}), ("n, n", {"n"}), ("s0, n", {"a"}), ("s1, s0", {"a", "b"})],
+)
+def test_two_operations_that_a_loop_turns_round(out: str, finished_twice: set[str]) -> None:
+    module = parse_module(LOOP.replace("OUT", out))
+    ran = watch(module)
+    assert {name for (_, name), most in ran.most.items() if most > 1} == finished_twice
+    found = judge(module, lambda c: c == "async-chain", lambda c: False)
+    assert {j.place.instruction for j in found if "twice" in (j.problem or "")} == finished_twice
+
+
+FUSED = """HloModule in_place, is_scheduled=true
+
+fused {
+  v = f32[4] parameter(0)
+  i = s32[] parameter(1)
+  j = s32[] parameter(2)
+  a = f32[2] dynamic-slice(v, WHERE), dynamic_slice_sizes={2}
+  b = f32[2] TURN
+  ROOT u = f32[4] dynamic-update-slice(v, b, i)
+}
+
+ENTRY e {
+  v = f32[4] parameter(0)
+  i = s32[] parameter(1)
+  j = s32[] parameter(2)
+  ROOT f = f32[4] fusion(v, i, j), kind=kLoop, calls=fused
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("where", "turn", "spoils"),
+    [("i", "add(a, a)", False), ("i", "reverse(a), dimensions={0}", True), ("j", "add(a, a)", True)],
+)
+def test_an_update_carried_out_in_place(where: str, turn: str, spoils: bool) -> None:
+    text = FUSED.replace("WHERE", where).replace("TURN", turn)
+    assert spoils_itself(parse_module(text)) is spoils
+    assert target_async.examine(text)
+
+
+def test_a_module_that_cannot_be_read_is_a_failure_unless_it_is_written_wrongly() -> None:
+    wrong = "HloModule chains\n\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT s = f32[4] copy-start(p)\n}\n"
+    assert target_async.examine("// something is written wrongly\n" + wrong) == ("refused when read",)
+    with pytest.raises((Failure, Exception), match="copy-start"):
+        target_async.examine(wrong)
