@@ -1,4 +1,4 @@
-"""Target `async`: each judge finds a claim that has gone blind, and one that refutes too much; orders are all orders."""
+"""Target `async`: each judge finds a claim that has gone blind and one that refutes too much; orders are all orders."""
 
 from __future__ import annotations
 
