@@ -3,53 +3,184 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from map_points import counted
 
 from models.expr import to_text
 from models.hlo.parser import parse_module
+from models.hlo.shape import ArrayShape
 from models.hlo.shape_text import parse_shape
 from models.indexing.map_set import OperandMaps
+from models.indexing_map import IndexingMap
 from models.interpreter.expression import evaluate
+from models.interval import Interval
 from models.map_text import parse_map
 from verify.analysis.coalescing import strides
 from verify.analysis.printing import as_json, as_lines
 from verify.analysis.propagation import is_exact, operand_tile
 from verify.analysis.report import analyze
 from verify.analysis.utilization import enumerated, utilization
-from verify.count_isl import count_image, count_pairs
+from verify.count_isl import count_image, count_pairs, count_values
+
+
+def array(text: str) -> ArrayShape:
+    found = parse_shape(text)
+    assert isinstance(found, ArrayShape)
+    return found
+
 
 COUNTED = [
-    (["(d0, d1) -> (d0 * 2, d1), domain: d0 in [0, 99], d1 in [0, 9]"], 1000, 1000),
-    (["(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 9], s0 in [0, 2]"], 21, 30),
-    (["(d0) -> (d0 / 3), domain: d0 in [0, 9]"], 4, 10),
-    (["(d0) -> (d0 mod 4), domain: d0 in [0, 9]", "(d0) -> (d0), domain: d0 in [0, 9]"], 10, 16),
-    (["(d0)[s0] -> (d0 - s0), domain: d0 in [0, 9], s0 in [0, 9], d0 - s0 in [0, 5]"], 6, 45),
-    (["(d0) -> (), domain: d0 in [0, 9]"], 1, 10),
-    (["() -> ()"], 1, 1),
+    (["(d0, d1) -> (d0 * 2, d1), domain: d0 in [0, 99], d1 in [0, 9]"], 1000, 1000, 1000),
+    (["(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 9], s0 in [0, 2]"], 21, 30, 30),
+    (["(d0)[s0] -> (d0), domain: d0 in [0, 9], s0 in [0, 2]"], 10, 10, 30),
+    (["(d0)[s0] -> (s0 / 2), domain: d0 in [0, 9], s0 in [0, 4]"], 3, 30, 50),
+    (["(d0) -> (d0 / 3), domain: d0 in [0, 9]"], 4, 10, 10),
+    (["(d0) -> (d0 mod 4), domain: d0 in [0, 9]", "(d0) -> (d0), domain: d0 in [0, 9]"], 10, 16, 20),
+    (["(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 9]", "(d0) -> (d0), domain: d0 in [0, 9]"], 10, 100, 110),
+    (["(d0)[s0] -> (d0 - s0), domain: d0 in [0, 9], s0 in [0, 9], d0 - s0 in [0, 5]"], 6, 45, 45),
+    (["(d0, d1) -> (d0 + d1 * 3), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [5, 9]"], 22, 40, 40),
+    (["(d0) -> (), domain: d0 in [0, 9]"], 1, 10, 10),
+    (["() -> ()"], 1, 1, 1),
 ]
 
 
-@pytest.mark.parametrize(("texts", "elements", "pairs"), COUNTED)
-def test_isl_and_enumeration_count_alike(texts: list[str], elements: int, pairs: int) -> None:
+def by_isl(maps: Sequence[IndexingMap]) -> tuple[int, int, int]:
+    reads = sum(count_values(m, [n for n, _ in m.intervals()]) for m in maps)
+    return count_image(maps), count_pairs(maps), reads
+
+
+@pytest.mark.parametrize(("texts", "elements", "pairs", "reads"), COUNTED)
+def test_isl_and_enumeration_count_alike(texts: list[str], elements: int, pairs: int, reads: int) -> None:
     maps = [parse_map(t) for t in texts]
-    assert enumerated(maps) == (elements, pairs)
-    assert (count_image(maps), count_pairs(maps)) == (elements, pairs)
+    assert enumerated(maps) == by_isl(maps) == (elements, pairs, reads)
 
 
-def test_large_sets_are_counted_and_not_listed() -> None:
-    m = parse_map("(d0, d1) -> (d0 * 2, d1 + 7), domain: d0 in [0, 999999], d1 in [0, 99999]")
-    assert count_image([m]) == count_pairs([m]) == 10**11
+@st.composite
+def map_sets(draw: st.DrawFn) -> list[IndexingMap]:
+    """A few maps between the same small arrays, with range variables and constraints."""
+    sizes = draw(st.lists(st.integers(1, 7), min_size=1, max_size=3))
+    rank = draw(st.integers(1, 2))
+    dims = ", ".join(f"d{i}" for i in range(len(sizes)))
+
+    def term() -> str:
+        parts = [f"d{i} * {draw(st.integers(-2, 3))}" for i in range(len(sizes))] + [f"s0 * {draw(st.integers(-1, 2))}"]
+        e = " + ".join(parts)
+        divisor = draw(st.integers(2, 5))
+        return draw(st.sampled_from([e, e, f"({e}) / {divisor}", f"({e}) mod {divisor}"]))
+
+    found = []
+    for _ in range(draw(st.integers(1, 3))):
+        domain = [f"d{i} in [0, {n - 1}]" for i, n in enumerate(sizes)] + [f"s0 in [0, {draw(st.integers(0, 4))}]"]
+        if draw(st.booleans()):
+            domain.append(f"{term()} in [{draw(st.integers(-5, 3))}, {draw(st.integers(0, 9))}]")
+        results = ", ".join(term() for _ in range(rank))
+        found.append(parse_map(f"({dims})[s0] -> ({results}), domain: {', '.join(domain)}"))
+    return found
+
+
+@settings(max_examples=120, deadline=None)
+@given(map_sets())
+def test_random_maps_are_counted_alike(maps: list[IndexingMap]) -> None:
+    pairs = counted(maps)
+    listed = (len({x for _, x in pairs}), len(pairs), sum(pairs.values()))
+    assert enumerated(maps) == by_isl(maps) == listed
+
+
+LARGE = [
+    ("(d0, d1) -> (d0 * 2, d1 + 7), domain: d0 in [0, 999999], d1 in [0, 99999]", 10**11, 10**11, 10**11),
+    ("(d0, d1, d2)[s0] -> (d1, s0 / 256, d0), domain: d0 in [0, 4095], d1 in [0, 15], d2 in [0, 4095], s0 in [0, 2047]",
+     16 * 8 * 4096, 4096 * 16 * 4096 * 8, 4096 * 16 * 4096 * 2048),
+    ("(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 999], d1 in [0, 999], s0 in [0, 999]", 10**6, 10**9, 10**9),
+    ("(d0, d1)[s0] -> (d0 * 67 + s0, 0), domain: d0 in [0, 31], d1 in [0, 99999], s0 in [0, 66], "
+     "d0 * 67 + s0 in [0, 2127]", 2128, 2128 * 100000, 2128 * 100000),
+    ("(d0, d1) -> (d0 + d1), domain: d0 in [0, 2999], d1 in [0, 9999999]", 10002999, 3 * 10**10, 3 * 10**10),
+    ("(d0, d1)[s0] -> (s0), domain: d0 in [0, 2999], d1 in [0, 9999], s0 in [0, 9999], s0 - d0 in [0, 9999]",
+     10**4, sum(10000 - d for d in range(3000)) * 10**4, sum(10000 - d for d in range(3000)) * 10**4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "elements", "pairs", "reads"), LARGE)
+def test_large_sets_are_counted_and_not_listed(text: str, elements: int, pairs: int, reads: int) -> None:
+    assert by_isl([parse_map(text)]) == (elements, pairs, reads)
 
 
 def test_what_is_read_at_run_time_is_a_bound() -> None:
     m = parse_map("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 5]")
-    operand = parse_shape("f32[20]")
-    u = utilization(OperandMaps(0, "moves", (m,)), operand)  # type: ignore[arg-type]
-    assert (u.elements, u.exact, u.total) == (9, False, 20)
-    assert utilization(OperandMaps(0, "reads", ()), operand).elements == 0  # type: ignore[arg-type]
+    operand = array("f32[20]")
+    u = utilization(OperandMaps(0, "moves", (m,)), operand)
+    assert (u.elements, u.pairs, u.reads, u.exact, u.total) == (4, 4, 4, False, 20)
+    assert utilization(OperandMaps(0, "reads", ()), operand).elements == 0
+    assert utilization(OperandMaps(0, "bound", (m,)), operand).exact is False
+
+
+def runtime(text: str, *providers: tuple[str, str]) -> IndexingMap:
+    """A map whose runtime variables read these elements of these providers."""
+    head, domain = text.split("{")[0], text.split("domain: ")[1]
+    box = ", ".join(re.findall(r"[ds]\d in \[\d+, \d+\]", domain))
+    lines = [f"rt{k}: {name}; {head} -> ({index}), domain: {box}" for k, (name, index) in enumerate(providers)]
+    return parse_map(text + "\nruntime variables:\n" + "\n".join(lines))
+
+
+AT_RUN_TIME = [
+    # A window at a place that does not move: so many elements, whatever the place is.
+    (runtime("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 5]", ("a", "")), (4, 4, 4), True),
+    (runtime("(d0)[s0]{rt0} -> (d0 / 2 + rt0 * 2, s0), domain: d0 in [0, 3], s0 in [0, 1], rt0 in [0, 5]", ("a", "")),
+     (4, 8, 8), True),
+    # A row for each element.
+    (runtime("(d0){rt0} -> (rt0), domain: d0 in [0, 3], rt0 in [0, 5]", ("a", "d0")), (4, 4, 4), False),
+    (runtime("(d0){rt0} -> (rt0), domain: d0 in [0, 9], rt0 in [0, 5]", ("a", "d0")), (6, 10, 10), False),
+    # Updates at a place in the output, and what is left of the operand.
+    (runtime("(d0){rt0} -> (d0 - rt0), domain: d0 in [0, 9], rt0 in [0, 7], d0 - rt0 in [0, 2]", ("a", "")),
+     (3, 3, 3), False),
+    (runtime("(d0){rt0} -> (d0), domain: d0 in [0, 9], rt0 in [0, 7], d0 - rt0 in [-7, -1]", ("a", "")),
+     (7, 7, 7), False),
+    # Rows scattered by their number.
+    (runtime("(d0, d1)[s0]{rt0} -> (s0, d1), domain: d0 in [0, 9], d1 in [0, 1], s0 in [0, 2], rt0 in [-8, 20], "
+             "d0 - rt0 in [0, 0]", ("a", "s0")), (6, 6, 6), False),
+    # Each place depends on the other dim: one place in both windows stands for several points.
+    (runtime("(d0, d1){rt0, rt1} -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 3], rt0 in [0, 3], rt1 in [0, 3], "
+             "d0 - rt0 in [0, 0], d1 - rt1 in [0, 0]", ("a", "d1"), ("b", "d0")), (4, 4, 4), False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("m", "expected", "exact"), AT_RUN_TIME)
+def test_every_run_reads_at_most_the_bound(m: IndexingMap, expected: tuple[int, int, int], exact: bool) -> None:
+    from random import Random
+
+    u = utilization(OperandMaps(0, "reads", (m,)), array(f"f32[{','.join(['99'] * len(m.results))}]"))
+    assert ((u.elements, u.pairs, u.reads), u.exact) == (expected, exact)
+    most = (0, 0, 0)
+    for contents in range(300):
+
+        def read(name: str, at: tuple[int, ...], contents: int = contents) -> int:
+            return Random(repr((contents, name, at))).randint(-9, 25) // (1 + contents % 4)
+
+        pairs = counted([m], read)
+        found = (len({x for _, x in pairs}), len(pairs), sum(pairs.values()))
+        most = max(most, found)
+        assert all(a <= b for a, b in zip(found, expected, strict=True))
+        assert not exact or found == expected
+    assert most == expected or len(m.runtime) > 1
+
+
+def test_reads_of_other_devices_are_told_apart() -> None:
+    m = parse_map(
+        "(d0)[s0] -> (d0), domain: d0 in [0, 9], s0 in [0, 1]\nreplica id:\n(d0)[s0] -> (s0), domain: d0 in [0, 9], "
+        "s0 in [0, 1]"
+    )
+    for size in (10, 100_000):
+        box = replace(m, dims=(replace(m.dims[0], interval=Interval.of_size(size)),))
+        box = replace(box, replica=replace(box, results=m.replica.results, replica=None))  # type: ignore[union-attr]
+        u = utilization(OperandMaps(0, "reads", (box,)), array(f"f32[{size}]"))
+        assert (u.elements, u.pairs, u.reads, u.exact) == (size, 2 * size, 2 * size, True)
 
 
 DISTANCES = [

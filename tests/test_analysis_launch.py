@@ -316,8 +316,7 @@ def test_the_command_tells_how_warps_read(tmp_path: Path) -> None:
         "(th_x, th_y, th_z, bl_x, bl_y, bl_z)[chunk_id, unroll_id] -> "
         "(th_x / 64 + bl_x * 2 + chunk_id * 8, th_x mod 64), domain: th_x in [0, 127], th_y in [0, 0], "
         "th_z in [0, 0], bl_x in [0, 3], bl_y in [0, 0], bl_z in [0, 0], chunk_id in [0, 7], unroll_id in [0, 0]",
-        "  output 0 <- operand 0 p0: reads 4096 of 4096 elements (100.0%), each by 1 output elements on average; "
-        "enumeration",
+        "  output 0 <- operand 0 p0: reads 4096 of 4096 elements (100.0%), each by 1 output element; enumeration",
         "    map 0: (d0, d1) -> (d1, d0), domain: d0 in [0, 63], d1 in [0, 63]",
         "      along dimension 1: 64 elements apart (proved)",
         "      along dimension 0: contiguous (proved)",

@@ -1,13 +1,15 @@
 """How many elements the images of indexing maps have, by isl.
 
 The second file that knows isl, beside the encoder of obligations: it counts, which no other engine can, and answers no
-obligation. Sets are built with isl's own arithmetic. A set is counted as a product of progressions where isl shows that
-it is one, else point by point within a limit.
+obligation. Sets are built with isl's own arithmetic. Of a set, coordinates that the others determine are left out; what
+remains is counted as a product of smaller sets where isl shows that it is one: progressions, and other sets slice by
+slice or point by point within a limit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, Final
 
 import islpy as isl
@@ -18,8 +20,11 @@ from verify.encode_isl import context
 from verify.engine import GaveUp, NotExpressible
 
 _OPERATIONS: Final = 3_000_000
-MOST_POINTS: Final = 200_000
+FEW_POINTS: Final = 2_000
 """Points of a set that are counted one by one."""
+MOST_POINTS: Final = 200_000
+"""The same for sets of one dimension, which cannot be cut any further."""
+MOST_SLICES: Final = 4_096
 
 
 def count_image(maps: Sequence[IndexingMap], operations: int = _OPERATIONS) -> int:
@@ -35,11 +40,29 @@ def count_pairs(maps: Sequence[IndexingMap], operations: int = _OPERATIONS) -> i
     return _limited(lambda: _count_pairs(maps), operations)
 
 
+def count_values(m: IndexingMap, names: Sequence[str], operations: int = _OPERATIONS) -> int:
+    """How many different values these variables have together over the domain of a map. Raises likewise."""
+
+    def count() -> int:
+        points = _domain(m)
+        for k, (name, _) in reversed(list(enumerate(m.intervals()))):
+            if name not in names:
+                points = points.project_out(isl.dim_type.set, k, 1)
+        return _count(points)
+
+    return _limited(count, operations)
+
+
 def _count_pairs(maps: Sequence[IndexingMap]) -> int:
-    relations = [_relation(m) for m in maps]
-    if all(a.is_disjoint(b) for k, a in enumerate(relations) for b in relations[k + 1 :]):
-        return sum(_pairs_of_one(m, r) for m, r in zip(maps, relations, strict=True))
-    return _count(_union([r.wrap().flatten() for r in relations]))
+    relations = [(m, _relation(m)) for m in maps]
+    kept: list[tuple[IndexingMap, Any]] = []
+    for k, (m, r) in enumerate(relations):
+        others = [o for _, o in kept] + [o for _, o in relations[k + 1 :]]
+        if not any(r.is_subset(o) for o in others):
+            kept.append((m, r))
+    if all(a.is_disjoint(b) for k, (_, a) in enumerate(kept) for _, b in kept[k + 1 :]):
+        return sum(_pairs_of_one(m, r) for m, r in kept)
+    return _count(_union([r.wrap().flatten() for _, r in kept]))
 
 
 def _pairs_of_one(m: IndexingMap, relation: Any) -> int:
@@ -69,16 +92,10 @@ def _limited(count: Any, operations: int) -> int:
 
 def _relation(m: IndexingMap, kept: int | None = None) -> Any:
     """{dims -> results}, range and runtime variables quantified away; or {first `kept` variables -> results}."""
-    variables = list(m.intervals())
-    columns = {name: k for k, (name, _) in enumerate(variables)}
-    space = isl.Space.set_alloc(context(), 0, len(variables))
+    domain = _domain(m)
+    columns = _columns(m)
+    space = domain.get_space()
     local = isl.LocalSpace.from_space(space)
-    domain = isl.Set.universe(space)
-    for name, interval in variables:
-        column = isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, columns[name]))
-        domain = _bounded(domain, column, interval.lower, interval.upper, local)
-    for c in m.constraints:
-        domain = _bounded(domain, _function(c.expr, columns, local), c.interval.lower, c.interval.upper, local)
     results = isl.PwAffList.alloc(context(), max(1, len(m.results)))
     for e in m.results:
         results = results.add(_function(e, columns, local))
@@ -86,7 +103,24 @@ def _relation(m: IndexingMap, kept: int | None = None) -> Any:
     function = isl.MultiPwAff.from_pw_aff_list(target, results)
     relation = isl.Map.from_multi_pw_aff(function).intersect_domain(domain)
     kept = len(m.dims) if kept is None else kept
-    return relation.project_out(isl.dim_type.in_, kept, len(variables) - kept)
+    return relation.project_out(isl.dim_type.in_, kept, len(columns) - kept)
+
+
+def _columns(m: IndexingMap) -> dict[str, int]:
+    return {name: k for k, (name, _) in enumerate(m.intervals())}
+
+
+def _domain(m: IndexingMap) -> Any:
+    """The points of the domain: values of all variables."""
+    columns = _columns(m)
+    domain = isl.Set.universe(isl.Space.set_alloc(context(), 0, len(columns)))
+    local = isl.LocalSpace.from_space(domain.get_space())
+    for name, interval in m.intervals():
+        column = isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, columns[name]))
+        domain = _bounded(domain, column, interval.lower, interval.upper, local)
+    for c in m.constraints:
+        domain = _bounded(domain, _function(c.expr, columns, local), c.interval.lower, c.interval.upper, local)
+    return domain
 
 
 def _bounded(domain: Any, column: Any, lower: int, upper: int, local: Any) -> Any:
@@ -147,28 +181,94 @@ def _count(s: Any) -> int:
 
 
 def _count_piece(s: Any) -> int:
-    """A product of progressions, one per dimension, or point by point."""
+    """Without the coordinates that the others determine, factor by factor."""
+    if s.is_empty():
+        return 0
+    s = _independent(s)
+    total = 1
+    for factor in _factors(s):
+        total *= _count_factor(factor)
+    return total
+
+
+def _independent(s: Any) -> Any:
+    """The set without coordinates that the others determine: as many elements."""
+    kind = isl.dim_type
+    for k in reversed(range(s.dim(kind.set))):
+        rest = s.dim(kind.set) - 1
+        if rest and isl.Map.from_domain(s).move_dims(kind.out, 0, kind.in_, k, 1).is_single_valued():
+            s = s.project_out(kind.set, k, 1)
+    return s
+
+
+def _factors(s: Any) -> list[Any]:
+    """Sets of which the set is the product, in other coordinates; the set alone where none are found."""
+    kind = isl.dim_type
+    rank = s.dim(kind.set)
+    groups = _groups(s, rank)
+    if len(groups) < 2:
+        return [s]
+    cylinder = isl.Set.universe(s.get_space())
+    for g in groups:
+        part = s
+        for k in range(rank):
+            if k not in g:
+                part = part.eliminate(kind.set, k, 1)
+        cylinder = cylinder.intersect(part)
+    if not cylinder.is_equal(s):
+        return [s]
+    return [_projected(s, g) for g in groups]
+
+
+def _projected(s: Any, kept: set[int]) -> Any:
+    for k in reversed(range(s.dim(isl.dim_type.set))):
+        if k not in kept:
+            s = s.project_out(isl.dim_type.set, k, 1)
+    return s
+
+
+def _groups(s: Any, rank: int) -> list[set[int]]:
+    """Coordinates that hang together: those that some constraint ties."""
+    kind = isl.dim_type
+    groups = [{k} for k in range(rank)]
+    for basic in s.remove_redundancies().get_basic_sets():
+        local = basic.dim(kind.div)
+        ties: list[set[int]] = []
+        for matrix in (
+            basic.equalities_matrix(kind.set, kind.div, kind.param, kind.cst),
+            basic.inequalities_matrix(kind.set, kind.div, kind.param, kind.cst),
+        ):
+            for i in range(matrix.rows()):
+                values = [matrix.get_element_val(i, j).to_python() for j in range(rank + local)]
+                ties.append({j for j, v in enumerate(values) if v})
+        for tie in ties:
+            together = [g for g in groups if g & tie]
+            groups = [g for g in groups if not g & tie]
+            if together or tie:
+                groups.append(set().union(tie, *together))
+    return [own for g in groups if (own := {k for k in g if k < rank})]
+
+
+def _count_factor(s: Any) -> int:
     rank = s.dim(isl.dim_type.set)
-    lines, product = [], None
-    for k in range(rank):
-        line = s.project_out(isl.dim_type.set, k + 1, rank - k - 1).project_out(isl.dim_type.set, 0, k)
-        lines.append(line)
-        product = line if product is None else product.flat_product(line)
-    if product is None:
+    if rank == 0:
         return 1
-    counts = [_progression(line) for line in lines]
-    if None not in counts and s.is_equal(product):
-        total = 1
-        for n in counts:
-            total *= n or 0
-        return total
-    box = 1
-    for line in lines:
-        low, high = line.dim_min_val(0), line.dim_max_val(0)
-        box *= int(high.to_python()) - int(low.to_python()) + 1
-    if box > MOST_POINTS:
-        raise GaveUp(f"a set of up to {box} elements that is no product of progressions")
-    return int(s.count_val().to_python())
+    if rank == 1:
+        count = _progression(s)
+        if count is not None:
+            return count
+    extents = [
+        int(s.dim_max_val(k).to_python()) - int(s.dim_min_val(k).to_python()) + 1 for k in range(rank)
+    ]  # fmt: skip
+    box = prod(extents)
+    if box <= FEW_POINTS or (rank == 1 and box <= MOST_POINTS):
+        return int(s.count_val().to_python())
+    k = min(range(rank), key=lambda i: extents[i])
+    if extents[k] > MOST_SLICES or rank == 1:
+        raise GaveUp(f"a set of up to {box} elements that is no product of simpler ones")
+    low = int(s.dim_min_val(k).to_python())
+    slices = (s.fix_val(isl.dim_type.set, k, isl.Val.int_from_si(context(), low + v)) for v in range(extents[k]))
+    return sum(_count(x.project_out(isl.dim_type.set, k, 1)) for x in slices)
 
 
 def _progression(line: Any) -> int | None:

@@ -56,16 +56,16 @@ def _generator(m: IndexingMap) -> Callable[..., Iterator[Point]]:
     dims = [f"d{k}" for k in range(len(m.dims))]
     ranges = [f"s{k}" for k in range(len(m.ranges))]
     source = [f"def points({', '.join([*dims, 'read'])}):"]
-    depth = 1
+    indent = "    "
 
     def line(text: str) -> None:
-        source.append("    " * depth + text)
+        source.append(indent + text)
 
     for name, variable in zip(dims, m.dims, strict=True):
         line(f"if not {variable.interval.lower} <= {name} <= {variable.interval.upper}: return")
     for name, variable in zip(ranges, m.ranges, strict=True):
         line(f"for {name} in range({variable.interval.lower}, {variable.interval.upper + 1}):")
-        depth += 1
+        indent += "    "
 
     def condition(n: int, constraint: Constraint) -> None:
         lines, (name,) = python_text([constraint.expr], f"c{n}_")
@@ -99,7 +99,7 @@ def _generator(m: IndexingMap) -> Callable[..., Iterator[Point]]:
     if not m.ranges:  # `continue` needs a loop
         source[1:] = ["    for _ in (0,):", *("    " + text for text in source[1:])]
     scope: dict[str, Any] = {}
-    exec(compile("\n".join(source), "<indexing map>", "exec"), {"max": max, "min": min, "range": range}, scope)
+    exec(compile("\n".join(source), "<indexing map>", "exec"), scope)
     made: Callable[..., Iterator[Point]] = scope["points"]
     return made
 
@@ -116,26 +116,29 @@ def points(m: IndexingMap, dims: Sequence[int], read: Reader | None = None) -> I
         raise UndefinedValue(str(error)) from error
 
 
+def domain_points(m: IndexingMap, read: Reader | None = None) -> Iterator[tuple[tuple[int, ...], Point]]:
+    """Every point of the whole domain: the dims, and the rest as `points` gives it. Raises likewise."""
+    made, reads = _generator(m), read or _nothing
+    try:
+        for dims in product(*(range(v.interval.lower, v.interval.upper + 1) for v in m.dims)):
+            for point in made(*dims, reads):
+                yield dims, point
+    except ZeroDivisionError as error:
+        raise UndefinedValue(str(error)) from error
+
+
 def _nothing(k: int, dims: tuple[int, ...], ranges: tuple[int, ...]) -> int:
     raise LookupError(f"nothing says what runtime variable {k} reads")
 
 
 def relation(m: IndexingMap, read: Reader | None = None) -> Counter[tuple[tuple[int, ...], tuple[int, ...]]]:
     """All pairs (dims, results) over the whole domain, each with the number of points that give it."""
-    return Counter(
-        (dims, results)
-        for dims in product(*(range(v.interval.lower, v.interval.upper + 1) for v in m.dims))
-        for _, results, _ in points(m, dims, read)
-    )
+    return Counter((dims, results) for dims, (_, results, _) in domain_points(m, read))
 
 
 def relation_with_positions(m: IndexingMap, read: Reader | None = None) -> Counter[Point]:
     """As `relation`, with the positions in the group: triples (dims, results, positions)."""
-    return Counter(
-        (dims, results, positions)
-        for dims in product(*(range(v.interval.lower, v.interval.upper + 1) for v in m.dims))
-        for _, results, positions in points(m, dims, read)
-    )
+    return Counter((dims, results, positions) for dims, (_, results, positions) in domain_points(m, read))
 
 
 def reader(m: IndexingMap, providers: Mapping[str, Array]) -> Reader:
@@ -166,8 +169,4 @@ def reader(m: IndexingMap, providers: Mapping[str, Array]) -> Reader:
 
 def count_points(m: IndexingMap, read: Reader | None = None) -> int:
     """How many points the domain has."""
-    return sum(
-        1
-        for dims in product(*(range(v.interval.lower, v.interval.upper + 1) for v in m.dims))
-        for _ in points(m, dims, read)
-    )
+    return sum(1 for _ in domain_points(m, read))

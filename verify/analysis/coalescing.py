@@ -30,6 +30,9 @@ from verify.portfolio import prove
 _LOOKED_AT: Final = 4096
 """Steps along a dimension that are tried to find the block in which the distance is constant."""
 
+_BOXES: Final = 100
+"""Parts of the domain that are searched for two neighbours before an engine is asked."""
+
 
 @dataclass(frozen=True)
 class Stride:
@@ -128,7 +131,7 @@ def _differences(m: IndexingMap, position: Expr, name: str, corner: dict[str, in
 def _neighbours(m: IndexingMap, both: TwoPoints, budget: Budget) -> dict[str, int] | None:
     """Two neighbours in the domain; None where there are none, an empty point where neither is known."""
     constraints = [(e, c.interval) for c in m.constraints for e in (c.expr, substitute(c.expr, both.there))]
-    found = find_point(dict(both.variables), constraints)
+    found = find_point(dict(both.variables), constraints, _BOXES)
     if found != "unknown":
         return found
     outcome = prove(Obligation(both.variables, FALSE, conj(*both.hypotheses), "no two neighbours are read"), budget)

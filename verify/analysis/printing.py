@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 from models.expr import to_text
@@ -44,7 +45,8 @@ def _operand_json(o: OperandAnalysis) -> dict[str, Any]:
     u = o.utilization
     return {
         "output": o.output, "operand": o.operand, "position": list(o.position), "name": o.name, "kind": o.kind,
-        "elements": u.total, "elements_read": u.elements, "pairs": u.pairs, "exact": u.exact, "method": u.method,
+        "elements": u.total, "elements_read": u.elements, "pairs": u.pairs, "reads": u.reads,
+        "exact": u.exact, "method": u.method,
         "reason": u.reason or None, "equal_maps_dropped": o.equal, "undecided": list(o.undecided),
         "maps": [_map_json(m) for m in o.maps],
     }  # fmt: skip
@@ -163,6 +165,20 @@ def _used(u: Utilization) -> str:
     share = u.share
     percent = "" if share is None else f" ({float(share):.1%})"
     bound = "" if u.exact else "at most "
-    times = u.reads_per_element
-    often = f", each by {float(times):.4g} output elements on average" if times is not None else ""
-    return f"reads {bound}{u.elements} of {u.total} elements{percent}{often}; {u.method}"
+    return f"reads {bound}{u.elements} of {u.total} elements{percent}{_often(u)}; {u.method}"
+
+
+def _often(u: Utilization) -> str:
+    """By how many output elements, and how often."""
+    if not u.exact:
+        return "" if u.reads is None else f", with at most {_count(u.reads, 'read')}"
+    if u.readers_per_element is None:
+        return f", how often is unknown: {u.reason}" if u.reason else ""
+    often = f", each by {_mean(u.readers_per_element, 'output element')}"
+    if u.reads_per_element is not None and u.reads_per_element != u.readers_per_element:
+        often += f" and {_mean(u.reads_per_element, 'time')}"
+    return often if u.reads == u.elements else f"{often} on average"
+
+
+def _mean(times: Fraction, what: str) -> str:
+    return _count(times.numerator, what) if times.denominator == 1 else f"{float(times):.4g} {what}s"

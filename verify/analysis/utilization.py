@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
 from math import prod
 from typing import Final
 
+from models.expr import Expr, Var, substitute
 from models.hlo.shape import ArrayShape
 from models.indexing.map_set import OperandMaps
-from models.indexing_map import IndexingMap
-from models.interpreter.expression import evaluate
+from models.indexing_map import Constraint, IndexingMap, Variable, rng
+from models.interpreter.expression import UndefinedValue
+from models.interpreter.maps import domain_points
+from verify.analysis.neighbours import stays
+from verify.claims.linear_form import Linear, linear_form
 from verify.engine import GaveUp, NotExpressible
+from verify.formula import eq
+from verify.obligation import Obligation
+from verify.portfolio import prove
 
-MOST_POINTS: Final = 20_000
-"""Points of the maps' domains up to which elements are counted one by one."""
+FEW_POINTS: Final = 20_000
+"""Points of the maps' domains up to which elements are counted one by one at once."""
+MOST_POINTS: Final = 1_000_000
+"""The same where isl has given up at the first, brief try."""
+_BRIEFLY: Final = 300_000
+_AT_LENGTH: Final = 3_000_000
 
 
 @dataclass(frozen=True)
 class Utilization:
     """How much of an operand one output reads.
 
-    `elements`: different operand elements read, `pairs`: different pairs of output and operand element. Exact where
-    `exact`; otherwise upper bounds: what a run reads depends on values that are known at run time only, or the maps
-    are a bound themselves. None where they could not be counted, with the reason.
+    `elements`: different operand elements read; `pairs`: different pairs of output and operand element, of elements on
+    different devices too; `reads`: points of the maps, each map and each value of its range variables once. Exact where
+    `exact`; otherwise upper bounds, each of what any one run reads: that depends on values that are known at run time
+    only, or the maps are a bound themselves. None where they could not be counted, with the reason.
     """
 
     total: int
     elements: int | None
     pairs: int | None
+    reads: int | None
     exact: bool
     method: str
     reason: str = ""
@@ -41,49 +53,225 @@ class Utilization:
         return None if self.elements is None or not self.total else Fraction(self.elements, self.total)
 
     @property
-    def reads_per_element(self) -> Fraction | None:
-        """Output elements that an element is read by, on average over the elements read."""
-        if self.pairs is None or not self.elements:
+    def readers_per_element(self) -> Fraction | None:
+        """Output elements that an element is read by, on average over the elements read; None for bounds."""
+        if self.pairs is None or not self.elements or not self.exact:
             return None
         return Fraction(self.pairs, self.elements)
+
+    @property
+    def reads_per_element(self) -> Fraction | None:
+        """How often an element is read, on average over the elements read; None for bounds."""
+        if self.reads is None or not self.elements or not self.exact:
+            return None
+        return Fraction(self.reads, self.elements)
 
 
 def utilization(maps: OperandMaps, operand: ArrayShape) -> Utilization:
     """Counts what one output reads of one operand, over the union of the maps."""
     total = operand.elements
     if maps.unknown:
-        return Utilization(total, None, None, False, "", maps.unknown)
-    filled = [m for m in maps.maps if not m.is_trivially_empty]
-    exact = maps.kind != "bound" and not any(m.runtime for m in filled)
+        return Utilization(total, None, None, None, False, "", maps.unknown)
+    filled = [_whole(m) for m in maps.maps if not m.is_trivially_empty]
+    exact = maps.kind != "bound"
     if not filled:
-        return Utilization(total, 0, 0, maps.kind != "bound", "no maps")
-    if sum(prod(i.count for _, i in m.intervals()) for m in filled) <= MOST_POINTS:
-        elements, pairs = enumerated(filled)
-        return Utilization(total, elements, pairs, exact, "enumeration")
-    return _by_isl(filled, total, exact)
+        return Utilization(total, 0, 0, 0, exact, "no maps")
+    if len(filled) == 1:
+        filled = [_at_any_offset(filled[0], len(operand.dimensions))]
+    at_run_time = [m for m in filled if m.runtime]
+    free = [_any_value(m) for m in filled]
+    rank = len(operand.dimensions)
+    counted, reasons = _counted(free, rank)
+    elements, pairs, reads = counted
+    method = "isl" if reasons is not None else "enumeration"
+    if at_run_time:
+        exact = False
+        reads, elements, pairs = _in_one_run(filled, elements, pairs)
+    why = "; ".join(dict.fromkeys(reasons or ()))
+    return Utilization(total, elements, pairs, reads, exact, method, why)
 
 
-def _by_isl(maps: Sequence[IndexingMap], total: int, exact: bool) -> Utilization:
-    from verify.count_isl import count_image, count_pairs
+def _in_one_run(
+    maps: Sequence[IndexingMap], elements: int | None, pairs: int | None
+) -> tuple[int | None, int | None, int | None]:
+    """Bounds for a run, in which every runtime variable has one value at each point: reads, elements and pairs."""
+    reads = _sum([_reads_in_one_run(m) for m in maps])
+    pairs = _least(pairs, reads)
+    return reads, _least(elements, pairs), pairs
 
+
+def _least(x: int | None, y: int | None) -> int | None:
+    return y if x is None else x if y is None else min(x, y)
+
+
+def _sum(counts: Sequence[int | None]) -> int | None:
+    return None if any(c is None for c in counts) else sum(c or 0 for c in counts)
+
+
+def _whole(m: IndexingMap) -> IndexingMap:
+    """The map with the domain of its replica part as its own, the positions in the group as further results."""
+    if m.replica is None:
+        return m
+    constraints = [*m.constraints, *m.replica.constraints]
+    for (name, interval), (_, own) in zip(m.replica.intervals(), m.intervals(), strict=False):
+        if not interval.contains(own):
+            constraints.append(Constraint(Var(name), interval))
+    results = (*m.results, *m.replica.results)
+    return replace(m, results=results, constraints=tuple(constraints), replica=None)
+
+
+def _at_any_offset(m: IndexingMap, rank: int) -> IndexingMap:
+    """A window that runtime values only shift, without them: as many elements, and as often, whatever they are."""
+    if not m.runtime or any(n.startswith("rt") for c in m.constraints for n in c.expr.free):
+        return m
+    every = frozenset(n for n, _ in m.intervals() if not n.startswith("rt"))
+    if not all(stays(v, every) for v in m.runtime):
+        return m
+    results: list[Expr] = []
+    for e in m.results[:rank]:
+        form = linear_form(e)
+        values = [a for a in form.terms if not a.free.isdisjoint({f"rt{k}" for k in range(len(m.runtime))})]
+        if any(not isinstance(a, Var) for a in values):
+            return m
+        if not _equal(m, e, form.expression()):
+            return m
+        for a in values:
+            form = form.without(a)
+        results.append(form.expression())
+    if any(n.startswith("rt") for e in m.results[rank:] for n in e.free):
+        return m
+    return replace(m, results=(*results, *m.results[rank:]), runtime=())
+
+
+def _any_value(m: IndexingMap) -> IndexingMap:
+    """The map with its runtime variables as range variables: each may hold any value of its interval."""
+    if not m.runtime:
+        return m
+    into: dict[str, Expr] = {f"rt{k}": rng(len(m.ranges) + k) for k in range(len(m.runtime))}
+    return IndexingMap(
+        m.dims,
+        tuple(substitute(e, into) for e in m.results),
+        (*m.ranges, *(Variable(v.interval) for v in m.runtime)),
+        constraints=tuple(Constraint(substitute(c.expr, into), c.interval) for c in m.constraints),
+    )
+
+
+def _reads_in_one_run(m: IndexingMap) -> int | None:
+    """At most so many points of the domain, dims and range variables, for runtime values that no one chooses.
+
+    A dim that has to lie within a window at a runtime value that does not depend on it has so many values as the window
+    is wide, whatever the runtime value is.
+    """
+    from verify.count_isl import count_values
+
+    moved = _seen_from_windows(m)
+    names = [n for n, _ in moved.intervals() if not n.startswith("rt")]
+    try:
+        return count_values(moved, names, _AT_LENGTH)
+    except (GaveUp, NotExpressible):
+        return None
+
+
+def _seen_from_windows(m: IndexingMap) -> IndexingMap:
+    """Each dim with a constraint `dim + runtime values in window` is replaced by its place in the window.
+
+    What these runtime variables read must not move with any dim that is replaced: else one place in the windows could
+    stand for several points.
+    """
+    replaced, used = frozenset[str](), frozenset[str]()
+    for i, v in enumerate(m.dims):
+        name = f"d{i}"
+        for n, c in enumerate(m.constraints):
+            form = linear_form(c.expr)
+            values = used | frozenset(x for a in form.terms for x in a.free if x != name)
+            if form.terms.get(Var(name)) != 1 or not _is_window(form, name):
+                continue
+            if not all(stays(m.runtime[int(x[2:])], replaced | {name}) for x in values):
+                continue
+            if not _equal(m, c.expr, form.expression()):
+                continue
+            replaced, used = replaced | {name}, values
+            back = Var(name) - form.without(Var(name)).expression()
+            into = {name: back}
+            others = [x for k, x in enumerate(m.constraints) if k != n]
+            m = replace(
+                m,
+                dims=tuple(replace(d, interval=c.interval) if k == i else d for k, d in enumerate(m.dims)),
+                results=tuple(substitute(e, into) for e in m.results),
+                constraints=(
+                    *(Constraint(substitute(x.expr, into), x.interval) for x in others), Constraint(back, v.interval),
+                ),
+            )  # fmt: skip
+            break
+    return m
+
+
+def _is_window(form: Linear, name: str) -> bool:
+    """Beside the dim there are only runtime values, at least one."""
+    rest = [a for a in form.terms if a is not Var(name)]
+    return bool(rest) and all(isinstance(a, Var) and a.name.startswith("rt") for a in rest)
+
+
+def _equal(m: IndexingMap, e: Expr, written: Expr) -> bool:
+    """The sum that was found for an expression is the expression: proved."""
+    variables = tuple((n, i) for n, i in m.intervals() if n in e.free | written.free)
+    return prove(Obligation(variables, eq(e, written), label="an expression and its terms")).verdict == "proved"
+
+
+Counts = tuple[int | None, int | None, int | None]
+"""Elements, pairs, reads."""
+
+
+def _counted(maps: Sequence[IndexingMap], rank: int) -> tuple[Counts, tuple[str, ...] | None]:
+    """The counts; with reasons why some are missing where isl was asked, None where all points were listed."""
+    points_to_list = sum(prod(i.count for _, i in m.intervals()) for m in maps)
+    if points_to_list <= FEW_POINTS:
+        return _listed(maps, rank)
+    found, reasons = _by_isl(maps, rank, _BRIEFLY)
+    if reasons:
+        if points_to_list <= MOST_POINTS:
+            return _listed(maps, rank)
+        found, reasons = _by_isl(maps, rank, _AT_LENGTH)
+    return found, reasons
+
+
+def _listed(maps: Sequence[IndexingMap], rank: int) -> tuple[Counts, tuple[str, ...] | None]:
+    try:
+        return enumerated(maps, rank), None
+    except UndefinedValue as error:
+        return (None, None, None), (f"a divisor that is zero: {error}",)
+
+
+def _by_isl(maps: Sequence[IndexingMap], rank: int, operations: int) -> tuple[Counts, tuple[str, ...]]:
+    from verify.count_isl import count_image, count_pairs, count_values
+
+    def reads() -> int:
+        return sum(count_values(m, [n for n, _ in m.intervals()], operations) for m in maps)
+
+    shapes = [replace(m, results=m.results[:rank]) for m in maps]
+    ways: tuple[Callable[[], int], ...] = (
+        lambda: count_image(shapes, operations), lambda: count_pairs(maps, operations), reads,
+    )  # fmt: skip
     counts: list[int | None] = []
     reasons: list[str] = []
-    for count in (count_image, count_pairs):
+    for count in ways:
         try:
-            counts.append(count(maps))
+            counts.append(count())
         except (GaveUp, NotExpressible) as error:
             counts.append(None)
             reasons.append(str(error))
-    return Utilization(total, counts[0], counts[1], exact, "isl", "; ".join(dict.fromkeys(reasons)))
+    return (counts[0], counts[1], counts[2]), tuple(reasons)
 
 
-def enumerated(maps: Sequence[IndexingMap]) -> tuple[int, int]:
-    """Different elements and different pairs, point by point; runtime variables take all values of their interval."""
+def enumerated(maps: Sequence[IndexingMap], rank: int | None = None) -> tuple[int, int, int]:
+    """Different elements, different pairs, and points, by listing all points of maps without runtime variables.
+
+    `rank` results are the element, all of them by default. Raises UndefinedValue for a divisor that is zero.
+    """
     pairs: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
+    reads = 0
     for m in maps:
-        variables = list(m.intervals())
-        for values in product(*(range(i.lower, i.upper + 1) for _, i in variables)):
-            at = dict(zip((name for name, _ in variables), values, strict=True))
-            if all(evaluate(c.expr, at) in c.interval for c in m.constraints):
-                pairs.add((values[: len(m.dims)], tuple(evaluate(e, at) for e in m.results)))
-    return len({x for _, x in pairs}), len(pairs)
+        for dims, (_, results, _) in domain_points(m):
+            pairs.add((dims, results))
+            reads += 1
+    return len({x[:rank] for _, x in pairs}), len(pairs), reads

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import prod
+from math import gcd, prod
 from random import Random
 from typing import Final
 
@@ -77,9 +77,9 @@ class WarpReads:
 
     @property
     def contiguous(self) -> int:
-        """So many neighbouring places read elements side by side in memory, which is proved; 1 for none."""
-        alone = 1 if self.vector is None else _run(self.vector, 1)
+        """Aligned groups of so many neighbouring places read elements side by side in memory, which is proved."""
         whole = 1 if self.vector is None else self.vector.size
+        alone = 1 if self.vector is None else gcd(_run(self.vector, 1), whole)
         return alone * _run(self.threads, whole) if alone == whole else alone
 
 
