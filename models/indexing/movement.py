@@ -112,10 +112,10 @@ def _cuts(op: Operation) -> tuple[SliceDimension, ...]:
 
 def concatenate_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
     """Each operand has its own stretch of the concatenated dimension."""
-    (axis,) = op.attributes.integers("dimensions")
+    axis = _concatenated(op)
     out, begin, found = bounds(op.shape), 0, []
     for n, shape in enumerate(op.operands):
-        length = _concatenated(bounds(shape), axis, op)
+        length = bounds(shape)[axis]
         kept = {axis: Interval(begin, begin + length - 1)}
         results = tuple(plus(dim(i), -begin) if i == axis else dim(i) for i in range(len(out)))
         found.append(one(n, "moves", IndexingMap(narrowed(out, kept), results)))
@@ -124,17 +124,18 @@ def concatenate_output_to_input(op: Operation, output: int) -> tuple[OperandMaps
 
 
 def concatenate_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
-    (axis,) = op.attributes.integers("dimensions")
-    before = sum(_concatenated(bounds(s), axis, op) for s in op.operands[:operand])
-    box = bounds(op.operands[operand])
+    axis, box = _concatenated(op), bounds(op.operands[operand])
+    before = sum(bounds(s)[axis] for s in op.operands[:operand])
     results = tuple(plus(dim(i), before) if i == axis else dim(i) for i in range(len(box)))
     return (one(0, "moves", IndexingMap(boxed(box), results)),)
 
 
-def _concatenated(box: Sequence[int], axis: int, op: Operation) -> int:
+def _concatenated(op: Operation) -> int:
+    """The dimension along which operands follow each other. Raises NotModelled where the size of one is dynamic."""
+    (axis,) = op.attributes.integers("dimensions")
     if any(axis in dynamic_dimensions(s) for s in op.operands):
         raise NotModelled("concatenate along a dynamic dimension")
-    return box[axis]
+    return axis
 
 
 def pad_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:

@@ -28,6 +28,7 @@ from models.interpreter.maps import Reader, reader, relation_with_positions
 from models.interpreter.run import Machine
 from models.interpreter.value import Array, Value, flat_index, indices, strides
 from verify.definitions import define
+from verify.fuzz.oracle_shapes import examine_shapes
 from verify.fuzz.plain_maps import not_plain
 from verify.fuzz.predicate import count_reads
 from verify.fuzz.target import Failure
@@ -179,6 +180,7 @@ def examine(text: str, seed: int | None = None) -> tuple[str, ...]:
         covered.append(_against_definition(found, device, output, operand, seen, group))
     for device in range(found.devices):
         covered += _against_maps(found, device)
+    covered += examine_shapes(found.op, len(text))
     return tuple(dict.fromkeys(covered))
 
 
