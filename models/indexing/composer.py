@@ -11,9 +11,10 @@ kept. A read through an opcode without a map makes everything behind it unknown,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from models.errors import NotModelled
 from models.hlo.attributes import ReplicaGroups
@@ -21,11 +22,17 @@ from models.hlo.module import Computation, Instruction, Module, Operation
 from models.hlo.shape import leaves
 from models.indexing import input_to_output, output_to_input
 from models.indexing.box import bounds, holds_data
+from models.indexing.dependence import topological
+from models.indexing.known_scalars import Given, KnownScalars
 from models.indexing.map_set import Kind, OperandMaps
+from models.indexing.named_values import NamedValues
 from models.indexing.providers import named, operand_number, resolved
 from models.indexing.route import Direction, Reached, Route, join, joint_kind
 from models.indexing.tidy import used_variables_only
 from models.indexing_map import IndexingMap, identity
+
+if TYPE_CHECKING:
+    from models.indexing.loops import Loop
 
 MOST_MAPS: Final = 256
 """Different maps to one array beyond which they are given up as unknown."""
@@ -69,13 +76,18 @@ class Composer:
         self.simplified: list[tuple[IndexingMap, IndexingMap]] = []
         """What was simplified on the way, in order, each map once: before and after."""
         self._seen: set[IndexingMap] = set()
-        self._joins = 0
+        self.joins = 0
+        """Compositions so far."""
         self._ambiguous: frozenset[str] | None = None
         self._plain: dict[tuple[Operation, Direction, int], tuple[OperandMaps, ...] | NotModelled] = {}
         self._operations: dict[tuple[str, str], Operation] = {}
         self._callees: dict[tuple[str, Direction, int, Position], tuple[Step, ...]] = {}
         self._order: dict[str, list[Instruction]] = {}
         self._open: list[str] = []
+        self._callers: dict[str, list[tuple[Computation, Instruction]]] | None = None
+        self._loops: dict[tuple[str, str], Loop] = {}
+        self.scalars = KnownScalars(module)
+        self._values = NamedValues(module, self.scalars, self.site)
 
     def operation(self, computation: Computation, instruction: Instruction) -> Operation:
         key = (computation.name, instruction.name)
@@ -127,7 +139,7 @@ class Composer:
         routes[start[0]] = {start[1]: {Route(identity(bounds(shapes[start[1]]))): "moves"}}
         found: dict[Place, Reached] = {}
         order = self._ordered(computation)
-        joins = self._joins
+        joins = self.joins
         for instruction in reversed(order) if direction == OUTPUT_TO_INPUT else order:
             here, lost = routes.pop(instruction.name, {}), unknown.pop(instruction.name, {})
             for position in dict.fromkeys((*here, *lost)):
@@ -135,7 +147,7 @@ class Composer:
                 why = lost.get(position, "")
                 if len(arrived) > MOST_MAPS:
                     why = f"more than {MOST_MAPS} different maps"
-                elif self._joins - joins > MOST_JOINS:
+                elif self.joins - joins > MOST_JOINS:
                     why = f"more than {MOST_JOINS} compositions"
                 found[instruction.name, position] = Reached({} if why else arrived, why)
                 for name, step in self._steps(computation, instruction, position, direction, why):
@@ -154,16 +166,17 @@ class Composer:
             joint = joint_kind((kind, step.kind))
             for second in step.routes:
                 try:
-                    joined = self._joined(route, second, direction)
+                    joined = self.joined(route, second, direction)
                 except NotModelled as error:
                     unknown.setdefault(name, {}).setdefault(step.position, str(error))
                     return
                 # An exact map and an equal one that is only a bound: the elements are read all the same.
-                target[joined] = joint if joined not in target else _better(target[joined], joint)
+                target[joined] = joint if joined not in target else better_kind(target[joined], joint)
 
-    def _joined(self, first: Route, second: Route, direction: Direction) -> Route:
+    def joined(self, first: Route, second: Route, direction: Direction) -> Route:
+        """`first`, then `second`, simplified. Raises NotModelled."""
         joined = join(first, second, direction)
-        self._joins += joined is not first
+        self.joins += joined is not first
         if self._simplify is None or joined is first or joined.map.is_trivially_empty:
             return joined
         after = self._simplify(joined.map)
@@ -284,6 +297,57 @@ class Composer:
         routes = tuple(Route(m, r.tables) for r in step.routes for m in resolved((r.map,), source, site))
         return replace(step, routes=routes)
 
+    def callee(self, instruction: Instruction, name: str, arity: int) -> Computation:
+        """The computation of this name, which must take `arity` parameters. Raises NotModelled."""
+        callee = self.module.by_name.get(name)
+        if callee is None:
+            raise NotModelled(f"{instruction.opcode} of an unknown computation {name}")
+        if len(callee.parameters) != arity:
+            raise NotModelled(
+                f"{instruction.opcode} hands {arity} values to {name}, which takes {len(callee.parameters)}"
+            )
+        return callee
+
+    def loop(self, computation: Computation, instruction: Instruction) -> Loop:
+        """What is known of a while instruction. Raises NotModelled."""
+        from models.indexing.loops import loop_of
+
+        key = (computation.name, instruction.name)
+        if key not in self._loops:
+            self._loops[key] = loop_of(self, computation, instruction)
+        return self._loops[key]
+
+    def known_value(self, computation: Computation, provider: str, given: Given) -> int | None:
+        """The single integer that a provider named in a computation's maps holds; None where it is unknown."""
+        return self._values.value(computation, provider, given)
+
+    def given_to(self, computation: Computation, depth: int = 0) -> Given:
+        """What is known of a computation's parameters: something only where one call or fusion alone calls it."""
+        if self._callers is None:
+            self._callers = {}
+            for c in self.module.computations:
+                for i in c.instructions:
+                    for name in i.attributes.computations():
+                        self._callers.setdefault(name, []).append((c, i))
+        found = self._callers.get(computation.name, [])
+        if len(found) != 1 or computation.name == self.module.entry_name or depth >= DEEPEST_NESTING:
+            return lambda number, at: None
+        ((caller, call),) = found
+        if call.opcode not in ("call", "fusion") or len(call.operands) != len(computation.parameters):
+            return lambda number, at: None
+        return lambda number, at: self.scalars.value(
+            caller, call.operands[number], at, self.given_to(caller, depth + 1)
+        )
+
+    @contextmanager
+    def own_budget(self) -> Iterator[None]:
+        """Compositions inside count from 0, and not towards what is counted outside."""
+        joins, self.joins = self.joins, 0
+        try:
+            yield
+        finally:
+            self.joins = joins
+
     def site(self, callee: Computation, instruction: Instruction) -> str:
         """What tells the values of a callee's instructions apart from others of the same name: the caller's name where
         the computation is called more than once, or shares a name with another computation; else nothing."""
@@ -303,7 +367,7 @@ class Composer:
         """Instructions, operands before users."""
         order = self._order.get(computation.name)
         if order is None:
-            order = _topological(computation)
+            order = topological(computation)
             self._order[computation.name] = order
         return order
 
@@ -343,31 +407,6 @@ def _number(instruction: Instruction, position: Position) -> int:
     raise ValueError(f"{instruction.name} has no array at position {position}")
 
 
-def _better(one: Kind, other: Kind) -> Kind:
+def better_kind(one: Kind, other: Kind) -> Kind:
     """What an element's map promises that was found twice."""
     return next(kind for kind in ("moves", "reads", "bound") if kind in (one, other))
-
-
-def _topological(computation: Computation) -> list[Instruction]:
-    seen: set[str] = set()
-    in_order = True
-    for i in computation.instructions:
-        if not seen.issuperset(i.operands):
-            in_order = False
-            break
-        seen.add(i.name)
-    if in_order:
-        return list(computation.instructions)
-    waiting = {i.name: len(set(i.operands)) for i in computation.instructions}
-    ready = [i for i in computation.instructions if not i.operands]
-    order: list[Instruction] = []
-    while ready:
-        current = ready.pop()
-        order.append(current)
-        for user in computation.users[current.name]:
-            waiting[user.name] -= 1
-            if not waiting[user.name]:
-                ready.append(user)
-    if len(order) != len(computation.instructions):
-        raise NotModelled(f"computation {computation.name} has a cycle")
-    return order

@@ -28,7 +28,7 @@ from models.interpreter.value import Array, Element, Token, Value, filled, indic
 
 Path = tuple[str, ...]
 """Where an instruction is evaluated: the names of the instructions whose computations it is evaluated in, then its own.
-Turn n of a loop is named `loop.n`, the decision to take it `loop?n`."""
+Turn n of a loop is named `loop[n]`, the decision to take it `loop?n`."""
 
 _AtIndex = Callable[[tuple[int, ...]], int]
 """The set that an element's index goes with."""
@@ -106,7 +106,7 @@ class Recorder(_Traced):
             if not (isinstance(decision, Array) and decision.data[0]):
                 self.trips[tuple(self.path)] = trips
                 return [state]
-            state = self.turn(i, f".{trips}", "body", state, devices)
+            state = self.turn(i, f"[{trips}]", "body", state, devices)
             trips += 1
 
     def literal(self, constant: Instruction) -> Value:
@@ -215,7 +215,7 @@ class _Reads(_Traced):
     def _while(self, i: Instruction, states: list[Value], devices: Sequence[int]) -> list[Value]:
         state = states[0]
         for trip in range(self._recorder.trips[tuple(self.path)]):
-            state = self.turn(i, f".{trip}", "body", state, devices)
+            state = self.turn(i, f"[{trip}]", "body", state, devices)
         return [state]
 
     def _conditional(

@@ -1,0 +1,197 @@
+"""Single integers of a computation whose values follow from constants and from what is given for its parameters.
+
+Counters of loops and what is computed from them: integer and pred arrays of one element. Anything else is unknown,
+which is never wrong. Results wrap to the width of their type; a pred is 0 or 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from models.hlo.attributes import ComputationRef, Word
+from models.hlo.module import Computation, Instruction, Module
+from models.hlo.shape import ELEMENT_BITS, ArrayShape, Shape, leaves
+
+Position = tuple[int, ...]
+Given = Callable[[int, Position], int | None]
+"""The value of the array at a position of a parameter, by its number; None where it is unknown."""
+
+_DEEPEST: Final = 60
+"""Calls inside calls beyond which values are unknown."""
+_LONGEST_LITERAL: Final = 64
+
+_SAME: Final = frozenset({"copy", "reshape", "transpose", "broadcast", "opt-barrier", "optimization-barrier"})
+"""On arrays of one element these change nothing."""
+_TWO: Final[Mapping[str, Callable[[int, int], int]]] = {
+    "add": lambda a, b: a + b,
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b,
+    "maximum": max,
+    "minimum": min,
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+}
+_COMPARED: Final[Mapping[str, Callable[[int, int], bool]]] = {
+    "EQ": lambda a, b: a == b,
+    "NE": lambda a, b: a != b,
+    "LT": lambda a, b: a < b,
+    "LE": lambda a, b: a <= b,
+    "GT": lambda a, b: a > b,
+    "GE": lambda a, b: a >= b,
+}
+
+
+def is_single_integer(shape: Shape) -> bool:
+    """An integer or pred array of one element, of static sizes."""
+    return (
+        isinstance(shape, ArrayShape) and not shape.is_dynamic and shape.elements == 1
+        and (shape.element_type == "pred" or _is_integer(shape.element_type))
+    )
+
+
+class KnownScalars:
+    """Looks values up in the computations of one module."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+
+    def value(
+        self, computation: Computation, name: str, position: Position, given: Given, depth: int = 0
+    ) -> int | None:
+        """The value of the array at `position` of an instruction; None where it is unknown."""
+        wanted = (name, position)
+        known: dict[tuple[str, Position], int | None] = {}
+        waiting, entered = [wanted], set[tuple[str, Position]]()
+        while waiting:
+            place = waiting[-1]
+            i, at = computation.by_name[place[0]], place[1]
+            needs = _needs(computation, i, at) if place not in known else ()
+            if needs is not None and place not in entered:
+                entered.add(place)
+                waiting += [n for n in needs if n not in known]
+                continue
+            waiting.pop()
+            if place not in known:
+                # What it needs is still missing only where instructions go round in a circle.
+                complete = needs is not None and all(n in known for n in needs)
+                known[place] = self._found(computation, i, at, known, given, depth) if complete else None
+        return known[wanted]
+
+    def _found(
+        self, computation: Computation, i: Instruction, at: Position, known: Mapping[tuple[str, Position], int | None],
+        given: Given, depth: int,
+    ) -> int | None:
+        """The value of an array, all that it needs being known or known to be unknown."""
+        match i.opcode:
+            case "parameter":
+                return given(i.parameter_number or 0, at)
+            case "tuple":
+                return known[i.operands[at[0]], at[1:]]
+            case "get-tuple-element":
+                return known[i.operands[0], (i.attributes.integer("index", 0), *at)]
+            case "fusion" | "call":
+                names = [v.name for v in (i.attributes.get(n) for n in ("calls", "to_apply"))
+                         if isinstance(v, ComputationRef)]
+                callee = self._module.by_name.get(names[0]) if names else None
+                if callee is None or depth >= _DEEPEST:
+                    return None
+                return self.value(
+                    callee, callee.root_name, at,
+                    lambda number, place: known.get((i.operands[number], place)), depth + 1,
+                )
+            case "constant":
+                return _literal(i)
+        if i.opcode in _SAME or (i.opcode == "bitcast" and _same_type(computation, i)):
+            return known[i.operands[0], at]
+        values = [known[o, ()] for o in i.operands]
+        if i.opcode == "select":
+            decision = values[0]
+            return None if decision is None else values[1 if decision else 2]
+        numbers = [v for v in values if v is not None]
+        return None if len(numbers) < len(values) else _computed(i, numbers)
+
+
+def _needs(computation: Computation, i: Instruction, at: Position) -> tuple[tuple[str, Position], ...] | None:
+    """The arrays that the value of one follows from; None where it does not follow from single integers."""
+    match i.opcode:
+        case "tuple":
+            return ((i.operands[at[0]], at[1:]),)
+        case "get-tuple-element":
+            return ((i.operands[0], (i.attributes.integer("index", 0), *at)),)
+    leaf = dict(leaves(i.shape)).get(at)
+    if leaf is None or not is_single_integer(leaf):
+        return None
+    match i.opcode:
+        case "parameter" | "constant":
+            return ()
+        case "fusion" | "call":
+            return tuple(
+                (o, place) for o in dict.fromkeys(i.operands) for place, found in leaves(computation.by_name[o].shape)
+                if is_single_integer(found)
+            )
+        case "opt-barrier" | "optimization-barrier":
+            return ((i.operands[0], at),)
+    if not all(is_single_integer(s) for s in computation.operand_shapes(i)):
+        return None
+    return tuple((o, ()) for o in dict.fromkeys(i.operands))
+
+
+def _computed(i: Instruction, values: list[int]) -> int | None:
+    assert isinstance(i.shape, ArrayShape)
+    kind = i.shape.element_type
+    two = _TWO.get(i.opcode)
+    if two is not None and len(values) == 2:
+        if kind == "pred" and i.opcode not in ("and", "or", "xor"):
+            return None
+        return _wrapped(two(*values), kind)
+    match i.opcode, values:
+        case "compare", [a, b]:
+            direction = i.attributes.get("direction")
+            test = _COMPARED.get(direction.text) if isinstance(direction, Word) else None
+            return None if test is None else int(test(a, b))
+        case "clamp", [low, value, high]:
+            return min(max(value, low), high)
+        case "negate", [a]:
+            return _wrapped(-a, kind)
+        case "not", [a]:
+            return 1 - a if kind == "pred" else _wrapped(~a, kind)
+        case "convert", [a]:
+            return int(a != 0) if kind == "pred" else _wrapped(a, kind)
+        case ("divide" | "remainder"), [a, b]:
+            if b == 0 or kind == "pred":
+                return None
+            quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)  # rounded to zero
+            return _wrapped(quotient if i.opcode == "divide" else a - b * quotient, kind)
+    return None
+
+
+def _same_type(computation: Computation, i: Instruction) -> bool:
+    (operand,) = computation.operand_shapes(i)
+    return isinstance(operand, ArrayShape) and isinstance(i.shape, ArrayShape) and (
+        operand.element_type == i.shape.element_type
+    )
+
+
+def _literal(i: Instruction) -> int | None:
+    text = (i.literal or "").strip()
+    if len(text) > _LONGEST_LITERAL or not isinstance(i.shape, ArrayShape):
+        return None
+    word = text.replace("{", "").replace("}", "").strip()
+    if i.shape.element_type == "pred":
+        return {"true": 1, "1": 1, "false": 0, "0": 0}.get(word)
+    return _wrapped(int(word), i.shape.element_type) if word.removeprefix("-").isdecimal() else None
+
+
+def _is_integer(element_type: str) -> bool:
+    return element_type[:1] in ("s", "u") and element_type[1:].isdecimal()
+
+
+def _wrapped(value: int, element_type: str) -> int:
+    """The value in the two's complement of the type."""
+    if element_type == "pred":
+        return value & 1
+    bits = ELEMENT_BITS[element_type]
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if element_type[0] == "s" and value >> bits - 1 else value
