@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import random
+import resource
 import select
 import signal
 import sys
@@ -80,14 +81,17 @@ WATCHED: Final[tuple[str, ...]] = (
 """Where errors are planted: map builders, definitions, encoders, the simplifier, layouts, buffers, the interpreter."""
 
 EXAMPLES: Final[dict[str, int]] = {
-    "specs": 2000, "ops": 9000, "maps": 2500, "solvers": 1500, "layouts": 900, "async": 1500, "modules": 1200,
-   "rules": 300,
+    "specs": 2000, "ops": 9000, "maps": 2500, "rewrites": 5000, "solvers": 1500, "layouts": 900, "async": 1500,
+    "modules": 1200, "rules": 300,
 }  # fmt: skip
 """How many examples are drawn of each target."""
 MOST: Final = 150
 """A mutant is tried on so many examples of each target that run the changed line."""
 SECONDS_PER_EXAMPLE: Final = 15
 """An example that takes longer with an error planted has noticed it; the slowest takes two."""
+
+MOST_MEMORY: Final = 3 * 2**30
+"""Bytes of address space of a child; one that asks for more has noticed the error."""
 
 IMPOSSIBLE, SURVIVED, PROVED = "!", "-", "="
 """What a child answers besides the name of what noticed the error."""
@@ -208,6 +212,7 @@ def _child(site: Site, examples: Sequence[tuple[str, str]], out: int) -> None:
     """Never returns."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
         answer = _judged(site) if _is_rule(site.file) else _noticed(site, examples)
     except BaseException as error:
         answer = f"crash ({type(error).__name__})"
