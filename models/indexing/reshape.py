@@ -34,10 +34,10 @@ def reindexed(index: Sequence[Expr], box: Sequence[int], to: Sequence[int]) -> t
     Dimensions are taken in the smallest groups of equal element count, so that dimensions that stay whole keep plain
     expressions. A box without elements has no positions; then the index is all zeros.
     """
-    if 0 in box or 0 in to:
-        return tuple(Const(0) for _ in to)
     if prod(box) != prod(to):
         raise NotModelled("reshape between different element counts")
+    if 0 in box:
+        return tuple(Const(0) for _ in to)
     left = [(e, n) for e, n in zip(index, box, strict=True) if n != 1]
     right = [(j, n) for j, n in enumerate(to) if n != 1]
     out: list[Expr] = [Const(0)] * len(to)
@@ -99,10 +99,15 @@ def element_bits(shape: ArrayShape) -> int:
     """Bits from one element to the next in memory: `E(n)` of the layout, else the whole bytes of the type."""
     if shape.layout is not None and shape.layout.element_bits:
         return shape.layout.element_bits
+    return max(8, _value_bits(shape))
+
+
+def _value_bits(shape: ArrayShape) -> int:
+    """Bits of an element's value. Raises NotModelled for types without a size."""
     bits = ELEMENT_BITS.get(shape.element_type)
     if bits is None:
         raise NotModelled(f"element type {shape.element_type} has no size")
-    return max(8, bits)
+    return bits
 
 
 def physical_order(shape: ArrayShape) -> tuple[int, ...]:
@@ -156,11 +161,12 @@ def bitcast_convert_input_to_output(op: Operation, operand: int) -> tuple[Operan
 
 def _converted(source: ArrayShape, target: ArrayShape) -> IndexingMap:
     box, to, ranges = sizes(source), sizes(target), RangeVariables()
+    of_source, of_target = _value_bits(source), _value_bits(target)
     index = tuple(dim(i) for i in range(len(box)))
-    if box == to:
+    if of_source == of_target and box == to:
         return IndexingMap(boxed(box), index)
-    if box[:-1] == to and box:
+    if of_source < of_target and box == (*to, of_target // of_source):
         return IndexingMap(boxed(box), index[:-1])
-    if to[:-1] == box and to:
+    if of_source > of_target and to == (*box, of_source // of_target):
         return IndexingMap(boxed(box), (*index, ranges.new(to[-1])), ranges.done())
     raise NotModelled(f"bitcast-convert of shapes {box} and {to}")

@@ -153,6 +153,8 @@ class _Convolution:
         self.lhs, self.rhs, self.out = sizes(op.operands[0]), sizes(op.operands[1]), sizes(op.shape)
         self.feature_groups = op.attributes.integer("feature_group_count", 1)
         self.batch_groups = op.attributes.integer("batch_group_count", 1)
+        if self.feature_groups > 1 and self.batch_groups > 1:
+            raise NotModelled("convolution with feature groups and batch groups")
         self.in_features = self.rhs[labels.kernel_input_feature]
         self.out_features = self.out[labels.output_feature]
         self.batch = self.out[labels.output_batch]
@@ -203,8 +205,6 @@ def convolution_input_to_output(op: Operation, operand: int) -> tuple[OperandMap
     groups = c.feature_groups * c.batch_groups
     inside = ranges.new(c.out_features // groups)
     group = feature_group if c.batch_groups == 1 else batch_group
-    if c.feature_groups > 1 and c.batch_groups > 1:
-        raise NotModelled("convolution with feature groups and batch groups")
     out[labels.output_feature] = total((times(group, c.out_features // groups), inside))
     m = IndexingMap(boxed(c.lhs), tuple(out), ranges.done(), constraints=tuple(constraints))
     return (one(0, "reads", m),)
