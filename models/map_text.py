@@ -150,10 +150,10 @@ def _domain(reader: Reader, names: dict[str, str]) -> tuple[dict[str, Interval],
     constraints: list[Constraint] = []
     if reader.at(","):
         reader.take()
-    if not (reader.at("domain") and reader.next_is(":")):
+    if not reader.at("domain"):
         return intervals, constraints
     reader.take()
-    reader.take()
+    reader.expect(":")
     while not reader.at_end and not _section_follows(reader):
         e = expression(reader, names)
         reader.expect("in", "an operator or 'in'")

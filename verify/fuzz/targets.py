@@ -10,6 +10,7 @@ from verify.fuzz.target import Target
 
 MODULES: Final[dict[str, str]] = {
     "maps": "verify.fuzz.target_maps",
+    "rewrites": "verify.fuzz.target_rewrites",
     "rules": "verify.fuzz.target_rules",
     "solvers": "verify.fuzz.target_solvers",
     "ops": "verify.fuzz.target_operations",
