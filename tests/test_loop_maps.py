@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from executed_fusions import compared
 
-from models.hlo.module import Instruction
-from models.hlo.parser import parse_module
+from models.hlo.module import Computation, Instruction, Module
+from models.hlo.parser import parse_module, parse_modules
+from models.hlo.shape import ArrayShape, TupleShape, leaves
+from models.indexing.calls import taken_branch as taken
+from models.indexing.families import _family as family
+from models.indexing.known_scalars import is_single_integer
 from models.indexing.module_maps import composer_of, followed_maps, instruction_maps
 from models.indexing.providers import resolved
 from models.indexing.turns import known_turns
+from models.map_text import print_map
+
+SHARED = Path(__file__).parents[1].parent / "shared"
 
 SCAN = """HloModule m
 body {
@@ -53,7 +61,9 @@ ENTRY e {
   ROOT t = (f32[6,4], f32[4]) tuple(a, b)
 }"""
 FROM_K = SCAN.replace("dynamic-slice(xs, i, zero)", "dynamic-slice(xs, k, zero)")
-WANDERING = FROM_K.replace("  ROOT t = (s32", "  m = s32[] add(k, j)\n  ROOT t = (s32").replace("xs, y, k)", "xs, y, m)")
+WANDERING = FROM_K.replace("xs, y, k)", "xs, y, m)").replace(
+    "  ROOT t = (s32", "  m = s32[] add(k, j)\n  ROOT t = (s32"
+)
 CALLED = SCAN.replace("body {", """at {
   a = f32[6,4] parameter(0)
   i = s32[] parameter(1)
@@ -77,6 +87,103 @@ ENTRY e {
   ROOT c = (f32[6,4], f32[4]) call(h, xs, ys, k, zero), to_apply=loop
 }"""
 
+CHOICES = """HloModule m
+flip {
+  x = f32[4] parameter(0)
+  ROOT r = f32[4] reverse(x), dimensions={0}
+}
+turn {
+  x = f32[4] parameter(0)
+  a = f32[1] slice(x), slice={[0:1]}
+  b = f32[3] slice(x), slice={[1:4]}
+  ROOT r = f32[4] concatenate(b, a), dimensions={0}
+}
+stay {
+  x = f32[4] parameter(0)
+  ROOT r = f32[4] negate(x)
+}
+choose {
+  i = s32[] parameter(0)
+  x = f32[4] parameter(1)
+  two = s32[] constant(2)
+  m = s32[] remainder(i, two)
+  o = f32[4] conditional(i, x, x, x), branch_computations={turn, flip, stay}
+  zero = s32[] constant(0)
+  even = pred[] compare(m, zero), direction=EQ
+  ROOT r = f32[4] conditional(even, o, o), false_computation=flip, true_computation=turn
+}
+body {
+  s = (s32[], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  h = f32[4] get-tuple-element(s), index=1
+  step = s32[] constant(1)
+  j = s32[] add(i, step)
+  n = f32[4] call(i, h), to_apply=choose
+  ROOT t = (s32[], f32[4]) tuple(j, n)
+}
+condition {
+  s = (s32[], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(5)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+ENTRY e {
+  h = f32[4] parameter(0)
+  low = s32[] constant(-1)
+  p0 = (s32[], f32[4]) tuple(low, h)
+  w = (s32[], f32[4]) while(p0), condition=condition, body=body
+  ROOT r = f32[4] get-tuple-element(w), index=1
+}"""
+NESTED = """HloModule m
+row {
+  s = (s32[], s32[], f32[3,4], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  limit = s32[] get-tuple-element(s), index=1
+  xs = f32[3,4] get-tuple-element(s), index=2
+  h = f32[4] get-tuple-element(s), index=3
+  zero = s32[] constant(0)
+  step = s32[] constant(1)
+  x2 = f32[1,4] dynamic-slice(xs, limit, i), dynamic_slice_sizes={1,4}
+  x = f32[4] reshape(x2)
+  r = f32[4] reverse(h), dimensions={0}
+  n = f32[4] add(r, x)
+  j = s32[] add(i, step)
+  ROOT t = (s32[], s32[], f32[3,4], f32[4]) tuple(j, limit, xs, n)
+}
+more {
+  s = (s32[], s32[], f32[3,4], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] get-tuple-element(s), index=1
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+body {
+  s = (s32[], f32[3,4], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  xs = f32[3,4] get-tuple-element(s), index=1
+  h = f32[4] get-tuple-element(s), index=2
+  zero = s32[] constant(0)
+  step = s32[] constant(1)
+  p0 = (s32[], s32[], f32[3,4], f32[4]) tuple(zero, i, xs, h)
+  w = (s32[], s32[], f32[3,4], f32[4]) while(p0), condition=more, body=row
+  n = f32[4] get-tuple-element(w), index=3
+  j = s32[] add(i, step)
+  ROOT t = (s32[], f32[3,4], f32[4]) tuple(j, xs, n)
+}
+condition {
+  s = (s32[], f32[3,4], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(3)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+ENTRY e {
+  xs = f32[3,4] parameter(0)
+  h = f32[4] parameter(1)
+  zero = s32[] constant(0)
+  p0 = (s32[], f32[3,4], f32[4]) tuple(zero, xs, h)
+  w = (s32[], f32[3,4], f32[4]) while(p0), condition=condition, body=body
+  ROOT r = f32[4] get-tuple-element(w), index=2
+}"""
+
 LOOPS = {
     "a scan": SCAN,
     "no turn": SCAN.replace("constant(4)", "constant(0)"),
@@ -90,6 +197,8 @@ LOOPS = {
     "from a value that changes": WANDERING,
     "from a place computed in a call": CALLED,
     "inside of a call that gives the start": WRAPPED,
+    "branches that the counter chooses": CHOICES,
+    "a loop that the outer counter ends": NESTED,
     "a trip count that is right": SCAN.replace("body=body", 'body=body, backend_config={"known_trip_count":{"n":"4"}}'),
 }  # fmt: skip
 
@@ -173,6 +282,27 @@ def _plant_values_that_change_taken_for_the_first(patch: Any) -> None:
     patch.setattr(loops, "_initial", wrong)
 
 
+def _plant_another_branch(patch: Any) -> None:
+    def wrong(*arguments: Any) -> int | None:
+        found = taken(*arguments)
+        return found and found - 1
+
+    patch.setattr("models.indexing.calls.taken_branch", wrong)
+
+
+def _plant_what_another_turn_found(patch: Any) -> None:
+    patch.setattr("models.indexing.known_values.KnownValues.turns_for", lambda *_: ())
+
+
+def _plant_families(patch: Any) -> None:
+    """Runs of a family are taken to be one longer than they are."""
+
+    def wrong(m: Any, skeleton: Any, run: Any) -> Any:
+        return family(m, skeleton, [*run, tuple(2 * b - a for a, b in zip(run[-2], run[-1], strict=True))])
+
+    patch.setattr("models.indexing.families._family", wrong)
+
+
 PLANTED: dict[str, tuple[Callable[[Any], None], list[str]]] = {
     "one turn less": (_plant_turns(lambda t: t[:-1]), ["a scan", "one turn", "downwards"]),
     "the first counter in every turn": (
@@ -184,6 +314,11 @@ PLANTED: dict[str, tuple[Callable[[Any], None], list[str]]] = {
     "values that change taken for the first": (
         _plant_values_that_change_taken_for_the_first, ["from a value that changes"],
     ),
+    "another branch": (_plant_another_branch, ["branches that the counter chooses"]),
+    "what was found in another turn": (
+        _plant_what_another_turn_found, ["branches that the counter chooses", "a loop that the outer counter ends"],
+    ),
+    "families too long": (_plant_families, ["a scan", "downwards"]),
 }  # fmt: skip
 
 
@@ -191,3 +326,54 @@ PLANTED: dict[str, tuple[Callable[[Any], None], list[str]]] = {
 def test_planted_errors_of_loops_are_seen(planted: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     PLANTED[planted][0](monkeypatch)
     assert differences(LOOPS[name]) != {""}
+
+
+# --- loops of real modules ----------------------------------------------------------------------------------------
+
+LARGEST = 300_000
+"""Elements of the result times elements of the initial state of the loops that are executed."""
+
+
+def alone(module: Module, computation: Computation, loop: Instruction) -> Module:
+    """The loop as an entry of its own: single integers that are known as constants, all else as parameters."""
+    state = loop.shape
+    assert isinstance(state, TupleShape)
+    composer = composer_of(module)
+    found: list[Instruction] = []
+    parameters = 0
+    for k, shape in enumerate(state.elements):
+        value = composer.known.value(computation, loop.operands[0], (k,)) if is_single_integer(shape) else None
+        if value is None:
+            found.append(Instruction(f"alone{k}", "parameter", shape, parameter_number=parameters))
+            parameters += 1
+        else:
+            found.append(Instruction(f"alone{k}", "constant", shape, literal=str(value)))
+    start = Instruction("start_alone", "tuple", state, tuple(i.name for i in found))
+    entry = Computation("alone", (*found, start, replace(loop, operands=("start_alone",))), loop.name)
+    return replace(module, computations=(*module.computations, entry), entry_name="alone")
+
+
+def known_loops() -> Iterator[tuple[str, Module, int]]:
+    for path in sorted((SHARED / "corpus").glob("jax-*/*/*.hlo")):
+        for module in parse_modules(path.read_text(), str(path)):
+            composer = composer_of(module)
+            for computation in module.computations:
+                for i in computation.instructions:
+                    if i.opcode == "while" and composer.loop(computation, i).turns is not None:
+                        size = sum(leaf.elements for _, leaf in leaves(i.shape) if isinstance(leaf, ArrayShape))
+                        yield f"{path.parent.name}/{path.name} {i.name}", alone(module, computation, i), size * size
+
+
+@pytest.mark.skipif(not (SHARED / "corpus").is_dir(), reason="the corpus is not beside the project")
+def test_loops_of_real_modules_are_what_is_executed() -> None:
+    found = [(name, compared(module, module.entry)) for name, module, pairs in known_loops() if pairs <= LARGEST]
+    assert [(name, c.difference or c.skipped) for name, c in found if c.difference or c.skipped] == []
+    assert len(found) > 10
+
+
+def test_turns_are_one_family() -> None:
+    module = parse_module(SCAN.replace("add(r, x)", "add(x, x)"))
+    sets = followed_maps(composer_of(module), module.entry, module.entry.root, "output-to-input")
+    assert [[print_map(m) for m in s.maps] for s in sets if s.operand == 1] == [
+        ["(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 3]"]
+    ]

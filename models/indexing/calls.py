@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from models.errors import NotModelled
 from models.hlo.attributes import ComputationRef
 from models.hlo.module import Computation, Instruction
-from models.hlo.shape import leaves
+from models.hlo.shape import ArrayShape, leaves
 from models.indexing.async_links import link_reads, link_writes, start_reads
 from models.indexing.box import bounds, holds_data, to_scalar, whole
 from models.indexing.composer import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Composer, Position, Step
+from models.indexing.known_values import branch_names
 from models.indexing.loops import loop_reads, loop_writes
 from models.indexing.route import Route
 
@@ -65,36 +67,40 @@ def _callee(composer: Composer, instruction: Instruction, names: tuple[str, ...]
 
 
 def _branches(composer: Composer, instruction: Instruction) -> tuple[Computation, ...]:
-    names: list[str] = []
-    value = instruction.attributes.get("branch_computations")
-    if isinstance(value, tuple):
-        names = [v.name for v in value if isinstance(v, ComputationRef)]
-    else:
-        for attribute in ("true_computation", "false_computation"):
-            single = instruction.attributes.get(attribute)
-            names += [single.name] if isinstance(single, ComputationRef) else []
+    names = branch_names(instruction)
     if len(names) + 1 != len(instruction.operands):
         raise NotModelled(f"conditional with {len(names)} branches and {len(instruction.operands)} operands")
     return tuple(composer.callee(instruction, name, 1) for name in names)
 
 
-def _branch_site(composer: Composer, branch: Computation, instruction: Instruction, n: int) -> str:
-    """Two branches may call one computation."""
-    site = composer.site(branch, instruction)
-    return site and f"{site}.{n}"
+def taken_branch(
+    composer: Composer, computation: Computation, instruction: Instruction, branches: Sequence[Computation]
+) -> int | None:
+    """The number of the branch that is taken, where that is known. True takes the first; an index that names none takes
+    the last."""
+    selector = composer.known.value(computation, instruction.operands[0])
+    if selector is None:
+        return None
+    shape = computation.by_name[instruction.operands[0]].shape
+    if isinstance(shape, ArrayShape) and shape.element_type == "pred":
+        return 0 if selector else 1
+    return selector if 0 <= selector < len(branches) else len(branches) - 1
 
 
 def _conditional_reads(
     composer: Composer, computation: Computation, instruction: Instruction, position: Position
 ) -> tuple[Step, ...]:
-    """Operand 0 selects; of the branches one is taken, so each one's maps are a bound."""
+    """Operand 0 selects; of the branches one is taken, so each one's maps are a bound unless it is known which."""
     out = bounds(dict(leaves(instruction.shape))[position])
     found = [Step(0, (), "reads", (Route(to_scalar(out)),))]
-    for n, branch in enumerate(_branches(composer, instruction), start=1):
+    branches = _branches(composer, instruction)
+    taken = taken_branch(composer, computation, instruction, branches)
+    for n, branch in enumerate(branches):
+        if taken not in (None, n):
+            continue
         for s in composer.through(branch, OUTPUT_TO_INPUT, 0, position):
-            site = _branch_site(composer, branch, instruction, n)
-            outside = composer.leaving(s, computation, (instruction.operands[n],), site)
-            found.append(replace(outside, number=n, kind="bound"))
+            outside = _outside(composer, computation, instruction, branch, n, s)
+            found.append(replace(outside, number=n + 1, kind="bound" if taken is None else s.kind))
     return tuple(found)
 
 
@@ -104,9 +110,22 @@ def _conditional_writes(
     outputs = [(place, bounds(leaf)) for place, leaf in leaves(instruction.shape) if holds_data(leaf)]
     if operand == 0:
         return tuple(Step(0, place, "reads", (Route(whole((), out)),)) for place, out in outputs)
-    branch = _branches(composer, instruction)[operand - 1]
-    site = _branch_site(composer, branch, instruction, operand)
+    branches = _branches(composer, instruction)
+    taken, branch = taken_branch(composer, computation, instruction, branches), branches[operand - 1]
+    if taken not in (None, operand - 1):
+        return ()
     return tuple(
-        replace(composer.leaving(s, computation, (instruction.operands[operand],), site), kind="bound")
+        replace(
+            _outside(composer, computation, instruction, branch, operand - 1, s),
+            kind="bound" if taken is None else s.kind,
+        )
         for s in composer.through(branch, INPUT_TO_OUTPUT, 0, position)
     )
+
+
+def _outside(
+    composer: Composer, computation: Computation, instruction: Instruction, branch: Computation, n: int, step: Step
+) -> Step:
+    """A step through branch n, counted from 0, in the caller's names. Two branches may call one computation."""
+    site = composer.site(branch, instruction)
+    return composer.leaving(step, computation, (instruction.operands[n + 1],), site and f"{site}[{n}]")

@@ -17,17 +17,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from models.errors import NotModelled
-from models.hlo.attributes import ReplicaGroups
 from models.hlo.module import Computation, Instruction, Module, Operation
 from models.hlo.shape import leaves
 from models.indexing import input_to_output, output_to_input
 from models.indexing.box import bounds, holds_data
 from models.indexing.dependence import topological
-from models.indexing.known_scalars import Given, KnownScalars
+from models.indexing.known_values import KnownValues, Turn
 from models.indexing.map_set import Kind, OperandMaps
-from models.indexing.named_values import NamedValues
 from models.indexing.providers import named, operand_number, resolved
-from models.indexing.route import Direction, Reached, Route, join, joint_kind
+from models.indexing.route import Direction, Reached, Route, group_table, join, joint_kind
 from models.indexing.tidy import used_variables_only
 from models.indexing_map import IndexingMap, identity
 
@@ -81,13 +79,11 @@ class Composer:
         self._ambiguous: frozenset[str] | None = None
         self._plain: dict[tuple[Operation, Direction, int], tuple[OperandMaps, ...] | NotModelled] = {}
         self._operations: dict[tuple[str, str], Operation] = {}
-        self._callees: dict[tuple[str, Direction, int, Position], tuple[Step, ...]] = {}
+        self._callees: dict[tuple[str, Direction, int, Position, tuple[Turn, ...]], tuple[Step, ...]] = {}
         self._order: dict[str, list[Instruction]] = {}
         self._open: list[str] = []
-        self._callers: dict[str, list[tuple[Computation, Instruction]]] | None = None
-        self._loops: dict[tuple[str, str], Loop] = {}
-        self.scalars = KnownScalars(module)
-        self._values = NamedValues(module, self.scalars, self.site)
+        self._loops: dict[tuple[str, str, tuple[Turn, ...]], Loop] = {}
+        self.known = KnownValues(module, self.site)
 
     def operation(self, computation: Computation, instruction: Instruction) -> Operation:
         key = (computation.name, instruction.name)
@@ -253,7 +249,7 @@ class Composer:
     ) -> tuple[Step, ...]:
         """From an array of the callee's root to the arrays of its parameters; or from one of parameter `number` to the
         root's. Raises NotModelled when computations call each other in a circle or too deep."""
-        key = (callee.name, direction, number, position)
+        key = (callee.name, direction, number, position, self.known.turns_for(callee))
         known = self._callees.get(key)
         if known is not None:
             return known
@@ -312,32 +308,10 @@ class Composer:
         """What is known of a while instruction. Raises NotModelled."""
         from models.indexing.loops import loop_of
 
-        key = (computation.name, instruction.name)
+        key = (computation.name, instruction.name, self.known.turns_for(computation))
         if key not in self._loops:
             self._loops[key] = loop_of(self, computation, instruction)
         return self._loops[key]
-
-    def known_value(self, computation: Computation, provider: str, given: Given) -> int | None:
-        """The single integer that a provider named in a computation's maps holds; None where it is unknown."""
-        return self._values.value(computation, provider, given)
-
-    def given_to(self, computation: Computation, depth: int = 0) -> Given:
-        """What is known of a computation's parameters: something only where one call or fusion alone calls it."""
-        if self._callers is None:
-            self._callers = {}
-            for c in self.module.computations:
-                for i in c.instructions:
-                    for name in i.attributes.computations():
-                        self._callers.setdefault(name, []).append((c, i))
-        found = self._callers.get(computation.name, [])
-        if len(found) != 1 or computation.name == self.module.entry_name or depth >= DEEPEST_NESTING:
-            return lambda number, at: None
-        ((caller, call),) = found
-        if call.opcode not in ("call", "fusion") or len(call.operands) != len(computation.parameters):
-            return lambda number, at: None
-        return lambda number, at: self.scalars.value(
-            caller, call.operands[number], at, self.given_to(caller, depth + 1)
-        )
 
     @contextmanager
     def own_budget(self) -> Iterator[None]:
@@ -381,17 +355,6 @@ BY_BODY: Final = frozenset({
 def _has_own_name(i: Instruction) -> bool:
     """The instruction is named as a provider by its name, not as `parameter(n)` or `constant(literal)`."""
     return i.opcode not in ("parameter", "constant")
-
-
-def group_table(op: Operation) -> object:
-    """What tells whose groups a collective's positions count in; None for other operations."""
-    if op.opcode.startswith("collective-permute"):
-        return "device ids"
-    groups = op.attributes.get("replica_groups")
-    if isinstance(groups, ReplicaGroups) or "channel_id" in op.attributes:
-        text = groups.groups if isinstance(groups, ReplicaGroups) else ()
-        return text, "channel_id" in op.attributes, op.attributes.flag("use_global_device_ids")
-    return ((), False, False) if op.opcode.startswith(("all-", "reduce-scatter", "collective-", "ragged-all")) else None
 
 
 def _routes(maps: Iterable[IndexingMap], table: object) -> tuple[Route, ...]:

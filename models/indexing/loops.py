@@ -19,6 +19,7 @@ from models.hlo.module import Computation, Instruction
 from models.hlo.shape import leaves
 from models.indexing.box import bounds, holds_data, whole
 from models.indexing.dependence import is_handed_on, parameter_positions
+from models.indexing.families import with_families
 from models.indexing.known_scalars import Given, Position
 from models.indexing.map_set import Kind
 from models.indexing.providers import resolved, without_runtime
@@ -33,6 +34,8 @@ MOST_LOOP_MAPS: Final = 256
 """Different maps between two arrays of a loop's state beyond which the bound is given."""
 MOST_LOOP_CHANGES: Final = 1_024
 """Turns of a loop times arrays that a turn changes beyond which the bound is given."""
+MOST_BOUND_MAPS: Final = 16
+"""Maps between two arrays of a loop's state that are a bound themselves, beyond which the simple bound is given."""
 MOST_LOOP_JOINS: Final = 8_192
 """Compositions from one array of a loop's state beyond which the bound is given."""
 
@@ -75,7 +78,8 @@ def loop_of(composer: Composer, computation: Computation, instruction: Instructi
     turn = composer.callee(instruction, body.name, 1)
     if len(instruction.operands) != 1:
         raise NotModelled(f"while with {len(instruction.operands)} operands")
-    turns = known_turns(composer.scalars, computation, instruction, test, turn, composer.given_to(computation))
+    known = composer.known
+    turns = known_turns(known.scalars, computation, instruction, test, turn, known.given_to(computation))
     return Loop(computation, instruction, turn, _dependences(instruction, test, turn), turns)
 
 
@@ -156,18 +160,27 @@ def _turn_by_turn(
     order = range(len(turns))
     with composer.own_budget():
         for turn in reversed(order) if direction == "output-to-input" else order:
+            key = (loop.computation.name, loop.instruction.name, turn)
             try:
-                after = _one_turn(composer, loop, turns, turn, here, direction)
+                with composer.known.in_turn(key, loop.body, given_by(turns[turn])):
+                    after = _one_turn(composer, loop, turns, turn, here, direction)
             except NotModelled:
                 return None
             if after is None:
                 return None
             here = after
-    return tuple(
-        Step(0, at, kind, tuple(r for r, k in routes.items() if k == kind))
+    found = tuple(
+        Step(0, at, kind, _families([r for r, k in routes.items() if k == kind]))
         for at, routes in here.items()
         for kind in dict.fromkeys(routes.values())
     )
+    return None if any(s.kind == "bound" and len(s.routes) > MOST_BOUND_MAPS for s in found) else found
+
+
+def _families(routes: list[Route]) -> tuple[Route, ...]:
+    """The routes, those of several turns that are one family as one."""
+    plain = with_families(r.map for r in routes if not r.tables)
+    return (*(Route(m) for m in plain), *(r for r in routes if r.tables))
 
 
 def _one_turn(
@@ -222,7 +235,7 @@ def _with_counters(composer: Composer, loop: Loop, m: IndexingMap, state: Given)
     """The map with the runtime variables replaced that read a single integer which is known, clamped."""
     for k in reversed(range(len(m.runtime))):
         v = m.runtime[k]
-        value = None if v.provider is None else composer.known_value(loop.body, v.provider, state)
+        value = None if v.provider is None else composer.known.named(loop.body, v.provider, state)
         if value is not None:
             m = without_runtime(m, k, Const(min(max(value, v.interval.lower), v.interval.upper)))
         elif v.index is not None and v.index.runtime:

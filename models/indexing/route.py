@@ -9,6 +9,8 @@ from typing import Final, Literal
 from models.bounds import range_of
 from models.errors import NotModelled
 from models.expr import Expr, Var
+from models.hlo.attributes import ReplicaGroups
+from models.hlo.module import Operation
 from models.indexing.collective import READER
 from models.indexing.map_set import Kind
 from models.indexing.providers import without_runtime
@@ -46,6 +48,17 @@ class Reached:
         found = tuple(dict.fromkeys(r.map for r in self.routes))
         filled = tuple(m for m in found if not m.is_trivially_empty)
         return filled or found[:1]
+
+
+def group_table(op: Operation) -> object:
+    """What tells whose groups a collective's positions count in; None for other operations."""
+    if op.opcode.startswith("collective-permute"):
+        return "device ids"
+    groups = op.attributes.get("replica_groups")
+    if isinstance(groups, ReplicaGroups) or "channel_id" in op.attributes:
+        text = groups.groups if isinstance(groups, ReplicaGroups) else ()
+        return text, "channel_id" in op.attributes, op.attributes.flag("use_global_device_ids")
+    return ((), False, False) if op.opcode.startswith(("all-", "reduce-scatter", "collective-", "ragged-all")) else None
 
 
 def joint_kind(kinds: Iterable[Kind]) -> Kind:

@@ -28,7 +28,7 @@ from models.interpreter.value import Array, Element, Token, Value, filled, indic
 
 Path = tuple[str, ...]
 """Where an instruction is evaluated: the names of the instructions whose computations it is evaluated in, then its own.
-Turn n of a loop is named `loop[n]`, the decision to take it `loop?n`."""
+Turn n of a loop is named `loop[n]`, the decision to take it `loop?n`; branch n of a conditional `conditional[n]`."""
 
 _AtIndex = Callable[[tuple[int, ...]], int]
 """The set that an element's index goes with."""
@@ -62,6 +62,13 @@ class _Traced(Machine):
             return self.evaluate(self._called(i, computation), [(state,)], devices)[0]
         finally:
             self.path[-1] = i.name
+
+
+    def _conditional(
+        self, i: Instruction, operands: list[tuple[Value, ...]], devices: Sequence[int]
+    ) -> list[Value]:
+        self.path[-1] = f"{i.name}[{self.branch(i, operands[0][0])}]"
+        return super()._conditional(i, operands, devices)
 
 
 class Recorder(_Traced):

@@ -227,22 +227,23 @@ class Machine:
             current.update(zip(running, after, strict=True))
         raise NotModelled(f"{i.name} runs more than {MOST_TRIPS} times")
 
+    def branch(self, i: Instruction, selector: Value) -> int:
+        """The number of the branch that is taken. A predicate takes the first when true; an index outside of the
+        branches takes the last."""
+        if not isinstance(selector, Array):
+            raise NotModelled("conditional without a selector")
+        number, last = self.scalars.integer(selector.data[0]), len(branch_names(i)) - 1
+        if selector.element_type == "pred":
+            return 0 if number else 1
+        return number if 0 <= number <= last else last
+
     def _conditional(
         self, i: Instruction, operands: list[tuple[Value, ...]], devices: Sequence[int]
     ) -> list[Value]:
-        """A predicate takes the first branch when true; an index outside the branches takes the last."""
-        names = i.attributes.computations()
+        names = branch_names(i)
         chosen: dict[int, list[int]] = {}
         for k, o in enumerate(operands):
-            selector = o[0]
-            if not isinstance(selector, Array):
-                raise NotModelled("conditional without a selector")
-            number = self.scalars.integer(selector.data[0])
-            if selector.element_type == "pred":
-                number = 0 if number else 1
-            elif not 0 <= number < len(names):
-                number = len(names) - 1
-            chosen.setdefault(number, []).append(k)
+            chosen.setdefault(self.branch(i, o[0]), []).append(k)
         results: dict[int, Value] = {}
         for number, members in sorted(chosen.items()):
             branch = self.module.by_name[names[number]]
@@ -330,6 +331,13 @@ class Machine:
                 raise NotModelled(f"the opcode {opcode}")
 
 
+def branch_names(i: Instruction) -> tuple[str, ...]:
+    """The computations of a conditional by their number; of a predicate's the one for true is the first."""
+    pair = [i.attributes.get(name) for name in ("true_computation", "false_computation")]
+    named = tuple(p.name for p in pair if isinstance(p, ComputationRef))
+    return named or i.attributes.computations()
+
+
 def _source(i: Instruction, device: int) -> int | None:
     """The device that sends to this one by the instruction's source-target pairs: -1 where none does, None without
     pairs."""
@@ -346,9 +354,9 @@ def _source(i: Instruction, device: int) -> int | None:
 
 
 def _started(step: Step, result: Value) -> Value:
-    """all-reduce-start is its result; the others are (operand, result, contexts)."""
+    """all-reduce-start is its result, and so is what has one array; the others are (operand, result, contexts)."""
     i = step.instruction
-    if i.opcode == "all-reduce-start":
+    if i.opcode == "all-reduce-start" or isinstance(i.shape, ArrayShape):
         return result
     operand: Value = step.operands[0] if len(step.operands) == 1 else step.operands
     return (operand, result, *_rest(i.shape, 2))
