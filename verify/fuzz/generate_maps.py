@@ -26,25 +26,20 @@ BETWEEN: Final = "\n//compose\n"
 
 
 @st.composite
-def expressions(draw: Draw, names: Sequence[str], depth: int = 3) -> Expr:
-    """Sums, products with constants, quotients and remainders by constants that are not zero, min and max."""
+def expressions(
+    draw: Draw, names: Sequence[str], depth: int = 3, by: st.SearchStrategy[Expr] | None = None
+) -> Expr:
+    """Sums, products with constants, quotients and remainders, min and max. Divisors are constants that are not zero,
+    or drawn from `by`."""
     if depth == 0 or not names or draw(st.integers(0, 4)) == 0:
         return Var(draw(st.sampled_from(tuple(names)))) if names and draw(st.integers(0, 3)) else Const(draw(small))
-    left: Expr = draw(expressions(names, depth - 1))
-    match draw(st.sampled_from(("+", "+", "*", "floordiv", "floordiv", "mod", "mod", "ceildiv", "min", "max"))):
-        case "+":
-            return Binary("+", left, draw(expressions(names, depth - 1)))
-        case "*":
-            return left * Const(draw(factors))
-        case "floordiv":
-            return Binary("floordiv", left, Const(draw(divisors)))
-        case "mod":
-            return Binary("mod", left, Const(draw(divisors)))
-        case "ceildiv":
-            return Binary("ceildiv", left, Const(draw(divisors)))
-        case "min":
-            return Binary("min", left, draw(expressions(names, depth - 1)))
-    return Binary("max", left, draw(expressions(names, depth - 1)))
+    left: Expr = draw(expressions(names, depth - 1, by))
+    op = draw(st.sampled_from(("+", "+", "*", "floordiv", "floordiv", "mod", "mod", "ceildiv", "min", "max")))
+    if op == "*":
+        return left * Const(draw(factors))
+    if op in ("floordiv", "mod", "ceildiv"):
+        return Binary(op, left, Const(draw(divisors)) if by is None else draw(by))
+    return Binary(op, left, draw(expressions(names, depth - 1, by)))
 
 
 @st.composite

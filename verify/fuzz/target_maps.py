@@ -7,14 +7,18 @@ from collections.abc import Iterator
 from itertools import islice, product
 from typing import Final
 
+from hypothesis import strategies as st
+
 from models.bounds import range_of
-from models.expr import postorder
+from models.expr import Binary, Const, postorder
 from models.indexing_map import IndexingMap, compose
 from models.interpreter.expression import UndefinedValue, evaluate
 from models.interpreter.maps import points, relation
 from models.map_text import parse_map, print_map
 from models.simplify import simplify
+from verify.fuzz import runtime_readings
 from verify.fuzz.generate_maps import BETWEEN, map_texts
+from verify.fuzz.generate_runtime_maps import runtime_map_texts
 from verify.fuzz.target import Failure, Target
 
 MOST_POINTS: Final = 20_000
@@ -41,13 +45,29 @@ def examine(text: str) -> tuple[str, ...]:
         again = parse_map(print_map(m))
         if again != m:
             raise Failure("maps: printing and parsing changes a map", f"{print_map(m)} becomes {print_map(again)}")
-    if any(box(m) > MOST_POINTS for m in parts):
-        return ("too large",)
     if len(parts) == 2 and len(parts[0].results) != len(parts[1].dims):
         return ("does not compose",)  # an empty map prints without its variables
+    if any(m.runtime or _may_divide_by_zero(m) for m in parts):
+        return runtime_readings.examine(parts)
+    if any(box(m) > MOST_POINTS for m in parts):
+        return ("too large",)
     if len(parts) == 2:
         return _composed(parts[0], parts[1])
     return _simplified(parts[0], "maps: simplified")
+
+
+def _may_divide_by_zero(m: IndexingMap) -> bool:
+    """A divisor is not a constant, or zero."""
+    roots = (*m.results, *(c.expr for c in m.constraints))
+    return any(
+        isinstance(e, Binary) and e.op in ("floordiv", "ceildiv", "mod")
+        and (not isinstance(e.rhs, Const) or e.rhs.value == 0)
+        for root in roots for e in postorder(root)
+    )  # fmt: skip
+
+
+def cases() -> st.SearchStrategy[str]:
+    return st.one_of(map_texts(), map_texts(), runtime_map_texts())
 
 
 def _ranges(m: IndexingMap) -> None:
@@ -116,5 +136,5 @@ def _composed(first: IndexingMap, second: IndexingMap) -> tuple[str, ...]:
 
 
 TARGET = Target(
-    "maps", "the simplifier keeps the meaning of maps; composition; printing and parsing", map_texts, examine, ".map"
+    "maps", "the simplifier keeps the meaning of maps; composition; printing and parsing", cases, examine, ".map"
 )
