@@ -67,7 +67,7 @@ def upstream_bytes(shape: ArrayShape) -> int | None:
     if COMBINE in tile:
         return None
     sizes = [max_split_size(shape, i) for i in layout.minor_to_major]
-    sizes += [1] * (len(tile) - len(sizes))
+    sizes += [1] * len(tile)  # at least as many as the tile has
     for k, t in enumerate(reversed(tile)):
         sizes[k] = _round_up(sizes[k], t)
     return _bytes(_round_up(prod(sizes), layout.tail_padding or 1) * element_bits(shape))

@@ -145,5 +145,5 @@ def offset_expressions(shape: ArrayShape) -> tuple[Expr, ...]:
 
 
 def _reached(e: Expr, threshold: int) -> Expr:
-    """1 where `e >= threshold`, else 0, for e >= 0."""
-    return minimum(e // threshold, 1) if threshold else Const(1)
+    """1 where `e >= threshold`, else 0, for e >= 0 and a threshold that is not 0."""
+    return minimum(e // threshold, 1)

@@ -105,13 +105,13 @@ def expanded_dimensions(shape: ArrayShape) -> tuple[int, ...]:
 
 def linear_index(index: Sequence[Index], sizes: Sequence[int], zero: Index) -> Index:
     """The row-major position, `sum(e_i * product of the sizes behind i)`; `zero` is the empty sum."""
-    total, stride = zero, 1
-    started = False
+    total: Index | None = None
+    stride = 1
     for e, n in zip(reversed(index), reversed(sizes), strict=True):
         term = e if stride == 1 else e * stride
-        total = term + total if started else term
-        started, stride = True, stride * n
-    return total
+        total = term if total is None else term + total
+        stride *= n
+    return zero if total is None else total
 
 
 def tile_index(index: tuple[Index, ...], s: TileStage, zero: Index) -> tuple[Index, ...]:
@@ -219,7 +219,7 @@ def index_map(shape: ArrayShape) -> IndexingMap:
         raise NotModelled("the way back from a position of an array with split dimensions as an indexing map")
     positions = (Variable(Interval.of_size(prod(expanded_dimensions(shape)))),)
     if not shape.elements:
-        return IndexingMap(positions, (Const(0),) * shape.rank)
+        return IndexingMap(positions, (dim(0),) * shape.rank)  # never asked: there is no position
     physical, bounds = _inverse(shape, dim(0))
     constraints = tuple(Constraint(e, interval) for e, interval in bounds)
     return IndexingMap(positions, _logical(physical, shape), constraints=constraints)

@@ -19,7 +19,7 @@ from models.indexing_map import IndexingMap
 from models.interpreter.rules import try_instance
 from models.rule_text import parse_rules
 from verify.cli import run as command_line
-from verify.fuzz import campaign, chunk, predicate, target_async, target_layouts, target_maps, target_solvers
+from verify.fuzz import campaign, chunk, layout_checks, predicate, target_async, target_maps, target_solvers
 from verify.fuzz.campaign import Limits
 from verify.fuzz.chunk import Chunk, Found, run_chunk
 from verify.fuzz.state import State
@@ -61,7 +61,7 @@ def wrong_prove(*arguments: Any) -> Any:
 
 
 PLANTED: list[tuple[str, Any, str, Callable[..., Any]]] = [
-    ("layouts", target_layouts, "position_of", wrong_position),
+    ("layouts", layout_checks, "position_of", wrong_position),
     ("maps", target_maps, "simplify", wrong_simplify),
     ("solvers", target_solvers, "prove", wrong_prove),
     ("async", target_async, "judge", lambda module, wanted, named: iter(())),
@@ -101,7 +101,7 @@ def test_a_crash_and_an_endless_example_are_failures(monkeypatch: pytest.MonkeyP
     def crash(*arguments: Any) -> int:
         raise ZeroDivisionError("planted")
 
-    monkeypatch.setattr(target_layouts, "position_of", crash)
+    monkeypatch.setattr(layout_checks, "position_of", crash)
     assert any("ZeroDivisionError" in f.cause for f in run_chunk("layouts", 1, 0, 20).failures)
     with pytest.raises(chunk.TookTooLong), chunk.at_most(0.05):
         time.sleep(5)

@@ -40,10 +40,10 @@ def place(shape: ArrayShape, index: Sequence[int]) -> Place:
 
 def _most_major_first(shape: ArrayShape, index: Sequence[int]) -> tuple[list[int], list[int]]:
     layout = shape.layout
-    order = tuple(range(shape.rank - 1, -1, -1)) if layout is None else layout.minor_to_major
-    if len(order) != shape.rank:
-        order = tuple(range(shape.rank - 1, -1, -1))
-    return [index[d] for d in reversed(order)], [shape.dimensions[d] for d in reversed(order)]
+    if layout is None or len(layout.minor_to_major) != shape.rank:
+        return list(index), list(shape.dimensions)
+    order = tuple(reversed(layout.minor_to_major))
+    return [index[d] for d in order], [shape.dimensions[d] for d in order]
 
 
 def _cuts(shape: ArrayShape, k: int) -> tuple[int, ...]:
@@ -73,12 +73,12 @@ def physical(shape: ArrayShape, index: Sequence[int]) -> tuple[tuple[int, ...], 
 
 def _tiled(digits: list[int], sizes: list[int], tile: Sequence[int]) -> tuple[list[int], list[int]]:
     # A combined dimension has no size of its own: it is multiplied into the next more minor one first.
+    if tile[-1] == -1:
+        raise NotModelled("a tile whose most minor dimension is combined away")
     rank = len(tile)
-    if len(digits) < rank:
-        digits = [0] * (rank - len(digits)) + digits
-        sizes = [1] * (rank - len(sizes)) + sizes
+    digits = [0] * (rank - len(digits)) + digits
+    sizes = [1] * (rank - len(sizes)) + sizes
     keep = len(digits) - rank
-    digits, sizes = list(digits), list(sizes)
     bounds: list[int] = []
     tail_digits: list[int] = []
     tail_sizes: list[int] = []
@@ -92,8 +92,6 @@ def _tiled(digits: list[int], sizes: list[int], tile: Sequence[int]) -> tuple[li
         bounds.append(bound)
         tail_digits.append(digit)
         tail_sizes.append(size)
-    if carried_size != 1 or carried_digit:
-        raise NotModelled("a tile whose most minor dimension is combined away")
     outer = [d // t for d, t in zip(tail_digits, bounds, strict=True)]
     inner = [d % t for d, t in zip(tail_digits, bounds, strict=True)]
     outer_sizes = [-(-n // t) for n, t in zip(tail_sizes, bounds, strict=True)]
@@ -102,7 +100,7 @@ def _tiled(digits: list[int], sizes: list[int], tile: Sequence[int]) -> tuple[li
 
 def padded_size(shape: ArrayShape) -> int:
     """Positions that the tensor takes, padding included, rounded up to the layout's tail padding."""
-    _, sizes = physical(shape, (0,) * shape.rank)
+    _, sizes = physical(shape, shape.dimensions)  # the box is the same for every index
     size = prod(sizes)
     tail = 1 if shape.layout is None else max(1, shape.layout.tail_padding)
     return -(-size // tail) * tail

@@ -120,7 +120,7 @@ def domain_points(m: IndexingMap, read: Reader | None = None) -> Iterator[tuple[
     """Every point of the whole domain: the dims, and the rest as `points` gives it. Raises likewise."""
     made, reads = _generator(m), read or _nothing
     try:
-        for dims in product(*(range(v.interval.lower, v.interval.upper + 1) for v in m.dims)):
+        for dims in product(*(range(v.interval.lower, v.interval.lower + v.interval.count) for v in m.dims)):
             for point in made(*dims, reads):
                 yield dims, point
     except ZeroDivisionError as error:

@@ -19,6 +19,7 @@ from models.simplify import simplify
 from verify.fuzz import runtime_readings
 from verify.fuzz.generate_maps import BETWEEN, map_texts
 from verify.fuzz.generate_runtime_maps import runtime_map_texts
+from verify.fuzz.map_readings import check_points
 from verify.fuzz.target import Failure, Target
 
 MOST_POINTS: Final = 20_000
@@ -51,6 +52,8 @@ def examine(text: str) -> tuple[str, ...]:
         return runtime_readings.examine(parts)
     if any(box(m) > MOST_POINTS for m in parts):
         return ("too large",)
+    for m in parts:
+        check_points(m)
     if len(parts) == 2:
         return _composed(parts[0], parts[1])
     return _simplified(parts[0], "maps: simplified")
