@@ -244,15 +244,18 @@ def collective_broadcast_input_to_output(op: Operation, operand: int) -> tuple[O
 
 
 def ragged_all_to_all_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
-    """Which rows move is decided by offsets and sizes at run time, on all devices: a bound."""
+    """Which rows move is decided by offsets and sizes at run time, on all devices: a bound. What no row is moved to is
+    the reader's own second operand."""
     box, group, found = sizes(op.shape), group_size(op), []
     for n, shape in enumerate(op.operands):
-        found.append(one(n, "bound", _everywhere(box, sizes(shape), group)))
+        found.append(one(n, "bound", identity(box) if n == 1 else _everywhere(box, sizes(shape), group)))
     return tuple(found)
 
 
 def ragged_all_to_all_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
-    return (one(0, "bound", _everywhere(sizes(op.operands[operand]), sizes(op.shape), group_size(op))),)
+    box = sizes(op.operands[operand])
+    m = identity(box) if operand == 1 else _everywhere(box, sizes(op.shape), group_size(op))
+    return (one(0, "bound", m),)
 
 
 def _everywhere(box: Sequence[int], to: Sequence[int], group: int) -> IndexingMap:

@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 
 from verify.fuzz.generate_collectives import (
     collective,
-    collective_more,
+    collective_of_several,
+    counted_by_shapes,
+    permute,
+    ragged_exchange,
+    started,
 )
 from verify.fuzz.generate_folds import (
     batch_norm,
@@ -34,6 +38,7 @@ from verify.fuzz.generate_indexed import (
     scatter_variadic,
 )
 from verify.fuzz.generate_movement import (
+    bitcast,
     bitcast_convert,
     broadcast,
     concatenate,
@@ -59,8 +64,9 @@ BY_NAME: Final[dict[str, Callable[[], st.SearchStrategy[str]]]] = {
     "scatter": scatter, "sort": sort, "fft": fft, "batch-norm": batch_norm, "collective": collective,
     "reduce-variadic": reduce_variadic, "sort-variadic": sort_variadic, "scatter-variadic": scatter_variadic,
     "scatter-batched": scatter_batched, "topk": topk, "triangular": triangular, "batch-norm-tuple": batch_norm_tuple,
-    "ragged-dot": ragged_dot, "scaled-dot": scaled_dot, "bitcast-convert": bitcast_convert, "copy": copy,
-    "collective-more": collective_more,
+    "ragged-dot": ragged_dot, "scaled-dot": scaled_dot, "bitcast-convert": bitcast_convert, "bitcast": bitcast, "copy": copy,
+    "collective-of-several": collective_of_several, "permute": permute, "started": started,
+    "counted-by-shapes": counted_by_shapes, "ragged-exchange": ragged_exchange,
 }  # fmt: skip
 """Strategies by the kind of operation."""
 

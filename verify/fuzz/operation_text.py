@@ -12,11 +12,15 @@ from hypothesis import strategies as st
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 ADD: Final = "add {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n"
+FLIP: Final = ADD.replace("add {", "flip {").replace("add(x, y)", "subtract(y, x)")
+"""Neither commutative nor associative: it tells orders apart."""
+MOST: Final = ADD.replace("add {", "most {").replace("add(x, y)", "maximum(x, y)")
 _COMPARE: Final = "{\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = pred[] compare(x, y), direction="
 GE: Final = f"ge {_COMPARE}GE\n}}\n"
 LESS: Final = f"less {_COMPARE}LT\n}}\n"
 extent = st.sampled_from((0, 1, 1, 2, 2, 2, 3, 3, 4, 5))
 positive = st.sampled_from((1, 2, 2, 3, 4, 5))
+_FOLDS: Final = (("add", ADD), ("flip", FLIP), ("most", MOST))
 index_types = st.sampled_from(("s32", "u32", "s8", "u8", "s64"))
 
 
@@ -35,6 +39,11 @@ def boxes(draw: Draw, minimum: int = 0, maximum: int = 4, most: int = 48) -> lis
         found[draw(st.integers(0, len(found) - 1))] = 0
     order: list[int] = draw(st.permutations(found))
     return order
+
+
+def fold() -> st.SearchStrategy[tuple[str, str]]:
+    """A body of two scalars: its name and its text."""
+    return st.sampled_from(_FOLDS)
 
 
 def shape(dimensions: Sequence[int], kind: str = "f32") -> str:
