@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 
 from models.errors import NotModelled
@@ -93,8 +93,6 @@ def one(operand: int, kind: Kind, m: IndexingMap, position: tuple[int, ...] = ()
 
 def plus(e: Expr, constant: int) -> Expr:
     """e + constant, without a term that is zero."""
-    if isinstance(e, Const):
-        return Const(e.value + constant)
     return e + constant if constant else e
 
 
@@ -127,23 +125,18 @@ def total(terms: Iterable[Expr]) -> Expr:
 
 def linear(index: Sequence[Expr], box: Sequence[int]) -> Expr:
     """The row-major position of `index` in a box of these sizes."""
-    return total(
-        times(e, prod(box[i + 1 :])) for i, (e, size) in enumerate(zip(index, box, strict=True)) if size != 1
-    )
+    return total(times(e, prod(box[i + 1 :])) for i, e in enumerate(index))
 
 
 def delinear(position: Expr, box: Sequence[int]) -> tuple[Expr, ...]:
     """The index in a box of these sizes at a row-major position that is known to lie inside."""
-    out: list[Expr] = []
-    first = True
-    for i, size in enumerate(box):
-        if size == 1:
-            out.append(Const(0))
-            continue
-        e = divided(position, prod(box[i + 1 :]))
-        out.append(e if first else e % size)
-        first = False
-    return tuple(out)
+    digits = [divided(position, prod(box[i + 1 :])) for i in range(len(box))]
+    return (*digits[:1], *(e % size for e, size in zip(digits[1:], box[1:], strict=True)))
+
+
+def placed(index: Mapping[int, Expr]) -> tuple[Expr, ...]:
+    """An index that is given by the numbers of its dimensions, all of them."""
+    return tuple(index[i] for i in range(len(index)))
 
 
 class RangeVariables:

@@ -9,8 +9,8 @@ from models.bitcast import same_bits_map
 from models.errors import NotModelled
 from models.expr import Const, Expr
 from models.hlo.module import Operation
-from models.hlo.shape import ELEMENT_BITS, ArrayShape, Layout
-from models.indexing.box import RangeVariables, array, delinear, linear, one, sizes
+from models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape, Layout
+from models.indexing.box import RangeVariables, array, delinear, linear, one, placed, sizes
 from models.indexing.map_set import OperandMaps
 from models.indexing_map import IndexingMap, boxed, dim
 
@@ -77,22 +77,15 @@ def _same_bits(source: ArrayShape, target: ArrayShape) -> IndexingMap:
     physical_to = [to[i] for i in to_order]
     if not _tiles_agree(source, target, physical_box, physical_to):
         return same_bits_map(source, target)
-    physical = [dim(i) for i in order]
-    small, large = sorted((element_bits(source), element_bits(target)))
-    if large % small:
+    bits = element_bits(source), element_bits(target)
+    smaller = min(bits)
+    if max(bits) % smaller:
         raise NotModelled(f"bitcast from {source.element_type} to {target.element_type}")
-    ratio, ranges = large // small, RangeVariables()
-    if element_bits(source) > element_bits(target):
-        part = ranges.new(ratio)
-        physical_index = reindexed([*physical, part], [*physical_box, ratio], physical_to)
-    elif element_bits(source) < element_bits(target):
-        physical_index = reindexed(physical, physical_box, [*physical_to, ratio])[:-1]
-    else:
-        physical_index = reindexed(physical, physical_box, physical_to)
-    results: list[Expr] = [Const(0)] * len(to)
-    for e, i in zip(physical_index, to_order, strict=True):
-        results[i] = e
-    return IndexingMap(boxed(box), tuple(results), ranges.done())
+    # Elements are counted in the smaller ones; the last dimension is that of the parts of a larger one.
+    parts, ranges = [n // smaller for n in bits], RangeVariables()
+    index = [*(dim(i) for i in order), ranges.new(parts[0])]
+    *physical, _ = reindexed(index, [*physical_box, parts[0]], [*physical_to, parts[1]])
+    return IndexingMap(boxed(box), placed(dict(zip(to_order, physical, strict=True))), ranges.done())
 
 
 def element_bits(shape: ArrayShape) -> int:
@@ -120,33 +113,30 @@ def physical_order(shape: ArrayShape) -> tuple[int, ...]:
 
 
 def _tiles_agree(source: ArrayShape, target: ArrayShape, box: Sequence[int], to: Sequence[int]) -> bool:
-    """Tiles change positions. They can be left alone where there are none, and where equal tiles lie over physical
-    dimensions that agree."""
-    of_source, of_target = _tiling(source.layout), _tiling(target.layout)
-    if of_source == of_target and (not of_source[0] or tuple(box) == tuple(to)):
+    """Tiles change positions. They can be left alone where there are none; where equal tiles lie over physical
+    dimensions that agree; and where equal tiles lie over equal sizes below the tile's most major dimension, which both
+    sides fill with whole tiles: then the dimensions above are merged or split without touching the order inside a row
+    of tiles."""
+    tiles = _tiles(source.layout)
+    if tiles != _tiles(target.layout):
+        return False
+    if not tiles or tuple(box) == tuple(to):
         return True
-    rank = max((len(t) for t in (*of_source[0], *of_target[0])), default=0)
-    whole_tiles = (
-        of_source == of_target
-        and len(of_source[0]) >= 1
-        and len(of_source[0][0]) == rank
-        and 0 < rank <= min(len(box), len(to))
-        and -1 not in of_source[0][0]
-        and tuple(box[len(box) - rank + 1 :]) == tuple(to[len(to) - rank + 1 :])
-        and box[len(box) - rank] % of_source[0][0][0] == 0
-        and to[len(to) - rank] % of_source[0][0][0] == 0
-    )
-    # Equal tiles with equal sizes below the tile's most major dimension, which both sides fill with whole tiles: then
-    # the dimensions above are merged or split without touching the order inside a row of tiles.
-    return whole_tiles and element_bits(source) == element_bits(target)
+    rank = len(tiles[0])
+    if any(len(t) > rank for t in tiles) or COMBINE in tiles[0] or rank > min(len(box), len(to)):
+        return False
+    (size, *below), (size_to, *below_to) = box[-rank:], to[-rank:]
+    if below != below_to or element_bits(source) != element_bits(target):
+        return False
+    return not size % tiles[0][0] and not size_to % tiles[0][0]
 
 
-def _tiling(layout: Layout | None) -> tuple[tuple[tuple[int, ...], ...], object]:
+def _tiles(layout: Layout | None) -> tuple[tuple[int, ...], ...]:
     if layout is None:
-        return (), ()
+        return ()
     if layout.split_configs:
         raise NotModelled("bitcast of a shape that is split over memories")
-    return tuple(t.dimensions for t in layout.tiles), ()
+    return tuple(t.dimensions for t in layout.tiles)
 
 
 def bitcast_convert_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:

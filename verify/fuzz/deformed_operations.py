@@ -139,7 +139,8 @@ def _grouped(op: Operation) -> Deformed:
 def _all_to_all(op: Operation) -> Deformed:
     yield from _grouped(op)
     groups = op.attributes.get("replica_groups")
-    if isinstance(groups, ReplicaGroups) and any(len(g) > 1 for g in groups.groups) and not isinstance(op.shape, TupleShape):
+    is_split = isinstance(groups, ReplicaGroups) and any(len(g) > 1 for g in groups.groups)
+    if is_split and not isinstance(op.shape, TupleShape):
         (axis,) = op.attributes.integers("dimensions")
         yield _sized(op, *_longer(_result(op), axis))
 
@@ -170,7 +171,8 @@ _MADE: Final[dict[str, Callable[[Operation], Deformed]]] = {
 
 def examine_deformed(op: Operation) -> None:
     """Raises Failure where a deformed operation has maps from its output, or from the operand that is deformed."""
-    for deformed in _MADE.get(op.opcode, lambda _: iter(()))(op):
+    made = _MADE.get(op.opcode)
+    for deformed in made(op) if made is not None else ():
         number = 2 if op.opcode == "scaled-dot" else 0
         for ask, n in ((output_to_input, 0), (input_to_output, number)):
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from hypothesis import strategies as st
 
@@ -124,3 +125,67 @@ def bitcast_convert(draw: Draw) -> str:
         case "narrower":
             return one(shape([*dims, 4], "u8"), "bitcast-convert", [shape(dims)])
     return one(shape(dims), "bitcast-convert", [shape([*dims, 2], "u16")])
+
+
+@st.composite
+def bitcast(draw: Draw) -> str:
+    """Between arrays that are given by their sizes in the order of memory; tiles where there are two dimensions."""
+    case = draw(st.sampled_from(("reordered", "regrouped", "rows", "retiled", "width", "width")))
+    if case == "reordered":
+        sizes, tiles = draw(boxes(maximum=4, most=30)), draw(_tiles)
+        return _bitcast(draw, sizes, tiles, sizes, tiles)
+    if case == "rows":
+        return _bitcast_of_rows(draw)
+    if case == "retiled":
+        tile = draw(st.sampled_from(((2, 2), (2, 3), (3, 2), (4,), (2,))))
+        sizes = [draw(st.integers(1, 2)) * n for n in tile]
+        text = f"T({','.join(map(str, tile))})"
+        return _bitcast(draw, sizes, text, [prod(sizes)] if draw(st.booleans()) else sizes, "")
+    factors = [n for n in draw(st.lists(st.sampled_from((1, 2, 2, 3, 5)), max_size=4)) if n]
+    if draw(st.integers(0, 15)) == 0:
+        factors = [*factors, 0]
+    one_side, other = _grouped(draw, factors), _grouped(draw, draw(st.permutations(factors)))
+    if case == "regrouped":
+        return _bitcast(draw, one_side, "", other, "")
+    wide, narrow = draw(st.sampled_from((("f32", "u16"), ("s32", "u8"), ("u16", "s8"), ("c64", "f32"), ("f32", "s32"))))
+    parts = {"c64": 2, "f32": 2 if narrow == "u16" else 1, "s32": 4, "u16": 2}[wide]
+    split = [*other, parts] if draw(st.booleans()) else _grouped(draw, [*draw(st.permutations(factors)), parts])
+    sides = ((one_side, wide), (split, narrow))
+    (first, kind), (second, kind_to) = sides if draw(st.booleans()) else sides[::-1]
+    return _bitcast(draw, first, "", second, "", kind, kind_to)
+
+
+_tiles = st.sampled_from(("", "", "T(2)", "T(2,3)", "T(2,2)", "T(4,2)(2,1)", "T(2,2)(2)", "T(*,2)", "T(2,3,2)"))
+
+
+def _bitcast_of_rows(draw: Draw) -> str:
+    """Equal tiles over equal sizes below; whole rows of tiles mostly, and the same number of them."""
+    tile = draw(st.sampled_from(((2, 3), (2, 2), (3, 2), (2,), (2, 1, 2))))
+    below = [draw(st.sampled_from((n, n, n + 1, 1))) for n in tile[1:]]
+    rows = [draw(st.sampled_from((1, 2, 2, 3))) for _ in range(draw(st.integers(0, 2)))]
+    shift = draw(st.sampled_from((0, 0, 0, 1)))
+    last = tile[0] * draw(st.integers(1, 2)) + shift
+    flat = [prod(rows) * last]
+    to = [*_grouped(draw, rows), last] if draw(st.booleans()) else flat
+    text = f"T({','.join(map(str, tile))})" + draw(st.sampled_from(("", "", "(2,1)" if len(tile) == 2 else "")))
+    text_to = draw(st.sampled_from((text, text, text, "")))
+    kind = draw(st.sampled_from(("f32", "f32", "s32")))
+    return _bitcast(draw, [*rows, last, *below], text, [*to, *below], text_to, "f32", kind)
+
+
+def _bitcast(
+    draw: Draw, sizes: Sequence[int], tiles: str, to: Sequence[int], tiles_to: str, kind: str = "f32",
+    kind_to: str = "f32",
+) -> str:
+    return one(_laid(draw, to, tiles_to, kind_to), "bitcast", [_laid(draw, sizes, tiles, kind)])
+
+
+def _laid(draw: Draw, sizes: Sequence[int], tiles: str, kind: str) -> str:
+    """An array with these sizes in the order of memory; tiles only where it has as many dimensions."""
+    order = draw(st.permutations(range(len(sizes))))
+    dims = [n for _, n in sorted(zip(order, sizes, strict=True))]
+    entries = tiles.partition(")")[0].count(",") + 1 if tiles else 0
+    ending = f":{tiles}" if 0 < entries <= len(sizes) else ""
+    if not sizes or (not ending and list(order) == sorted(order) and draw(st.booleans())):
+        return shape(dims, kind)
+    return f"{shape(dims, kind)}{{{','.join(map(str, reversed(order)))}{ending}}}"

@@ -64,8 +64,8 @@ BY_NAME: Final[dict[str, Callable[[], st.SearchStrategy[str]]]] = {
     "scatter": scatter, "sort": sort, "fft": fft, "batch-norm": batch_norm, "collective": collective,
     "reduce-variadic": reduce_variadic, "sort-variadic": sort_variadic, "scatter-variadic": scatter_variadic,
     "scatter-batched": scatter_batched, "topk": topk, "triangular": triangular, "batch-norm-tuple": batch_norm_tuple,
-    "ragged-dot": ragged_dot, "scaled-dot": scaled_dot, "bitcast-convert": bitcast_convert, "bitcast": bitcast, "copy": copy,
-    "collective-of-several": collective_of_several, "permute": permute, "started": started,
+    "ragged-dot": ragged_dot, "scaled-dot": scaled_dot, "bitcast-convert": bitcast_convert, "copy": copy,
+    "bitcast": bitcast, "collective-of-several": collective_of_several, "permute": permute, "started": started,
     "counted-by-shapes": counted_by_shapes, "ragged-exchange": ragged_exchange,
 }  # fmt: skip
 """Strategies by the kind of operation."""

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
-from models.expr import Binary, Const, postorder
+from models.bounds import range_of
+from models.expr import Binary, Const, Expr, postorder
 from models.indexing_map import IndexingMap
+from models.interpreter.maps import relation
 
 _NEUTRAL: Final = {"+": 0, "*": 1, "floordiv": 1, "ceildiv": 1, "mod": 1}
 """The right operand with which an operator has no use."""
 
 
-def not_plain(m: IndexingMap, is_region: bool = False) -> str:
-    """What the map has to no purpose: arithmetic on constants alone, an operator with its neutral constant, a range
-    variable of one value (regions of a box may have such), an equal constraint twice, a variable read at run time that
-    nothing depends on. Empty when there is nothing of the kind."""
+REGIONS: Final = frozenset({"pad", "dynamic-update-slice"})
+"""Opcodes whose maps tell places of a box apart by constraints."""
+POSITIONS: Final = frozenset({"reshape", "bitcast"})
+"""Opcodes whose maps go through row-major positions."""
+
+
+def not_plain(m: IndexingMap, opcode: str) -> str:
+    """What the map of one operation has to no purpose: arithmetic on constants alone, an operator with its neutral
+    constant, a range variable of one value (regions of a box may have such), an equal constraint twice, a variable read
+    at run time that nothing depends on; where places are told apart, a bound that no place comes to; where positions
+    are taken apart, a remainder of what is smaller already. Empty when there is nothing of the kind."""
     positions = m.replica.results if m.replica is not None else ()
     for root in (*m.results, *(c.expr for c in m.constraints), *positions):
         for e in postorder(root):
@@ -23,15 +33,28 @@ def not_plain(m: IndexingMap, is_region: bool = False) -> str:
                     return f"{e} is a constant"
                 if _NEUTRAL.get(e.op) == e.rhs.value:
                     return f"{e.op} {e.rhs.value}"
+                if e.op == "mod" and opcode in POSITIONS and _is_below(m, e.lhs, e.rhs.value):
+                    return f"{e} is {e.lhs}"
     for j, v in enumerate(m.ranges):
-        if v.interval.count == 1 and not is_region:
+        if v.interval.count == 1 and opcode not in REGIONS:
             return f"s{j} has one value"
     if len(set(m.constraints)) < len(m.constraints):
         return "a constraint comes twice"
     if any(not c.expr.free for c in m.constraints):
         return "a constraint on a constant"
+    if opcode in REGIONS and not m.is_trivially_empty:
+        intervals = dict(m.intervals())
+        for c in m.constraints:
+            if not range_of(c.expr, intervals).contains(c.interval):
+                return f"{c.expr} never comes to a bound of {c.interval}"
     used = frozenset[str]().union(*(e.free for e in (*m.results, *positions)), *(c.expr.free for c in m.constraints))
     for k in range(len(m.runtime)):
         if f"rt{k}" not in used:
             return f"rt{k} is not used"
     return ""
+
+
+def _is_below(m: IndexingMap, e: Expr, limit: int) -> bool:
+    """The expression lies in [0, limit - 1] at all points of the domain, of which there are some."""
+    found = [results[0] for _, results in relation(replace(m, results=(e,), replica=None))]
+    return bool(found) and min(found) >= 0 and max(found) < limit
