@@ -26,9 +26,11 @@ def _divisors(names: list[str]) -> st.SearchStrategy[Expr]:
 
 
 @st.composite
-def runtime_maps(draw: Draw, dims: Sequence[Interval] | None = None, most: int = 2) -> IndexingMap:
+def runtime_maps(
+    draw: Draw, dims: Sequence[Interval] | None = None, most: int = 2, provided: bool = False
+) -> IndexingMap:
     """Up to two dims (or those given), one range variable and `most` runtime variables: with a provider and the element
-    that is read of it, or without. Divisors of one map in four may be zero."""
+    that is read of it, or without (not so when all are to be `provided`). Divisors of one map in four may be zero."""
     boxes = draw(st.lists(intervals(5), max_size=2)) if dims is None else dims
     own = tuple(Variable(i) for i in boxes)
     ranges = tuple(Variable(draw(intervals(3))) for _ in range(draw(st.integers(0, 1))))
@@ -39,7 +41,7 @@ def runtime_maps(draw: Draw, dims: Sequence[Interval] | None = None, most: int =
     runtime = []
     for _ in range(count):
         interval = draw(intervals(5))
-        if draw(st.integers(0, 4)) == 0:
+        if not provided and draw(st.integers(0, 4)) == 0:
             runtime.append(RuntimeVariable(interval))
             continue
         whole = draw(st.booleans())
@@ -58,10 +60,11 @@ def runtime_maps(draw: Draw, dims: Sequence[Interval] | None = None, most: int =
 
 @st.composite
 def runtime_map_texts(draw: Draw) -> str:
-    """One map, or two that compose."""
-    first = draw(runtime_maps())
+    """One map, or two that compose. What the first of two reads has a provider: without one it could not be told
+    apart where the second reads at an index that it leads to."""
     if draw(st.integers(0, 1)):
-        return print_map(first)
+        return print_map(draw(runtime_maps()))
+    first = draw(runtime_maps(provided=True))
     boxes = [draw(intervals(5)) for _ in first.results]
     if draw(st.integers(0, 3)):
         # The results of the first map are indices into the second's dims.
