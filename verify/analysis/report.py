@@ -143,7 +143,7 @@ def _operand(
     operand = dict(leaves(computation.by_name[name].shape)).get(s.position)
     if not isinstance(operand, ArrayShape):
         return []
-    different = deduplicate(s.maps)
+    different = deduplicate(s.maps, containment=True)
     kept = [n for n in different.kept if not s.maps[n].is_trivially_empty]
     number = {n: k for k, n in enumerate(kept)}
     contained = {c.map: c for c in different.contained}
