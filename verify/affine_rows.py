@@ -23,12 +23,7 @@ Linear = tuple[tuple[int, int], ...]
 
 def combine(x: Affine, a: int, y: Affine, b: int) -> Affine:
     """a * x + b * y."""
-    if a == 1:
-        result = dict(x)
-    elif a:
-        result = {c: a * v for c, v in x.items()}
-    else:
-        result = {}
+    result = dict(x) if a == 1 else scale(x, a)
     for c, v in y.items():
         total = result.get(c, 0) + b * v
         if total:
@@ -36,6 +31,11 @@ def combine(x: Affine, a: int, y: Affine, b: int) -> Affine:
         else:
             result.pop(c, None)
     return result
+
+
+def scale(x: Affine, a: int) -> Affine:
+    """a * x."""
+    return {c: a * v for c, v in x.items()} if a else {}
 
 
 def is_constant(x: Affine) -> bool:

@@ -20,7 +20,7 @@ import islpy as isl
 
 from models.expr import Binary, Const, Expr, Var
 from models.interval import Interval
-from verify.affine_rows import CONSTANT, Affine, Conjunction, Row, combine, is_constant
+from verify.affine_rows import CONSTANT, Affine, Conjunction, Row, combine, is_constant, scale
 from verify.clause_search import Search
 from verify.engine import GaveUp, NotExpressible
 from verify.formula import And, Compare, Exists, Formula, Not, Or
@@ -142,7 +142,6 @@ class _Encoder:
         if interval is not None:
             into.add_row({column: 1, CONSTANT: -interval.lower}, False)
             into.add_row({column: -1, CONSTANT: interval.upper}, False)
-            into.absurd = into.absurd or interval.is_empty
         return column
 
     def _innermost(self, scope: _Scope, forms: Iterable[Affine]) -> _Scope:
@@ -189,7 +188,7 @@ class _Encoder:
                 x, y = y, x
             if not is_constant(y):
                 raise NotExpressible("a product of two terms that are not constant")
-            return combine(x, y.get(CONSTANT, 0), {}, 0)
+            return scale(x, y.get(CONSTANT, 0))
         if op in ("min", "max"):
             return self._extremum(op, x, y, scope)
         if not is_constant(y):
@@ -200,42 +199,37 @@ class _Encoder:
         if op == "floordiv":
             return self._floordiv(x, divisor, scope)
         if op == "ceildiv":
-            return combine(self._floordiv(combine(x, -1, {}, 0), divisor, scope), -1, {}, 0)
+            return scale(self._floordiv(scale(x, -1), divisor, scope), -1)
         if op == "mod":
             return combine(x, 1, self._floordiv(x, divisor, scope), -divisor)
         raise ValueError(f"no such operator: {op}")
 
     def _floordiv(self, x: Affine, divisor: int, scope: _Scope) -> Affine:
         if divisor < 0:
-            x, divisor = combine(x, -1, {}, 0), -divisor
+            x, divisor = scale(x, -1), -divisor
+        # (g * f + k) floordiv (g * c) = (f + k floordiv g) floordiv c
+        common = gcd(divisor, *(v for c, v in x.items() if c != CONSTANT))
+        rest = {c: v // common for c, v in x.items() if v // common}
+        divisor //= common
         if divisor == 1:
-            return x
-        ends = [c for c in x if c in self.extremum_of]
-        if 0 < len(ends) <= FEW_EXTREMA:
+            return rest
+        ends = [c for c in rest if c in self.extremum_of]
+        if ends and len(ends) <= FEW_EXTREMA:
             # A quotient by a positive divisor is monotone: it goes inside the minimum or maximum.
             op, one, other = self.extremum_of[ends[0]]
-            by = x[ends[0]]
-            rest = {c: v for c, v in x.items() if c != ends[0]}
+            by = rest.pop(ends[0])
             return self._extremum(
                 op if by > 0 else _FLIPPED[op],
                 self._floordiv(combine(rest, 1, one, by), divisor, scope),
                 self._floordiv(combine(rest, 1, other, by), divisor, scope),
                 scope,
             )  # fmt: skip
-        common = gcd(divisor, *(v for c, v in x.items() if c != CONSTANT))
-        if common == divisor:  # (c * f + k) floordiv c = f + k floordiv c
-            return {c: v // divisor for c, v in x.items() if v // divisor}
-        rest = x
-        if common > 1:  # (g * f + k) floordiv (g * c) = (f + k floordiv g) floordiv c
-            rest = {c: v // common for c, v in x.items() if v // common}
-            divisor //= common
-        if len(rest) - (CONSTANT in rest) == 1:
-            inner = next(c for c in rest if c != CONSTANT)
-            if rest[inner] == 1 and inner in self.quotient_of:
-                # (f floordiv a + k) floordiv b = (f + a * k) floordiv (a * b): quotients of one form share columns.
-                form, by = self.quotient_of[inner]
-                flat = combine(dict(form), 1, {CONSTANT: rest.get(CONSTANT, 0)}, by)
-                return self._floordiv(flat, by * divisor, scope)
+        columns = [c for c in rest if c != CONSTANT]
+        if len(columns) == 1 and rest[columns[0]] == 1 and columns[0] in self.quotient_of:
+            # (f floordiv a + k) floordiv b = (f + a * k) floordiv (a * b): quotients of one form share columns.
+            form, by = self.quotient_of[columns[0]]
+            flat = combine(dict(form), 1, {CONSTANT: rest.get(CONSTANT, 0)}, by)
+            return self._floordiv(flat, by * divisor, scope)
         key = (tuple(sorted(rest.items())), divisor)
         column = self.quotients.get(key)
         if column is None:
@@ -254,8 +248,9 @@ class _Encoder:
         if column is None:
             column = self.extrema[key] = self._column(self._innermost(scope, [x, y]))
             self.extremum_of[column] = (op, x, y)
-            sign = 1 if op == "max" else -1
-            over_x, over_y = combine({column: 1}, sign, x, -sign), combine({column: 1}, sign, y, -sign)
+            over_x, over_y = combine({column: 1}, 1, x, -1), combine({column: 1}, 1, y, -1)
+            if op == "min":
+                over_x, over_y = scale(over_x, -1), scale(over_y, -1)
             is_x, is_y = Conjunction(), Conjunction()
             is_x.add_row(over_x, True)
             is_x.add_row(over_y, False)
@@ -327,7 +322,7 @@ class _Encoder:
                     result.add_clause([above, below])
             case "<=" | "<":
                 strict = (atom.op == "<") == positive
-                form = gap if positive else combine(gap, -1, {}, 0)
+                form = gap if positive else scale(gap, -1)
                 self._at_least_zero(combine(form, 1, {CONSTANT: 1}, -1) if strict else form, result)
         return result
 
@@ -437,8 +432,7 @@ def _basic_set(columns: Sequence[int], rows: Iterable[Row]) -> isl.BasicSet:
         matrix = isl.Mat.alloc(ctx, 0, len(position)).add_zero_rows(len(chosen))
         for i, row in enumerate(chosen):
             for c, v in row.form:
-                small = -_MACHINE <= v < _MACHINE
-                matrix = matrix.set_element_val(i, position[c], v if small else isl.Val(str(v), ctx))
+                matrix = matrix.set_element_val(i, position[c], v if abs(v) < _MACHINE else isl.Val(str(v), ctx))
         matrices.append(matrix)
     kind = isl.dim_type
     return isl.BasicSet.from_constraint_matrices(space, *matrices, kind.set, kind.div, kind.param, kind.cst)

@@ -1,8 +1,7 @@
-"""Strategies for expressions, indexing maps and obligations."""
+"""Strategies for expressions and indexing maps."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -12,9 +11,6 @@ from models.expr import Binary, Const, Expr, Var
 from models.indexing_map import Constraint, IndexingMap, Variable
 from models.interval import Interval
 from models.map_text import print_map
-from verify.formula import And, Compare, Exists, Formula, Not, Or
-from verify.obligation import Obligation
-from verify.reproduction import to_json
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
@@ -73,31 +69,3 @@ def map_texts(draw: Draw) -> str:
     if draw(st.integers(0, 2)):
         return print_map(first)
     return print_map(first) + BETWEEN + print_map(draw(maps(dims=len(first.results), widest=5)))
-
-
-comparators = st.sampled_from(("==", "!=", "<=", "<"))
-
-
-@st.composite
-def formulas(draw: Draw, names: Sequence[str], depth: int = 2, bound: int = 0) -> Formula:
-    kind = draw(st.integers(0, 5)) if depth else 0
-    if kind <= 1:
-        return Compare(draw(comparators), draw(expressions(names, 2)), draw(expressions(names, 1)))
-    if kind in (2, 3):
-        parts = tuple(draw(st.lists(formulas(names, depth - 1, bound), max_size=3)))
-        return And(parts) if kind == 2 else Or(parts)
-    if kind == 4:
-        return Not(draw(formulas(names, depth - 1, bound)))
-    name = f"w{bound}"
-    inner = draw(formulas([*names, name], depth - 1, bound + 1))
-    return Exists(((name, draw(intervals(5))),), inner)
-
-
-@st.composite
-def obligation_texts(draw: Draw) -> str:
-    """An obligation as JSON, in the form of a reproduction file."""
-    names = [f"v{k}" for k in range(draw(st.integers(1, 3)))]
-    obligation = Obligation(
-        tuple((name, draw(intervals())) for name in names), draw(formulas(names)), draw(formulas(names, 1))
-    )
-    return json.dumps(to_json(obligation))

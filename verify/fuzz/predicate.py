@@ -24,7 +24,7 @@ def python_expression(formula: Formula) -> str:
     """The formula as a Python expression over its variables' names."""
     match formula:
         case Compare(op, lhs, rhs):
-            return f"({_term(lhs)} {op} {_term(rhs)})"
+            return f"({python_term(lhs)} {op} {python_term(rhs)})"
         case And(parts):
             return "(" + " and ".join(python_expression(p) for p in parts) + ")" if parts else "True"
         case Or(parts):
@@ -36,7 +36,8 @@ def python_expression(formula: Formula) -> str:
             return f"any({python_expression(part)} {loops})" if variables else python_expression(part)
 
 
-def _term(root: Expr) -> str:
+def python_term(root: Expr) -> str:
+    """The term as a Python expression over its variables' names."""
     texts: dict[Expr, str] = {}
     for e in postorder(root):
         if isinstance(e, Const):
@@ -62,9 +63,9 @@ def count_reads(
     names = [*dims, *elements, *ranges, *runtime, "p", "q"]
     scope: dict[str, Any] = {"any": any, "range": range, "min": min, "max": max}
     test = eval(f"lambda {', '.join(names)}: {python_expression(definition.predicate)}", scope)
+    taken = ", ".join([*dims, *elements, *ranges])
     reads = [
-        eval(f"lambda {', '.join([*dims, *elements, *ranges])}: ({''.join(_term(e) + ', ' for e in r.index)})", scope)
-        for r in definition.runtime
+        eval(f"lambda {taken}: ({''.join(python_term(e) + ', ' for e in r.index)})", scope) for r in definition.runtime
     ]
     found: Counter[tuple[Index, Index, int]] = Counter()
     positions = range(definition.group_size) if definition.group_size else (0,)

@@ -1,0 +1,238 @@
+"""Strategies for obligations: small ones that can be read point by point, and such as only engines reach.
+
+An obligation is a JSON text, in the form of a reproduction file. Its label says what an engine owes besides the truth.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+from models.expr import Binary, Const, Expr, Operator, Var, lift, maximum, minimum
+from models.interval import Interval
+from verify.formula import TRUE, And, Compare, Exists, Formula, Not, Or, conj, eq, le, lt
+from verify.obligation import Obligation
+from verify.reproduction import to_json
+
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+
+OUTRIGHT: Final = "a law of quotients"
+"""The label of what isl's encoder settles before isl is asked: its normal form of quotients makes both sides one."""
+
+_divisors = st.sampled_from((2, 3, 2, 3, 4, 6, 12, 5, 8, 1, -1, -2, -3, -4, -6, 0))
+_factors = st.sampled_from((1, -1, 2, -2, 3, 4, 6, -3, -4, 12, 8, 5, 1, 1, -1, 2, 0))
+_small = st.integers(-9, 12)
+_far = st.sampled_from((2**31, 2**40, -(2**40), 2**62, 2**63, 2**63 - 1, -(2**63), 2**64, 2**80))
+_comparators = st.sampled_from(("==", "!=", "<=", "<"))
+_kinds = st.sampled_from(("floordiv", "mod", "ceildiv", "floordiv", "mod", "+", "*", "min", "max"))
+
+
+@st.composite
+def _affine(draw: Draw, names: Sequence[str], most: int = 2) -> Expr:
+    """A short sum of multiples of variables and a constant."""
+    total: Expr | None = None
+    for _ in range(draw(st.integers(1, most))):
+        term: Expr = Var(draw(st.sampled_from(tuple(names))))
+        factor = draw(_factors)
+        term = term if factor == 1 else term * factor
+        total = term if total is None else total + term
+    assert total is not None
+    constant = draw(_small)
+    return total + constant if constant else total
+
+
+@st.composite
+def _terms(draw: Draw, names: Sequence[str], depth: int, symbolic: bool, far: int = 0) -> Expr:
+    """`symbolic`: products of what varies, and divisors that vary. `far`: constants are near it."""
+    if not depth or not draw(st.integers(0, 5)):
+        kind = draw(st.integers(0, 5))
+        if kind < 2:
+            return Var(draw(st.sampled_from(tuple(names))))
+        return draw(_affine(names)) if kind < 5 else Const(draw(_small) + far)
+    op: Operator = draw(_kinds)
+    left: Expr = draw(_terms(names, depth - 1, symbolic, far))
+    if op in ("floordiv", "mod", "ceildiv"):
+        if symbolic and draw(st.booleans()):
+            return Binary(op, left, draw(_terms(names, 0, symbolic)))
+        divisor = draw(_divisors)
+        return Binary(op, left, Const(divisor + far if far and draw(st.booleans()) else divisor))
+    if op == "*" and not symbolic:
+        constant = Const(draw(_factors))
+        return Binary("*", left, constant) if draw(st.booleans()) else Binary("*", constant, left)
+    return Binary(op, left, draw(_terms(names, depth - 1, symbolic, far)))
+
+
+@st.composite
+def _formulas(draw: Draw, names: Sequence[str], depth: int, symbolic: bool, far: int = 0, bound: int = 0) -> Formula:
+    kind = draw(st.integers(0, 8)) if depth else 0
+    if not draw(st.integers(0, 11)):  # true or false wherever it stands
+        return Compare(draw(_comparators), Const(0), Const(draw(st.sampled_from((-1, 0, 1)))))
+    if kind <= 1:
+        left = draw(_terms(names, draw(st.integers(1, 2)), symbolic, far))
+        return Compare(draw(_comparators), left, draw(_terms(names, draw(st.integers(0, 1)), symbolic, far)))
+    if kind <= 4:
+        parts = tuple(draw(st.lists(_formulas(names, depth - 1, symbolic, far, bound), max_size=3)))
+        return And(parts) if kind <= 3 else Or(parts)
+    if kind == 5:
+        return Not(draw(_formulas(names, depth - 1, symbolic, far, bound)))
+    count = draw(st.sampled_from((1, 1, 1, 2, 2, 0)))
+    fresh = [f"w{bound + k}" for k in range(count)]
+    if fresh and not draw(st.integers(0, 7)):
+        fresh[0] = draw(st.sampled_from(tuple(names)))  # it hides one
+    variables = tuple((name, draw(_intervals(4))) for name in fresh)
+    inner = list(dict.fromkeys([*names, *fresh]))
+    part = draw(_formulas(inner, depth - 1, symbolic, far, bound + count))
+    if fresh and draw(st.booleans()):  # an equation that ties what is bound to what is free
+        tied = eq(draw(_affine(names)), draw(_affine(fresh)))
+        part = conj(tied, part) if draw(st.booleans()) else And((part, tied))
+    return Exists(variables, part)
+
+
+@st.composite
+def _intervals(draw: Draw, widest: int = 9, base: int = 0) -> Interval:
+    """Near `base`; at times a point, rarely empty."""
+    low = base + draw(st.sampled_from((0, 0, 0, 1, 2, -3, -7)))
+    return Interval(low, low + draw(st.integers(-1 if draw(st.integers(0, 11)) == 0 else 0, widest)))
+
+
+def _text(obligation: Obligation) -> str:
+    return json.dumps({"label": obligation.label, **to_json(obligation)})
+
+
+@st.composite
+def small_obligations(draw: Draw) -> str:
+    """Every operator, undefined divisions, nested and negated quantifiers, over a box of some hundred points."""
+    symbolic = not draw(st.integers(0, 3))
+    names = [f"v{k}" for k in range(draw(st.integers(1, 3)))]
+    widest = (14, 9, 6)[len(names) - 1]
+    variables = tuple((name, draw(_intervals(widest))) for name in names)
+    hypothesis = draw(_formulas(names, 1, symbolic)) if draw(st.booleans()) else TRUE
+    return _text(Obligation(variables, draw(_formulas(names, draw(st.integers(0, 3)), symbolic)), hypothesis))
+
+
+@st.composite
+def far_obligations(draw: Draw) -> str:
+    """A small box far away from zero, beside constants that machine words do not hold."""
+    far = draw(_far)
+    names = [f"v{k}" for k in range(draw(st.integers(1, 2)))]
+    variables = tuple((name, draw(_intervals(5, far))) for name in names)
+    hypothesis = draw(_formulas(names, 0, False, far)) if draw(st.booleans()) else TRUE
+    return _text(Obligation(variables, draw(_formulas(names, 1, False, far)), hypothesis))
+
+
+_divisor = st.sampled_from((2, 3, 4, 5, 6, 7, 8, 12, 128))
+_extents = st.sampled_from((1, 2, 3, 5, 8, 97, 128, 2**31, 2**40))
+
+
+@st.composite
+def laws(draw: Draw) -> str:
+    """Equations that hold for all integers, some by one off."""
+    names = [f"v{k}" for k in range(draw(st.integers(1, 3)))]
+    f, g = draw(_affine(names)), draw(_affine(names, 3))
+    a, b, k = draw(_divisor), draw(_divisor), draw(st.integers(-20, 20))
+    sure = [
+        eq((f * a + k) // a, f + k // a),
+        eq((f * a + k) // (a * b), (f + k // a) // b),
+        eq((f // a + k) // b, (f + a * k) // (a * b)),
+        eq(f // -a, -f // a),
+        eq(f % -a, -(-f % a)),
+        eq(f.ceildiv(a), -(-f // a)),
+        eq(f.ceildiv(-a), -(f // a)),
+        eq((f % a) + f // a * a, f),
+        eq((f // a) // b * b + f // a % b, f // a),
+        eq((maximum(f, g) + g) // a, maximum((f + g) // a, (g + g) // a)),
+        eq((g - minimum(f, g)) // a, maximum((g - f) // a, (g - g) // a)),
+        eq(maximum(f, f), f),
+        le(minimum(f, f), f),
+    ]
+    others = [
+        eq((minimum(f, g) * k + g) // a, _end(k < 0, (f * k + g) // a, (g * k + g) // a)),
+        eq((maximum(f, g) * k + k) // -a, _end(k < 0, -(f * k + k) // a, -(g * k + k) // a)),
+        eq((f + g * a) % a, f % a),
+        le(maximum(f, g) + minimum(f, g), f + g),
+        lt(f, maximum(f, maximum(g, f // a)) + 1),
+    ]
+    variables = tuple((name, draw(st.sampled_from((None, Interval(-3, 11), Interval(0, 2**40))))) for name in names)
+    kind = draw(st.integers(0, 3))
+    if kind < 2:
+        return _text(Obligation(variables, draw(st.sampled_from(sure)), label=OUTRIGHT))
+    law = draw(st.sampled_from((*sure, *others)))
+    assert isinstance(law, Compare)
+    return _text(Obligation(variables, Compare(law.op, law.lhs, law.rhs + draw(st.sampled_from((0, 1, -1))))))
+
+
+def _end(lower: bool, f: Expr, g: Expr) -> Expr:
+    return maximum(f, g) if lower else minimum(f, g)
+
+
+@st.composite
+def digit_obligations(draw: Draw) -> str:
+    """An index taken apart in one shape and put together in another, of any size, at times with an error in it."""
+    rank = draw(st.integers(1, 3))
+    sizes = [draw(_extents) for _ in range(rank)]
+    names = [f"v{k}" for k in range(rank)]
+    flat: Expr = Const(0)
+    for name, n in zip(names, sizes, strict=True):
+        flat = flat * n + Var(name)
+    split = draw(st.sampled_from((2, 3, 8, 128, sizes[-1], sizes[-1] * sizes[0])))
+    shift = draw(st.sampled_from((0, 0, 0, 1, -1)))
+    whole = (flat // split) * split + (flat + shift) % split
+    strides = [1]
+    for n in reversed(sizes[1:]):
+        strides.insert(0, strides[0] * n)
+    parts: list[Formula] = [eq(whole, flat)] if draw(st.booleans()) else []
+    for name, n, stride in zip(names, sizes, strides, strict=True):
+        if draw(st.booleans()):
+            digit = flat // stride % n if draw(st.booleans()) else whole // stride % n
+            parts.append(Compare(draw(st.sampled_from(("==", "==", "<="))), digit, Var(name)))
+    wide = draw(st.sampled_from((0, 0, 0, 1)))
+    variables = tuple((name, Interval(0, n - 1 + wide)) for name, n in zip(names, sizes, strict=True))
+    hypothesis = lt(draw(_affine(names)), draw(_affine(names))) if draw(st.integers(0, 3)) == 0 else TRUE
+    return _text(Obligation(variables, conj(*parts), hypothesis))
+
+
+@st.composite
+def wide_obligations(draw: Draw) -> str:
+    """Sets of indices of any size: what a linear form of bound variables reaches, in the hypothesis and owed."""
+    reach = Interval(0, draw(_extents) - 1)
+    a, k = draw(st.integers(1, 7)), draw(st.integers(-3, 7))
+    first, second = Var("w0"), Var("w1")
+    form = first * a + k
+    bound: list[tuple[str, Interval]] = [("w0", reach)]
+    if draw(st.booleans()):
+        bound.append(("w1", Interval(0, draw(st.integers(0, 6)))))
+        form = form + second
+    x = Var("v0")
+    member = Exists(tuple(bound), eq(x, form))
+    remainder = Compare(draw(_comparators), (x + draw(st.integers(-3, 3))) % a, lift(draw(st.integers(0, 6))))
+    given_, owed = draw(st.sampled_from(((member, remainder), (remainder, member), (Not(member), remainder),
+        (And((remainder, le(0, x))), Not(member)), (TRUE, Or((member, remainder)))))
+    )  # fmt: skip
+    interval = draw(st.sampled_from((Interval(0, 2**40), Interval(-5, 60), None)))
+    return _text(Obligation((("v0", interval),), owed, given_))
+
+
+@st.composite
+def boxes(draw: Draw) -> str:
+    """One operator over a box of bound variables, beside a constant or a third variable."""
+    op: Operator = draw(st.sampled_from(("+", "*", "floordiv", "ceildiv", "mod", "min", "max")))
+    x = draw(_intervals(7))
+    low, count = draw(st.sampled_from((1, 2, 3, 5, -3, -1, -6, 0, -2))), draw(st.sampled_from((1, 1, 2, 4)))
+    y = Interval(low, low + count - 1)
+    left = Binary(op, Var("w0"), Var("w1") if draw(st.booleans()) else Const(low))
+    near = draw(st.integers(-25, 45))
+    right, third = draw(st.sampled_from(((Const(near), None), (Var("w2"), Interval(near, near + 2)))))
+    lhs, rhs = (left, right) if draw(st.booleans()) else (right, left)
+    bound = [("w0", x), ("w1", y), *([("w2", third)] if third else [])]
+    return _text(Obligation((), Exists(tuple(bound), Compare(draw(_comparators), lhs, rhs))))
+
+
+def obligation_texts() -> st.SearchStrategy[str]:
+    """An obligation as JSON, in the form of a reproduction file."""
+    return st.one_of(
+        small_obligations(), small_obligations(), small_obligations(), far_obligations(), laws(), digit_obligations(),
+        wide_obligations(), boxes(),
+    )  # fmt: skip
