@@ -23,7 +23,7 @@ from models.memory_size import element_bits
 from models.tiling import position_of
 from verify.analysis import warps
 from verify.analysis.coalescing import Stride
-from verify.analysis.launch import Launch, lane_map, parse_launch, request_map, thread_map
+from verify.analysis.launch import Launch, first_of_warp, lane_map, parse_launch, request_map, thread_map
 from verify.analysis.warps import warp_reads
 from verify.portfolio import prove
 
@@ -179,12 +179,12 @@ def test_random_launches(case: tuple[IndexingMap, Launch, ArrayShape, ArrayShape
 @settings(max_examples=30, deadline=None)
 @given(launches())
 def test_bounds_hold_where_warps_cannot_be_listed(case: tuple[IndexingMap, Launch, ArrayShape, ArrayShape]) -> None:
-    limit = warps.MOST_POINTS
-    warps.MOST_POINTS = 0  # type: ignore[misc]
+    limits = warps.FEW_POINTS, warps.MOST_POINTS
+    warps.FEW_POINTS = warps.MOST_POINTS = 0  # type: ignore[misc]
     try:
         check(*case)
     finally:
-        warps.MOST_POINTS = limit  # type: ignore[misc]
+        warps.FEW_POINTS, warps.MOST_POINTS = limits  # type: ignore[misc]
 
 
 @settings(max_examples=60, deadline=None)
@@ -212,6 +212,12 @@ LARGE = [
     ("(d0, d1) -> (d0, d1), domain: d0 in [0, 99999], d1 in [0, 99]", "f32[100000,100]", "f32[100000,100]", 4),
     ("(d0, d1) -> (d1), domain: d0 in [0, 9999999], d1 in [0, 9]", "f32[10000000,10]", "f32[10]", 2),
     ("(d0)[s0] -> (d0 * 3 + s0), domain: d0 in [0, 9999999], s0 in [0, 2]", "f32[10000000]", "f32[30000000]", 12),
+    (
+        "(d0, d1, d2)[s0] -> (d0, s0, d1), domain: d0 in [0, 69], d1 in [0, 69], d2 in [0, 69], s0 in [0, 69]",
+        "f32[70,70,70]",
+        "f32[70,70,70]",
+        2,
+    ),
     ("(d0, d1) -> (d0, d1 / 7), domain: d0 in [0, 9999999], d1 in [0, 76]", "f32[10000000,77]", "f32[10000000,11]", 2),
 ]
 
@@ -252,9 +258,11 @@ def test_a_wrong_bound_is_refuted() -> None:
     output, operand = array("f32[100000,10]"), array("f32[10,100000]")
     m = parse_map("(d0, d1) -> (d1, d0), domain: d0 in [0, 99999], d1 in [0, 9]")
     request = simplify(compose(request_map(Launch(256), output), m)).map
-    search = warps._Search(request, operand_position(request, operand) // 8, 32)
+    search = warps._Search(request, operand_position(request, operand) // 8, 32, first_of_warp(Launch(256)), (10,))
     assert prove(search._obligation(1, 32, 1)).verdict == "proved"
-    assert prove(search._obligation(10, 3, search._span(10, 3) - 1)).verdict == "refuted"
+    assert prove(search._obligation(32, 1, 3)).verdict == "refuted"
+    assert prove(search._in_a_row(10, 9 * 12500 + 1)).verdict == "proved"
+    assert prove(search._in_a_row(10, 9 * 12500)).verdict == "refuted"
     assert prove(search._repeats(5, 2)).verdict == "proved"
     assert prove(search._repeats(5, 3)).verdict == prove(search._repeats(4, 2)).verdict == "refuted"
 

@@ -10,18 +10,20 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from math import gcd
+from random import Random
 from typing import Final
 
 from models.errors import NotModelled
 from models.expr import Expr, Var, substitute
 from models.hlo.shape import ArrayShape
 from models.indexing_map import IndexingMap
-from models.interpreter.expression import UndefinedValue, evaluate
+from models.interpreter.expression import evaluate
 from models.interval import Interval
 from models.physical import part_count, physical_order
 from models.tiling import position_expression
 from models.witness import find_point
 from verify.analysis.neighbours import TwoPoints, two_points
+from verify.analysis.requests import value_at
 from verify.budget import DEFAULT, Budget
 from verify.formula import FALSE, conj, eq, le
 from verify.obligation import Obligation
@@ -30,6 +32,8 @@ from verify.portfolio import prove
 _LOOKED_AT: Final = 4096
 """Steps along a dimension that are tried to find the block in which the distance is constant."""
 
+_SAMPLES: Final = 300
+"""Neighbours at random places that are tried."""
 _BOXES: Final = 100
 """Parts of the domain that are searched for two neighbours before an engine is asked."""
 
@@ -111,20 +115,25 @@ def _rest(corner: dict[str, int], both: TwoPoints) -> dict[str, int]:
 
 
 def _differences(m: IndexingMap, position: Expr, name: str, corner: dict[str, int]) -> list[tuple[int, int]]:
-    """(index, distance to the next) along one dimension through `corner`, where both points lie in the domain."""
-    here = dict(m.intervals())[name]
+    """(index, distance to the next) along one dimension, where both points lie in the domain: through `corner`, then at
+    random places."""
+    read = value_at(m, position)
+    intervals = dict(m.intervals())
+    here = intervals[name]
     found: list[tuple[int, int]] = []
     before: int | None = None
     for value in range(here.lower, min(here.upper, here.lower + _LOOKED_AT) + 1):
-        at = corner | {name: value}
-        try:
-            inside = all(evaluate(c.expr, at) in c.interval for c in m.constraints)
-            now = evaluate(position, at) if inside else None
-        except UndefinedValue:
-            now = None
+        now = read(corner | {name: value})
         if now is not None and before is not None:
             found.append((value - 1, now - before))
         before = now
+    random = Random(0)
+    for _ in range(_SAMPLES if here.upper > here.lower else 0):
+        at = {n: random.randint(i.lower, i.upper) for n, i in intervals.items()}
+        at[name] = random.randint(here.lower, here.upper - 1)
+        first, second = read(at), read(at | {name: at[name] + 1})
+        if first is not None and second is not None:
+            found.append((at[name], second - first))
     return found
 
 

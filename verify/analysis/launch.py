@@ -118,12 +118,11 @@ def lane_map(launch: Launch, output: ArrayShape) -> IndexingMap:
 def _requests(launch: Launch, output: ArrayShape, sizes: Sequence[int], place: Expr) -> IndexingMap:
     elements = output.elements
     together, a_block = launch.warp * launch.vector, launch.threads * launch.vector
+    base = first_of_warp(launch)
     if launch.threads % launch.warp:
         outer: tuple[int, ...] = (-(-elements // a_block), -(-launch.threads // launch.warp))
-        base: Expr = dim(0) * a_block + dim(1) * together
     else:
         outer = (-(-elements // together),)
-        base = dim(0) * together
     inner = dict(zip(("p",) if len(sizes) == 1 else ("lane", "place"), range(len(outer), 8), strict=False))
     place = substitute(place, {name: dim(i) for name, i in inner.items()})
     number = base + place
@@ -132,6 +131,24 @@ def _requests(launch: Launch, output: ArrayShape, sizes: Sequence[int], place: E
         limits.append(Constraint(dim(1) * together + place, Interval.of_size(a_block)))
     variables = tuple(Variable(Interval.of_size(n)) for n in (*outer, *sizes))
     return IndexingMap(variables, _element(number, output), constraints=tuple(limits))
+
+
+def first_of_warp(launch: Launch) -> Expr:
+    """The number of the first element that a warp makes, over the numbers that tell the warps apart."""
+    together = launch.warp * launch.vector
+    if launch.threads % launch.warp:
+        return dim(0) * (launch.threads * launch.vector) + dim(1) * together
+    return dim(0) * together
+
+
+def rows(output: ArrayShape) -> tuple[int, ...]:
+    """How many elements follow each other in memory order before some dimension's index changes, more than one each."""
+    sizes, found, length = physical_dimensions(output), list[int](), 1
+    for n in reversed(sizes):
+        length *= n
+        if length > 1 and length not in found:
+            found.append(length)
+    return tuple(found)
 
 
 def _element(number: Expr, output: ArrayShape) -> tuple[Expr, ...]:

@@ -1,8 +1,8 @@
-"""What the places of a warp read, by evaluation: the map as a loop over the places."""
+"""What maps read, by evaluation: at single points, and as a loop over the places of a warp."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -49,6 +49,34 @@ class Requests:
         return v.interval.lower
 
 
+def value_at(m: IndexingMap, value: Expr) -> Callable[[Mapping[str, int]], int | None]:
+    """An expression over the variables of a map at points of the domain; None outside of it, and where it divides by
+    zero."""
+    names = [n for n, _ in m.intervals()]
+    lines = [f"def at({', '.join(names)}):"]
+    for n, c in enumerate(m.constraints):
+        steps, (name,) = python_text([c.expr], f"c{n}_")
+        lines += [*steps, f"if not {c.interval.lower} <= {name} <= {c.interval.upper}: return None"]
+    steps, (name,) = python_text([value], "t")
+    made = _made([lines[0], *(f"  {line}" for line in (*lines[1:], *steps, f"return {name}"))])
+
+    def at(values: Mapping[str, int]) -> int | None:
+        try:
+            found: int | None = made(*(values[n] for n in names))
+        except ZeroDivisionError:
+            found = None
+        return found
+
+    return at
+
+
+def _made(lines: Sequence[str]) -> Callable[..., Any]:
+    scope: dict[str, Any] = {}
+    exec(compile("\n".join(lines), "<requests>", "exec"), {"max": max, "min": min, "range": range}, scope)
+    made: Callable[..., Any] = scope["at"]
+    return made
+
+
 def _loop(m: IndexingMap, value: Expr, place: int) -> Callable[..., dict[int, int]]:
     """A Python function of the other dims, the range variables and `read`, made from the expressions as they stand."""
     names = [n for n, _ in m.intervals() if not n.startswith("rt")]
@@ -66,7 +94,4 @@ def _loop(m: IndexingMap, value: Expr, place: int) -> Callable[..., dict[int, in
     body += [*steps, f"found[{own}] = {name}"]
     lines += [f"    {line}" for line in body]
     lines.append("  return found")
-    scope: dict[str, Any] = {}
-    exec(compile("\n".join(lines), "<requests>", "exec"), {"max": max, "min": min, "range": range}, scope)
-    made: Callable[..., dict[int, int]] = scope["at"]
-    return made
+    return _made(lines)

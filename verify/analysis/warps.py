@@ -3,14 +3,15 @@
 A warp reads, for one value of every range variable, what its threads' vectors of output elements need. Counted are the
 different sectors of the operand that this touches, at most over all warps. The array is taken to start at a sector.
 
-An upper bound is shown by classes: the places of a warp are split into classes, the sectors of each class span at most
-so many, which is proved, and there are so many classes. What is touched by some warp, found by evaluation, is a lower
-bound; where both meet, or where all warps were looked at, the number is exact.
+An upper bound is shown by classes: the places of a warp are split into classes (by their number, or by the row of the
+output that they make), the sectors of each class span at most so many, which is proved, and there are so many classes.
+What is touched by some warp, found by evaluation, is a lower bound; where both meet, or where all warps were looked at,
+the number is exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import gcd, prod
@@ -18,14 +19,15 @@ from random import Random
 from typing import Final
 
 from models.errors import NotModelled
-from models.expr import Expr, Var, substitute
+from models.expr import Const, Expr, Var, substitute
 from models.hlo.shape import ArrayShape
 from models.indexing_map import IndexingMap, compose
+from models.interpreter.expression import evaluate
 from models.interval import Interval
 from models.memory_size import element_bits, padded_elements
 from models.simplify import simplify
 from verify.analysis.coalescing import Stride, operand_position, stride_along
-from verify.analysis.launch import Launch, lane_map, request_map
+from verify.analysis.launch import Launch, first_of_warp, lane_map, request_map, rows
 from verify.analysis.neighbours import two_points
 from verify.analysis.requests import Requests
 from verify.budget import Budget
@@ -33,10 +35,13 @@ from verify.formula import conj, eq, le, within
 from verify.obligation import Obligation
 from verify.portfolio import prove
 
+FEW_POINTS: Final = 20_000
+"""Reads up to which all warps are looked at at once."""
 MOST_POINTS: Final = 1_000_000
-"""Reads up to which all warps are looked at."""
+"""Reads up to which all warps are looked at where nothing else tells the exact number."""
 _SAMPLES: Final = 40
 _TRIED: Final = 4
+_FIRST: Final = Const(0)
 _LONGEST: Final = 2_048
 """Warps after which a repetition is looked for."""
 _BUDGET: Final = Budget(isl_operations=3_000_000, z3_rlimit=3_000_000, enumeration_points=20_000)
@@ -115,10 +120,13 @@ def _sectors(m: IndexingMap, launch: Launch, output: ArrayShape, operand: ArrayS
     sector = operand_position(request, operand) // in_sector
     places = min(launch.warp * launch.vector, launch.threads * launch.vector, output.elements)
     best = -(-places // in_sector)
-    found = _Search(request, sector, launch.warp * launch.vector)
+    found = _Search(request, sector, launch.warp * launch.vector, first_of_warp(launch), rows(output))
     whole = -(-padded_elements(operand) // in_sector)
     if found.seen >= min(places, whole):
         return Sectors(min(places, whole), found.seen, best, "counting")
+    if found.can_be_listed and found.total <= FEW_POINTS:
+        most = found.look_at_all()
+        return Sectors(most, most, best, "every warp looked at")
     bound, engines = next(found.classes(), (places, ()))
     if bound == found.seen:
         return Sectors(bound, found.seen, best, "classes", engines)
@@ -137,21 +145,28 @@ def _sectors(m: IndexingMap, launch: Launch, output: ArrayShape, operand: ArrayS
 class _Search:
     """Looks for the warps that touch most sectors, and for classes that bound how many these can be."""
 
-    def __init__(self, m: IndexingMap, sector: Expr, places: int) -> None:
-        self.m, self.sector, self.places = m, sector, places
+    def __init__(
+        self, m: IndexingMap, sector: Expr, places: int, first: Expr = _FIRST, rows: Sequence[int] = ()
+    ) -> None:
+        self.m, self.sector, self.places, self.rows = m, sector, places, rows
         self.place = len(m.dims) - 1
         self.requests = Requests(m, sector, self.place)
         self.others = [i for n, i in m.intervals() if n != f"d{self.place}" and not n.startswith("rt")]
         self.total = prod(i.count for i in self.others) * m.dims[self.place].interval.count
         self.can_be_listed = not m.runtime and self.total <= MOST_POINTS
+        self.number = first + Var(f"d{self.place}")
         self.samples = list(self._samples())
         self.seen = max((len(set(s.values())) for s in self.samples), default=0)
 
     def _samples(self) -> Iterator[dict[int, int]]:
         """What the places of some warps read: place to sector."""
         random = Random(0)
+        names = [n for n, _ in self.m.intervals() if n != f"d{self.place}" and not n.startswith("rt")]
+        self.firsts: list[int] = []
         for k in range(_SAMPLES):
-            yield self.requests.at([_pick(i, k, random) for i in self.others], k)
+            others = [_pick(i, k, random) for i in self.others]
+            self.firsts.append(evaluate(self.number, {**dict(zip(names, others, strict=True)), f"d{self.place}": 0}))
+            yield self.requests.at(others, k)
 
     def look_at_all(self, warps: int | None = None) -> int:
         """The most sectors that any warp touches, or any of the first so many."""
@@ -200,26 +215,40 @@ class _Search:
         candidates: list[tuple[int, int, int, int]] = []
         for run in _divisors(self.places):
             for count in _divisors(self.places // run):
-                span = self._span(run, count)
-                if count * span < self.places:
-                    candidates.append((count * span, count, run, span))
-        for bound, count, run, span in sorted(candidates)[:_TRIED]:
-            outcome = prove(self._obligation(run, count, span), _BUDGET)
+                span = self._span(lambda _, place, run=run, count=count: place // run % count)  # type: ignore[misc]
+                candidates.append((count * span, count, run, span))
+        for row in self.rows:
+            # So many rows begin or go on among elements that follow each other.
+            count = (self.places - 2) // row + 2 if self.places > 1 else 1
+            span = self._span(lambda first, place, row=row: (first + place) // row)  # type: ignore[misc]
+            candidates.append((count * span, 0, row, span))
+        for bound, count, run, span in sorted(c for c in candidates if c[0] < self.places)[:_TRIED]:
+            stated = self._obligation(run, count, span) if count else self._in_a_row(run, span)
+            outcome = prove(stated, _BUDGET)
             if outcome.verdict == "proved":
                 yield bound, outcome.engines
 
-    def _span(self, run: int, count: int) -> int:
+    def _span(self, class_of: Callable[[int, int], int]) -> int:
         """How many sectors follow each other, at most in the samples, from the first to the last of a class."""
         span = 1
-        for sample in self.samples:
+        for first, sample in zip(self.firsts, self.samples, strict=True):
             low: dict[int, int] = {}
             high: dict[int, int] = {}
             for place, sector in sample.items():
-                c = place // run % count
+                c = class_of(first, place)
                 low[c] = min(low.get(c, sector), sector)
                 high[c] = max(high.get(c, sector), sector)
             span = max([span, *(high[c] - low[c] + 1 for c in low)])
         return span
+
+    def _in_a_row(self, row: int, span: int) -> Obligation:
+        """Two places whose elements have the same number floordiv `row` read less than `span` sectors apart."""
+        name = f"d{self.place}"
+        both = two_points(self.m, {name: Var("p")}, {"p": self.m.dims[self.place].interval})
+        apart = substitute(self.sector, both.there) - self.sector
+        same = eq(self.number // row, substitute(self.number, both.there) // row)
+        label = f"what a warp reads for one row spans {span} sectors"
+        return Obligation(both.variables, le(apart, span - 1), conj(same, *both.hypotheses), label)
 
     def _obligation(self, run: int, count: int, span: int) -> Obligation:
         """Two places p with the same p floordiv run mod count read from sectors that lie less than `span` apart."""
