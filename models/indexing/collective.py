@@ -212,11 +212,10 @@ def _permuted(op: Operation, operand: int) -> tuple[IndexingMap, ...]:
         raise NotModelled("collective-permute without pairs")
     holder_of = sorted((target, source) for source, target in pairs.pairs)
     m = identity(sizes(op.operands[operand]))
-    devices = max((max(p) for p in pairs.pairs), default=0) + 1
     found = []
     for first, last, distance in _runs(holder_of):
         here = (Constraint(rt(0), Interval(first, last)),)
-        run = replace(m, runtime=(_reader(devices),), constraints=here)
+        run = replace(m, runtime=(_reader(max(map(max, pairs.pairs)) + 1),), constraints=here)
         holder = replace(run, results=(plus(rt(0), distance),))
         found.append(replace(run, replica=holder))
     return tuple(found)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from models.errors import NotModelled
-from models.expr import Const, Expr
+from models.expr import Expr
 from models.hlo.attributes import Word
 from models.hlo.module import Operation
 from models.indexing.box import (
@@ -15,6 +15,7 @@ from models.indexing.box import (
     divided,
     dynamic_dimensions,
     one,
+    placed,
     sizes,
     times,
     total,
@@ -55,14 +56,10 @@ def _dot_reads(op: Operation, ranges: RangeVariables) -> tuple[tuple[Expr, ...],
     batch = len(lhs.batch)
     indices = []
     for side, first_free in ((lhs, batch), (rhs, batch + len(lhs.free))):
-        index: list[Expr] = [Const(0)] * len(side.sizes)
-        for position, i in enumerate(side.batch):
-            index[i] = dim(position)
-        for position, i in enumerate(side.free):
-            index[i] = dim(first_free + position)
-        for e, i in zip(summed, side.contracting, strict=True):
-            index[i] = e
-        indices.append(tuple(index))
+        index = {i: dim(position) for position, i in enumerate(side.batch)}
+        index |= {i: dim(first_free + position) for position, i in enumerate(side.free)}
+        index |= dict(zip(side.contracting, summed, strict=True))
+        indices.append(placed(index))
     return indices[0], indices[1]
 
 
@@ -107,8 +104,7 @@ def scaled_dot_output_to_input(op: Operation, output: int) -> tuple[OperandMaps,
             found.append(one(n + 2, "reads", IndexingMap(box, (), ranges.done())))
             continue
         scaled = tuple(
-            Const(0) if size == 1 else divided(e, ratio)
-            for e, size, ratio in zip(indices[n], sizes(shape), _ratios(op, n), strict=True)
+            divided(e, ratio) for e, ratio in zip(indices[n], _ratios(op, n), strict=True)
         )
         found.append(one(n + 2, "reads", IndexingMap(box, scaled, ranges.done())))
     return tuple(found)
@@ -124,8 +120,7 @@ def scaled_dot_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps
         index: tuple[Expr, ...] = tuple(ranges.new(n) for n in sides[side].sizes)
     else:
         index = tuple(
-            total((times(dim(i), ratio) if box[i] > 1 else Const(0), ranges.new(ratio)))
-            for i, ratio in enumerate(_ratios(op, side))
+            total((times(dim(i), ratio), ranges.new(ratio))) for i, ratio in enumerate(_ratios(op, side))
         )
     results = _dot_output(sides, side, index, ranges)
     return (one(0, "reads", IndexingMap(boxed(box), results, ranges.done())),)
@@ -158,8 +153,8 @@ def ragged_dot_output_to_input(op: Operation, output: int) -> tuple[OperandMaps,
             raise NotModelled("ragged-dot with an output of another rank")
         first = 1
     summed = [ranges.new(lhs.sizes[i]) for i in lhs.contracting]
-    of_lhs: list[Expr] = [Const(0)] * len(lhs.sizes)
-    of_rhs: list[Expr] = [Const(0)] * len(rhs.sizes)
+    of_lhs: dict[int, Expr] = {}
+    of_rhs: dict[int, Expr] = {}
     rhs_free = tuple(i for i in rhs.free if i not in groups)
     for side, index, free, at in (
         (lhs, of_lhs, lhs.free, first + len(lhs.batch)),
@@ -176,8 +171,8 @@ def ragged_dot_output_to_input(op: Operation, output: int) -> tuple[OperandMaps,
         of_rhs[i] = ranges.new(rhs.sizes[i])
     box = boxed(out)
     return (
-        one(0, "bound", IndexingMap(box, tuple(of_lhs), lhs_ranges)),
-        one(1, "bound", IndexingMap(box, tuple(of_rhs), ranges.done())),
+        one(0, "bound", IndexingMap(box, placed(of_lhs), lhs_ranges)),
+        one(1, "bound", IndexingMap(box, placed(of_rhs), ranges.done())),
         one(2, "bound", whole(out, sizes(op.operands[2]))),
     )
 
@@ -258,10 +253,9 @@ def triangular_solve_output_to_input(op: Operation, output: int) -> tuple[Operan
     )
     solved = RangeVariables()
     k = solved.new(n)
-    column = [*batch, Const(0), Const(0)]
-    column[line], column[other] = k, dim(other)
+    column = {**dict(enumerate(batch)), line: k, other: dim(other)}
     of_b = IndexingMap(
-        boxed(out), tuple(column), solved.done(),
+        boxed(out), placed(column), solved.done(),
         constraints=tuple(_not_after(t, k, dim(line), n)),
     )
     if n == 1 and t.unit_diagonal:
@@ -274,9 +268,8 @@ def triangular_solve_input_to_output(op: Operation, operand: int) -> tuple[Opera
     n, line, other = out[-2] if t.left else out[-1], len(out) - (2 if t.left else 1), len(out) - (1 if t.left else 2)
     box = sizes(op.operands[operand])
     ranges = RangeVariables()
-    place: list[Expr] = [*(dim(i) for i in range(len(out) - 2)), Const(0), Const(0)]
     row = ranges.new(n)
-    place[line] = row
+    place = {**{i: dim(i) for i in range(len(out) - 2)}, line: row}
     if operand == 1:
         place[other] = dim(other)
         constraints = _not_after(t, dim(line), row, n)
@@ -286,7 +279,7 @@ def triangular_solve_input_to_output(op: Operation, operand: int) -> tuple[Opera
         constraints = [*_not_after(t, p, row, n), *_used(t, p, q, n)]
         if n == 1 and t.unit_diagonal:
             return (OperandMaps(0, "reads", ()),)
-    return (one(0, "reads", IndexingMap(boxed(box), tuple(place), ranges.done(), constraints=tuple(constraints))),)
+    return (one(0, "reads", IndexingMap(boxed(box), placed(place), ranges.done(), constraints=tuple(constraints))),)
 
 
 def _entry(t: _Triangle, p: Expr, q: Expr) -> tuple[Expr, Expr]:

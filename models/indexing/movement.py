@@ -195,12 +195,13 @@ def padding_regions(op: Operation) -> list[tuple[tuple[Variable, ...], tuple[Con
     earlier: list[Constraint] = []
     for i, (p, elements) in enumerate(zip(_padding(op), _inside(op), strict=True)):
         step, offset, stretch = p.interior + 1, plus(dim(i), -p.low), _places(p, elements)
+        everything = Interval.of_size(out[i])
         cases: list[tuple[Interval, tuple[Constraint, ...]]] = []
         if elements.is_empty:
-            cases.append((Interval.of_size(out[i]), ()))
+            cases.append((everything, ()))
         else:
-            cases.append((Interval(0, stretch.lower - 1), ()))
-            cases.append((Interval(stretch.upper + 1, out[i] - 1), ()))
+            cases.append((Interval(everything.lower, stretch.lower - 1), ()))
+            cases.append((Interval(stretch.upper + 1, everything.upper), ()))
         if elements.count > 1 and step > 1:
             cases.append((stretch, (within(offset % step, 1, step - 1),)))
         for interval, constraints in cases:

@@ -20,7 +20,7 @@ from models.indexing.box import (
     within,
 )
 from models.indexing.map_set import Kind, OperandMaps
-from models.indexing_map import Constraint, IndexingMap, boxed, dim
+from models.indexing_map import Constraint, IndexingMap, boxed, dim, identity
 
 
 def reduce_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
@@ -84,18 +84,25 @@ def _line(number: int, box: Sequence[int], to: Sequence[int], axis: int) -> Oper
 def scan_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
     """Slices along the dimension are consumed in order, with carries: an output slice depends on its own and all
     earlier input slices (later ones, when reversed), a final carry on all, and everything on the initial carries.
+    Without carries it depends on its own slice; without slices the carries are the initial ones.
 
     Exact where slices are scalars; else a bound, since the body may leave elements of a slice apart.
     """
     axis, inputs = _scanned(op)
     shape = output_shape(op, output)
-    out, is_carry = sizes(shape), output >= len(data_outputs(op)) - op.attributes.integer("num_carries", 0)
+    out, outputs = sizes(shape), len(data_outputs(op))
+    is_carry = output >= outputs - (len(op.operands) - inputs)
+    if is_carry and sizes(op.operands[0])[axis] == 0:
+        return (one(len(op.operands) - outputs + output, "moves", identity(out)),)
     found = []
     for n, operand in enumerate(op.operands):
         to, ranges = sizes(operand), RangeVariables()
         results: list[Expr] = [ranges.new(size) for size in to]
         constraints: list[Constraint] = []
-        if n < inputs and not is_carry:
+        if n < inputs and inputs == len(op.operands):
+            ranges = RangeVariables()
+            results = [dim(axis) if i == axis else ranges.new(size) for i, size in enumerate(to)]
+        elif n < inputs and not is_carry:
             constraints = _order(op, dim(axis), results[axis], to[axis])
         kind: Kind = "reads" if len(sizes(op.operands[0])) == 1 else "bound"
         m = IndexingMap(boxed(out), tuple(results), ranges.done(), constraints=tuple(constraints))
@@ -110,10 +117,17 @@ def scan_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]
     kind: Kind = "reads" if len(sizes(op.operands[0])) == 1 else "bound"
     found = []
     for n, shape in outputs:
+        if n >= len(outputs) - carries and sizes(op.operands[0])[axis] == 0:
+            if len(outputs) - n == len(op.operands) - operand:
+                found.append(one(n, "moves", identity(box)))
+            continue
         to, ranges = sizes(shape), RangeVariables()
         results: list[Expr] = [ranges.new(size) for size in to]
         constraints: list[Constraint] = []
-        if operand < inputs and n < len(outputs) - carries:
+        if not carries:
+            ranges = RangeVariables()
+            results = [dim(axis) if i == axis else ranges.new(size) for i, size in enumerate(to)]
+        elif operand < inputs and n < len(outputs) - carries:
             constraints = _order(op, results[axis], dim(axis), to[axis])
         m = IndexingMap(boxed(box), tuple(results), ranges.done(), constraints=tuple(constraints))
         found.append(one(n, kind, m))
@@ -220,4 +234,7 @@ def _over_feature(box: Sequence[int], to: Sequence[int], own: Expr, feature: int
 
 
 def _feature(op: Operation) -> int:
-    return op.attributes.integer("feature_index", 0)
+    feature = op.attributes.get("feature_index")
+    if not isinstance(feature, int):
+        raise NotModelled(f"{op.opcode} without its feature_index")
+    return feature

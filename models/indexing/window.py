@@ -16,6 +16,7 @@ from models.indexing.box import (
     divided,
     one,
     output_shape,
+    placed,
     plus,
     remainder,
     sizes,
@@ -37,7 +38,7 @@ def touched(
     Appends what must hold for it to be an element: not in the padding, not in a hole of the base dilation.
     """
     p = plus(total((times(place, w.stride), times(position, w.window_dilation))), -w.padding_low)
-    if w.padding_low or w.padding_high or w.base_dilation > 1:
+    if w.padding_low or w.padding_high:
         constraints.append(within(p, 0, (size - 1) * w.base_dilation))
     if w.base_dilation > 1:
         constraints.append(within(p % w.base_dilation, 0, 0))
@@ -166,8 +167,8 @@ def convolution_output_to_input(op: Operation, output: int) -> tuple[OperandMaps
     batch. Padding reads zero against a kernel element, so the kernel is read at all window positions."""
     c = _Convolution(op)
     labels, ranges, constraints = c.labels, RangeVariables(), list[Constraint]()
-    lhs: list[Expr] = [Const(0)] * len(c.lhs)
-    rhs: list[Expr] = [Const(0)] * len(c.rhs)
+    lhs: dict[int, Expr] = {}
+    rhs: dict[int, Expr] = {}
     for i, w in enumerate(c.window):
         k = ranges.new(w.size)
         place = dim(labels.output_spatial[i])
@@ -181,32 +182,32 @@ def convolution_output_to_input(op: Operation, output: int) -> tuple[OperandMaps
     rhs[labels.kernel_input_feature] = feature
     rhs[labels.kernel_output_feature] = out_feature
     box = boxed(c.out)
-    of_lhs = IndexingMap(box, tuple(lhs), ranges.done(), constraints=tuple(constraints))
-    return one(0, "reads", of_lhs), one(1, "reads", IndexingMap(box, tuple(rhs), ranges.done()))
+    of_lhs = IndexingMap(box, placed(lhs), ranges.done(), constraints=tuple(constraints))
+    return one(0, "reads", of_lhs), one(1, "reads", IndexingMap(box, placed(rhs), ranges.done()))
 
 
 def convolution_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
     c = _Convolution(op)
     labels, ranges, constraints = c.labels, RangeVariables(), list[Constraint]()
-    out: list[Expr] = [Const(0)] * len(c.out)
+    out: dict[int, Expr] = {}
     if operand == 1:
         out[labels.output_batch] = ranges.new(c.batch)
         out[labels.output_feature] = dim(labels.kernel_output_feature)
         for i in labels.output_spatial:
             out[i] = ranges.new(c.out[i])
-        return (one(0, "reads", IndexingMap(boxed(c.rhs), tuple(out), ranges.done())),)
+        return (one(0, "reads", IndexingMap(boxed(c.rhs), placed(out), ranges.done())),)
     for i, w in enumerate(c.window):
         place = labels.output_spatial[i]
         out[place] = touching(dim(labels.input_spatial[i]), ranges.new(w.size), w, c.out[place], constraints)
-    feature_group = Const(0) if c.feature_groups == 1 else divided(dim(labels.input_feature), c.in_features)
-    batch = dim(labels.input_batch)
-    batch_group = Const(0) if c.batch_groups == 1 else divided(batch, c.batch)
-    out[labels.output_batch] = batch if c.batch_groups == 1 else remainder(batch, c.batch)
-    groups = c.feature_groups * c.batch_groups
+    batch, group, groups = dim(labels.input_batch), None, c.feature_groups * c.batch_groups
+    if c.batch_groups > 1:
+        batch, group = remainder(batch, c.batch), divided(batch, c.batch)
+    elif c.feature_groups > 1:
+        group = divided(dim(labels.input_feature), c.in_features)
+    out[labels.output_batch] = batch
     inside = ranges.new(c.out_features // groups)
-    group = feature_group if c.batch_groups == 1 else batch_group
-    out[labels.output_feature] = total((times(group, c.out_features // groups), inside))
-    m = IndexingMap(boxed(c.lhs), tuple(out), ranges.done(), constraints=tuple(constraints))
+    out[labels.output_feature] = inside if group is None else total((times(group, c.out_features // groups), inside))
+    m = IndexingMap(boxed(c.lhs), placed(out), ranges.done(), constraints=tuple(constraints))
     return (one(0, "reads", m),)
 
 

@@ -91,6 +91,8 @@ def _elementwise(op: Operation) -> Deformed:
 def _bitcast_convert(op: Operation) -> Deformed:
     box = _result(op)
     yield _sized(op, *box, 3, 3)
+    yield _sized(op, *box, 1)
+    yield _operand(op, 0, *_of(op, 0), 1)
     if box:
         yield _sized(op, *box[:-1], box[-1] + 7)
     assert isinstance(op.shape, ArrayShape)
@@ -116,6 +118,10 @@ def _indexed(op: Operation) -> Deformed:
     number = 1 if op.opcode == "gather" else len(op.operands) // 2
     for kind in ("f32", "pred", "c64", "bf16"):
         yield _operand(op, number, *_of(op, number), kind=kind)
+
+
+def _featured(op: Operation) -> Deformed:
+    yield _with(op, "feature_index", None)
 
 
 def _scaled_dot(op: Operation) -> Deformed:
@@ -162,6 +168,7 @@ def _permute(op: Operation) -> Deformed:
 _MADE: Final[dict[str, Callable[[Operation], Deformed]]] = {
     **dict.fromkeys(ELEMENTWISE, _elementwise),
     "all-gather": _gathered, "all-reduce": _grouped, "all-to-all": _all_to_all, "bitcast-convert": _bitcast_convert,
+    "batch-norm-grad": _featured, "batch-norm-inference": _featured, "batch-norm-training": _featured,
     "broadcast": _broadcast, "collective-broadcast": _grouped, "collective-permute": _permute,
     "convolution": _convolution, "gather": _indexed, "pad": _listed("padding"), "ragged-dot": _ragged_dot,
     "reduce-scatter": _gathered, "reduce-window": _windowed, "reshape": _reshape, "scaled-dot": _scaled_dot,
