@@ -48,12 +48,13 @@ def groups(step: Step, opcode: str, devices: Devices) -> list[list[int]]:
     named = [list(g) for g in written.groups] if isinstance(written, ReplicaGroups) else []
     named = [g for g in named if g]
     replicas, partitions = devices.replicas, devices.partitions
-    if (attributes.integer("channel_id", 0) > 0 or "channel_id" in attributes) and opcode in _WITH_FLAG:
+    across = "channel_id" in attributes
+    if across and opcode in _WITH_FLAG:
         if attributes.flag("use_global_device_ids"):
             return _checked(named or [list(range(devices.count))], devices)
         chosen = named or [list(range(replicas))]
         return _checked([[r * partitions + p for r in g for p in range(partitions)] for g in chosen], devices)
-    if "channel_id" in attributes:
+    if across:
         chosen = named or [list(range(partitions))]
         return _checked([[r * partitions + p for p in g] for r in range(replicas) for g in chosen], devices)
     chosen = named or [list(range(replicas))]
@@ -61,7 +62,7 @@ def groups(step: Step, opcode: str, devices: Devices) -> list[list[int]]:
 
 
 def _checked(found: list[list[int]], devices: Devices) -> list[list[int]]:
-    highest = max((d for g in found for d in g), default=0)
+    highest = max(d for g in found for d in g)
     if highest >= devices.count:
         raise NotModelled(
             f"a group names device {highest}, and there are {devices.replicas} replicas of {devices.partitions} "
@@ -81,8 +82,7 @@ def run(opcode: str, steps: Mapping[int, Step], devices: Devices) -> dict[int, V
         if not active:
             continue
         if len(active) != len(group):
-            missing = sorted(set(group) - set(active))
-            raise Stuck(f"{some.instruction.name}: devices {missing} do not reach this {opcode}")
+            raise Stuck(f"{some.instruction.name}: of {group} only {active} reach this {opcode}")
         for position, device in enumerate(group):
             results[device] = _exchange(opcode, [steps[d] for d in group], position)
     for device, step in steps.items():
@@ -154,12 +154,12 @@ def _piece(x: Array, axis: int, number: int, count: int) -> Array:
 
 def _all_to_all(group: Sequence[Step], position: int) -> Value:
     """With a split dimension: piece `position` of every device, joined. Without: operand `position` of every device."""
-    dims = group[0].attributes.integers("dimensions")
-    if dims and not isinstance(group[0].instruction.shape, TupleShape):
-        pieces = [_piece(s.array(0), dims[0], position, len(group)) for s in group]
-        return _gathered(pieces, dims[0])
-    if len(group[0].operands) != len(group):
-        raise NotModelled(f"all-to-all of {len(group[0].operands)} operands over {len(group)} devices")
+    own = group[position]
+    if own.attributes.integers("dimensions"):
+        axis = _axis(own)
+        return _gathered([_piece(s.array(0), axis, position, len(group)) for s in group], axis)
+    if len(own.operands) != len(group):
+        raise NotModelled(f"all-to-all of {len(own.operands)} operands over {len(group)} devices")
     return tuple(s.array(position) for s in group)
 
 

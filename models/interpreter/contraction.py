@@ -54,14 +54,20 @@ def _scaled(step: Step, x: Array, scale: Array) -> Array:
         places = [0] * len(x.data)
     else:
         steps = strides(scale.sizes)
-        block = [n // s if s else 1 for n, s in zip(x.sizes, scale.sizes, strict=True)]
-        places = [sum(i // b * s for i, b, s in zip(index, block, steps, strict=True)) for index in indices(x.sizes)]
+        places = [
+            sum(i * m // n * s for i, n, m, s in zip(index, x.sizes, scale.sizes, steps, strict=True))
+            for index in indices(x.sizes)
+        ]
     # The product is taken in the result's type, which holds it where the narrow operand types would round it away.
     kind = step.shape.element_type
-    wide = [step.scalars.function("convert", [a.element_type], kind, step.attributes) for a in (x, scale)]
-    multiply = step.function("multiply", kind)
-    factors = [wide[1](scale.data[p]) for p in places]
-    return Array(kind, x.sizes, [multiply(wide[0](v), f) for v, f in zip(x.data, factors, strict=True)])
+    widened, factor, multiply = _converted(step, x), _converted(step, scale), step.function("multiply", kind)
+    return Array(kind, x.sizes, [multiply(v, factor[p]) for v, p in zip(widened, places, strict=True)])
+
+
+def _converted(step: Step, x: Array) -> list[Element]:
+    """In the result's type."""
+    convert = step.scalars.function("convert", [x.element_type], step.shape.element_type, step.attributes)
+    return [convert(v) for v in x.data]
 
 
 def ragged_dot(step: Step) -> Value:

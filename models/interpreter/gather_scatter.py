@@ -20,9 +20,10 @@ def _index_vector(step: Step, index_array: Array, batch: Sequence[int], vector_d
     return [step.scalars.integer(index_array.data[place]) for place in places]
 
 
-def _batch_positions(batching: Sequence[int], vector_dim: int) -> list[int]:
+def _batch_positions(batching: Sequence[int], index_array: Array, vector_dim: int) -> list[int]:
     """Where batching dimensions of the index array stand among its dimensions other than the vector's."""
-    return [d if d < vector_dim else d - 1 for d in batching]
+    others = [d for d in range(len(index_array.sizes)) if d != vector_dim]
+    return [others.index(d) for d in batching]
 
 
 def gather(step: Step) -> Value:
@@ -32,7 +33,7 @@ def gather(step: Step) -> Value:
     dropped = {*a.integers("collapsed_slice_dims"), *a.integers("operand_batching_dims")}
     batching = a.integers("operand_batching_dims")
     vector_dim, window = a.integer("index_vector_dim", len(index_array.sizes)), a.integers("slice_sizes")
-    batch_at = _batch_positions(a.integers("start_indices_batching_dims"), vector_dim)
+    batch_at = _batch_positions(a.integers("start_indices_batching_dims"), index_array, vector_dim)
     sizes, steps = step.shape.dimensions, strides(x.sizes)
     batch_dims = [d for d in range(len(sizes)) if d not in offset_dims]
     window_dims = [d for d in range(len(x.sizes)) if d not in dropped]
@@ -63,7 +64,7 @@ def scatter(step: Step) -> Value:
     batching = a.integers("input_batching_dims")
     to_operand = a.integers("scatter_dims_to_operand_dims")
     vector_dim = a.integer("index_vector_dim", len(index_array.sizes))
-    batch_at = _batch_positions(a.integers("scatter_indices_batching_dims"), vector_dim)
+    batch_at = _batch_positions(a.integers("scatter_indices_batching_dims"), index_array, vector_dim)
     sizes, update_sizes = operands[0].sizes, updates[0].sizes
     steps, body = strides(sizes), step.called()
     kept = [d for d in range(len(sizes)) if d not in inserted and d not in batching]

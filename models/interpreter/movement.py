@@ -23,10 +23,8 @@ def broadcast(step: Step) -> Value:
     """`dimensions` says for each operand dimension which result dimension runs over it."""
     x, sizes = step.array(0), step.shape.dimensions
     steps = [0] * len(sizes)
-    for operand_dim, (result_dim, stride) in enumerate(
-        zip(step.attributes.integers("dimensions"), strides(x.sizes), strict=True)
-    ):
-        steps[result_dim] = stride if x.sizes[operand_dim] != 1 else 0
+    for result_dim, stride in zip(step.attributes.integers("dimensions"), strides(x.sizes), strict=True):
+        steps[result_dim] = stride
     return step.result(take(x, sizes, tuple(steps)))
 
 
@@ -100,9 +98,11 @@ def iota(step: Step) -> Value:
 
 def start_indices(step: Step, first: int, rank: int) -> list[int]:
     """The start index of each dimension: scalar operands from `first` on, or one operand of rank 1."""
-    if len(step.operands) == first + 1 and len(step.array(first).sizes) == 1:
-        return [step.scalars.integer(v) for v in step.array(first).data]
-    return [step.scalars.integer(step.array(first + d).data[0]) for d in range(rank)]
+    given = step.arrays()[first:]
+    found = [step.scalars.integer(v) for x in given for v in x.data]
+    if len(found) != rank:
+        raise NotModelled(f"{step.instruction.opcode} without one start per dimension")
+    return found
 
 
 def clamped(start: int, size: int, window: int) -> int:
@@ -139,11 +139,7 @@ def bitcast(step: Step) -> Value:
     source = step.operand_shapes[0]
     if not isinstance(source, ArrayShape):
         raise NotModelled("bitcast of an operand that is not an array")
-    plain = (None, tuple(range(source.rank - 1, -1, -1))), (None, tuple(range(result.rank - 1, -1, -1)))
-    trivial = all(
-        s.layout is None or (s.layout.minor_to_major in p and not s.layout.tiles and not s.layout.split_configs)
-        for s, p in zip((source, result), plain, strict=True)
-    )
+    trivial = all(_is_row_major(s) for s in (source, result))
     if trivial and types.width(source.element_type) == types.width(result.element_type):
         return step.result(_same_bits(step, x, result.element_type))
     memory = write_memory(source, x.data)
@@ -151,6 +147,13 @@ def bitcast(step: Step) -> Value:
     if found is not None and source.element_type == result.element_type:
         return step.result(found)
     raise NotModelled(f"bitcast from {source.element_type} to {result.element_type} between these layouts")
+
+
+def _is_row_major(shape: ArrayShape) -> bool:
+    layout = shape.layout
+    if layout is None:
+        return True
+    return layout.minor_to_major == tuple(reversed(range(shape.rank))) and not (layout.tiles or layout.split_configs)
 
 
 def _same_bits(step: Step, x: Array, target: str) -> list[Element]:
@@ -165,22 +168,22 @@ def bitcast_convert(step: Step) -> Value:
     wide, narrow = types.width(x.element_type), types.width(target)
     if wide == narrow:
         return step.result(_same_bits(step, x, target))
+    pieces, parts = wide // narrow, narrow // wide  # one of them is 0
     if not step.scalars.reorders(x.element_type):  # elements stand for what was read, not for bits
-        if wide > narrow:
-            return step.result([v for v in x.data for _ in range(wide // narrow)])
-        count = narrow // wide
-        groups = (x.data[i : i + count] for i in range(0, len(x.data), count))
-        return step.result([step.scalars.uninterpreted("join", target, g, 0) for g in groups])
+        if pieces:
+            return step.result([v for v in x.data for _ in range(pieces)])
+        return step.result([step.joined(target, group) for group in _runs(x.data, parts)])
     bits = [step.scalars.to_bits(x.element_type, v) for v in x.data]
-    if wide > narrow:
-        mask, parts = (1 << narrow) - 1, wide // narrow
-        pieces = [b >> (narrow * k) & mask for b in bits for k in range(parts)]
-        return step.result([step.scalars.from_bits(target, b) for b in pieces])
-    parts = narrow // wide
-    joined = [
-        sum(b << (wide * k) for k, b in enumerate(bits[i : i + parts])) for i in range(0, len(bits), parts)
-    ]
-    return step.result([step.scalars.from_bits(target, b) for b in joined])
+    if pieces:
+        made = [b >> (narrow * k) & ((1 << narrow) - 1) for b in bits for k in range(pieces)]
+    else:
+        made = [sum(b << (wide * k) for k, b in enumerate(group)) for group in _runs(bits, parts)]
+    return step.result([step.scalars.from_bits(target, b) for b in made])
+
+
+def _runs(elements: list[Element], length: int) -> list[list[Element]]:
+    """Runs of neighbours of one length."""
+    return [elements[i : i + length] for i in range(0, len(elements), length)]
 
 
 def get_dimension_size(step: Step) -> Value:

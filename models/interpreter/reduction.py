@@ -39,24 +39,23 @@ def lines(sizes: tuple[int, ...], axis: int) -> list[list[int]]:
 def sort(step: Step) -> Value:
     """Lines along the dimension, all operands together, ordered by the comparator; equal elements keep their order."""
     operands = step.arrays()
-    axis = (*step.attributes.integers("dimensions"), 0)[0]
-    less = step.called()
+    (axis,) = step.attributes.integers("dimensions")
+    body = step.called()
     columns = [list(x.data) for x in operands]
-    reorders = all(step.scalars.reorders(x.element_type) for x in operands)
+
+    def less(a: tuple[Element, ...], b: tuple[Element, ...]) -> bool:
+        (answer,) = body([v for pair in zip(a, b, strict=True) for v in pair])
+        return bool(answer)
 
     def compare(a: tuple[Element, ...], b: tuple[Element, ...]) -> int:
-        interleaved = [v for pair in zip(a, b, strict=True) for v in pair]
-        if less(interleaved)[0]:
-            return -1
-        swapped = [v for pair in zip(b, a, strict=True) for v in pair]
-        return 1 if less(swapped)[0] else 0
+        return less(b, a) - less(a, b)
 
     for line in lines(operands[0].sizes, axis):
         rows = [tuple(x.data[k] for x in operands) for k in line]
-        if reorders:
+        if step.scalars.reorders(operands[0].element_type):
             rows.sort(key=cmp_to_key(compare))
         else:
-            total = step.scalars.uninterpreted("sort", "f32", [v for row in rows for v in row], 0)
+            total = step.joined(operands[0].element_type, [v for row in rows for v in row])
             rows = [tuple(total for _ in row) for row in rows]
         for k, row in zip(line, rows, strict=True):
             for column, value in zip(columns, row, strict=True):
@@ -64,27 +63,27 @@ def sort(step: Step) -> Value:
     return as_result(step, [Array(x.element_type, x.sizes, c) for x, c in zip(operands, columns, strict=True)])
 
 
-def top_k(step: Step, largest: bool | None = None) -> Value:
+def top_k(step: Step) -> Value:
     """The k first elements of every line along the last dimension in descending (or ascending) order, and their
     positions; equal elements keep their order."""
     x, axis = step.array(0), len(step.array(0).sizes) - 1
     values_shape, index_shape = result_shapes(step)
     k = values_shape.dimensions[-1]
-    if largest is None:
-        largest = step.attributes.get("largest") is not False
-    order = step.scalars.function(
-        "compare", [x.element_type] * 2, "pred",
-        Attributes((("direction", Word("GT" if largest else "LT")), ("type", Word("TOTALORDER")))),
+    direction = "LT" if step.attributes.get("largest") is False else "GT"
+    before = step.scalars.function(
+        "compare", [x.element_type, x.element_type], "pred",
+        Attributes((("direction", Word(direction)), ("type", Word("TOTALORDER")))),
     )  # fmt: skip
 
     def compare(a: tuple[Element, int], b: tuple[Element, int]) -> int:
-        return -1 if order(a[0], b[0]) else 1 if order(b[0], a[0]) else 0
+        (first, _), (second, _) = a, b
+        return bool(before(second, first)) - bool(before(first, second))
 
     values: list[Element] = []
     positions: list[Element] = []
     for line in lines(x.sizes, axis):
         if not step.scalars.reorders(x.element_type):
-            total = step.scalars.uninterpreted("topk", x.element_type, [x.data[i] for i in line], 0)
+            total = step.joined(x.element_type, [x.data[i] for i in line])
             values += [total] * k
             positions += [total] * k
             continue

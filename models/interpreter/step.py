@@ -56,6 +56,10 @@ class Step:
         """An elementwise function whose operands and result have one type."""
         return self.scalars.function(opcode, [kind] * arity, kind, Attributes())
 
+    def joined(self, kind: str, elements: Sequence[Element]) -> Element:
+        """One element that depends on all of these, where elements cannot be compared or taken apart."""
+        return self.scalars.uninterpreted(self.instruction.opcode, kind, elements, 0)
+
     def result(self, data: list[Element]) -> Array:
         return Array(self.shape.element_type, self.shape.dimensions, data)
 

@@ -28,20 +28,20 @@ def source(d: WindowDimension, size: int, output: int, tap: int) -> int:
     return place // d.base_dilation if place % d.base_dilation == 0 else HOLE
 
 
-def window_of(step: Step) -> tuple[WindowDimension, ...]:
+def window_of(step: Step, rank: int) -> tuple[WindowDimension, ...]:
+    """One entry for each of `rank` dimensions. Raises NotModelled otherwise."""
     window = step.attributes.get("window")
-    if window is None:
-        return ()
-    if not isinstance(window, Window):
-        raise NotModelled(f"{step.instruction.opcode} without a window")
-    return window.dimensions
+    found = window.dimensions if isinstance(window, Window) else ()
+    if len(found) != rank:
+        raise NotModelled(f"{step.instruction.opcode} without a window over {rank} dimensions")
+    return found
 
 
 def reduce_window(step: Step) -> Value:
     """Holes of the base dilation are ignored; padding contributes the initial value."""
     count = len(step.operands) // 2
     operands, initial = step.arrays()[:count], [a.data[0] for a in step.arrays()[count:]]
-    window, body, sizes = _padded_window(step, operands[0]), step.called(), result_shapes(step)[0].dimensions
+    window, body, sizes = window_of(step, len(operands[0].sizes)), step.called(), result_shapes(step)[0].dimensions
     taps = list(indices([d.size for d in window]))
     steps = strides(operands[0].sizes)
     # One table per dimension: for each output index the elements that the taps read.
@@ -68,16 +68,11 @@ def reduce_window(step: Step) -> Value:
     return as_result(step, arrays)
 
 
-def _padded_window(step: Step, operand: Array) -> tuple[WindowDimension, ...]:
-    window = window_of(step)
-    return window if window else tuple(WindowDimension(1) for _ in operand.sizes)
-
-
 def select_and_scatter(step: Step) -> Value:
     """Each window of the operand selects one element (the first that `select` never rejects); the source's element is
     scattered there. Padding cannot be selected."""
     operand, src, initial = step.arrays()
-    window = _padded_window(step, operand)
+    window = window_of(step, len(operand.sizes))
     select, scatter = step.called("select"), step.called("scatter")
     steps = strides(operand.sizes)
     data = [initial.data[0]] * prod(operand.sizes)
@@ -113,17 +108,19 @@ def convolution(step: Step) -> Value:
     only where the kernel is not finite).
     """
     lhs, rhs = step.array(0), step.array(1)
-    labels, window = step.attributes.get("dim_labels"), window_of(step)
+    labels = step.attributes.get("dim_labels")
     if not isinstance(labels, ConvolutionDimensions):
         raise NotModelled("convolution without dim_labels")
+    window = window_of(step, len(labels.output_spatial))
     feature_groups = step.attributes.integer("feature_group_count", 1)
     batch_groups = step.attributes.integer("batch_group_count", 1)
     sizes = step.shape.dimensions
     group_features = rhs.sizes[labels.kernel_input_feature]
     out_features = sizes[labels.output_feature]
-    per_feature_group = out_features // feature_groups if feature_groups else 0
-    per_batch_group = out_features // batch_groups if batch_groups else 0
-    group_batch = lhs.sizes[labels.input_batch] // batch_groups if batch_groups else 0
+    if min(feature_groups, batch_groups) < 1:
+        raise NotModelled("convolution in no groups")
+    per_feature_group, per_batch_group = out_features // feature_groups, out_features // batch_groups
+    group_batch = lhs.sizes[labels.input_batch] // batch_groups
 
     reads = _spatial_reads(step, lhs, rhs, labels, window)
     l_step, r_step = strides(lhs.sizes), strides(rhs.sizes)

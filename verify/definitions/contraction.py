@@ -8,7 +8,7 @@ from models.hlo.module import Operation
 from models.interval import Interval
 from verify.definitions.definition import Definition
 from verify.definitions.variables import d, operand_array, output_array, require_static, x
-from verify.formula import FALSE, TRUE, Compare, Formula, conj, conjuncts, eq
+from verify.formula import FALSE, TRUE, Formula, conj, eq
 
 
 def reduce(op: Operation, output: int, operand: int) -> Definition:
@@ -31,25 +31,29 @@ def reduce(op: Operation, output: int, operand: int) -> Definition:
 def dot(op: Operation, output: int, operand: int) -> Definition:
     """Output dimensions are the batch dimensions in the order of the left list, then what is left of the left operand,
     then of the right one; contracting dimensions run free."""
+    out, into = output_array(op, output), operand_array(op, operand)
+    parts = [eq(x(j), d(i)) for j, i in _followed(op, output, operand).items()]
+    return Definition("reads", out.dimensions, into.dimensions, conj(*parts))
+
+
+def _followed(op: Operation, output: int, operand: int) -> dict[int, int]:
+    """By dimension of a dot's operand, the output dimension that follows it; contracting ones have none."""
     if "sparsity" in op.attributes:
         raise NotModelled("sparse dot")
-    out, into = output_array(op, output), operand_array(op, operand)
     sides = ("lhs", "rhs")
-    if operand > 1:
-        raise NotModelled(f"dot with operand {operand}")
     batch = [op.attributes.integers(f"{side}_batch_dims") for side in sides]
     contracting = [op.attributes.integers(f"{side}_contracting_dims") for side in sides]
-    for n in (0, 1):
-        require_static("dot", operand_array(op, n), contracting[n])
-    free = [
-        [j for j in range(operand_array(op, n).rank) if j not in batch[n] and j not in contracting[n]] for n in (0, 1)
-    ]
-    first = len(batch[0]) + (len(free[0]) if operand == 1 else 0)
-    if len(batch[0]) + len(free[0]) + len(free[1]) != out.rank:
+    free: list[list[int]] = []
+    for n, (along, gone) in enumerate(zip(batch, contracting, strict=True)):
+        shape = operand_array(op, n)
+        require_static("dot", shape, gone)
+        free.append([j for j in range(shape.rank) if j not in along and j not in gone])
+    left, right = free
+    shared = batch[operand]
+    if len(shared) + len(left) + len(right) != output_array(op, output).rank:
         raise NotModelled("dot whose output rank does not follow from its operands")
-    parts = [eq(x(j), d(i)) for i, j in enumerate(batch[operand])]
-    parts += [eq(x(j), d(first + i)) for i, j in enumerate(free[operand])]
-    return Definition("reads", out.dimensions, into.dimensions, conj(*parts))
+    first = len(shared) + (len(left) if operand == 1 else 0)
+    return {j: i for i, j in enumerate(shared)} | {j: first + i for i, j in enumerate(free[operand])}
 
 
 def ragged_dot(op: Operation, output: int, operand: int) -> Definition:
@@ -90,29 +94,25 @@ def ragged_dot(op: Operation, output: int, operand: int) -> Definition:
 
 def scaled_dot(op: Operation, output: int, operand: int) -> Definition:
     """A dot whose operands are multiplied by scales first; one scale serves a block of operand elements along each
-    dimension, of the size of operand by scale."""
+    dimension, of the size of operand by scale. A scale that is one number serves all."""
     if operand < 2:
         return dot(op, output, operand)
     side = operand - 2
     base = operand_array(op, side)
     scale, out = operand_array(op, operand), output_array(op, output)
-    of_base = dot(op, output, side)
-    if scale.rank != base.rank:
+    followed = _followed(op, output, side)
+    if scale.rank not in (0, base.rank):
         raise NotModelled("scaled-dot with a scale of another rank than its operand")
     blocks: list[int] = []
-    for n, m in zip(base.dimensions, scale.dimensions, strict=True):
+    for n, m in zip(base.dimensions, scale.dimensions, strict=bool(scale.rank)):
         if m == 0 or n % m:
             raise NotModelled("scaled-dot whose scale does not divide its operand")
         blocks.append(n // m)
-    contracting = op.attributes.integers("lhs_contracting_dims" if side == 0 else "rhs_contracting_dims")
+    contracting = [j for j in range(base.rank) if j not in followed]
     # One read per element of the operand: along contracting dimensions w runs, elsewhere the output chooses.
-    walked = {j: Var(f"w{i}") for i, j in enumerate(contracting)}
-    parts: list[Formula] = []
-    for p in conjuncts(of_base.predicate):
-        assert isinstance(p, Compare) and isinstance(p.lhs, Var)
-        parts.append(Compare("==", p.lhs, _block_of(p.rhs, blocks[int(p.lhs.name[1:])])))
-    parts += [eq(x(j), _block_of(w, blocks[j])) for j, w in walked.items()]
-    iteration = tuple((w.name, Interval.of_size(base.dimensions[j])) for j, w in walked.items())
+    at = {j: d(i) for j, i in followed.items()} | {j: Var(f"w{k}") for k, j in enumerate(contracting)}
+    parts = [eq(x(j), _block_of(at[j], size)) for j, size in enumerate(blocks)]
+    iteration = tuple((f"w{k}", Interval.of_size(base.dimensions[j])) for k, j in enumerate(contracting))
     return Definition("reads", out.dimensions, scale.dimensions, conj(*parts), iteration=iteration)
 
 

@@ -151,7 +151,7 @@ Position = list[Expr | None]
 def _index_position(op: Operation, indices: ArrayShape, coordinates: Sequence[Expr]) -> Position:
     """Where the index vector lies that these coordinates choose. With index_vector_dim one past the last dimension the
     vectors have one component each and no dimension of their own."""
-    vector_dim = op.attributes.integer("index_vector_dim", -1)
+    vector_dim = op.attributes.integer("index_vector_dim", indices.rank)
     at: Position = list(coordinates)
     if not 0 <= vector_dim <= indices.rank:
         raise NotModelled(f"{op.opcode} with index_vector_dim={vector_dim}")

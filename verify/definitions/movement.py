@@ -9,6 +9,8 @@ from verify.definitions.definition import Definition
 from verify.definitions.variables import d, identity, linear, operand_array, output_array, require_static, x
 from verify.formula import Formula, conj, disj, eq, lt, ne
 
+_NO_PADDING = PaddingDimension(0, 0, 0)
+
 
 def copy(op: Operation, output: int, operand: int) -> Definition:
     """Output element d is operand element d, whatever the layouts."""
@@ -19,15 +21,12 @@ def copy(op: Operation, output: int, operand: int) -> Definition:
 
 
 def broadcast(op: Operation, output: int, operand: int) -> Definition:
-    """Operand dimension j lies along output dimension dimensions[j]; along the others the operand is repeated, and so
-    is a single element along a longer dimension."""
+    """Operand dimension j lies along output dimension dimensions[j]; along the others the operand is repeated."""
     out, into = output_array(op, output), operand_array(op, operand)
     along = op.attributes.integers("dimensions")
-    if len(along) != into.rank or len(set(along)) != len(along):
-        raise NotModelled(f"broadcast of rank {into.rank} along dimensions {along}")
-    if any(into.dimensions[j] not in (1, out.dimensions[i]) for j, i in enumerate(along)):
+    if len(set(along)) != into.rank or tuple(out.dimensions[i] for i in along) != into.dimensions:
         raise NotModelled(f"broadcast of {into.dimensions} into {out.dimensions} along {along}")
-    parts = [eq(x(j), d(i)) for j, i in enumerate(along) if into.dimensions[j] == out.dimensions[i]]
+    parts = [eq(x(j), d(i)) for j, i in enumerate(along)]
     return Definition("moves", out.dimensions, into.dimensions, conj(*parts))
 
 
@@ -95,7 +94,7 @@ def pad(op: Operation, output: int, operand: int) -> Definition:
     padding = _padding_dimensions(op)
     if len(padding) != out.rank:
         raise NotModelled("pad without one entry per dimension")
-    require_static("pad", into, [i for i, p in enumerate(padding) if p != PaddingDimension(0, 0, 0)])
+    require_static("pad", into, [i for i, p in enumerate(padding) if p != _NO_PADDING])
     if operand == 0:
         parts = [eq(d(i), x(i) * (p.interior + 1) + p.low) for i, p in enumerate(padding)]
         return Definition("moves", out.dimensions, into.dimensions, conj(*parts))
@@ -105,7 +104,7 @@ def pad(op: Operation, output: int, operand: int) -> Definition:
     for i, (p, n) in enumerate(zip(padding, into.dimensions, strict=True)):
         step = p.interior + 1
         holes += [lt(d(i), p.low), lt((n - 1) * step + p.low, d(i))]
-        if step > 1:
+        if p.interior:
             holes.append(ne((d(i) - p.low) % step, 0))
     return Definition("moves", out.dimensions, (), disj(*holes))
 

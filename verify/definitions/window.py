@@ -18,6 +18,9 @@ from verify.definitions.definition import Definition
 from verify.definitions.variables import d, operand_array, output_array, require_static, x
 from verify.formula import FALSE, TRUE, Formula, conj, eq, le, within
 
+_ONE_TAP = WindowDimension(1)
+"""A window that leaves its dimension as it is."""
+
 
 def reduce_window(op: Operation, output: int, operand: int) -> Definition:
     """Every output element reads, of every array, the elements under its window, and the initial values."""
@@ -89,11 +92,11 @@ def convolution(op: Operation, output: int, operand: int) -> Definition:
         raise NotModelled("convolution whose groups do not divide the output features")
     if in_group * feature_groups != lhs.dimensions[labels.input_feature]:
         raise NotModelled("convolution whose groups do not divide the input features")
-    if feature_groups > 1:
+    if feature_groups != 1:
         group = _quotient(feature, features // feature_groups)
         parts.append(_block(x(labels.input_feature), group, in_group))
     batch = d(labels.output_batch)
-    if batch_groups > 1:
+    if batch_groups != 1:
         batch = batch + _quotient(feature, features // batch_groups) * out.dimensions[labels.output_batch]
     parts.append(eq(x(labels.input_batch), batch))
     return Definition("reads", out.dimensions, into.dimensions, conj(*parts))
@@ -107,7 +110,7 @@ def _under_window(at_output: Expr, at_operand: Expr, w: WindowDimension) -> Form
     if w.size < 1:
         return FALSE
     reach = within(distance, Interval(0, (w.size - 1) * w.window_dilation))
-    if w.window_dilation == 1 or w.size == 1:
+    if w.window_dilation == 1:
         return reach
     return conj(reach, eq(distance % w.window_dilation, 0))
 
@@ -138,4 +141,4 @@ def _window(op: Operation, rank: int) -> Sequence[WindowDimension]:
 
 
 def _windowed(window: Sequence[WindowDimension]) -> list[int]:
-    return [i for i, w in enumerate(window) if w != WindowDimension(1)]
+    return [i for i, w in enumerate(window) if w != _ONE_TAP]
