@@ -25,7 +25,10 @@ def examine_bitcast(op: Operation) -> tuple[str, ...]:
     stated = Counter((d, x) for d, x, _ in count_reads(define(op, 0, 0), lambda k, index: 0))
     whole = rows_are_whole(*_arrays(op))
     for forwards in (True, False):
-        ((m,),) = (s.maps for s in (output_to_input(op) if forwards else input_to_output(op)))
+        (s,) = output_to_input(op) if forwards else input_to_output(op)
+        (m,) = s.maps
+        if s.operand or s.kind != "moves":
+            raise Failure("bitcast: maps of what it is not", f"{s.kind}, operand {s.operand}")
         found = relation(m)
         if Counter(p if forwards else p[::-1] for p in found.elements()) != stated:
             raise Failure("bitcast: maps are not what the definition says", f"{op}: {m}")

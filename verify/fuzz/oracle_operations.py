@@ -24,6 +24,7 @@ from models.interpreter.value import flat_index, strides
 from verify.definitions import define
 from verify.fuzz.deformed_operations import examine_deformed
 from verify.fuzz.oracle_bitcast import examine_bitcast
+from verify.fuzz.oracle_form import examine_form
 from verify.fuzz.oracle_indices import examine_indices
 from verify.fuzz.oracle_shapes import examine_shapes
 from verify.fuzz.oracle_values import examine_values
@@ -62,6 +63,8 @@ def examine(text: str, seed: int | None = None) -> tuple[str, ...]:
     examine_values(tagged, [random_indices(tagged.op, random) for _ in range(found.across.count)])
     covered += examine_shapes(found.op, len(text))
     examine_deformed(found.op)
+    if not root.opcode.endswith("-start"):
+        examine_form(found.op, len(found.groups[0]))
     return tuple(dict.fromkeys(covered))
 
 

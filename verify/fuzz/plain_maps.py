@@ -7,6 +7,7 @@ from typing import Final
 
 from models.bounds import range_of
 from models.expr import Binary, Const, Expr, postorder
+from models.indexing.collective import READER
 from models.indexing_map import IndexingMap
 from models.interpreter.maps import relation
 
@@ -14,17 +15,20 @@ _NEUTRAL: Final = {"+": 0, "*": 1, "floordiv": 1, "ceildiv": 1, "mod": 1}
 """The right operand with which an operator has no use."""
 
 
-REGIONS: Final = frozenset({"pad", "dynamic-update-slice"})
-"""Opcodes whose maps tell places of a box apart by constraints."""
+REGIONS: Final = frozenset({
+    "pad", "dynamic-slice", "dynamic-update-slice", "gather", "scan", "scatter", "triangular-solve",
+})  # fmt: skip
+"""Opcodes whose constraints tell places of a box apart; all of what they allow comes up."""
 POSITIONS: Final = frozenset({"reshape", "bitcast"})
 """Opcodes whose maps go through row-major positions."""
 
 
 def not_plain(m: IndexingMap, opcode: str) -> str:
     """What the map of one operation has to no purpose: arithmetic on constants alone, an operator with its neutral
-    constant, a range variable of one value (regions of a box may have such), an equal constraint twice, a variable read
-    at run time that nothing depends on; where places are told apart, a bound that no place comes to; where positions
-    are taken apart, a remainder of what is smaller already. Empty when there is nothing of the kind."""
+    constant, a range variable of one value (regions of a padded box may have such), an equal constraint twice, a
+    variable read at run time that nothing depends on, a reader of whom there is one; where places are told apart, a
+    bound that no place comes to; where positions are taken apart, a remainder of what is smaller already. Empty when
+    there is nothing of the kind."""
     positions = m.replica.results if m.replica is not None else ()
     for root in (*m.results, *(c.expr for c in m.constraints), *positions):
         for e in postorder(root):
@@ -36,7 +40,7 @@ def not_plain(m: IndexingMap, opcode: str) -> str:
                 if e.op == "mod" and opcode in POSITIONS and _is_below(m, e.lhs, e.rhs.value):
                     return f"{e} is {e.lhs}"
     for j, v in enumerate(m.ranges):
-        if v.interval.count == 1 and opcode not in REGIONS:
+        if v.interval.count == 1 and opcode != "pad":
             return f"s{j} has one value"
     if len(set(m.constraints)) < len(m.constraints):
         return "a constraint comes twice"
@@ -48,9 +52,11 @@ def not_plain(m: IndexingMap, opcode: str) -> str:
             if not range_of(c.expr, intervals).contains(c.interval):
                 return f"{c.expr} never comes to a bound of {c.interval}"
     used = frozenset[str]().union(*(e.free for e in (*m.results, *positions)), *(c.expr.free for c in m.constraints))
-    for k in range(len(m.runtime)):
+    for k, r in enumerate(m.runtime):
         if f"rt{k}" not in used:
             return f"rt{k} is not used"
+        if r.provider == READER and r.interval.count == 1 and not opcode.startswith("collective-permute"):
+            return "there is one reader"
     return ""
 
 
