@@ -15,7 +15,7 @@ ELEMENTWISE: Final = frozenset({
     "exponential-minus-one", "floor", "imag", "is-finite", "log", "log-plus-one", "logistic", "maximum", "minimum",
     "multiply", "negate", "not", "or", "popcnt", "power", "real", "reduce-precision", "remainder",
     "round-nearest-afz", "round-nearest-even", "rsqrt", "select", "shift-left", "shift-right-arithmetic",
-    "shift-right-logical", "sign", "sine", "sinh", "sqrt", "subtract", "tan", "tanh", "xor",
+    "shift-right-logical", "sign", "sine", "sinh", "sqrt", "stochastic-convert", "subtract", "tan", "tanh", "xor",
 })  # fmt: skip
 
 

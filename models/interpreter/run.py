@@ -21,6 +21,7 @@ from models.interpreter.hashed import Hashed
 from models.interpreter.real import Real
 from models.interpreter.scalar_body import scalar_body
 from models.interpreter.scalars import Scalars
+from models.interpreter.scan import run_scan
 from models.interpreter.source_of_values import random_value, rng, rng_bit_generator
 from models.interpreter.step import Body, Step
 from models.interpreter.value import Array, BadInput, InFlight, Nested, Token, Value, elements, filled, to_nested
@@ -171,6 +172,9 @@ class Machine:
             return self._while(i, [o[0] for o in operands], devices)
         if opcode == "conditional":
             return self._conditional(i, operands, devices)
+        if opcode == "scan":
+            body = self._called(i, "to_apply")
+            return run_scan(i, operands, lambda given: self.evaluate(body, given, devices))
         if opcode in ("async-start", "async-update", "async-done"):
             return self._asynchronous(i, operands, devices)
         shapes = computation.operand_shapes(i)

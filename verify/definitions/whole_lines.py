@@ -44,8 +44,9 @@ def _lines(output: tuple[int, ...], operand: tuple[int, ...], free: Sequence[int
 
 
 def scan(op: Operation, output: int, operand: int) -> Definition:
-    """Element i along the dimension depends on elements 0 to i of every input (on i and later ones when reversed) and
-    on the initial carries; the final carries depend on whole lines. Outputs come before carries, inputs before initial
+    """Element i along the dimension depends on elements 0 to i of every input (on i and later ones when reversed, on i
+    alone without carries) and on the initial carries; the final carries depend on whole lines, or are the initial ones
+    where there are no slices. Outputs come before carries, inputs before initial
     carries. The body sees whole slices, so across the other dimensions only a bound is known."""
     (axis,) = op.attributes.integers("dimensions")
     carries = op.attributes.integer("num_carries", 0)
@@ -55,8 +56,13 @@ def scan(op: Operation, output: int, operand: int) -> Definition:
     for n in range(len(op.operands) - carries):
         require_static("scan", operand_array(op, n))
     kind: Kind = "reads" if operand_array(op, 0).rank == 1 else "bound"
+    if is_carry and operand_array(op, 0).dimensions[axis] == 0:
+        own = len(op.operands) - operand == len(arrays_of(op.shape)) - output
+        return Definition("moves", out.dimensions, into.dimensions, identity(out.rank) if own else FALSE)
     if initial or is_carry:
         return Definition(kind, out.dimensions, into.dimensions, TRUE)
+    if not carries:
+        return Definition(kind, out.dimensions, into.dimensions, eq(x(axis), d(axis)))
     order = le(d(axis), x(axis)) if op.attributes.flag("is_reverse") else le(x(axis), d(axis))
     return Definition(kind, out.dimensions, into.dimensions, order)
 

@@ -15,6 +15,8 @@ from verify.fuzz.generate_collectives import (
     ragged_exchange,
     started,
 )
+from verify.fuzz.generate_control import control
+from verify.fuzz.generate_elementwise import elementwise_more, scan
 from verify.fuzz.generate_folds import (
     batch_norm,
     batch_norm_tuple,
@@ -67,6 +69,7 @@ BY_NAME: Final[dict[str, Callable[[], st.SearchStrategy[str]]]] = {
     "ragged-dot": ragged_dot, "scaled-dot": scaled_dot, "bitcast-convert": bitcast_convert, "copy": copy,
     "bitcast": bitcast, "collective-of-several": collective_of_several, "permute": permute, "started": started,
     "counted-by-shapes": counted_by_shapes, "ragged-exchange": ragged_exchange,
+    "control": control, "elementwise-more": elementwise_more, "scan": scan,
 }  # fmt: skip
 """Strategies by the kind of operation."""
 

@@ -23,8 +23,10 @@ from models.interpreter.maps import Reader, reader, relation_with_positions
 from models.interpreter.value import flat_index, strides
 from verify.definitions import define
 from verify.fuzz.deformed_operations import examine_deformed
+from verify.fuzz.generate_control import OPCODES as CONTROL
 from verify.fuzz.oracle_bitcast import examine_bitcast
 from verify.fuzz.oracle_form import examine_form
+from verify.fuzz.oracle_control import examine_control
 from verify.fuzz.oracle_indices import examine_indices
 from verify.fuzz.oracle_shapes import examine_shapes
 from verify.fuzz.oracle_values import examine_values
@@ -46,6 +48,8 @@ def examine(text: str, seed: int | None = None) -> tuple[str, ...]:
     root = module.entry.root
     if root.opcode == "bitcast":
         return examine_bitcast(Operation.of(root, module.entry))
+    if root.opcode in CONTROL:
+        return examine_control(module)
     sizes = [s.elements for _, s in leaves(root.shape) if isinstance(s, ArrayShape)]
     into = [s.elements for o in root.operands for _, s in leaves(module.entry.by_name[o].shape)
             if isinstance(s, ArrayShape)]  # fmt: skip

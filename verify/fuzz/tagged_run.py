@@ -33,6 +33,8 @@ UNCOUNTED: Final = frozenset({"select-and-scatter", "sort", "topk", "fft", "chol
 
 def is_counted(op: Operation) -> bool:
     """Whether the tags can tell how often an element is read."""
+    if op.opcode == "scan" and op.attributes.integer("num_carries", 0) > 1:
+        return False  # carries that are sums of each other double
     return op.opcode not in UNCOUNTED and not (op.opcode == "reduce" and len(op.operands) > 2)
 
 
