@@ -76,6 +76,8 @@ class Composer:
         self._seen: set[IndexingMap] = set()
         self.joins = 0
         """Compositions so far."""
+        self.followed = 0
+        """Steps and compositions in the turns of loops so far."""
         self._ambiguous: frozenset[str] | None = None
         self._plain: dict[tuple[Operation, Direction, int], tuple[OperandMaps, ...] | NotModelled] = {}
         self._operations: dict[tuple[str, str], Operation] = {}

@@ -9,7 +9,7 @@ body holds an opcode without a map, the bound is given.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from models.errors import NotModelled
@@ -32,12 +32,11 @@ if TYPE_CHECKING:
 
 MOST_LOOP_MAPS: Final = 256
 """Different maps between two arrays of a loop's state beyond which the bound is given."""
-MOST_LOOP_CHANGES: Final = 1_024
-"""Turns of a loop times arrays that a turn changes beyond which the bound is given."""
 MOST_BOUND_MAPS: Final = 16
 """Maps between two arrays of a loop's state that are a bound themselves, beyond which the simple bound is given."""
-MOST_LOOP_JOINS: Final = 8_192
-"""Compositions from one array of a loop's state beyond which the bound is given."""
+MOST_LOOP_JOINS: Final = 16_384
+"""Steps and compositions in one direction through a loop, those in the loops inside of it included, beyond which the
+bound is given."""
 
 _Dependences = dict[Position, frozenset[Position] | None]
 _Routes = dict[Route, Kind]
@@ -52,6 +51,12 @@ class Loop:
     body: Computation
     depends: _Dependences
     turns: tuple[State, ...] | None
+    exact: dict[Direction, dict[Position, tuple[Step, ...]]] = field(default_factory=dict, compare=False)
+    """The steps through all turns from the arrays that could be followed, once they have been asked for."""
+
+
+class _TooMuch(Exception):
+    """A loop is not followed to its end: the limits are reached."""
 
 
 def loop_reads(
@@ -89,11 +94,19 @@ def _steps(composer: Composer, loop: Loop, position: Position, direction: Direct
     if loop.depends[position] is None and direction == "output-to-input":
         here = bounds(dict(leaves(loop.instruction.shape))[position])
         return (Step(0, position, "moves", (Route(identity(here)),)),)
-    changed = sum(1 for found in loop.depends.values() if found is not None)
-    exact = None
-    if loop.turns is not None and len(loop.turns) * changed <= MOST_LOOP_CHANGES:
-        exact = _turn_by_turn(composer, loop, loop.turns, position, direction)
+    if loop.turns is not None and direction not in loop.exact:
+        loop.exact[direction] = _all_turns(composer, loop, loop.turns, direction)
+    exact = loop.exact.get(direction, {}).get(position)
     return _bound(loop, position, direction) if exact is None else exact
+
+
+def followed_turn_by_turn(composer: Composer, computation: Computation, instruction: Instruction) -> bool:
+    """The maps of a while instruction are composed from its turns, where its body has maps, and are no mere bound."""
+    try:
+        loop = composer.loop(computation, instruction)
+    except NotModelled:
+        return False
+    return loop.turns is not None
 
 
 # --- a bound ------------------------------------------------------------------------------------------------------
@@ -149,32 +162,44 @@ def _closure(depends: _Dependences, start: Position) -> set[Position]:
 # --- turn by turn -------------------------------------------------------------------------------------------------
 
 
+def _all_turns(
+    composer: Composer, loop: Loop, turns: tuple[State, ...], direction: Direction
+) -> dict[Position, tuple[Step, ...]]:
+    """The steps through all turns from every array that can be followed; from none where that takes too much, so that
+    the answer does not depend on what is asked first."""
+    limit = composer.followed + MOST_LOOP_JOINS
+    found: dict[Position, tuple[Step, ...]] = {}
+    with composer.own_budget():
+        for position in loop.depends:
+            try:
+                steps = _turn_by_turn(composer, loop, turns, position, direction, limit)
+            except NotModelled:
+                continue
+            except _TooMuch:
+                return {}
+            if not any(s.kind == "bound" and len(s.routes) > MOST_BOUND_MAPS for s in steps):
+                found[position] = steps
+    return found
+
+
 def _turn_by_turn(
-    composer: Composer, loop: Loop, turns: tuple[State, ...], position: Position, direction: Direction
-) -> tuple[Step, ...] | None:
-    """The steps through all turns; None where they cannot be followed."""
+    composer: Composer, loop: Loop, turns: tuple[State, ...], position: Position, direction: Direction, limit: int
+) -> tuple[Step, ...]:
+    """The steps through all turns. Raises NotModelled where they cannot be followed."""
     from models.indexing.composer import Step
 
     shapes = dict(leaves(loop.instruction.shape))
     here: dict[Position, _Routes] = {position: {Route(identity(bounds(shapes[position]))): "moves"}}
     order = range(len(turns))
-    with composer.own_budget():
-        for turn in reversed(order) if direction == "output-to-input" else order:
-            key = (loop.computation.name, loop.instruction.name, turn)
-            try:
-                with composer.known.in_turn(key, loop.body, given_by(turns[turn])):
-                    after = _one_turn(composer, loop, turns, turn, here, direction)
-            except NotModelled:
-                return None
-            if after is None:
-                return None
-            here = after
-    found = tuple(
+    for turn in reversed(order) if direction == "output-to-input" else order:
+        key = (loop.computation.name, loop.instruction.name, turn)
+        with composer.known.in_turn(key, loop.body, given_by(turns[turn])):
+            here = _one_turn(composer, loop, turns, turn, here, direction, limit)
+    return tuple(
         Step(0, at, kind, _families([r for r, k in routes.items() if k == kind]))
         for at, routes in here.items()
         for kind in dict.fromkeys(routes.values())
     )
-    return None if any(s.kind == "bound" and len(s.routes) > MOST_BOUND_MAPS for s in found) else found
 
 
 def _families(routes: list[Route]) -> tuple[Route, ...]:
@@ -185,26 +210,29 @@ def _families(routes: list[Route]) -> tuple[Route, ...]:
 
 def _one_turn(
     composer: Composer, loop: Loop, turns: tuple[State, ...], turn: int, here: dict[Position, _Routes],
-    direction: Direction,
-) -> dict[Position, _Routes] | None:
+    direction: Direction, limit: int,
+) -> dict[Position, _Routes]:
     from models.indexing.composer import better_kind
 
     after: dict[Position, _Routes] = {}
     for at, arrived in here.items():
+        composer.followed += 1
         if loop.depends[at] is None and direction == "output-to-input":
             _merge(after.setdefault(at, {}), arrived)
             continue
         for step in composer.through(loop.body, direction, 0, at):
             if step.unknown:
-                return None
+                raise NotModelled(step.unknown)
             target = after.setdefault(step.position, {})
-            for second in _in_turn(composer, loop, turns, turn, step):
+            routes = _in_turn(composer, loop, turns, turn, step)
+            composer.followed += len(routes) * len(arrived)
+            if len(target) > MOST_LOOP_MAPS or composer.followed > limit:
+                raise _TooMuch
+            for second in routes:
                 for route, kind in arrived.items():
                     joined, joint = composer.joined(route, second, direction), joint_kind((kind, step.kind))
                     if not joined.map.is_trivially_empty:
                         target[joined] = better_kind(target.get(joined, joint), joint)
-            if len(target) > MOST_LOOP_MAPS or composer.joins > MOST_LOOP_JOINS:
-                return None
     return {at: routes for at, routes in after.items() if routes}
 
 

@@ -14,6 +14,7 @@ from models.errors import NotModelled
 from models.expr import Expr, substitute
 from models.hlo.module import Computation, Instruction, Operation
 from models.indexing.composer import Composer
+from models.indexing.loops import followed_turn_by_turn
 from models.indexing.map_set import OperandMaps
 from models.indexing.module_maps import instruction_maps
 from models.indexing_map import Constraint, IndexingMap, Variable, rng
@@ -35,14 +36,16 @@ _DIRECTIONS: Sequence[Direction] = ("output-to-input", "input-to-output")
 def owed(composer: Composer, computation: Computation, instruction: Instruction, index_width: int) -> list[OwedClaim]:
     """Every claim that a fusion, call, while, conditional or async instruction owes."""
     op = composer.operation(computation, instruction)
+    out: list[OwedClaim] = []
     if op.opcode == "while":
-        return owed_by_while(composer.module, computation, instruction)
+        out += owed_by_while(composer.module, computation, instruction)
+        if not followed_turn_by_turn(composer, computation, instruction):
+            return out
 
     @cache
     def maps(direction: Direction, number: int) -> tuple[OperandMaps, ...]:
         return instruction_maps(composer, computation, instruction, direction, number)
 
-    out: list[OwedClaim] = []
     before = len(composer.simplified)
     outputs = arrays_of(op.shape)
     inputs = [(k, at, leaf) for k, shape in enumerate(op.operands) for at, leaf in arrays_of(shape)]

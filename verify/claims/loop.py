@@ -1,5 +1,6 @@
-"""What a while loop owes. Its maps through the iterations are only a bound, so the claim is about its structure: what
-is carried round has the same shape everywhere, position by position. Its body and condition owe their own claims.
+"""What every while loop owes. Where its number of turns is not known its maps are only a bound, so the claim is about
+its structure: what is carried round has the same shape everywhere, position by position. Its body and condition owe
+their own claims; the maps of a loop that is followed turn by turn owe what composed maps owe.
 """
 
 from __future__ import annotations
