@@ -10,7 +10,7 @@ from models.expr import to_text
 from models.map_text import print_map
 from verify.analysis.coalescing import Stride
 from verify.analysis.launch import Launch
-from verify.analysis.propagation import is_exact
+from verify.analysis.propagation import OperandTile
 from verify.analysis.report import InstructionAnalysis, MapAnalysis, OperandAnalysis
 from verify.analysis.utilization import Utilization
 from verify.analysis.warps import Sectors, WarpReads
@@ -20,7 +20,9 @@ def as_json(found: InstructionAnalysis) -> dict[str, Any]:
     """One instruction as JSON data."""
     return {
         "computation": found.computation, "instruction": found.instruction, "opcode": found.opcode,
-        "reason": found.reason or None, "launch": _launch_json(found),
+        "reason": found.reason or None,
+        "tile_does_not_fit": [{"output": output, "rank": rank} for output, rank in found.unfit],
+        "launch": _launch_json(found),
         "operands": [_operand_json(o) for o in found.operands],
     }  # fmt: skip
 
@@ -58,16 +60,20 @@ def _map_json(m: MapAnalysis) -> dict[str, Any]:
         "contained_in": list(m.within), "contained_engines": list(m.engines),
         "strides": [_stride_json(s) for s in m.strides],
         "threads": None if m.warps is None else _warps_json(m, m.warps),
-        "tile": None if m.tile is None else {
-            "exact": is_exact(m.tile),
-            "dimensions": [
-                {
-                    "offset": to_text(d.offset), "size": d.size, "stride": d.stride, "exact": d.exact,
-                    "enclosing": d.enclosing, "engines": list(d.engines),
-                }
-                for d in m.tile
-            ],
-        },
+        "tile": None if m.tile is None else _tile_json(m.tile),
+    }  # fmt: skip
+
+
+def _tile_json(t: OperandTile) -> dict[str, Any]:
+    return {
+        "exact": t.exact, "smallest": t.smallest, "enclosing": t.enclosing, "tiles_at_the_border_read_less": t.border,
+        "dimensions": [
+            {
+                "offset": to_text(d.offset), "size": d.size, "stride": d.stride, "exact": d.exact,
+                "smallest": d.smallest, "enclosing": d.enclosing, "engines": list(d.engines),
+            }
+            for d in t.dimensions
+        ],
     }  # fmt: skip
 
 
@@ -100,6 +106,8 @@ def as_lines(found: InstructionAnalysis) -> Iterator[str]:
     yield f"{found.instruction} ({found.opcode} in {found.computation})"
     if found.reason:
         yield f"  unknown: {found.reason}"
+    for output, rank in found.unfit:
+        yield f"  output {output} has {_count(rank, 'dimension')}: the tile does not fit"
     for launched in found.launches:
         assert found.launch is not None
         shape = f"{_count(launched.blocks, 'block')} of {_count(found.launch.threads, 'thread')}"
@@ -128,10 +136,14 @@ def _map_lines(k: int, m: MapAnalysis, launch: Launch | None) -> Iterator[str]:
     if m.reason:
         yield f"      distances unknown: {m.reason}"
     if m.tile is not None:
-        dims = " x ".join(f"[{d}]" for d in m.tile)
-        proved = "proved" if all(d.enclosing == "proved" for d in m.tile) else "not proved"
-        what = "exact" if is_exact(m.tile) else "enclosing"
-        yield f"      tile ({what}, {proved}): {dims or 'the scalar'}"
+        yield f"      tile ({_tile_words(m.tile)}): {' x '.join(f'[{d}]' for d in m.tile.dimensions) or 'the scalar'}"
+
+
+def _tile_words(t: OperandTile) -> str:
+    if t.enclosing != "proved":
+        return "not proved"
+    what = "exact" if t.exact else "smallest enclosing" if t.smallest else "enclosing"
+    return f"{what}, proved{', tiles at the border read less' if t.border else ''}"
 
 
 def _warp_lines(m: MapAnalysis, w: WarpReads, launch: Launch) -> Iterator[str]:

@@ -2,40 +2,43 @@
 
 The output is cut into tiles; along dimension i tile number b_i covers the indices b_i * size_i, ... of which the last
 tile may stick out. For each operand dimension the answer is a progression: an offset over the tile's position b0, b1,
-..., a number of steps and a stride. It encloses every element that a whole tile reads, which is proved; where it is
-called exact, every one of its elements is read, which is proved too.
+..., a number of steps and a stride. It encloses every element that a tile reads, which is proved. It is called exact
+where every tile that lies in the map's dims as a whole reads each of its elements, and smallest where some tile reads
+its first and its last, so that no shorter one from the same offset would do; both are proved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import gcd
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, product
+from math import gcd, prod
+from random import Random
+from typing import Final
 
 from models.bounds import range_of
 from models.expr import Binary, Const, Expr, Var, postorder, substitute, to_text
 from models.indexing_map import IndexingMap
+from models.interpreter.expression import UndefinedValue, evaluate
 from models.interval import Interval
+from models.simplify import simplify_expr
+from verify.analysis.neighbours import stays
+from verify.analysis.progressions import Progression, divided, folded, remainders, summed, times
 from verify.budget import DEFAULT, Budget
-from verify.formula import Exists, Formula, conj, eq, le, within
+from verify.formula import Exists, Formula, Not, conj, eq, le, within
 from verify.obligation import Obligation
 from verify.portfolio import prove
 
-
-@dataclass(frozen=True)
-class Progression:
-    """offset, offset + stride, ..., of `size` values; `moving` are the variables inside the tile that make them."""
-
-    offset: Expr
-    size: int
-    stride: int
-    exact: bool
-    moving: frozenset[str] = frozenset()
+_PLACES: Final = 12
+_INSIDE: Final = 200
+"""Tiles, and places inside of each, that are looked at to guess a progression."""
+_ATTEMPTS: Final = 6
 
 
 @dataclass(frozen=True)
 class TileDimension:
-    """What a tile needs of one operand dimension. `exact` and `enclosing` are verdicts of proofs."""
+    """What a tile needs of one operand dimension. `enclosing` is the verdict on its progression; `exact` and `smallest`
+    are proved, or not claimed."""
 
     offset: Expr
     size: int
@@ -43,8 +46,7 @@ class TileDimension:
     exact: bool
     enclosing: str
     engines: tuple[str, ...] = ()
-    moving: frozenset[str] = frozenset()
-    """Variables inside the tile that this dimension follows."""
+    smallest: bool = False
 
     def __str__(self) -> str:
         what = "exactly" if self.exact else "at most"
@@ -52,7 +54,31 @@ class TileDimension:
         return f"{what} {self.size} from {to_text(self.offset)}{step}"
 
 
-def operand_tile(m: IndexingMap, tile: Sequence[int], budget: Budget = DEFAULT) -> tuple[TileDimension, ...]:
+@dataclass(frozen=True)
+class OperandTile:
+    """The operand tile that a tile of the output needs through one map.
+
+    `exact`: every tile that lies in the map's dims as a whole reads each element of the product of the dimensions'
+    progressions, and there is such a tile; proved. `border`: some tiles do not lie in the map's dims as a whole; they
+    read less.
+    """
+
+    dimensions: tuple[TileDimension, ...]
+    exact: bool
+    border: bool
+
+    @property
+    def enclosing(self) -> str:
+        """proved, or not."""
+        return "proved" if all(d.enclosing == "proved" for d in self.dimensions) else "unknown"
+
+    @property
+    def smallest(self) -> bool:
+        """No dimension can be shorter, each by itself."""
+        return all(d.exact or d.smallest for d in self.dimensions)
+
+
+def operand_tile(m: IndexingMap, tile: Sequence[int], budget: Budget = DEFAULT) -> OperandTile:
     """The operand tile that a tile of the output needs through one map.
 
     `tile` gives a size for each output dimension, at least 1; a tile larger than the dimension is cut down to it.
@@ -60,53 +86,75 @@ def operand_tile(m: IndexingMap, tile: Sequence[int], budget: Budget = DEFAULT) 
     """
     if len(tile) != len(m.dims) or any(t < 1 for t in tile):
         raise ValueError(f"a tile of {len(m.dims)} sizes is needed, each at least 1: {tuple(tile)}")
-    inside = _Inside(m, [min(t, max(1, v.interval.upper + 1)) for t, v in zip(tile, m.dims, strict=True)])
-    return tuple(inside.dimension(e, budget) for e in m.results)
-
-
-def is_exact(dimensions: Sequence[TileDimension]) -> bool:
-    """The whole operand tile is read, not only each dimension's progression: no two dimensions follow one variable."""
-    seen: set[str] = set()
-    for d in dimensions:
-        if not d.exact or seen & d.moving:
-            return False
-        seen |= d.moving
-    return True
+    inside = _Inside(m, [min(t, max(1, v.interval.upper + 1)) for t, v in zip(tile, m.dims, strict=True)], budget)
+    dimensions = tuple(inside.dimension(e) for e in m.results)
+    return OperandTile(dimensions, inside.is_exact(dimensions), inside.border)
 
 
 class _Inside:
     """A map with its dims split into the tile's position and the place inside the tile."""
 
-    def __init__(self, m: IndexingMap, tile: Sequence[int]) -> None:
+    def __init__(self, m: IndexingMap, tile: Sequence[int], budget: Budget) -> None:
         self.m = m
+        self.budget = budget
         self.split: dict[str, Expr] = {}
         self.outer: dict[str, Interval] = {}
         self.inner: dict[str, Interval] = {}
+        self.border, self.some_whole = False, True
         for i, (t, v) in enumerate(zip(tile, m.dims, strict=True)):
-            count = max(1, v.interval.upper // t + 1)
+            lower, upper = v.interval.lower, v.interval.upper
+            count = max(1, upper // t + 1)
             if count == 1:
                 self.split[f"d{i}"] = Var(f"u{i}")
+                self.inner[f"u{i}"] = v.interval
             elif t == 1:
                 self.split[f"d{i}"] = Var(f"b{i}")
             else:
                 self.split[f"d{i}"] = Var(f"b{i}") * t + Var(f"u{i}")
-            self.outer[f"b{i}"] = Interval.of_size(count)
-            self.inner[f"u{i}"] = Interval.of_size(t if count > 1 else v.interval.upper + 1)
+                self.inner[f"u{i}"] = Interval.of_size(t)
+                self.border = self.border or lower % t != 0 or (upper + 1) % t != 0
+                self.some_whole = self.some_whole and -(-lower // t) * t + t - 1 <= upper
+            first = lower // t if count > 1 else 0
+            self.outer[f"b{i}"] = Interval(first, max(first, upper // t)) if count > 1 else Interval.point(0)
         self.inner |= {f"s{j}": v.interval for j, v in enumerate(m.ranges)}
-        self.outer |= {f"rt{k}": v.interval for k, v in enumerate(m.runtime)}
+        moved = frozenset(f"d{i}" for i in range(len(m.dims)) if f"u{i}" in self.inner)
+        moved |= frozenset(f"s{j}" for j in range(len(m.ranges)))
+        self.unsteady = set[str]()
+        for k, r in enumerate(m.runtime):
+            if stays(r, moved):
+                self.outer[f"rt{k}"] = r.interval
+            else:  # It may hold another value at each place inside the tile.
+                self.inner[f"rt{k}"] = r.interval
+                self.unsteady.add(f"rt{k}")
 
-    def dimension(self, e: Expr, budget: Budget) -> TileDimension:
+    def dimension(self, e: Expr) -> TileDimension:
         placed = substitute(e, self.split)
-        found = self.progression(placed)
-        enclosing = prove(self._encloses(placed, found), budget)
-        exact = False
-        if found.exact and enclosing.verdict == "proved":
-            exact = prove(self._onto(placed, found), budget).verdict == "proved"
-        return TileDimension(
-            found.offset, found.size, found.stride, exact, enclosing.verdict, enclosing.engines, found.moving
-        )
+        found = self._told(self._progression(placed))
+        outcome = prove(self._encloses(placed, found), self.budget)
+        if not (found.exact and outcome.verdict == "proved"):
+            closer = self._guessed(placed, found if outcome.verdict == "proved" else None)
+            if closer is not None:
+                found, outcome = closer, prove(self._encloses(placed, closer), self.budget)
+        enclosed = outcome.verdict == "proved"
+        exact = enclosed and found.exact and self._is_onto([(placed, found)])
+        smallest = enclosed and (exact or self._is_smallest(placed, found))
+        return TileDimension(found.offset, found.size, found.stride, exact, outcome.verdict, outcome.engines, smallest)
 
-    def progression(self, root: Expr) -> Progression:
+    def is_exact(self, dimensions: Sequence[TileDimension]) -> bool:
+        """Every element of the product of the dimensions is read by every whole tile."""
+        if not all(d.exact for d in dimensions):
+            return False
+        parts = [
+            (substitute(e, self.split), Progression(d.offset, d.size, d.stride, True))
+            for e, d in zip(self.m.results, dimensions, strict=True)
+        ]
+        return self._is_onto(parts)
+
+    def _told(self, x: Progression) -> Progression:
+        """With its offset as the simplifier writes it; whether that is right is proved with the rest."""
+        return replace(x, offset=simplify_expr(x.offset, self.outer))
+
+    def _progression(self, root: Expr) -> Progression:
         """The values of an expression while the tile's position is fixed, or an enclosing interval."""
         done: dict[Expr, Progression] = {}
         for e in postorder(root):
@@ -115,7 +163,8 @@ class _Inside:
             elif isinstance(e, Var) and e.name in self.inner:
                 interval = self.inner[e.name]
                 moving = frozenset((e.name,)) if interval.count > 1 else frozenset[str]()
-                done[e] = Progression(Const(interval.lower), max(1, interval.count), 1, True, moving)
+                exact = e.name not in self.unsteady
+                done[e] = Progression(Const(interval.lower), max(1, interval.count), 1, exact, moving)
             elif isinstance(e, Var):
                 done[e] = Progression(e, 1, 1, True)
             elif isinstance(e, Binary):
@@ -124,39 +173,78 @@ class _Inside:
 
     def _binary(self, e: Binary, x: Progression, y: Progression) -> Progression:
         if x.size == 1 and y.size == 1:
-            return Progression(_folded(Binary(e.op, x.offset, y.offset)), 1, 1, True)
+            return Progression(folded(Binary(e.op, x.offset, y.offset)), 1, 1, True)
         if e.op == "+":
-            return _sum(x, y)
+            return summed(x, y)
         if e.op == "*" and isinstance(e.rhs, Const):
-            return _times(x, e.rhs.value)
+            return times(x, e.rhs.value)
         if e.op == "*" and isinstance(e.lhs, Const):
-            return _times(y, e.lhs.value)
-        if e.op in ("floordiv", "mod") and isinstance(e.rhs, Const) and e.rhs.value > 0 and x.stride == 1:
-            found = self._cut(e.op, x, e.rhs.value)
-            if found is not None:
-                return found
-        return self._interval(e, x.moving | y.moving)
-
-    def _cut(self, op: str, x: Progression, c: int) -> Progression | None:
-        """Quotient or remainder by c of consecutive values that start at a multiple of c or stay in one block of c."""
-        factor = _known_factor(x.offset)
-        if factor % c == 0 and x.size % c == 0:  # Whole blocks.
-            if op == "mod":
-                return Progression(Const(0), c, 1, x.exact, x.moving)
-            return Progression(_folded(x.offset // c), x.size // c, 1, x.exact, x.moving)
-        if (factor and c % factor == 0 and x.size <= factor) or (factor % c == 0 and x.size <= c):
-            # Part of one block.
-            if op == "mod":
-                return Progression(_folded(x.offset % c), x.size, 1, x.exact, x.moving)
-            return Progression(_folded(x.offset // c), 1, 1, x.exact, frozenset())
-        if op == "floordiv" and factor % c == 0:
-            return Progression(_folded(x.offset // c), (x.size + c - 1) // c, 1, x.exact, x.moving)
-        return None
+            return times(y, e.lhs.value)
+        found: Progression | None = None
+        if isinstance(e.rhs, Const) and e.rhs.value > 0:
+            if e.op == "floordiv":
+                found = divided(x, e.rhs.value)
+            elif e.op == "mod":
+                found = remainders(x, e.rhs.value)
+        return found or self._interval(e, x.moving | y.moving)
 
     def _interval(self, e: Expr, moving: frozenset[str]) -> Progression:
         """An enclosing interval from bounds alone, for all positions of the tile together."""
         possible = range_of(e, {**self.outer, **self.inner})
         return Progression(Const(possible.lower), max(1, possible.count), 1, False, moving)
+
+    def _guessed(self, placed: Expr, known: Progression | None) -> Progression | None:
+        """A shorter progression than the one known, from what some tiles read; proved to enclose, or None.
+
+        Its offset is the value at the tile's first place, moved by a constant.
+        """
+        start = {n: Const(i.lower) for n, i in self.inner.items()}
+        first = substitute(placed, start)
+        differences = set(self._differences(placed, first))
+        if not differences:
+            return None
+        for _ in range(_ATTEMPTS):
+            low, high = min(differences), max(differences)
+            step = gcd(*(d - low for d in differences)) or 1
+            size = (high - low) // step + 1
+            if known is not None and size >= known.size:
+                return None
+            found = self._told(Progression(first + low, size, step, True))
+            outcome = prove(self._encloses(placed, found), self.budget)
+            if outcome.verdict == "proved":
+                return found
+            if outcome.verdict != "refuted":
+                return None
+            model = dict(outcome.model)
+            differences.add(evaluate(placed, model) - evaluate(first, model))
+        return None
+
+    def _differences(self, placed: Expr, first: Expr) -> Iterator[int]:
+        random = Random(0)
+        names = [n for n in self.inner if n in placed.free]
+        boxes = [self.inner[n] for n in names]
+        few = prod(i.count for i in boxes) <= _INSIDE
+        for k in range(_PLACES):
+            at = {n: _pick(i, k, random) for n, i in self.outer.items()}
+            fixed = {n: random.randint(i.lower, max(i.lower, i.upper)) for n, i in self.inner.items()}
+            if few:
+                places: Iterator[tuple[int, ...]] = product(*(range(i.lower, i.upper + 1) for i in boxes))
+            else:
+                corners = product(*((i.lower, i.upper) for i in boxes))
+                some = (tuple(random.randint(i.lower, max(i.lower, i.upper)) for i in boxes) for _ in range(_INSIDE))
+                places = iter([*islice(corners, 64), *some])
+            for values in places:
+                point = at | fixed | dict(zip(names, values, strict=True))
+                try:
+                    dims = {n: evaluate(e, point) for n, e in self.split.items()}
+                    whole = point | dims
+                    if any(dims[f"d{i}"] not in v.interval for i, v in enumerate(self.m.dims)) or any(
+                        evaluate(c.expr, whole) not in c.interval for c in self.m.constraints
+                    ):
+                        continue
+                    yield evaluate(placed, point) - evaluate(first, point)
+                except UndefinedValue:
+                    continue
 
     def _hypothesis(self) -> Formula:
         """The point lies in the map's domain."""
@@ -172,80 +260,45 @@ class _Inside:
         variables = tuple({**self.outer, **self.inner}.items())
         return Obligation(variables, conj(*parts), self._hypothesis(), "the operand tile holds all that is read")
 
-    def _onto(self, placed: Expr, found: Progression) -> Obligation:
-        """Every value of the progression is read by every whole tile, for some place inside it."""
-        place = Var("k")
-        inner = tuple((n, i) for n, i in self.inner.items())
-        whole_tile = []
+    def _whole_tile(self) -> Formula:
+        """All places of the tile are within the map's dims."""
+        parts: list[Formula] = []
         for i, v in enumerate(self.m.dims):
-            last = substitute(self.split[f"d{i}"], {f"u{i}": Const(self.inner[f"u{i}"].upper)})
-            first = substitute(self.split[f"d{i}"], {f"u{i}": Const(0)})
-            whole_tile += [le(v.interval.lower, first), le(last, v.interval.upper)]
-        goal = Exists(inner, conj(eq(placed, found.offset + place * found.stride), self._hypothesis()))
-        variables = (*self.outer.items(), ("k", Interval.of_size(found.size)))
-        return Obligation(tuple(variables), goal, conj(*whole_tile), "all of the operand tile is read")
+            place = self.inner.get(f"u{i}", Interval.point(0))
+            first, last = (substitute(self.split[f"d{i}"], {f"u{i}": Const(x)}) for x in (place.lower, place.upper))
+            parts += [le(v.interval.lower, first), le(last, v.interval.upper)]
+        return conj(*parts)
+
+    def _is_onto(self, parts: Sequence[tuple[Expr, Progression]]) -> bool:
+        """Every combination of values of the progressions is read by every whole tile, and there is one: proved."""
+        if self.unsteady or not self.some_whole:
+            return False
+        goals = [eq(placed, x.offset + Var(f"k{n}") * x.stride) for n, (placed, x) in enumerate(parts)]
+        goal = Exists(tuple(self.inner.items()), conj(*goals, self._hypothesis()))
+        steps = [(f"k{n}", Interval.of_size(x.size)) for n, (_, x) in enumerate(parts)]
+        obligation = Obligation(
+            (*self.outer.items(), *steps), goal, self._whole_tile(), "all of the operand tile is read"
+        )  # fmt: skip
+        return prove(obligation, self.budget).verdict == "proved"
+
+    def _is_smallest(self, placed: Expr, found: Progression) -> bool:
+        """Some tile reads the first and the last value: proved by two of its places."""
+        if found.size == 1:
+            return True
+        again: dict[str, Expr] = {n: Var(f"{n}_b") for n in self.inner}
+        variables = (*self.outer.items(), *self.inner.items(), *((f"{n}_b", i) for n, i in self.inner.items()))
+        last = substitute(placed, again)
+        there = [
+            *(within(substitute(self.split[f"d{i}"], again), v.interval) for i, v in enumerate(self.m.dims)),
+            *(within(substitute(substitute(c.expr, self.split), again), c.interval) for c in self.m.constraints),
+        ]
+        ends = conj(eq(placed, found.offset), eq(last, found.offset + (found.size - 1) * found.stride))
+        goal = Not(ends)
+        obligation = Obligation(variables, goal, conj(self._hypothesis(), *there), "the operand tile could be shorter")
+        return prove(obligation, self.budget).verdict == "refuted"
 
 
-def _sum(x: Progression, y: Progression) -> Progression:
-    offset = _folded(x.offset + y.offset)
-    if x.size == 1 or y.size == 1:
-        moving = y if x.size == 1 else x
-        return Progression(offset, moving.size, moving.stride, x.exact and y.exact, moving.moving)
-    stride = gcd(x.stride, y.stride)
-    span = (x.size - 1) * x.stride + (y.size - 1) * y.stride
-    fine, coarse = (x, y) if x.stride <= y.stride else (y, x)
-    # The fine one must reach the next place of the coarse one.
-    filled = fine.stride == stride and coarse.stride <= (fine.size - 1) * fine.stride + stride
-    apart = not x.moving & y.moving
-    exact = x.exact and y.exact and filled and apart
-    return Progression(offset, span // stride + 1, stride, exact, x.moving | y.moving)
-
-
-def _times(x: Progression, factor: int) -> Progression:
-    if factor == 0:
-        return Progression(Const(0), 1, 1, True)
-    if factor > 0:
-        return Progression(_folded(x.offset * factor), x.size, x.stride * factor, x.exact, x.moving)
-    low = x.offset * factor + (x.size - 1) * x.stride * factor
-    return Progression(_folded(low), x.size, -factor * x.stride, x.exact, x.moving)
-
-
-def _known_factor(e: Expr) -> int:
-    """A number that divides every value of e; 0 for the constant 0."""
-    done: dict[Expr, int] = {}
-    for node in postorder(e):
-        if isinstance(node, Const):
-            done[node] = abs(node.value)
-        elif isinstance(node, Binary) and node.op == "+":
-            done[node] = gcd(done[node.lhs], done[node.rhs])
-        elif isinstance(node, Binary) and node.op == "*":
-            done[node] = done[node.lhs] * done[node.rhs]
-        else:
-            done[node] = 1
-    return done[e]
-
-
-def _folded(e: Expr) -> Expr:
-    """e with constants folded and neutral terms left out; enough for offsets to read well."""
-    match e:
-        case Binary("+", x, Const(0)) | Binary("+", Const(0), x) | Binary("*", x, Const(1)):
-            return x
-        case Binary("+", Const(a), Const(b)):
-            return Const(a + b)
-        case Binary("*", Const(a), Const(b)):
-            return Const(a * b)
-        case Binary("*", _, Const(0)) | Binary("floordiv" | "mod", Const(0), _):
-            return Const(0)
-        case Binary("+", Binary("+", x, Const(a)), Const(b)):
-            return _folded(Binary("+", x, Const(a + b)))
-        case Binary("*", Binary("*", x, Const(a)), Const(b)):
-            return _folded(Binary("*", x, Const(a * b)))
-        case Binary("floordiv", Binary("*", x, Const(a)), Const(b)) if b > 0 and a % b == 0:
-            return _folded(Binary("*", x, Const(a // b)))
-        case Binary("floordiv", Binary("*", x, Const(a)), Const(b)) if a > 0 and b > 0 and b % a == 0:
-            return _folded(Binary("floordiv", x, Const(b // a)))
-        case Binary("floordiv", x, Const(1)):
-            return x
-        case Binary("mod", Binary("*", _, Const(a)), Const(b)) if b and a % b == 0:
-            return Const(0)
-    return e
+def _pick(i: Interval, k: int, random: Random) -> int:
+    if i.is_empty or k == 0:
+        return i.lower
+    return i.upper if k == 1 else random.randint(i.lower, i.upper)

@@ -14,7 +14,7 @@ from models.indexing_map import IndexingMap, compose
 from models.simplify import simplify
 from verify.analysis.coalescing import Stride, strides
 from verify.analysis.launch import Launch, thread_map
-from verify.analysis.propagation import TileDimension, operand_tile
+from verify.analysis.propagation import OperandTile, operand_tile
 from verify.analysis.utilization import Utilization, utilization
 from verify.analysis.warps import WarpReads, warp_reads
 from verify.dedup import Contained, deduplicate
@@ -28,7 +28,7 @@ class MapAnalysis:
 
     map: IndexingMap
     strides: tuple[Stride, ...]
-    tile: tuple[TileDimension, ...] | None
+    tile: OperandTile | None
     by_thread: IndexingMap | None
     warps: WarpReads | None
     within: tuple[int, ...] = ()
@@ -74,6 +74,8 @@ class InstructionAnalysis:
     opcode: str
     operands: tuple[OperandAnalysis, ...]
     reason: str = ""
+    unfit: tuple[tuple[int, int], ...] = ()
+    """Outputs, with their ranks, that the tile has not one size for each dimension of."""
     launch: Launch | None = None
     launches: tuple[OutputLaunch, ...] = ()
 
@@ -91,8 +93,7 @@ def analyze(
 ) -> Iterator[InstructionAnalysis]:
     """The fusions of a module, or the one instruction named, whatever its opcode.
 
-    Raises LookupError for a name that is not there, and ValueError for a tile of the wrong rank for a named
-    instruction; among all fusions a tile is used where its rank fits.
+    Raises LookupError for a name that is not there. A tile is used where it has a size for each dimension.
     """
     composer = composer_of(module, *device_counts(module))
     chosen = list(_chosen(module, instruction))
@@ -101,12 +102,13 @@ def analyze(
     for computation, found in chosen:
         operands: list[OperandAnalysis] = []
         launches: list[OutputLaunch] = []
+        unfit: list[tuple[int, int]] = []
         reason = ""
         for output, (_, shape) in enumerate(leaves(found.shape)):
             if not isinstance(shape, ArrayShape):
                 continue
-            if tile is not None and instruction and len(tile) != shape.rank:
-                raise ValueError(f"a tile of {shape.rank} sizes is needed for {found.name}, not {len(tile)}")
+            if tile is not None and len(tile) != shape.rank:
+                unfit.append((output, shape.rank))
             fitting = tuple(tile) if tile is not None and len(tile) == shape.rank else None
             if launch is not None:
                 launches.append(_launch(launch, output, shape))
@@ -118,8 +120,19 @@ def analyze(
             for s in sets:
                 operands += _operand(computation, found, output, shape, s, Request(fitting, launch))
         yield InstructionAnalysis(
-            computation.name, found.name, found.opcode, tuple(operands), reason, launch, tuple(launches)
+            computation.name, found.name, found.opcode, tuple(operands), reason, tuple(unfit), launch, tuple(launches)
         )
+
+
+def output_ranks(module: Module, instruction: str = "") -> list[int]:
+    """The ranks of all outputs that `analyze` would look at, each once."""
+    found = {
+        shape.rank
+        for _, i in _chosen(module, instruction)
+        for _, shape in leaves(i.shape)
+        if isinstance(shape, ArrayShape)
+    }
+    return sorted(found)
 
 
 def _chosen(module: Module, name: str) -> Iterator[tuple[Computation, Instruction]]:

@@ -33,13 +33,19 @@ def command(
     """
     from models.hlo.parser import parse_modules
     from verify.analysis.printing import as_json, as_lines
-    from verify.analysis.report import analyze
+    from verify.analysis.report import analyze, output_ranks
     from verify.sources import Source
 
     sizes = _sizes(tile)
     shape = _launch(launch, warp, sector)
     modules = parse_modules(Source(module, "hlo").read(), module)
     named = [m for m in modules if instruction and _has(m, instruction)] or modules[:1] if instruction else modules
+    ranks = sorted({r for m in named for r in output_ranks(m, instruction)})
+    if sizes is not None and ranks and len(sizes) not in ranks:
+        expected = " or ".join(map(str, ranks))
+        raise click.BadParameter(
+            f"{tile!r} has {len(sizes)} sizes, and what is analyzed has outputs of rank {expected}", param_hint="--tile"
+        )
     out: list[object] = []
     try:
         for m in named:
@@ -49,8 +55,8 @@ def command(
                 else:
                     for line in as_lines(found):
                         click.echo(line)
-    except (LookupError, ValueError) as error:
-        raise click.ClickException(str(error.args[0])) from error
+    except LookupError as error:
+        raise click.BadParameter(str(error.args[0]), param_hint="--instruction") from error
     if form == "json":
         click.echo(json.dumps({"instructions": out}, indent=1))
     return None
