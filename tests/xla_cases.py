@@ -305,6 +305,25 @@ def numerical() -> Iterator[tuple[str, str]]:
         )
 
 
+def random_bits() -> Iterator[tuple[str, str]]:
+    """rng-bit-generator over shapes with and without even dimensions, and from states of any 64 bits."""
+    for algorithm, words in (("rng_three_fry", 2), ("rng_philox", 2), ("rng_philox", 3), ("rng_default", 2)):
+        for kind, sizes in (("u32", ""), ("u32", "7"), ("u32", "8"), ("u32", "3,4"), ("u32", "4,6"), ("u32", "3,5"),
+                            ("u32", "5,3"), ("u32", "1,5,2"), ("u32", "3,0"), ("u64", ""), ("u64", "5"), ("u64", "2,3"),
+                            ("u16", "5"), ("u8", "3,2"), ("s32", "6")):  # fmt: skip
+            result = f"(u64[{words}], {kind}[{sizes}])"
+            yield f"rng-bit-generator-{algorithm}-{words}-{kind}[{sizes}]", module(
+                f"  p = u64[{words}] parameter(0)\n  c = u64[] constant(11400714819323198485)\n"
+                f"  m = u64[{words}] broadcast(c), dimensions={{}}\n  s = u64[{words}] multiply(p, m)\n"
+                f"  ROOT r = {result} rng-bit-generator(s), algorithm={algorithm}"
+            )
+    for carry in (18446744073709551615, 18446744073709551614):
+        yield f"rng-bit-generator-carry-{carry}", module(
+            f"  s = u64[3] constant({{7, {carry}, 3}})\n"
+            "  ROOT r = (u64[3], u32[12]) rng-bit-generator(s), algorithm=rng_philox"
+        )
+
+
 def all_cases() -> Iterator[tuple[str, str]]:
-    for group in (elementwise, structural, folding, numerical):
+    for group in (elementwise, structural, folding, numerical, random_bits):
         yield from group()

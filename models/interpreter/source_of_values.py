@@ -10,6 +10,7 @@ from models.hlo.attributes import Word
 from models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
 from models.interpreter import element_type as types
 from models.interpreter.hashed import PRIME
+from models.interpreter.random_bits import philox_bits, threefry_bits
 from models.interpreter.scalars import Scalars
 from models.interpreter.small_float import FLOATS
 from models.interpreter.step import Step, static
@@ -70,20 +71,28 @@ def rng(step: Step, random: Random) -> Value:
 
 
 def rng_bit_generator(step: Step, random: Random) -> Value:
-    """(new state, bits); the bits follow the state and the seed, by an algorithm of the interpreter's own."""
-    state = step.array(0)
-    bits_of_state = [step.scalars.to_bits(state.element_type, v) for v in state.data]
-    own = Random(f"{random.getrandbits(64)} {bits_of_state}")
-    shape = step.instruction.shape
-    if not isinstance(shape, TupleShape):
-        raise NotModelled("rng-bit-generator whose result is not a tuple")
-    made: list[Value] = []
-    for element in shape.elements:
-        array = static(element, "rng-bit-generator")
-        width, count = types.width(array.element_type), prod(array.dimensions)
-        codes = [own.getrandbits(width) for _ in range(count)]
-        data = [step.scalars.from_bits(array.element_type, c) for c in codes]
-        made.append(Array(array.element_type, array.dimensions, data))
-    return tuple(made)
+    """(new state, bits). The algorithm that is named is carried out, Philox where none is, as XLA does on CPU and GPU.
+    For states of other types than u64 the bits follow the state and the seed in a way of the interpreter's own."""
+    shape, state = step.instruction.shape, step.array(0)
+    if not isinstance(shape, TupleShape) or len(shape.elements) != 2:
+        raise NotModelled("rng-bit-generator whose result is not (state, bits)")
+    after, result = (static(element, "rng-bit-generator") for element in shape.elements)
+    width = types.width(result.element_type)
+    named = step.attributes.get("algorithm")
+    algorithm = named.text if isinstance(named, Word) else "rng_default"
+    if state.element_type == "u64" and width <= 64 and result.element_type not in types.COMPLEX:
+        if algorithm == "rng_three_fry" and len(state.data) == 2:
+            numbers, bits = threefry_bits(state.data, result.dimensions, width)
+        elif algorithm in ("rng_default", "rng_philox") and len(state.data) in (2, 3):
+            numbers, bits = philox_bits(state.data, result.dimensions, width)
+        else:
+            raise NotModelled(f"rng-bit-generator by {algorithm} from a state of {len(state.data)} elements")
+        return (Array("u64", after.dimensions, numbers), _from_bits(step, result, bits))
+    own = Random(f"{random.getrandbits(64)} {[step.scalars.to_bits(state.element_type, v) for v in state.data]}")
+    codes = [[own.getrandbits(types.width(a.element_type)) for _ in range(a.elements)] for a in (after, result)]
+    return tuple(_from_bits(step, a, c) for a, c in zip((after, result), codes, strict=True))
 
 
+def _from_bits(step: Step, shape: ArrayShape, codes: list[int]) -> Array:
+    data = [step.scalars.from_bits(shape.element_type, c) for c in codes]
+    return Array(shape.element_type, shape.dimensions, data)
