@@ -298,9 +298,9 @@ def numerical() -> Iterator[tuple[str, str]]:
             f"  k = s32[] constant({k})\n  p = f32[3] parameter(0)\n"
             "  ROOT r = f32[3] conditional(k, p, p, p), branch_computations={one, two, three}", branches,
         )
-    for k in ("true", "false"):
-        yield f"conditional-{k}", module(
-            f"  k = pred[] constant({k})\n  p = f32[3] parameter(0)\n"
+    for chosen in ("true", "false"):
+        yield f"conditional-{chosen}", module(
+            f"  k = pred[] constant({chosen})\n  p = f32[3] parameter(0)\n"
             "  ROOT r = f32[3] conditional(k, p, p), true_computation=one, false_computation=two", branches,
         )
 
