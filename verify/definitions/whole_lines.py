@@ -106,7 +106,7 @@ def triangular_solve(op: Operation, output: int, operand: int) -> Definition:
 def batch_norm_training(op: Operation, output: int, operand: int) -> Definition:
     """Outputs: the normalised array, and mean and variance per feature. Operands: array, scale, offset."""
     out, into = output_array(op, output), operand_array(op, operand)
-    feature = op.attributes.integer("feature_index", 0)
+    feature = _feature(op)
     if output > 0 and operand > 0:
         return Definition("reads", out.dimensions, into.dimensions, FALSE)
     require_static("batch-norm", operand_array(op, 0))
@@ -116,7 +116,7 @@ def batch_norm_training(op: Operation, output: int, operand: int) -> Definition:
 def batch_norm_inference(op: Operation, output: int, operand: int) -> Definition:
     """Operands: array, scale, offset, mean, variance; each element is normalised by itself."""
     out, into = output_array(op, output), operand_array(op, operand)
-    feature = op.attributes.integer("feature_index", 0)
+    feature = _feature(op)
     if operand == 0:
         return Definition("reads", out.dimensions, into.dimensions, identity(out.rank))
     return _per_feature(out.dimensions, into.dimensions, feature)
@@ -129,12 +129,20 @@ def batch_norm_grad(op: Operation, output: int, operand: int) -> Definition:
     and that of the array everything.
     """
     out, into = output_array(op, output), operand_array(op, operand)
-    feature = op.attributes.integer("feature_index", 0)
+    feature = _feature(op)
     used = ((0, 1, 2, 3, 4), (0, 2, 3, 4), (4,))[output]
     if operand not in used:
         return Definition("reads", out.dimensions, into.dimensions, FALSE)
     require_static("batch-norm", operand_array(op, 0))
     return _per_feature(out.dimensions, into.dimensions, feature)
+
+
+def _feature(op: Operation) -> int:
+    """The dimension that features lie along."""
+    value = op.attributes.get("feature_index")
+    if not isinstance(value, int):
+        raise NotModelled(f"{op.opcode} without feature_index")
+    return value
 
 
 def _per_feature(output: tuple[int, ...], operand: tuple[int, ...], feature: int) -> Definition:

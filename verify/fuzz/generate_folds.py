@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from verify.fuzz.operation_text import ADD, LESS, Draw, braces, one, pair_sum, positive, shape, sizes
+from verify.fuzz.operation_text import CROSSED, LESS, Draw, braces, fold, one, pair_sum, positive, shape, sizes
 
 
 @st.composite
@@ -12,8 +12,9 @@ def reduce(draw: Draw) -> str:
     dims = draw(sizes())
     chosen = draw(st.lists(st.sampled_from(range(len(dims))), unique=True)) if dims else []
     kept = [n for d, n in enumerate(dims) if d not in chosen]
+    name, body = draw(fold())
     return one(
-        shape(kept), "reduce", [shape(dims), shape([])], f"dimensions={braces(chosen)}, to_apply=add", ADD
+        shape(kept), "reduce", [shape(dims), shape([])], f"dimensions={braces(chosen)}, to_apply={name}", body
     )
 
 
@@ -24,52 +25,7 @@ def reduce_variadic(draw: Draw) -> str:
     kept = shape([n for d, n in enumerate(dims) if d not in chosen])
     return one(
         f"({kept}, {kept})", "reduce", [shape(dims), shape(dims), shape([]), shape([])],
-        f"dimensions={braces(chosen)}, to_apply=both", pair_sum(),
-    )  # fmt: skip
-
-
-@st.composite
-def dot(draw: Draw) -> str:
-    batch, contracting = draw(sizes(maximum=2)), draw(sizes(maximum=2))
-    free = [draw(sizes(maximum=2)), draw(sizes(maximum=2))]
-    sides: list[list[int]] = []
-    places: list[tuple[list[int], list[int]]] = []
-    for f in free:
-        tagged = [("b", k, n) for k, n in enumerate(batch)] + [("c", k, n) for k, n in enumerate(contracting)]
-        rest = [("f", k, n) for k, n in enumerate(f)]
-        # Free dimensions keep their order among themselves; the others may stand anywhere.
-        order = draw(st.permutations(tagged + rest))
-        names = iter(rest)
-        order = [next(names) if t[0] == "f" else t for t in order]
-        sides.append([n for _, _, n in order])
-        at = {(kind, k): i for i, (kind, k, _) in enumerate(order)}
-        places.append(([at["b", k] for k in range(len(batch))], [at["c", k] for k in range(len(contracting))]))
-    attributes = []
-    for side, (b, c) in zip(("lhs", "rhs"), places, strict=True):
-        if b:
-            attributes.append(f"{side}_batch_dims={braces(b)}")
-        attributes.append(f"{side}_contracting_dims={braces(c)}")
-    result = shape([*batch, *free[0], *free[1]])
-    return one(result, "dot", [shape(s) for s in sides], ", ".join(attributes))
-
-
-@st.composite
-def ragged_dot(draw: Draw) -> str:
-    rows, depth, columns, groups = (draw(st.integers(1, 3)) for _ in range(4))
-    return one(
-        shape([rows, columns]), "ragged-dot", [shape([rows, depth]), shape([groups, depth, columns]), f"s32[{groups}]"],
-        "lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}",
-    )  # fmt: skip
-
-
-@st.composite
-def scaled_dot(draw: Draw) -> str:
-    rows, columns, blocks, size = (draw(st.integers(1, 3)) for _ in range(4))
-    depth = blocks * size
-    return one(
-        shape([rows, columns]), "scaled-dot",
-        [shape([rows, depth]), shape([depth, columns]), shape([rows, blocks]), shape([blocks, columns])],
-        "lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+        f"dimensions={braces(chosen)}, to_apply=both", draw(st.sampled_from((pair_sum(), CROSSED))),
     )  # fmt: skip
 
 
@@ -77,15 +33,18 @@ def scaled_dot(draw: Draw) -> str:
 def sort(draw: Draw) -> str:
     dims = draw(sizes(minimum=1, maximum=3))
     axis = draw(st.integers(0, len(dims) - 1))
-    return one(shape(dims), "sort", [shape(dims)], f"dimensions={braces([axis])}, to_apply=less", LESS)
+    less = LESS.replace("direction=LT", f"direction={draw(st.sampled_from(('LT', 'GT')))}")
+    return one(shape(dims), "sort", [shape(dims)], f"dimensions={braces([axis])}, to_apply=less", less)
 
 
 @st.composite
 def sort_variadic(draw: Draw) -> str:
+    """By either array, the other follows."""
     dims = draw(sizes(minimum=1, maximum=2))
     axis, s = draw(st.integers(0, len(dims) - 1)), shape(dims)
     lines = "".join(f"  {n} = f32[] parameter({k})\n" for k, n in enumerate("abcd"))
-    less = f"less {{\n{lines}  ROOT z = pred[] compare(a, b), direction=LT\n}}\n"
+    order = draw(st.sampled_from(("a, b", "c, d", "d, c")))
+    less = f"less {{\n{lines}  ROOT z = pred[] compare({order}), direction=LT\n}}\n"
     return one(f"({s}, {s})", "sort", [s, s], f"dimensions={braces([axis])}, to_apply=less", less)
 
 
@@ -94,7 +53,8 @@ def topk(draw: Draw) -> str:
     dims = draw(sizes(minimum=1, maximum=2, of=positive))
     k = draw(st.integers(1, dims[-1]))
     kept = [*dims[:-1], k]
-    return one(f"({shape(kept)}, {shape(kept, 's32')})", "topk", [shape(dims)], f"k={k}, largest=true")
+    largest = draw(st.sampled_from(("true", "true", "false")))
+    return one(f"({shape(kept)}, {shape(kept, 's32')})", "topk", [shape(dims)], f"k={k}, largest={largest}")
 
 
 @st.composite

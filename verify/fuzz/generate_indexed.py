@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from verify.fuzz.operation_text import ADD, Draw, braces, index_types, one, pair_sum, positive, shape, sizes
+from verify.fuzz.operation_text import ADD, Draw, braces, fold, index_types, one, pair_sum, positive, shape, sizes
+
+
+@st.composite
+def _starts(draw: Draw, rank: int, kind: str) -> list[str]:
+    """One number each, or one vector, as older modules have it."""
+    if rank and draw(st.integers(0, 3)) == 0:
+        return [shape([rank], kind)]
+    return [shape([], kind)] * rank
 
 
 @st.composite
@@ -15,7 +23,7 @@ def dynamic_slice(draw: Draw) -> str:
     dims, kind = draw(sizes(maximum=3)), draw(index_types)
     window = [draw(st.integers(0, n)) for n in dims]
     return one(
-        shape(window), "dynamic-slice", [shape(dims), *(shape([], kind) for _ in dims)],
+        shape(window), "dynamic-slice", [shape(dims), *draw(_starts(len(dims), kind))],
         f"dynamic_slice_sizes={braces(window)}",
     )  # fmt: skip
 
@@ -24,7 +32,8 @@ def dynamic_slice(draw: Draw) -> str:
 def dynamic_update_slice(draw: Draw) -> str:
     dims, kind = draw(sizes(maximum=3)), draw(index_types)
     window = [draw(st.integers(0, n)) for n in dims]
-    return one(shape(dims), "dynamic-update-slice", [shape(dims), shape(window), *(shape([], kind) for _ in dims)])
+    starts = draw(_starts(len(dims), kind))
+    return one(shape(dims), "dynamic-update-slice", [shape(dims), shape(window), *starts])
 
 
 @st.composite
@@ -85,11 +94,12 @@ def scatter(draw: Draw) -> str:
     updates, batch_left, window_left = [], iter(batch), iter(window)
     for d in range(rank):
         updates.append(next(window_left) if d in window_dims else next(batch_left))
+    name, body = draw(fold())
     attributes = (
         f"update_window_dims={braces(window_dims)}, inserted_window_dims={braces(inserted)}, "
-        f"scatter_dims_to_operand_dims={braces(to_operand)}, index_vector_dim={vector_dim}, to_apply=add"
+        f"scatter_dims_to_operand_dims={braces(to_operand)}, index_vector_dim={vector_dim}, to_apply={name}"
     )
-    return one(shape(operand), "scatter", [shape(operand), shape(index_dims, kind), shape(updates)], attributes, ADD)
+    return one(shape(operand), "scatter", [shape(operand), shape(index_dims, kind), shape(updates)], attributes, body)
 
 
 @st.composite
@@ -106,10 +116,33 @@ def scatter_variadic(draw: Draw) -> str:
 
 @st.composite
 def scatter_batched(draw: Draw) -> str:
-    rows, n, count = draw(positive), draw(positive), draw(positive)
-    vector = [rows, count, 1] if draw(st.booleans()) else [rows, count]
+    """One batching dimension or two, anywhere in the operand and in the indices; windows beside them."""
+    batch = {name: draw(st.integers(1, 3)) for name in draw(st.sampled_from(("a", "a", "ab")))}
+    n, count, window = draw(positive), draw(st.integers(1, 2)), draw(st.integers(0, 1))
+    width = draw(st.integers(1, n)) if window else 1
+    operand = draw(st.permutations([*batch, "n"]))
+    positions = draw(st.permutations([*batch, "c"]))
+    names = {**batch, "n": n, "c": count, "w": width, "v": 1}
+    vector = [*positions]
+    place = draw(st.integers(0, len(vector)))
+    if draw(st.booleans()):
+        vector.insert(place, "v")
+    else:
+        place = len(vector)
+    updates = [*positions]
+    at = draw(st.integers(0, len(updates)))
+    if window:
+        updates.insert(at, "w")
+    pairs = [(operand.index(c), vector.index(c)) for c in sorted(batch, key=operand.index)]
+    attributes = (
+        f"update_window_dims={braces([at] if window else [])}, "
+        f"inserted_window_dims={braces([] if window else [operand.index('n')])}, "
+        f"scatter_dims_to_operand_dims={braces([operand.index('n')])}, "
+        f"input_batching_dims={braces([a for a, _ in pairs])}, "
+        f"scatter_indices_batching_dims={braces([b for _, b in pairs])}, index_vector_dim={place}, to_apply=add"
+    )
+    sizes_of = [[names[c] for c in some] for some in (operand, vector, updates)]
     return one(
-        shape([rows, n]), "scatter", [shape([rows, n]), shape(vector, draw(index_types)), shape([rows, count])],
-        "update_window_dims={}, inserted_window_dims={1}, scatter_dims_to_operand_dims={1}, input_batching_dims={0}, "
-        "scatter_indices_batching_dims={0}, index_vector_dim=2, to_apply=add", ADD,
+        shape(sizes_of[0]), "scatter",
+        [shape(sizes_of[0]), shape(sizes_of[1], draw(index_types)), shape(sizes_of[2])], attributes, ADD,
     )  # fmt: skip

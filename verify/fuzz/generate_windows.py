@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from verify.fuzz.operation_text import ADD, GE, Draw, one, positive, shape, sizes
+from verify.fuzz.operation_text import CROSSED, GE, Draw, fold, one, positive, shape, sizes
 
 
 @st.composite
@@ -43,10 +43,16 @@ def window_text(dims: Sequence[dict[str, int]]) -> str:
 
 @st.composite
 def reduce_window(draw: Draw) -> str:
-    dims = draw(sizes(minimum=1, maximum=2))
+    """Of one array, or of two at once; without dimensions now and then."""
+    dims = draw(sizes(maximum=2))
     window = [draw(window_dimension(n)) for n in dims]
-    result = shape([w["output"] for w in window])
-    return one(result, "reduce-window", [shape(dims), shape([])], f"window={window_text(window)}, to_apply=add", ADD)
+    result, s = shape([w["output"] for w in window]), shape(dims)
+    text = f"window={window_text(window)}, " if dims else ""
+    if draw(st.integers(0, 3)) == 0:
+        operands = [s, s, shape([]), shape([])]
+        return one(f"({result}, {result})", "reduce-window", operands, f"{text}to_apply=both", CROSSED)
+    name, body = draw(fold())
+    return one(result, "reduce-window", [s, shape([])], f"{text}to_apply={name}", body)
 
 
 @st.composite
@@ -59,9 +65,11 @@ def select_and_scatter(draw: Draw) -> str:
     for n, w in zip(dims, window, strict=True):
         w["output"] = max(0, (n + w["low"] + w["high"] - w["size"]) // w["stride"] + 1)
     text = window_text(window).replace(f" lhs_dilate={'x'.join('1' for _ in dims)}", "")
+    name, body = draw(fold())
+    direction = draw(st.sampled_from(("GE", "GE", "GT", "LE", "LT")))
     return one(
         shape(dims), "select-and-scatter", [shape(dims), shape([w["output"] for w in window]), shape([])],
-        f"window={text}, select=ge, scatter=add", GE + ADD,
+        f"window={text}, select=ge, scatter={name}", GE.replace("direction=GE", f"direction={direction}") + body,
     )  # fmt: skip
 
 

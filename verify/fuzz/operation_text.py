@@ -65,6 +65,14 @@ def one(
     return f"HloModule case{header}\n\n{before}ENTRY e {{\n{parameters}{root}}}\n"
 
 
+_PAIR: Final = "".join(f"  {n} = f32[] parameter({k})\n" for k, n in enumerate("abcd"))
+CROSSED: Final = (
+    f"both {{\n{_PAIR}  s = f32[] subtract(d, a)\n  t = f32[] maximum(b, c)\n  u = f32[] add(s, t)\n"
+    "  v = f32[] subtract(t, s)\n  ROOT r = (f32[], f32[]) tuple(u, v)\n}\n"
+)
+"""A body that folds two arrays at once and tells them and all orders apart."""
+
+
 def pair_sum(kinds: str = "f32") -> str:
     """A body that folds two arrays at once."""
     lines = [f"  {n} = {kinds}[] parameter({k})\n" for k, n in enumerate("abcd")]

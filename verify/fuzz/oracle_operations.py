@@ -65,8 +65,9 @@ def examine(text: str, seed: int | None = None) -> tuple[str, ...]:
         covered += _against_maps(found, device)
     examine_indices(tagged, found)
     examine_values(tagged, [random_indices(tagged.op, random) for _ in range(found.across.count)])
-    covered += examine_shapes(found.op, len(text))
-    examine_deformed(found.op)
+    if root.opcode != "scaled-dot" or all(isinstance(s, ArrayShape) and s.rank for s in found.op.operands):
+        covered += examine_shapes(found.op, len(text))
+        examine_deformed(found.op)
     if not root.opcode.endswith("-start"):
         examine_form(found.op, len(found.groups[0]))
     return tuple(dict.fromkeys(covered))
@@ -111,7 +112,11 @@ def _counted(op: Operation, output: int, operand: int) -> bool:
 
 def _settled_at_run_time(op: Operation, output: int, operand: int) -> bool:
     """Of a scatter of several arrays, whether an output depends on another array at an element follows from whether an
-    update lands there."""
+    update lands there; of a fold of several, whether it depends on another initial value, from whether the body is
+    run."""
+    arrays = len(op.operands) // 2
+    if op.opcode in ("reduce", "reduce-window") and operand >= arrays:
+        return operand != arrays + output
     return op.opcode == "scatter" and len(op.operands) > 3 and operand != output
 
 

@@ -35,7 +35,7 @@ def is_counted(op: Operation) -> bool:
     """Whether the tags can tell how often an element is read."""
     if op.opcode == "scan" and op.attributes.integer("num_carries", 0) > 1:
         return False  # carries that are sums of each other double
-    return op.opcode not in UNCOUNTED and not (op.opcode == "reduce" and len(op.operands) > 2)
+    return op.opcode not in UNCOUNTED and not (op.opcode in ("reduce", "reduce-window") and len(op.operands) > 2)
 
 
 def index_operands(op: Operation) -> frozenset[int]:
