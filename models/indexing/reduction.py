@@ -93,7 +93,10 @@ def scan_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
     out, outputs = sizes(shape), len(data_outputs(op))
     is_carry = output >= outputs - (len(op.operands) - inputs)
     if is_carry and sizes(op.operands[0])[axis] == 0:
-        return (one(len(op.operands) - outputs + output, "moves", identity(out)),)
+        own = len(op.operands) - outputs + output
+        return tuple(
+            one(n, "moves", identity(out)) if n == own else OperandMaps(n, "moves", ()) for n in range(len(op.operands))
+        )
     found = []
     for n, operand in enumerate(op.operands):
         to, ranges = sizes(operand), RangeVariables()
@@ -118,8 +121,8 @@ def scan_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]
     found = []
     for n, shape in outputs:
         if n >= len(outputs) - carries and sizes(op.operands[0])[axis] == 0:
-            if len(outputs) - n == len(op.operands) - operand:
-                found.append(one(n, "moves", identity(box)))
+            own = len(outputs) - n == len(op.operands) - operand
+            found.append(one(n, "moves", identity(box)) if own else OperandMaps(n, "moves", ()))
             continue
         to, ranges = sizes(shape), RangeVariables()
         results: list[Expr] = [ranges.new(size) for size in to]

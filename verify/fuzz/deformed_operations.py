@@ -126,6 +126,8 @@ def _featured(op: Operation) -> Deformed:
 
 def _scaled_dot(op: Operation) -> Deformed:
     box = _of(op, 2)
+    if not box:
+        return
     yield _operand(op, 2, *box, 1)
     yield _operand(op, 2, *_of(op, 0)[:-1], _of(op, 0)[-1] + 1)
     yield _operand(op, 2, *_of(op, 0)[:-1], 0)

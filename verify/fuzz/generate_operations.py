@@ -20,12 +20,9 @@ from verify.fuzz.generate_elementwise import elementwise_more, scan
 from verify.fuzz.generate_folds import (
     batch_norm,
     batch_norm_tuple,
-    dot,
     fft,
-    ragged_dot,
     reduce,
     reduce_variadic,
-    scaled_dot,
     sort,
     sort_variadic,
     topk,
@@ -52,6 +49,12 @@ from verify.fuzz.generate_movement import (
     slice_,
     transpose,
 )
+from verify.fuzz.generate_products import (
+    dot,
+    ragged_dot,
+    scaled_dot,
+)
+from verify.fuzz.generate_stated import set_dimension_size
 from verify.fuzz.generate_windows import (
     convolution,
     reduce_window,
@@ -67,7 +70,8 @@ BY_NAME: Final[dict[str, Callable[[], st.SearchStrategy[str]]]] = {
     "reduce-variadic": reduce_variadic, "sort-variadic": sort_variadic, "scatter-variadic": scatter_variadic,
     "scatter-batched": scatter_batched, "topk": topk, "triangular": triangular, "batch-norm-tuple": batch_norm_tuple,
     "ragged-dot": ragged_dot, "scaled-dot": scaled_dot, "bitcast-convert": bitcast_convert, "copy": copy,
-    "bitcast": bitcast, "collective-of-several": collective_of_several, "permute": permute, "started": started,
+    "set-dimension-size": set_dimension_size, "bitcast": bitcast,
+    "collective-of-several": collective_of_several, "permute": permute, "started": started,
     "counted-by-shapes": counted_by_shapes, "ragged-exchange": ragged_exchange,
     "control": control, "elementwise-more": elementwise_more, "scan": scan,
 }  # fmt: skip

@@ -25,10 +25,12 @@ from verify.definitions import define
 from verify.fuzz.deformed_operations import examine_deformed
 from verify.fuzz.generate_control import OPCODES as CONTROL
 from verify.fuzz.oracle_bitcast import examine_bitcast
-from verify.fuzz.oracle_form import examine_form
 from verify.fuzz.oracle_control import examine_control
+from verify.fuzz.oracle_form import examine_form
 from verify.fuzz.oracle_indices import examine_indices
 from verify.fuzz.oracle_shapes import examine_shapes
+from verify.fuzz.oracle_stated import OPCODES as STATED
+from verify.fuzz.oracle_stated import examine_stated
 from verify.fuzz.oracle_values import examine_values
 from verify.fuzz.plain_maps import not_plain
 from verify.fuzz.predicate import count_reads
@@ -48,6 +50,8 @@ def examine(text: str, seed: int | None = None) -> tuple[str, ...]:
     root = module.entry.root
     if root.opcode == "bitcast":
         return examine_bitcast(Operation.of(root, module.entry))
+    if root.opcode in STATED:
+        return examine_stated(Operation.of(root, module.entry))
     if root.opcode in CONTROL:
         return examine_control(module)
     sizes = [s.elements for _, s in leaves(root.shape) if isinstance(s, ArrayShape)]

@@ -21,7 +21,7 @@ from verify.fuzz.target import Failure
 
 Sets = tuple[OperandMaps, ...]
 FIXED: Final = ELEMENTWISE | {
-    "copy", "broadcast", "transpose", "reverse", "slice", "concatenate", "reduce", "dot",
+    "copy", "broadcast", "transpose", "reverse", "slice", "concatenate", "reduce", "dot", "set-dimension-size",
 }  # fmt: skip
 """Operations that may leave a dynamic dimension alone."""
 
@@ -33,7 +33,7 @@ def followed(op: Operation, operand: int, dimension: int) -> int | None:
     assert isinstance(shape, ArrayShape)
     named = op.attributes.integers("dimensions") if op.opcode in FIXED - ELEMENTWISE else ()
     match op.opcode:
-        case "copy":
+        case "copy" | "set-dimension-size":
             return dimension
         case "broadcast":
             return named[dimension]
@@ -97,6 +97,8 @@ def examine_shapes(op: Operation, seed: int) -> tuple[str, ...]:
     _refused(_everywhere(op, lambda s: replace(s, dimensions=(UNBOUNDED,) * s.rank)), outputs, "unbounded")
     operand, dimension = Random(seed).choice(places)
     goes = followed(op, operand, dimension)
+    if op.opcode in ("ragged-dot", "scaled-dot") and not op.attributes.integers("lhs_contracting_dims"):
+        return ()  # nothing that is summed over has a size of run time
     if goes is None and op.opcode not in FIXED:
         _refused(_everywhere(op, lambda s: replace(s, dynamic=(True,) * s.rank)), outputs, "dynamic")
         return (f"{op.opcode}: dynamic dimensions refused",)
