@@ -2,8 +2,8 @@
 
 The state is an array of u64: the key, then a counter of 64 bits (ThreeFry) or of 128, low half first (Philox; a state
 of two elements has the low half only, and the key stands for the high one). Each number is a function of key and
-counter alone. Sources: J. K. Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3 (2011), for the functions; XLA's own
-expansion for how counters and elements correspond.
+counter alone. Sources: J. K. Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3 (2011), for the functions;
+XLA's own expansion for how counters and elements correspond.
 """
 
 from __future__ import annotations
