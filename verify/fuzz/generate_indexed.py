@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from verify.fuzz.operation_text import ADD, Draw, braces, fold, index_types, one, pair_sum, positive, shape, sizes
+from verify.fuzz.operation_text import ADD, Draw, boxes, braces, fold, index_types, one, pair_sum, positive, shape, sizes
 
 
 @st.composite
@@ -20,8 +20,8 @@ def _starts(draw: Draw, rank: int, kind: str) -> list[str]:
 
 @st.composite
 def dynamic_slice(draw: Draw) -> str:
-    dims, kind = draw(sizes(maximum=3)), draw(index_types)
-    window = [draw(st.integers(0, n)) for n in dims]
+    dims, kind = draw(boxes(maximum=3, most=30)), draw(index_types)
+    window = [draw(st.sampled_from((n, max(0, n - 1), draw(st.integers(0, n)), min(1, n)))) for n in dims]
     return one(
         shape(window), "dynamic-slice", [shape(dims), *draw(_starts(len(dims), kind))],
         f"dynamic_slice_sizes={braces(window)}",
@@ -30,8 +30,8 @@ def dynamic_slice(draw: Draw) -> str:
 
 @st.composite
 def dynamic_update_slice(draw: Draw) -> str:
-    dims, kind = draw(sizes(maximum=3)), draw(index_types)
-    window = [draw(st.integers(0, n)) for n in dims]
+    dims, kind = draw(boxes(maximum=3, most=30)), draw(index_types)
+    window = [draw(st.sampled_from((n, max(0, n - 1), draw(st.integers(0, n)), min(1, n)))) for n in dims]
     starts = draw(_starts(len(dims), kind))
     return one(shape(dims), "dynamic-update-slice", [shape(dims), shape(window), *starts])
 

@@ -155,22 +155,30 @@ def bitcast(draw: Draw) -> str:
     return _bitcast(draw, first, "", second, "", kind, kind_to)
 
 
-_tiles = st.sampled_from(("", "", "T(2)", "T(2,3)", "T(2,2)", "T(4,2)(2,1)", "T(2,2)(2)", "T(*,2)", "T(2,3,2)"))
+_tiles = st.sampled_from(("", "", "T(2)", "T(2,3)", "T(2,2)", "T(4,2)(2,1)", "T(2,2)(2)", "T(*,2)", "T(2,3,2)", "T(2)(2,2)"))
 
 
 def _bitcast_of_rows(draw: Draw) -> str:
     """Equal tiles over equal sizes below; whole rows of tiles mostly, and the same number of them."""
-    tile = draw(st.sampled_from(((2, 3), (2, 2), (3, 2), (2,), (2, 1, 2))))
+    tile = draw(st.sampled_from(((2, 3), (2, 2), (3, 2), (2,), (2,), (2, 1, 2))))
     below = [draw(st.sampled_from((n, n, n + 1, 1))) for n in tile[1:]]
     rows = [draw(st.sampled_from((1, 2, 2, 3))) for _ in range(draw(st.integers(0, 2)))]
     shift = draw(st.sampled_from((0, 0, 0, 1)))
     last = tile[0] * draw(st.integers(1, 2)) + shift
     flat = [prod(rows) * last]
     to = [*_grouped(draw, rows), last] if draw(st.booleans()) else flat
-    text = f"T({','.join(map(str, tile))})" + draw(st.sampled_from(("", "", "(2,1)" if len(tile) == 2 else "")))
+    kind, below_to = draw(st.sampled_from(("f32", "f32", "f32", "s32", "u16"))), below
+    if kind == "u16":
+        to = [*to[:-1], to[-1] * 2]
+    elif draw(st.integers(0, 3)) == 0:
+        below_to = draw(st.permutations(below))
+    text = f"T({','.join(map(str, tile))})" + draw(st.sampled_from(("", "", "(2,1)", "(2)")))
     text_to = draw(st.sampled_from((text, text, text, "")))
-    kind = draw(st.sampled_from(("f32", "f32", "s32")))
-    return _bitcast(draw, [*rows, last, *below], text, [*to, *below], text_to, "f32", kind)
+    sides = ([*rows, last, *below], text, "f32"), ([*to, *below_to], text_to, kind)
+    if draw(st.integers(0, 7)) == 0:
+        sides = sides[0], ([prod(sides[1][0])], text_to, kind)  # a tile over more dimensions than there are
+    (sizes, tiles, first), (sizes_to, tiles_to, second) = sides if draw(st.booleans()) else sides[::-1]
+    return _bitcast(draw, sizes, tiles, sizes_to, tiles_to, first, second)
 
 
 def _bitcast(
@@ -184,8 +192,7 @@ def _laid(draw: Draw, sizes: Sequence[int], tiles: str, kind: str) -> str:
     """An array with these sizes in the order of memory; tiles only where it has as many dimensions."""
     order = draw(st.permutations(range(len(sizes))))
     dims = [n for _, n in sorted(zip(order, sizes, strict=True))]
-    entries = tiles.partition(")")[0].count(",") + 1 if tiles else 0
-    ending = f":{tiles}" if 0 < entries <= len(sizes) else ""
+    ending = f":{tiles}" if tiles and sizes else ""
     if not sizes or (not ending and list(order) == sorted(order) and draw(st.booleans())):
         return shape(dims, kind)
     return f"{shape(dims, kind)}{{{','.join(map(str, reversed(order)))}{ending}}}"
