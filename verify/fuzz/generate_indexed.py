@@ -7,7 +7,19 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from verify.fuzz.operation_text import ADD, Draw, boxes, braces, fold, index_types, one, pair_sum, positive, shape, sizes
+from verify.fuzz.operation_text import (
+    ADD,
+    Draw,
+    boxes,
+    braces,
+    fold,
+    index_types,
+    one,
+    pair_sum,
+    positive,
+    shape,
+    sizes,
+)
 
 
 @st.composite

@@ -155,7 +155,9 @@ def bitcast(draw: Draw) -> str:
     return _bitcast(draw, first, "", second, "", kind, kind_to)
 
 
-_tiles = st.sampled_from(("", "", "T(2)", "T(2,3)", "T(2,2)", "T(4,2)(2,1)", "T(2,2)(2)", "T(*,2)", "T(2,3,2)", "T(2)(2,2)"))
+_tiles = st.sampled_from((
+    "", "", "T(2)", "T(2,3)", "T(2,2)", "T(4,2)(2,1)", "T(2,2)(2)", "T(*,2)", "T(2,3,2)", "T(2)(2,2)",
+))  # fmt: skip
 
 
 def _bitcast_of_rows(draw: Draw) -> str:
