@@ -129,16 +129,24 @@ class _Inside:
 
     def dimension(self, e: Expr) -> TileDimension:
         placed = substitute(e, self.split)
-        found = self._told(self._progression(placed))
-        outcome = prove(self._encloses(placed, found), self.budget)
-        if not (found.exact and outcome.verdict == "proved"):
-            closer = self._guessed(placed, found if outcome.verdict == "proved" else None)
-            if closer is not None:
-                found, outcome = closer, prove(self._encloses(placed, closer), self.budget)
+        answer = self._judged(placed, self._told(self._progression(placed)))
+        if answer.exact:
+            return answer
+        start = substitute(placed, {n: Const(i.lower) for n, i in self.inner.items()})
+        for first in (start, Const(0)):
+            known = answer.size if answer.enclosing == "proved" else None
+            shorter = self._guessed(placed, first, known)
+            if shorter is not None:
+                answer = self._judged(placed, shorter)
+        return answer
+
+    def _judged(self, placed: Expr, x: Progression) -> TileDimension:
+        """What is proved of a progression."""
+        outcome = prove(self._encloses(placed, x), self.budget)
         enclosed = outcome.verdict == "proved"
-        exact = enclosed and found.exact and self._is_onto([(placed, found)])
-        smallest = enclosed and (exact or self._is_smallest(placed, found))
-        return TileDimension(found.offset, found.size, found.stride, exact, outcome.verdict, outcome.engines, smallest)
+        exact = enclosed and x.exact and self._is_onto([(placed, x)])
+        smallest = enclosed and (exact or self._is_smallest(placed, x))
+        return TileDimension(x.offset, x.size, x.stride, exact, outcome.verdict, outcome.engines, smallest)
 
     def is_exact(self, dimensions: Sequence[TileDimension]) -> bool:
         """Every element of the product of the dimensions is read by every whole tile."""
@@ -193,13 +201,11 @@ class _Inside:
         possible = range_of(e, {**self.outer, **self.inner})
         return Progression(Const(possible.lower), max(1, possible.count), 1, False, moving)
 
-    def _guessed(self, placed: Expr, known: Progression | None) -> Progression | None:
-        """A shorter progression than the one known, from what some tiles read; proved to enclose, or None.
+    def _guessed(self, placed: Expr, first: Expr, known: int | None) -> Progression | None:
+        """A shorter progression than one known, from what some tiles read; proved to enclose, or None.
 
-        Its offset is the value at the tile's first place, moved by a constant.
+        Its offset is `first`, such as the value at the tile's first place, moved by a constant.
         """
-        start = {n: Const(i.lower) for n, i in self.inner.items()}
-        first = substitute(placed, start)
         differences = set(self._differences(placed, first))
         if not differences:
             return None
@@ -207,7 +213,7 @@ class _Inside:
             low, high = min(differences), max(differences)
             step = gcd(*(d - low for d in differences)) or 1
             size = (high - low) // step + 1
-            if known is not None and size >= known.size:
+            if known is not None and size >= known:
                 return None
             found = self._told(Progression(first + low, size, step, True))
             outcome = prove(self._encloses(placed, found), self.budget)
