@@ -140,6 +140,17 @@ class AsyncChains:
                 out[start].append(place)
         return {start: tuple(found) for start, found in out.items()}
 
+    @staticmethod
+    def runs(start: Instruction) -> str | None:
+        """The computation that a start runs, where the text shows it; None for other instructions, too. What other
+        sugar than that of a call names belongs to the operation inside, such as the sum of a reduction."""
+        match start.opcode:
+            case "async-start":
+                return called(start, "calls")
+            case "call-start":
+                return called(start, "to_apply")
+        return None
+
     def thread(self, instruction: Instruction) -> str:
         """The execution thread of a chain that begins with this start."""
         named = text_of(instruction, "async_execution_thread")
@@ -157,8 +168,7 @@ class AsyncChains:
         """What the chain of a start computes; of an explicit start only what its links show."""
         i, link = self.flow.instruction(start), self.links[start]
         thread = self.thread(i)
-        explicit = {"generic": "calls", "sugared": "to_apply" if link.opcode == "call" else ""}.get(link.form, "")
-        inner = self.module.find(called(i, explicit))
+        inner = self.module.find(self.runs(i))
         if inner is not None:
             shapes = tuple(p.shape for p in inner.parameters)
             return Wrapped(link.opcode, shapes, inner.root.shape, inner.name, thread)

@@ -11,9 +11,9 @@ Three relations, each wider than the one before:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 from models.async_chain import AsyncChains, link_of
@@ -34,7 +34,8 @@ def positions(shape: Shape, index: tuple[int, ...] = ()) -> Iterator[tuple[int, 
             yield from positions(element, (*index, k))
 
 
-def shape_at(shape: Shape, index: tuple[int, ...]) -> Shape | None:
+def shape_at(shape: Shape | None, index: tuple[int, ...]) -> Shape | None:
+    """The shape at a position; None where there is none."""
     for k in index:
         if not isinstance(shape, TupleShape) or not 0 <= k < len(shape.elements):
             return None
@@ -106,6 +107,13 @@ class Buffers:
     def _instruction(self, place: Place) -> Instruction:
         return self.module.by_name[place.computation].by_name[place.instruction]
 
+    def _operand(self, computation: str, i: Instruction, n: int, index: tuple[int, ...]) -> Iterator[Place]:
+        """A position of an operand, where there is one."""
+        if n < len(i.operands):
+            found = Place(computation, i.operands[n], index)
+            if shape_at(self._instruction(found).shape, index) is not None:
+                yield found
+
     def _root(self, name: str | None, at: tuple[int, ...]) -> Iterator[Place]:
         body = self.module.find(name)
         if body is not None and shape_at(body.root.shape, at) is not None:
@@ -113,13 +121,7 @@ class Buffers:
 
     def _sources(self, place: Place) -> Iterator[Place]:
         i, at = self._instruction(place), place.index
-
-        def operand(n: int, index: tuple[int, ...]) -> Iterator[Place]:
-            if n < len(i.operands):
-                found = Place(place.computation, i.operands[n], index)
-                if shape_at(self._instruction(found).shape, index) is not None:
-                    yield found
-
+        operand = partial(self._operand, place.computation, i)
         link = link_of(i.opcode)
         if link is not None:
             yield from self._asynchronous(place, i)
@@ -157,65 +159,48 @@ class Buffers:
         assert link is not None
         if isinstance(shape, TupleShape):
             return
-        before = Place(place.computation, i.operands[0], ()) if i.operands else None
         if link.form == "explicit":
             yield from self._explicit(place, i, link.role, link.opcode)
             return
         here = Place(place.computation, i.name)
-        starts = (here,) if link.role == "start" else tuple(sorted(self.chains.starts.get(here, ())))
-        if link.role == "done":
-            if before is not None and self._has_leaf(before, (1, *at)):
-                yield Place(before.computation, before.instruction, (1, *at))
+        if link.role != "done" and at[0] == 0:
+            yield from self._bound_operand(place, i, link.role)
+        elif link.role == "start" and at[0] == 1:
+            yield from self._result((here,), at[1:])
+        elif link.role == "done" or at[0] == 1:
+            at = (1, *at) if link.role == "done" else at
+            promised = shape_at(self._instruction(Place(place.computation, i.operands[0])).shape, at)
+            # An empty tuple stands for what is not bound yet.
+            if promised is not None and not isinstance(promised, TupleShape):
+                yield Place(place.computation, i.operands[0], at)
             else:
-                yield from self._result(starts, at)
-            return
-        if at[0] == 0:
-            yield from self._bound_operand(place, i, link.role == "start")
-        elif at[0] == 1:
-            if link.role == "update" and before is not None and self._has_leaf(before, at):
-                yield Place(before.computation, before.instruction, at)
-            else:
-                yield from self._result(starts, at[1:])
+                yield from self._result(sorted(self.chains.starts[here]), at[1:])
 
-    def _has(self, place: Place, index: tuple[int, ...]) -> bool:
-        return shape_at(self._instruction(place).shape, index) is not None
-
-    def _has_leaf(self, place: Place, index: tuple[int, ...]) -> bool:
-        """There is something at the position that is no tuple; an empty tuple stands for what is not bound yet."""
-        shape = shape_at(self._instruction(place).shape, index)
-        return shape is not None and not isinstance(shape, TupleShape)
-
-    def _result(self, starts: tuple[Place, ...], at: tuple[int, ...]) -> Iterator[Place]:
+    def _result(self, starts: Sequence[Place], at: tuple[int, ...]) -> Iterator[Place]:
         """The root of the computation that runs asynchronously, where the text shows it."""
         for start in starts:
             i = self._instruction(start)
             if self._opens(i):
-                yield from self._root(called(i, "calls") or called(i, "to_apply"), at)
+                yield from self._root(self.chains.runs(i), at)
 
-    def _bound_operand(self, place: Place, i: Instruction, is_start: bool) -> Iterator[Place]:
+    def _bound_operand(self, place: Place, i: Instruction, role: str) -> Iterator[Place]:
         """Position {0, k} is operand k, counted over the chain; older text has {0} for the only one."""
         held = shape_at(i.shape, (0,))
         nested = isinstance(held, TupleShape)
-        k, rest = (place.index[1], place.index[2:]) if nested else (0, place.index[1:])
-        first = 0
-        if not is_start:
-            before = Place(place.computation, i.operands[0])
-            earlier = shape_at(self._instruction(before).shape, (0,))
-            count = len(earlier.elements) if isinstance(earlier, TupleShape) else 1
-            if k < count:
-                yield Place(before.computation, before.instruction, place.index)
-                return
-            k, first = k - count, 1
-        if first + k < len(i.operands) and self._has(Place(place.computation, i.operands[first + k]), rest):
-            yield Place(place.computation, i.operands[first + k], rest)
+        k, rest = (place.index[1], place.index[2:]) if nested else (0, ())
+        if role == "start":
+            yield from self._operand(place.computation, i, k, rest)
+            return
+        earlier = shape_at(self._instruction(Place(place.computation, i.operands[0])).shape, (0,))
+        count = len(earlier.elements) if isinstance(earlier, TupleShape) else 1
+        if k < count:
+            yield from self._operand(place.computation, i, 0, place.index)
+        else:
+            yield from self._operand(place.computation, i, k - count + 1, rest)
 
     def _explicit(self, place: Place, i: Instruction, role: str, opcode: str) -> Iterator[Place]:
         at = place.index
-
-        def operand(n: int, index: tuple[int, ...]) -> Iterator[Place]:
-            if n < len(i.operands) and self._has(Place(place.computation, i.operands[n]), index):
-                yield Place(place.computation, i.operands[n], index)
-
+        operand = partial(self._operand, place.computation, i)
         match opcode, role:
             case "copy", "start":
                 if at == (1,):
@@ -231,7 +216,7 @@ class Buffers:
                 elif at[:1] == (1,) and "slice_sizes" in i.attributes:
                     yield from operand(1, at[1:])
             case ("all-gather" | "collective-permute"), "done":
-                held = shape_at(self._instruction(Place(place.computation, i.operands[0])).shape, ())
+                held = self._instruction(Place(place.computation, i.operands[0])).shape
                 yield from operand(0, (1, *at) if isinstance(held, TupleShape) else at)
             case "send", "start":
                 if at[:1] == (0,):
@@ -249,14 +234,13 @@ class Buffers:
                     yield Place(computation.name, caller.operands[0], place.index)
                 case "conditional":
                     for k, name in enumerate(branches(caller)):
-                        if name == place.computation and k + 1 < len(caller.operands):
+                        if name == place.computation:
                             yield Place(computation.name, caller.operands[k + 1], place.index)
                 case "call" | "fusion":
-                    if number < len(caller.operands):
-                        yield Place(computation.name, caller.operands[number], place.index)
-                case opcode:
-                    link = link_of(opcode)
-                    if link is not None and link.role == "start" and self._opens(caller):
+                    yield from self._operand(computation.name, caller, number, place.index)
+                case _:
+                    inside = self.chains.runs(caller) == place.computation or caller.opcode == "fusion-start"
+                    if inside and self._opens(caller):
                         bound = self.bound(Place(computation.name, caller.name))
                         if number < len(bound):
                             yield Place(bound[number].computation, bound[number].instruction, place.index)
@@ -264,7 +248,7 @@ class Buffers:
     def bound(self, start: Place) -> tuple[Place, ...]:
         """The operands of a chain in order of binding: those of the start, then those of each update."""
         out = [Place(start.computation, name) for name in self._instruction(start).operands]
-        for member in self.chains.members.get(start, ()):
+        for member in self.chains.members[start]:
             if self.chains.links[member].role == "update":
                 out += [Place(member.computation, name) for name in self._instruction(member).operands[1:]]
         return tuple(out)
@@ -337,9 +321,7 @@ class Buffers:
         """Both places, and everything inside them."""
         shape = shape_at(self._instruction(a).shape, a.index)
         other = shape_at(self._instruction(b).shape, b.index)
-        if shape is None or other is None:
-            return
-        for at in positions(shape):
+        for at in positions(shape) if shape is not None else ():
             if shape_at(other, at) is not None:
                 classes.join(Place(a.computation, a.instruction, (*a.index, *at)),
                              Place(b.computation, b.instruction, (*b.index, *at)))  # fmt: skip

@@ -164,7 +164,8 @@ class LocalBuffers:
 
     def _in_flight_in_place(self, i: Instruction, wrapped: str) -> list[Pair]:
         """Results that an operation in flight writes into the buffers of its operands."""
-        pairs = in_place_operand(replace(i, opcode=wrapped)) if wrapped != "sort" else ()
+        inside = replace(i, opcode=wrapped)
+        pairs = in_place_operand(inside) + fused_in_place(self.module, inside) if wrapped != "sort" else ()
         found = [((1, *output), n, index) for output, n, index in pairs]
         for body, _ in self._bodies(i):
             summary = self.summaries.get(body)
@@ -186,7 +187,7 @@ class LocalBuffers:
             return [(name, [i.operands[k + 1]]) for k, name in enumerate(branches(i)) if k + 1 < len(i.operands)]
         link = link_of(i.opcode)
         if link is not None and link.role == "start" and link.form != "explicit":
-            name = called(i, "calls") or called(i, "to_apply")
+            name = self.buffers.chains.runs(i)
             return [(name, list(i.operands))] if name else []
         return []
 
@@ -333,9 +334,9 @@ def local_buffers(buffers: Buffers, scheduled: bool) -> dict[str, LocalBuffers]:
             continue
         stack.append((name, True))
         for i in module.by_name[name].instructions:
-            link = link_of(i.opcode)
-            if i.opcode in ("call", "while", "conditional") or (link is not None and link.form != "explicit"):
-                stack.extend((callee, False) for callee in i.attributes.computations() if callee not in wanted)
+            run = buffers.chains.runs(i)
+            callees = i.attributes.computations() if i.opcode in ("call", "while", "conditional") else (run or "",)
+            stack.extend((callee, False) for callee in callees if callee not in wanted)
     out: dict[str, LocalBuffers] = {}
     summaries: dict[str, Summary] = {}
     for name in wanted:

@@ -41,6 +41,11 @@ LATE = """two { x = f32[4] parameter(0) y = f32[4] parameter(1) ROOT z = f32[4] 
 ENTRY e { p = f32[4] parameter(0) q = f32[4] parameter(1)
   s = ((f32[4]), (), s32[]) async-start(p), calls=two, output_to_operand_aliasing={{1}: (1, {})}
   u = ((f32[4], f32[4]), (), s32[]) async-update(s, q) ROOT d = f32[4] async-done(u) }"""
+SUMS = """add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] add(x, y) }
+ENTRY e { p = f32[4] parameter(0)
+  s = ((f32[4]), f32[2], s32[]) reduce-scatter-start(p), dimensions={0}, replica_groups={{0,1}}, to_apply=add
+  t = ((f32[4]), f32[2], s32[]) reduce-scatter-start(p), dimensions={0}, replica_groups={{0,1}}, to_apply=add
+  d = f32[2] reduce-scatter-done(s) ROOT o = f32[2] reduce-scatter-done(t) }"""
 OTHERS = """ENTRY e { p = (f32[4], f32[4]) parameter(0) t = token[] after-all()
   o = (f32[4], f32[4]) opt-barrier(p) x = f32[4] get-tuple-element(o), index=0 b = f32[2,2] bitcast(x)
   y = f32[4] add-dependency(x, t) c = f32[4] copy(x) tc = (f32[4], f32[4]) copy(p)
@@ -62,6 +67,7 @@ ALIASES = [
     (PAIRS, "e/p", "e/m{0}", True, True), (PAIRS, "e/m{1}", "e/n", True, True), (PAIRS, "e/p", "e/n", False, False),
     (PAIRS, "e/a", "e/b", True, True), (PAIRS, "e/p", "e/a", False, False),
     (PAIRS, "e/p", "e/q{0}", True, True), (PAIRS, "e/v{0}", "e/w{0}", True, True),
+    (SUMS, "e/d", "e/o", False, False), (SUMS, "e/p", "add/x", False, False), (SUMS, "e/d", "add/z", False, False),
     (LATE, "e/p", "e/u{0,0}", True, True), (LATE, "e/q", "e/u{0,1}", True, True), (LATE, "e/q", "two/y", True, True),
     (LATE, "e/q", "e/d", True, True), (LATE, "two/z", "e/d", True, True), (LATE, "e/p", "e/d", False, False),
     (OTHERS, "e/p{0}", "e/b", True, True), (OTHERS, "e/x", "e/y", True, True), (OTHERS, "e/x", "e/c", False, False),

@@ -1,8 +1,9 @@
 """Target `async`: what is claimed of asynchronous modules, against walks over their schedules and runs.
 
-Five kinds of cases, told apart by the name of the module: hazards of operations in flight against every order; chains
+Six kinds of cases, told apart by the name of the module: hazards of operations in flight against every order; chains
 against their runs; sends and recvs against every way in which devices can move; values of buffer type followed by hand;
-fused updates carried out in place. None of the judges shares code with the checks.
+fused updates carried out in place; values and alias classes read off instruction by instruction. None of the judges
+shares code with the checks.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from models.errors import InputError
 from models.hlo.module import Module
 from models.hlo.parser import parse_module
 from verify.asynchronous import judge
+from verify.fuzz.alias_checks import check_aliases
+from verify.fuzz.generate_aliases import NAME as ALIASES
+from verify.fuzz.generate_aliases import alias_modules
 from verify.fuzz.generate_chains import NAME as CHAINS
 from verify.fuzz.generate_chains import ODD, chain_modules
 from verify.fuzz.generate_channels import BUFFERS, CHANNELS, IN_PLACE, buffer_modules, channel_modules, in_place_modules
@@ -35,7 +39,7 @@ _CHAIN_CLAIMS: Final = ("async-chain", "async-linear", "async-thread", "async-co
 
 def cases() -> st.SearchStrategy[str]:
     return st.one_of(flight_modules(), flight_modules(), chain_modules(), chain_modules(), channel_modules(),
-                     buffer_modules(), in_place_modules())  # fmt: skip
+                     buffer_modules(), in_place_modules(), alias_modules())  # fmt: skip
 
 
 def judged(module: Module, claims: Collection[str]) -> tuple[set[Key], set[Key], set[Key]]:
@@ -106,8 +110,12 @@ def _in_place(module: Module, text: str) -> tuple[str, ...]:
     return (f"hazard-in-place {word}", *sorted(set(steps_of(module)) - {"parameter", "constant"}))
 
 
+def _aliases(module: Module, text: str) -> tuple[str, ...]:
+    return check_aliases(module)
+
+
 _KINDS: Final[dict[str, Callable[[Module, str], tuple[str, ...]]]] = {
-    FLIGHTS: _flights, CHAINS: _chains, CHANNELS: _channels, BUFFERS: _buffers, IN_PLACE: _in_place,
+    FLIGHTS: _flights, CHAINS: _chains, CHANNELS: _channels, BUFFERS: _buffers, IN_PLACE: _in_place, ALIASES: _aliases,
 }  # fmt: skip
 
 
