@@ -116,6 +116,22 @@ def permute(draw: Draw) -> str:
 
 
 @st.composite
+def permute_shifted(draw: Draw) -> str:
+    """Runs of devices that each hand on to one at the same distance; some of the pairs are missing."""
+    devices, distance = draw(st.integers(3, 6)), draw(st.integers(-2, 2))
+    around = draw(st.booleans())
+    pairs = [(k, (k + distance) % devices) for k in range(devices) if around or 0 <= k + distance < devices]
+    kept = [p for p in pairs if draw(st.integers(0, 5))]
+    if draw(st.integers(0, 2)) == 0:
+        kept = [(s, t) for s, t in kept if s > 1] + [(1, 0)] if (1, 0) not in kept else kept
+    kept = list({t: (s, t) for s, t in kept}.values())
+    text = braces([braces(p) for p in draw(st.permutations(kept))])
+    header = f", replica_count={devices}"
+    s = shape(draw(boxes(maximum=1, most=3)))
+    return one(s, "collective-permute", [s], f"source_target_pairs={text}", header=header)
+
+
+@st.composite
 def started(draw: Draw) -> str:
     """The starts of asynchronous collectives."""
     space = draw(spaces(flagged=True, most=3))

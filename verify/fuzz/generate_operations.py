@@ -12,6 +12,7 @@ from verify.fuzz.generate_collectives import (
     collective_of_several,
     counted_by_shapes,
     permute,
+    permute_shifted,
     ragged_exchange,
     started,
 )
@@ -71,7 +72,8 @@ BY_NAME: Final[dict[str, Callable[[], st.SearchStrategy[str]]]] = {
     "scatter-batched": scatter_batched, "topk": topk, "triangular": triangular, "batch-norm-tuple": batch_norm_tuple,
     "ragged-dot": ragged_dot, "scaled-dot": scaled_dot, "bitcast-convert": bitcast_convert, "copy": copy,
     "set-dimension-size": set_dimension_size, "bitcast": bitcast,
-    "collective-of-several": collective_of_several, "permute": permute, "started": started,
+    "collective-of-several": collective_of_several, "permute": permute, "permute-shifted": permute_shifted,
+    "started": started,
     "counted-by-shapes": counted_by_shapes, "ragged-exchange": ragged_exchange,
     "control": control, "elementwise-more": elementwise_more, "scan": scan,
 }  # fmt: skip
