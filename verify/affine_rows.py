@@ -38,6 +38,11 @@ def scale(x: Affine, a: int) -> Affine:
     return {c: a * v for c, v in x.items()} if a else {}
 
 
+def plus(x: Affine, constant: int) -> Affine:
+    """x + constant."""
+    return combine(x, 1, {CONSTANT: 1}, constant)
+
+
 def is_constant(x: Affine) -> bool:
     return not x or (len(x) == 1 and CONSTANT in x)
 

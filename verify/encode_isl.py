@@ -20,7 +20,7 @@ import islpy as isl
 
 from models.expr import Binary, Const, Expr, Var
 from models.interval import Interval
-from verify.affine_rows import CONSTANT, Affine, Conjunction, Row, combine, is_constant, scale
+from verify.affine_rows import CONSTANT, Affine, Conjunction, Row, combine, is_constant, plus, scale
 from verify.clause_search import Search
 from verify.engine import GaveUp, NotExpressible
 from verify.formula import And, Compare, Exists, Formula, Not, Or
@@ -32,6 +32,9 @@ _MACHINE: Final = 2**63
 
 FEW_EXTREMA: Final = 4
 """So many minima and maxima of one form are written out; with more the formula would grow too much."""
+
+FEW_BOUNDS: Final = 16
+"""So many rows a bound of minima and maxima may become; with more, what is left of them stays as it is."""
 
 FEW_EQUATIONS: Final = 4
 """Of so many equations owed, each is proved with those before it at hand; of more, the rows would outweigh the help."""
@@ -237,7 +240,7 @@ class _Encoder:
             meaning = self.definitions[column] = Conjunction()
             self.quotient_of[column] = key
             meaning.add_row(combine(rest, 1, {column: 1}, -divisor), False)
-            meaning.add_row(combine(combine(rest, -1, {column: 1}, divisor), 1, {CONSTANT: divisor - 1}, 1), False)
+            meaning.add_row(plus(combine({column: 1}, divisor, rest, -1), divisor - 1), False)
         return {column: 1}
 
     def _extremum(self, op: str, x: Affine, y: Affine, scope: _Scope) -> Affine:
@@ -248,16 +251,14 @@ class _Encoder:
         if column is None:
             column = self.extrema[key] = self._column(self._innermost(scope, [x, y]))
             self.extremum_of[column] = (op, x, y)
-            over_x, over_y = combine({column: 1}, 1, x, -1), combine({column: 1}, 1, y, -1)
-            if op == "min":
-                over_x, over_y = scale(over_x, -1), scale(over_y, -1)
-            is_x, is_y = Conjunction(), Conjunction()
-            is_x.add_row(over_x, True)
-            is_x.add_row(over_y, False)
-            is_y.add_row(over_y, True)
-            is_y.add_row(over_x, False)
+            own: Affine = {column: 1}
+            beyond = [combine(own, 1, e, -1) if op == "max" else combine(e, 1, own, -1) for e in (x, y)]
+            cases = [Conjunction(), Conjunction()]
+            for case, (that, other) in zip(cases, (beyond, reversed(beyond)), strict=True):
+                case.add_row(that, True)
+                case.add_row(other, False)
             meaning = self.definitions[column] = Conjunction()
-            meaning.add_clause([is_x, is_y])
+            meaning.add_clause(cases)
         return {column: 1}
 
     # formulas
@@ -310,30 +311,30 @@ class _Encoder:
             result.absurd = mode in ("true", "false")
             return result
         positive = mode in ("true", "not false")
-        gap = combine(right, 1, left, -1)  # right - left
+        gap, opposite = combine(right, 1, left, -1), combine(left, 1, right, -1)
         match atom.op:
             case "==" | "!=":
                 if (atom.op == "==") == positive:
                     result.add_row(gap, True)
                 else:
                     above, below = Conjunction(), Conjunction()
-                    above.add_row(combine(gap, 1, {CONSTANT: 1}, -1), False)
-                    below.add_row(combine(gap, -1, {CONSTANT: 1}, -1), False)
+                    above.add_row(plus(gap, -1), False)
+                    below.add_row(plus(opposite, -1), False)
                     result.add_clause([above, below])
             case "<=" | "<":
                 strict = (atom.op == "<") == positive
-                form = gap if positive else scale(gap, -1)
-                self._at_least_zero(combine(form, 1, {CONSTANT: 1}, -1) if strict else form, result)
+                form = gap if positive else opposite
+                self._at_least_zero(plus(form, -1) if strict else form, result)
         return result
 
     def _at_least_zero(self, form: Affine, result: Conjunction) -> None:
         """Add `form >= 0`. Where it bounds a maximum from above or a minimum from below, it bounds both arguments."""
-        pending, count = [form], 0
+        pending = [form]
         while pending:
             here = pending.pop()
-            count += 1
+            few = len(result.rows) < FEW_BOUNDS
             for c, v in here.items():
-                if count < 2**FEW_EXTREMA and c in self.extremum_of and (self.extremum_of[c][0] == "max") == (v < 0):
+                if few and c in self.extremum_of and (self.extremum_of[c][0] == "max") == (v < 0):
                     _, one, other = self.extremum_of[c]
                     rest = {k: w for k, w in here.items() if k != c}
                     pending += [combine(rest, 1, one, v), combine(rest, 1, other, v)]

@@ -9,6 +9,8 @@ has a context of its own, since Z3's resource count depends on history.
 
 from __future__ import annotations
 
+from functools import lru_cache
+from itertools import count
 from typing import Any, Final, Literal
 
 import z3
@@ -32,8 +34,13 @@ SHARE_OF_THE_CORE: Final = 10
 USES_OF_A_CONTEXT: Final = 500
 """After so many obligations a shared context makes place for a new one."""
 
-_shared: Any = None
-_shared_uses = 0
+_uses = count()
+
+
+@lru_cache(maxsize=1)
+def _shared(number: int) -> Any:
+    """A context for many obligations: the one of this number, while no other is asked for."""
+    return z3.Context()
 
 
 def version() -> str:
@@ -59,9 +66,7 @@ def find_counterexample(obligation: Obligation, rlimit: int) -> dict[str, int] |
             reason = encoded.solver.reason_unknown()
         except z3.Z3Exception as error:
             reason = str(error)
-    if "memory" in reason or "memout" in reason:
-        raise OutOfMemory(f"Z3 ran out of memory ({reason})")
-    raise GaveUp(f"Z3 stopped ({reason}) within its resource limit of {rlimit}")
+    raise given_up(reason, rlimit)
 
 
 def find_counterexample_quickly(obligation: Obligation, rlimit: int) -> dict[str, int] | None:
@@ -70,11 +75,7 @@ def find_counterexample_quickly(obligation: Obligation, rlimit: int) -> dict[str
     How far the limit reaches, and which counterexample is found, depends on what the context has done before: for
     second opinions, whose answer alone counts, behind which a fresh context stands. Raises GaveUp.
     """
-    global _shared, _shared_uses
-    if _shared is None or _shared_uses >= USES_OF_A_CONTEXT:
-        _shared, _shared_uses = z3.Context(), 0
-    _shared_uses += 1
-    encoded = encode(obligation, True, _shared)
+    encoded = encode(obligation, True, _shared(next(_uses) // USES_OF_A_CONTEXT))
     encoded.solver.set("rlimit", rlimit)
     try:
         answer = encoded.solver.check()
@@ -82,9 +83,17 @@ def find_counterexample_quickly(obligation: Obligation, rlimit: int) -> dict[str
             return None
         if answer == z3.sat:
             return encoded.values(encoded.solver.model())
+        reason = encoded.solver.reason_unknown()
     except z3.Z3Exception as error:
-        raise GaveUp(str(error)) from error
-    raise GaveUp(f"Z3 stopped ({encoded.solver.reason_unknown()}) within its resource limit of {rlimit}")
+        reason = str(error)
+    raise given_up(reason, rlimit)
+
+
+def given_up(reason: str, rlimit: int) -> GaveUp:
+    """What to raise where Z3 stops for this reason: memory is told apart, since another run may have more of it."""
+    if "memory" in reason or "memout" in reason:
+        return OutOfMemory(f"Z3 ran out of memory ({reason})")
+    return GaveUp(f"Z3 stopped ({reason}) within its resource limit of {rlimit}")
 
 
 def decide(smtlib: str, rlimit: int) -> tuple[str, dict[str, int]]:
@@ -133,7 +142,6 @@ class _Scope:
 
     def __init__(self, parent: _Scope | None) -> None:
         self.parent = parent
-        self.depth: int = 0 if parent is None else parent.depth + 1
         self.names: dict[str, Any] = {}
         self.variables: list[Any] = []
         self.facts: list[Any] = []
@@ -160,11 +168,10 @@ class _Scope:
 class _Encoder:
     def __init__(self, context: Any) -> None:
         self.context = context
-        self.fresh = 0
+        self.numbers = count()
 
     def variable(self, scope: _Scope, hint: str) -> Any:
-        self.fresh += 1
-        made = z3.Int(f"{hint}!{self.fresh}", self.context)
+        made = z3.Int(f"{hint}!{next(self.numbers)}", self.context)
         scope.variables.append(made)
         return made
 

@@ -96,7 +96,7 @@ class _Search:
             found = self.status(p, box)
             if found is settles:
                 return settles
-            if found is _OPEN or (found is _UNDEFINED and result is not _OPEN):
+            if found is _OPEN or result is (not settles):
                 result = found
         return result
 

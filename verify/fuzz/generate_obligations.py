@@ -12,18 +12,20 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from models.expr import Binary, Const, Expr, Operator, Var, lift, maximum, minimum
+from models.interpreter.expression import apply_operator
 from models.interval import Interval
 from verify.formula import TRUE, And, Compare, Exists, Formula, Not, Or, conj, eq, le, lt
 from verify.obligation import Obligation
 from verify.reproduction import to_json
+from verify.substitution import free_variables
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
 OUTRIGHT: Final = "a law of quotients"
 """The label of what isl's encoder settles before isl is asked: its normal form of quotients makes both sides one."""
 
-_divisors = st.sampled_from((2, 3, 2, 3, 4, 6, 12, 5, 8, 1, -1, -2, -3, -4, -6, 0))
-_factors = st.sampled_from((1, -1, 2, -2, 3, 4, 6, -3, -4, 12, 8, 5, 1, 1, -1, 2, 0))
+_divisors = st.sampled_from((2, 3, 2, 3, 4, 6, 12, 5, 8, 1, -1, -2, -3, -4, -6, 0, 0))
+_factors = st.sampled_from((1, -1, 2, -2, 3, 4, 6, -3, -4, 12, 8, 5, 1, 1, -1, 2, 0, 0))
 _small = st.integers(-9, 12)
 _far = st.sampled_from((2**31, 2**40, -(2**40), 2**62, 2**63, 2**63 - 1, -(2**63), 2**64, 2**80))
 _comparators = st.sampled_from(("==", "!=", "<=", "<"))
@@ -40,7 +42,7 @@ def _affine(draw: Draw, names: Sequence[str], most: int = 2) -> Expr:
         term = term if factor == 1 else term * factor
         total = term if total is None else total + term
     assert total is not None
-    constant = draw(_small)
+    constant = draw(_small) if draw(st.booleans()) else 0
     return total + constant if constant else total
 
 
@@ -103,14 +105,67 @@ def _text(obligation: Obligation) -> str:
 
 
 @st.composite
-def small_obligations(draw: Draw) -> str:
+def small_obligations(draw: Draw, symbolic: bool = False) -> str:
     """Every operator, undefined divisions, nested and negated quantifiers, over a box of some hundred points."""
-    symbolic = not draw(st.integers(0, 3))
     names = [f"v{k}" for k in range(draw(st.integers(1, 3)))]
     widest = (14, 9, 6)[len(names) - 1]
     variables = tuple((name, draw(_intervals(widest))) for name in names)
     hypothesis = draw(_formulas(names, 1, symbolic)) if draw(st.booleans()) else TRUE
     return _text(Obligation(variables, draw(_formulas(names, draw(st.integers(0, 3)), symbolic)), hypothesis))
+
+
+@st.composite
+def quantified_obligations(draw: Draw, symbolic: bool = False) -> str:
+    """Quantifiers inside one another, around terms that may be undefined in a part of the box only."""
+    outer = [f"v{k}" for k in range(draw(st.integers(1, 2)))]
+    names = [*outer, "w0", "w1"]
+    part = draw(_formulas(names, draw(st.integers(0, 1)), symbolic, bound=2) if symbolic else _clauses(names, 2))
+    if draw(st.booleans()):
+        operator = draw(st.sampled_from(("floordiv", "mod", "ceildiv")))
+        uneven = Binary(operator, Var(draw(st.sampled_from(("w0", "w1")))), draw(_terms(["w0", "w1"], 0, symbolic)))
+        more = Compare(draw(_comparators), uneven + draw(_affine([*outer, "w0"])), draw(_affine(["w1"], 1)))
+        part = draw(st.sampled_from((And((part, more)), Or((more, part)), more)))
+    inner: Formula = Exists(((draw(st.sampled_from(("w1", "w1", "w0"))), draw(_intervals(4))),), part)
+    inner = draw(st.sampled_from((inner, Not(inner), Or((Compare("<", Var("w0"), Const(0)), inner)))))
+    bound: list[tuple[str, Interval]] = [("w0", draw(_intervals(4)))]
+    if "w1" in free_variables(inner):  # the inner quantifier binds w0 again
+        bound.append(("w1", draw(_intervals(3))))
+    whole: Formula = Exists(tuple(bound), inner)
+    whole = Not(whole) if draw(st.booleans()) else whole
+    variables = tuple((name, draw(_intervals(5))) for name in outer)
+    hypothesis, conclusion = (TRUE, whole) if draw(st.booleans()) else (whole, draw(_formulas(outer, 0, False)))
+    return _text(Obligation(variables, conclusion, hypothesis))
+
+
+_decided = st.sampled_from(
+    (And(), Or(), lt(0, 0), le(0, 0), eq(Const(1) // 0, 0), eq(Var("v0") % 0, Var("v0")))
+)  # fmt: skip
+_rather_equal = st.sampled_from(("==", "==", "==", "!=", "<=", "<"))
+
+
+@st.composite
+def _clauses(draw: Draw, names: Sequence[str], depth: int) -> Formula:
+    """Connectives of several parts, over atoms that are short, true, false or undefined."""
+    if not depth:
+        if not draw(st.integers(0, 6)):
+            settled: Formula = draw(_decided)
+            return settled
+        term: Expr = draw(_affine(names))
+        if not draw(st.integers(0, 3)):
+            term = Binary(draw(st.sampled_from(("min", "max", "floordiv", "mod"))), term, Const(draw(_divisors)))
+        return Compare(draw(_rather_equal), term, draw(_affine(names, 1)))
+    parts = tuple(draw(_clauses(names, draw(st.integers(0, depth - 1)))) for _ in range(draw(st.integers(2, 3))))
+    made: Formula = And(parts) if draw(st.booleans()) else Or(parts)
+    return made if draw(st.integers(0, 2)) else Not(made)
+
+
+@st.composite
+def clausal_obligations(draw: Draw) -> str:
+    """Conjunctions of disjunctions of conjunctions over a small box."""
+    names = [f"v{k}" for k in range(draw(st.integers(1, 2)))]
+    variables = tuple((name, draw(_intervals(4))) for name in names)
+    hypothesis = draw(_clauses(names, draw(st.integers(1, 2))))
+    return _text(Obligation(variables, draw(_clauses(names, draw(st.integers(0, 2)))), hypothesis))
 
 
 @st.composite
@@ -206,7 +261,7 @@ def wide_obligations(draw: Draw) -> str:
         bound.append(("w1", Interval(0, draw(st.integers(0, 6)))))
         form = form + second
     x = Var("v0")
-    member = Exists(tuple(bound), eq(x, form))
+    member = Exists(tuple(bound), Compare(draw(_rather_equal), x, form))
     remainder = Compare(draw(_comparators), (x + draw(st.integers(-3, 3))) % a, lift(draw(st.integers(0, 6))))
     given_, owed = draw(st.sampled_from(((member, remainder), (remainder, member), (Not(member), remainder),
         (And((remainder, le(0, x))), Not(member)), (TRUE, Or((member, remainder)))))
@@ -217,22 +272,27 @@ def wide_obligations(draw: Draw) -> str:
 
 @st.composite
 def boxes(draw: Draw) -> str:
-    """One operator over a box of bound variables, beside a constant or a third variable."""
-    op: Operator = draw(st.sampled_from(("+", "*", "floordiv", "ceildiv", "mod", "min", "max")))
+    """One operator over a box of bound variables, beside a constant or a third variable near to what it attains."""
+    op: Operator = draw(st.sampled_from(("+", "*", "floordiv", "ceildiv", "mod", "mod", "min", "max")))
     x = draw(_intervals(7))
     low, count = draw(st.sampled_from((1, 2, 3, 5, -3, -1, -6, 0, -2))), draw(st.sampled_from((1, 1, 2, 4)))
     y = Interval(low, low + count - 1)
-    left = Binary(op, Var("w0"), Var("w1") if draw(st.booleans()) else Const(low))
-    near = draw(st.integers(-25, 45))
-    right, third = draw(st.sampled_from(((Const(near), None), (Var("w2"), Interval(near, near + 2)))))
+    constant = draw(st.booleans())
+    left = Binary(op, Var("w0"), Const(low) if constant else Var("w1"))
+    a = draw(st.sampled_from((x.lower, x.upper)))
+    b = draw(st.sampled_from((y.lower, low if constant else y.upper)))
+    width = draw(st.sampled_from((0, 0, 1, 2)))
+    near = apply_operator(op, a, b or 1) + draw(st.sampled_from((-1, 0, 1))) - draw(st.sampled_from((0, width)))
+    right = Var("w2") if width else Const(near)
     lhs, rhs = (left, right) if draw(st.booleans()) else (right, left)
-    bound = [("w0", x), ("w1", y), *([("w2", third)] if third else [])]
+    bound = [("w0", x), ("w1", y), ("w2", Interval(near, near + width))]
     return _text(Obligation((), Exists(tuple(bound), Compare(draw(_comparators), lhs, rhs))))
 
 
 def obligation_texts() -> st.SearchStrategy[str]:
     """An obligation as JSON, in the form of a reproduction file."""
     return st.one_of(
-        small_obligations(), small_obligations(), small_obligations(), far_obligations(), laws(), digit_obligations(),
-        wide_obligations(), boxes(),
+        small_obligations(), small_obligations(symbolic=True), clausal_obligations(), clausal_obligations(),
+        quantified_obligations(), quantified_obligations(symbolic=True), far_obligations(), laws(),
+        digit_obligations(), wide_obligations(), boxes(),
     )  # fmt: skip

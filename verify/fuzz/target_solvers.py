@@ -14,9 +14,10 @@ from dataclasses import replace
 from functools import partial
 from math import prod
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from models.expr import Binary, Const, Expr, Var, postorder
+from models.interpreter.expression import apply_operator
 from models.interval import Interval
 from verify.budget import Budget
 from verify.evaluate import TooManySteps, is_counterexample, truth
@@ -57,6 +58,8 @@ def examine(text: str) -> tuple[str, ...]:
         elif linear if owed is None else owed:
             raise Failure(f"solvers: {name} does not decide what it can", text)
         covered.append(f"{name} {'answers' if answered else 'passes'}")
+    if "isl" in answers:
+        _limits(obligation, answers["isl"] is not None)
     said = {name: "refuted" if model is not None else "proved" for name, model in answers.items()}
     if len(set(said.values())) > 1:
         raise Failure("solvers: engines disagree", ", ".join(f"{n}: {v}" for n, v in sorted(said.items())))
@@ -77,6 +80,8 @@ def _engines(obligation: Obligation, turn: int) -> Iterator[tuple[str, bool | No
 
     def by_tactics() -> Answer:
         encoded = encode_z3.encode(obligation)
+        if turn % 16 == 2:
+            _own_contexts(obligation, encoded.solver.ctx)
         encoded.solver.set("rlimit", BUDGET.z3_rlimit)
         return _satisfied(str(encoded.solver.check()), lambda: encoded.values(encoded.solver.model()))
 
@@ -97,7 +102,9 @@ def _engines(obligation: Obligation, turn: int) -> Iterator[tuple[str, bool | No
     name, ask = ways[turn % len(ways)]
     few = _work(obligation) <= MOST_WORK and (_size(obligation) or 0) <= BUDGET.enumeration_points
     yield name, few and _is_easy(obligation), ask
-    yield "enumeration", few, lambda: enumerate_points.find_counterexample(obligation, BUDGET.enumeration_points)
+    size = _size(obligation)
+    most = size if few and size else BUDGET.enumeration_points
+    yield "enumeration", few, lambda: enumerate_points.find_counterexample(obligation, most)
     yield "portfolio", few or None, lambda: _portfolio(obligation, cross=turn % 7 == 0)
 
 
@@ -113,7 +120,7 @@ def _at_single_points(obligation: Obligation, failing: list[Point], linear: bool
         asked: list[tuple[str, bool, Callable[[], Answer]]] = [
             ("isl", linear, partial(encode_isl.find_counterexample, at, BUDGET.isl_operations))
         ]
-        if turn % 4 == 1:
+        if turn % 4 == 1 or not linear:
             quickly = partial(encode_z3.find_counterexample_quickly, at, BUDGET.z3_rlimit)
             asked.append(("z3 quickly", _is_easy(at), quickly))
         for name, owed, ask in asked:
@@ -136,6 +143,34 @@ def _asked(ask: Callable[[], Answer]) -> tuple[bool, Answer]:
     finally:
         if context().get_max_operations() != 0:
             raise Failure("solvers: isl's limit outlives its question", "")
+
+
+def _own_contexts(obligation: Obligation, context: Any) -> None:
+    """Questions have contexts of their own, unless one is given."""
+    from verify import encode_z3
+
+    other = encode_z3.encode(obligation, True).solver.ctx
+    if other is context or encode_z3.encode(obligation, True, other).solver.ctx is not other:
+        raise Failure("solvers: questions to Z3 share a context, or do not where they should", "")
+
+
+def _limits(obligation: Obligation, refuted: bool) -> None:
+    """A counterexample takes isl a step; what does not reach is no answer. Reasons to give up are told apart."""
+    from verify import encode_isl, encode_z3, enumerate_points
+    from verify.engine import OutOfMemory
+
+    if refuted and _asked(lambda: encode_isl.find_counterexample(obligation, encode_isl.OPERATIONS_PER_STEP - 1))[0]:
+        raise Failure("solvers: isl's limit is not kept", "")
+    answered, answer = _asked(lambda: encode_isl.find_counterexample(obligation, encode_isl.OPERATIONS_PER_STEP))
+    if answered and (answer is not None) is not refuted:
+        raise Failure("solvers: isl is wrong within a small limit", "")
+    fewer = (_size(obligation) or 0) - 1
+    asked = 0 <= fewer < BUDGET.enumeration_points
+    if asked and _asked(lambda: enumerate_points.find_counterexample(obligation, fewer))[0]:
+        raise Failure("solvers: more points are enumerated than are allowed", "")
+    for reason, memory in (("max. memory exceeded", True), ("memout", True), ("canceled", False), ("", False)):
+        if isinstance(encode_z3.given_up(reason, 1), OutOfMemory) is not memory:
+            raise Failure("solvers: Z3 gives up for another reason than it says", reason)
 
 
 def _satisfied(said: str, model: Callable[[], Point]) -> Answer:
@@ -326,14 +361,8 @@ def _hull(e: Expr, axes: dict[str, range]) -> tuple[int, int] | None:
         return None
     if e.op == "mod" and y0 != y1:  # not attained; those of a long enough dividend
         return (0, y1 - 1) if y0 > 0 else (y0 + 1, 0)
-    attained = [PYTHON[e.op](a, b) for a in range(x0, x1 + 1) for b in range(y0, y1 + 1)]
+    attained = [apply_operator(e.op, a, b) for a in range(x0, x1 + 1) for b in range(y0, y1 + 1)]
     return min(attained), max(attained)
-
-
-PYTHON: Final[dict[str, Callable[[int, int], int]]] = {
-    "+": lambda a, b: a + b, "*": lambda a, b: a * b, "min": min, "max": max, "floordiv": lambda a, b: a // b,
-    "ceildiv": lambda a, b: -(-a // b), "mod": lambda a, b: a - b * (a // b),
-}  # fmt: skip
 
 
 TARGET = Target(
