@@ -171,13 +171,16 @@ def _carried(v: RuntimeVariable, before: tuple[Variable, ...], own: tuple[Variab
     if v.index is None or not before or not v.index.ranges:
         return v
     shift = {f"s{j}": rng(j + len(before)) for j in range(len(own))}
-    index = replace(
-        v.index,
-        ranges=(*before, *own),
-        results=tuple(substitute(e, shift) for e in v.index.results),
-        constraints=tuple(Constraint(substitute(c.expr, shift), c.interval) for c in v.index.constraints),
-        runtime=tuple(_carried(inner, before, own) for inner in v.index.runtime),
+    index = IndexingMap(
+        v.index.dims,
+        tuple(substitute(e, shift) for e in v.index.results),
+        (*before, *own),
+        tuple(_carried(inner, before, own) for inner in v.index.runtime),
+        tuple(Constraint(substitute(c.expr, shift), c.interval) for c in v.index.constraints),
     )
+    if v.index.replica is not None:
+        steps = tuple(substitute(e, shift) for e in v.index.replica.results)
+        index = replace(index, replica=replace(index, results=steps))
     return replace(v, index=index)
 
 

@@ -61,10 +61,15 @@ def print_map(m: IndexingMap) -> str:
     known = [(name, v) for name, v in _named_runtime(m) if v.provider is not None]
     if known:
         lines.append("runtime variables:")
-        lines += [f"{n}: {v.provider}" + (f"; {_print_plain(v.index)}" if v.index else "") for n, v in known]
+        lines += [f"{n}: {v.provider}" + (f"; {_print_index(v.index)}" if v.index else "") for n, v in known]
     if m.replica is not None:
         lines += ["replica id:", _print_plain(m.replica)]
     return "\n".join(lines)
+
+
+def _print_index(m: IndexingMap) -> str:
+    """The element that a runtime variable reads; where another device reads it, the steps that lead there."""
+    return _print_plain(m) + ("" if m.replica is None else f"; replica id: {_print_plain(m.replica)}")
 
 
 def _named_runtime(m: IndexingMap) -> list[tuple[str, RuntimeVariable]]:
@@ -168,9 +173,11 @@ def _domain(reader: Reader, names: dict[str, str]) -> tuple[dict[str, Interval],
 
 
 def _section_follows(reader: Reader) -> bool:
-    """At `runtime variables:`, `replica id:`, or the next `name:` of a list of runtime variables."""
+    """At `runtime variables:`, `replica id:`, the next `name:` of a list of runtime variables, or the `;` before the
+    steps to the device that reads one."""
     return (
-        (reader.at("runtime") and reader.next_is("variables"))
+        reader.at(";")
+        or (reader.at("runtime") and reader.next_is("variables"))
         or (reader.at("replica") and reader.next_is("id"))
         or (reader.at_name and reader.next_is(":"))
     )
@@ -213,6 +220,12 @@ def _runtime_section(reader: Reader, m: IndexingMap) -> IndexingMap:
         if reader.at(";"):
             reader.take()
             index = _map(reader)
+        if index is not None and reader.at(";"):
+            reader.take()
+            reader.expect("replica")
+            reader.expect("id")
+            reader.expect(":")
+            index = replace(index, replica=_map(reader))
         runtime[k] = replace(runtime[k], provider=provider, index=index)
         if reader.at(","):
             reader.take()

@@ -32,6 +32,9 @@ PRINTED_AS_READ = [
     "rt0: parameter(1); (d0) -> (), domain: d0 in [0, 9]",
     "(d0){rt0, rt1} -> (d0 + rt0 + rt1), domain: d0 in [0, 9], rt0 in [0, 1], rt1 in [0, 1]\nruntime variables:\n"
     "rt0: constant({1, 2}); (d0) -> (d0), domain: d0 in [0, 9]\nrt1: add.3; (d0) -> (), domain: d0 in [0, 9]",
+    "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 9], rt0 in [0, 1]\nruntime variables:\n"
+    "rt0: reader; (d0) -> (), domain: d0 in [0, 9]; replica id: (d0) -> (d0 / 5, 1), domain: d0 in [0, 9]\n"
+    "replica id:\n(d0){rt0} -> (d0 / 5, 1, 0), domain: d0 in [0, 9], rt0 in [0, 1]",
     "(d0) -> (d0 mod 5), domain: d0 in [0, 9]\nreplica id:\n(d0) -> (d0 / 5), domain: d0 in [0, 9]",
     "KNOWN EMPTY",
 ]

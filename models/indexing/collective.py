@@ -35,7 +35,8 @@ from models.interval import Interval
 
 READER: Final = "reader"
 """The provider of the runtime variable that holds the reader's own place: its position in its group, or its id for
-collective-permute, whose pairs name ids."""
+collective-permute, whose pairs name ids. Behind other collectives the reader is the device that the steps of its index
+map lead to, and the groups are those of the step that follows."""
 
 
 def group_size(op: Operation) -> int:

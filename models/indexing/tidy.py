@@ -115,7 +115,8 @@ def used_variables_only(m: IndexingMap) -> IndexingMap:
 
 def _range_names(index: IndexingMap) -> frozenset[str]:
     """The range variables that an index map, or one inside it, uses."""
-    used = frozenset[str]().union(*(e.free for e in index.results), *(c.expr.free for c in index.constraints))
+    results = index.results if index.replica is None else (*index.results, *index.replica.results)
+    used = frozenset[str]().union(*(e.free for e in results), *(c.expr.free for c in index.constraints))
     found = frozenset(name for name in used if name.startswith("s"))
     for v in index.runtime:
         if v.index is not None:
@@ -130,10 +131,14 @@ def _with_ranges(v: RuntimeVariable, ranges: tuple[Variable, ...], into: dict[st
     moved = {name: e for name, e in into.items() if name.startswith("s")}
     index = v.index
     kept = ranges if _range_names(index) else ()
-    return replace(v, index=IndexingMap(
+    renamed = IndexingMap(
         index.dims,
         tuple(substitute(e, moved) for e in index.results),
         kept,
         tuple(_with_ranges(inner, ranges, into) for inner in index.runtime),
         tuple(Constraint(substitute(c.expr, moved), c.interval) for c in index.constraints),
-    ))
+    )
+    if index.replica is not None:
+        steps = tuple(substitute(e, moved) for e in index.replica.results)
+        renamed = replace(renamed, replica=replace(renamed, results=steps))
+    return replace(v, index=renamed)
