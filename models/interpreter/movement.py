@@ -139,8 +139,8 @@ def bitcast(step: Step) -> Value:
     source = step.operand_shapes[0]
     if not isinstance(source, ArrayShape):
         raise NotModelled("bitcast of an operand that is not an array")
-    trivial = all(_is_row_major(s) for s in (source, result))
-    if trivial and types.width(source.element_type) == types.width(result.element_type):
+    sizes = {(s.elements, types.width(s.element_type)) for s in (source, result)}
+    if len(sizes) == 1 and all(_is_row_major(s) for s in (source, result)):
         return step.result(_same_bits(step, x, result.element_type))
     memory = write_memory(source, x.data)
     found = read_memory(result, memory)

@@ -123,8 +123,10 @@ def bitcast_convert(draw: Draw) -> str:
         case "same":
             return one(shape(dims, "s32"), "bitcast-convert", [shape(dims)])
         case "narrower":
-            return one(shape([*dims, 4], "u8"), "bitcast-convert", [shape(dims)])
-    return one(shape(dims), "bitcast-convert", [shape([*dims, 2], "u16")])
+            wide, narrow, parts = draw(st.sampled_from((("f32", "u8", 4), ("f32", "s16", 2), ("f64", "f32", 2))))
+            return one(shape([*dims, parts], narrow), "bitcast-convert", [shape(dims, wide)])
+    wide, narrow = draw(st.sampled_from((("f32", "u16"), ("f64", "f32"), ("f64", "s32"))))
+    return one(shape(dims, wide), "bitcast-convert", [shape([*dims, 2], narrow)])
 
 
 @st.composite

@@ -55,6 +55,7 @@ from verify.fuzz.generate_products import (
     ragged_dot,
     scaled_dot,
 )
+from verify.fuzz.generate_runs import get_dimension_size, iota, without_meaning
 from verify.fuzz.generate_stated import set_dimension_size
 from verify.fuzz.generate_windows import (
     convolution,
@@ -75,6 +76,7 @@ BY_NAME: Final[dict[str, Callable[[], st.SearchStrategy[str]]]] = {
     "collective-of-several": collective_of_several, "permute": permute, "permute-shifted": permute_shifted,
     "started": started,
     "counted-by-shapes": counted_by_shapes, "ragged-exchange": ragged_exchange,
+    "iota": iota, "get-dimension-size": get_dimension_size, "without-meaning": without_meaning,
     "control": control, "elementwise-more": elementwise_more, "scan": scan,
 }  # fmt: skip
 """Strategies by the kind of operation."""

@@ -23,7 +23,9 @@ from models.interpreter.maps import Reader, reader, relation_with_positions
 from models.interpreter.value import flat_index, strides
 from verify.definitions import define
 from verify.fuzz.deformed_operations import examine_deformed
+from verify.fuzz.deformed_runs import examine_deformed_runs
 from verify.fuzz.generate_control import OPCODES as CONTROL
+from verify.fuzz.generate_runs import REFUSED, RUN_ONLY
 from verify.fuzz.oracle_bitcast import examine_bitcast
 from verify.fuzz.oracle_control import examine_control
 from verify.fuzz.oracle_form import examine_form
@@ -31,7 +33,7 @@ from verify.fuzz.oracle_indices import examine_indices
 from verify.fuzz.oracle_shapes import examine_shapes
 from verify.fuzz.oracle_stated import OPCODES as STATED
 from verify.fuzz.oracle_stated import examine_stated
-from verify.fuzz.oracle_values import examine_values
+from verify.fuzz.oracle_values import examine_run, examine_values
 from verify.fuzz.plain_maps import not_plain
 from verify.fuzz.predicate import count_reads
 from verify.fuzz.tagged_run import Index, Observed, Reads, Tagged, is_counted, observe, random_indices
@@ -48,8 +50,10 @@ def examine(text: str, seed: int | None = None) -> tuple[str, ...]:
     """Raises Failure where the definition or a map set and the interpreter disagree; answers the opcode."""
     module = parse_module(text)
     root = module.entry.root
+    if module.name in (RUN_ONLY, REFUSED):
+        return examine_run(module)
     if root.opcode == "bitcast":
-        return examine_bitcast(Operation.of(root, module.entry))
+        return (*examine_run(module), *examine_bitcast(Operation.of(root, module.entry)))
     if root.opcode in STATED:
         return examine_stated(Operation.of(root, module.entry))
     if root.opcode in CONTROL:
@@ -68,6 +72,7 @@ def examine(text: str, seed: int | None = None) -> tuple[str, ...]:
     for device in range(found.across.count):
         covered += _against_maps(found, device)
     examine_indices(tagged, found)
+    examine_deformed_runs(tagged)
     examine_values(tagged, [random_indices(tagged.op, random) for _ in range(found.across.count)])
     if root.opcode != "scaled-dot" or all(isinstance(s, ArrayShape) and s.rank for s in found.op.operands):
         covered += examine_shapes(found.op, len(text))

@@ -11,16 +11,18 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any, Final
 
-from models.hlo.module import Operation
+from models.errors import NotModelled
+from models.hlo.module import Module, Operation
 from models.hlo.shape import ArrayShape
 from models.interpreter.element_type import INTEGERS, highest, lowest
 from models.interpreter.real import Real
 from models.interpreter.run import Machine
 from models.interpreter.value import Array, Value, indices
+from verify.fuzz.generate_runs import REFUSED
 from verify.fuzz.plain_collectives import EXCHANGES, everywhere
 from verify.fuzz.plain_table import PLAIN
-from verify.fuzz.plain_values import Call, Tensor
-from verify.fuzz.tagged_run import Tagged, arrays_of
+from verify.fuzz.plain_values import Call, Tensor, readable
+from verify.fuzz.tagged_run import Tagged, arrays_of, random_indices
 from verify.fuzz.target import Failure
 
 MOVING: Final = frozenset({
@@ -52,28 +54,41 @@ def numbers(op: Operation, shape: ArrayShape, random: Random) -> list[Any]:
     return [float(random.randint(-9, 9)) for _ in range(count)]
 
 
+def examine_run(module: Module) -> tuple[str, ...]:
+    """A module that is only run, or that must not run."""
+    tagged = Tagged(module, 0)
+    op = tagged.op
+    refused = module.name == REFUSED or (op.opcode == "bitcast" and not readable(op))
+    fixed = [random_indices(op, Random(k)) for k in range(tagged.across.count)]
+    try:
+        examine_values(tagged, fixed)
+    except NotModelled as reason:
+        if not refused:
+            raise Failure(f"{op.opcode}: does not run", str(reason)) from reason
+        return (f"{op.opcode}: refused by the interpreter",)
+    if refused:
+        raise Failure(f"{op.opcode}: runs what has no meaning", str(op))
+    return (f"{op.opcode}: runs",)
+
+
 def examine_values(tagged: Tagged, fixed: Sequence[Mapping[int, Array]]) -> None:
-    """Raises Failure where a number differs. `fixed` holds, by device, the operands that say where to read."""
+    """Raises Failure where a number differs. `fixed` holds, by device, the operands that say where to read. Raises
+    NotModelled where the interpreter does."""
     module, op, devices = tagged.module, tagged.op, tagged.across
     if not is_read_twice(op.opcode):
         return
-    random = Random(tagged.seed)
+    calls = _calls(tagged, fixed)
     order = [module.entry.by_name[o].parameter_number or 0 for o in module.entry.root.operands]
     given: list[tuple[Value, ...]] = []
-    calls: list[Call] = []
-    for device in range(devices.count):
+    for call in calls:
         by_number: dict[int, Value] = {}
-        tensors: list[Tensor] = []
-        for k, (n, shape) in enumerate(zip(order, op.operands, strict=True)):
+        for n, shape, tensor in zip(order, op.operands, call.operands, strict=True):
             assert isinstance(shape, ArrayShape)
-            x = fixed[device].get(k) or by_number.get(n)
-            if not isinstance(x, Array):
-                x = Array(shape.element_type, shape.dimensions, numbers(op, shape, random))
-            by_number[n] = x
-            tensors.append(dict(zip(indices(shape.dimensions), x.data, strict=True)))
+            by_number[n] = Array(shape.element_type, shape.dimensions, list(tensor.values()))
         given.append(tuple(by_number[n] for n in range(len(by_number))))
-        calls.append(Call(op, tuple(tensors), module))
     found = Machine(module, Real(), devices, tagged.seed).run(given)
+    if module.name == REFUSED:
+        return
     if op.opcode in PLAIN:
         expected = [PLAIN[op.opcode](c) for c in calls]
     else:
@@ -84,6 +99,22 @@ def examine_values(tagged: Tagged, fixed: Sequence[Mapping[int, Array]]) -> None
             raise Failure(f"{op.opcode}: fewer results than there are", f"{len(arrays)} of {len(tensors)}")
         for output, (array, tensor) in enumerate(zip(arrays, tensors, strict=False)):
             _compare(op, device, output, array, tensor)
+
+
+def _calls(tagged: Tagged, fixed: Sequence[Mapping[int, Array]]) -> list[Call]:
+    """By device, the operation on random numbers; a parameter that is given twice has the same numbers twice."""
+    module, op, random = tagged.module, tagged.op, Random(tagged.seed)
+    calls: list[Call] = []
+    for own in fixed:
+        by_name: dict[str, list[Any]] = {}
+        tensors: list[Tensor] = []
+        for k, (name, shape) in enumerate(zip(module.entry.root.operands, op.operands, strict=True)):
+            assert isinstance(shape, ArrayShape)
+            data = own[k].data if k in own else numbers(op, shape, random)
+            data = by_name.setdefault(name, data)
+            tensors.append(dict(zip(indices(shape.dimensions), data, strict=True)))
+        calls.append(Call(op, tuple(tensors), module))
+    return calls
 
 
 def _compare(op: Operation, device: int, output: int, array: Array, tensor: Tensor) -> None:

@@ -21,7 +21,7 @@ from models.hlo.attributes import (
     Word,
 )
 from models.hlo.module import Computation, Module, Operation
-from models.hlo.shape import ELEMENT_BITS, ArrayShape, Shape, TupleShape
+from models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape, Shape, TupleShape
 
 Index = tuple[int, ...]
 Tensor = dict[Index, Any]
@@ -204,6 +204,23 @@ def bitcast(c: Call) -> list[Tensor]:
     return [{d: _same_bits(held[_place(c.result(), d)], *kinds) for d in box(c.result().dimensions)}]
 
 
+def readable(op: Operation) -> bool:
+    """Whether a run can tell what a bitcast holds: every element of the result is an element of the operand, of one
+    type, or of types of one width that both lie row by row."""
+    operand, result = op.operands[0], op.shape
+    assert isinstance(operand, ArrayShape) and isinstance(result, ArrayShape)
+    if ELEMENT_BITS[operand.element_type] != ELEMENT_BITS[result.element_type]:
+        return False
+    in_rows = all(
+        s.layout is None or (not s.layout.tiles and s.layout.minor_to_major == tuple(range(s.rank))[::-1])
+        for s in (operand, result)
+    )
+    if operand.element_type != result.element_type and not in_rows:
+        return False
+    held = {_place(operand, x) for x in box(operand.dimensions)}
+    return all(_place(result, d) in held for d in box(result.dimensions))
+
+
 def _operand(c: Call) -> ArrayShape:
     shape = c.op.operands[0]
     assert isinstance(shape, ArrayShape)
@@ -215,8 +232,14 @@ def _place(shape: ArrayShape, index: Index) -> int:
     minor_first = shape.layout.minor_to_major if shape.layout is not None else tuple(reversed(range(shape.rank)))
     digits = [(index[k], shape.dimensions[k]) for k in reversed(minor_first)]
     for tile in shape.layout.tiles if shape.layout is not None else ():
-        entries = tile.dimensions
+        entries = list(tile.dimensions)
         digits = [(0, 1)] * (len(entries) - len(digits)) + digits
+        while COMBINE in entries:
+            k = entries.index(COMBINE)
+            entries.pop(k)
+            at_k = len(digits) - len(entries) - 1 + k
+            (i, n), (j, m) = digits[at_k : at_k + 2]
+            digits[at_k : at_k + 2] = [(i * m + j, n * m)]
         cut = list(zip(digits[-len(entries) :], entries, strict=True))
         digits = digits[: -len(entries)] + [(i // t, math.ceil(n / t)) for (i, n), t in cut]
         digits += [(i % t, t) for (i, _), t in cut]
@@ -245,18 +268,23 @@ def _same_bits(v: Any, source: str, target: str) -> Any:
     return v if source == target else _number(_bits(v, source), target)
 
 
+_FLOATS: Final = {"f32": ("<f", "<I"), "f64": ("<d", "<Q")}
+
+
 def _bits(v: Any, kind: str) -> int:
-    """Of an integer, or of a float of 32 bits."""
-    if kind == "f32":
-        (bits,) = struct.unpack("<I", struct.pack("<f", v))
+    """Of an integer, or of a float of 32 or 64 bits."""
+    if kind in _FLOATS:
+        own, unsigned = _FLOATS[kind]
+        (bits,) = struct.unpack(unsigned, struct.pack(own, v))
         return int(bits)
     whole: int = 2 ** ELEMENT_BITS[kind]
     return int(v) % whole
 
 
 def _number(bits: int, kind: str) -> Any:
-    if kind == "f32":
-        return float(struct.unpack("<f", struct.pack("<I", bits))[0])
+    if kind in _FLOATS:
+        own, unsigned = _FLOATS[kind]
+        return float(struct.unpack(own, struct.pack(unsigned, bits))[0])
     width = ELEMENT_BITS[kind]
     return bits - 2**width if kind[0] == "s" and bits >= 2 ** (width - 1) else bits
 
