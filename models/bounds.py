@@ -1,15 +1,19 @@
 """The range of an expression, from the ranges of its variables.
 
 All bounds are inclusive. A range is sound at every point where the expression is defined (where no divisor is zero);
-it is exact for single operators and may be wider when a variable occurs more than once.
+it is exact for single operators, remainders by a divisor of more than one value apart, and may be wider when a variable
+occurs more than once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from models.expr import Binary, Const, Expr, Var, postorder
 from models.interval import Interval
+
+_NOTHING: Final = Interval(0, -1)
 
 
 def range_of(root: Expr, intervals: Mapping[str, Interval], known: Mapping[Expr, Interval] | None = None) -> Interval:
@@ -36,7 +40,7 @@ def range_of(root: Expr, intervals: Mapping[str, Interval], known: Mapping[Expr,
 def combine(op: str, x: Interval, y: Interval) -> Interval:
     """The range of `x op y`. Points with a divisor of zero count for nothing."""
     if x.is_empty or y.is_empty:
-        return Interval(0, -1)
+        return _NOTHING
     a, b, c, d = x.lower, x.upper, y.lower, y.upper
     match op:
         case "+":
@@ -64,7 +68,7 @@ def times(x: Interval, y: Interval) -> Interval:
 
 def _floordiv(x: Interval, y: Interval) -> Interval:
     """The quotient is monotone in each argument while the divisor keeps its sign, so corners are extreme."""
-    result = Interval(0, -1)
+    result = _NOTHING
     for part in (Interval(max(y.lower, 1), y.upper), Interval(y.lower, min(y.upper, -1))):
         if not part.is_empty:
             corners = [n // d for n in (x.lower, x.upper) for d in (part.lower, part.upper)]
@@ -73,16 +77,17 @@ def _floordiv(x: Interval, y: Interval) -> Interval:
 
 
 def _mod(x: Interval, y: Interval) -> Interval:
+    """Exact for one divisor. Of several, the positive ones leave no more than the largest less one and no more than x,
+    and all of x where it is smaller than each of them; the negative ones leave no less than the least plus one."""
     if y.is_point and y.lower:
         m = y.lower
         if x.lower // m == x.upper // m:  # No wrap between the ends.
-            low, high = x.lower - m * (x.lower // m), x.upper - m * (x.upper // m)
-            return Interval(low, high) if m > 0 or low <= high else Interval(m + 1, 0)
+            return Interval(x.lower % m, x.upper % m)
         return Interval(0, m - 1) if m > 0 else Interval(m + 1, 0)
-    result = Interval(0, -1)
+    result = _NOTHING
     if y.upper > 0:
-        below = x.lower >= 0 and x.upper < max(y.lower, 1)
-        result = result.hull(x if below else Interval(0, min(y.upper - 1, x.upper) if x.lower >= 0 else y.upper - 1))
+        below = x.lower >= 0 and x.upper < y.lower
+        result = x if below else Interval(0, min(y.upper - 1, x.upper) if x.lower >= 0 else y.upper - 1)
     if y.lower < 0:
         result = result.hull(Interval(y.lower + 1, 0))
     return result

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import combinations
 from typing import Final
 
 from models.expr import Binary, Expr, Var, to_text
@@ -20,6 +21,10 @@ from models.rewriter import Rewriter, Step
 from models.rule_text import project_rules
 from models.rules import ConstraintRule
 
+_MOST: Final = 12
+"""With more constraints than these it is not tried which of them the others imply."""
+_NARROWING_ROUNDS: Final = 3
+"""Rounds in which constraints narrow the intervals of variables, for what is known where results are simplified."""
 _ROUNDS: Final = 50
 """Rounds over all constraints; each makes progress, and two or three are enough for what compilers write."""
 
@@ -67,13 +72,10 @@ def _rules() -> tuple[tuple[_Compiled, ...], tuple[_Compiled, ...]]:
 def simplify_domain(
     intervals: Mapping[str, Interval], constraints: Sequence[tuple[Expr, Interval]], explain: bool = False
 ) -> Domain:
-    """The domain, as simple as the rules make it."""
+    """The domain, as simple as the rules make it. No interval of a variable may be empty."""
     d = Domain(dict(intervals), {}, explain=explain)
-    d.empty = any(i.is_empty for i in d.intervals.values())
     pending = sorted(constraints, key=lambda c: (key(c[0]), c[1]))
     for _ in range(_ROUNDS):
-        if d.empty or not (pending or d.constraints):
-            break
         before = (dict(d.intervals), dict(d.constraints))
         rewriter = Rewriter(d.intervals, explain=explain)
         todo = [(rewriter.simplify(e), i) for e, i in pending] + [
@@ -84,7 +86,7 @@ def simplify_domain(
         for e, i in todo:
             _add(d, linear_of(e), i, rewriter)
         _pairs(d, rewriter)
-        if (d.intervals, d.constraints) == before:
+        if d.empty or not d.constraints or (d.intervals, d.constraints) == before:
             break
     if not d.empty and len(d.constraints) > 1:
         _drop_implied(d)
@@ -115,10 +117,9 @@ def _add(d: Domain, s: Linear, interval: Interval, rewriter: Rewriter) -> None:
 
 
 def _store(d: Domain, e: Expr, new: Interval, old: Interval) -> None:
-    rule = next(c for c in _rules()[1] if c.rule.name == "same-expression")
     both = new.intersect(old)
     if both != old:
-        d.note(rule.rule.name, ((e, old), (e, new)), ((e, both),))
+        d.note("same-expression", ((e, old), (e, new)), ((e, both),))
     if isinstance(e, Var):
         d.intervals[e.name] = both
     else:
@@ -140,7 +141,7 @@ def _one_step(
                 d.note_empty(rule.name, ((s.expr, interval),))
                 return []
             after = _instances(rule, bound, rewriter)
-            if after is None or (after and not _progress(after[0][0], s)):
+            if after and not _progress(after[0][0], s):
                 continue
             d.note(rule.name, ((s.expr, interval),), [(t.expr, i) for t, i in after])
             return after
@@ -158,12 +159,11 @@ def _match_one(
             yield upper
 
 
-def _instances(rule: ConstraintRule, b: Bindings, rewriter: Rewriter) -> list[tuple[Linear, Interval]] | None:
+def _instances(rule: ConstraintRule, b: Bindings, rewriter: Rewriter) -> list[tuple[Linear, Interval]]:
     out: list[tuple[Linear, Interval]] = []
     for bounded in rule.after:
         low, high = value(bounded.lower, b), value(bounded.upper, b)
-        if low is None or high is None:
-            return None
+        assert low is not None and high is not None, f"{rule.name}: conditions leave the right side undefined"
         out.append((rewriter.finish(rewriter.build(bounded.expr, b)), Interval(low, high)))
     return out
 
@@ -180,23 +180,21 @@ def _size(s: Linear) -> tuple[Measure, int, int, int]:
 
 def _pairs(d: Domain, rewriter: Rewriter) -> None:
     """Applies the rules about two constraints of one expression, remainders of it included, until none applies."""
-    while not d.empty and any(isinstance(e, Binary) and e.op == "mod" for e in d.constraints):
-        if not _pair_step(d, rewriter):
-            return
+    while not d.empty and _pair_step(d, rewriter):
+        pass
 
 
 def _pair_step(d: Domain, rewriter: Rewriter) -> bool:
     groups: dict[Expr, list[Expr]] = {}
     for e in sorted(d.constraints, key=key):
-        inner = e.lhs if isinstance(e, Binary) and e.op == "mod" else e
-        groups.setdefault(inner, []).append(e)
+        if isinstance(e, Binary) and e.op == "mod":
+            groups.setdefault(e.lhs, []).append(e)
     for inner, members in groups.items():
         if isinstance(inner, Var):
             members = [inner, *members]
-        for i, first in enumerate(members):
-            for second in members[i + 1 :]:
-                if _joined(d, first, second, rewriter):
-                    return True
+        for first, second in combinations(members, 2):
+            if _joined(d, first, second, rewriter):
+                return True
     return False
 
 
@@ -211,7 +209,7 @@ def _joined(d: Domain, first: Expr, second: Expr, rewriter: Rewriter) -> bool:
                 if bound is None or not all(rewriter.holds(c, bound) for c in rule.conditions):
                     continue
                 after = [] if rule.never else _instances(rule, bound, rewriter)
-                if after is None or (not rule.never and not _fewer(after, {first: x, second: y})):
+                if not rule.never and not _fewer(after, {first: x, second: y}):
                     continue
                 if rule.never:
                     d.note_empty(rule.name, ((first, x), (second, y)))
@@ -242,15 +240,16 @@ def _interval(d: Domain, e: Expr) -> Interval:
 
 
 def _drop_implied(d: Domain) -> None:
-    """Leaves out what the other constraints imply, one at a time."""
-    if len(d.constraints) > 12:
+    """Leaves out what the other constraints imply, one at a time, the last first."""
+    if len(d.constraints) > _MOST:
         return
-    for e in sorted(d.constraints, key=key, reverse=True):
+    waiting = sorted(d.constraints, key=key)
+    while waiting:
+        e = waiting.pop()
         others = {o: i for o, i in d.constraints.items() if o is not e}
         knowledge = known_intervals(d.intervals, others)
         if knowledge is None:
-            d.empty = True
-            return
+            return  # There are no points.
         found = Rewriter(knowledge, others)
         r = found.range(linear_of(e))
         if d.constraints[e].contains(r):
@@ -266,7 +265,7 @@ def known_intervals(
     Knowledge about the points of the domain: to be used on results, never to rewrite the constraints it comes from.
     """
     known = dict(intervals)
-    for _ in range(3):
+    for _ in range(_NARROWING_ROUNDS):
         changed = False
         ranges = Rewriter(known)
         for e, interval in constraints.items():

@@ -110,7 +110,7 @@ _linear: dict[Expr, Linear] = {}
 _keys: dict[Expr, Key] = {}
 
 _RANK: Final[dict[Operator, int]] = {"*": 1, "floordiv": 2, "ceildiv": 3, "mod": 4, "min": 5, "max": 6, "+": 7}
-_NAME: Final = re.compile(r"([A-Za-z_]*)(\d*)(.*)")
+_NAME: Final = re.compile(r"(d|s|rt)([0-9]{1,17})")
 _LETTERS: Final = {"d": 0, "s": 1, "rt": 2}
 
 
@@ -202,10 +202,9 @@ def _key(e: Expr) -> Key:
             text = f"{value:x}"
             return (9, 0, 0, "", value, blake2b(text.encode(), digest_size=16).digest())
         case Var(name):
+            digest = blake2b(name.encode(), digest_size=16).digest()
             m = _NAME.fullmatch(name)
-            letters, number = (m[1], int(m[2] or 0)) if m and not m[3] and len(m[2]) < 18 else (name, 0)
-            group = _LETTERS.get(letters, 3)
-            return (group, number, 0, name if group == 3 else "", 0, blake2b(name.encode(), digest_size=16).digest())
+            return (_LETTERS[m[1]], int(m[2]), 0, "", 0, digest) if m else (3, 0, 0, name, 0, digest)
         case Binary(op, lhs, rhs):
             left, right = _keys[lhs], _keys[rhs]
             first = min(left, right)

@@ -23,6 +23,10 @@ _OPEN: Final = "?"
 """The key under which bindings keep equations between constants that are not solved yet."""
 
 
+_ONE: Final = Const(1)
+_MINUS_ONE: Final = Const(-1)
+
+
 class Builder(Protocol):
     """What matching needs of the simplifier: simplified instances, and ranges."""
 
@@ -85,9 +89,6 @@ def solve(e: Expr, v: int, b: Bindings) -> Bindings | None:
                 if not known or v % known:
                     return None
                 return solve(other, v // known, b)
-            if op == "+" and (x is not None or y is not None):
-                known, other = (x, rhs) if x is not None else (y, lhs)
-                return solve(other, v - (known or 0), b)
             return {**b, _OPEN: (*_equations(b), (e, v))}  # type: ignore[dict-item]
     return None
 
@@ -98,13 +99,13 @@ def _equations(b: Bindings) -> tuple[tuple[Expr, int], ...]:
 
 def _settled(b: Bindings) -> Bindings | None:
     """Solves the kept equations that have become solvable."""
-    for equation in _equations(b):
-        left = tuple(q for q in _equations(b) if q != equation)
-        found = solve(equation[0], equation[1], {**b, _OPEN: left})  # type: ignore[dict-item]
+    settled: Bindings = {**b, _OPEN: ()}  # type: ignore[dict-item]
+    for e, v in _equations(b):
+        found = solve(e, v, settled)
         if found is None:
             return None
-        b = found
-    return b
+        settled = found
+    return settled
 
 
 # --- compiled patterns -------------------------------------------------------------------------------------------
@@ -180,7 +181,6 @@ def _compile_sum(e: Expr, rule: RuleBase, known: set[str]) -> SumPattern:
                 known.update(coefficient.free)
                 parts.append(Part(kind, coefficient, pattern, whole))
 
-    one = Const(1)
     while True:
         take("known", lambda c, f: f is not None and (c.free | f.free) <= known)
         anchors = [s for s in loose if isinstance(s[1], Binary)]
@@ -188,8 +188,7 @@ def _compile_sum(e: Expr, rule: RuleBase, known: set[str]) -> SumPattern:
             break
         take("anchor", lambda c, f, first=anchors[0]: (c, f) == first)  # type: ignore[misc]
     take("const", lambda c, f: f is None)
-    take("scaled", lambda c, f: c not in (one, Const(-1)))
-    take("known", lambda c, f: f is not None and (c.free | f.free) <= known)
+    take("scaled", lambda c, f: c not in (_ONE, _MINUS_ONE))
     take("rest", lambda c, f: True)
     rest = {p.factor.name for p in parts if p.kind == "rest" and isinstance(p.factor, Hole)}
     return SumPattern(tuple(parts), any(rest & (c.lhs.free | c.rhs.free) for c in rule.conditions))
@@ -288,14 +287,14 @@ def match_parts(
             assert isinstance(part.factor, Hole)
             for found, c in _factors(part.coefficient, s, b):
                 x, left = split(s, c, p.low, build)
-                if (x.terms or x.const) and part.factor.name not in found:
+                if x.terms or x.const:
                     yield from match_parts(p, at + 1, left, {**found, part.factor.name: x}, build)
         case _:
             assert part.factor is not None
-            sign = 1 if part.coefficient == Const(1) else -1
-            if sign < 0 and s.terms and s.terms[0][1] > 0:
+            negated = part.coefficient is _MINUS_ONE
+            if negated and s.terms and s.terms[0][1] > 0:
                 return
-            for found in match(part.factor, s.scale(sign), b, build):
+            for found in match(part.factor, s.scale(-1) if negated else s, b, build):
                 yield from match_parts(p, at + 1, ZERO, found, build)
 
 

@@ -37,6 +37,9 @@ _LONG: Final = 1_000
 """Characters of an expression that a step shows."""
 
 
+_ZERO: Final = Interval(0, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One application of a rule: what it was applied to and what came of it, other rules included."""
@@ -113,8 +116,8 @@ class Rewriter:
                 x, y = self.build(lhs, bindings), self.build(rhs, bindings)
                 if op == "+":
                     return x.plus(y)
-                if op == "*":
-                    return self._times(x, y)
+                if op == "*":  # No rule multiplies expressions.
+                    return self._product([x, y])
                 return self._node(op, self.finish(x), self.finish(y))
         raise AssertionError(e)
 
@@ -153,20 +156,9 @@ class Rewriter:
             return sums[0].scale(outside)
         return product((constant(outside), *(self.finish(s) for s in sums)))
 
-    def _times(self, x: Linear, y: Linear) -> Linear:
-        if x.is_const:
-            return y.scale(x.const)
-        if y.is_const:
-            return x.scale(y.const)
-        return product((self.finish(x), self.finish(y)))
-
     def _node(self, op: Operator, x: Linear, y: Linear) -> Linear:
         """`x op y` for an operator other than + and *; operands are finished."""
-        if x.is_const and y.is_const:
-            v = value(Binary(op, Const(x.const), Const(y.const)), {})
-            if v is not None:
-                return constant(v)
-        if op in ("min", "max") and x != y:
+        if op in ("min", "max"):
             x, y = self._ordered(x, y)
         k = (op, x.expr, y.expr)
         found = self._nodes.get(k)
@@ -194,14 +186,11 @@ class Rewriter:
         if known is not before:
             return known
         for compiled in self._rules.get(op, ()):
-            assert isinstance(compiled.pattern, NodePattern)
-            sides = ((x, y), (y, x)) if op in ("min", "max") else ((x, y),)
-            for lhs, rhs in sides:
-                for bindings in self._operands(compiled, lhs, rhs):
-                    after = self._applied(compiled, bindings)
-                    if after is not None and smaller(after, before):
-                        self._note(compiled, before, after)
-                        return after
+            for bindings in self._operands(compiled, x, y):
+                after = self._applied(compiled, bindings)
+                if after is not None and smaller(after, before):
+                    self._note(compiled, before, after)
+                    return after
         return before
 
     def _operands(self, compiled: Compiled, lhs: Linear, rhs: Linear) -> Iterator[Bindings]:
@@ -215,14 +204,8 @@ class Rewriter:
                 if not self._constant_condition(c, b):
                     return
             yield from match(p.lhs, lhs, b, self)
-            return
-        if not compiled.early:
+        else:
             yield from match_operands(p, lhs, rhs, {}, self)
-            return
-        for found in match(p.rhs, rhs, {}, self):
-            # A condition on constants that are still to be solved for is decided later.
-            if all(self._constant_condition(c, found) is not False for c in compiled.early):
-                yield from match(p.lhs, lhs, found, self)
 
     def _applied(self, compiled: Compiled, bindings: Bindings) -> Linear | None:
         rule = compiled.rule
@@ -240,7 +223,7 @@ class Rewriter:
 
     def finish(self, s: Linear) -> Linear:
         """A sum after the rules of sums."""
-        if len(s.terms) < 1 or all(isinstance(a, Var) for a, _ in s.terms):
+        if all(isinstance(a, Var) for a, _ in s.terms):
             return s if not self._sum_facts else self._point(s)
         found = self._finished.get(s.expr)
         if found is None:
@@ -284,7 +267,7 @@ class Rewriter:
             if not r.is_point:
                 return s
             after = self._applied(compiled, {compiled.rule.lhs.name: s})
-            if after is not None and smaller(after, s):
+            if after is not None:
                 self._note(compiled, s, after)
                 return after
         return s
@@ -324,20 +307,15 @@ class Rewriter:
                 return True
             case "==" if left.is_point and left == right:
                 return True
-            case "!=" if left.intersect(right).is_empty:
-                return True
-        if left.lower > right.upper or _divides(c.lhs) or _divides(c.rhs):
+        if left.lower > right.upper:
             return False
         difference = self.range(self.build(c.rhs, b).plus(self.build(c.lhs, b), -1))
         match c.op:
             case "<=":
                 return difference.lower >= 0
-            case "<":
-                return difference.lower > 0
             case "==":
-                return difference == Interval(0, 0)
-            case "!=":
-                return 0 not in difference
+                return difference == _ZERO
+        return False  # In rules one side of `<` is a constant, and the ranges have said all.
 
     def _rough(self, e: Expr, b: Bindings) -> Interval:
         """The range of a rule's expression from those of what is bound, nothing built."""
@@ -385,7 +363,7 @@ class Rewriter:
         left = [(a, k) for a, k in s.terms if a not in dict(fact.terms)]
         low, high = low + s.const, high + s.const
         for atom, k in left:
-            r = self._ranges.get(atom) or self._atom_range(atom)
+            r = self._ranges[atom]
             low += k * (r.lower if k > 0 else r.upper)
             high += k * (r.upper if k > 0 else r.lower)
         return found.intersect(Interval(low, high))
@@ -398,7 +376,7 @@ class Rewriter:
 def _short(e: Expr) -> str:
     """The text of an expression, cut where it is too long to read."""
     text = to_text(e)
-    return text if len(text) <= _LONG else f"{text[: _LONG // 2]} ... {text[-_LONG // 2 :]}"
+    return f"{text[: _LONG // 2]} ... {text[-_LONG // 2 :]}" if text[_LONG:] else text
 
 
 def _divides(e: Expr) -> bool:

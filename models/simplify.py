@@ -88,7 +88,7 @@ def _simplified(m: IndexingMap, explain: bool) -> tuple[IndexingMap, list[Step]]
     domain = Domain(dict(m.intervals()), {})
     if m.constraints:
         domain = simplify_domain(domain.intervals, [(c.expr, c.interval) for c in m.constraints], explain)
-        if not domain.empty and domain.constraints:
+        if domain.constraints:
             domain.empty = find_point(domain.intervals, list(domain.constraints.items())) is None
     if domain.empty:
         return empty_like(m), domain.steps
