@@ -143,7 +143,7 @@ def ragged_dot_output_to_input(op: Operation, output: int) -> tuple[OperandMaps,
     if len(ragged) != 1:
         raise NotModelled("ragged-dot with several ragged dimensions")
     if ragged[0] in lhs.batch:
-        return *dot_output_to_input(op, 0), OperandMaps(2, "reads", ())
+        return *dot_output_to_input(op, output), OperandMaps(2, "reads", ())
     out = sizes(op.shape)
     ranges = RangeVariables()
     groups = op.attributes.integers("rhs_group_dims")

@@ -104,8 +104,8 @@ def _outside(
     for i, (n, w) in enumerate(zip(out, update, strict=True)):
         distance = dim(i) - rt(i)
         if w < n:
-            room = n - w
+            room, last = n - w, n - 1
             found.append((narrowed(out, {i: Interval(0, room - 1)}), i + 1, (*inside, within(distance, -room, -1))))
-            found.append((narrowed(out, {i: Interval(w, n - 1)}), i + 1, (*inside, within(distance, w, n - 1))))
+            found.append((narrowed(out, {i: Interval(w, last)}), i + 1, (*inside, within(distance, w, last))))
         inside.append(within(distance, 0, w - 1))
     return found

@@ -87,10 +87,10 @@ class _Windows:
 
 def _index_interval(shape: Shape) -> Interval:
     element = array(shape).element_type
-    bits = ELEMENT_BITS.get(element, 0)
-    if element.startswith("u"):
+    bits = ELEMENT_BITS.get(element)
+    if bits is not None and element.startswith("u"):
         return Interval(0, 2**bits - 1)
-    if element.startswith("s"):
+    if bits is not None and element.startswith("s"):
         return Interval(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     raise NotModelled(f"indices of type {element}")
 

@@ -102,7 +102,7 @@ def scan_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
         to, ranges = sizes(operand), RangeVariables()
         results: list[Expr] = [ranges.new(size) for size in to]
         constraints: list[Constraint] = []
-        if n < inputs and inputs == len(op.operands):
+        if inputs == len(op.operands):
             ranges = RangeVariables()
             results = [dim(axis) if i == axis else ranges.new(size) for i, size in enumerate(to)]
         elif n < inputs and not is_carry:

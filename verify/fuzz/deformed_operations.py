@@ -116,7 +116,7 @@ def _convolution(op: Operation) -> Deformed:
 
 def _indexed(op: Operation) -> Deformed:
     number = 1 if op.opcode == "gather" else len(op.operands) // 2
-    for kind in ("f32", "pred", "c64", "bf16"):
+    for kind in ("f32", "pred", "c64", "bf16", "s3", "u65"):
         yield _operand(op, number, *_of(op, number), kind=kind)
 
 

@@ -68,7 +68,8 @@ def scan(draw: Draw) -> str:
     lines.append(f"  ROOT r = {inside} tuple({', '.join([total] * count)})\n")
     result = "(" + ", ".join([whole] * outputs + [part] * carries) + ")"
     reverse = ", is_reverse=true" if draw(st.booleans()) else ""
+    carried = f", num_carries={carries}" if carries or draw(st.booleans()) else ""
     return one(
         result, "scan", [whole] * inputs + [part] * carries,
-        f"dimensions={{{axis}}}, num_carries={carries}{reverse}, to_apply=step", f"step {{\n{''.join(lines)}}}\n",
+        f"dimensions={{{axis}}}{carried}{reverse}, to_apply=step", f"step {{\n{''.join(lines)}}}\n",
     )  # fmt: skip

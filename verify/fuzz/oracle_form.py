@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from models.hlo.attributes import DevicePairs
+from models.hlo.attributes import ConvolutionDimensions, DevicePairs
 from models.hlo.module import Operation
 from models.hlo.shape import ArrayShape, leaves
 from models.indexing import OperandMaps, input_to_output, output_to_input
@@ -39,6 +39,8 @@ def examine_form(op: Operation, group: int) -> None:
                 raise Failure(f"{op.opcode}: {direction} maps do not name every array once", f"{n}: {named} of {op}")
             for s in sets:
                 _variables(op, direction, s, group)
+    if op.opcode == "convolution" and op.attributes.integer("feature_group_count", 1) == 1:
+        _feature_is_free(op, backwards[0])
     for n in (-1, outputs):
         if op.opcode in NUMBERED - {"sort"}:
             _is_no_output(op, n)
@@ -50,6 +52,15 @@ def _is_no_output(op: Operation, number: int) -> None:
     except ValueError:
         return
     raise Failure(f"{op.opcode}: maps of an output that is none", f"{number}: {found}")
+
+
+def _feature_is_free(op: Operation, sets: tuple[OperandMaps, ...]) -> None:
+    """Without groups of any kind an element goes to all output features, whatever its place."""
+    labels = op.attributes.get("dim_labels")
+    assert isinstance(labels, ConvolutionDimensions)
+    for m in (m for s in sets for m in s.maps if op.attributes.integer("batch_group_count", 1) == 1):
+        if any(name.startswith("d") for name in m.results[labels.output_feature].free):
+            raise Failure("convolution: input-to-output maps name a group", f"{m} of {op}")
 
 
 def _variables(op: Operation, direction: str, s: OperandMaps, group: int) -> None:

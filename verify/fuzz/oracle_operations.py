@@ -165,7 +165,9 @@ def _against_set(found: Observed, device: int, direction: str, s: OperandMaps, o
             raise Failure(f"{what} are not plain", why)
     stated = _of_maps(found, s.maps, group, device, place, direction == FORWARDS)
     kind = "bound" if _settled_at_run_time(op, output, operand) else s.kind
-    seen = found.seen[device, output, operand]
+    seen, defined = found.seen[device, output, operand], define(op, output, operand).kind
+    if s.kind != defined and found.defined[device, output, operand]:
+        raise Failure(f"{what} are of another kind than the definition", f"{s.kind}, not {defined}")
     _compare(what, kind, stated, seen, _counted(op, output, operand))
     if kind == "bound":
         extra = [k for k in stated if k not in found.defined[device, output, operand]]

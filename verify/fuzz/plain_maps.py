@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Final
 
 from models.bounds import range_of
-from models.expr import Binary, Const, Expr, postorder
+from models.expr import Binary, Const, Expr, postorder, substitute
 from models.indexing.collective import READER
-from models.indexing_map import IndexingMap
+from models.indexing_map import Constraint, IndexingMap, Variable, rng
 from models.interpreter.maps import relation
+from models.interval import Interval
 
 _NEUTRAL: Final = {"+": 0, "*": 1, "floordiv": 1, "ceildiv": 1, "mod": 1}
 """The right operand with which an operator has no use."""
@@ -51,6 +52,8 @@ def not_plain(m: IndexingMap, opcode: str) -> str:
         for c in m.constraints:
             if not range_of(c.expr, intervals).contains(c.interval):
                 return f"{c.expr} never comes to a bound of {c.interval}"
+    if opcode == "dynamic-update-slice" and m.runtime and not _is_of_nothing(m) and not _all_come_up(m):
+        return "indices that never come up"
     used = frozenset[str]().union(*(e.free for e in (*m.results, *positions)), *(c.expr.free for c in m.constraints))
     for k, r in enumerate(m.runtime):
         if f"rt{k}" not in used:
@@ -58,6 +61,20 @@ def not_plain(m: IndexingMap, opcode: str) -> str:
         if r.provider == READER and r.interval.count == 1 and not opcode.startswith("collective-permute"):
             return "there is one reader"
     return ""
+
+
+def _all_come_up(m: IndexingMap) -> bool:
+    """Every index of every dimension is that of some point, for some values of what is read at run time."""
+    moved = {f"rt{k}": rng(k) for k in range(len(m.runtime))}
+    constraints = tuple(Constraint(substitute(c.expr, moved), c.interval) for c in m.constraints)
+    read = tuple(Variable(r.interval) for r in m.runtime)
+    found = relation(IndexingMap(m.dims, (), read, constraints=constraints))
+    return all(len({d[i] for d, _ in found}) == v.interval.count for i, v in enumerate(m.dims))
+
+
+def _is_of_nothing(m: IndexingMap) -> bool:
+    """Between arrays of which one has no elements."""
+    return Interval.of_size(0) in (*(v.interval for v in m.dims), *(c.interval for c in m.constraints))
 
 
 def _is_below(m: IndexingMap, e: Expr, limit: int) -> bool:
