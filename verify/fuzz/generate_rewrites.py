@@ -233,11 +233,13 @@ def _with_expressions(rule: Rule, at: Values, random: Random) -> Instance | None
             count = max(count, 1)
         used, free = free[:count], free[count:]
         for v in used:
-            low = random.choice((0, 0, 0, 1, 2, -3))
+            low = random.choice((0, 0, 0, 1, 2, -3, 4, 7))
             box[v] = Interval(low, low + random.choice((1, 1, 2, 3, 4, 6, 9)))
         e: Expr = Var(used[0]) if used else Const(random.choice((0, 0, 1, 2, 3, 5)))
         if rule.sort(name) == "expression" and used:
             e = _linear(used, random, rule.name in PLAIN)
+            if rule.name in PLAIN and rule.name != "residue-narrows" and random.random() < 0.4:
+                e = e // random.choice((2, 3, 4))
         given[name] = e
     compared = [c for c in rule.conditions if c.op == "<=" and {c.lhs, c.rhs} <= {Var(n) for n in names}]
     if compared and random.random() < 0.5:
@@ -299,9 +301,39 @@ def rule_case(random: Random) -> str:
     left = map_over(found.box, (respelled(before, random),))
     divisor = found.given.get("c")
     negative = isinstance(divisor, Const) and divisor.value < 0
+    if random.random() < 0.08:
+        return text(f"keeps spoilt {rule.name}", map_over(found.box, (_spoilt(before, found.box, random),)))
     if not found.holds or (negative and rule.name in PLAIN):  # quotients by negative numbers are rewritten first
         return text(f"keeps {rule.name}", left)
-    return text(f"becomes {rule.name}", left, map_over(found.box, (after,)))
+    return text(f"becomes {rule.name}", widened(left, random), map_over(found.box, (after,)))
+
+
+def _spoilt(e: Expr, box: Box, random: Random) -> Expr:
+    """Another summand somewhere within."""
+    if not isinstance(e, Binary) or random.random() < 0.3:
+        return e + random.choice((Const(1), Const(-2), Var(random.choice(list(box)))))
+    if random.random() < 0.7 or isinstance(e.rhs, Const):
+        return Binary(e.op, _spoilt(e.lhs, box, random), e.rhs)
+    return Binary(e.op, e.lhs, _spoilt(e.rhs, box, random))
+
+
+def widened(m: IndexingMap, random: Random) -> IndexingMap:
+    """Now and then a wider interval of one variable, and a constraint that says the same as the narrower one."""
+    if random.random() < 0.7 or not (m.dims or m.ranges) or m.is_trivially_empty:
+        return m
+    letter = random.choice("ds") if m.dims and m.ranges else "d" if m.dims else "s"
+    variables = list(m.dims if letter == "d" else m.ranges)
+    k = random.randrange(len(variables))
+    i = variables[k].interval
+    wide = Interval(i.lower - random.choice((0, 2)), i.upper + random.choice((1, 3)))
+    variables[k] = replace(variables[k], interval=wide)
+    v, c, shift = Var(f"{letter}{k}"), random.choice((1, 1, 2, 3, -1, -2)), random.choice((0, 0, 1, -4))
+    low, high = sorted((c * i.lower + shift, c * i.upper + shift))
+    said = Constraint(respelled(_times(v, c) + shift, random), Interval(low, high))
+    constraints = list(m.constraints)
+    constraints.insert(random.randint(0, len(constraints)), said)
+    wider = replace(m, constraints=tuple(constraints))
+    return replace(wider, dims=tuple(variables)) if letter == "d" else replace(wider, ranges=tuple(variables))
 
 
 def _rest(box: Box, random: Random) -> Expr:
@@ -346,8 +378,11 @@ def _constraints(rule: ConstraintRule, random: Random) -> tuple[str, str] | None
     if not found.holds:
         return text(f"keeps {rule.name}", left), "keeps"
     if rule.never or not _meeting(found.box, before):
-        return text(f"empty {rule.name}", left), "empty"
-    return text(f"becomes {rule.name}", left, map_over(found.box, results, after)), "becomes"
+        return text(f"empty {rule.name}", widened(left, random)), "empty"
+    if random.random() < 0.08:
+        e, i = random.choice(before)
+        return text(f"keeps spoilt {rule.name}", map_over(found.box, results, [(_spoilt(e, found.box, random), i)])), ""
+    return text(f"becomes {rule.name}", widened(left, random), map_over(found.box, results, after)), "becomes"
 
 
 def spelling_case(random: Random) -> str:
@@ -359,10 +394,21 @@ def spelling_case(random: Random) -> str:
         inner = _linear(random.sample(names, random.randint(1, len(names))), random)
         op = random.choice(("floordiv", "mod", "ceildiv", "min", "max", "*"))
         other: Expr = Const(random.choice((2, 3, 4, 6, 7, -2, -3)))
-        if op in ("min", "max", "*") and random.random() < 0.6:
+        if random.random() < (0.6 if op in ("min", "max", "*") else 0.15):
             other = _linear(random.sample(names, 1), random)
         parts.append(_times(Binary(op, inner, other), random.choice(_COEFFICIENTS)))  # type: ignore[arg-type]
+        if random.random() < 0.3:
+            other = Const(random.choice((1, 2, 3, 4, 5, -1)))
+            parts.append(_times(Binary(op, inner, other), random.choice(_COEFFICIENTS)))  # type: ignore[arg-type]
+    if random.random() < 0.2:
+        parts.append(Binary("*", Var(names[0]), Var(random.choice(names))))
     e = _sum(parts, random)
+    if random.random() < 0.05:
+        nothing = _times(e, 0)
+        e = random.choice((nothing, nothing % 3, Binary("*", nothing, Var(names[0]))))
+    if random.random() < 0.03:
+        missed = Constraint(Const(5), Interval(0, 2))
+        return text("empty constant", IndexingMap((), (Const(3),), constraints=(missed,)))
     return text("becomes itself", map_over(box, (respelled(e, random),)), map_over(box, (respelled(e, random),)))
 
 
@@ -432,6 +478,119 @@ def implied_case(random: Random) -> str:
     return text("becomes implied", left, map_over(box, results, [base]))
 
 
+def crowded_case(random: Random) -> str:
+    """Twelve constraints, one of which the others imply."""
+    names = ["d0", "d1", "d2", "s0", "s1", "s2"]
+    random.shuffle(names)
+    box = {n: Interval(0, 1) for n in names}
+    pairs = [(x, y) for k, x in enumerate(names) for y in names[k + 1 :]]
+    chosen = [pairs[0], *random.sample(pairs[1:], 10)]
+    kept = [(Var(x) + Var(y), Interval(0, 1)) for x, y in chosen]
+    implied = (Var(names[0]) + Var(names[1]) + Var(names[2]), Interval(0, 2))
+    spelled = [(respelled(e, random), i) for e, i in (implied, *kept)]
+    left = map_over(box, [Var(names[0])], random.sample(spelled, len(spelled)))
+    return text("becomes crowded", left, map_over(box, [Var(names[0])], kept))
+
+
+def residue_case(random: Random) -> str:
+    """Remainders of one expression: one constraint is left, or none where they contradict each other."""
+    names = random.sample(["d0", "d1", "s0"], random.choice((1, 1, 1, 2)))
+    lows = {n: random.choice((0, 0, 1, -5)) for n in names}
+    box = {n: Interval(low, low + random.choice((6, 9, 12, 20))) for n, low in lows.items()}
+    if len(names) == 2:
+        box[names[1]] = Interval(0, 2)
+    e = _sum([Var(n) for n in names], random)
+    point = {n: random.randint(i.lower, i.upper) for n, i in box.items()}
+    at = sum(point.values())
+    moduli = random.choices((2, 3, 4, 5, 6, 8, 9, 10, 12), k=random.choice((1, 2, 2, 3)))
+    residues = [at % m for m in moduli]
+    if random.random() < 0.25:
+        residues[-1] = random.randrange(moduli[-1])
+    constraints = [(e % m, Interval(r, r)) for m, r in zip(moduli, residues, strict=True)]
+    if random.random() < 0.05:
+        constraints.append((Binary("mod", e, Const(0)), Interval(0, 0)))
+    results = [Var(names[0])]
+    left = map_over(box, results, [(respelled(x, random), i) for x, i in constraints])
+    if constraints[-1][0] is Binary("mod", e, Const(0)):
+        return text("keeps residues", left)
+    seen = _meeting(box, constraints)
+    if not seen:
+        return text("empty residues", widened(left, random))
+    whole = lcm(*moduli)
+    values = [sum(p) for p in seen]
+    if len(names) == 1:
+        box = {names[0]: Interval(min(values), max(values))}
+    one = (e % whole, Interval(values[0] % whole, values[0] % whole))
+    return text("becomes residues", widened(left, random), map_over(box, results, [one]))
+
+
+def gap_case(random: Random) -> str:
+    """A constraint that no point meets, though the interval lies between values that there are."""
+    names = random.sample(["d0", "d1", "s0"], 2)
+    box = {n: Interval(0, random.choice((2, 3, 5))) for n in names}
+    x, y = (Var(n) for n in names)
+    e = random.choice((
+        _times(x, random.choice((5, 7))) + _times(y % 3, random.choice((2, 3))),
+        _times(x % 4, 4) + _times(Binary("min", y, Const(2)), 3), _times(x, 6) + _times(y, 10) + _times(x // 2, 15),
+        Binary("*", x, y) + _times(x, 2),
+    ))  # fmt: skip
+    f = values_at((e,), list(box))
+    values = sorted({f(*p)[0] for p in points_of(box)})
+    gaps = [(a + 1, b - 1) for a, b in pairwise(values) if b - a > 1]
+    if not gaps:
+        return spelling_case(random)
+    return text("empty gap", map_over(box, [x + y], [(respelled(e, random), Interval(*random.choice(gaps)))]))
+
+
+def neighbours_case(random: Random) -> str:
+    """Two maps over the same variables: what is known of one does not hold in the other."""
+    box = {"d0": Interval(0, 5), "d1": Interval(0, 5)}
+    e = Var("d0") + _times(Var("d1"), random.choice((1, -1)))
+    low, high = (0, 10) if e.rhs == Var("d1") else (-5, 5)  # type: ignore[attr-defined]
+    inner = Interval(low + random.choice((1, 2)), high - random.choice((1, 2)))
+    outer = Interval(inner.lower - 1, inner.upper + random.choice((0, 1)))
+    bounded = [Binary("min", e, Const(inner.upper)), Binary("max", e, Const(inner.lower))]
+    results = [(e - inner.lower) // inner.count, *bounded]
+    return text("keeps neighbours", map_over(box, results, [(e, inner)]), map_over(box, results, [(e, outer)]))
+
+
+def known_case(random: Random) -> str:
+    """Sums and remainders that a constraint gives one value, in products and beside quotients."""
+    x, y, z = random.sample(["d0", "d1", "s0", "s1"], 3)
+    box = {n: Interval(0, random.choice((4, 5, 7))) for n in (x, y, z)}
+    outside, rest = random.choice((1, 1, 2, -1, 3)), _linear((z,), random)
+    if random.random() < 0.5:
+        e = _times(Var(x), random.choice((1, 2))) + _times(Var(y), random.choice((1, -1)))
+        f = values_at((e,), list(box))
+        k = random.choice(sorted({f(*p)[0] for p in points_of(box)})[1:-1])
+        pairs = [
+            (Binary("*", e + 1, rest), _times(rest, k + 1)), (_times(e, outside) + 3, Const(3 + outside * k)),
+            ((_times(e, 2) + _times(Var(z), 3)) // 3, (_times(Var(z), 3) + 2 * k) // 3),
+        ]  # fmt: skip
+    else:
+        by = random.choice((2, 3, 4))
+        k = random.randrange(by)
+        e = Var(x) % by
+        pairs = [
+            (_times(Var(x) // by, outside * by) + rest, _times(Var(x), outside) - outside * k + rest),
+            (_times(e, outside) + rest, rest + outside * k),
+        ]
+    chosen = random.choice(pairs)
+    facts = [(e, Interval(k, k))]
+    left = map_over(box, [respelled(chosen[0], random)], [(respelled(e, random), i) for e, i in facts])
+    return text("becomes known", left, map_over(box, [chosen[1]], facts))
+
+
+def deep_case(random: Random) -> str:
+    """A sum whose terms are rewritten one after the other, each by a rule within the one before."""
+    by = random.choice((2, 3))
+    primes = [p for p in range(5, 230) if all(p % k for k in range(2, 16))]
+    quotients = [Var("d0") // p for p in primes[: random.choice((30, len(primes)))]]
+    box = {"d0": Interval(0, 250)}
+    before = _sum([q % by for q in quotients], Random(0)) % by
+    return text("becomes deep", map_over(box, [before]), map_over(box, [_sum(list(quotients), Random(0)) % by]))
+
+
 def range_case(random: Random) -> str:
     """Sums whose range is known exactly, first those of one operator over expressions that share no variable, then
     multiples of a sum whose interval is known; and others, whose range is known to hold every value."""
@@ -450,8 +609,14 @@ def range_case(random: Random) -> str:
         atom = Binary(op, left, right)  # type: ignore[arg-type]
         exact.append(_times(atom, random.choice(_COEFFICIENTS)) + _linear(names[2:], random))
     facts: list[tuple[Expr, Interval]] = []
-    kind = random.choice(("sum", "sum", "atom", "none"))
-    if kind != "none":
+    kind = random.choice(("sum", "sum", "atom", "atoms", "none"))
+    if kind == "atoms":
+        for name, by in zip(names[:2], (random.choice((2, 3, 4)), random.choice((2, 3, 5))), strict=True):
+            e = Var(name) % by
+            facts.append((e, _within(e, {name: box[name]}, random)))
+        both = _sum([_times(e, random.choice(_COEFFICIENTS)) for e, _ in facts], random)
+        exact = [both + _linear(names[2:], random), both, _times(both, -1) + 3]
+    elif kind != "none":
         e = _linear(names[:2], random) if kind == "sum" else Var(names[0]) % random.choice((2, 3, 4, -3))
         f = values_at((e,), list(box))
         values = sorted({f(*p)[0] for p in points_of(box)})
@@ -464,10 +629,14 @@ def range_case(random: Random) -> str:
 
 
 def combine_case(random: Random) -> str:
-    """One operator over two intervals, without a map."""
-    x, y = (Interval(low, low + random.choice((-1, 0, 0, 1, 2, 3, 6))) for low in random.choices(range(-8, 9), k=2))
+    """One operator over pairs of intervals, without a map."""
     op = random.choice(("+", "*", "min", "max", "floordiv", "floordiv", "ceildiv", "ceildiv", "mod", "mod", "mod"))
-    return f"//combine {op}\n{x.lower} {x.upper} {y.lower} {y.upper}\n"
+    return f"//combine {op}\n" + "".join(_pair_of_intervals(random) for _ in range(40))
+
+
+def _pair_of_intervals(random: Random) -> str:
+    x, y = (Interval(low, low + random.choice((-1, 0, 0, 1, 2, 3, 6))) for low in random.choices(range(-8, 9), k=2))
+    return f"{x.lower} {x.upper} {y.lower} {y.upper}\n"
 
 
 def dressed_case(random: Random) -> str:
@@ -477,8 +646,15 @@ def dressed_case(random: Random) -> str:
     lows = {n: random.choice((0, 0, 1, -2)) for n in names}
     box = {n: Interval(low, low + random.choice((1, 2, 3, 4))) for n, low in lows.items()}
 
+    taken: set[str] = set()
+
     def shown() -> str:
-        return random.choice(("", "", "", random.choice("abxyz") + str(random.randrange(1000))))
+        words = ("runtime", "replica", "id", "variables", "domain", "KNOWN", "EMPTY", "rt9", "d7")
+        name = random.choice((*words[: 2 * random.randint(0, 4)], random.choice("abxyz") + str(random.randrange(1000))))
+        if random.random() < 0.6 or name in taken:
+            return ""
+        taken.add(name)
+        return name
 
     def expression(of: Sequence[str]) -> Expr:
         if not of:
@@ -516,7 +692,8 @@ def dressed_case(random: Random) -> str:
 
 _KINDS: Final = (
     rule_case, rule_case, rule_case, rule_case, constraint_case, constraint_case, spelling_case, knowledge_case,
-    knowledge_case, implied_case, range_case, combine_case, dressed_case, dressed_case,
+    implied_case, range_case, combine_case, dressed_case, dressed_case, residue_case, residue_case, gap_case,
+    neighbours_case, known_case,
 )  # fmt: skip
 
 
@@ -530,4 +707,6 @@ def rewrite_texts(draw: Any) -> str:
             constraints=tuple(Constraint(respelled(c.expr, random), c.interval) for c in reversed(m.constraints)),
         )  # fmt: skip
         return text("becomes itself", m, again)
+    if random.random() < 0.02:
+        return random.choice((deep_case, crowded_case))(random)
     return random.choice(_KINDS)(random)
