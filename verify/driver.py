@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 
 from models.errors import InputError
-from models.hlo.module import Module
+from models.hlo.module import Module, Operation
 from verify.claim import ClaimResult
 from verify.engine_run import batch_engine, warm_engine
 from verify.expectation import expects, met_error, sections, settle
@@ -17,7 +17,7 @@ from verify.items import ITEM_KINDS, InThisProcess, Item, internal_error, judge_
 from verify.obligation import Outcome
 from verify.options import Options
 from verify.proving import Progress, Prover
-from verify.results import FileResults, InputProblem, Report
+from verify.results import FileResults, InputProblem, OperationVerdicts, Report
 from verify.sources import BadInput, Source, find_sources
 from verify.suppressions import BadSuppression, suppressions
 
@@ -69,19 +69,27 @@ def check_text(name: str, kind: str, text: str, options: Options) -> FileResults
     return report.files[0]
 
 
-def check_hlo(text: str, options: Options, known: dict[str, Outcome] | None = None) -> Report:
-    """Check HLO text in this process. `known` keeps what was proved from call to call.
+def check_hlo(
+    text: str, options: Options, known: dict[str, Outcome] | None = None,
+    judged: dict[Operation, OperationVerdicts] | None = None,
+) -> Report:
+    """Check HLO text in this process. `known` keeps what was proved from call to call, `judged` the verdicts on
+    operations: between calls with the same options only.
 
     Raises InputError when the text is wrong.
     """
     from models.hlo.parser import parse_modules
 
     run = _Run(options)
+    if judged is not None:
+        run.instructions.judged = judged
     results = FileResults("", "hlo")
     run.modules(results, parse_modules(text))
     report = Report([results])
     run.prover.prove(warm_engine({} if known is None else known))
     run.prover.settle("not tried")
+    if judged is not None:
+        judged.update(run.instructions.fresh)
     return report
 
 
@@ -105,7 +113,7 @@ class _Run:
         self.kept = 0
         self._keys: dict[bytes, FileResults] = {}
         self.prover = Prover(self.options.selection)
-        self._instructions = InstructionClaims(self.prover, self.options, self.tell)
+        self.instructions = InstructionClaims(self.prover, self.options, self.tell)
 
     def file(self, name: str, kind: str, read: Callable[[], str]) -> FileResults:
         results = FileResults(name, kind)
@@ -193,4 +201,4 @@ class _Run:
         for module in modules:
             seen[module.name] += 1
             label = module.name if seen[module.name] == 1 else f"{module.name}@{seen[module.name]}"
-            results.modules.append(self._instructions.module(module, label))
+            results.modules.append(self.instructions.module(module, label))

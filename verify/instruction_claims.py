@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -30,7 +30,10 @@ class InstructionClaims:
 
     def __init__(self, prover: Prover, options: Options, progress: Progress | None = None) -> None:
         self._prover, self._options, self._progress = prover, options, progress
-        self._operations: dict[Operation, OperationVerdicts] = {}
+        self.judged: Mapping[Operation, OperationVerdicts] = {}
+        """Verdicts of earlier runs."""
+        self.fresh: dict[Operation, OperationVerdicts] = {}
+        """Those of this run, which are filled in when the prover settles."""
         self._composer: Composer | None = None
 
     def module(self, module: Module, label: str) -> ModuleResults:
@@ -58,11 +61,11 @@ class InstructionClaims:
         if operation.opcode in COMPOSED:
             return self._prover.add(lambda: self._owed_composed(computation, instruction), instruction.name)
         operation = _without_bodies(operation)
-        known = self._operations.get(operation)
+        known = self.fresh.get(operation) or self.judged.get(operation)
         if known is None:
             width = self._options.index_width
             known = self._prover.add(lambda: _owed(operation, width), f"{instruction.opcode} {instruction.name}")
-            self._operations[operation] = known
+            self.fresh[operation] = known
         return known
 
     def _owed_composed(self, computation: Computation, instruction: Instruction) -> Iterable[Owed]:

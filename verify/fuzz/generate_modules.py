@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from math import prod
 from typing import Any, Final
 
@@ -20,6 +21,12 @@ def _shape(dims: Sequence[int]) -> str:
     return f"f32[{','.join(map(str, dims))}]"
 
 
+@cache
+def _between(low: int, high: int) -> st.SearchStrategy[int]:
+    """Made once: to make a strategy costs more than to draw from it."""
+    return st.integers(low, high)
+
+
 class _Writer:
     """Instructions so far: names and sizes of the tensors that later ones may read."""
 
@@ -28,6 +35,13 @@ class _Writer:
         self.lines: list[str] = []
         self.tensors: list[tuple[str, list[int]]] = []
 
+    def between(self, low: int, high: int) -> int:
+        """A number of low to high."""
+        return int(self.draw(_between(low, high)))
+
+    def one_of(self, choices: Sequence[Any]) -> Any:
+        return choices[self.draw(_between(0, len(choices) - 1))]
+
     def add(self, dims: Sequence[int], text: str) -> None:
         name = f"v{len(self.lines)}"
         self.lines.append(f"  {name} = {_shape(dims)} {text}\n")
@@ -35,9 +49,7 @@ class _Writer:
 
     def pick(self) -> tuple[str, list[int]]:
         """Mostly one of the latest tensors."""
-        near = self.tensors[-3:]
-        found: tuple[str, list[int]] = self.draw(st.sampled_from(near if self.draw(st.integers(0,
-            3)) else self.tensors))
+        found: tuple[str, list[int]] = self.one_of([*self.tensors[-3:] * 3, *self.tensors])
         return found
 
 
@@ -47,12 +59,12 @@ def _reshape(w: _Writer) -> None:
     order = w.draw(st.permutations(factors))
     result: list[int] = []
     for f in order:
-        if result and w.draw(st.booleans()):
+        if result and w.between(0, 1):
             result[-1] *= f
         else:
             result.append(f)
-    if w.draw(st.integers(0, 3)) == 0:
-        result.insert(w.draw(st.integers(0, len(result))), 1)
+    if w.between(0, 3) == 0:
+        result.insert(w.between(0, len(result)), 1)
     w.add(result, f"reshape({name})")
 
 
@@ -76,9 +88,9 @@ def _slice(w: _Writer) -> None:
     name, dims = w.pick()
     bounds, result = [], []
     for n in dims:
-        start = w.draw(st.integers(0, max(0, n - 1)))
-        limit = w.draw(st.integers(min(n, start + 1), n))
-        stride = w.draw(st.sampled_from((1, 1, 2, 3)))
+        start = w.between(0, max(0, n - 1))
+        limit = w.between(min(n, start + 1), n)
+        stride = w.one_of((1, 1, 2, 3))
         bounds.append(f"[{start}:{limit}:{stride}]")
         result.append(-(-(limit - start) // stride))
     w.add(result, f"slice({name}), slice={{{','.join(bounds)}}}")
@@ -90,10 +102,10 @@ def _pad(w: _Writer) -> None:
         return
     padding, result = [], []
     for n in dims:
-        interior = w.draw(st.sampled_from((0, 0, 1)))
+        interior = w.one_of((0, 0, 1))
         full = n + max(0, n - 1) * interior
-        low = w.draw(st.integers(-min(1, full), 2))
-        high = w.draw(st.integers(-min(1, full + low), 2))
+        low = w.between(-min(1, full), 2)
+        high = w.between(-min(1, full + low), 2)
         padding.append(f"{low}_{high}_{interior}")
         result.append(full + low + high)
     if prod(result) <= LARGEST:
@@ -102,13 +114,13 @@ def _pad(w: _Writer) -> None:
 
 def _reverse(w: _Writer) -> None:
     name, dims = w.pick()
-    chosen = [k for k in range(len(dims)) if w.draw(st.booleans())]
+    chosen = [k for k in range(len(dims)) if w.between(0, 1)]
     w.add(dims, f"reverse({name}), dimensions={{{','.join(map(str, chosen))}}}")
 
 
 def _broadcast(w: _Writer) -> None:
     name, dims = w.pick()
-    at, size = w.draw(st.integers(0, len(dims))), w.draw(st.integers(1, 3))
+    at, size = w.between(0, len(dims)), w.between(1, 3)
     result = [*dims[:at], size, *dims[at:]]
     kept = [k for k in range(len(result)) if k != at]
     if prod(result) <= LARGEST:
@@ -119,13 +131,13 @@ def _concatenate(w: _Writer) -> None:
     name, dims = w.pick()
     if not dims:
         return
-    axis = w.draw(st.integers(0, len(dims) - 1))
+    axis = w.between(0, len(dims) - 1)
     fitting = [
         (other, sizes) for other, sizes in w.tensors
         if len(sizes) == len(dims) and all(a == b for k, (a, b) in enumerate(zip(dims, sizes,
             strict=True)) if k != axis)
     ]  # fmt: skip
-    other, sizes = w.draw(st.sampled_from(fitting))
+    other, sizes = w.one_of(fitting)
     result = [*dims[:axis], dims[axis] + sizes[axis], *dims[axis + 1 :]]
     if prod(result) <= LARGEST:
         w.add(result, f"concatenate({name}, {other}), dimensions={{{axis}}}")
@@ -133,7 +145,7 @@ def _concatenate(w: _Writer) -> None:
 
 def _add(w: _Writer) -> None:
     name, dims = w.pick()
-    other, _ = w.draw(st.sampled_from([t for t in w.tensors if t[1] == dims]))
+    other, _ = w.one_of([t for t in w.tensors if t[1] == dims])
     w.add(dims, f"add({name}, {other})")
 
 
@@ -141,7 +153,7 @@ def _reduce(w: _Writer) -> None:
     name, dims = w.pick()
     if not dims:
         return
-    axis = w.draw(st.integers(0, len(dims) - 1))
+    axis = w.between(0, len(dims) - 1)
     w.add([n for k, n in enumerate(dims) if k != axis], f"reduce({name}, z), dimensions={{{axis}}}, to_apply=add")
 
 
@@ -149,8 +161,8 @@ def _dynamic_slice(w: _Writer) -> None:
     name, dims = w.pick()
     if not dims:
         return
-    window = [w.draw(st.integers(1, n)) if n else 0 for n in dims]
-    starts = ", ".join(w.draw(st.sampled_from(("i", "j"))) for _ in dims)
+    window = [w.between(1, n) if n else 0 for n in dims]
+    starts = ", ".join(w.one_of(("i", "j")) for _ in dims)
     w.add(window, f"dynamic-slice({name}, {starts}), dynamic_slice_sizes={{{','.join(map(str, window))}}}")
 
 

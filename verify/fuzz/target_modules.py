@@ -20,12 +20,10 @@ from models.interpreter.run import Machine
 from models.interpreter.value import Array, indices
 from verify.fuzz.generate_modules import movement_modules
 from verify.fuzz.target import Failure, Target
-from verify.obligation import Outcome
 
 BITS: Final = 20
 _REMEMBERED: Final = 20_000
-_KNOWN: Final[dict[str, Outcome]] = {}
-"""Obligations that were proved for modules before, by their normal form: most come again."""
+"""Obligations, or operations, that were judged for modules before: most come again."""
 
 Index = tuple[int, ...]
 Reads = Counter[tuple[Index, Index]]
@@ -97,10 +95,11 @@ def _claims(text: str) -> None:
     """Every claim that is owed is proved, or unknown with a reason."""
     from verify.driver import check_hlo
     from verify.options import Options
+    from verify.remembered import remembered
 
-    if len(_KNOWN) > _REMEMBERED:
-        _KNOWN.clear()
-    for record in check_hlo(text, Options(jobs=1), _KNOWN).records():
+    before = remembered()
+    before.make_room(_REMEMBERED)
+    for record in check_hlo(text, Options(jobs=1), before.outcomes, before.operations).records():
         if record.verdict == "unknown" and record.reason:
             continue
         if record.verdict != "proved":
