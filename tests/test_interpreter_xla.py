@@ -25,9 +25,10 @@ EXPLAINED = {
 """Cases on extreme numbers where the two differ, and why."""
 
 ROUNDING = {
-    "transformer_encoder_grad": "sums of magnitude 1e6, in another order: 2e-5 of the value and not of the largest",
+    "transformer_encoder_grad": "sums of magnitude 1e6, in another order. The gradient of the key's bias is zero in exact "
+                                "arithmetic (it moves all scores alike): what either computes is what does not cancel",
 }
-"""Programs of the corpus compared with a looser tolerance."""
+"""Programs of the corpus compared with a looser tolerance, and relative to the largest number of all results."""
 
 
 def one_per_opcode(cases: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -75,4 +76,5 @@ def programs() -> list[str]:
 def test_real_programs_agree(xla: Xla, name: str) -> None:
     text = (CORPUS / name / "before.hlo").read_text()
     tolerance = 1e-3 if name in ROUNDING else 2e-5
-    assert disagreement(text, parse_module(text), xla, tolerance=tolerance) is None
+    noise = 1e-6 if name in ROUNDING else 0.0
+    assert disagreement(text, parse_module(text), xla, tolerance=tolerance, noise=noise) is None

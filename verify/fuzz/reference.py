@@ -95,19 +95,22 @@ def corner_value(shape: Shape, random: Random) -> Value:
 
 
 def disagreement(
-    text: str, module: Module, xla: Xla, seed: int = 0, tolerance: float = 2e-5, corners: bool = False
+    text: str, module: Module, xla: Xla, seed: int = 0, tolerance: float = 2e-5, corners: bool = False,
+    noise: float = 0.0,
 ) -> str | None:
     """Where the interpreter and the real compiler differ on random inputs, in words; None when they agree."""
-    return compare(text, module, xla, seed, tolerance, corners)[0]
+    return compare(text, module, xla, seed, tolerance, corners, noise)[0]
 
 
 def compare(
-    text: str, module: Module, xla: Xla, seed: int = 0, tolerance: float = 2e-5, corners: bool = False
+    text: str, module: Module, xla: Xla, seed: int = 0, tolerance: float = 2e-5, corners: bool = False,
+    noise: float = 0.0,
 ) -> tuple[str | None, str]:
     """Where the interpreter and the real compiler differ on random inputs, and the text of the optimised module.
 
     Floating-point results agree within the tolerance, relative to the largest magnitude of the array, or to one unit in
-    the last place of narrow types.
+    the last place of narrow types. Where `noise` is given, they may differ by so much of the largest magnitude of all
+    results: large summands may cancel in one of them.
     """
     machine = Machine(module, Real(), Devices(), seed)
     inputs = machine.random_inputs()
@@ -123,8 +126,9 @@ def compare(
     theirs = answer["outputs"]
     if len(own) != len(theirs):
         return f"{len(own)} results against {len(theirs)}", optimized
+    floor = noise * max((abs(v) for a in own for v in a.data if isinstance(v, float) and math.isfinite(v)), default=0.0)
     for k, (a, b) in enumerate(zip(own, theirs, strict=True)):
-        found = _first_difference(a, b["data"], tolerance, corners)
+        found = _first_difference(a, b["data"], tolerance, corners, floor)
         if found:
             return f"result {k} ({a.element_type}{list(a.sizes)}): {found}", optimized
     return None, optimized
@@ -133,12 +137,12 @@ def compare(
 _ULP = {"f16": 1e-3, "bf16": 8e-3, "f8e5m2": 0.26, "f8e4m3fn": 0.13, "f8e4m3": 0.13, "f4e2m1fn": 0.51}
 
 
-def _first_difference(a: Array, theirs: list[Any], tolerance: float, each: bool) -> str | None:
+def _first_difference(a: Array, theirs: list[Any], tolerance: float, each: bool, floor: float) -> str | None:
     if len(a.data) != len(theirs):
         return f"{len(a.data)} elements against {len(theirs)}"
     finite = [abs(v) for v in a.data if isinstance(v, (float, complex)) and math.isfinite(abs(v))]
     relative = max(tolerance, _ULP.get(a.element_type, 0))
-    allowed = relative * max([1.0, *finite])
+    allowed = max(floor, relative * max([1.0, *finite]))
     wrong = []
     for n, (x, given) in enumerate(zip(a.data, theirs, strict=True)):
         y = complex(*given) if isinstance(given, list) else given
