@@ -21,6 +21,7 @@ from models.indexing_map import IndexingMap
 from models.interval import Interval
 from models.map_text import parse_map
 from verify.analysis.coalescing import strides
+from verify.analysis.launch import Launch
 from verify.analysis.printing import as_json, as_lines
 from verify.analysis.report import analyze
 from verify.analysis.utilization import enumerated, utilization
@@ -242,6 +243,59 @@ def test_analysis_of_a_fusion() -> None:
         and [(d["offset"], d["size"], d["stride"]) for d in tile["dimensions"]] == [("b0 * 64", 32, 2)]
     )
     assert any("50.0%" in line for line in as_lines(found))
+
+
+READ_TWICE = """HloModule m
+sum {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT s = f32[] add(x, y)
+}
+f {
+  p = f32[10,4] parameter(0)
+  z = f32[] constant(0)
+  upper = f32[5,4] slice(p), slice={[0:5], [0:4]}
+  lower = f32[5,4] slice(p), slice={[5:10], [0:4]}
+  u = f32[4] reduce(upper, z), dimensions={0}, to_apply=sum
+  l = f32[4] reduce(lower, z), dimensions={0}, to_apply=sum
+  ul = f32[4] add(u, l)
+  b = f32[10,4] broadcast(ul), dimensions={1}
+  r = f32[4,10] transpose(p), dimensions={1,0}
+  t = f32[10,4] transpose(r), dimensions={1,0}
+  pb = f32[10,4] add(p, b)
+  ROOT a = f32[10,4] add(pb, t)
+}
+ENTRY e {
+  p = f32[10,4] parameter(0)
+  ROOT fusion = f32[10,4] fusion(p), kind=kLoop, calls=f
+}"""
+
+
+def test_maps_that_others_contain_are_told(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    """The element itself is read in one half of the sum or in the other, so reading it costs nothing."""
+    from verify.commands.analyze import command
+
+    path = tmp_path / "m.hlo"
+    path.write_text(READ_TWICE)
+    lines = CliRunner().invoke(command, [str(path)]).output.splitlines()
+    (k,) = (n for n, line in enumerate(lines) if "-> (d0, d1)" in line)
+    others = " and ".join(line[8:9] for line in lines if "[s0]" in line)
+    assert lines[k + 1] == f"      all of it is read through maps {others.replace(' and', ',')} together too (proved)"
+    data = json.loads(CliRunner().invoke(command, [str(path), "--format", "json"]).output)
+    (operand,) = data["instructions"][0]["operands"]
+    assert [m["contained_in"] for m in operand["maps"]].count([]) == 2
+    (contained,) = (m for m in operand["maps"] if m["contained_in"])
+    assert "[s0]" not in contained["map"] and contained["contained_engines"] and len(contained["contained_in"]) == 2
+    assert (operand["elements_read"], operand["pairs"], operand["reads"]) == (40, 400, 440)
+
+
+def test_sizes_that_are_bounds_or_missing_give_no_exact_numbers() -> None:
+    text = "HloModule m\nENTRY e {{\n  p = f32[{0},3] parameter(0)\n  ROOT n = f32[{0},3] negate(p)\n}}\n"
+    (found,) = analyze(parse_module(text.format("<=5")), "n", launch=Launch(32))
+    assert [(o.utilization.elements, o.utilization.exact) for o in found.operands] == [(15, False)]
+    (found,) = analyze(parse_module(text.format("?")), "n", (2, 2), Launch(32))
+    assert "unbounded" in found.reason or all("unbounded" in o.utilization.reason for o in found.operands)
+    assert list(as_lines(found)) and as_json(found)
 
 
 def test_the_command(tmp_path) -> None:  # type: ignore[no-untyped-def]

@@ -275,6 +275,7 @@ WRONG = [
     ("128", "BLOCKS,THREADS"), ("1,2,3,4", "BLOCKS,THREADS"), ("8,x", "positive number"), ("8,0", "positive number"),
     ("blocks=8", "number of threads"), ("threads=8,threads=9", "twice"), ("thread=8", "expected blocks="),
     ("threads=8,4", "expected blocks="), ("8,-1", "positive number"),
+    ("8,32,4096", "at a time"), ("8,x8", "positive number"),
 ]  # fmt: skip
 
 

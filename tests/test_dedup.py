@@ -65,6 +65,20 @@ APART = [
 ]
 
 
+NOTHING = (
+    "(d0, d1) -> (d0, d1), domain: d0 in [0, -1], d1 in [0, 15]",
+    "(d0, d1) -> (d1, d0)" + BOX + ", d0 mod 2 in [0, 0], (d0 + 1) mod 2 in [0, 0]",
+    "(d0, d1)[s0] -> (d1, s0)" + BOX + ", s0 in [0, 9999], d0 * 10000 + s0 in [-9, -1]",
+)
+
+
+def test_all_empty_maps_are_one() -> None:
+    assert _run(*NOTHING).kept == (0,)
+    found = _run(*NOTHING, SAME[0][0], *SAME[0])
+    assert found.kept == (3,) and [n for n, _ in found.empty] == [0, 1, 2]
+    assert len([p for _, p in found.empty if p is not None]) == 2
+
+
 @pytest.mark.parametrize("texts", SAME)
 def test_equal_relations_are_one(texts: tuple[str, str]) -> None:
     found = _run(*texts)
@@ -82,7 +96,7 @@ def test_containment_in_one_and_in_the_others_together() -> None:
         "(d0) -> (d0), domain: d0 in [0, 9]", "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 4]",
         "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [5, 9]", "(d0) -> (3), domain: d0 in [0, 9]",
     )  # fmt: skip
-    assert [(c.map, c.within) for c in found.contained] == [(0, (1, 2, 3)), (3, (1,))]
+    assert [(c.map, c.within) for c in found.contained] == [(0, (1, 2)), (3, (1,))]
 
 
 def reading(results: str, index: str, domain: str = "s0 in [0, 2]", provider: str = "a", held: str = "[0, 5]") -> str:

@@ -9,18 +9,19 @@ Also told: a kept map whose pairs all occur in another, or in the others togethe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
 from models.indexing_map import IndexingMap
 from models.interval import Interval
+from models.witness import find_point
 from verify.budget import DEFAULT, Budget
 from verify.claims.relation import Direction
 from verify.claims.statement import Part, Point
 from verify.compared_maps import STEPS, ComparedMaps
 from verify.evaluate import TooManySteps, holds
-from verify.formula import Not, conj
+from verify.formula import FALSE, Not, conj, within
 from verify.obligation import Obligation
 from verify.portfolio import prove
 from verify.shared_readings import shared
@@ -30,6 +31,10 @@ MOST_COMPARED: Final = 64
 """So many maps that no point of a few tells apart are compared each with each, and looked at for containment."""
 _LOOKED_AT: Final = 200
 """Points tried to tell some of a group of maps from the others."""
+_FEW: Final = 10
+"""Of so many maps that contain another together, those that are not needed are left out."""
+_BOXES: Final = 60
+"""Parts of a domain that are searched for a point before an engine is asked whether it is empty."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +78,16 @@ class Deduplicated:
     contained: tuple[Contained, ...] = ()
     undecided: tuple[tuple[int, int, str], ...] = ()
     """Pairs of kept maps that were neither shown equal nor told apart, with the reason."""
+    empty: tuple[tuple[int, Part | None], ...] = ()
+    """Maps without points, dropped where others are kept, with what shows it; None where an interval is empty."""
 
     def kept_maps(self) -> tuple[IndexingMap, ...]:
         return tuple(self.maps[n] for n in self.kept)
 
     def parts(self) -> tuple[Part, ...]:
         """What the claim owes: every inclusion of a dropped map and back, and every witness."""
-        return (*(p for s in self.same for p in s.parts), *(a.part for a in self.apart))
+        nothing = [part for _, part in self.empty if part is not None]
+        return (*nothing, *(p for s in self.same for p in s.parts), *(a.part for a in self.apart))
 
 
 def deduplicate(
@@ -90,12 +98,26 @@ def deduplicate(
 ) -> Deduplicated:
     """The different maps of a set; with `containment` also which of them lie in others. All maps have the same dims and
     numbers of results."""
-    numbers = [n for n, m in enumerate(maps) if not m.is_trivially_empty]
+    empty = {n: part for n, m in enumerate(maps) for found, part in [_emptiness(m, budget)] if found}
+    numbers = [n for n in range(len(maps)) if n not in empty]
     if not numbers:
         # All empty maps are one.
         same = tuple(Same(n, 0, ()) for n in range(1, len(maps)))
-        return Deduplicated(tuple(maps), (0,) if maps else (), same)
-    return _Comparison(maps, numbers, direction, budget).done(containment)
+        return Deduplicated(tuple(maps), (0,) if maps else (), same, empty=tuple(empty.items()))
+    return replace(_Comparison(maps, numbers, direction, budget).done(containment), empty=tuple(empty.items()))
+
+
+def _emptiness(m: IndexingMap, budget: Budget) -> tuple[bool, Part | None]:
+    """Whether a map is shown to have no points, and what shows it where that is not plain."""
+    if m.is_trivially_empty:
+        return True, None
+    constraints = [(c.expr, c.interval) for c in m.constraints]
+    if not constraints or isinstance(find_point(dict(m.intervals()), constraints, _BOXES), dict):
+        return False, None
+    hypotheses = conj(*(within(e, interval) for e, interval in constraints))
+    obligation = Obligation(tuple(m.intervals()), FALSE, hypotheses, "the map has no points")
+    part = Part(obligation, lambda point: f"the map has a point at {point}")
+    return prove(obligation, budget).verdict == "proved", part
 
 
 class _Comparison:
@@ -245,12 +267,21 @@ class _Comparison:
             others = [k for k in kept if k != n and k not in self._view.shifting]
             if n in self._view.shifting or not others or self._view.escape(n, others) is not None:
                 continue
-            for within in (*((k,) for k in others), *([tuple(others)] if len(others) > 1 else [])):
-                engines = self._holds_inside(n, within)
+            for around in (*((k,) for k in others), *([tuple(others)] if len(others) > 1 else [])):
+                engines = self._holds_inside(n, around)
                 if engines:
-                    found.append(Contained(n, within, engines))
+                    found.append(self._fewest(n, around, engines))
                     break
         return tuple(found)
+
+    def _fewest(self, n: int, around: tuple[int, ...], engines: tuple[str, ...]) -> Contained:
+        """Without those of the other maps that are not needed."""
+        for k in around if len(around) <= _FEW else ():
+            rest = tuple(x for x in around if x != k)
+            without = self._holds_inside(n, rest) if rest else ()
+            if without:
+                around, engines = rest, without
+        return Contained(n, around, engines)
 
     def _holds_inside(self, n: int, others: Sequence[int]) -> tuple[str, ...]:
         """The engines that prove that all pairs of map n occur in the others; none where it is not so, or not known."""

@@ -25,6 +25,8 @@ WARP: Final = 32
 """Threads that read together."""
 SECTOR: Final = 32
 """Bytes that memory moves at once."""
+MOST_TOGETHER: Final = 4096
+"""Elements that a warp makes at a time, at most."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,10 @@ class Launch:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"a launch needs at least one of {name}, not {value}")
+        if self.warp * self.vector > MOST_TOGETHER:
+            raise ValueError(
+                f"{self.warp} threads with vectors of {self.vector} elements make more than {MOST_TOGETHER} at a time"
+            )
 
     def blocks_for(self, elements: int) -> int:
         """The number of blocks for an output of so many elements."""

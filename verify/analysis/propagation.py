@@ -25,9 +25,11 @@ from models.simplify import simplify_expr
 from verify.analysis.neighbours import stays
 from verify.analysis.progressions import Progression, divided, folded, remainders, summed, times
 from verify.budget import DEFAULT, Budget
+from verify.claims.witness import Condition, solve, unmentioned
 from verify.formula import Exists, Formula, Not, conj, eq, le, within
 from verify.obligation import Obligation
 from verify.portfolio import prove
+from verify.substitution import replace_variables
 
 _PLACES: Final = 12
 _INSIDE: Final = 200
@@ -279,13 +281,30 @@ class _Inside:
         """Every combination of values of the progressions is read by every whole tile, and there is one: proved."""
         if self.unsteady or not self.some_whole:
             return False
-        goals = [eq(placed, x.offset + Var(f"k{n}") * x.stride) for n, (placed, x) in enumerate(parts)]
-        goal = Exists(tuple(self.inner.items()), conj(*goals, self._hypothesis()))
+        gaps = [placed - (x.offset + Var(f"k{n}") * x.stride) for n, (placed, x) in enumerate(parts)]
+        goal = self._some_place([Condition(gap, Interval.point(0)) for gap in gaps])
         steps = [(f"k{n}", Interval.of_size(x.size)) for n, (_, x) in enumerate(parts)]
         obligation = Obligation(
             (*self.outer.items(), *steps), goal, self._whole_tile(), "all of the operand tile is read"
         )  # fmt: skip
         return prove(obligation, self.budget).verdict == "proved"
+
+    def _some_place(self, wanted: Sequence[Condition]) -> Formula:
+        """Some place inside the tile lies in the map's domain and meets the conditions.
+
+        Places are replaced by what they must be where that can be read off; the others are quantified.
+        """
+        dims = [Condition(self.split[f"d{i}"], v.interval) for i, v in enumerate(self.m.dims)]
+        own = [Condition(substitute(c.expr, self.split), c.interval) for c in self.m.constraints]
+        conditions = [*wanted, *dims, *own]
+        known = solve(self.inner, conditions)
+        free = unmentioned(self.inner, conditions)  # any value of these will do, and there is one
+        body = conj(
+            *(within(c.expr, c.interval) for c in conditions), *(within(Var(n), self.inner[n]) for n in known)
+        )  # fmt: skip
+        rest = tuple((n, i) for n, i in self.inner.items() if n not in known and n not in free)
+        body = replace_variables(body, known)
+        return Exists(rest, body) if rest else body
 
     def _is_smallest(self, placed: Expr, found: Progression) -> bool:
         """Some tile reads the first and the last value: proved by two of its places."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from models.errors import NotModelled
 from models.hlo.module import Computation, Instruction, Module
@@ -110,9 +110,9 @@ def analyze(
             if tile is not None and len(tile) != shape.rank:
                 unfit.append((output, shape.rank))
             fitting = tuple(tile) if tile is not None and len(tile) == shape.rank else None
-            if launch is not None:
-                launches.append(_launch(launch, output, shape))
             try:
+                if launch is not None:
+                    launches.append(_launch(launch, output, shape))
                 sets = instruction_maps(composer, computation, found, "output-to-input", output)
             except NotModelled as error:
                 reason = str(error)
@@ -157,11 +157,15 @@ def _operand(
     if not isinstance(operand, ArrayShape):
         return []
     different = deduplicate(s.maps, containment=True)
-    kept = [n for n in different.kept if not s.maps[n].is_trivially_empty]
+    empty = {n for n, _ in different.empty}
+    kept = [n for n in different.kept if n not in empty]
     number = {n: k for k, n in enumerate(kept)}
     contained = {c.map: c for c in different.contained}
     maps = tuple(_map(s.maps[n], shape, operand, asked, contained.get(n), number) for n in kept)
-    used = utilization(OperandMaps(s.operand, s.kind, different.kept_maps(), s.position, s.unknown), operand)
+    filled = tuple(s.maps[n] for n in kept)
+    used = utilization(OperandMaps(s.operand, s.kind, filled, s.position, s.unknown), operand)
+    if shape.is_dynamic or operand.is_dynamic:
+        used = replace(used, exact=False)  # The sizes are bounds.
     undecided = tuple(dict.fromkeys(why for _, _, why in different.undecided))
     return [
         OperandAnalysis(output, s.operand, s.position, name, s.kind, used, maps, len(different.same), undecided)

@@ -69,6 +69,10 @@ class Utilization:
 
 def utilization(maps: OperandMaps, operand: ArrayShape) -> Utilization:
     """Counts what one output reads of one operand, over the union of the maps."""
+    if any(n < 0 for n in operand.dimensions):
+        return Utilization(
+            0, None, None, None, False, "", "an array with unbounded dimensions has no number of elements"
+        )
     total = operand.elements
     if maps.unknown:
         return Utilization(total, None, None, None, False, "", maps.unknown)

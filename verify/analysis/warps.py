@@ -181,22 +181,35 @@ class _Search:
         if self.m.runtime or not self.others:
             return None
         warps, *rest = self.others
-        points = [[_pick(i, k, Random(k)) for i in rest] for k in range(3)]
-        first = [self.requests.at([warps.lower, *p]) for p in points]
+        random = Random(0)
+        points = [[_pick(i, k, random) for i in rest] for k in range(3)]
+        starts = [warps.lower, *(random.randint(warps.lower, warps.upper) for _ in range(2))]
+        first = [(w, p, self.requests.at([w, *p])) for w in starts for p in points]
         a_warp = max(1, self.total // warps.count)
+        tried = 0
         for n in range(1, min(warps.count, _LONGEST, MOST_POINTS // a_warp + 1)):
-            moves = {
-                later[place] - sector
-                for p, before in zip(points, first, strict=True)
-                for later in (self.requests.at([warps.lower + n, *p]),)
-                for place, sector in before.items()
-                if place in later
-            }
-            if len(moves) == 1:
-                outcome = prove(self._repeats(n, moves.pop()), _BUDGET)
-                if outcome.verdict == "proved":
-                    return n, outcome.engines
+            move = self._move(n, first, warps.upper)
+            if move is None:
+                continue
+            outcome = prove(self._repeats(n, move), _BUDGET)
+            if outcome.verdict == "proved":
+                return n, outcome.engines
+            tried += 1
+            if tried == _TRIED:
+                break
         return None
+
+    def _move(self, n: int, first: Sequence[tuple[int, list[int], dict[int, int]]], last: int) -> int | None:
+        """How many sectors further on the warps n later read, if that is the same wherever it is looked at."""
+        move: int | None = None
+        for warp, point, before in first:
+            later = self.requests.at([warp + n, *point]) if warp + n <= last else {}
+            for place, sector in later.items():
+                here = before.get(place)
+                if here is None or move not in (None, sector - here):
+                    return None
+                move = sector - here
+        return move
 
     def _repeats(self, n: int, move: int) -> Obligation:
         """What the warp n later reads, this one reads `move` sectors before."""

@@ -10,8 +10,10 @@ import click
 if TYPE_CHECKING:
     from verify.analysis.launch import Launch
 
+_DIGITS = 20
 
-@click.command("analyze", epilog="Example:  hloproof analyze specs/examples/attention.hlo --tile 32,128")
+
+@click.command("analyze", epilog="Example:  hloproof analyze specs/examples/attention.hlo --tile 1,2,1,8 --launch 2,32")
 @click.argument("module")
 @click.option("--instruction", default="", metavar="NAME", help="Default: every fusion of the module.")
 @click.option("--tile", default="", metavar="SIZES", help="Sizes of an output tile, such as 32,128.")
@@ -65,8 +67,9 @@ def command(
 def _sizes(tile: str) -> tuple[int, ...] | None:
     if not tile:
         return None
-    words = tile.split(",")
-    if not all(w.strip().isdecimal() and int(w) > 0 for w in words):
+    words = [w.strip() for w in tile.split(",")]
+    # Longer numbers than any size has are not read at all.
+    if not all(w.isdecimal() and len(w) < _DIGITS and int(w) > 0 for w in words):
         raise click.BadParameter(f"{tile!r} is no list of positive sizes such as 32,128", param_hint="--tile")
     return tuple(int(w) for w in words)
 
