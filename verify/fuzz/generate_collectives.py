@@ -100,7 +100,7 @@ def collective_of_several(draw: Draw) -> str:
 def permute(draw: Draw) -> str:
     """Pairs of replicas, or of partitions where there is a channel; some are no target, some no source."""
     replicas, partitions = draw(st.sampled_from(((1, 1), (2, 1), (3, 1), (1, 2), (1, 3), (2, 2))))
-    header = f", replica_count={replicas}, num_partitions={partitions}"
+    header = draw(st.sampled_from((f", replica_count={replicas}, num_partitions={partitions}", "")))
     across = draw(st.booleans())
     named = partitions if across else replicas
     targets = draw(st.permutations(range(named)))[: draw(st.integers(0, named))]

@@ -28,6 +28,7 @@ from verify.fuzz.generate_control import OPCODES as CONTROL
 from verify.fuzz.generate_runs import REFUSED, RUN_ONLY
 from verify.fuzz.oracle_bitcast import examine_bitcast
 from verify.fuzz.oracle_control import examine_control
+from verify.fuzz.oracle_definitions import examine_definitions
 from verify.fuzz.oracle_form import examine_form
 from verify.fuzz.oracle_indices import examine_indices
 from verify.fuzz.oracle_shapes import examine_shapes
@@ -71,6 +72,7 @@ def examine(text: str, seed: int | None = None) -> tuple[str, ...]:
         covered.append(_against_definition(found, device, output, operand, seen, found.groups[device]))
     for device in range(found.across.count):
         covered += _against_maps(found, device)
+    examine_definitions(tagged, found)
     examine_indices(tagged, found)
     examine_deformed_runs(tagged)
     examine_values(tagged, [random_indices(tagged.op, random) for _ in range(found.across.count)])

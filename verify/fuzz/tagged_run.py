@@ -10,7 +10,7 @@ from random import Random
 from typing import Final
 
 from models.errors import NotModelled
-from models.hlo.attributes import ReplicaGroups
+from models.hlo.attributes import DevicePairs, ReplicaGroups
 from models.hlo.module import Module, Operation
 from models.hlo.shape import ArrayShape, Shape, leaves
 from models.interpreter.collective import Devices
@@ -77,9 +77,13 @@ def arrays_of(value: Value) -> list[Array]:
 
 
 def devices_of(module: Module) -> Devices:
-    """As the header says; where it does not, and there are no groups, as many as the shapes of the root ask for."""
+    """As the header says; where it does not, as many as the root's pairs name, or its shapes ask for without groups."""
     replicas, partitions = device_counts(module)
     root = module.entry.root
+    pairs = root.attributes.get("source_target_pairs")
+    if isinstance(pairs, DevicePairs) and replicas * partitions == 1:
+        named = max((max(p) for p in pairs.pairs), default=0) + 1
+        return Devices(1, named) if "channel_id" in root.attributes else Devices(named)
     if replicas * partitions > 1 or root.opcode not in ("all-gather", "all-gather-start", "reduce-scatter"):
         return Devices(replicas, partitions)
     groups = root.attributes.get("replica_groups")
