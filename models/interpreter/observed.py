@@ -213,7 +213,8 @@ class _Reads(_Traced):
         guided = (*given[:first], *told, *given[last:])
         (result,) = super()._instruction(i, computation, [guided], devices)
         starts = [x for x in given[first:last] if isinstance(x, Array)]
-        return [_joined(result, reads_of_starts(i, starts))]
+        update = computation.by_name[i.operands[-1]].shape if i.opcode == "scatter" else None
+        return [_joined(result, reads_of_starts(i, starts, update))]
 
     def _body(self, name: str) -> Body:
         outputs = len(list(leaves(self.module.by_name[name].root.shape)))
@@ -242,35 +243,55 @@ def _first_start(i: Instruction) -> int | None:
     return _STARTS.get(i.opcode)
 
 
-def reads_of_starts(i: Instruction, starts: Sequence[Array]) -> _AtIndex:
+def reads_of_starts(i: Instruction, starts: Sequence[Array], update: Shape | None = None) -> _AtIndex:
     """What an output element reads of the operands that say where to read.
 
     A slice's starts decide every element; a gather's element follows the index vector of its batch place; which
     updates reach an element of a scatter depends on all index vectors, of the same batch where there are batching
-    dimensions.
+    dimensions; `update` is the shape of the scatter's updates. No index moves a window along a dimension that they do
+    not name, so what lies beyond it there reads none.
     """
     a = i.attributes
     if i.opcode not in ("gather", "scatter"):
         everything = _union(*(v for x in starts for v in x.data))
         return lambda _: everything
-    names = ("start_index_map", "offset_dims", "start_indices_batching_dims") if i.opcode == "gather" else (
-        "scatter_dims_to_operand_dims", "", "scatter_indices_batching_dims")  # fmt: skip
     (x,) = starts
-    if not a.integers(names[0]):
-        return lambda _: 0
     vector = a.integer("index_vector_dim", len(x.sizes))
     others = [d for d in range(len(x.sizes)) if d != vector]
+    reach: dict[int, int] = {}
     if i.opcode == "gather":
+        named = a.integers("start_index_map")
         offset = a.integers("offset_dims")
         followed = dict(zip(others, (k for k in range(_rank(i.shape)) if k not in offset), strict=True))
     else:
-        followed = dict(zip(a.integers(names[2]), a.integers("input_batching_dims"), strict=True))
+        named, batching = a.integers("scatter_dims_to_operand_dims"), a.integers("input_batching_dims")
+        followed = dict(zip(a.integers("scatter_indices_batching_dims"), batching, strict=True))
+        reach = _window(i, update)
+        reach = {d: n for d, n in reach.items() if d not in named and d not in batching}
+    if not named:
+        return lambda _: 0
     groups: dict[tuple[int, ...], int] = {}
     kept = sorted(followed)
     for index, element in zip(indices(x.sizes), x.data, strict=True):
         key = tuple(index[d] for d in kept)
         groups[key] = groups.get(key, 0) | element
-    return lambda out: groups.get(tuple(out[followed[d]] for d in kept), 0)
+
+    def at(out: tuple[int, ...]) -> int:
+        if any(out[d] >= n for d, n in reach.items()):
+            return 0
+        return groups.get(tuple(out[followed[d]] for d in kept), 0)
+
+    return at
+
+
+def _window(scatter: Instruction, update: Shape | None) -> dict[int, int]:
+    """How many elements of each dimension of a scatter's operand a window covers."""
+    a = scatter.attributes
+    dropped = {*a.integers("inserted_window_dims"), *a.integers("input_batching_dims")}
+    sizes = update.dimensions if isinstance(update, ArrayShape) else ()
+    own = iter(a.integers("update_window_dims"))
+    shape = next(leaf for _, leaf in leaves(scatter.shape))
+    return {d: 1 if d in dropped else sizes[next(own)] for d in range(_rank(shape))}
 
 
 def _rank(shape: Shape) -> int:
