@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -307,3 +309,17 @@ def test_the_command(tmp_path) -> None:  # type: ignore[no-untyped-def]
     assert shown.exit_code == 0 and json.loads(shown.output)["instructions"][0]["instruction"] == "fusion"
     assert CliRunner().invoke(command, [str(path), "--tile", "32,x"]).exit_code == 2
     assert CliRunner().invoke(command, [str(path), "--instruction", "nothing"]).exit_code != 0
+
+
+@pytest.mark.parametrize(("name", "form"), [("analysis.txt", "text"), ("analysis.json", "json")])
+def test_analyses_are_told_as_kept(name: str, form: str) -> None:
+    """With HLOPROOF_WRITE_GOLDEN=1 the files are written anew, to be read before they are committed."""
+    from verify.commands.analyze import command
+
+    module = Path(__file__).parent / "data" / "analyzed.hlo"
+    kept = Path(__file__).parent / "golden" / name
+    done = CliRunner().invoke(command, [str(module), "--tile", "16,40", "--launch", "12,128,4", "--format", form])
+    assert done.exit_code == 0
+    if os.environ.get("HLOPROOF_WRITE_GOLDEN"):
+        kept.write_text(done.output)
+    assert done.output == kept.read_text()
