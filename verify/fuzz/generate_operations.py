@@ -40,6 +40,7 @@ from verify.fuzz.generate_indexed import (
 from verify.fuzz.generate_movement import (
     bitcast,
     bitcast_convert,
+    bitcast_rows,
     broadcast,
     concatenate,
     copy,
@@ -72,7 +73,7 @@ BY_NAME: Final[dict[str, Callable[[], st.SearchStrategy[str]]]] = {
     "reduce-variadic": reduce_variadic, "sort-variadic": sort_variadic, "scatter-variadic": scatter_variadic,
     "scatter-batched": scatter_batched, "topk": topk, "triangular": triangular, "batch-norm-tuple": batch_norm_tuple,
     "ragged-dot": ragged_dot, "scaled-dot": scaled_dot, "bitcast-convert": bitcast_convert, "copy": copy,
-    "set-dimension-size": set_dimension_size, "bitcast": bitcast,
+    "set-dimension-size": set_dimension_size, "bitcast": bitcast, "bitcast-rows": bitcast_rows,
     "collective-of-several": collective_of_several, "permute": permute, "permute-shifted": permute_shifted,
     "started": started,
     "counted-by-shapes": counted_by_shapes, "ragged-exchange": ragged_exchange,
