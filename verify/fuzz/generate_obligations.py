@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any, Final
 
 from hypothesis import strategies as st
@@ -23,6 +24,9 @@ Draw = Callable[[st.SearchStrategy[Any]], Any]
 
 OUTRIGHT: Final = "a law of quotients"
 """The label of what isl's encoder settles before isl is asked: its normal form of quotients makes both sides one."""
+
+DIGITS: Final = "digits"
+"""The label of what the stage of digits takes apart to where both sides are written the same."""
 
 _divisors = st.sampled_from((2, 3, 2, 3, 4, 6, 12, 5, 8, 1, -1, -2, -3, -4, -6, 0, 0))
 _factors = st.sampled_from((1, -1, 2, -2, 3, 4, 6, -3, -4, 12, 8, 5, 1, 1, -1, 2, 0, 0))
@@ -140,7 +144,7 @@ def quantified_obligations(draw: Draw, symbolic: bool = False) -> str:
 _decided = st.sampled_from(
     (And(), Or(), lt(0, 0), le(0, 0), eq(Const(1) // 0, 0), eq(Var("v0") % 0, Var("v0")))
 )  # fmt: skip
-_rather_equal = st.sampled_from(("==", "==", "==", "!=", "<=", "<"))
+_rather_equal = st.sampled_from(("==", "==", "==", "!=", "!=", "<=", "<"))
 
 
 @st.composite
@@ -250,6 +254,36 @@ def digit_obligations(draw: Draw) -> str:
 
 
 @st.composite
+def digit_chains(draw: Draw) -> str:
+    """Equations of digits that hold in every shape: an index put together, taken apart, and put together again."""
+    sizes = [draw(st.sampled_from((2, 3, 4, 8, 128, 2**31))) for _ in range(draw(st.integers(2, 3)))]
+    names = [f"v{k}" for k in range(len(sizes))]
+    strides = [prod(sizes[k + 1 :]) for k in range(len(sizes))]
+    first, last, lead, tail = Var(names[0]), Var(names[-1]), Var(names[0]) * strides[0], sizes[-1]
+    flat: Expr = lead
+    for name, stride in zip(names[1:-1], strides[1:-1], strict=True):
+        flat = flat + Var(name) * stride
+    flat = flat + last
+    split = strides[draw(st.integers(0, len(sizes) - 2))] * draw(st.sampled_from((1, 1, 2, 3)))
+    more, rest = draw(st.integers(-3, 3)), draw(st.integers(0, tail - 1))
+    chains = [
+        *(eq(flat // strides[k] % sizes[k], Var(names[k])) for k in range(1, len(sizes) - 1)),
+        eq(flat % tail, last),
+        eq(flat // strides[0], first),
+        eq((flat // split) * split + flat % split, flat),
+        eq((flat // split) * (split * 3) + (flat % split) * 3 + last, flat * 3 + last),
+        eq(flat % strides[0] + lead, flat),
+        *(eq(flat // tail // sizes[1], first) for _ in sizes[2:]),
+        eq((first * tail + last + more * tail) // tail, first + more),
+        eq((first * tail + (rest + tail)) % tail, Const(rest)),
+        eq((first * (2 * tail) + last * 2 + 1) // (2 * tail), first),
+        eq((first * (2 * tail) + last * 2 + 1) % (2 * tail), last * 2 + 1),
+    ]
+    variables = tuple((name, Interval(0, n - 1)) for name, n in zip(names, sizes, strict=True))
+    return _text(Obligation(variables, draw(st.sampled_from(chains)), label=DIGITS))
+
+
+@st.composite
 def wide_obligations(draw: Draw) -> str:
     """Sets of indices of any size: what a linear form of bound variables reaches, in the hypothesis and owed."""
     reach = Interval(0, draw(_extents) - 1)
@@ -266,8 +300,8 @@ def wide_obligations(draw: Draw) -> str:
     given_, owed = draw(st.sampled_from(((member, remainder), (remainder, member), (Not(member), remainder),
         (And((remainder, le(0, x))), Not(member)), (TRUE, Or((member, remainder)))))
     )  # fmt: skip
-    interval = draw(st.sampled_from((Interval(0, 2**40), Interval(-5, 60), None)))
-    return _text(Obligation((("v0", interval),), owed, given_))
+    variables = (("v0", draw(st.sampled_from((Interval(0, 2**40), Interval(-5, 60), None)))), ("idle", None))
+    return _text(Obligation(variables if draw(st.booleans()) else variables[:1], owed, given_))
 
 
 @st.composite
@@ -294,5 +328,5 @@ def obligation_texts() -> st.SearchStrategy[str]:
     return st.one_of(
         small_obligations(), small_obligations(symbolic=True), clausal_obligations(), clausal_obligations(),
         quantified_obligations(), quantified_obligations(symbolic=True), far_obligations(), laws(),
-        digit_obligations(), wide_obligations(), boxes(),
+        digit_obligations(), digit_chains(), wide_obligations(), boxes(),
     )  # fmt: skip

@@ -12,19 +12,20 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from math import prod
 from pathlib import Path
+from random import Random
 from typing import Any, Final
 
-from models.expr import Binary, Const, Expr, Var, postorder
-from models.interpreter.expression import apply_operator
+from models.expr import Binary, Expr, postorder
 from models.interval import Interval
 from verify.budget import Budget
-from verify.evaluate import TooManySteps, is_counterexample, truth
+from verify.evaluate import TooManySteps, is_counterexample
 from verify.formula import And, Compare, Exists, Formula, Not, Or
 from verify.fuzz.generate_obligations import OUTRIGHT, obligation_texts
+from verify.fuzz.judge_checks import attained, failing_points, settled_at_once
+from verify.fuzz.structural_checks import structure
 from verify.fuzz.target import Failure, Target
-from verify.fuzz.three_valued import Point, points, read, work
+from verify.fuzz.three_valued import Point, points, size_of, work
 from verify.obligation import Obligation
 from verify.portfolio import prove
 from verify.reproduction import from_json
@@ -44,11 +45,13 @@ def examine(text: str) -> tuple[str, ...]:
     linear = all(_is_linear(e) for e in _terms(obligation))
     small = _work(obligation) <= MOST_WORK
     if small:
-        failing = _read(obligation)
+        failing = failing_points(obligation)
         answers["points"] = failing[0] if failing else None
         _at_single_points(obligation, failing, linear, turn)
     for formula in (obligation.hypothesis, obligation.conclusion):
-        _settled_at_once(formula)
+        settled_at_once(formula)
+    attained(Random(turn))
+    structure(obligation, Random(turn))
     covered = ["linear" if linear else "not linear", "read" if small else "too large to be read"]
     for name, owed, ask in _engines(obligation, turn):
         answered, answer = _asked(ask)
@@ -100,9 +103,9 @@ def _engines(obligation: Obligation, turn: int) -> Iterator[tuple[str, bool | No
     if obligation.label == OUTRIGHT:
         yield "isl without a step", True, lambda: encode_isl.find_counterexample(obligation, 0)
     name, ask = ways[turn % len(ways)]
-    few = _work(obligation) <= MOST_WORK and (_size(obligation) or 0) <= BUDGET.enumeration_points
+    few = _work(obligation) <= MOST_WORK and (size_of(obligation) or 0) <= BUDGET.enumeration_points
     yield name, few and _is_easy(obligation), ask
-    size = _size(obligation)
+    size = size_of(obligation)
     most = size if few and size else BUDGET.enumeration_points
     yield "enumeration", few, lambda: enumerate_points.find_counterexample(obligation, most)
     yield "portfolio", few or None, lambda: _portfolio(obligation, cross=turn % 7 == 0)
@@ -113,7 +116,7 @@ def _at_single_points(obligation: Obligation, failing: list[Point], linear: bool
     does not there is none to be found, wherever else the obligation fails."""
     from verify import encode_isl, encode_z3
 
-    chosen = [p for n, p in enumerate(points(obligation)) if n % (1 + (_size(obligation) or 0) // 3) == turn % 3]
+    chosen = [p for n, p in enumerate(points(obligation)) if n % (1 + (size_of(obligation) or 0) // 3) == turn % 3]
     for point in [*failing[-1:], *failing[len(failing) // 2 :][:1], *chosen]:
         at = replace(obligation, variables=tuple((n, Interval.point(point[n])) for n, _ in obligation.variables))
         expected = point if point in failing else None
@@ -164,7 +167,7 @@ def _limits(obligation: Obligation, refuted: bool) -> None:
     answered, answer = _asked(lambda: encode_isl.find_counterexample(obligation, encode_isl.OPERATIONS_PER_STEP))
     if answered and (answer is not None) is not refuted:
         raise Failure("solvers: isl is wrong within a small limit", "")
-    fewer = (_size(obligation) or 0) - 1
+    fewer = (size_of(obligation) or 0) - 1
     asked = 0 <= fewer < BUDGET.enumeration_points
     if asked and _asked(lambda: enumerate_points.find_counterexample(obligation, fewer))[0]:
         raise Failure("solvers: more points are enumerated than are allowed", "")
@@ -242,127 +245,10 @@ def _has_exists(f: Formula) -> bool:
             return True
 
 
-def _size(obligation: Obligation) -> int | None:
-    intervals = [i for _, i in obligation.variables]
-    return None if None in intervals else prod(i.count for i in intervals if i is not None)
-
-
 def _work(obligation: Obligation) -> float:
     """How many comparisons a reading of the whole domain makes."""
-    size = _size(obligation)
+    size = size_of(obligation)
     return float("inf") if size is None else size * (1 + work(obligation.hypothesis) + work(obligation.conclusion))
-
-
-# the judge of counterexamples
-
-
-def _read(obligation: Obligation) -> list[Point]:
-    """The points that fail, by reading; on the way the judge is tried at some of the points."""
-    hypothesis, conclusion = read(obligation.hypothesis), read(obligation.conclusion)
-    every = max(1, (_size(obligation) or 0) // JUDGED)
-    failing: list[Point] = []
-    for n, point in enumerate(points(obligation)):
-        given, owed = hypothesis(point), conclusion(point)
-        fails = given is True and owed is not True
-        if fails:
-            failing.append(point)
-        if n % every == 0 or (fails and len(failing) == 1):
-            _judged(obligation.hypothesis, point, given)
-            _judged(obligation.conclusion, point, owed)
-            if is_counterexample(obligation, point) is not fails:
-                raise Failure("solvers: the judge of counterexamples is wrong", str(point))
-    if failing:
-        _outside(obligation, failing[0])
-    return failing
-
-
-JUDGED: Final = 40
-"""About so many points of a domain are given to the judge."""
-
-
-def _judged(f: Formula, point: Point, reading: bool | None) -> None:
-    try:
-        found = truth(f, point, _boxes(f))
-    except TooManySteps as error:
-        raise Failure("solvers: the evaluator looks at more boxes than there are", str(point)) from error
-    if found is not reading:
-        raise Failure("solvers: the evaluator is wrong at a point", f"{point}: {found}, not {reading}")
-
-
-def _boxes(f: Formula) -> int:
-    """How many boxes a search can look at that halves them: twice as many as points, under each of them again."""
-    match f:
-        case Compare():
-            return 0
-        case Not(part):
-            return _boxes(part)
-        case And(parts) | Or(parts):
-            return sum(map(_boxes, parts))
-        case Exists(variables, part):
-            return 2 * prod(i.count for _, i in variables) * (1 + _boxes(part))
-
-
-def _outside(obligation: Obligation, point: Point) -> None:
-    """A point beside the domain, or without a value, is no counterexample."""
-    for name, interval in obligation.variables:
-        beside = [{k: v for k, v in point.items() if k != name}]
-        if interval is not None:
-            beside += [{**point, name: interval.lower - 1}, {**point, name: interval.upper + 1}]
-        if any(is_counterexample(obligation, p) for p in beside):
-            raise Failure("solvers: a counterexample outside of the domain", f"{point}, {name}")
-
-
-def _settled_at_once(f: Formula) -> None:
-    """Where intervals settle a comparison of one operator with a constant or variable, the evaluator sees it in one
-    look: its bounds are those that are attained."""
-    match f:
-        case Exists(variables, Compare(op, lhs, rhs)) if lhs.free | rhs.free <= dict(variables).keys():
-            pass
-        case _:
-            return
-    apart = lhs.free.isdisjoint(rhs.free) and not _is_deep(lhs) and not _is_deep(rhs)
-    if not apart or not 0 < prod(i.count for _, i in variables) <= MOST_BOX:
-        return
-    axes = {name: range(i.lower, i.upper + 1) for name, i in variables}
-    sides = [_hull(e, axes) for e in (lhs, rhs)]
-    if None in sides:
-        return
-    (l0, l1), (r0, r1) = (side for side in sides if side is not None)
-    always, never = {
-        "==": (l0 == l1 == r0 == r1, l1 < r0 or r1 < l0),
-        "!=": (l1 < r0 or r1 < l0, l0 == l1 == r0 == r1),
-        "<=": (l1 <= r0, r1 < l0),
-        "<": (l1 < r0, r1 <= l0),
-    }[op]
-    if always or never:
-        try:
-            found = truth(f, {}, 1)
-        except TooManySteps as error:
-            raise Failure("solvers: the evaluator does not see what intervals settle", f"{sides}") from error
-        if found is not always:
-            raise Failure("solvers: the evaluator is wrong about a box", f"{sides}: {found}")
-
-
-MOST_BOX: Final = 400
-
-
-def _is_deep(e: Expr) -> bool:
-    return isinstance(e, Binary) and (isinstance(e.lhs, Binary) or isinstance(e.rhs, Binary) or e.lhs is e.rhs)
-
-
-def _hull(e: Expr, axes: dict[str, range]) -> tuple[int, int] | None:
-    """Least and greatest value; None where it may divide by zero."""
-    if not isinstance(e, Binary):
-        values = axes[e.name] if isinstance(e, Var) else [e.value] if isinstance(e, Const) else []
-        return min(values), max(values)
-    found = [_hull(part, axes) for part in (e.lhs, e.rhs)]
-    (x0, x1), (y0, y1) = (side for side in found if side is not None)
-    if e.op in ("floordiv", "ceildiv", "mod") and y0 <= 0 <= y1:
-        return None
-    if e.op == "mod" and y0 != y1:  # not attained; those of a long enough dividend
-        return (0, y1 - 1) if y0 > 0 else (y0 + 1, 0)
-    attained = [apply_operator(e.op, a, b) for a in range(x0, x1 + 1) for b in range(y0, y1 + 1)]
-    return min(attained), max(attained)
 
 
 TARGET = Target(

@@ -85,3 +85,9 @@ def points(obligation: Obligation) -> Iterator[Point]:
     names = [name for name, _ in obligation.variables]
     axes = [range(i.lower, i.upper + 1) for _, i in obligation.variables if i is not None]
     return (dict(zip(names, values, strict=True)) for values in product(*axes))
+
+
+def size_of(obligation: Obligation) -> int | None:
+    """How many points the domain's box has; None where it has no bounds."""
+    intervals = [i for _, i in obligation.variables]
+    return None if None in intervals else prod(i.count for i in intervals if i is not None)

@@ -1,0 +1,323 @@
+"""The structural stages held against readings of what they promise: normal form, digits, intervals.
+
+Each check is on the obligation of the example and on others made from it.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import islice, product
+from math import prod
+from random import Random
+from typing import Any, Final
+
+from models.expr import OPERATORS, Binary, Const, Expr, Var, postorder
+from models.interval import Interval
+from verify import intervals, mixed_radix, normal_form
+from verify.engine import GaveUp, NotExpressible
+from verify.formula import And, Compare, Exists, Formula, Not, Or
+from verify.fuzz.generate_obligations import DIGITS
+from verify.fuzz.judge_checks import DIVISIONS, least_and_greatest
+from verify.fuzz.target import Failure
+from verify.fuzz.three_valued import Point, points, read, size_of, work
+from verify.obligation import Obligation
+from verify.reproduction import from_json, to_json
+
+MOST_POINTS: Final = 150
+"""At so many points, spread over the domain, terms are compared."""
+
+Range = tuple[int | None, int | None]
+Tree = tuple[Any, ...]
+"""A term or formula written without regard to names, and to the order of arguments where there is none."""
+
+
+def structure(obligation: Obligation, draw: Random) -> None:
+    """Raises Failure where a stage says what is not so, or does not see what it promises to."""
+    other = _edited(obligation, draw)
+    if (normal_form.key(obligation) == normal_form.key(other)) is not (_tree(obligation) == _tree(other)):
+        raise Failure("solvers: normal forms do not say what is the same", json.dumps(to_json(other)))
+    atoms = [c for f in (obligation.hypothesis, obligation.conclusion) for c in _comparisons(f)]
+    if atoms:
+        atom = draw.choice(atoms)
+        again = Compare(draw.choice(("==", "<=", "==", "<", "!=")), atom.lhs, _shuffled(atom.lhs, draw))
+        given = obligation.hypothesis if draw.random() < 0.5 else And((atom, Or((again, atom))))
+        _identical(Obligation(obligation.variables, draw.choice((again, And((again, atom)), atom)), given))
+    _identical(obligation)
+    _digits(obligation)
+    for o in (obligation, _opened(obligation)):
+        _intervals(o)
+
+
+# the normal form
+
+
+def _edited(obligation: Obligation, draw: Random) -> Obligation:
+    """The obligation with one small change, which may leave it the same: another constant, operator, comparator, order
+    of arguments, bound or name."""
+    data = json.loads(json.dumps(to_json(obligation)))
+    spots: list[tuple[Any, int | slice, list[Any]]] = []
+    for variable in data["variables"]:
+        spots.append((variable, 0, [f"{variable[0]}'"]))
+        if variable[1] is not None:
+            spots.append((variable, 1, [[variable[1][0] - 1, variable[1][1]], [*variable[1][:1], variable[1][1] + 1]]))
+    pending = [data["hypothesis"], data["conclusion"]]
+    while pending:
+        head, *parts = f = pending.pop()
+        if head in ("and", "or"):
+            spots.append((f, 0, ["or" if head == "and" else "and"]))
+            pending += parts
+        elif head == "exists":
+            spots += [(v, 1, [[v[1][0], v[1][1] + 1], [v[1][0] - 1, v[1][1]]]) for v in parts[0]]
+            pending.append(parts[1])
+        elif head == "not":
+            pending.append(parts[0])
+        else:
+            spots.append((f, 0, ["==", "!=", "<=", "<"]))
+            spots.append((f, 1, [f[2]]))
+            for row in (r for table in parts for r in table):
+                if len(row) == 3:
+                    spots.append((row, 0, list(OPERATORS)))
+                    spots += [(row, 1, [row[2]]), (row, slice(1, 3), [row[2:0:-1]]), (row, slice(1, 3), [row[2:0:-1]])]
+                elif isinstance(row[0], int):
+                    spots.append((row, 0, [row[0] + 1]))
+    if spots:
+        place, key, values = draw.choice(spots)
+        value = draw.choice(values)
+        if isinstance(value, str) and value.endswith("'"):
+            text = json.dumps(data).replace(f'"{place[key]}"', f'"{value}"')
+            return from_json(json.loads(text))
+        place[key] = value
+    return from_json(data)
+
+
+def _tree(obligation: Obligation) -> Tree:
+    names = {name: f"variable {n}" for n, (name, _) in enumerate(obligation.variables)}
+    both = (_formula_tree(f, names) for f in (obligation.hypothesis, obligation.conclusion))
+    return (tuple(i for _, i in obligation.variables), *both)
+
+
+def _formula_tree(f: Formula, names: dict[str, str], depth: int = 0) -> Tree:
+    match f:
+        case Compare(op, lhs, rhs):
+            return (op, _term_tree(lhs, names), _term_tree(rhs, names))
+        case Not(part):
+            return ("not", _formula_tree(part, names, depth))
+        case And(parts) | Or(parts):
+            return (type(f).__name__, *(_formula_tree(p, names, depth) for p in parts))
+        case Exists(variables, part):
+            inner = names | {name: f"bound {depth + n}" for n, (name, _) in enumerate(variables)}
+            return ("exists", *(i for _, i in variables), _formula_tree(part, inner, depth + len(variables)))
+
+
+def _term_tree(root: Expr, names: dict[str, str]) -> Tree:
+    made: dict[Expr, Tree] = {}
+    for e in postorder(root):
+        if isinstance(e, Const):
+            made[e] = (e.value,)
+        elif isinstance(e, Var):
+            made[e] = (names.get(e.name, e.name),)
+        elif isinstance(e, Binary) and e.op in DIVISIONS:
+            made[e] = (e.op, made[e.lhs], made[e.rhs])
+        elif isinstance(e, Binary):
+            parts = [p for side in (made[e.lhs], made[e.rhs]) for p in (side[1:] if side[0] == e.op else (side,))]
+            made[e] = (e.op, *sorted(parts, key=repr))
+    return made[root]
+
+
+def _shuffled(root: Expr, draw: Random) -> Expr:
+    """The same term, or nearly: arguments change places, here and there also those of a division."""
+    made: dict[Expr, Expr] = {}
+    for e in postorder(root):
+        made[e] = e
+        if isinstance(e, Binary):
+            lhs, rhs = made[e.lhs], made[e.rhs]
+            if draw.random() < (0.1 if e.op in DIVISIONS else 0.5):
+                lhs, rhs = rhs, lhs
+            if isinstance(rhs, Binary) and rhs.op == e.op and e.op not in DIVISIONS and draw.random() < 0.5:
+                lhs, rhs = Binary(e.op, lhs, rhs.lhs), rhs.rhs
+            made[e] = Binary(e.op, lhs, rhs)
+    return made[root]
+
+
+def _comparisons(f: Formula) -> list[Compare]:
+    match f:
+        case Compare():
+            return [f]
+        case Not(part):
+            return _comparisons(part)
+        case And(parts) | Or(parts):
+            return [c for p in parts for c in _comparisons(p)]
+        case Exists():
+            return []
+
+
+def _identical(obligation: Obligation) -> None:
+    given = _conjuncts(obligation.hypothesis)
+    expected = all(part in given or _is_the_same(part) for part in _conjuncts(obligation.conclusion))
+    if normal_form.identical(obligation) is not expected:
+        raise Failure("solvers: what is written the same is not seen", json.dumps(to_json(obligation)))
+
+
+def _is_the_same(f: Formula) -> bool:
+    if not isinstance(f, Compare) or f.op not in ("==", "<="):
+        return False
+    return _term_tree(f.lhs, {}) == _term_tree(f.rhs, {}) and all(map(_is_defined, (f.lhs, f.rhs)))
+
+
+def _is_defined(root: Expr) -> bool:
+    """No divisor can be zero: all are constants, and others."""
+    divisors = [e.rhs for e in postorder(root) if isinstance(e, Binary) and e.op in DIVISIONS]
+    return all(isinstance(d, Const) and d.value != 0 for d in divisors)
+
+
+def _conjuncts(f: Formula) -> list[Formula]:
+    return [p for part in f.parts for p in _conjuncts(part)] if isinstance(f, And) else [f]
+
+
+# digits
+
+
+def _digits(obligation: Obligation) -> None:
+    """The steps hold, and where they hold what is left says the same; digit chains are taken apart whole."""
+    try:
+        left, goal = mixed_radix.take_apart(obligation)
+    except NotExpressible as error:
+        if obligation.label == DIGITS:
+            raise Failure("solvers: digits are not taken apart", str(error)) from error
+        return
+    terms = [e for c in _comparisons(left.conclusion) for side in (c.lhs, c.rhs) for e in postorder(side)]
+    if obligation.label == DIGITS and any(isinstance(e, Binary) and e.op in DIVISIONS for e in terms):
+        raise Failure("solvers: digits are not taken apart to the end", json.dumps(to_json(left)))
+    steps = read(goal.conclusion)
+    defined = all(_is_defined(e) for c in _comparisons(goal.conclusion) for e in (c.lhs, c.rhs))
+    sound = True
+    for point in _some_points(goal):
+        found = steps(point)
+        sound = sound and found is True
+        if found is False and defined:
+            raise Failure("solvers: a step of the digits does not hold", f"{point}, {json.dumps(to_json(goal))}")
+    if not sound or (work(obligation.conclusion) + work(obligation.hypothesis)) > MOST_POINTS:
+        return
+    pairs = ((obligation.hypothesis, left.hypothesis), (obligation.conclusion, left.conclusion))
+    readings = [(read(before), read(after)) for before, after in pairs]
+    for point in _some_points(obligation):
+        if any(before(point) is not after(point) for before, after in readings):
+            raise Failure("solvers: digits change the meaning", f"{point}, {json.dumps(to_json(left))}")
+
+
+def _some_points(obligation: Obligation) -> list[Point]:
+    """Points spread over the box; of a variable without bounds or with many values, some values."""
+    size = size_of(obligation)
+    if size is not None and size <= MOST_POINTS:
+        return list(points(obligation))
+    if size == 0:
+        return []
+    axes = [(-7, 0, 5) if i is None else sorted({i.lower, min(i.lower + 1, i.upper), (i.lower + i.upper) // 2, i.upper})
+            for _, i in obligation.variables]  # fmt: skip
+    names = [name for name, _ in obligation.variables]
+    found = [dict(zip(names, values, strict=True)) for values in islice(product(*axes), 4000)]
+    return found[:: 1 + len(found) // MOST_POINTS]
+
+
+# intervals
+
+
+def _opened(obligation: Obligation) -> Obligation:
+    """A quantified conclusion without its quantifier."""
+    match obligation.conclusion:
+        case Exists(variables, part) if not {n for n, _ in variables} & {n for n, _ in obligation.variables}:
+            return Obligation((*obligation.variables, *variables), part)
+    return obligation
+
+
+def _intervals(obligation: Obligation) -> None:
+    """Bounds are those that each operator attains on its arguments' bounds, and what they prove is proved."""
+    box = intervals.bounds_of_variables(obligation)
+    if box != {n: (None, None) if i is None else (i.lower, i.upper) for n, i in obligation.variables}:
+        raise Failure("solvers: the bounds of variables", str(box))
+    if any(i is not None and i.is_empty for _, i in obligation.variables):
+        return
+    atoms = _conjuncts(obligation.conclusion)
+    proved = True
+    for atom in atoms:
+        if not isinstance(atom, Compare):
+            return
+        sides: list[Range] = []
+        for root in (atom.lhs, atom.rhs):
+            found = intervals.ranges(root, box)
+            for e in postorder(root):
+                expected = _range(e, found, box)
+                if expected is None:
+                    return
+                if found[e] != expected:
+                    raise Failure("solvers: bounds of a term", f"{e}: {found[e]}, not {expected}")
+            sides.append(found[root])
+        proved = proved and _always(atom.op, *sides) and all(None not in found_side for found_side in sides)
+    if _all_bounded(atoms, box):
+        try:
+            intervals.find_counterexample(obligation, _first_failing)
+        except GaveUp as error:
+            if proved:
+                raise Failure("solvers: intervals do not prove what they show", str(error)) from error
+            return
+        if not proved:
+            raise Failure("solvers: intervals prove what they do not show", json.dumps(to_json(obligation)))
+
+
+def _all_bounded(atoms: list[Formula], box: dict[str, Range]) -> bool:
+    """All bounds are there and narrow enough for the sub-goals to be read."""
+    for atom in atoms:
+        for c in _comparisons(atom):
+            for root in (c.lhs, c.rhs):
+                for lower, upper in intervals.ranges(root, box).values():
+                    if lower is None or upper is None or upper - lower > 40:
+                        return False
+    return True
+
+
+def _first_failing(goal: Obligation) -> Point | None:
+    holds = read(goal.conclusion)
+    return next((p for p in points(goal) if holds(p) is not True), None)
+
+
+def _range(e: Expr, found: dict[Expr, Range], box: dict[str, Range]) -> Range | None:
+    """Bounds of a node by those of its arguments; None where the boxes are too large to say."""
+    if isinstance(e, Const):
+        return e.value, e.value
+    if isinstance(e, Var):
+        return box.get(e.name, (None, None))
+    assert isinstance(e, Binary)
+    x, y = found[e.lhs], found[e.rhs]
+    if e.op == "mod":
+        if y[0] is None or y[0] <= 0:
+            return None, None
+        if None in x or y[0] != y[1]:
+            return 0, None if y[1] is None else y[1] - 1
+    elif e.op in DIVISIONS or e.op == "*":
+        if None in x or None in y:
+            return None, None
+        if e.op != "*" and _sure(y)[0] <= 0 <= _sure(y)[1]:
+            return None, None
+    if None not in x and None not in y:
+        if prod(Interval(*_sure(r)).count for r in (x, y)) > 2000:
+            return None
+        return least_and_greatest(e.op, _sure(x), _sure(y))
+    ends = [
+        least_and_greatest(e.op, (a, a), (b, b))[0]
+        for a in (-FAR if x[0] is None else x[0], FAR if x[1] is None else x[1])
+        for b in (-FAR if y[0] is None else y[0], FAR if y[1] is None else y[1])
+    ]
+    return tuple(None if abs(end) > FAR // 2 else end for end in (min(ends), max(ends)))  # type: ignore[return-value]
+
+
+FAR: Final = 2**200
+
+
+def _sure(r: Range) -> tuple[int, int]:
+    assert r[0] is not None and r[1] is not None
+    return r[0], r[1]
+
+
+def _always(op: str, left: Range, right: Range) -> bool:
+    (l0, l1), (r0, r1) = ((-FAR if r[0] is None else r[0], FAR if r[1] is None else r[1]) for r in (left, right))
+    return {"==": l0 == l1 == r0 == r1, "!=": l1 < r0 or r1 < l0, "<=": l1 <= r0, "<": l1 < r0}[op]
