@@ -127,7 +127,7 @@ def scaled_dot_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps
 
 
 def _ratios(op: Operation, side: int) -> tuple[int, ...]:
-    operand, scale = sizes(op.operands[side]), sizes(op.operands[side + 2])
+    operand, scale = sizes(op.operands[side]), sizes(op.operands[2:][side])
     if len(operand) != len(scale) or any(m == 0 or n % m for n, m in zip(operand, scale, strict=True)):
         raise NotModelled("scaled-dot with a scale that does not divide its operand")
     return tuple(n // m for n, m in zip(operand, scale, strict=True))

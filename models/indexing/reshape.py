@@ -32,7 +32,7 @@ def reindexed(index: Sequence[Expr], box: Sequence[int], to: Sequence[int]) -> t
     """The index in box `to` at the row-major position that `index` has in `box`.
 
     Dimensions are taken in the smallest groups of equal element count, so that dimensions that stay whole keep plain
-    expressions. A box without elements has no positions; then the index is all zeros.
+    expressions. A box without elements has no positions; then any index does.
     """
     if prod(box) != prod(to):
         raise NotModelled("reshape between different element counts")
