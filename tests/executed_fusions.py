@@ -31,8 +31,11 @@ class Comparison:
 
 def fusions(paths: list[Path]) -> Iterator[tuple[Path, Module, Instruction]]:
     for path in paths:
+        text = path.read_text()
+        if " fusion(" not in text:
+            continue
         try:
-            modules = parse_modules(path.read_text(), str(path))
+            modules = parse_modules(text, str(path))
         except InputError:
             continue
         for module in modules:
