@@ -342,3 +342,43 @@ def test_the_command_tells_how_warps_read(tmp_path: Path) -> None:
     assert threads["sectors"] == {
         "most": 32, "seen": 32, "exact": True, "best": 4, "method": "counting", "engines": [],
     }  # fmt: skip
+
+
+UPSTREAM = [
+    (
+        "f32[100,200,300]", "1008,128,4",
+        "(((bl_x * 16 + th_x floordiv 8) floordiv 3 + chunk_id * 5376) floordiv 625) mod 100, "
+        "(((bl_x * 128 + th_x) floordiv 3 + chunk_id * 43008) floordiv 25) mod 200, "
+        "(th_x * 4 + bl_x * 512 + chunk_id * 516096) mod 300 + unroll_id",
+        "th_x in [0, 127], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 1007], bl_y in [0, 0], bl_z in [0, 0], "
+        "chunk_id in [0, 11], unroll_id in [0, 3], (th_x + bl_x * 128) * 4 + chunk_id * 516096 in [0, 5999996]",
+    ),
+    (
+        "f32[10,20,30]", "threads=128",
+        "(bl_x * 128 + th_x) floordiv 600, ((bl_x * 128 + th_x) floordiv 30) mod 20, (bl_x * 128 + th_x) mod 30",
+        "th_x in [0, 127], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 46], bl_y in [0, 0], bl_z in [0, 0], "
+        "chunk_id in [0, 0], unroll_id in [0, 0], bl_x * 128 + th_x in [0, 5999]",
+    ),
+    (
+        "f32[42,10,20]", "66,128",
+        "((bl_x * 16 + th_x floordiv 8) floordiv 25) mod 42, ((bl_x * 32 + th_x floordiv 4) floordiv 5) mod 10, "
+        "(th_x + bl_x * 128) mod 20",
+        "th_x in [0, 127], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 65], bl_y in [0, 0], bl_z in [0, 0], "
+        "chunk_id in [0, 0], unroll_id in [0, 0], th_x + bl_x * 128 in [0, 8399]",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("output", "shape", "results", "domain"), UPSTREAM)
+def test_threads_make_what_upstream_says_they_make(output: str, shape: str, results: str, domain: str) -> None:
+    """The maps that XLA's tests of its loop and scatter emitters expect are the tool's, point by point: proved."""
+    from verify.claims.simplified import same_points
+
+    heads = "(th_x, th_y, th_z, bl_x, bl_y, bl_z)[chunk_id, unroll_id]"
+    claimed = parse_map(f"{heads} -> ({results}), domain: {domain}")
+    own = thread_map(parse_launch(shape), array(output))
+    assert {prove(p.obligation).verdict for p in same_points(own, claimed)} == {"proved"}
+    wrong = parse_map(
+        f"{heads} -> ({results.replace('mod 10', 'mod 9').replace(' * 128', ' * 127')}), domain: {domain}"
+    )
+    assert "refuted" in {prove(p.obligation).verdict for p in same_points(own, wrong)}
