@@ -135,6 +135,10 @@ def quantified_obligations(draw: Draw, symbolic: bool = False) -> str:
     if "w1" in free_variables(inner):  # the inner quantifier binds w0 again
         bound.append(("w1", draw(_intervals(3))))
     whole: Formula = Exists(tuple(bound), inner)
+    if not draw(st.integers(0, 3)):  # parts that have no bound variable in common
+        parts = [draw(_clauses([name, *outer], draw(st.integers(0, 1)))) for name in ("w0", "w1", *outer)]
+        both = tuple((name, draw(_intervals(4))) for name in ("w0", "w1"))
+        whole = Exists(both, And(tuple(parts[: draw(st.integers(2, 3))])))
     whole = Not(whole) if draw(st.booleans()) else whole
     variables = tuple((name, draw(_intervals(5))) for name in outer)
     hypothesis, conclusion = (TRUE, whole) if draw(st.booleans()) else (whole, draw(_formulas(outer, 0, False)))
