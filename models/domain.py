@@ -163,7 +163,8 @@ def _instances(rule: ConstraintRule, b: Bindings, rewriter: Rewriter) -> list[tu
     out: list[tuple[Linear, Interval]] = []
     for bounded in rule.after:
         low, high = value(bounded.lower, b), value(bounded.upper, b)
-        assert low is not None and high is not None, f"{rule.name}: conditions leave the right side undefined"
+        assert low is not None, f"{rule.name}: the conditions leave the right side undefined"
+        assert high is not None, f"{rule.name}: the conditions leave the right side undefined"
         out.append((rewriter.finish(rewriter.build(bounded.expr, b)), Interval(low, high)))
     return out
 

@@ -220,12 +220,12 @@ def _runtime_section(reader: Reader, m: IndexingMap) -> IndexingMap:
         if reader.at(";"):
             reader.take()
             index = _map(reader)
-        if index is not None and reader.at(";"):
-            reader.take()
-            reader.expect("replica")
-            reader.expect("id")
-            reader.expect(":")
-            index = replace(index, replica=_map(reader))
+            if reader.at(";"):
+                reader.take()
+                reader.expect("replica")
+                reader.expect("id")
+                reader.expect(":")
+                index = replace(index, replica=_map(reader))
         runtime[k] = replace(runtime[k], provider=provider, index=index)
         if reader.at(","):
             reader.take()

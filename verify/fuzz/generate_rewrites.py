@@ -30,6 +30,8 @@ from models.rules import Computed, Condition, ConstraintRule, ExpressionRule, Ru
 from verify.fuzz.generate_maps import maps
 from verify.fuzz.spelled_map import joined, words
 
+AND: Final = "\n//and\n"
+"""What stands between cases."""
 WITH: Final = "\n//with\n"
 """What stands between a map and the one that it becomes."""
 MOST_POINTS: Final = 300
@@ -681,9 +683,15 @@ def dressed_case(random: Random) -> str:
             provider = random.choice(("parameter(1)", "operand(0)", "constant({1, 2})", "some.name"))
             if random.random() < 0.7:
                 index = IndexingMap(own, (expression(index_names),), symbols, constraints=constraints(index_names))
+                if random.random() < 0.2:
+                    index = replace(index, replica=replace(index, results=(expression(index_names),)))
         read.append(RuntimeVariable(box[f"rt{k}"], shown(), provider, index))
     results = tuple(expression(names) for _ in range(random.choice((0, 1, 2))))
-    m = IndexingMap(own, results, symbols, tuple(read), constraints(names))
+    stated = constraints(names)
+    if runtime and random.random() < 0.5:
+        e = _times(Var("rt0"), random.choice((1, 2, -1, -3))) + random.choice((0, 1, -2))
+        stated = (*stated, Constraint(respelled(e, random), _within(e, {"rt0": box["rt0"]}, random)))
+    m = IndexingMap(own, results, symbols, tuple(read), stated)
     if random.random() < 0.3:
         plain = tuple(RuntimeVariable(v.interval, v.name) for v in read)
         m = replace(m, replica=IndexingMap(own, (expression(names),), symbols, plain, constraints(names)))
@@ -697,8 +705,13 @@ _KINDS: Final = (
 )  # fmt: skip
 
 
+def rewrite_texts() -> Any:
+    """A few cases."""
+    return st.lists(_cases(), min_size=1, max_size=6).map(AND.join)
+
+
 @st.composite
-def rewrite_texts(draw: Any) -> str:
+def _cases(draw: Any) -> str:
     random = Random(f"{draw(st.integers(0, 2**40))} {draw(st.integers(0, 2**40))}")
     if random.random() < 0.15:
         m = draw(maps(widest=4))

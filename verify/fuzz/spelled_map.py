@@ -45,6 +45,8 @@ def _runtime(given: Sequence[tuple[str, RuntimeVariable]], random: Random) -> li
         out += [Word(name, "given"), Word(":"), Word(random.choice(("", "%")) + (v.provider or ""), "raw")]
         if v.index is not None:
             out += [Word(";"), *_plain(v.index, random)]
+            if v.index.replica is not None:
+                out += [Word(";"), Word("replica", "section"), Word("id"), Word(":"), *_plain(v.index.replica, random)]
             if out[-1].text == "]" and random.random() < 0.3:
                 out.append(Word(","))
         else:

@@ -23,7 +23,7 @@ from models.measure import smaller
 from models.rewriter import Rewriter, Step
 from models.rule_text import project_rules
 from models.simplify import is_empty, simplify
-from verify.fuzz.generate_rewrites import WITH, applied_rules, collected, rewrite_texts, values_at
+from verify.fuzz.generate_rewrites import AND, WITH, applied_rules, collected, rewrite_texts, values_at
 from verify.fuzz.spelled_map import joined, refused, words
 from verify.fuzz.target import Failure, Target
 
@@ -37,6 +37,10 @@ OTHER_FORMS: Final = {"mod-two-of-negated", "same-expression"}
 
 
 def examine(text: str) -> tuple[str, ...]:
+    return tuple(word for case in text.split(AND) for word in _examine(case))
+
+
+def _examine(text: str) -> tuple[str, ...]:
     head, _, body = text.partition("\n")
     word, _, name = head.removeprefix("//").partition(" ")
     if word == "combine":
@@ -138,7 +142,8 @@ def _nothing(m: IndexingMap, after: IndexingMap) -> None:
     plain = all(i.is_empty for i in variables) and all(e == Const(0) for e in after.results) and after.replica is None
     if not plain or len({(i.lower, i.upper) for i in variables}) > 1:
         raise Failure("rewrites: an empty domain is not recognised", print_map(after))
-    if bool(after.constraints) == bool(variables) or print_map(after) != "KNOWN EMPTY":
+    said = () if variables else KNOWN_EMPTY.constraints
+    if after.constraints != said or print_map(after) != "KNOWN EMPTY":
         raise Failure("rewrites: an empty map of another form", repr(after))
     found = is_empty(m)
     if simplify(after).map != after or found is False or (found is None and _size(m) < 500):
