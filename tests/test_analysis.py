@@ -291,6 +291,39 @@ def test_maps_that_others_contain_are_told(tmp_path) -> None:  # type: ignore[no
     assert (operand["elements_read"], operand["pairs"], operand["reads"]) == (40, 400, 440)
 
 
+TWO_OUTPUTS = """HloModule m
+f {
+  p = f32[10,4] parameter(0)
+  t = f32[10,4] parameter(1)
+  i = s32[] parameter(2)
+  z = s32[] constant(0)
+  a = f32[6,4] slice(p), slice={[0:6], [0:4]}
+  b = f32[7,3] slice(p), slice={[3:10], [0:3]}
+  c = f32[2,4] dynamic-slice(t, i, z), dynamic_slice_sizes={2,4}
+  ROOT r = (f32[6,4], f32[7,3], f32[2,4]) tuple(a, b, c)
+}
+ENTRY e {
+  p = f32[10,4] parameter(0)
+  t = f32[10,4] parameter(1)
+  i = s32[] parameter(2)
+  ROOT fusion = (f32[6,4], f32[7,3], f32[2,4]) fusion(p, t, i), kind=kLoop, calls=f
+}"""
+
+
+def test_all_outputs_together() -> None:
+    for few in (None, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            if few is not None:
+                patch.setattr("verify.analysis.utilization.FEW_POINTS", few)
+            (found,) = analyze(parse_module(TWO_OUTPUTS))
+        used = {t.name: t.utilization for t in found.together}
+        assert (used["p"].elements, used["p"].pairs, used["p"].reads, used["p"].exact) == (24 + 21 - 9, 45, 45, True)
+        assert (used["t"].elements, used["t"].exact) == (8, True)
+        assert used["i"].elements == 1
+    assert any("all outputs <- operand 0 p: reads 36 of 40 elements (90.0%)" in line for line in as_lines(found))
+    assert as_json(found)["all_outputs"][0]["elements_read"] == 36
+
+
 def test_sizes_that_are_bounds_or_missing_give_no_exact_numbers() -> None:
     text = "HloModule m\nENTRY e {{\n  p = f32[{0},3] parameter(0)\n  ROOT n = f32[{0},3] negate(p)\n}}\n"
     (found,) = analyze(parse_module(text.format("<=5")), "n", launch=Launch(32))

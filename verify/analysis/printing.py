@@ -24,6 +24,10 @@ def as_json(found: InstructionAnalysis) -> dict[str, Any]:
         "tile_does_not_fit": [{"output": output, "rank": rank} for output, rank in found.unfit],
         "launch": _launch_json(found),
         "operands": [_operand_json(o) for o in found.operands],
+        "all_outputs": [
+            {"operand": t.operand, "position": list(t.position), "name": t.name, **_used_json(t.utilization)}
+            for t in found.together
+        ],
     }  # fmt: skip
 
 
@@ -44,13 +48,17 @@ def _launch_json(found: InstructionAnalysis) -> dict[str, Any] | None:
 
 
 def _operand_json(o: OperandAnalysis) -> dict[str, Any]:
-    u = o.utilization
     return {
         "output": o.output, "operand": o.operand, "position": list(o.position), "name": o.name, "kind": o.kind,
-        "elements": u.total, "elements_read": u.elements, "pairs": u.pairs, "reads": u.reads,
-        "exact": u.exact, "method": u.method,
-        "reason": u.reason or None, "equal_maps_dropped": o.equal, "undecided": list(o.undecided),
+        **_used_json(o.utilization), "equal_maps_dropped": o.equal, "undecided": list(o.undecided),
         "maps": [_map_json(m) for m in o.maps],
+    }  # fmt: skip
+
+
+def _used_json(u: Utilization) -> dict[str, Any]:
+    return {
+        "elements": u.total, "elements_read": u.elements, "pairs": u.pairs, "reads": u.reads, "exact": u.exact,
+        "method": u.method, "reason": u.reason or None,
     }  # fmt: skip
 
 
@@ -116,12 +124,17 @@ def as_lines(found: InstructionAnalysis) -> Iterator[str]:
         )
         yield f"  output {launched.output} by {shape}, {each}: {print_map(launched.map).splitlines()[0]}"
     for o in found.operands:
-        inside = f"{{{','.join(map(str, o.position))}}}" if o.position else ""
-        yield f"  output {o.output} <- operand {o.operand}{inside} {o.name}: {_used(o.utilization)}"
+        yield f"  output {o.output} <- operand {o.operand}{_inside(o.position)} {o.name}: {_used(o.utilization)}"
         for why in o.undecided:
             yield f"    some of the maps may be equal: {why}"
         for k, m in enumerate(o.maps):
             yield from _map_lines(k, m, found.launch)
+    for t in found.together:
+        yield f"  all outputs <- operand {t.operand}{_inside(t.position)} {t.name}: {_used(t.utilization)}"
+
+
+def _inside(position: tuple[int, ...]) -> str:
+    return f"{{{','.join(map(str, position))}}}" if position else ""
 
 
 def _map_lines(k: int, m: MapAnalysis, launch: Launch | None) -> Iterator[str]:

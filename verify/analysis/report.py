@@ -15,7 +15,7 @@ from models.simplify import simplify
 from verify.analysis.coalescing import Stride, strides
 from verify.analysis.launch import Launch, thread_map
 from verify.analysis.propagation import OperandTile, operand_tile
-from verify.analysis.utilization import Utilization, utilization
+from verify.analysis.utilization import Utilization, joint_utilization, utilization
 from verify.analysis.warps import WarpReads, warp_reads
 from verify.dedup import Contained, deduplicate
 from verify.devices import device_counts
@@ -55,6 +55,16 @@ class OperandAnalysis:
 
 
 @dataclass(frozen=True)
+class Together:
+    """What all outputs of an instruction read of one operand array."""
+
+    operand: int
+    position: tuple[int, ...]
+    name: str
+    utilization: Utilization
+
+
+@dataclass(frozen=True)
 class OutputLaunch:
     """How a launch distributes the elements of one output."""
 
@@ -74,6 +84,8 @@ class InstructionAnalysis:
     opcode: str
     operands: tuple[OperandAnalysis, ...]
     reason: str = ""
+    together: tuple[Together, ...] = ()
+    """Where there are several outputs."""
     unfit: tuple[tuple[int, int], ...] = ()
     """Outputs, with their ranks, that the tile has not one size for each dimension of."""
     launch: Launch | None = None
@@ -102,6 +114,8 @@ def analyze(
     for computation, found in chosen:
         operands: list[OperandAnalysis] = []
         launches: list[OutputLaunch] = []
+        read: Readings = {}
+        outputs = 0
         unfit: list[tuple[int, int]] = []
         reason = ""
         for output, (_, shape) in enumerate(leaves(found.shape)):
@@ -118,10 +132,37 @@ def analyze(
                 reason = str(error)
                 continue
             for s in sets:
-                operands += _operand(computation, found, output, shape, s, Request(fitting, launch))
+                for made in _operand(computation, found, output, shape, s, Request(fitting, launch)):
+                    operands.append(made)
+                    read.setdefault((s.operand, s.position), []).append((s, made.utilization))
+            outputs += 1
+        together = _together(computation, found, read) if outputs > 1 else ()
         yield InstructionAnalysis(
-            computation.name, found.name, found.opcode, tuple(operands), reason, tuple(unfit), launch, tuple(launches)
+            computation.name,
+            found.name,
+            found.opcode,
+            tuple(operands),
+            reason,
+            together,
+            tuple(unfit),
+            launch,
+            tuple(launches),
         )
+
+
+Readings = dict[tuple[int, tuple[int, ...]], list[tuple[OperandMaps, Utilization]]]
+"""By operand and position, the maps of each output and what they read."""
+
+
+def _together(computation: Computation, instruction: Instruction, read: Readings) -> tuple[Together, ...]:
+    found = []
+    for (operand, position), each in read.items():
+        name = instruction.operands[operand]
+        shape = dict(leaves(computation.by_name[name].shape))[position]
+        assert isinstance(shape, ArrayShape)
+        used = joint_utilization([s for s, _ in each], [u for _, u in each], shape)
+        found.append(Together(operand, position, name, used))
+    return tuple(found)
 
 
 def output_ranks(module: Module, instruction: str = "") -> list[int]:

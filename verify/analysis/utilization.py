@@ -95,6 +95,26 @@ def utilization(maps: OperandMaps, operand: ArrayShape) -> Utilization:
     return Utilization(total, elements, pairs, reads, exact, method, why)
 
 
+def joint_utilization(sets: Sequence[OperandMaps], each: Sequence[Utilization], operand: ArrayShape) -> Utilization:
+    """Counts what all outputs read of one operand together, from the maps and the counts of each output."""
+    reading = [(s, u) for s, u in zip(sets, each, strict=True) if s.unknown or u.elements != 0]
+    if len(reading) < 2:
+        return reading[0][1] if reading else each[0]
+    sets, each = [s for s, _ in reading], [u for _, u in reading]
+    total, rank = each[0].total, len(operand.dimensions)
+    unknown = next((s.unknown for s in sets if s.unknown), "")
+    if unknown:
+        return Utilization(total, None, None, None, False, "", unknown)
+    pairs, reads = _sum([u.pairs for u in each]), _sum([u.reads for u in each])
+    filled = [_whole(m) for s in sets for m in s.maps if not m.is_trivially_empty]
+    (elements, _, _), reasons = _counted([_any_value(m) for m in filled], rank, elements_only=True)
+    exact = all(u.exact for u in each)
+    if any(m.runtime for m in filled):
+        exact, elements = False, _least(elements, _sum([u.elements for u in each]))
+    why = "; ".join(dict.fromkeys(reasons or ())) if elements is None else ""
+    return Utilization(total, elements, pairs, reads, exact, "isl" if reasons is not None else "enumeration", why)
+
+
 def _in_one_run(
     maps: Sequence[IndexingMap], elements: int | None, pairs: int | None
 ) -> tuple[int | None, int | None, int | None]:
@@ -226,16 +246,21 @@ Counts = tuple[int | None, int | None, int | None]
 """Elements, pairs, reads."""
 
 
-def _counted(maps: Sequence[IndexingMap], rank: int) -> tuple[Counts, tuple[str, ...] | None]:
-    """The counts; with reasons why some are missing where isl was asked, None where all points were listed."""
+def _counted(
+    maps: Sequence[IndexingMap], rank: int, elements_only: bool = False
+) -> tuple[Counts, tuple[str, ...] | None]:
+    """The counts; with reasons why some are missing where isl was asked, None where all points were listed.
+
+    With `elements_only`, the maps may have different dims, and nothing is said of pairs and reads.
+    """
     points_to_list = sum(prod(i.count for _, i in m.intervals()) for m in maps)
     if points_to_list <= FEW_POINTS:
         return _listed(maps, rank)
-    found, reasons = _by_isl(maps, rank, _BRIEFLY)
+    found, reasons = _by_isl(maps, rank, _BRIEFLY, elements_only)
     if reasons:
         if points_to_list <= MOST_POINTS:
             return _listed(maps, rank)
-        found, reasons = _by_isl(maps, rank, _AT_LENGTH)
+        found, reasons = _by_isl(maps, rank, _AT_LENGTH, elements_only)
     return found, reasons
 
 
@@ -246,7 +271,9 @@ def _listed(maps: Sequence[IndexingMap], rank: int) -> tuple[Counts, tuple[str, 
         return (None, None, None), (f"a divisor that is zero: {error}",)
 
 
-def _by_isl(maps: Sequence[IndexingMap], rank: int, operations: int) -> tuple[Counts, tuple[str, ...]]:
+def _by_isl(
+    maps: Sequence[IndexingMap], rank: int, operations: int, elements_only: bool
+) -> tuple[Counts, tuple[str, ...]]:
     from verify.count_isl import count_image, count_pairs, count_values
 
     def reads() -> int:
@@ -258,12 +285,13 @@ def _by_isl(maps: Sequence[IndexingMap], rank: int, operations: int) -> tuple[Co
     )  # fmt: skip
     counts: list[int | None] = []
     reasons: list[str] = []
-    for count in ways:
+    for count in ways[:1] if elements_only else ways:
         try:
             counts.append(count())
         except (GaveUp, NotExpressible) as error:
             counts.append(None)
             reasons.append(str(error))
+    counts += [None] * (len(ways) - len(counts))
     return (counts[0], counts[1], counts[2]), tuple(reasons)
 
 
