@@ -1,6 +1,6 @@
 """Target `async`: chains judged by running them.
 
-The module is run once for every way through its branches and for no, one, two and three rounds of its loops. A start
+The module is run once for every way through its branches, and for no round of each loop, one, two and so on. A start
 makes an operation, which its updates and dones meet as a value. What the runs show (who met which operation, how often)
 and the shapes in the text say which claims hold.
 """
@@ -21,8 +21,13 @@ Where = tuple[str, str]
 OWN: Final = ("copy", "all-reduce", "all-gather", "collective-permute")
 """Kinds whose starts and dones are opcodes of their own."""
 _PLACE: Final = {"copy": (0,), "all-reduce": (), "all-gather": (1,), "collective-permute": (1,)}
-ROUNDS: Final = 4
-"""Loops run 0 to ROUNDS - 1 times."""
+
+
+def rounds(state: Shape) -> int:
+    """Loops run 0 times, and up to one time less than this: every operation that the state can hold may come to stand
+    at every place of it twice."""
+    places = state.elements if isinstance(state, TupleShape) else ()
+    return 2 * sum(isinstance(s, TupleShape) or k == 0 for k, s in enumerate(places)) + 2
 
 
 @dataclass(slots=True, eq=False)
@@ -114,7 +119,7 @@ class _Runner:
             case "while":
                 state = given[0]
                 self._carry(state)
-                for _ in range(self.choose(ROUNDS)):
+                for _ in range(self.choose(rounds(i.shape))):
                     state = self.run(self._named(i, "body"), [state])
                     self._carry(state)
                 return state
