@@ -262,6 +262,8 @@ class _Encoder:
                 return self._exists(f, asked, scope)
 
     def _exists(self, f: Exists, asked: Asked, scope: _Scope) -> Any:
+        if not f.variables:  # Z3 has no such quantifier
+            return self.formula(f.part, asked, scope)
         inner = _Scope(scope)
         for name, interval in f.variables:
             self.declare(inner, name, interval)
@@ -269,9 +271,8 @@ class _Encoder:
         if asked in ("T", "not F"):
             held = self.all_of([*inner.facts, body])
             # Outside quantifiers the witnesses are plain unknowns of the question.
-            return held if scope.parent is None or not inner.variables else z3.Exists(inner.variables, held)
-        implied = z3.Implies(self.all_of(inner.facts), body)
-        return z3.ForAll(inner.variables, implied) if inner.variables else implied
+            return held if scope.parent is None else z3.Exists(inner.variables, held)
+        return z3.ForAll(inner.variables, z3.Implies(self.all_of(inner.facts), body))
 
     def _atom(self, f: Compare, asked: Asked, scope: _Scope) -> Any:
         x, y = self.term(f.lhs, scope), self.term(f.rhs, scope)

@@ -130,6 +130,8 @@ def quantified_obligations(draw: Draw, symbolic: bool = False) -> str:
         more = Compare(draw(_comparators), uneven + draw(_affine([*outer, "w0"])), draw(_affine(["w1"], 1)))
         part = draw(st.sampled_from((And((part, more)), Or((more, part)), more)))
     inner: Formula = Exists(((draw(st.sampled_from(("w1", "w1", "w0"))), draw(_intervals(4))),), part)
+    if not draw(st.integers(0, 5)):
+        inner = Exists((), part)
     inner = draw(st.sampled_from((inner, Not(inner), Or((Compare("<", Var("w0"), Const(0)), inner)))))
     bound: list[tuple[str, Interval]] = [("w0", draw(_intervals(4)))]
     if "w1" in free_variables(inner):  # the inner quantifier binds w0 again

@@ -43,6 +43,8 @@ def structure(obligation: Obligation, draw: Random) -> None:
         given = obligation.hypothesis if draw.random() < 0.5 else And((atom, Or((again, atom))))
         _identical(Obligation(obligation.variables, draw.choice((again, And((again, atom)), atom)), given))
     _identical(obligation)
+    divided = Binary(draw.choice(DIVISIONS), Var("n"), draw.choice((Var("k"), Const(0), Const(3), Const(-1))))
+    _identical(Obligation((("n", None), ("k", None)), Compare("==", divided, divided)))
     _digits(obligation)
     for o in (obligation, _opened(obligation)):
         _intervals(o)
