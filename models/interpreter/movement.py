@@ -88,8 +88,9 @@ def concatenate(step: Step) -> Value:
 
 
 def iota(step: Step) -> Value:
-    sizes, axis = step.shape.dimensions, step.attributes.integer("iota_dimension", 0)
-    kind = step.shape.element_type
+    sizes, kind, axis = step.shape.dimensions, step.shape.element_type, step.attributes.get("iota_dimension")
+    if not isinstance(axis, int):
+        raise NotModelled("iota without iota_dimension")
     values = [step.scalars.constant(kind, float(i) if kind in types.PART else i) for i in range(sizes[axis])]
     inner = prod(sizes[axis + 1 :])
     run = [v for v in values for _ in range(inner)]

@@ -85,9 +85,9 @@ def _gathered(op: Operation, output: int, operand: int, same: bool) -> Definitio
     (axis,) = op.attributes.integers("dimensions")
     require_static("all-gather", into, (axis,))
     n = into.dimensions[axis]
-    size, assumed = _size_or_assumed(op, out.dimensions[axis], n)
     if not same:
-        return Definition("moves", out.dimensions, into.dimensions, FALSE, group_size=size)
+        return Definition("moves", out.dimensions, into.dimensions, FALSE)
+    size, assumed = _size_or_assumed(op, out.dimensions[axis], n)
     if out.dimensions[axis] != n * size:
         raise NotModelled(f"all-gather of {n} into {out.dimensions[axis]} over groups of {size}")
     parts = [eq(d(i), x(i) + SOURCE_POSITION * n) if i == axis else eq(d(i), x(i)) for i in range(out.rank)]
@@ -100,9 +100,9 @@ def reduce_scatter(op: Operation, output: int, operand: int) -> Definition:
     (axis,) = op.attributes.integers("dimensions")
     require_static("reduce-scatter", into, (axis,))
     n = out.dimensions[axis]
-    size, assumed = _size_or_assumed(op, into.dimensions[axis], n)
     if output != operand:
-        return Definition("reads", out.dimensions, into.dimensions, FALSE, group_size=size)
+        return Definition("reads", out.dimensions, into.dimensions, FALSE)
+    size, assumed = _size_or_assumed(op, into.dimensions[axis], n)
     if into.dimensions[axis] != n * size:
         raise NotModelled(f"reduce-scatter of {into.dimensions[axis]} into {n} over groups of {size}")
     parts = [eq(x(i), d(i) + OWN_POSITION * n) if i == axis else eq(x(i), d(i)) for i in range(out.rank)]

@@ -20,7 +20,7 @@ from verify.fuzz.target import Failure
 
 _NEEDED: Final = {
     "convolution": ("dim_labels",), "pad": ("padding",), "slice": ("slice",), "reduce-window": ("to_apply",),
-    "select-and-scatter": ("select", "scatter"),
+    "select-and-scatter": ("select", "scatter"), "iota": ("iota_dimension",),
 }  # fmt: skip
 """Attributes without which there is no meaning."""
 

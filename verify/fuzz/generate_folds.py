@@ -19,6 +19,13 @@ def reduce(draw: Draw) -> str:
 
 
 @st.composite
+def mapped(draw: Draw) -> str:
+    dims, (name, body) = draw(sizes(maximum=3)), draw(fold())
+    s = shape(dims)
+    return one(s, "map", [s, s], f"dimensions={braces(range(len(dims)))}, to_apply={name}", body)
+
+
+@st.composite
 def reduce_variadic(draw: Draw) -> str:
     dims = draw(sizes(minimum=1, maximum=3, of=positive))
     chosen = draw(st.lists(st.sampled_from(range(len(dims))), min_size=1, unique=True))

@@ -22,6 +22,7 @@ from verify.fuzz.generate_folds import (
     batch_norm,
     batch_norm_tuple,
     fft,
+    mapped,
     reduce,
     reduce_variadic,
     sort,
@@ -56,7 +57,7 @@ from verify.fuzz.generate_products import (
     ragged_dot,
     scaled_dot,
 )
-from verify.fuzz.generate_runs import get_dimension_size, iota, without_meaning
+from verify.fuzz.generate_runs import bitcast_of_bits, get_dimension_size, iota, without_meaning
 from verify.fuzz.generate_stated import set_dimension_size
 from verify.fuzz.generate_windows import (
     convolution,
@@ -77,8 +78,9 @@ BY_NAME: Final[dict[str, Callable[[], st.SearchStrategy[str]]]] = {
     "collective-of-several": collective_of_several, "permute": permute, "permute-shifted": permute_shifted,
     "started": started,
     "counted-by-shapes": counted_by_shapes, "ragged-exchange": ragged_exchange,
-    "iota": iota, "get-dimension-size": get_dimension_size, "without-meaning": without_meaning,
-    "control": control, "elementwise-more": elementwise_more, "scan": scan,
+    "iota": iota, "bitcast-of-bits": bitcast_of_bits, "get-dimension-size": get_dimension_size,
+    "without-meaning": without_meaning,
+    "control": control, "elementwise-more": elementwise_more, "map": mapped, "scan": scan,
 }  # fmt: skip
 """Strategies by the kind of operation."""
 

@@ -40,6 +40,14 @@ def iota(draw: Draw) -> str:
 
 
 @st.composite
+def bitcast_of_bits(draw: Draw) -> str:
+    """Between types of one width, without layouts."""
+    kind, kind_to = draw(st.sampled_from((("f32", "s32"), ("s32", "f32"), ("u8", "s8"), ("f32", "f32"))))
+    n, m = draw(sizes(minimum=2, maximum=2))
+    return _run_only(one(shape([n * m], kind_to), "bitcast", [shape([n, m], kind)]))
+
+
+@st.composite
 def get_dimension_size(draw: Draw) -> str:
     dims = draw(sizes(minimum=1, maximum=3))
     axis = draw(st.integers(0, len(dims) - 1))

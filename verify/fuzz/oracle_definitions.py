@@ -262,8 +262,11 @@ def _gathers(op: Operation) -> Iterator[Operation]:
     sizes, base = op.attributes.integers("slice_sizes"), _sizes(op.operands[0])
     yield _with(op, "slice_sizes", (*sizes, 1))
     yield _with(op, "offset_dims", (*op.attributes.integers("offset_dims"), 0))
+    gone = (*op.attributes.integers("collapsed_slice_dims"), *op.attributes.integers("operand_batching_dims"))
     for k, n in enumerate(base):
         yield _with(op, "slice_sizes", (*sizes[:k], n + 1, *sizes[k + 1 :]))
+        if k in gone and n > 1:
+            yield _with(op, "slice_sizes", (*sizes[:k], 2, *sizes[k + 1 :]))
 
 
 def _scales(op: Operation) -> Iterator[Operation]:

@@ -18,7 +18,8 @@ from models.interpreter.element_type import INTEGERS, highest, lowest
 from models.interpreter.real import Real
 from models.interpreter.run import Machine
 from models.interpreter.value import Array, Value, indices
-from verify.fuzz.generate_runs import REFUSED
+from verify.fuzz.deformed_runs import examine_deformed_runs
+from verify.fuzz.generate_runs import REFUSED, RUN_ONLY
 from verify.fuzz.plain_collectives import EXCHANGES, everywhere
 from verify.fuzz.plain_table import PLAIN
 from verify.fuzz.plain_values import Call, Tensor, readable
@@ -48,6 +49,8 @@ def numbers(op: Operation, shape: ArrayShape, random: Random) -> list[Any]:
         if op.opcode not in ("bitcast", "bitcast-convert"):
             low, high = max(-9, low), min(9, high)
         return [random.randint(low, high) for _ in range(count)]
+    if kind == "f64":
+        return [random.uniform(-9, 9) for _ in range(count)]
     if op.opcode in MOVING:
         special = [random.random() < 0.2 for _ in range(count)]
         return [random.choice(_SPECIAL) if s else float(random.randint(-9, 9)) for s in special]
@@ -68,6 +71,8 @@ def examine_run(module: Module) -> tuple[str, ...]:
         return (f"{op.opcode}: refused by the interpreter",)
     if refused:
         raise Failure(f"{op.opcode}: runs what has no meaning", str(op))
+    if module.name == RUN_ONLY:
+        examine_deformed_runs(tagged)
     return (f"{op.opcode}: runs",)
 
 
@@ -123,6 +128,8 @@ def _compare(op: Operation, device: int, output: int, array: Array, tensor: Tens
     if len(places) != len(array.data) or set(places) != set(tensor):
         raise Failure(f"{op.opcode}: another size", f"{where}: {array.sizes}, {len(array.data)} elements")
     for index, element in zip(places, array.data, strict=True):
+        if isinstance(element, float) and array.element_type in INTEGERS:
+            raise Failure(f"{op.opcode}: an element of another type", f"{where}: {element} in {array.element_type}")
         if not _same(element, tensor[index], op.opcode in MOVING):
             said = f"{where} at {list(index)} is {element}, and should be {tensor[index]}"
             raise Failure(f"{op.opcode}: another value", said)
