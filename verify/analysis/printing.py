@@ -58,6 +58,7 @@ def _operand_json(o: OperandAnalysis) -> dict[str, Any]:
 def _used_json(u: Utilization) -> dict[str, Any]:
     return {
         "elements": u.total, "elements_read": u.elements, "pairs": u.pairs, "reads": u.reads, "exact": u.exact,
+        "bound_because": u.bound or None,
         "method": u.method, "reason": u.reason or None,
     }  # fmt: skip
 
@@ -189,8 +190,8 @@ def _used(u: Utilization) -> str:
         return f"unknown: {u.reason}"
     share = u.share
     percent = "" if share is None else f" ({float(share):.1%})"
-    bound = "" if u.exact else "at most "
-    return f"reads {bound}{u.elements} of {u.total} elements{percent}{_often(u)}; {u.method}"
+    bound, because = ("at most ", f" ({u.bound})") if u.bound else ("", "")
+    return f"reads {bound}{u.elements} of {u.total} elements{percent}{_often(u)}; {u.method}{because}"
 
 
 def _often(u: Utilization) -> str:

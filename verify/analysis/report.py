@@ -15,7 +15,7 @@ from models.simplify import simplify
 from verify.analysis.coalescing import Stride, strides
 from verify.analysis.launch import Launch, thread_map
 from verify.analysis.propagation import OperandTile, operand_tile
-from verify.analysis.utilization import Utilization, joint_utilization, utilization
+from verify.analysis.utilization import SIZES, Utilization, joint_utilization, utilization
 from verify.analysis.warps import WarpReads, warp_reads
 from verify.dedup import Contained, deduplicate
 from verify.devices import device_counts
@@ -206,7 +206,7 @@ def _operand(
     filled = tuple(s.maps[n] for n in kept)
     used = utilization(OperandMaps(s.operand, s.kind, filled, s.position, s.unknown), operand)
     if shape.is_dynamic or operand.is_dynamic:
-        used = replace(used, exact=False)  # The sizes are bounds.
+        used = replace(used, bound=used.bound or SIZES)
     undecided = tuple(dict.fromkeys(why for _, _, why in different.undecided))
     return [
         OperandAnalysis(output, s.operand, s.position, name, s.kind, used, maps, len(different.same), undecided)

@@ -14,8 +14,10 @@ from models.indexing.map_set import OperandMaps
 from models.indexing_map import Constraint, IndexingMap, Variable, rng
 from models.interpreter.expression import UndefinedValue
 from models.interpreter.maps import domain_points
+from models.simplify import simplify
 from verify.analysis.neighbours import stays
 from verify.claims.linear_form import Linear, linear_form
+from verify.claims.simplified import same_points
 from verify.engine import GaveUp, NotExpressible
 from verify.formula import eq
 from verify.obligation import Obligation
@@ -28,24 +30,34 @@ MOST_POINTS: Final = 1_000_000
 _BRIEFLY: Final = 300_000
 _AT_LENGTH: Final = 3_000_000
 
+WHOLE: Final = "the maps hold all that may be read"
+AT_RUN_TIME: Final = "what is read depends on values known at run time"
+SIZES: Final = "sizes are known at run time"
+"""Why counts are upper bounds."""
+
 
 @dataclass(frozen=True)
 class Utilization:
     """How much of an operand one output reads.
 
     `elements`: different operand elements read; `pairs`: different pairs of output and operand element, of elements on
-    different devices too; `reads`: points of the maps, each map and each value of its range variables once. Exact where
-    `exact`; otherwise upper bounds, each of what any one run reads: that depends on values that are known at run time
-    only, or the maps are a bound themselves. None where they could not be counted, with the reason.
+    different devices too; `reads`: points of the maps, each map and each value of its range variables once. Upper
+    bounds on what any one run reads where `bound` says why they are no more than that; else exact. None where they
+    could not be counted, with the reason.
     """
 
     total: int
     elements: int | None
     pairs: int | None
     reads: int | None
-    exact: bool
+    bound: str
     method: str
     reason: str = ""
+
+    @property
+    def exact(self) -> bool:
+        """The elements were counted, and every run reads them."""
+        return not self.bound and self.elements is not None
 
     @property
     def share(self) -> Fraction | None:
@@ -70,18 +82,16 @@ class Utilization:
 def utilization(maps: OperandMaps, operand: ArrayShape) -> Utilization:
     """Counts what one output reads of one operand, over the union of the maps."""
     if any(n < 0 for n in operand.dimensions):
-        return Utilization(
-            0, None, None, None, False, "", "an array with unbounded dimensions has no number of elements"
-        )
+        return Utilization(0, None, None, None, "", "", "an array with unbounded dimensions has no number of elements")
     total = operand.elements
     if maps.unknown:
-        return Utilization(total, None, None, None, False, "", maps.unknown)
+        return Utilization(total, None, None, None, "", "", maps.unknown)
     filled = [_whole(m) for m in maps.maps if not m.is_trivially_empty]
-    exact = maps.kind != "bound"
+    bound = WHOLE if maps.kind == "bound" else ""
     if not filled:
-        return Utilization(total, 0, 0, 0, exact, "no maps")
+        return Utilization(total, 0, 0, 0, bound, "no maps")
     if len(filled) == 1:
-        filled = [_at_any_offset(filled[0], len(operand.dimensions))]
+        filled = [_at_any_offset(_in_windows(filled[0]), len(operand.dimensions))]
     at_run_time = [m for m in filled if m.runtime]
     free = [_any_value(m) for m in filled]
     rank = len(operand.dimensions)
@@ -89,10 +99,10 @@ def utilization(maps: OperandMaps, operand: ArrayShape) -> Utilization:
     elements, pairs, reads = counted
     method = "isl" if reasons is not None else "enumeration"
     if at_run_time:
-        exact = False
+        bound = bound or AT_RUN_TIME
         reads, elements, pairs = _in_one_run(filled, elements, pairs)
     why = "; ".join(dict.fromkeys(reasons or ()))
-    return Utilization(total, elements, pairs, reads, exact, method, why)
+    return Utilization(total, elements, pairs, reads, bound, method, why)
 
 
 def joint_utilization(sets: Sequence[OperandMaps], each: Sequence[Utilization], operand: ArrayShape) -> Utilization:
@@ -104,15 +114,15 @@ def joint_utilization(sets: Sequence[OperandMaps], each: Sequence[Utilization], 
     total, rank = each[0].total, len(operand.dimensions)
     unknown = next((s.unknown for s in sets if s.unknown), "")
     if unknown:
-        return Utilization(total, None, None, None, False, "", unknown)
+        return Utilization(total, None, None, None, "", "", unknown)
     pairs, reads = _sum([u.pairs for u in each]), _sum([u.reads for u in each])
     filled = [_whole(m) for s in sets for m in s.maps if not m.is_trivially_empty]
     (elements, _, _), reasons = _counted([_any_value(m) for m in filled], rank, elements_only=True)
-    exact = all(u.exact for u in each)
+    bound = "; ".join(dict.fromkeys(u.bound for u in each if u.bound))
     if any(m.runtime for m in filled):
-        exact, elements = False, _least(elements, _sum([u.elements for u in each]))
+        bound, elements = bound or AT_RUN_TIME, _least(elements, _sum([u.elements for u in each]))
     why = "; ".join(dict.fromkeys(reasons or ())) if elements is None else ""
-    return Utilization(total, elements, pairs, reads, exact, "isl" if reasons is not None else "enumeration", why)
+    return Utilization(total, elements, pairs, reads, bound, "isl" if reasons is not None else "enumeration", why)
 
 
 def _in_one_run(
@@ -142,6 +152,23 @@ def _whole(m: IndexingMap) -> IndexingMap:
             constraints.append(Constraint(Var(name), interval))
     results = (*m.results, *m.replica.results)
     return replace(m, results=results, constraints=tuple(constraints), replica=None)
+
+
+def _in_windows(m: IndexingMap) -> IndexingMap:
+    """The map seen from windows at runtime values, where these then are of no more consequence: in any run as many
+    elements, and as often. The map itself where that is not shown."""
+    if not m.runtime:
+        return m
+    seen = _seen_from_windows(m)
+    if seen is m:
+        return m
+    plain = simplify(seen).map
+    used = (*plain.results, *(c.expr for c in plain.constraints))
+    if any(n.startswith("rt") for e in used for n in e.free):
+        return m
+    if any(prove(p.obligation).verdict != "proved" for p in same_points(seen, plain)):
+        return m
+    return replace(plain, runtime=())
 
 
 def _at_any_offset(m: IndexingMap, rank: int) -> IndexingMap:
