@@ -50,9 +50,12 @@ def value(e: Expr, b: Bindings) -> int | None:
     if x is None:
         return None
     y = value(e.rhs, b)
-    if y is None or (not y and e.op in ("floordiv", "ceildiv", "mod")):
+    if y is None:
         return None
-    return _OPERATORS[e.op](x, y)
+    try:
+        return _OPERATORS[e.op](x, y)
+    except ZeroDivisionError:
+        return None
 
 
 _OPERATORS: Final[dict[Operator, Callable[[int, int], int]]] = {

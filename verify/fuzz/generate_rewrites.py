@@ -586,9 +586,8 @@ def known_case(random: Random) -> str:
 def deep_case(random: Random) -> str:
     """A sum whose terms are rewritten one after the other, each by a rule within the one before."""
     by = random.choice((2, 3))
-    primes = [p for p in range(5, 230) if all(p % k for k in range(2, 16))]
-    quotients = [Var("d0") // p for p in primes[: random.choice((30, len(primes)))]]
-    box = {"d0": Interval(0, 250)}
+    quotients = [_times(Var("d0"), k) // 1009 for k in range(200, 200 + random.choice((30, 45, 45)))]
+    box = {"d0": Interval(0, 20)}
     before = _sum([q % by for q in quotients], Random(0)) % by
     return text("becomes deep", map_over(box, [before]), map_over(box, [_sum(list(quotients), Random(0)) % by]))
 
