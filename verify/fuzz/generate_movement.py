@@ -162,24 +162,24 @@ _tiles = st.sampled_from((
 
 @st.composite
 def bitcast_rows(draw: Draw) -> str:
-    """Equal tiles over equal sizes below; whole rows of tiles mostly, and the same number of them."""
-    tile = draw(st.sampled_from(((2, 3), (2, 2), (3, 2), (2,), (2,), (2, 1, 2))))
-    below = [draw(st.sampled_from((n, n, n + 1, 1))) for n in tile[1:]]
-    rows = [draw(st.sampled_from((1, 2, 2, 3))) for _ in range(draw(st.integers(0, 2)))]
-    shift = draw(st.sampled_from((0, 0, 0, 1)))
-    last = tile[0] * draw(st.integers(1, 2)) + shift
-    flat = [prod(rows) * last]
-    to = [*_grouped(draw, rows), last] if draw(st.booleans()) else flat
-    kind, below_to = draw(st.sampled_from(("f32", "f32", "f32", "s32", "u16"))), below
-    if kind == "u16":
-        to = [*to[:-1], to[-1] * 2]
-    elif draw(st.integers(0, 3)) == 0:
-        below_to = draw(st.permutations(below))
+    """Equal tiles over equal sizes below, and whole rows of tiles on both sides; or all but one of these."""
+    tile = draw(st.sampled_from(((2, 3), (2, 2), (3, 2), (2,), (2, 1, 2))))
+    below = [draw(st.sampled_from((n, 2 * n, n + 1, 1))) for n in tile[1:]]
+    rows = [draw(st.sampled_from((1, 2, 2, 3))) for _ in range(draw(st.integers(1, 2)))]
+    but = draw(st.sampled_from(("nothing", "nothing", "bits", "below", "rows", "rank", "tiles", "more tiles")))
+    last = tile[0] * draw(st.integers(1, 2)) + (but == "rows")
+    to = [*_grouped(draw, rows), last] if draw(st.booleans()) else [prod(rows) * last]
+    kind, below_to = "f32", below
+    match but:
+        case "bits":
+            kind, to = "u16", [*to[:-1], to[-1] * 2]
+        case "below":
+            below_to = draw(st.permutations(below))
+        case "rank":
+            to, below_to = [prod(to) * prod(below)], []
     text = f"T({','.join(map(str, tile))})" + draw(st.sampled_from(("", "", "(2,1)", "(2)")))
-    text_to = draw(st.sampled_from((text, text, text, "")))
-    sides = ([*rows, last, *below], text, "f32"), ([*to, *below_to], text_to, kind)
-    if draw(st.integers(0, 7)) == 0:
-        sides = sides[0], ([prod(sides[1][0])], text_to, kind)  # a tile over more dimensions than there are
+    text += "(2,1)" if but == "more tiles" else ""
+    sides = ([*rows, last, *below], text, "f32"), ([*to, *below_to], "" if but == "tiles" else text, kind)
     (sizes, tiles, first), (sizes_to, tiles_to, second) = sides if draw(st.booleans()) else sides[::-1]
     return _bitcast(draw, sizes, tiles, sizes_to, tiles_to, first, second)
 
