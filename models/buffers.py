@@ -192,11 +192,10 @@ class Buffers:
             yield from self._operand(place.computation, i, k, rest)
             return
         earlier = shape_at(self._instruction(Place(place.computation, i.operands[0])).shape, (0,))
-        count = len(earlier.elements) if isinstance(earlier, TupleShape) else 1
-        if k < count:
-            yield from self._operand(place.computation, i, 0, place.index)
+        if isinstance(earlier, TupleShape) and k >= len(earlier.elements):
+            yield from self._operand(place.computation, i, k - len(earlier.elements) + 1, rest)
         else:
-            yield from self._operand(place.computation, i, k - count + 1, rest)
+            yield from self._operand(place.computation, i, 0, place.index)
 
     def _explicit(self, place: Place, i: Instruction, role: str, opcode: str) -> Iterator[Place]:
         at = place.index

@@ -220,7 +220,8 @@ class LocalBuffers:
             origin = summary.passes.get(spot[1]) if summary is not None else None
             if origin is None or origin[0] >= len(operands):
                 return None
-            found.add((operands[origin[0]], origin[1]))
+            handed = (operands[origin[0]], origin[1])
+            found.add(self.version.get(handed, handed))
         return found.pop() if len(found) == 1 else None
 
     def _read_by(self, i: Instruction) -> list[Spot]:
@@ -239,6 +240,12 @@ class LocalBuffers:
                 for (number, index), access in (summary.accesses.items() if summary else ()):
                     if number < len(operands) and (access.reader or access.writer):
                         out.append((operands[number], index))
+                # What a body hands on into a buffer of its own is copied there.
+                moved = {} if summary is None or body == called(i, "condition") else summary.passes
+                out += [
+                    (operands[number], index) for at, (number, index) in moved.items()
+                    if number < len(operands) and self.version.get((i.name, at)) == (i.name, at)
+                ]  # fmt: skip
             if i.opcode == "conditional":
                 out += self.leaves(i.operands[0])
             return out

@@ -85,7 +85,7 @@ def _order_text(scene: Scene, local: LocalBuffers, flight: Flight, name: str, ac
     """The schedule in which `name` runs during the flight, and the control dependency that forbids it."""
     computation, orders = local.computation, scene.orders(local.computation)
     opening = None if flight.from_the_beginning else flight.opening
-    order = orders.witness(opening, name, _ends(flight))
+    order = orders.witness(opening, name)
     marks = {flight.opening: f"{BEGINS}: {what}", name: act}
     for closing in flight.closings:
         marks[closing] = ENDS
@@ -103,7 +103,7 @@ def _ends(flight: Flight) -> tuple[str, ...]:
 
 
 def _during(scene: Scene, local: LocalBuffers, flight: Flight, name: str) -> bool:
-    if name in flight.links or name == flight.opening:
+    if name in flight.links or local.computation.by_name[name].opcode == "parameter":
         return False
     opening = None if flight.from_the_beginning else flight.opening
     return scene.orders(local.computation).between(opening, name, _ends(flight))
@@ -118,9 +118,7 @@ def operand_hazards(scene: Scene) -> Iterator[Judgement]:
             buffer = local.buffer(operand)
             for other in local.versions_in.get(buffer, ()):
                 maker = other[0]
-                if other == version or local.made(other) < 0 or not _during(scene, local, flight, maker):
-                    continue
-                if scene.scheduled and local.made(other) <= local.made(version):
+                if other == version or not _during(scene, local, flight, maker):
                     continue
                 what = _spot(operand)
                 problem = (
@@ -159,9 +157,6 @@ def _optional_writes(local: LocalBuffers) -> Mapping[Spot, list[Write]]:
 def output_hazards(scene: Scene) -> Iterator[Judgement]:
     """No buffer that an operation in flight writes is read or written by another before the operation is done."""
     for local, flight in scene.flights():
-        if not flight.outputs and not flight.overwritten:
-            yield Judgement("hazard-output", Place(flight.computation, flight.opening))
-            continue
         buffers = {local.buffer(spot): spot for spot in (*flight.outputs, *flight.overwritten)}
         versions = {local.version.get(spot, spot) for spot in flight.outputs}
         problem, note = None, None
@@ -190,8 +185,7 @@ def _touching(local: LocalBuffers, buffers: Mapping[Spot, Spot]) -> Iterator[tup
     found: list[tuple[int, str, str, Spot]] = []
     for buffer in buffers:
         found += [(local.order[name], name, "reads", spot) for name, spot in readers.get(buffer, ())]
-        found += [(local.order[spot[0]], spot[0], "writes", spot) for spot in makers.get(buffer, ())
-                  if local.made(spot) >= 0]  # fmt: skip
+        found += [(local.order[spot[0]], spot[0], "writes", spot) for spot in makers.get(buffer, ())]
     for _, name, act, spot in sorted(found):
         yield name, act, spot
 
@@ -227,13 +221,15 @@ def overwrite_hazards(scene: Scene) -> Iterator[Judgement]:
         }
         root = local.computation.root_name
         live_out = {local.version.get(spot, spot) for spot in local.leaves(root)}
+        needed = live_out.union(local.version.get(spot, spot) for reads in readers.values() for _, spot in reads)
         for buffer, found in versions.items():
             if len(found) < 2:
                 continue
             claim = "hazard-donation" if buffer in donated else "hazard-overwrite"
-            reads = readers.get(buffer, [])
+            uses = readers.get(buffer, [])
+            others = tuple(version for version in found if version in needed)
             for version in found:
-                problem = _overwritten(local, version, found, reads, live_out)
+                problem = _overwritten(local, version, found, others, uses, live_out)
                 yield Judgement(claim, Place(local.computation.name, version[0]), problem)
 
 
@@ -261,8 +257,11 @@ def _joined_results(scene: Scene, local: LocalBuffers) -> Iterator[Judgement]:
 
 
 def _overwritten(
-    local: LocalBuffers, version: Spot, found: tuple[Spot, ...], reads: list[tuple[str, Spot]], live_out: set[Spot]
+    local: LocalBuffers, version: Spot, found: tuple[Spot, ...], needed: tuple[Spot, ...],
+    reads: list[tuple[str, Spot]], live_out: set[Spot],
 ) -> str | None:
+    """What is wrong with a version that is needed after its buffer holds another of `found`. All are in one buffer, and
+    `needed` are those that somebody reads."""
     computation, made = local.computation, local.made(version)
     uses = [(local.order[name], name) for name, spot in reads if local.version.get(spot, spot) == version]
     if version in live_out:
@@ -272,9 +271,10 @@ def _overwritten(
     last, reader = max(uses)
     for other in found:
         when = local.made(other)
-        if other == version or not (made < when < last or (made == when and other > version and _needed(local, other))):
+        twice = made == when and other > version and other in needed
+        if not twice and not made < when < last:
             continue
-        if made == when:
+        if twice:
             return f"{_spot(version)} and {_spot(other)} lie in one buffer, and both are needed"
         if last == len(local.order):
             why = f"is part of the result of {computation.name}"
@@ -290,10 +290,3 @@ def _overwritten(
             + f"\n  mended by a copy of {_spot(version)}"
         )
     return None
-
-
-def _needed(local: LocalBuffers, version: Spot) -> bool:
-    readers, _ = _by_buffer(local)
-    if any(local.version.get(spot, spot) == version for _, spot in readers.get(local.buffer(version), ())):
-        return True
-    return any(local.version.get(spot, spot) == version for spot in local.leaves(local.computation.root_name))

@@ -49,7 +49,7 @@ class Orders:
                     continue
                 i = self.computation.by_name[name]
                 stack.append((name, True))
-                stack.extend((o, False) for o in reversed((*i.operands, *predecessors(i))) if o not in out)
+                stack.extend((o, False) for o in reversed((*i.operands, *predecessors(i))))
         return tuple(out)
 
     def must_precede(self, first: str, second: str) -> bool:
@@ -67,22 +67,14 @@ class Orders:
             return True
         return any(name != end and not self.must_precede(end, name) for end in ends)
 
-    def witness(self, opening: str | None, name: str, closings: Iterable[str]) -> tuple[str, ...]:
-        """An order of the whole computation in which `name` runs between them."""
+    def witness(self, opening: str | None, name: str) -> tuple[str, ...]:
+        """An order of the whole computation in which `name` runs after `opening`, and as early as can be: before every
+        closing that need not come before it."""
         if self.scheduled:
             return tuple(i.name for i in self.computation.instructions)
-        end = next((e for e in closings if e != name and not self.must_precede(e, name)), None)
         out: dict[str, None] = {}
-        blocked = 1 << self.number[end] if end is not None else 0
-        for target in (opening, name, end):
-            if target is None:
-                continue
-            bits = self._before[target]
-            for other in self._topological:
-                if bits >> self.number[other] & 1 and other not in out and not (
-                    target != end and self._before[other] & blocked
-                ):
-                    out[other] = None
-        for other in self._topological:
-            out.setdefault(other)
+        for target in (name,) if opening is None else (opening, name):
+            wanted = self._before[target]
+            out.update((other, None) for other in self._topological if wanted >> self.number[other] & 1)
+        out.update((other, None) for other in self._topological)
         return tuple(out)

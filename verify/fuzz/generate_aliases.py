@@ -181,7 +181,7 @@ class _Body:
 
     def step(self) -> None:
         m = self.module
-        kinds = ["pass", "pass", "pass", "declare", "update", "fusion", "start", "start", "own", "own", "odd"]
+        kinds = ["pass", "pass", "pass", "declare", "update", "fusion", "start", "start", "start", "own", "own", "odd"]
         if self.flying:
             kinds += ["advance", "advance", "land"]
         if self.depth:
@@ -324,19 +324,19 @@ class _Body:
             if kind == "reduce-scatter":
                 attributes = ", dimensions={0}, replica_groups={{0}}, to_apply=second"
         else:
-            given = [self.any_type() for _ in range(m.draw(st.integers(1, 2)))]
-            result = m.one_of((F, F, (F, F), G))
+            given = [self.any_type() for _ in range(m.draw(st.integers(1, 3)))]
+            result = m.one_of((F, F, (F, F), (F, F), G))
             aside = m.chance(4)
             name = m.computation(given, result, 0, ', execution_thread="aside"' if aside else "")
             attributes = f", {'calls' if kind == 'async' else 'to_apply'}={name}"
             attributes += ', async_execution_thread="aside"' if aside and m.chance(2) else ""
         operands = [self.pick(s) for s in given]
-        bound = len(given) if m.chance(2) else m.draw(st.integers(0, len(given)))
-        promised: Type = () if m.chance(4) else result
-        if m.chance(3):
+        bound = len(given) if m.chance(3) else max(0, len(given) - m.draw(st.sampled_from((1, 1, 2, 2))))
+        promised: Type = () if m.chance(2) else result
+        if m.chance(2):
             attributes += self._declaration(given, result)
         shape: Type = (tuple(given[:bound]), promised, "s32[]")
-        if bound == 1 and m.chance(4):
+        if bound == 1 and len(given) == 1 and m.chance(4):
             shape = (given[0], promised, "s32[]")
         state = self.hidden(shape, f"{kind}-start({', '.join(operands[:bound])}){attributes}")
         self.flying.append(_Flying(state, shape, kind, result, operands[bound:]))
@@ -346,10 +346,10 @@ class _Body:
         m = self.module
         k = m.draw(st.integers(0, len(given)))
         inside = m.one_of(tree(given[k])) if k < len(given) else ()
-        within = m.one_of(tree(result))
+        within = m.one_of([*tree(result), *(b for b in tree(result) if b)])
         same = [b for b in tree(given[k]) if part(given[k], b) == part(result, within)] if k < len(given) else []
         inside = m.one_of(same) if same and not m.chance(5) else inside
-        at = (1, *within) if not m.chance(4) else m.one_of(((0, 0), (2,), ()))
+        at = (1, *within) if not m.chance(6) else m.one_of(((0, 0), (2,), ()))
         return f", output_to_operand_aliasing={{{braces(at)}: ({k}, {braces(inside)})}}"
 
     def _advance(self) -> None:
@@ -364,7 +364,7 @@ class _Body:
                 f.state = self.hidden(f.shape, f"get-tuple-element({whole}), index=0")
             return
         assert isinstance(f.shape, tuple)
-        now = f.late[: m.draw(st.integers(1, 2))]
+        now = f.late[: m.draw(st.sampled_from((1, 2, 2)))]
         held = f.shape[0]
         if now:
             f.late = f.late[len(now) :]

@@ -23,6 +23,16 @@ _BODIES: Final = (
     f"writes {{\n  q = f32[4] parameter(0)\n  ROOT r = f32[4] custom-call(q), {_ALIASED}\n}}\n\n"
     "reads {\n  q = f32[4] parameter(0)\n  ROOT r = f32[4] negate(q)\n}\n\n"
     "passes {\n  q = f32[4] parameter(0)\n  ROOT r = f32[4] opt-barrier(q)\n}\n\n"
+    "both {\n  q = f32[4] parameter(0)\n  p = f32[4] parameter(1)\n"
+    '  ROOT r = f32[4] custom-call(q, p), custom_call_target="g"\n}\n\n'
+    "kept {\n  q = (f32[4], f32[4]) parameter(0)\n  ROOT r = (f32[4], f32[4]) opt-barrier(q)\n}\n\n"
+    "first {\n  q = (f32[4], f32[4]) parameter(0)\n  given = f32[4] get-tuple-element(q), index=0\n"
+    "  kept1 = f32[4] get-tuple-element(q), index=1\n"
+    f"  made = f32[4] custom-call(given), {_ALIASED}\n  ROOT r = (f32[4], f32[4]) tuple(made, kept1)\n}}\n\n"
+    "anew {\n  q = (f32[4], f32[4]) parameter(0)\n  one = f32[4] get-tuple-element(q), index=0\n"
+    "  two = f32[4] get-tuple-element(q), index=1\n  made = f32[4] negate(one)\n  more = f32[4] negate(two)\n"
+    "  ROOT r = (f32[4], f32[4]) tuple(made, more)\n}\n\n"
+    "never2 {\n  q = (f32[4], f32[4]) parameter(0)\n  ROOT r = pred[] constant(false)\n}\n\n"
     "never {\n  q = f32[4] parameter(0)\n  ROOT r = pred[] constant(false)\n}\n\n"
     "add {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n\n"
 )
@@ -41,6 +51,8 @@ class Form:
     output: tuple[int, ...] | None = None
     operand: tuple[int, ...] | None = None
     update: str = ""
+    bound: str = ""
+    """The state once an update has bound what the start leaves out; '' where there is nothing to bind."""
     finished: str = "f32[4]"
 
 
@@ -57,7 +69,11 @@ FORMS: Final[dict[str, Form]] = {
     "in place": Form(_STATE, "async-start({x}), calls=writes", "async-done", (1,), (0, 0), "async-update"),
     "sugar": Form(_STATE, "exponential-start({x})", "exponential-done", (1,), (0, 0), "exponential-update"),
     "called": Form(_STATE, "call-start({x}), to_apply=reads", "call-done", (1,), (0, 0), "call-update"),
-    "late": Form("((), f32[4], s32[])", "async-start(), calls=opaque", "async-done", (1,), None, "async-update"),
+    "pair": Form("((f32[4], f32[4]), f32[4], s32[])", "async-start({x}, {y}), calls=both", "async-done", (1,)),
+    "late": Form("((), f32[4], s32[])", "async-start(), calls=opaque", "async-done", (1,), None, "async-update",
+                 _STATE),
+    "half": Form(_STATE, "async-start({x}), calls=both", "async-done", (1,), None, "async-update",
+                 "((f32[4], f32[4]), f32[4], s32[])"),
     "send": Form("(f32[4], u32[], token[])", "send({x}, tok), channel_id=1", "send-done", None, (0,),
                  finished="token[]"),
     "recv": Form("(f32[4], u32[], token[])", "recv(tok), channel_id=2", "recv-done", (0,), None,
@@ -78,10 +94,12 @@ class _Writer:
     def __init__(self, draw: Draw, scheduled: bool) -> None:
         self.draw, self.scheduled = draw, scheduled
         self.lines: list[str] = []
-        self.values = ["a", "b"]
+        self.values = ["a", "b", "c0", "c1"] if draw(st.integers(0, 2)) == 0 else ["a", "b"]
         self.flying: list[_Flying] = []
         self.seen: list[str] = []
         """Steps that a control dependency may name."""
+        self.read: list[str] = []
+        """What operations in flight were given."""
         self.states: set[str] = set()
         """Arrays that are the state of an operation themselves."""
 
@@ -107,17 +125,20 @@ class _Writer:
         return state
 
     def start(self) -> None:
-        name = self.draw(st.sampled_from(tuple(FORMS)))
+        name = self.draw(st.sampled_from((*FORMS, "aliased", "aliased", "in place", "pair")))
         form = FORMS[name]
-        started = self.add(form.result, form.start.format(x=self.pick()))
-        self.flying.append(_Flying(name, started, bound=name != "late"))
+        x = self.pick()
+        started = self.add(form.result, form.start.format(x=x, y=self.pick()))
+        self.flying.append(_Flying(name, started, bound=not form.bound))
+        if "{x}" in form.start:
+            self.read.append(x)
 
     def update(self, f: _Flying) -> None:
         form = FORMS[f.form]
         if not form.update:
             return
         further = "" if f.bound else f", {self.pick()}"
-        f.state, f.bound = self.add(_STATE, f"{form.update}({f.state}{further})"), True
+        f.state, f.bound = self.add(form.bound or _STATE, f"{form.update}({f.state}{further})"), True
 
     def done(self, f: _Flying) -> None:
         if not f.bound:
@@ -125,7 +146,7 @@ class _Writer:
         form = FORMS[f.form]
         state = f.state
         if self.draw(st.integers(0, 4)) == 0 and form.result.startswith("("):
-            shape = _STATE if form.update else form.result
+            shape = form.bound or form.result
             state = self.add(shape, f"opt-barrier({state})")
         channel = {"send": ", channel_id=1", "recv": ", channel_id=2"}.get(f.form, "")
         ended = self.add(form.finished, f"{form.done}({state}){channel}")
@@ -138,17 +159,19 @@ class _Writer:
     def peek(self, f: _Flying) -> None:
         form = FORMS[f.form]
         places = [p for p in (form.output, form.operand) if p is not None]
-        if f.bound and places:
+        if places:
             seen = self.element(f.state, form.result, self.draw(st.sampled_from(places)))
             self.values.append(seen)
             if seen == f.state:
                 self.states.add(seen)
 
     def touch(self) -> None:
-        x = self.pick()
-        kinds = ["negate", "write", "write", "call", "update"] + (["loop"] if self.scheduled else [])
+        x = self.draw(st.sampled_from(self.read[-2:])) if self.read and self.draw(st.booleans()) else self.pick()
+        kinds = ["negate", "write", "write", "call", "update", "update", "branch"]
+        kinds += ["loop", "loop of two", "write two"] if self.scheduled else ["negate"] * 4 + ["update"] * 3
         kind = self.draw(st.sampled_from(kinds))
-        if kind in ("call", "loop") and x in self.states:
+        y = self.pick()
+        if kind in ("call", "loop", "branch", "loop of two") and not self.states.isdisjoint((x, y)):
             kind = "negate"  # what is handed to a body goes on being in flight there
         match kind:
             case "negate":
@@ -158,7 +181,23 @@ class _Writer:
             case "call":
                 text = f"call({x}), to_apply={self.draw(st.sampled_from(('reads', 'writes', 'passes')))}"
             case "update":
-                text = f"dynamic-update-slice({x}, {self.pick()}, zero)"
+                text = f"dynamic-update-slice({x}, {y}, zero)"
+            case "branch":
+                names = self.draw(st.sampled_from(("passes, passes", "passes, reads", "reads, reads", "writes, passes",
+                                                   "reads, writes")))  # fmt: skip
+                text = f"conditional(zero, {x}, {y}), branch_computations={{{names}}}"
+            case "loop of two" | "write two":
+                if kind == "write two":
+                    aliases = "{0}: (0, {}), {1}: (0, {})"
+                    two = f'custom-call({x}), custom_call_target="f", output_to_operand_aliasing={{{aliases}}}'
+                else:
+                    body = self.draw(st.sampled_from(("kept", "first", "first", "anew")))
+                    given = self.add("(f32[4], f32[4])", f"tuple({x}, {y})", controlled=False)
+                    two = f"while({given}), condition=never2, body={body}"
+                made = self.add("(f32[4], f32[4])", two)
+                for k in self.draw(st.sampled_from(((0,), (1,), (0, 1)))):
+                    self.values.append(self.element(made, "", (k,)))
+                return
             case _:
                 body = self.draw(st.sampled_from(("reads", "writes", "passes")))
                 text = f"while({x}), condition=never, body={body}"
@@ -181,12 +220,15 @@ def flight_modules(draw: Draw) -> str:
     while w.flying:
         w.done(w.flying[0])
     first = "  a = f32[4] parameter(0)\n  b = f32[4] parameter(1)\n"
-    first += "  zero = s32[] constant(0)\n  tok = token[] after-all()\n"
+    first += "  c = (f32[4], f32[4]) parameter(2)\n  zero = s32[] constant(0)\n  tok = token[] after-all()\n"
+    first += "  c0 = f32[4] get-tuple-element(c), index=0\n  c1 = f32[4] get-tuple-element(c), index=1\n"
     header = ", is_scheduled=true" if scheduled else ""
     whole = [v for v in w.values if v not in w.states]  # what is part of the result as a state stays in flight
     roots = [draw(st.sampled_from(whole[-4:])), draw(st.sampled_from(whole))]
     if scheduled and draw(st.integers(0, 3)) == 0:
-        header += ", input_output_alias={ {0}: (0, {}, must-alias) }"
+        parameter = draw(st.sampled_from(("0, {}", "2, {1}", "2, {0}")))
+        kind = draw(st.sampled_from(("must-alias", "must-alias", "may-alias")))
+        header += f", input_output_alias={{ {{0}}: ({parameter}, {kind}) }}"
         roots[0] = w.add("f32[4]", f"negate({roots[0]})")
     root = f"  ROOT t = (f32[4], f32[4]) tuple({', '.join(roots)})\n"
     return f"HloModule {NAME}{header}\n\n{_BODIES}ENTRY e {{\n{first}{''.join(w.lines)}{root}}}\n"

@@ -225,7 +225,7 @@ class Aliases:
         new, old = list(i.operands), 0
         if _role(i.opcode) == "update":
             before = part(self.shape(c, i.operands[0]), (0,))
-            old = len(before.elements) if isinstance(before, TupleShape) else 1
+            old = len(before.elements) if isinstance(before, TupleShape) else len(listed)
             new = new[1:]
         for k, _ in listed:
             at = (0, k) if isinstance(held, TupleShape) else (0,)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from models.hlo.attributes import Aliasing, ComputationRef, Word
 from models.hlo.module import Computation, Instruction, Module
+from models.hlo.shape import TupleShape
 
 Found = set[tuple[str, str]]
 """(claim, the instruction that it is about)."""
@@ -36,6 +37,8 @@ class Step:
     waits: frozenset[str]
     reads: list[Cell] = field(default_factory=list)
     writes: list[Cell] = field(default_factory=list)
+    spared: list[Cell] = field(default_factory=list)
+    """What a compiler may write over, unless it puts a copy between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,17 @@ class Flight:
     links: frozenset[str]
     reads: frozenset[int]
     writes: frozenset[Cell]
+
+
+def _declared(value: object) -> list[Aliasing]:
+    return [e for e in value if isinstance(e, Aliasing)] if isinstance(value, tuple) else []
+
+
+def _at(tree: Tree, index: tuple[int, ...]) -> Tree:
+    for k in index:
+        assert isinstance(tree, tuple)
+        tree = tree[k]
+    return tree
 
 
 def cells(tree: Tree) -> list[Cell]:
@@ -73,6 +87,7 @@ class Program:
         self.maker: dict[int, str] = {}
         """The instruction that made a version."""
         self.same: dict[int, int] = {}
+        """Buffers of results that are those of parameters."""
         self._count = 0
         self._chain: dict[str, _Chain] = {}
         values: dict[str, Tree] = {}
@@ -83,9 +98,13 @@ class Program:
             values[i.name] = self._run(i, [values[o] for o in i.operands], step)
             self.steps.append(step)
         self.result = cells(values[module.entry.root_name])
-        if module.attributes.get("input_output_alias") is not None:
-            given = cells(values[module.entry.parameters[0].name])[0]
-            self.same[self.result[0].buffer] = given.buffer
+        self.values = values
+        for said in _declared(module.attributes.get("input_output_alias")):
+            if said.kind == "must-alias" and self.scheduled:
+                parameters = {p.parameter_number: values[p.name] for p in module.entry.parameters}
+                (output,) = cells(_at(values[module.entry.root_name], said.output_index))
+                (given,) = cells(_at(parameters[said.operand], said.operand_index))
+                self.same[output.buffer] = given.buffer
 
     def buffer(self, cell: Cell) -> int:
         return self.same.get(cell.buffer, cell.buffer)
@@ -107,9 +126,10 @@ class Program:
     def _run(self, i: Instruction, given: list[Tree], step: Step) -> Tree:
         match i.opcode:
             case "parameter":
-                cell = self._fresh(step)
+                count = len(i.shape.elements) if isinstance(i.shape, TupleShape) else 0
+                given_cells = tuple(self._fresh(step) for _ in range(max(count, 1)))
                 step.writes.clear()
-                return cell
+                return given_cells if count else given_cells[0]
             case "after-all" | "token":
                 return ()
             case "get-tuple-element":
@@ -122,17 +142,30 @@ class Program:
                 if i.operands[0] in self._chain:
                     self._chain[i.name] = self._chain[i.operands[0]]
                 return given[0]
+            case "while" if isinstance(given[0], tuple):
+                return self._loop_of_two(i, given[0], step)
             case "call" | "while":
                 return self._body(i, given, step)
+            case "conditional":
+                return self._branches(i, given[1:], step)
             case opcode if opcode.endswith("-done"):
                 return self._done(i, given)
             case opcode if opcode.endswith(("-start", "-update")) or opcode in ("send", "recv"):
                 return self._link(i, given, step)
         arrays = [g for g in given if isinstance(g, Cell)]
         step.reads += arrays
-        declared = isinstance(i.attributes.get("output_to_operand_aliasing"), tuple)
-        if declared or (i.opcode == "dynamic-update-slice" and self.scheduled):
+        declared = _declared(i.attributes.get("output_to_operand_aliasing"))
+        if declared and isinstance(i.shape, TupleShape):
+            return tuple(self._again(arrays[0], step) for _ in i.shape.elements)
+        if declared:
             return self._again(arrays[0], step)
+        return self._in_place(arrays[0], step) if i.opcode == "dynamic-update-slice" else self._fresh(step)
+
+    def _in_place(self, cell: Cell, step: Step) -> Cell:
+        """A new version where the old one lies; where orders are open, a copy may come between."""
+        if self.scheduled:
+            return self._again(cell, step)
+        step.spared.append(cell)
         return self._fresh(step)
 
     def _computation(self, i: Instruction, attribute: str) -> Computation:
@@ -148,8 +181,34 @@ class Program:
         if root.opcode == "opt-barrier":
             return argument
         step.reads.append(argument)
-        in_place = i.opcode == "while" or isinstance(root.attributes.get("output_to_operand_aliasing"), tuple)
+        in_place = i.opcode == "while" or _declared(root.attributes.get("output_to_operand_aliasing"))
         return self._again(argument, step) if in_place else self._fresh(step)
+
+    def _loop_of_two(self, i: Instruction, state: tuple[Tree, ...], step: Step) -> Tree:
+        """Each part is left as it is, or written anew where it lies."""
+        out: list[Tree] = []
+        root = self._computation(i, "body").root
+        for k, part in enumerate(state):
+            assert isinstance(part, Cell)
+            if root.opcode == "tuple" and not root.operands[k].startswith("kept"):
+                step.reads.append(part)
+                out.append(self._again(part, step))
+            else:
+                out.append(part)
+        return tuple(out)
+
+    def _branches(self, i: Instruction, given: list[Tree], step: Step) -> Tree:
+        """One array for each branch. What only some branches hand on is copied into the result."""
+        named = i.attributes.get("branch_computations")
+        assert isinstance(named, tuple)
+        roots = [self.module.by_name[n.name].root for n in named if isinstance(n, ComputationRef)]
+        arrays = [g for g in given if isinstance(g, Cell)]
+        if all(r.opcode == "opt-barrier" for r in roots) and len(set(arrays)) == 1:
+            return arrays[0]
+        step.reads += arrays
+        written = [a for a, r in zip(arrays, roots, strict=True)
+                   if _declared(r.attributes.get("output_to_operand_aliasing"))]  # fmt: skip
+        return self._in_place(written[0], step) if written else self._fresh(step)
 
     def _link(self, i: Instruction, given: list[Tree], step: Step) -> Tree:
         if i.opcode.endswith("-update"):
@@ -162,7 +221,9 @@ class Program:
             if not bound:
                 return before
             chain.openings.append((i.name, bound))
-            return (tuple(bound), before[1], ())
+            held = before[0]
+            assert isinstance(held, tuple)
+            return ((*held, *bound), before[1], ())
         arrays = [g for g in given if isinstance(g, Cell)]
         step.reads += arrays
         output: Tree = () if i.opcode == "send" else self._output(i, arrays, step)
@@ -181,13 +242,12 @@ class Program:
         return (tuple(arrays), output, ())
 
     def _output(self, i: Instruction, arrays: list[Cell], step: Step) -> Cell:
-        declared = i.attributes.get("output_to_operand_aliasing")
-        if isinstance(declared, tuple) and any(isinstance(d, Aliasing) for d in declared):
+        if _declared(i.attributes.get("output_to_operand_aliasing")):
             return self._again(arrays[0], step)
-        if i.opcode == "async-start" and self.scheduled and arrays:
+        if i.opcode == "async-start" and arrays:
             root = self._computation(i, "calls").root
-            if isinstance(root.attributes.get("output_to_operand_aliasing"), tuple):
-                return self._again(arrays[0], step)
+            if _declared(root.attributes.get("output_to_operand_aliasing")):
+                return self._in_place(arrays[0], step)
         return self._fresh(step)
 
     def _done(self, i: Instruction, given: list[Tree]) -> Tree:
@@ -254,17 +314,29 @@ def _in_flight(program: Program, done: set[str] | frozenset[str], step: Step, fo
 
 
 def _stale(program: Program, found: Found) -> None:
-    """Contents that are read when their buffer holds others."""
-    holds: dict[int, int] = {}
+    """Contents that are read when their buffer holds others, and two that one instruction wrote into one buffer and
+    that are both read."""
+    holds: dict[int, set[int]] = {}
+    donated = set(program.same.values())
+    needed: set[int] = set()
+
+    def claim(cell: Cell) -> str:
+        return "hazard-donation" if program.buffer(cell) in donated else "hazard-overwrite"
 
     def read(cell: Cell) -> None:
-        if holds.get(program.buffer(cell), cell.version) != cell.version:
-            found.add(("hazard-overwrite", program.maker[cell.version]))
+        needed.add(cell.version)
+        if cell.version not in holds.get(program.buffer(cell), {cell.version}):
+            found.add((claim(cell), program.maker[cell.version]))
 
     for step in program.steps:
         for cell in step.reads:
             read(cell)
         for cell in step.writes:
-            holds[program.buffer(cell)] = cell.version
+            holds[program.buffer(cell)] = {c.version for c in step.writes if program.buffer(c) == program.buffer(cell)}
     for cell in program.result:
         read(cell)
+    for step in program.steps:
+        for cell in step.writes:
+            beside = [c for c in step.writes if c.version in needed and program.buffer(c) == program.buffer(cell)]
+            if cell.version in needed and len(beside) > 1:
+                found.add((claim(cell), step.name))

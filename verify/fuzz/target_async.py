@@ -1,9 +1,9 @@
 """Target `async`: what is claimed of asynchronous modules, against walks over their schedules and runs.
 
-Six kinds of cases, told apart by the name of the module: hazards of operations in flight against every order; chains
+Eight kinds of cases, told apart by the name of the module: hazards of operations in flight against every order; chains
 against their runs; sends and recvs against every way in which devices can move; values of buffer type followed by hand;
-fused updates carried out in place; values and alias classes read off instruction by instruction. None of the judges
-shares code with the checks.
+fused updates carried out in place; values and alias classes read off instruction by instruction; what can run when;
+branches of conditionals. None of the judges shares code with the checks.
 """
 
 from __future__ import annotations
@@ -25,9 +25,14 @@ from verify.fuzz.generate_chains import ODD, chain_modules
 from verify.fuzz.generate_channels import BUFFERS, CHANNELS, IN_PLACE, buffer_modules, channel_modules, in_place_modules
 from verify.fuzz.generate_flights import NAME as FLIGHTS
 from verify.fuzz.generate_flights import flight_modules
+from verify.fuzz.hazard_words import check_words
+from verify.fuzz.oracle_branches import NAME as BRANCHES
+from verify.fuzz.oracle_branches import branch_modules, check_branches
 from verify.fuzz.oracle_chains import Reading, links_of
 from verify.fuzz.oracle_channels import broken_buffers, broken_channels, spoils_itself, steps_of
 from verify.fuzz.oracle_flights import Program, hazards
+from verify.fuzz.oracle_orders import NAME as ORDERS
+from verify.fuzz.oracle_orders import check_orders, order_modules
 from verify.fuzz.target import Failure, Target
 
 Key = tuple[str, str]
@@ -38,8 +43,9 @@ _CHAIN_CLAIMS: Final = ("async-chain", "async-linear", "async-thread", "async-co
 
 
 def cases() -> st.SearchStrategy[str]:
-    return st.one_of(flight_modules(), flight_modules(), chain_modules(), chain_modules(), channel_modules(),
-                     buffer_modules(), in_place_modules(), alias_modules())  # fmt: skip
+    return st.one_of(flight_modules(), flight_modules(), flight_modules(), chain_modules(), chain_modules(),
+                     channel_modules(), buffer_modules(), in_place_modules(), alias_modules(), alias_modules(),
+                     order_modules(), branch_modules())  # fmt: skip
 
 
 def judged(module: Module, claims: Collection[str]) -> tuple[set[Key], set[Key], set[Key]]:
@@ -70,14 +76,9 @@ def _flights(module: Module, text: str) -> tuple[str, ...]:
     program = Program(module)
     expected = {(claim, f"{module.entry_name}.{name}") for claim, name in hazards(program)}
     claims = ("hazard-operand", "hazard-output", "hazard-overwrite", "hazard-donation")
-    refuted, unknown, said = judged(module, claims)
-
-    def one(keys: set[Key]) -> set[Key]:
-        """A donated buffer that is overwritten goes by a name of its own."""
-        return {("hazard-overwrite" if c == "hazard-donation" else c, p) for c, p in keys}
-
     how = "scheduled" if program.scheduled else "unscheduled"
-    compare(f"{how} modules", expected, (one(refuted), one(unknown), one(said)), set())
+    compare(f"{how} modules", expected, judged(module, claims), set())
+    check_words(module, program, judge(module, lambda name: name in claims, lambda name: name in claims))
     forms = {i.opcode for i in module.entry.instructions if i.name in {f.opening for f in program.flights}}
     return (how, *sorted(forms), *sorted({f"{claim} broken" for claim, _ in expected}))
 
@@ -114,8 +115,17 @@ def _aliases(module: Module, text: str) -> tuple[str, ...]:
     return check_aliases(module)
 
 
+def _orders(module: Module, text: str) -> tuple[str, ...]:
+    return check_orders(module)
+
+
+def _branches(module: Module, text: str) -> tuple[str, ...]:
+    return check_branches(module)
+
+
 _KINDS: Final[dict[str, Callable[[Module, str], tuple[str, ...]]]] = {
     FLIGHTS: _flights, CHAINS: _chains, CHANNELS: _channels, BUFFERS: _buffers, IN_PLACE: _in_place, ALIASES: _aliases,
+    ORDERS: _orders, BRANCHES: _branches,
 }  # fmt: skip
 
 
