@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import gcd
+from operator import neg
 from typing import Final, Protocol
 
 from models.expr import Binary, Const, Expr, Operator, Var
@@ -322,7 +323,7 @@ def _factors(coefficient: Expr, s: Linear, b: Bindings) -> Iterator[tuple[Bindin
         tried |= more
     if divisor:
         tried.add(divisor)
-    for g in sorted(tried, reverse=True):
+    for g in sorted(tried, key=neg):
         if g > 1:
             found = solve(coefficient, g, b)
             if found is not None:
