@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from executed_fusions import compared
+from loop_modules import LOOPS, SCAN, UNKNOWN, nested
 
 from models.hlo.module import Computation, Instruction, Module
 from models.hlo.parser import parse_module, parse_modules
@@ -23,186 +24,6 @@ from models.indexing.turns import known_turns
 from models.map_text import print_map
 
 SHARED = Path(__file__).parents[1].parent / "shared"
-
-SCAN = """HloModule m
-body {
-  s = (s32[], f32[4], f32[6,4], f32[6,4], s32[]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0
-  h = f32[4] get-tuple-element(s), index=1
-  xs = f32[6,4] get-tuple-element(s), index=2
-  ys = f32[6,4] get-tuple-element(s), index=3
-  k = s32[] get-tuple-element(s), index=4
-  zero = s32[] constant(0)
-  step = s32[] constant(1)
-  x2 = f32[1,4] dynamic-slice(xs, i, zero), dynamic_slice_sizes={1,4}
-  x = f32[4] reshape(x2)
-  r = f32[4] reverse(h), dimensions={0}
-  n = f32[4] add(r, x)
-  n2 = f32[1,4] reshape(n)
-  y = f32[6,4] dynamic-update-slice(ys, n2, i, zero)
-  j = s32[] add(i, step)
-  ROOT t = (s32[], f32[4], f32[6,4], f32[6,4], s32[]) tuple(j, n, xs, y, k)
-}
-condition {
-  s = (s32[], f32[4], f32[6,4], f32[6,4], s32[]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0
-  n = s32[] constant(4)
-  ROOT c = pred[] compare(i, n), direction=LT
-}
-ENTRY e {
-  h = f32[4] parameter(0)
-  xs = f32[6,4] parameter(1)
-  ys = f32[6,4] parameter(2)
-  k = s32[] parameter(3)
-  zero = s32[] constant(0)
-  p0 = (s32[], f32[4], f32[6,4], f32[6,4], s32[]) tuple(zero, h, xs, ys, k)
-  w = (s32[], f32[4], f32[6,4], f32[6,4], s32[]) while(p0), condition=condition, body=body
-  a = f32[6,4] get-tuple-element(w), index=3
-  b = f32[4] get-tuple-element(w), index=1
-  ROOT t = (f32[6,4], f32[4]) tuple(a, b)
-}"""
-FROM_K = SCAN.replace("dynamic-slice(xs, i, zero)", "dynamic-slice(xs, k, zero)")
-WANDERING = FROM_K.replace("xs, y, k)", "xs, y, m)").replace(
-    "  ROOT t = (s32", "  m = s32[] add(k, j)\n  ROOT t = (s32"
-)
-CALLED = SCAN.replace("body {", """at {
-  a = f32[6,4] parameter(0)
-  i = s32[] parameter(1)
-  zero = s32[] constant(0)
-  two = s32[] constant(2)
-  b = pred[] compare(i, two), direction=GE
-  m = s32[] subtract(i, two)
-  p = s32[] select(b, m, i)
-  ROOT r = f32[1,4] dynamic-slice(a, p, zero), dynamic_slice_sizes={1,4}
-}
-body {""").replace("dynamic-slice(xs, i, zero), dynamic_slice_sizes={1,4}", "call(xs, i), to_apply=at")
-WRAPPED = SCAN.replace("ENTRY e {", "loop {").replace("p0 = (", "p0 = (").replace(
-    "  zero = s32[] constant(0)\n  p0", "  zero = s32[] parameter(4)\n  p0"
-) + """
-ENTRY e {
-  h = f32[4] parameter(0)
-  xs = f32[6,4] parameter(1)
-  ys = f32[6,4] parameter(2)
-  k = s32[] parameter(3)
-  zero = s32[] constant(0)
-  ROOT c = (f32[6,4], f32[4]) call(h, xs, ys, k, zero), to_apply=loop
-}"""
-
-CHOICES = """HloModule m
-flip {
-  x = f32[4] parameter(0)
-  ROOT r = f32[4] reverse(x), dimensions={0}
-}
-turn {
-  x = f32[4] parameter(0)
-  a = f32[1] slice(x), slice={[0:1]}
-  b = f32[3] slice(x), slice={[1:4]}
-  ROOT r = f32[4] concatenate(b, a), dimensions={0}
-}
-stay {
-  x = f32[4] parameter(0)
-  ROOT r = f32[4] negate(x)
-}
-choose {
-  i = s32[] parameter(0)
-  x = f32[4] parameter(1)
-  two = s32[] constant(2)
-  m = s32[] remainder(i, two)
-  o = f32[4] conditional(i, x, x, x), branch_computations={turn, flip, stay}
-  zero = s32[] constant(0)
-  even = pred[] compare(m, zero), direction=EQ
-  ROOT r = f32[4] conditional(even, o, o), false_computation=flip, true_computation=turn
-}
-body {
-  s = (s32[], f32[4]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0
-  h = f32[4] get-tuple-element(s), index=1
-  step = s32[] constant(1)
-  j = s32[] add(i, step)
-  n = f32[4] call(i, h), to_apply=choose
-  ROOT t = (s32[], f32[4]) tuple(j, n)
-}
-condition {
-  s = (s32[], f32[4]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0
-  n = s32[] constant(5)
-  ROOT c = pred[] compare(i, n), direction=LT
-}
-ENTRY e {
-  h = f32[4] parameter(0)
-  low = s32[] constant(-1)
-  p0 = (s32[], f32[4]) tuple(low, h)
-  w = (s32[], f32[4]) while(p0), condition=condition, body=body
-  ROOT r = f32[4] get-tuple-element(w), index=1
-}"""
-NESTED = """HloModule m
-row {
-  s = (s32[], s32[], f32[3,4], f32[4]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0
-  limit = s32[] get-tuple-element(s), index=1
-  xs = f32[3,4] get-tuple-element(s), index=2
-  h = f32[4] get-tuple-element(s), index=3
-  zero = s32[] constant(0)
-  step = s32[] constant(1)
-  x2 = f32[1,4] dynamic-slice(xs, limit, i), dynamic_slice_sizes={1,4}
-  x = f32[4] reshape(x2)
-  r = f32[4] reverse(h), dimensions={0}
-  n = f32[4] add(r, x)
-  j = s32[] add(i, step)
-  ROOT t = (s32[], s32[], f32[3,4], f32[4]) tuple(j, limit, xs, n)
-}
-more {
-  s = (s32[], s32[], f32[3,4], f32[4]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0
-  n = s32[] get-tuple-element(s), index=1
-  ROOT c = pred[] compare(i, n), direction=LT
-}
-body {
-  s = (s32[], f32[3,4], f32[4]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0
-  xs = f32[3,4] get-tuple-element(s), index=1
-  h = f32[4] get-tuple-element(s), index=2
-  zero = s32[] constant(0)
-  step = s32[] constant(1)
-  p0 = (s32[], s32[], f32[3,4], f32[4]) tuple(zero, i, xs, h)
-  w = (s32[], s32[], f32[3,4], f32[4]) while(p0), condition=more, body=row
-  n = f32[4] get-tuple-element(w), index=3
-  j = s32[] add(i, step)
-  ROOT t = (s32[], f32[3,4], f32[4]) tuple(j, xs, n)
-}
-condition {
-  s = (s32[], f32[3,4], f32[4]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0
-  n = s32[] constant(3)
-  ROOT c = pred[] compare(i, n), direction=LT
-}
-ENTRY e {
-  xs = f32[3,4] parameter(0)
-  h = f32[4] parameter(1)
-  zero = s32[] constant(0)
-  p0 = (s32[], f32[3,4], f32[4]) tuple(zero, xs, h)
-  w = (s32[], f32[3,4], f32[4]) while(p0), condition=condition, body=body
-  ROOT r = f32[4] get-tuple-element(w), index=2
-}"""
-
-LOOPS = {
-    "a scan": SCAN,
-    "no turn": SCAN.replace("constant(4)", "constant(0)"),
-    "one turn": SCAN.replace("constant(4)", "constant(1)"),
-    "more turns than rows": SCAN.replace("constant(4)", "constant(9)"),
-    "downwards": SCAN.replace("constant(1)", "constant(-2)").replace("constant(4)", "constant(-2)").replace(
-        "direction=LT", "direction=GT").replace("zero = s32[] constant(0)\n  p0", "zero = s32[] constant(5)\n  p0"),
-    "until equal": SCAN.replace("direction=LT", "direction=NE"),
-    "the limit first": SCAN.replace("compare(i, n), direction=LT", "compare(n, i), direction=GE"),
-    "from a value that stays": FROM_K,
-    "from a value that changes": WANDERING,
-    "from a place computed in a call": CALLED,
-    "inside of a call that gives the start": WRAPPED,
-    "branches that the counter chooses": CHOICES,
-    "a loop that the outer counter ends": NESTED,
-    "a trip count that is right": SCAN.replace("body=body", 'body=body, backend_config={"known_trip_count":{"n":"4"}}'),
-}  # fmt: skip
-
 
 def differences(text: str) -> set[str]:
     """What is seen to be wrong, over some seeds, in every array and direction; a bound is wrong, too."""
@@ -221,23 +42,6 @@ def differences(text: str) -> set[str]:
 @pytest.mark.parametrize("name", LOOPS)
 def test_loops_of_known_turns_are_exact(name: str) -> None:
     assert differences(LOOPS[name]) == {""}
-
-
-UNKNOWN = {
-    "a start that is not known": SCAN.replace("zero = s32[] constant(0)\n  p0", "zero = s32[] parameter(4)\n  p0"),
-    "a step that is not known": SCAN.replace("add(i, step)", "add(i, k)"),
-    "a limit that is not known": SCAN.replace("n = s32[] constant(4)", "n = s32[] get-tuple-element(s), index=4"),
-    "a limit that is data": SCAN.replace(
-        "n = s32[] constant(4)",
-        "h = f32[4] get-tuple-element(s), index=1\n  z = f32[1] slice(h), slice={[0:1]}\n  y = f32[] reshape(z)\n"
-        "  n = s32[] convert(y)",
-    ),
-    "more turns than are followed": SCAN.replace("constant(4)", "constant(1000000)"),
-    "turns without end": SCAN.replace("step = s32[] constant(1)", "step = s32[] constant(0)"),
-    "a trip count that is wrong": LOOPS["a trip count that is right"].replace('"n":"4"', '"n":"5"'),
-    "an opcode without a map in the body": SCAN.replace(
-        "reverse(h), dimensions={0}", 'custom-call(h), custom_call_target="x"'),
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", UNKNOWN)
@@ -430,3 +234,46 @@ ENTRY e {{
         sets = instruction_maps(composer_of(module), module.entry, module.entry.root, "output-to-input", output)
         assert {s.kind for s in sets if s.maps} == {"bound"}
     assert perf_counter() - start < 20
+
+
+@pytest.mark.parametrize(("levels", "turns", "kind"), [(3, 3, "moves"), (40, 1, "moves"), (14, 2, "bound")])
+def test_time_in_nested_loops_is_bounded(levels: int, turns: int, kind: str) -> None:
+    module = parse_module(nested(levels, turns))
+    start = perf_counter()
+    (s,) = followed_maps(composer_of(module), module.entry, module.entry.root, "output-to-input")
+    assert s.kind == kind
+    if kind == "moves":
+        odd = turns**levels % 2
+        assert [print_map(m) for m in s.maps] == [f"(d0) -> ({'-d0 + 3' if odd else 'd0'}), domain: d0 in [0, 3]"]
+    assert perf_counter() - start < 30
+
+
+def test_values_through_exponentially_many_calls_are_found_in_bounded_time() -> None:
+    parameters = "  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n"
+    text = f"HloModule m\nf0 {{\n{parameters}  ROOT r = s32[] subtract(a, b)\n}}\n"
+    for k in range(1, 50):
+        text += (
+            f"f{k} {{\n{parameters}  c = s32[] call(a, b), to_apply=f{k - 1}\n"
+            f"  d = s32[] call(b, a), to_apply=f{k - 1}\n  ROOT r = s32[] add(c, d)\n}}\n"
+        )
+    text += "ENTRY e {\n  x = s32[] constant(5)\n  y = s32[] constant(2)\n"
+    text += "  ROOT r = s32[] call(x, y), to_apply=f49\n}\n"
+    module = parse_module(text)
+    start = perf_counter()
+    assert composer_of(module).known.value(module.entry, "r") == 0
+    assert perf_counter() - start < 5
+
+
+def test_tokens_in_the_state_hold_no_elements() -> None:
+    text = SCAN.replace("(s32[], f32[4], f32[6,4], f32[6,4], s32[])", "(s32[], f32[4], f32[6,4], f32[6,4], token[])")
+    text = text.replace("k = s32[] get-tuple-element", "k = token[] get-tuple-element")
+    text = text.replace("k = s32[] parameter", "k = token[] parameter")
+    module = parse_module(text)
+    loop = module.entry.by_name["w"]
+    composer = composer_of(module)
+    for output in range(4):
+        found = instruction_maps(composer, module.entry, loop, "output-to-input", output)
+        assert {s.kind for s in found} <= {"moves", "reads"}
+    assert instruction_maps(composer, module.entry, loop, "input-to-output", 0)
+    sets = followed_maps(composer_of(module), module.entry, module.entry.root, "output-to-input", 0)
+    assert not any(s.unknown for s in sets)

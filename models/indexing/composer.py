@@ -78,6 +78,7 @@ class Composer:
         """Compositions so far."""
         self.followed = 0
         """Steps and compositions in the turns of loops so far."""
+        self._follow_limit: int | None = None
         self._ambiguous: frozenset[str] | None = None
         self._plain: dict[tuple[Operation, Direction, int], tuple[OperandMaps, ...] | NotModelled] = {}
         self._operations: dict[tuple[str, str], Operation] = {}
@@ -316,13 +317,15 @@ class Composer:
         return self._loops[key]
 
     @contextmanager
-    def own_budget(self) -> Iterator[None]:
-        """Compositions inside count from 0, and not towards what is counted outside."""
-        joins, self.joins = self.joins, 0
+    def following(self, most: int) -> Iterator[int]:
+        """While a loop is followed: its compositions do not count towards those of the walk outside, but a loop inside
+        of a loop does towards its own limit, the value of `followed` that is given."""
+        joins, outer = self.joins, self._follow_limit
+        limit = self._follow_limit = self.followed + most if outer is None else outer
         try:
-            yield
+            yield limit
         finally:
-            self.joins = joins
+            self.joins, self._follow_limit = joins, outer
 
     def site(self, callee: Computation, instruction: Instruction) -> str:
         """What tells the values of a callee's instructions apart from others of the same name: the caller's name where

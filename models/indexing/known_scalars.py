@@ -19,6 +19,7 @@ Given = Callable[[int, Position], int | None]
 
 _DEEPEST: Final = 60
 """Calls inside calls beyond which values are unknown."""
+_REMEMBERED: Final = 20_000
 _LONGEST_LITERAL: Final = 64
 
 _SAME: Final = frozenset({"copy", "reshape", "transpose", "broadcast", "opt-barrier", "optimization-barrier"})
@@ -52,10 +53,11 @@ def is_single_integer(shape: Shape) -> bool:
 
 
 class KnownScalars:
-    """Looks values up in the computations of one module."""
+    """Looks values up in the computations of one module, each called computation once for what it is given."""
 
     def __init__(self, module: Module) -> None:
         self._module = module
+        self._returned: dict[tuple[str, Position, tuple[int | None, ...]], int | None] = {}
 
     def value(
         self, computation: Computation, name: str, position: Position, given: Given, depth: int = 0
@@ -92,15 +94,7 @@ class KnownScalars:
             case "get-tuple-element":
                 return known[i.operands[0], (i.attributes.integer("index", 0), *at)]
             case "fusion" | "call":
-                names = [v.name for v in (i.attributes.get(n) for n in ("calls", "to_apply"))
-                         if isinstance(v, ComputationRef)]
-                callee = self._module.by_name.get(names[0]) if names else None
-                if callee is None or depth >= _DEEPEST:
-                    return None
-                return self.value(
-                    callee, callee.root_name, at,
-                    lambda number, place: known.get((i.operands[number], place)), depth + 1,
-                )
+                return self._returns(computation, i, at, known, depth)
             case "constant":
                 return _literal(i)
         if i.opcode in _SAME or (i.opcode == "bitcast" and _same_type(computation, i)):
@@ -113,11 +107,35 @@ class KnownScalars:
         return None if len(numbers) < len(values) else _computed(i, numbers)
 
 
+    def _returns(
+        self, computation: Computation, i: Instruction, at: Position, known: Mapping[tuple[str, Position], int | None],
+        depth: int,
+    ) -> int | None:
+        """The value of an array of what a fusion or call returns: it follows from the single integers handed over."""
+        named = (i.attributes.get(name) for name in ("calls", "to_apply"))
+        callee = self._module.find(next((v.name for v in named if isinstance(v, ComputationRef)), None))
+        if callee is None or depth >= _DEEPEST or len(callee.parameters) != len(i.operands):
+            return None
+        places = [
+            (number, at) for number, o in enumerate(i.operands) for at, leaf in leaves(computation.by_name[o].shape)
+            if is_single_integer(leaf)
+        ]
+        handed = {(number, at): known.get((i.operands[number], at)) for number, at in places}
+        key = (callee.name, at, tuple(handed.values()))
+        if key not in self._returned:
+            if len(self._returned) >= _REMEMBERED:
+                self._returned.clear()
+            self._returned[key] = self.value(
+                callee, callee.root_name, at, lambda number, place: handed.get((number, place)), depth + 1
+            )
+        return self._returned[key]
+
+
 def _needs(computation: Computation, i: Instruction, at: Position) -> tuple[tuple[str, Position], ...] | None:
     """The arrays that the value of one follows from; None where it does not follow from single integers."""
     match i.opcode:
         case "tuple":
-            return ((i.operands[at[0]], at[1:]),)
+            return ((i.operands[at[0]], at[1:]),) if at and at[0] < len(i.operands) else None
         case "get-tuple-element":
             return ((i.operands[0], (i.attributes.integer("index", 0), *at)),)
     leaf = dict(leaves(i.shape)).get(at)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Final
 
 from models.hlo.attributes import ComputationRef
@@ -59,7 +60,7 @@ class KnownValues:
             operands = call.operands if call.opcode in ("call", "fusion") else ()
         if len(operands) != len(computation.parameters):
             return _nothing
-        return lambda number, at: self.scalars.value(caller, operands[number], at, self.given_to(caller, depth + 1))
+        return self._handed(caller, operands, self.given_to(caller, depth + 1))
 
     @contextmanager
     def in_turn(self, turn: Turn, body: Computation, given: Given) -> Iterator[None]:
@@ -103,11 +104,12 @@ class KnownValues:
             return None
         calls, inside, i = found
         for caller, call in calls:
-            given = self._argument(caller, call, given)
+            given = self._handed(caller, call.operands, given)
         return self.scalars.value(inside, i.name, (), given)
 
-    def _argument(self, caller: Computation, call: Instruction, given: Given) -> Given:
-        return lambda number, at: self.scalars.value(caller, call.operands[number], at, given)
+    def _handed(self, caller: Computation, operands: tuple[str, ...], given: Given) -> Given:
+        """What is known of the operands that a caller hands over; each is looked up once."""
+        return cache(lambda number, at: self.scalars.value(caller, operands[number], at, given))
 
     def _locate(self, computation: Computation, provider: str) -> tuple[_Calls, Computation, Instruction] | None:
         """A computation that needs no site is called once, so that each is looked at once."""

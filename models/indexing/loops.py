@@ -91,6 +91,8 @@ def loop_of(composer: Composer, computation: Computation, instruction: Instructi
 def _steps(composer: Composer, loop: Loop, position: Position, direction: Direction) -> tuple[Step, ...]:
     from models.indexing.composer import Step
 
+    if position not in loop.depends:
+        return ()
     if loop.depends[position] is None and direction == "output-to-input":
         here = bounds(dict(leaves(loop.instruction.shape))[position])
         return (Step(0, position, "moves", (Route(identity(here)),)),)
@@ -167,9 +169,8 @@ def _all_turns(
 ) -> dict[Position, tuple[Step, ...]]:
     """The steps through all turns from every array that can be followed; from none where that takes too much, so that
     the answer does not depend on what is asked first."""
-    limit = composer.followed + MOST_LOOP_JOINS
     found: dict[Position, tuple[Step, ...]] = {}
-    with composer.own_budget():
+    with composer.following(MOST_LOOP_JOINS) as limit:
         for position in loop.depends:
             try:
                 steps = _turn_by_turn(composer, loop, turns, position, direction, limit)
@@ -217,7 +218,7 @@ def _one_turn(
     after: dict[Position, _Routes] = {}
     for at, arrived in here.items():
         composer.followed += 1
-        if loop.depends[at] is None and direction == "output-to-input":
+        if loop.depends.get(at, ()) is None and direction == "output-to-input":
             _merge(after.setdefault(at, {}), arrived)
             continue
         for step in composer.through(loop.body, direction, 0, at):
