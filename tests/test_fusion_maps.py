@@ -418,3 +418,19 @@ def test_known_starts_are_put_in_and_clamped() -> None:
         "(d0, d1, d2) -> (2, d2), domain: d0 in [3, 4], d1 in [0, 0], d2 in [0, 75]",
         "(d0, d1, d2) -> (d0, d2), domain: d0 in [0, 2], d1 in [0, 0], d2 in [0, 75]",
     ]
+
+
+def test_composed_maps_hold_each_read_once() -> None:
+    """How often an element is read on the way is not kept: neither in a sum of equal elements nor through equal maps."""
+    text = """HloModule m
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b) }
+ENTRY e {
+  p0 = f32[8] parameter(0)
+  b = f32[8,100] broadcast(p0), dimensions={0}
+  z = f32[] constant(0)
+  r = f32[8] reduce(b, z), dimensions={1}, to_apply=add
+  ROOT a = f32[8] add(r, p0)
+}"""
+    assert _texts(text)[0] == ["(d0) -> (d0), domain: d0 in [0, 7]"]

@@ -4,8 +4,9 @@ The walk visits the instructions of one computation in topological order, forwar
 array on the way the set of different maps that lead there; equal maps are followed once, so time goes with the number
 of different maps, not with the number of paths. Calls and fusions are composed in their own computations first.
 
-Composed maps promise relations: range variables that nothing uses are dropped, so how often an element is read is not
-kept. A read through an opcode without a map makes everything behind it unknown, with the name of that opcode.
+Composed maps promise relations, not how often an element is read on the way: the sum of a row that was broadcast from
+one element has the map to that element once, and so have `x + x` and other reads through equal maps. A read through an
+opcode without a map makes everything behind it unknown, with the name of that opcode.
 """
 
 from __future__ import annotations

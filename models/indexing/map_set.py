@@ -9,7 +9,7 @@ from models.indexing_map import IndexingMap
 
 Kind = Literal["moves", "reads", "bound"]
 """moves: the output element is that operand element. reads: exactly the elements that the result depends on, with
-multiplicity. bound: a superset."""
+multiplicity in the maps of one operation, as a relation in composed ones. bound: a superset."""
 
 
 @dataclass(frozen=True, slots=True)

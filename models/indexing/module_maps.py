@@ -17,8 +17,9 @@ def instruction_maps(
 ) -> tuple[OperandMaps, ...]:
     """The maps of one instruction: from output `number`, or from operand `number`.
 
-    Calls and fusions are composed through what they call; their maps promise the relation only. Raises NotModelled for
-    an instruction that has no maps by itself, and ValueError for an output or operand that is not there.
+    Calls and fusions are composed through what they call; their maps promise which elements are read, each map once,
+    not how often. Raises NotModelled for an instruction that has no maps by itself, and ValueError for an output or
+    operand that is not there.
     """
     if instruction.opcode not in BY_BODY:
         return composer.plain(computation, instruction, direction, number)
