@@ -124,8 +124,8 @@ def compose(first: IndexingMap, second: IndexingMap) -> IndexingMap:
     Variables: dims of `first`; range variables of `second`, then of `first`; runtime variables likewise. Constraints:
     those of `second` at the results of `first`, those of `first`, and each result of `first` within the interval of the
     dim of `second` that it feeds. What a runtime variable of `second` reads follows the results of `first`; where these
-    hold runtime variables themselves, its index map has them too. Names are made unique on clash. Nothing is
-    simplified.
+    hold runtime variables themselves, its index map has them too. Names are made unique on clash, with each other and
+    with the default names of variables without one. Nothing is simplified.
 
     The replica part of the composition lists the steps from device to device: the positions that `first` names, in the
     reader's group, then those that `second` names, in the group of the device reached so far.
@@ -145,14 +145,15 @@ def compose(first: IndexingMap, second: IndexingMap) -> IndexingMap:
     constraints += [Constraint(substitute(c.expr, moved), c.interval) for c in first.constraints]
     constraints += [Constraint(e, v.interval) for e, v in zip(fed, second.dims, strict=True)]
 
-    ranges = (*second.ranges, *first.ranges)
+    ranges: tuple[Variable, ...] = (*second.ranges, *first.ranges)
     composed_second = tuple(_after(first, v, second.ranges) for v in second.runtime)
-    runtime = (*composed_second, *(_carried(v, second.ranges, first.ranges) for v in first.runtime))
-    names = _unique([v.name for v in first.dims], [v.name for v in ranges], [v.name for v in runtime])
+    carried = tuple(_carried(v, second.ranges, first.ranges) for v in first.runtime)
+    runtime: tuple[RuntimeVariable, ...] = (*composed_second, *carried)
+    dims, ranges, runtime = _unique(first.dims, ranges, runtime)
     composed = IndexingMap(
-        dims=first.dims,
-        ranges=tuple(v if v.name == n else replace(v, name=n) for v, n in zip(ranges, names[1], strict=True)),
-        runtime=tuple(v if v.name == n else replace(v, name=n) for v, n in zip(runtime, names[2], strict=True)),
+        dims=dims,
+        ranges=ranges,
+        runtime=runtime,
         results=tuple(substitute(e, into) for e in second.results),
         constraints=tuple(constraints),
     )
@@ -242,18 +243,21 @@ def used_by_index(m: IndexingMap) -> IndexingMap:
     return replace(out, replica=replace(out, results=tuple(substitute(e, renumbered) for e in m.replica.results)))
 
 
-def _unique(*groups: Sequence[str]) -> list[list[str]]:
-    """Names made unique across groups; '' (the default name) stays as it is."""
-    taken: set[str] = set()
-    out: list[list[str]] = []
-    for group in groups:
-        fresh: list[str] = []
-        for name in group:
-            candidate, n = name, 0
-            while candidate and candidate in taken:
-                candidate, n = f"{name}_{n}", n + 1
-            if candidate:
-                taken.add(candidate)
-            fresh.append(candidate)
-        out.append(fresh)
-    return out
+def _unique(
+    dims: tuple[Variable, ...], ranges: tuple[Variable, ...], runtime: tuple[RuntimeVariable, ...]
+) -> tuple[tuple[Variable, ...], tuple[Variable, ...], tuple[RuntimeVariable, ...]]:
+    """Variables with names made unique, by the least number from 0 that makes one new; '' (the default name) stays."""
+    taken = {default for default, v in IndexingMap(dims, (), ranges, runtime).variables() if not v.name}
+
+    def fresh(name: str) -> str:
+        candidate, n = name, 0
+        while candidate in taken:
+            candidate, n = f"{name}_{n}", n + 1
+        taken.add(candidate)
+        return candidate
+
+    return (
+        tuple(replace(v, name=fresh(v.name)) if v.name else v for v in dims),
+        tuple(replace(v, name=fresh(v.name)) if v.name else v for v in ranges),
+        tuple(replace(v, name=fresh(v.name)) if v.name else v for v in runtime),
+    )

@@ -16,7 +16,7 @@ from models.interpreter.expression import UndefinedValue, evaluate
 from models.interpreter.maps import points, relation
 from models.map_text import parse_map, print_map
 from models.simplify import simplify
-from verify.fuzz import runtime_readings
+from verify.fuzz import composition_readings, runtime_readings
 from verify.fuzz.generate_maps import BETWEEN, map_texts
 from verify.fuzz.generate_runtime_maps import runtime_map_texts
 from verify.fuzz.map_readings import check_points
@@ -41,6 +41,8 @@ def dims_of(m: IndexingMap) -> Iterator[Index]:
 
 
 def examine(text: str) -> tuple[str, ...]:
+    if text.startswith(composition_readings.PREFIX):
+        return composition_readings.examine(text)
     parts = [parse_map(part) for part in text.split(BETWEEN)]
     for m in parts:
         again = parse_map(print_map(m))
@@ -70,7 +72,8 @@ def _may_divide_by_zero(m: IndexingMap) -> bool:
 
 
 def cases() -> st.SearchStrategy[str]:
-    return st.one_of(map_texts(), map_texts(), runtime_map_texts())
+    compositions = st.integers(0, 10**9).map(lambda n: f"{composition_readings.PREFIX}{n}")
+    return st.one_of(map_texts(), map_texts(), runtime_map_texts(), compositions)
 
 
 def _ranges(m: IndexingMap) -> None:
