@@ -421,7 +421,7 @@ def test_known_starts_are_put_in_and_clamped() -> None:
 
 
 def test_composed_maps_hold_each_read_once() -> None:
-    """How often an element is read on the way is not kept: neither in a sum of equal elements nor through equal maps."""
+    """How often an element is read on the way is not kept: not in a sum of equal elements, not through equal maps."""
     text = """HloModule m
 add { a = f32[] parameter(0)
   b = f32[] parameter(1)
