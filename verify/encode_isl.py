@@ -391,7 +391,7 @@ class _Encoder:
             (basic.inequalities_matrix(kind.set, kind.div, kind.param, kind.cst), False),
         ):
             for i in range(matrix.rows()):
-                values = (matrix.get_element_val(i, j).to_python() for j in range(len(order)))
+                values = (_integer(matrix.get_element_val(i, j)) for j in range(len(order)))
                 result.add_row({c: v for c, v in zip(order, values, strict=True) if v}, is_equality)
         return result
 
@@ -444,4 +444,12 @@ def _sample_component(rows: list[Row]) -> dict[int, int] | None:
     point = _basic_set(columns, rows).sample_point()
     if point.is_void():
         return None
-    return {c: point.get_coordinate_val(isl.dim_type.set, i).to_python() for i, c in enumerate(columns)}
+    return {c: _integer(point.get_coordinate_val(isl.dim_type.set, i)) for i, c in enumerate(columns)}
+
+
+def _integer(value: isl.Val) -> int:
+    """The number as Python has it. Raises GaveUp: writing it out is work that counts, so isl may reach its limit."""
+    text: str | None = value.to_str()
+    if text is None:
+        raise GaveUp("isl stopped within its limit of operations")
+    return int(text)

@@ -76,8 +76,10 @@ def _range(op: str, x: Bounds, y: Bounds) -> Bounds:
                 return x0 % y0, x1 % y0
             return 0, None if y1 is None else y1 - 1
         return None, None
-    if x0 is None or x1 is None or y0 is None or y1 is None or (op != "*" and (y0 <= 0 <= y1 or 0 in y)):
-        return None, None  # the bounds of what has no values may be the wrong way round
+    if x0 is None or x1 is None or y0 is None or y1 is None:
+        return None, None
+    if op != "*" and min(y0, y1) <= 0 <= max(y0, y1):  # the bounds of what has no values are the wrong way round
+        return None, None
     corners = [_value(op, a, b) for a, b in product((x0, x1), (y0, y1))]
     return min(corners), max(corners)
 

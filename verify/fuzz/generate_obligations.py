@@ -286,7 +286,14 @@ def digit_chains(draw: Draw) -> str:
         eq((first * (2 * tail) + last * 2 + 1) % (2 * tail), last * 2 + 1),
     ]
     variables = tuple((name, Interval(0, n - 1)) for name, n in zip(names, sizes, strict=True))
-    return _text(Obligation(variables, draw(st.sampled_from(chains)), label=DIGITS))
+    if draw(st.integers(0, 3)):
+        return _text(Obligation(variables, draw(st.sampled_from(chains)), label=DIGITS))
+    # One name bound twice: what is a digit under one quantifier need not be one under the other.
+    scoped = eq((first * 3 + Var("w")) // 3, first)
+    reaches = [Interval(0, 2), Interval(draw(st.sampled_from((0, -1))), draw(st.sampled_from((2, 3))))]
+    twice = [Exists((("w", reach),), scoped) for reach in (reaches if draw(st.booleans()) else reaches[::-1])]
+    made = draw(st.sampled_from((And, Or)))((twice[0], Not(twice[1]) if draw(st.booleans()) else twice[1]))
+    return _text(Obligation(variables[:1], made, label=DIGITS if reaches[0] == reaches[1] else ""))
 
 
 @st.composite

@@ -141,16 +141,17 @@ def _shuffled(root: Expr, draw: Random) -> Expr:
     return made[root]
 
 
-def _comparisons(f: Formula) -> list[Compare]:
+def _comparisons(f: Formula, inside: bool = False) -> list[Compare]:
+    """The comparisons of a formula; those under quantifiers only if asked for."""
     match f:
         case Compare():
             return [f]
         case Not(part):
-            return _comparisons(part)
+            return _comparisons(part, inside)
         case And(parts) | Or(parts):
-            return [c for p in parts for c in _comparisons(p)]
-        case Exists():
-            return []
+            return [c for p in parts for c in _comparisons(p, inside)]
+        case Exists(_, part):
+            return _comparisons(part, inside) if inside else []
 
 
 def _identical(obligation: Obligation) -> None:
@@ -184,9 +185,12 @@ def _digits(obligation: Obligation) -> None:
     try:
         left, goal = mixed_radix.take_apart(obligation)
     except NotExpressible as error:
-        if obligation.label == DIGITS:
+        if obligation.label == DIGITS or (_has_towers(obligation) and "no digits" in str(error)):
             raise Failure("solvers: digits are not taken apart", str(error)) from error
         return
+    if _has_towers(left):
+        raise Failure("solvers: quotients of quotients are left", json.dumps(to_json(left)))
+    _by_subgoals(obligation, goal)
     terms = [e for c in _comparisons(left.conclusion) for side in (c.lhs, c.rhs) for e in postorder(side)]
     if obligation.label == DIGITS and any(isinstance(e, Binary) and e.op in DIVISIONS for e in terms):
         raise Failure("solvers: digits are not taken apart to the end", json.dumps(to_json(left)))
@@ -205,6 +209,33 @@ def _digits(obligation: Obligation) -> None:
     for point in _some_points(obligation):
         if any(before(point) is not after(point) for before, after in readings):
             raise Failure("solvers: digits change the meaning", f"{point}, {json.dumps(to_json(left))}")
+
+
+def _has_towers(obligation: Obligation) -> bool:
+    """A quotient of a quotient, both by positive constants."""
+    for c in (c for f in (obligation.hypothesis, obligation.conclusion) for c in _comparisons(f, inside=True)):
+        for e in (*postorder(c.lhs), *postorder(c.rhs)):
+            match e:
+                case Binary("floordiv", Binary("floordiv", _, Const(a)), Const(k)) if min(a, k) > 0:
+                    return True
+    return False
+
+
+def _by_subgoals(obligation: Obligation, goal: Obligation) -> None:
+    """No answer where a sub-goal is refuted; else the answer on what is left."""
+    asked: list[Obligation] = []
+
+    def ask(o: Obligation, steps_hold: bool) -> Point | None:
+        asked.append(o)
+        return {} if o == goal and not steps_hold else None
+
+    if mixed_radix.find_counterexample(obligation, lambda o: ask(o, True)) is not None or len(asked) != 2:
+        raise Failure("solvers: digits are not proved where all they ask is", "")
+    try:
+        mixed_radix.find_counterexample(obligation, lambda o: ask(o, False))
+    except GaveUp:
+        return
+    raise Failure("solvers: digits are taken for granted", "")
 
 
 def _some_points(obligation: Obligation) -> list[Point]:
@@ -255,9 +286,11 @@ def _intervals(obligation: Obligation) -> None:
                     raise Failure("solvers: bounds of a term", f"{e}: {found[e]}, not {expected}")
             sides.append(found[root])
         proved = proved and _always(atom.op, *sides) and all(None not in found_side for found_side in sides)
-    if _all_bounded(atoms, box):
+    unbounded = any(None in r for c in atoms for side in _sides(c) for r in intervals.ranges(side, box).values())
+    if unbounded or _all_bounded(atoms, box):
+        proved = proved and not unbounded
         try:
-            intervals.find_counterexample(obligation, _first_failing)
+            intervals.find_counterexample(obligation, _first_failing if not unbounded else lambda goal: None)
         except GaveUp as error:
             if proved:
                 raise Failure("solvers: intervals do not prove what they show", str(error)) from error
@@ -268,13 +301,12 @@ def _intervals(obligation: Obligation) -> None:
 
 def _all_bounded(atoms: list[Formula], box: dict[str, Range]) -> bool:
     """All bounds are there and narrow enough for the sub-goals to be read."""
-    for atom in atoms:
-        for c in _comparisons(atom):
-            for root in (c.lhs, c.rhs):
-                for lower, upper in intervals.ranges(root, box).values():
-                    if lower is None or upper is None or upper - lower > 40:
-                        return False
-    return True
+    found = [r for c in atoms for side in _sides(c) for r in intervals.ranges(side, box).values()]
+    return all(lower is not None and upper is not None and upper - lower <= 40 for lower, upper in found)
+
+
+def _sides(atom: Formula) -> tuple[Expr, ...]:
+    return (atom.lhs, atom.rhs) if isinstance(atom, Compare) else ()
 
 
 def _first_failing(goal: Obligation) -> Point | None:

@@ -34,6 +34,9 @@ MOST_WORK: Final = 6000
 """So many comparisons are made point by point, at most."""
 BUDGET: Final = Budget(isl_operations=2_000_000, z3_rlimit=2_000_000, enumeration_points=2_000, seconds=10)
 
+GO_ON: Final = 1
+"""isl's number for what to do at an error: say so, and go on."""
+
 Answer = Point | None
 """A counterexample, or None for: there is none."""
 
@@ -144,8 +147,8 @@ def _asked(ask: Callable[[], Answer]) -> tuple[bool, Answer]:
     except (GaveUp, TooManySteps):
         return False, None
     finally:
-        if context().get_max_operations() != 0:
-            raise Failure("solvers: isl's limit outlives its question", "")
+        if context().get_max_operations() != 0 or context().get_on_error() != GO_ON:
+            raise Failure("solvers: isl is left with a limit, or ends the process at an error", "")
 
 
 def _own_contexts(obligation: Obligation, context: Any) -> None:
