@@ -4,6 +4,7 @@ under `check`. Needs jax, in this Python or in the one that HLOPROOF_XLA_PYTHON 
 from __future__ import annotations
 
 from functools import cache
+from typing import Final
 
 from hypothesis import strategies as st
 
@@ -23,16 +24,28 @@ def reference() -> Xla:
     return Xla()
 
 
+_LEFT_OUT: Final = (
+    "replica_count", "num_partitions", " all-", " reduce-scatter(", " collective-", " ragged-all-",
+    "flip {", "both {", " cholesky(", "scatter_dims_to_operand_dims={}",
+)  # fmt: skip
+"""Several devices; folds whose result depends on an order that is not specified; matrices that may have no root; a
+scatter whose index vectors are empty, of whose updates the CPU compiler (jax 0.10.2) carries out only one."""
+
+
 def cases() -> st.SearchStrategy[str]:
     """Modules for one device."""
-    return st.one_of(movement_modules(), operations().filter(lambda text: "replica_count" not in text))
+    single = operations().filter(lambda text: not any(words in text for words in _LEFT_OUT))
+    return st.one_of(movement_modules(), single)
 
 
 def neutral(text: str) -> str:
-    """The module with zero for the initial value of its fold: how often another one is used is not specified."""
+    """The module with a neutral initial value of its fold: how often another one is used is not specified. A fusion
+    becomes a call: the compiler refuses fusions with instructions that nothing uses."""
+    text = text.replace("kind=kLoop, calls=fused", "to_apply=fused").replace(" fusion(", " call(")
     opcode = parse_module(text).entry.root.opcode
     number = {"reduce": 1, "reduce-window": 1, "select-and-scatter": 2}.get(opcode)
-    return text.replace(f"  p{number} = f32[] parameter({number})", f"  p{number} = f32[] constant(0)")
+    value = "-inf" if "to_apply=most" in text else "0"
+    return text.replace(f"  p{number} = f32[] parameter({number})", f"  p{number} = f32[] constant({value})")
 
 
 def examine(text: str) -> tuple[str, ...]:
@@ -46,7 +59,7 @@ def examine(text: str) -> tuple[str, ...]:
         return (f"refused by the compiler: {found[11:80]}",)
     if found is not None:
         opcode = module.entry.root.opcode
-        raise Failure(f"xla: another result of {opcode if opcode not in ('negate', 'fusion') else 'a module'}", found)
+        raise Failure(f"xla: another result of {opcode if opcode not in ('negate', 'call') else 'a module'}", found)
     return ("agrees", *_optimized(optimized))
 
 
