@@ -23,7 +23,15 @@ from models.memory_size import element_bits
 from models.tiling import position_of
 from verify.analysis import warps
 from verify.analysis.coalescing import Stride
-from verify.analysis.launch import Launch, first_of_warp, lane_map, parse_launch, request_map, thread_map
+from verify.analysis.launch import (
+    Launch,
+    first_of_warp,
+    lane_map,
+    parse_launch,
+    parse_thread_map,
+    request_map,
+    thread_map,
+)
 from verify.analysis.warps import warp_reads
 from verify.portfolio import prove
 
@@ -382,3 +390,71 @@ def test_threads_make_what_upstream_says_they_make(output: str, shape: str, resu
         f"{heads} -> ({results.replace('mod 10', 'mod 9').replace(' * 128', ' * 127')}), domain: {domain}"
     )
     assert "refuted" in {prove(p.obligation).verdict for p in same_points(own, wrong)}
+
+
+# A block of 32 x 4 threads turns a tile of 32 x 32: neighbours along th_x are neighbours along the first dimension.
+TURNED = (
+    "(th_x, th_y, bl_x, bl_y)[i] -> (bl_x * 32 + th_x, bl_y * 32 + th_y + i * 4), "
+    "domain: th_x in [0, 31], th_y in [0, 3], bl_x in [0, 1], bl_y in [0, 2], i in [0, 7]"
+)
+GIVEN = [
+    (TURNED, 32, 32),
+    (TURNED.replace("bl_x * 32 + th_x, bl_y * 32 + th_y", "bl_y * 16 + th_y, bl_x * 32 + th_x"), 32, 5),
+    (TURNED, 64, 32),
+    ("(th_x, bl_x) -> (bl_x, th_x), domain: th_x in [0, 95], bl_x in [0, 63]", 32, 4),
+    ("(th_x, th_y) -> (th_y, th_x * 5), domain: th_x in [0, 9], th_y in [0, 20]", 32, 20),
+    ("(th_x, bl_x)[i] -> (bl_x, i * 40 + th_x), domain: th_x in [0, 39], bl_x in [0, 63], i in [0, 2], "
+     "i * 40 + th_x in [0, 95]", 32, 4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "warp", "most"), GIVEN)
+def test_threads_as_a_map_says(text: str, warp: int, most: int) -> None:
+    launch = parse_thread_map(text, warp)
+    output, threads = array("f32[64,96]"), launch.map
+    assert threads is not None
+    identity = parse_map("(d0, d1) -> (d0, d1), domain: d0 in [0, 63], d1 in [0, 95]")
+    answer = warp_reads(identity, launch, output, output)
+    inside = [i for i, v in enumerate(threads.dims) if v.name.startswith("th_")]
+    listed: dict[tuple[object, ...], dict[int, int]] = {}
+    for dims in product(*(range(v.interval.count) for v in threads.dims)):
+        number, stride = 0, 1
+        for i in inside:
+            number, stride = number + dims[i] * stride, stride * threads.dims[i].interval.count
+        block = tuple(x for i, x in enumerate(dims) if i not in inside)
+        for values, element in reads(threads, dims):
+            listed.setdefault((block, values, number // warp), {})[number % warp] = position_of(output, element)
+    _agrees(
+        answer.threads, [(lane, r[lane + 1] - at) for r in listed.values() for lane, at in r.items() if lane + 1 in r]
+    )
+    assert answer.sectors is not None and answer.sectors.exact
+    assert answer.sectors.most == max(len({at // 8 for at in r.values()}) for r in listed.values()) == most
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--thread-map", TURNED, "--launch", "1,2"], "exclude"),
+        (["--thread-map", "(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 3]"], "th_x"),
+        (["--thread-map", "(th_x) -> (th_x, th_x), domain: th_x in [1, 3]"], "count from 0"),
+        (["--thread-map", "(th_x) -> (th_x), domain: th_x in [0, 3]"], "rank 2"),
+        (["--thread-map", "(th_x) -> th_x"], "--thread-map"),
+    ],
+)
+def test_wrong_thread_maps_are_refused(arguments: list[str], said: str, tmp_path: Path) -> None:
+    from verify.commands.analyze import command
+
+    path = tmp_path / "m.hlo"
+    path.write_text(TRANSPOSED)
+    done = CliRunner().invoke(command, [str(path), "--instruction", "t", *arguments])
+    assert done.exit_code == 2 and said in done.output and "Traceback" not in done.output
+
+
+def test_the_command_takes_a_thread_map(tmp_path: Path) -> None:
+    from verify.commands.analyze import command
+
+    path = tmp_path / "m.hlo"
+    path.write_text(TRANSPOSED)
+    told = CliRunner().invoke(command, [str(path), "--instruction", "t", "--thread-map", TURNED]).output
+    assert "output 0 by 6 blocks of 128 threads, 1 element each, 8 times: (th_x, th_y, bl_x, bl_y)[i]" in told
+    assert "neighbouring threads: contiguous (proved)" in told and "at most 4 sectors of 32 bytes (reached" in told

@@ -5,19 +5,22 @@ thread th_x of block bl_x makes, for every chunk and every place in the vector, 
 
     ((bl_x + chunk_id * blocks) * threads + th_x) * vector + unroll_id
 
-as far as there are so many. Tiles of the output's layout do not matter for the numbering.
+as far as there are so many. Tiles of the output's layout do not matter for the numbering. Other emitters distribute
+them otherwise: then the map from threads to elements is given.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Final
 
 from models.expr import Const, Expr, Var, substitute
 from models.hlo.shape import ArrayShape
 from models.indexing_map import Constraint, IndexingMap, Variable, dim, rng
 from models.interval import Interval
+from models.map_text import parse_map
 from models.physical import physical_dimensions, physical_order
 from models.tiling import delinearize
 
@@ -33,7 +36,8 @@ MOST_TOGETHER: Final = 4096
 class Launch:
     """`blocks` of `threads` threads (None: as many as one chunk needs), each making `vector` elements at a time.
 
-    `warp` threads read together, from sectors of memory of `sector` bytes. All at least 1.
+    `warp` threads read together, from sectors of memory of `sector` bytes. All at least 1. With a `map` from threads
+    and blocks to output elements the numbers are the map's, and a thread makes one element at a time.
     """
 
     threads: int
@@ -41,6 +45,7 @@ class Launch:
     vector: int = 1
     warp: int = WARP
     sector: int = SECTOR
+    map: IndexingMap | None = None
 
     def __post_init__(self) -> None:
         for name in ("threads", "blocks", "vector", "warp", "sector"):
@@ -52,12 +57,18 @@ class Launch:
                 f"{self.warp} threads with vectors of {self.vector} elements make more than {MOST_TOGETHER} at a time"
             )
 
+    def fits(self, output: ArrayShape) -> bool:
+        """The map, if there is one, leads to elements of an array of this rank."""
+        return self.map is None or len(self.map.results) == output.rank
+
     def blocks_for(self, elements: int) -> int:
         """The number of blocks for an output of so many elements."""
         return self.blocks or max(1, -(-elements // (self.threads * self.vector)))
 
     def chunks_for(self, elements: int) -> int:
         """How often each block goes on to further elements."""
+        if self.map is not None:
+            return prod(v.interval.count for v in self.map.ranges)
         return max(1, -(-elements // (self.blocks_for(elements) * self.threads * self.vector)))
 
 
@@ -91,8 +102,31 @@ def parse_launch(text: str, warp: int = WARP, sector: int = SECTOR) -> Launch:
     return Launch(found["threads"], found.get("blocks"), found.get("vector", 1), warp, sector)
 
 
+def parse_thread_map(text: str, warp: int = WARP, sector: int = SECTOR) -> Launch:
+    """A launch given by its map, `(th_x, ..., bl_x, ...)[...] -> (output element), domain: ...` as XLA writes it.
+
+    Dims whose names begin with th_ number the threads of a block, the first one fastest; all others tell blocks apart.
+    Raises ValueError and InputError.
+    """
+    m = parse_map(text)
+    threads = _thread_dims(m)
+    if not threads or m.runtime or m.replica is not None:
+        raise ValueError("a thread map has dims named th_x, th_y, ..., no runtime variables, and one device")
+    if any(v.interval.lower or v.interval.is_empty for v in m.dims):
+        raise ValueError("the dims of a thread map count from 0")
+    sizes = {i: v.interval.count for i, v in enumerate(m.dims)}
+    inside = prod(sizes[i] for i in threads)
+    return Launch(inside, prod(sizes.values()) // inside, 1, warp, sector, m)
+
+
+def _thread_dims(m: IndexingMap) -> list[int]:
+    return [i for i, v in enumerate(m.dims) if v.name.startswith("th_")]
+
+
 def thread_map(launch: Launch, output: ArrayShape) -> IndexingMap:
     """(th_x, th_y, th_z, bl_x, bl_y, bl_z)[chunk_id, unroll_id] -> (output element), as XLA writes it."""
+    if launch.map is not None:
+        return launch.map
     blocks = launch.blocks_for(output.elements)
     sizes = (launch.threads, 1, 1, blocks, 1, 1)
     names = ("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z")
@@ -122,6 +156,8 @@ def lane_map(launch: Launch, output: ArrayShape) -> IndexingMap:
 
 
 def _requests(launch: Launch, output: ArrayShape, sizes: Sequence[int], place: Expr) -> IndexingMap:
+    if launch.map is not None:
+        return _given(launch, launch.map, sizes)
     elements = output.elements
     together, a_block = launch.warp * launch.vector, launch.threads * launch.vector
     base = first_of_warp(launch)
@@ -139,16 +175,44 @@ def _requests(launch: Launch, output: ArrayShape, sizes: Sequence[int], place: E
     return IndexingMap(variables, _element(number, output), constraints=tuple(limits))
 
 
+def _given(launch: Launch, m: IndexingMap, sizes: Sequence[int]) -> IndexingMap:
+    """The given map over (warp, what else tells blocks apart, ..., lane[, place])."""
+    threads = _thread_dims(m)
+    others = [i for i in range(len(m.dims)) if i not in threads]
+    number = dim(0) * launch.warp + dim(1 + len(others))
+    into: dict[str, Expr] = {f"d{i}": dim(1 + k) for k, i in enumerate(others)}
+    stride = 1
+    for i in threads:
+        count = m.dims[i].interval.count
+        into[f"d{i}"] = number // stride % count
+        stride *= count
+    warps = Variable(Interval.of_size(-(-launch.threads // launch.warp)))
+    inner = tuple(Variable(Interval.of_size(n)) for n in (launch.warp, *sizes[1:]))
+    constraints = [Constraint(number, Interval.of_size(launch.threads))]
+    constraints += [Constraint(substitute(c.expr, into), c.interval) for c in m.constraints]
+    return IndexingMap(
+        (warps, *(m.dims[i] for i in others), *inner),
+        tuple(substitute(e, into) for e in m.results),
+        m.ranges,
+        constraints=tuple(constraints),
+    )
+
+
 def first_of_warp(launch: Launch) -> Expr:
     """The number of the first element that a warp makes, over the numbers that tell the warps apart."""
     together = launch.warp * launch.vector
+    if launch.map is not None:
+        return Const(0)
     if launch.threads % launch.warp:
         return dim(0) * (launch.threads * launch.vector) + dim(1) * together
     return dim(0) * together
 
 
-def rows(output: ArrayShape) -> tuple[int, ...]:
-    """How many elements follow each other in memory order before some dimension's index changes, more than one each."""
+def rows(launch: Launch, output: ArrayShape) -> tuple[int, ...]:
+    """How many elements follow each other in memory order before some dimension's index changes, more than one each;
+    nothing where a warp makes other elements than such that follow each other."""
+    if launch.map is not None:
+        return ()
     sizes, found, length = physical_dimensions(output), list[int](), 1
     for n in reversed(sizes):
         length *= n

@@ -22,6 +22,7 @@ def as_json(found: InstructionAnalysis) -> dict[str, Any]:
         "computation": found.computation, "instruction": found.instruction, "opcode": found.opcode,
         "reason": found.reason or None,
         "tile_does_not_fit": [{"output": output, "rank": rank} for output, rank in found.unfit],
+        "threads_do_not_fit": [{"output": output, "rank": rank} for output, rank in found.unfit_threads],
         "launch": _launch_json(found),
         "operands": [_operand_json(o) for o in found.operands],
         "all_outputs": [
@@ -117,6 +118,8 @@ def as_lines(found: InstructionAnalysis) -> Iterator[str]:
         yield f"  unknown: {found.reason}"
     for output, rank in found.unfit:
         yield f"  output {output} has {_count(rank, 'dimension')}: the tile does not fit"
+    for output, rank in found.unfit_threads:
+        yield f"  output {output} has {_count(rank, 'dimension')}: the thread map does not fit"
     for launched in found.launches:
         assert found.launch is not None
         shape = f"{_count(launched.blocks, 'block')} of {_count(found.launch.threads, 'thread')}"

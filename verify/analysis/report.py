@@ -88,6 +88,8 @@ class InstructionAnalysis:
     """Where there are several outputs."""
     unfit: tuple[tuple[int, int], ...] = ()
     """Outputs, with their ranks, that the tile has not one size for each dimension of."""
+    unfit_threads: tuple[tuple[int, int], ...] = ()
+    """Outputs, with their ranks, that the map from threads does not lead to."""
     launch: Launch | None = None
     launches: tuple[OutputLaunch, ...] = ()
 
@@ -117,6 +119,7 @@ def analyze(
         read: Readings = {}
         outputs = 0
         unfit: list[tuple[int, int]] = []
+        unfit_threads: list[tuple[int, int]] = []
         reason = ""
         for output, (_, shape) in enumerate(leaves(found.shape)):
             if not isinstance(shape, ArrayShape):
@@ -124,15 +127,18 @@ def analyze(
             if tile is not None and len(tile) != shape.rank:
                 unfit.append((output, shape.rank))
             fitting = tuple(tile) if tile is not None and len(tile) == shape.rank else None
+            threads = launch if launch is not None and launch.fits(shape) else None
+            if threads is not launch:
+                unfit_threads.append((output, shape.rank))
             try:
-                if launch is not None:
-                    launches.append(_launch(launch, output, shape))
+                if threads is not None:
+                    launches.append(_launch(threads, output, shape))
                 sets = instruction_maps(composer, computation, found, "output-to-input", output)
             except NotModelled as error:
                 reason = str(error)
                 continue
             for s in sets:
-                for made in _operand(computation, found, output, shape, s, Request(fitting, launch)):
+                for made in _operand(computation, found, output, shape, s, Request(fitting, threads)):
                     operands.append(made)
                     read.setdefault((s.operand, s.position), []).append((s, made.utilization))
             outputs += 1
@@ -145,6 +151,7 @@ def analyze(
             reason,
             together,
             tuple(unfit),
+            tuple(unfit_threads),
             launch,
             tuple(launches),
         )

@@ -120,7 +120,7 @@ def _sectors(m: IndexingMap, launch: Launch, output: ArrayShape, operand: ArrayS
     sector = operand_position(request, operand) // in_sector
     places = min(launch.warp * launch.vector, launch.threads * launch.vector, output.elements)
     best = -(-places // in_sector)
-    found = _Search(request, sector, launch.warp * launch.vector, first_of_warp(launch), rows(output))
+    found = _Search(request, sector, launch.warp * launch.vector, first_of_warp(launch), rows(launch, output))
     whole = -(-padded_elements(operand) // in_sector)
     if found.seen >= min(places, whole):
         return Sectors(min(places, whole), found.seen, best, "counting")

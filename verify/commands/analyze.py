@@ -23,11 +23,22 @@ _DIGITS = 20
     metavar="SHAPE",
     help="BLOCKS,THREADS[,VECTOR], or threads=128,vector=4: how threads read that make the output in memory order.",
 )
+@click.option(
+    "--thread-map", default="", metavar="MAP",
+    help="Instead of --launch: '(th_x, ..., bl_x, ...)[...] -> (element), domain: ...', which thread makes what.",
+)  # fmt: skip
 @click.option("--warp", type=click.IntRange(1, 1024), metavar="N", help="Threads that read together.  [default: 32]")
 @click.option("--sector", type=click.IntRange(1), metavar="BYTES", help="What memory moves at once.  [default: 32]")
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 def command(
-    module: str, instruction: str, tile: str, launch: str, warp: int | None, sector: int | None, form: str
+    module: str,
+    instruction: str,
+    tile: str,
+    launch: str,
+    thread_map: str,
+    warp: int | None,
+    sector: int | None,
+    form: str,
 ) -> int | None:
     """What the fusions of MODULE read: shares of operands, distances in memory, tiles, sectors that warps touch.
 
@@ -39,7 +50,7 @@ def command(
     from verify.sources import Source
 
     sizes = _sizes(tile)
-    shape = _launch(launch, warp, sector)
+    shape = _launch(launch, thread_map, warp, sector)
     modules = parse_modules(Source(module, "hlo").read(), module)
     named = [m for m in modules if instruction and _has(m, instruction)] or modules[:1] if instruction else modules
     ranks = sorted({r for m in named for r in output_ranks(m, instruction)})
@@ -47,6 +58,13 @@ def command(
         expected = " or ".join(map(str, ranks))
         raise click.BadParameter(
             f"{tile!r} has {len(sizes)} sizes, and what is analyzed has outputs of rank {expected}", param_hint="--tile"
+        )
+    given = shape.map if shape is not None else None
+    if given is not None and ranks and len(given.results) not in ranks:
+        expected = " or ".join(map(str, ranks))
+        raise click.BadParameter(
+            f"it has {len(given.results)} results, and what is analyzed has outputs of rank {expected}",
+            param_hint="--thread-map",
         )
     out: list[object] = []
     try:
@@ -74,18 +92,23 @@ def _sizes(tile: str) -> tuple[int, ...] | None:
     return tuple(int(w) for w in words)
 
 
-def _launch(text: str, warp: int | None, sector: int | None) -> Launch | None:
-    from verify.analysis.launch import SECTOR, WARP, parse_launch
+def _launch(text: str, threads: str, warp: int | None, sector: int | None) -> Launch | None:
+    from models.errors import InputError
+    from verify.analysis.launch import SECTOR, WARP, parse_launch, parse_thread_map
 
-    if not text:
+    if text and threads:
+        raise click.UsageError("--launch and --thread-map exclude each other")
+    if not text and not threads:
         for name, value in (("--warp", warp), ("--sector", sector)):
             if value is not None:
-                raise click.UsageError(f"{name} says how threads read, and needs --launch")
+                raise click.UsageError(f"{name} says how threads read, and needs --launch or --thread-map")
         return None
     try:
+        if threads:
+            return parse_thread_map(threads, warp or WARP, sector or SECTOR)
         return parse_launch(text, warp or WARP, sector or SECTOR)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--launch") from error
+    except (ValueError, InputError) as error:
+        raise click.BadParameter(str(error), param_hint="--thread-map" if threads else "--launch") from error
 
 
 def _has(module: object, name: str) -> bool:
