@@ -91,7 +91,7 @@ def iota(step: Step) -> Value:
     sizes, kind, axis = step.shape.dimensions, step.shape.element_type, step.attributes.get("iota_dimension")
     if not isinstance(axis, int):
         raise NotModelled("iota without iota_dimension")
-    values = [step.scalars.constant(kind, float(i) if kind in types.PART else i) for i in range(sizes[axis])]
+    values = [step.scalars.constant(kind, i if kind in types.INTEGERS else float(i)) for i in range(sizes[axis])]
     inner = prod(sizes[axis + 1 :])
     run = [v for v in values for _ in range(inner)]
     return step.result(run * prod(sizes[:axis]))

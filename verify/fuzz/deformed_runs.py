@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from models.errors import NotModelled
-from models.hlo.attributes import Attributes, Window
+from models.hlo.attributes import Attributes, DevicePairs, ReplicaGroups, Window
 from models.hlo.module import Instruction
 from models.hlo.shape import TupleShape
 from models.interpreter.real import Real
@@ -31,7 +31,11 @@ def _with(i: Instruction, name: str, value: Any) -> Instruction:
     return replace(i, attributes=Attributes(tuple(pairs if value is None else [*pairs, (name, value)])))
 
 
-def deformed(i: Instruction) -> Iterator[Instruction]:
+def deformed(i: Instruction, devices: int) -> Iterator[Instruction]:
+    if isinstance(i.attributes.get("replica_groups"), ReplicaGroups):
+        yield _with(i, "replica_groups", ReplicaGroups((tuple(range(devices + 1)),), ""))
+    if isinstance(i.attributes.get("source_target_pairs"), DevicePairs):
+        yield _with(i, "source_target_pairs", DevicePairs(((devices, 0),)))
     for name in _NEEDED.get(i.opcode, ()):
         yield _with(i, name, None)
     window = i.attributes.get("window")
@@ -55,7 +59,7 @@ def examine_deformed_runs(tagged: Tagged) -> None:
     """Raises Failure where one of them has a result."""
     module = tagged.module
     entry = module.entry
-    for changed in deformed(entry.root):
+    for changed in deformed(entry.root, tagged.across.count):
         instructions = tuple(changed if i.name == entry.root_name else i for i in entry.instructions)
         computations = tuple(
             replace(c, instructions=instructions) if c.name == entry.name else c for c in module.computations

@@ -22,7 +22,7 @@ from verify.fuzz.deformed_runs import examine_deformed_runs
 from verify.fuzz.generate_runs import REFUSED, RUN_ONLY
 from verify.fuzz.plain_collectives import EXCHANGES, everywhere
 from verify.fuzz.plain_table import PLAIN
-from verify.fuzz.plain_values import Call, Tensor, readable
+from verify.fuzz.plain_values import Call, Tensor, iota, readable
 from verify.fuzz.tagged_run import Tagged, arrays_of, random_indices
 from verify.fuzz.target import Failure
 
@@ -73,7 +73,19 @@ def examine_run(module: Module) -> tuple[str, ...]:
         raise Failure(f"{op.opcode}: runs what has no meaning", str(op))
     if module.name == RUN_ONLY:
         examine_deformed_runs(tagged)
+    if op.opcode == "iota":
+        _examine_tags(tagged)
     return (f"{op.opcode}: runs",)
+
+
+def _examine_tags(tagged: Tagged) -> None:
+    """Where reads are counted, integers are the numbers that they are, since they may be indices; other constants count
+    nothing."""
+    ((found,),) = tagged.run({})
+    (expected,) = iota(Call(tagged.op, (), tagged.module))
+    is_index = found.element_type in INTEGERS
+    if found.data != [n if is_index else 0 for n in expected.values()]:
+        raise Failure("iota: counts as something that is read", str(found))
 
 
 def examine_values(tagged: Tagged, fixed: Sequence[Mapping[int, Array]]) -> None:
