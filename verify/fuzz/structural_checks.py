@@ -15,7 +15,7 @@ from models.expr import OPERATORS, Binary, Const, Expr, Var, postorder
 from models.interval import Interval
 from verify import intervals, mixed_radix, normal_form
 from verify.engine import GaveUp, NotExpressible
-from verify.formula import And, Compare, Exists, Formula, Not, Or
+from verify.formula import And, Compare, Exists, Formula, Not, Or, eq
 from verify.fuzz.generate_obligations import DIGITS
 from verify.fuzz.judge_checks import DIVISIONS, least_and_greatest
 from verify.fuzz.target import Failure
@@ -46,6 +46,8 @@ def structure(obligation: Obligation, draw: Random) -> None:
     divided = Binary(draw.choice(DIVISIONS), Var("n"), draw.choice((Var("k"), Const(0), Const(3), Const(-1))))
     _identical(Obligation((("n", None), ("k", None)), Compare("==", divided, divided)))
     _digits(obligation)
+    for o in _digit_laws(draw):
+        _digits(o)
     for o in (obligation, _opened(obligation)):
         _intervals(o)
 
@@ -191,8 +193,12 @@ def _digits(obligation: Obligation) -> None:
     if _has_towers(left):
         raise Failure("solvers: quotients of quotients are left", json.dumps(to_json(left)))
     _by_subgoals(obligation, goal)
+    befores = [c.lhs for c in _comparisons(goal.conclusion) if isinstance(c.lhs, Binary) and c.lhs.op in DIVISIONS]
+    if any(not isinstance(e.rhs, Const) or e.rhs.value <= 0 for e in befores):
+        raise Failure("solvers: a step of the digits on what is no digit", json.dumps(to_json(goal)))
     terms = [e for c in _comparisons(left.conclusion) for side in (c.lhs, c.rhs) for e in postorder(side)]
-    if obligation.label == DIGITS and any(isinstance(e, Binary) and e.op in DIVISIONS for e in terms):
+    owed = obligation.label == DIGITS and not normal_form.identical(left)
+    if owed and any(isinstance(e, Binary) and e.op in DIVISIONS for e in terms):
         raise Failure("solvers: digits are not taken apart to the end", json.dumps(to_json(left)))
     steps = read(goal.conclusion)
     defined = all(_is_defined(e) for c in _comparisons(goal.conclusion) for e in (c.lhs, c.rhs))
@@ -209,6 +215,19 @@ def _digits(obligation: Obligation) -> None:
     for point in _some_points(obligation):
         if any(before(point) is not after(point) for before, after in readings):
             raise Failure("solvers: digits change the meaning", f"{point}, {json.dumps(to_json(left))}")
+
+
+def _digit_laws(draw: Random) -> list[Obligation]:
+    """One index taken apart by its last digit, one put together again from a quotient and a remainder."""
+    m, k, c, f = draw.randint(2, 5), draw.randint(2, 4), draw.choice((1, 2, 3, 7)), draw.choice((1, 2, -3))
+    a, b = Var("a"), Var("b")
+    index, x = a * m + b, a * draw.randint(1, 4) + b + draw.randint(-3, 3)
+    parts = (
+        eq(index // (m * k), a // k), eq(index % (m * k), a % k * m + b), eq(index // m, a), eq(index % m, b),
+        eq(x // c * (c * f) + x % c * f + a, x * f + a),
+    )  # fmt: skip
+    box = (("a", draw.choice((None, Interval(-4, 9)))), ("b", Interval(0, m - 1)))
+    return [Obligation(box, draw.choice(parts), label=DIGITS)]
 
 
 def _has_towers(obligation: Obligation) -> bool:
