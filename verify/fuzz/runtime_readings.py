@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from itertools import product
 from typing import Final
 
@@ -33,6 +34,9 @@ class Undefined(Exception):
 
 def contents(maps: list[IndexingMap]) -> Iterator[Contents]:
     """What providers may hold, as far as these maps can tell one from another."""
+    if not any(v.provider is not None for m in maps for v in m.runtime):
+        yield lambda provider, index: 0
+        return
     edges = [v.interval for m in maps for v in m.runtime if not v.interval.is_empty]
     low = min((i.lower for i in edges), default=0) - BEYOND
     high = max((i.upper for i in edges), default=0) + BEYOND
@@ -49,32 +53,34 @@ def contents(maps: list[IndexingMap]) -> Iterator[Contents]:
 
 def value(root: Expr, at: Callable[[str], int]) -> int:
     """The expression by its definition. Raises Undefined."""
-    known: dict[Expr, int] = {}
+    return _function(root)(at)
+
+
+@lru_cache(4096)
+def _function(root: Expr) -> Callable[[Callable[[str], int]], int]:
+    """The definition of each operator, spelled out in Python."""
+    spelled: dict[Expr, str] = {}
     for e in postorder(root):
         if isinstance(e, Const):
-            known[e] = e.value
+            spelled[e] = f"({e.value})"
         elif isinstance(e, Var):
-            known[e] = at(e.name)
+            spelled[e] = f"at('{e.name}')"
         elif isinstance(e, Binary):
-            x, y = known[e.lhs], known[e.rhs]
-            if e.op in ("floordiv", "ceildiv", "mod") and y == 0:
-                raise Undefined
-            match e.op:
-                case "+":
-                    known[e] = x + y
-                case "*":
-                    known[e] = x * y
-                case "floordiv":
-                    known[e] = x // y
-                case "ceildiv":
-                    known[e] = -(-x // y)
-                case "mod":
-                    known[e] = x - y * (x // y)
-                case "min":
-                    known[e] = min(x, y)
-                case "max":
-                    known[e] = max(x, y)
-    return known[root]
+            spelled[e] = _SPELLED[e.op].format(spelled[e.lhs], spelled[e.rhs])
+    made: Callable[[Callable[[str], int]], int] = eval(f"lambda at: {spelled[root]}", {"floor": _floor})
+    return made
+
+
+def _floor(x: int, y: int) -> int:
+    if y == 0:
+        raise Undefined
+    return x // y
+
+
+_SPELLED: Final = {
+    "+": "({0} + {1})", "*": "({0} * {1})", "min": "min({0}, {1})", "max": "max({0}, {1})",
+    "floordiv": "floor({0}, {1})", "ceildiv": "-floor(-{0}, {1})", "mod": "({0} - {1} * floor({0}, {1}))",
+}  # fmt: skip
 
 
 class Point:
