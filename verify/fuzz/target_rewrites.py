@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import product
 from math import gcd, prod
 from random import Random
 from typing import Final
 
+from models import rewriter
 from models.bounds import combine, range_of
 from models.errors import InputError
 from models.expr import Binary, Const, Expr, Var, postorder
@@ -56,6 +58,21 @@ def _examine(text: str) -> tuple[str, ...]:
     if word == "range":
         _ranges(first, int(name))
         return (head,)
+    with _shallow() if name == "deep" else nullcontext():
+        return (head, *_simplified(word, name, first, others))
+
+
+@contextmanager
+def _shallow() -> Iterator[None]:
+    """Rules may call for each other three deep, so that sums of a few terms need another round."""
+    before, rewriter._DEEP = rewriter._DEEP, 3  # type: ignore[misc]
+    try:
+        yield
+    finally:
+        rewriter._DEEP = before  # type: ignore[misc]
+
+
+def _simplified(word: str, name: str, first: IndexingMap, others: list[IndexingMap]) -> tuple[str, ...]:
     before = meaning(first)
     result = simplify(first)
     _kept(first, before, result.map)
@@ -74,7 +91,7 @@ def _examine(text: str) -> tuple[str, ...]:
             _becomes(result.map, other, name)
         else:
             _kept(other, meaning(other), simplify(other).map)
-    return (head.removeprefix("//"), *(f"step {s.rule}" for s in steps))
+    return tuple(f"step {s.rule}" for s in steps)
 
 
 def _size(m: IndexingMap) -> int:
