@@ -9,7 +9,7 @@ its first and its last, so that no shorter one from the same offset would do; bo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import gcd, prod
@@ -26,15 +26,19 @@ from verify.analysis.neighbours import stays
 from verify.analysis.progressions import Progression, divided, folded, remainders, summed, times
 from verify.budget import DEFAULT, Budget
 from verify.claims.witness import Condition, solve, unmentioned
+from verify.evaluate import TooManySteps, holds
 from verify.formula import Exists, Formula, Not, conj, eq, le, within
 from verify.obligation import Obligation
 from verify.portfolio import prove
+from verify.separate import separated
 from verify.substitution import replace_variables
 
 _PLACES: Final = 12
 _INSIDE: Final = 200
 """Tiles, and places inside of each, that are looked at to guess a progression."""
 _ATTEMPTS: Final = 6
+_STEPS: Final = 1_000
+"""Boxes looked at to see that a value is not read."""
 
 
 @dataclass(frozen=True)
@@ -284,10 +288,26 @@ class _Inside:
         gaps = [placed - (x.offset + Var(f"k{n}") * x.stride) for n, (placed, x) in enumerate(parts)]
         goal = self._some_place([Condition(gap, Interval.point(0)) for gap in gaps])
         steps = [(f"k{n}", Interval.of_size(x.size)) for n, (_, x) in enumerate(parts)]
+        whole = self._whole_tile()
+        if self._fails_at_a_corner(goal, whole, dict(steps)):
+            return False
         obligation = Obligation(
-            (*self.outer.items(), *steps), goal, self._whole_tile(), "all of the operand tile is read"
+            (*self.outer.items(), *steps), goal, whole, "all of the operand tile is read"
         )  # fmt: skip
         return prove(obligation, self.budget).verdict == "proved"
+
+    def _fails_at_a_corner(self, goal: Formula, whole: Formula, steps: Mapping[str, Interval]) -> bool:
+        """Some value of the progressions is not read by one of the first or last whole tiles: seen by evaluation."""
+        for tile in (min, max):
+            at = {n: tile(i.lower, i.upper) for n, i in self.outer.items()}
+            for end in (min, max):
+                point = at | {n: end(i.lower, i.upper) for n, i in steps.items()}
+                try:
+                    if holds(whole, point) and not holds(goal, point, _STEPS):
+                        return True
+                except TooManySteps:
+                    continue
+        return False
 
     def _some_place(self, wanted: Sequence[Condition]) -> Formula:
         """Some place inside the tile lies in the map's domain and meets the conditions.
@@ -304,7 +324,11 @@ class _Inside:
         )  # fmt: skip
         rest = tuple((n, i) for n, i in self.inner.items() if n not in known and n not in free)
         body = replace_variables(body, known)
-        return Exists(rest, body) if rest else body
+        if not rest:
+            return body
+        goal = Exists(rest, body)
+        parts = separated(goal)
+        return goal if parts is None else conj(*parts)
 
     def _is_smallest(self, placed: Expr, found: Progression) -> bool:
         """Some tile reads the first and the last value: proved by two of its places."""
