@@ -7,6 +7,6 @@ from verify.fuzz.oracle_operations import examine
 from verify.fuzz.target import Target
 
 TARGET = Target(
-    "ops", "definitions and maps of one operation against what the interpreter is seen to "
-    "read", operations, examine, ".hlo"
+    "ops", "definitions and maps of one operation against what the interpreter is seen to read, and its numbers "
+    "against a second reading", operations, examine, ".hlo"
 )

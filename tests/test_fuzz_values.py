@@ -1,0 +1,127 @@
+"""Controls of target `ops`: planted errors that show in numbers, in indices or in what a definition says besides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("hypothesis")
+
+import verify.definitions
+from models.hlo.parser import parse_module
+from models.interpreter import collective, dispatch
+from models.interpreter.step import Step
+from models.interpreter.value import Array, Value
+from verify.definitions.definition import Definition
+from verify.formula import FALSE, TRUE
+from verify.fuzz import oracle_operations, oracle_values
+from verify.fuzz.generate_runs import without_meaning
+from verify.fuzz.operation_text import ADD, LESS, one
+from verify.fuzz.target import Failure
+
+PAD = one("f32[5]", "pad", ["f32[3]", "f32[]"], "padding=1_1")
+SORT = one("f32[5]", "sort", ["f32[5]"], "dimensions={0}, to_apply=less", LESS)
+REDUCE = one("f32[]", "reduce", ["f32[4]", "f32[]"], "dimensions={0}, to_apply=add", ADD)
+TOPK = one("(f32[2], s32[2])", "topk", ["f32[5]"], "k=2, largest=true")
+SLICE = one("f32[2]", "dynamic-slice", ["f32[5]", "s32[]"], "dynamic_slice_sizes={2}")
+BITS = one("u8[2,4]", "bitcast-convert", ["f32[2]"])
+REDUCE_ALL = one(
+    "f32[2]", "all-reduce", ["f32[2]"], "channel_id=1, replica_groups={{1,0}}, to_apply=add", ADD,
+    ", replica_count=2, num_partitions=2",
+)  # fmt: skip
+PERMUTE = one("f32[2]", "collective-permute", ["f32[2]"], "source_target_pairs={{0,1}}", "", ", replica_count=2")
+GATHER_ALL = one("f32[6]", "all-gather", ["f32[2]"], "dimensions={0}")
+RAGGED = one(
+    "f32[3,2]", "ragged-dot", ["f32[3,2]", "f32[2,2,2]", "s32[2]"],
+    "lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}",
+)  # fmt: skip
+TEXTS = {"pad": PAD, "sort": SORT, "reduce": REDUCE, "topk": TOPK, "dynamic-slice": SLICE, "bitcast-convert": BITS,
+         "all-reduce": REDUCE_ALL, "all-gather": GATHER_ALL, "ragged-dot": RAGGED,
+         "collective-permute": PERMUTE}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_without_errors_all_hold(name: str) -> None:
+    assert oracle_operations.examine(TEXTS[name])
+
+
+def backwards(value: Value) -> Value:
+    if isinstance(value, tuple):
+        return tuple(backwards(v) for v in value)
+    assert isinstance(value, Array)
+    return Array(value.element_type, value.sizes, value.data[::-1])
+
+
+@pytest.mark.parametrize("opcode", ["sort", "topk"])
+def test_another_order_is_noticed(opcode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = dispatch.OPERATIONS[opcode]
+    monkeypatch.setitem(dispatch.OPERATIONS, opcode, lambda step: backwards(right(step)))
+    with pytest.raises(Failure, match="another value"):
+        oracle_operations.examine(TEXTS[opcode])
+
+
+def test_bits_in_another_order_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = dispatch.OPERATIONS["bitcast-convert"]
+
+    def swapped(step: Step) -> Value:
+        found = right(step)
+        assert isinstance(found, Array)
+        pieces = [found.data[k : k + 4][::-1] for k in range(0, len(found.data), 4)]
+        return Array(found.element_type, found.sizes, [v for piece in pieces for v in piece])
+
+    monkeypatch.setitem(dispatch.OPERATIONS, "bitcast-convert", swapped)
+    with pytest.raises(Failure, match="another value"):
+        oracle_operations.examine(BITS)
+
+
+def test_other_devices_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collective, "groups", lambda step, opcode, devices: [[d] for d in range(devices.count)])
+    with pytest.raises(Failure):
+        oracle_operations.examine(REDUCE_ALL)
+
+
+CHANGES: list[tuple[str, str, Callable[[Definition], Definition], str]] = [
+    ("reduce", "initial values are counted", lambda d: replace(d, multiplicity=True), "definition of counts"),
+    ("dynamic-slice", "nothing depends on the start", lambda d: replace(d, predicate=FALSE), "a read that is none"),
+    ("collective-permute", "a larger group", lambda d: replace(d, group_size=3), "group of another size"),
+    ("all-gather", "nothing is assumed", lambda d: replace(d, assumptions=()), "assumptions"),
+    ("ragged-dot", "everything is read", lambda d: replace(d, predicate=TRUE), "wider than need be"),
+]
+
+
+@pytest.mark.parametrize(("opcode", "what", "change", "cause"), CHANGES, ids=[f"{c[0]}: {c[1]}" for c in CHANGES])
+def test_another_definition_is_noticed(
+    opcode: str, what: str, change: Callable[[Definition], Definition], cause: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = verify.definitions.TABLE[opcode]
+
+    def wrong(*arguments: Any) -> Definition:
+        found = right(*arguments)
+        return change(found) if opcode != "dynamic-slice" or arguments[2] else found
+
+    monkeypatch.setitem(verify.definitions.TABLE, opcode, wrong)
+    with pytest.raises(Failure, match=cause):
+        oracle_operations.examine(TEXTS[opcode])
+
+
+def test_a_run_of_what_has_no_meaning_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = one("s32[]", "get-dimension-size", ["f32[<=2]"], "dimensions={0}").replace("case", "refused", 1)
+    assert oracle_operations.examine(text)
+    monkeypatch.setitem(dispatch.OPERATIONS, "get-dimension-size", lambda step: Array("s32", (), [2]))
+    with pytest.raises(Failure, match="has no meaning"):
+        oracle_operations.examine(text)
+
+
+def test_what_has_no_meaning_parses() -> None:
+    import hypothesis
+
+    @hypothesis.given(without_meaning())
+    @hypothesis.settings(max_examples=20, database=None)
+    def each(text: str) -> None:
+        assert parse_module(text).name == "refused"
+        assert oracle_values.examine_run(parse_module(text))
+
+    each()
