@@ -123,12 +123,13 @@ def _tiles_agree(source: ArrayShape, target: ArrayShape, box: Sequence[int], to:
     if not tiles or tuple(box) == tuple(to):
         return True
     rank = len(tiles[0])
-    if any(len(t) > rank for t in tiles) or COMBINE in tiles[0] or rank > min(len(box), len(to)):
+    if any(len(t) > rank for t in tiles) or COMBINE in tiles[0]:
         return False
-    (size, *below), (size_to, *below_to) = box[-rank:], to[-rank:]
-    if below != below_to or element_bits(source) != element_bits(target):
+    # Where there are fewer dimensions than the tile has, those below agree only between equal boxes and one element.
+    tail, tail_to = box[-rank:], to[-rank:]
+    if tail[1:] != tail_to[1:] or element_bits(source) != element_bits(target):
         return False
-    return not size % tiles[0][0] and not size_to % tiles[0][0]
+    return not any(n % tiles[0][0] for n in (*tail[:1], *tail_to[:1]))
 
 
 def _tiles(layout: Layout | None) -> tuple[tuple[int, ...], ...]:

@@ -163,7 +163,8 @@ _tiles = st.sampled_from((
 @st.composite
 def bitcast_rows(draw: Draw) -> str:
     """Equal tiles over equal sizes below, and whole rows of tiles on both sides; or all but one of these."""
-    tile = draw(st.sampled_from(((2, 3), (2, 2), (3, 2), (2,), (2, 1, 2))))
+    combined = draw(st.integers(0, 7)) == 0
+    tile = (1, 2) if combined else draw(st.sampled_from(((2, 3), (2, 2), (3, 2), (2,), (2,), (2,), (2, 1, 2))))
     below = [draw(st.sampled_from((n, 2 * n, n + 1, 1))) for n in tile[1:]]
     rows = [draw(st.sampled_from((1, 2, 2, 3))) for _ in range(draw(st.integers(1, 2)))]
     but = draw(st.sampled_from(("nothing", "nothing", "bits", "below", "rows", "rank", "tiles", "more tiles")))
@@ -177,7 +178,7 @@ def bitcast_rows(draw: Draw) -> str:
             below_to = draw(st.permutations(below))
         case "rank":
             to, below_to = [prod(to) * prod(below)], []
-    text = f"T({','.join(map(str, tile))})" + draw(st.sampled_from(("", "", "(2,1)", "(2)")))
+    text = "T(*,2)" if combined else f"T({','.join(map(str, tile))})" + draw(st.sampled_from(("", "", "(2,1)", "(2)")))
     text += "(2,1)" if but == "more tiles" else ""
     sides = ([*rows, last, *below], text, "f32"), ([*to, *below_to], "" if but == "tiles" else text, kind)
     (sizes, tiles, first), (sizes_to, tiles_to, second) = sides if draw(st.booleans()) else sides[::-1]
