@@ -152,7 +152,14 @@ class SumPattern:
     """The rest is to start at zero as near as can be: a condition bounds it."""
 
 
-Pattern = Hole | ConstPattern | NodePattern | SumPattern
+@dataclass(frozen=True, slots=True)
+class KnownPattern:
+    """An expression whose metavariables have all been bound: it is built and compared as it is when simplified."""
+
+    source: Expr
+
+
+Pattern = Hole | ConstPattern | KnownPattern | NodePattern | SumPattern
 
 
 def compile_pattern(e: Expr, rule: RuleBase, known: set[str]) -> Pattern:
@@ -163,6 +170,8 @@ def compile_pattern(e: Expr, rule: RuleBase, known: set[str]) -> Pattern:
     if all(rule.sort(n) == "constant" for n in e.free):
         known |= e.free
         return ConstPattern(e)
+    if e.free <= known:
+        return KnownPattern(e)
     if isinstance(e, Binary) and e.op not in ("+", "*"):
         rhs = compile_pattern(e.rhs, rule, known)
         return NodePattern(e.op, compile_pattern(e.lhs, rule, known), rhs, e)
@@ -233,6 +242,9 @@ def match(p: Pattern, s: Linear, b: Bindings, build: Builder) -> Iterator[Bindin
                     yield b
             elif sort == "expression" or (_single(s) and isinstance(s.terms[0][0], Var)):
                 yield {**b, name: s}
+        case KnownPattern(e):
+            if build.build(e, b) == s:
+                yield b
         case NodePattern():
             if _single(s):
                 yield from match_atom(p, s.terms[0][0], b, build)

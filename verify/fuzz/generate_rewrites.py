@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from models.expr import Binary, Const, Expr, Var, substitute
+from models.expr import Binary, Const, Expr, Operator, Var, substitute
 from models.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable
 from models.interpreter.maps import python_text
 from models.interval import Interval
@@ -592,6 +592,85 @@ def known_case(random: Random) -> str:
     return text("becomes known", left, map_over(box, [chosen[1]], facts))
 
 
+def product_case(random: Random) -> str:
+    """Common factors and signs of the factors of a product stand outside."""
+    x, y = random.sample(["d0", "d1", "s0"], 2)
+    box = {n: Interval(-1, 2) for n in (x, y)}
+    u, v = Var(x) + random.choice((0, 1, 2, -3)), Var(y) + _times(Var(x), random.choice((0, 1, 2))) + 1
+    f, g = random.choice((2, 3, -1, -2, 1)), random.choice((2, 1, -1, 4))
+    left = Binary("*", respelled(_times(u, f), random), respelled(_times(v, g), random))
+    return text("becomes product", map_over(box, [left]), map_over(box, [_times(Binary("*", v, u), f * g)]))
+
+
+def digits_case(random: Random) -> str:
+    """A quotient and a remainder of `g * x + y` by `g * m`, where y is a digit below g, however it is written."""
+    names = random.sample(["d0", "d1", "s0", "s1"], 3)
+    g, m = random.choice((2, 3, 4, 5, 6)), random.choice((2, 3, 4, 5))
+    low = random.choice((0, 0, 1, 5, -4))
+    box = {names[0]: Interval(0, 4), names[1]: Interval(-1, 3), names[2]: Interval(low, low + g - 1)}
+    digit = random.choice((Var(names[2]) - low, (low + g - 1) - Var(names[2]), Const(g - 1), Const(0)))
+    x = random.choice((
+        _times(Var(names[0]), random.choice((1, 3, 5, 7))), _times(Var(names[0]), 2) + _times(Var(names[1]), 3),
+        _times(Var(names[0]), 2) - _times(Var(names[1]), 5) + 4, Var(names[0]) + Var(names[1]) - 2,
+    ))  # fmt: skip
+    e = respelled(_times(x, g) + digit, random)
+    results, plain = [e // (g * m), e % (g * m)], [x // m, _times(x % m, g) + digit]
+    if random.random() < 0.3:  # the same as a constraint
+        f = values_at((x,), list(box))
+        values = sorted({f(*p)[0] for p in points_of(box)})
+        low, high = sorted(random.choices(values, k=2))
+        above = Interval(g * low, g * high + g - 1)
+        return text("becomes digits", map_over(box, [Var(names[2])], [(e, above)]),
+            map_over(box, [Var(names[2])], [(x, Interval(low, high))]))
+    return text("becomes digits", map_over(box, results), map_over(box, plain))
+
+
+def bounded_case(random: Random) -> str:
+    """A constraint that one argument of min or max decides, or that only one of its bounds says something of."""
+    x, y = random.sample(["d0", "d1", "s0", "s1"], 2)
+    box = {x: Interval(0, 6), y: Interval(0, 3)}
+    op: Operator = random.choice(("min", "max"))
+    beyond = Var(y) + (random.choice((7, 9)) if op == "min" else random.choice((-4, -6)))
+    u = Var(x) + _times(Var(y), random.choice((0, 0, 1)))
+    f = values_at((u,), list(box))
+    values = sorted({f(*p)[0] for p in points_of(box)})
+    if random.random() < 0.6:
+        low, high = sorted(random.choices(values[1:4], k=2))
+        if op == "min" and random.random() < 0.5:  # the upper bound says nothing
+            before: tuple[Expr, Interval] = (Binary(op, u, beyond), Interval(low, 50))
+            after = (u, Interval(low, values[-1]))
+        elif op == "max" and random.random() < 0.5:
+            before, after = (Binary(op, u, beyond), Interval(-50, high)), (u, Interval(values[0], high))
+        else:
+            before, after = (Binary(op, u, beyond), Interval(low, high)), (u, Interval(low, high))
+    else:  # one bound is never met, the other needs only the larger summand
+        by, at = random.choice((4, 5, 7)), random.choice((1, 2, 3))
+        one = _times(Var(x), by) + Var(y)
+        if random.random() < 0.5:
+            before, after = (one, Interval(-20, by * at + 3)), (Var(x), Interval(0, at))
+        else:
+            before, after = (one, Interval(by * at, 99)), (Var(x), Interval(at, 6))
+    left = map_over(box, [u, Var(y)], [(respelled(before[0], random), before[1])])
+    return text("becomes bounded", left, map_over(box, [u, Var(y)], [after]))
+
+
+def delinearised_case(random: Random) -> str:
+    """Digits of a number put together again, the number or its digits being quotients."""
+    name = random.choice(("d0", "s0"))
+    box = {name: Interval(0, 40), "d1": Interval(0, 2)}
+    a, b, c = (random.choice((2, 3, 4)) for _ in range(3))
+    x = Var(name) // a
+    q, rest = random.choice((1, 2, -1, 3)), _times(Var("d1"), random.choice((0, 1, 2)))
+    low, high = x % b, Var(name) // (a * b)
+    pairs = [
+        (_times(low, q) + _times(high, q * b), _times(x, q)),
+        (_times(low, q) + _times(high % c, q * b), _times(x % (b * c), q)),
+        (_times(x, q) - _times(high, q * b), _times(low, q)),
+    ]
+    left, right = random.choice(pairs)
+    return text("becomes delinearised", map_over(box, [respelled(left + rest, random)]), map_over(box, [right + rest]))
+
+
 def deep_case(random: Random) -> str:
     """A sum whose terms are rewritten one after the other, each by a rule within the one before."""
     by = random.choice((2, 3))
@@ -710,12 +789,14 @@ _KINDS: Final = (
     rule_case, rule_case, rule_case, rule_case, constraint_case, constraint_case, spelling_case, knowledge_case,
     implied_case, range_case, combine_case, dressed_case, dressed_case, residue_case, residue_case, gap_case,
     neighbours_case, known_case, constant_case, deep_case,
+    product_case, digits_case, bounded_case, delinearised_case,
 )  # fmt: skip
 
 
-def rewrite_texts() -> Any:
+@st.composite
+def rewrite_texts(draw: Any) -> str:
     """A few cases."""
-    return st.lists(_cases(), min_size=1, max_size=6).map(AND.join)
+    return AND.join(draw(_cases()) for _ in range(draw(st.sampled_from((1, 2, 6, 12, 12, 12)))))
 
 
 @st.composite

@@ -81,7 +81,7 @@ WATCHED: Final[tuple[str, ...]] = (
 """Where errors are planted: map builders, definitions, encoders, the simplifier, layouts, buffers, the interpreter."""
 
 EXAMPLES: Final[dict[str, int]] = {
-    "specs": 2000, "ops": 9000, "maps": 2500, "rewrites": 1500, "solvers": 1500, "layouts": 900, "async": 1500,
+    "specs": 2000, "ops": 9000, "maps": 2500, "rewrites": 800, "solvers": 1500, "layouts": 900, "async": 1500,
     "modules": 1200, "rules": 300,
 }  # fmt: skip
 """How many examples are drawn of each target."""
