@@ -164,6 +164,11 @@ def _clauses(draw: Draw, names: Sequence[str], depth: int) -> Formula:
         if not draw(st.integers(0, 3)):
             term = Binary(draw(st.sampled_from(("min", "max", "floordiv", "mod"))), term, Const(draw(_divisors)))
         return Compare(draw(_rather_equal), term, draw(_affine(names, 1)))
+    if depth > 1 and draw(st.booleans()):  # clauses without a row beside them
+        pair = Or(tuple(eq(draw(_affine(names, 1)), draw(_affine(names, 1))) for _ in range(2)))
+        more = draw(_clauses(names, 0))
+        beside: Formula = draw(st.sampled_from((And((pair, more)), And((more, pair)), Or((Not(pair), more)))))
+        return beside
     parts = tuple(draw(_clauses(names, draw(st.integers(0, depth - 1)))) for _ in range(draw(st.integers(2, 3))))
     made: Formula = And(parts) if draw(st.booleans()) else Or(parts)
     return made if draw(st.integers(0, 2)) else Not(made)

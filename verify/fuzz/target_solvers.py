@@ -24,6 +24,7 @@ from verify.formula import And, Compare, Exists, Formula, Not, Or
 from verify.fuzz.generate_obligations import OUTRIGHT, obligation_texts
 from verify.fuzz.judge_checks import attained, failing_points, settled_at_once
 from verify.fuzz.structural_checks import structure
+from verify.fuzz.symbolic_checks import symbolic
 from verify.fuzz.target import Failure, Target
 from verify.fuzz.three_valued import Point, points, size_of, work
 from verify.obligation import Obligation
@@ -55,6 +56,8 @@ def examine(text: str) -> tuple[str, ...]:
         settled_at_once(formula)
     attained(Random(turn))
     structure(obligation, Random(turn))
+    if turn % 3 == 0:
+        symbolic(Random(turn))
     covered = ["linear" if linear else "not linear", "read" if small else "too large to be read"]
     for name, owed, ask in _engines(obligation, turn):
         answered, answer = _asked(ask)
@@ -84,21 +87,24 @@ def _engines(obligation: Obligation, turn: int) -> Iterator[tuple[str, bool | No
     """
     from verify import encode_isl, encode_smtlib, encode_z3, enumerate_points
 
+    few = _work(obligation) <= MOST_WORK and (size_of(obligation) or 0) <= BUDGET.enumeration_points
+    limit = BUDGET.z3_rlimit if few else BUDGET.z3_rlimit // 20
+
     def by_tactics() -> Answer:
         encoded = encode_z3.encode(obligation)
         if turn % 16 == 2:
             _own_contexts(obligation, encoded.solver.ctx)
-        encoded.solver.set("rlimit", BUDGET.z3_rlimit)
+        encoded.solver.set("rlimit", limit)
         return _satisfied(str(encoded.solver.check()), lambda: encoded.values(encoded.solver.model()))
 
     def by_text() -> Answer:
-        said, values = encode_z3.decide(encode_smtlib.to_smtlib(obligation), BUDGET.z3_rlimit)
+        said, values = encode_z3.decide(encode_smtlib.to_smtlib(obligation), limit)
         names = encode_smtlib.variable_names(obligation).items()
         return _satisfied(said, lambda: {name: values.get(written, 0) for name, written in names})
 
     ways: tuple[tuple[str, Callable[[], Answer]], ...] = (
-        ("z3", lambda: encode_z3.find_counterexample(obligation, BUDGET.z3_rlimit)),
-        ("z3 quickly", lambda: encode_z3.find_counterexample_quickly(obligation, BUDGET.z3_rlimit)),
+        ("z3", lambda: encode_z3.find_counterexample(obligation, limit)),
+        ("z3 quickly", lambda: encode_z3.find_counterexample_quickly(obligation, limit)),
         ("z3 by tactics", by_tactics),
         ("z3 on SMT-LIB", by_text),
     )
@@ -106,7 +112,6 @@ def _engines(obligation: Obligation, turn: int) -> Iterator[tuple[str, bool | No
     if obligation.label == OUTRIGHT:
         yield "isl without a step", True, lambda: encode_isl.find_counterexample(obligation, 0)
     name, ask = ways[turn % len(ways)]
-    few = _work(obligation) <= MOST_WORK and (size_of(obligation) or 0) <= BUDGET.enumeration_points
     yield name, few and _is_easy(obligation), ask
     size = size_of(obligation)
     most = size if few and size else BUDGET.enumeration_points
