@@ -1,10 +1,11 @@
 """Target `ops`: the definition and the maps of an operation against what the interpreter is seen to read.
 
 The operation is run on tagged elements, so that every output element tells which operand elements went into it and how
-often. Indices and sizes that are read at run time are given random numbers, out of bounds among them. What reads do not
-show is looked at by the other parts: numbers (`oracle_values`), what indices change (`oracle_indices`), what definitions
-say besides their predicates (`oracle_definitions`), the form of maps (`oracle_form`, `oracle_shapes`), and what has no
-meaning (`deformed_operations`, `deformed_runs`).
+often. Indices and sizes that are read at run time are given random numbers, out of bounds among them.
+
+What reads do not show is looked at by the other parts: numbers (`oracle_values`), what indices change
+(`oracle_indices`), what definitions say besides their predicates (`oracle_definitions`), the form of maps
+(`oracle_form`, `oracle_shapes`), and what has no meaning (`deformed_operations`, `deformed_runs`).
 """
 
 from __future__ import annotations
