@@ -86,12 +86,12 @@ def simplify_domain(
         for e, i in todo:
             _add(d, linear_of(e), i, rewriter)
         _pairs(d, rewriter)
-        if d.empty or not d.constraints or (d.intervals, d.constraints) == before:
+        if d.empty:
+            d.constraints = {}
+        if (d.intervals, d.constraints) == before or not d.constraints:
             break
-    if not d.empty and len(d.constraints) > 1:
+    if len(d.constraints) > 1:
         _drop_implied(d)
-    if d.empty:
-        d.constraints = {}
     return d
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from hashlib import blake2b
 from math import gcd
 from typing import Final
@@ -110,6 +111,9 @@ _linear: dict[Expr, Linear] = {}
 _keys: dict[Expr, Key] = {}
 
 _RANK: Final[dict[Operator, int]] = {"*": 1, "floordiv": 2, "ceildiv": 3, "mod": 4, "min": 5, "max": 6, "+": 7}
+_LAST: Final = (9, 0, 0, "")
+"""The place of constants: after all that has variables."""
+_digest: Final = partial(blake2b, digest_size=16)
 _NAME: Final = re.compile(r"(d|s|rt)([0-9]{1,17})")
 _LETTERS: Final = {"d": 0, "s": 1, "rt": 2}
 
@@ -199,16 +203,15 @@ def key(e: Expr) -> Key:
 def _key(e: Expr) -> Key:
     match e:
         case Const(value):
-            text = f"{value:x}"
-            return (9, 0, 0, "", value, blake2b(text.encode(), digest_size=16).digest())
+            return (*_LAST, value, _digest(f"{value:x}".encode()).digest())
         case Var(name):
-            digest = blake2b(name.encode(), digest_size=16).digest()
+            digest = _digest(name.encode()).digest()
             m = _NAME.fullmatch(name)
             return (_LETTERS[m[1]], int(m[2]), 0, "", 0, digest) if m else (3, 0, 0, name, 0, digest)
         case Binary(op, lhs, rhs):
             left, right = _keys[lhs], _keys[rhs]
             first = min(left, right)
             divisor = rhs.value if isinstance(rhs, Const) else 0
-            digest = blake2b(op.encode() + left[5] + right[5], digest_size=16).digest()
+            digest = _digest(op.encode() + left[5] + right[5]).digest()
             return (first[0], first[1], _RANK[op], first[3], divisor, digest)
     raise AssertionError(e)
