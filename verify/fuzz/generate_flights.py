@@ -137,7 +137,10 @@ class _Writer:
         form = FORMS[f.form]
         if not form.update:
             return
-        further = "" if f.bound else f", {self.pick()}"
+        further = ""
+        if not f.bound:
+            own = form.output is not None and self.draw(st.integers(0, 2)) == 0
+            further = f", {self.element(f.state, '', form.output or ()) if own else self.pick()}"
         f.state, f.bound = self.add(form.bound or _STATE, f"{form.update}({f.state}{further})"), True
 
     def done(self, f: _Flying) -> None:

@@ -220,6 +220,7 @@ def _unnamed(shape: ArrayShape) -> None:
     for other in others:
         same("map to positions without a named order", position_map(other), position_map(shape))
         same("size without a named order", upstream_bytes(other), upstream_bytes(shape))
+        same("padded size without a named order", plain.padded_size(other), plain.padded_size(shape))
         for index in product(*map(range, shape.dimensions)):
             same("place without a named order", plain.place(other, index), plain.place(shape, index), index)
 

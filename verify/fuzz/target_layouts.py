@@ -1,6 +1,7 @@
 """Target `layouts`: positions, their inverse and sizes against a naive reading of memory and against the interpreter's.
 
-Small memories are looked at cell by cell; of larger ones some elements, in both readings of the code.
+Small memories are looked at cell by cell, and bitcasts between them; of larger ones some elements, in both readings of
+the code.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from models.interpreter.expression import evaluate
 from models.interpreter.value import indices
 from models.physical import part_count, part_expression, part_of
 from models.tiling import index_of, position_expression, position_of
+from verify.fuzz.bitcast_checks import check_bitcasts
 from verify.fuzz.generate_layouts import layout_texts
 from verify.fuzz.layout_checks import check_memory, check_modelled
 from verify.fuzz.layout_readings import final_boxes
@@ -39,6 +41,7 @@ def examine(text: str) -> tuple[str, ...]:
     how = "cell by cell" if len(boxes) * prod(boxes[0].sizes) <= MOST_CELLS else "some elements"
     if how == "cell by cell":
         check_memory(shape)
+        check_bitcasts(shape)
     else:
         _some(shape)
     return (how, "tiled" if shape.layout and shape.layout.tiles else "untiled", f"rank {shape.rank}")
