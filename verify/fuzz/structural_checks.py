@@ -193,8 +193,9 @@ def _digits(obligation: Obligation) -> None:
     if _has_towers(left):
         raise Failure("solvers: quotients of quotients are left", json.dumps(to_json(left)))
     _by_subgoals(obligation, goal)
-    befores = [c.lhs for c in _comparisons(goal.conclusion) if isinstance(c.lhs, Binary) and c.lhs.op in DIVISIONS]
-    if any(not isinstance(e.rhs, Const) or e.rhs.value <= 0 for e in befores):
+    sides = [e for c in _comparisons(goal.conclusion) for e in (c.lhs, c.rhs)]
+    divided = [e for e in sides if isinstance(e, Binary) and e.op in DIVISIONS]
+    if any(not isinstance(e.rhs, Const) or e.rhs.value <= 0 for e in divided):
         raise Failure("solvers: a step of the digits on what is no digit", json.dumps(to_json(goal)))
     terms = [e for c in _comparisons(left.conclusion) for side in (c.lhs, c.rhs) for e in postorder(side)]
     owed = obligation.label == DIGITS and not normal_form.identical(left)
@@ -218,16 +219,31 @@ def _digits(obligation: Obligation) -> None:
 
 
 def _digit_laws(draw: Random) -> list[Obligation]:
-    """One index taken apart by its last digit, one put together again from a quotient and a remainder."""
+    """One index taken apart by its last digit, one put together again from a quotient and a remainder, quotients of
+    quotients; and such as no step is to be taken on."""
     m, k, c, f = draw.randint(2, 5), draw.randint(2, 4), draw.choice((1, 2, 3, 7)), draw.choice((1, 2, -3))
     a, b = Var("a"), Var("b")
     index, x = a * m + b, a * draw.randint(1, 4) + b + draw.randint(-3, 3)
+    once, twice = draw.choice((1, 2, 3)), draw.choice((1, 2, 3))
     parts = (
         eq(index // (m * k), a // k), eq(index % (m * k), a % k * m + b), eq(index // m, a), eq(index % m, b),
-        eq(x // c * (c * f) + x % c * f + a, x * f + a),
+        eq(x // c * (c * f) + x % c * f + a, x * f + a), eq(a // once // twice, a // (once * twice)),
     )  # fmt: skip
-    box = (("a", draw.choice((None, Interval(-4, 9)))), ("b", Interval(0, m - 1)))
-    return [Obligation(box, draw.choice(parts), label=DIGITS)]
+    box: dict[str, Interval | None] = {"a": draw.choice((None, Interval(-4, 9))), "b": Interval(0, m - 1)}
+    odd = draw.choice((a // draw.choice((2, 0, -2)) // draw.choice((3, 0, -3)), index // 0, index % 0))
+    bounded = tuple(box.items())
+    made = [Obligation(bounded, draw.choice(parts), label=DIGITS), Obligation(bounded, eq(odd, b))]
+    if draw.random() < LONG:
+        names = [f"c{n}" for n in range(mixed_radix.MOST_TERMS - 1)]
+        long: Expr = b
+        for name in names:
+            long = long + Var(name) * m
+        made.append(Obligation((("b", box["b"]), *((name, None) for name in names)), eq(long % m, b), label=DIGITS))
+    return made
+
+
+LONG: Final = 0.02
+"""In this part of the examples an index has as many terms as are taken apart."""
 
 
 def _has_towers(obligation: Obligation) -> bool:
