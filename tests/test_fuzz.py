@@ -19,7 +19,16 @@ from models.indexing_map import IndexingMap
 from models.interpreter.rules import try_instance
 from models.rule_text import parse_rules
 from verify.cli import run as command_line
-from verify.fuzz import campaign, chunk, layout_checks, predicate, target_async, target_maps, target_solvers
+from verify.fuzz import (
+    campaign,
+    chunk,
+    layout_checks,
+    predicate,
+    target_async,
+    target_maps,
+    target_rewrites,
+    target_solvers,
+)
 from verify.fuzz.campaign import Limits
 from verify.fuzz.chunk import Chunk, Found, run_chunk
 from verify.fuzz.state import State
@@ -63,6 +72,7 @@ def wrong_prove(*arguments: Any) -> Any:
 PLANTED: list[tuple[str, Any, str, Callable[..., Any]]] = [
     ("layouts", layout_checks, "position_of", wrong_position),
     ("maps", target_maps, "simplify", wrong_simplify),
+    ("rewrites", target_rewrites, "simplify", lambda m: models.simplify.Simplified(m, m)),
     ("solvers", target_solvers, "prove", wrong_prove),
     ("async", target_async, "judge", lambda module, wanted, named: iter(())),
 ]
