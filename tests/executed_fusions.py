@@ -21,7 +21,8 @@ from models.interpreter.value import Array, Value, flat_index, indices, strides
 
 @dataclass(frozen=True)
 class Comparison:
-    """How maps and execution compare. `skipped` says why nothing, or only part, was compared."""
+    """How maps and execution compare. `skipped` says why nothing, or only part, was compared exactly: a bound is only
+    held to what is read."""
 
     difference: str = ""
     skipped: str = ""
@@ -86,7 +87,9 @@ def compared(module: Module, body: Computation, seed: int = 0) -> Comparison:
                 spoiled = [s.unknown or "a bound" for s in sets if s.unknown or s.kind == "bound"]
                 skipped = skipped or "".join(spoiled[:1])
                 values_read += sum(1 for s in sets for m in s.maps if m.runtime)
-                difference = "" if spoiled else seen.difference(start, number, sets, direction, recorder.providers())
+                difference = "" if any(s.unknown for s in sets) else seen.difference(
+                    start, number, sets, direction, recorder.providers(), bool(spoiled)
+                )
                 if difference:
                     return Comparison(f"{direction}: {difference}", skipped, values_read)
     return Comparison("", skipped, values_read)
@@ -108,10 +111,10 @@ class _Seen:
 
     def difference(
         self, start: Instruction, number: int, sets: tuple[OperandMaps, ...], direction: Direction,
-        providers: Mapping[str, Array],
+        providers: Mapping[str, Array], bound: bool,
     ) -> str:
         """A pair of an output element and a parameter element of which only one side says that the one reads the
-        other; "" when there is none."""
+        other; "" when there is none. What a bound says and nobody reads is none."""
         stated: dict[int, dict[tuple[int, ...], int]] = {}
         mask = 0
         for s in sets:
@@ -130,7 +133,7 @@ class _Seen:
                     found[out] |= 1 << first + flat_index(index, steps)
         for output, elements in stated.items():
             for (out, element), seen in zip(elements.items(), self.results[output].data, strict=True):
-                wrong = (seen & mask) ^ element
+                wrong = (seen & mask) & ~element if bound else (seen & mask) ^ element
                 if wrong:
                     bit = wrong.bit_length() - 1
                     verb = "reads, unstated," if seen >> bit & 1 else "is said to read"

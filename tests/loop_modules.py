@@ -216,3 +216,42 @@ def nested(levels: int, turns: int) -> str:
         y = "y = f32[4] get-tuple-element(w), index=1\n"
         text += f"  ROOT {y}}}\n" if k == levels else f"  {y}{tail}"
     return text
+
+
+ROWS = """HloModule m
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+body {
+  s = (s32[], f32[3,4], f32[5], f32[5]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  h = f32[3,4] get-tuple-element(s), index=1
+  g = f32[5] get-tuple-element(s), index=2
+  k = f32[5] get-tuple-element(s), index=3
+  z = f32[] constant(0)
+  r = f32[3] reduce(h, z), dimensions={1}, to_apply=add
+  b = f32[3,4] broadcast(r), dimensions={0}
+  n = f32[3,4] subtract(h, b)
+  v = f32[5] reverse(g), dimensions={0}
+  m = f32[5] add(v, k)
+  step = s32[] constant(1)
+  j = s32[] add(i, step)
+  ROOT t = (s32[], f32[3,4], f32[5], f32[5]) tuple(j, n, m, k)
+}
+condition {
+  s = (s32[], f32[3,4], f32[5], f32[5]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(9)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+ENTRY e {
+  first = s32[] parameter(0)
+  h = f32[3,4] parameter(1)
+  g = f32[5] parameter(2)
+  k = f32[5] parameter(3)
+  p0 = (s32[], f32[3,4], f32[5], f32[5]) tuple(first, h, g, k)
+  ROOT w = (s32[], f32[3,4], f32[5], f32[5]) while(p0), condition=condition, body=body
+}"""
+"""Nobody knows how many turns; rows of h do not meet, g is reversed in each turn."""

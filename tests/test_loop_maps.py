@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from executed_fusions import compared
-from loop_modules import LOOPS, SCAN, UNKNOWN, nested
+from loop_modules import LOOPS, ROWS, SCAN, UNKNOWN, nested
+from random_fusions import loop_text
 
 from models.hlo.module import Computation, Instruction, Module
 from models.hlo.parser import parse_module, parse_modules
@@ -18,6 +19,7 @@ from models.hlo.shape import ArrayShape, TupleShape, leaves
 from models.indexing.calls import taken_branch as taken
 from models.indexing.families import _family as family
 from models.indexing.known_scalars import is_single_integer
+from models.indexing.loops import _any_turns as any_turns
 from models.indexing.module_maps import composer_of, followed_maps, instruction_maps
 from models.indexing.providers import resolved
 from models.indexing.turns import known_turns
@@ -55,6 +57,63 @@ def test_other_loops_are_a_bound(name: str) -> None:
     assert {s.kind for s in changed if s.maps and s.position == (1,)} == {"bound"}
     kept = instruction_maps(composer, module.entry, loop, "output-to-input", 2)
     assert {s.kind for s in kept if s.maps} == {"moves"}
+
+
+def test_what_does_not_meet_in_a_turn_does_not_meet_in_any_number_of_them() -> None:
+    module = parse_module(ROWS)
+    composer = composer_of(module)
+
+    def maps(output: int, operand: int) -> list[str]:
+        sets = followed_maps(composer, module.entry, module.entry.root, "output-to-input", output)
+        return [print_map(m) for s in sets if s.operand == operand for m in s.maps]
+
+    box = "domain: d0 in [0, 2], d1 in [0, 3]"
+    assert maps(1, 1) == [f"(d0, d1) -> (d0, d1), {box}", f"(d0, d1)[s0] -> (d0, s0), {box}, s0 in [0, 3]"]
+    assert maps(1, 2) == [] and maps(1, 0) == [f"(d0, d1) -> (), {box}"]
+    assert maps(2, 2) == ["(d0) -> (d0), domain: d0 in [0, 4]", "(d0) -> (-d0 + 4), domain: d0 in [0, 4]"]
+    assert maps(3, 3) == ["(d0) -> (d0), domain: d0 in [0, 4]"]
+    assert {compared(module, module.entry, seed).difference for seed in range(6)} == {""}
+
+
+def test_rows_of_a_scan_of_many_turns_are_told_apart() -> None:
+    text = SCAN.replace("constant(4)", "constant(1000)").replace("reverse(h), dimensions={0}", "copy(h)")
+    module = parse_module(text)
+    sets = followed_maps(composer_of(module), module.entry, module.entry.root, "output-to-input", 1)
+    assert [(s.kind, [print_map(m) for m in s.maps]) for s in sets if s.operand == 1] == [
+        ("bound", ["(d0)[s0] -> (s0, d0), domain: d0 in [0, 3], s0 in [0, 5]"])
+    ]
+
+
+def from_an_unknown_start(seed: int) -> str:
+    """A random loop whose counter starts at a value that is not known."""
+    text = loop_text(seed)
+    before, after = text.split("  first = s32[] constant(")
+    return before + "  first = s32[] parameter(4)" + after[after.index(")") + 1 :]
+
+
+def random_bounds(seeds: range) -> list[tuple[int, str]]:
+    found = []
+    for seed in seeds:
+        module = parse_module(from_an_unknown_start(seed))
+        difference = compared(module, module.entry, seed).difference
+        if difference:
+            found.append((seed, difference))
+    return found
+
+
+def test_bounds_of_random_loops_hold_what_is_executed() -> None:
+    assert random_bounds(range(150)) == []
+
+
+def test_a_bound_that_ends_too_early_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(*arguments: Any) -> Any:
+        found = any_turns(*arguments)
+        return found and {at: maps[:1] for at, maps in found.items()}
+
+    monkeypatch.setattr("models.indexing.loops._any_turns", wrong)
+    assert random_bounds(range(60)) != []
+    module = parse_module(ROWS)
+    assert {compared(module, module.entry, seed).difference for seed in range(6)} != {""}
 
 
 def _plant_turns(wrong: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Callable[[Any], None]:

@@ -1,29 +1,36 @@
 """Maps through while loops: turn by turn where the number of turns is known, else a bound.
 
-A bound says that an array which the body changes may depend on all of every array that the loop makes it depend on. A
-loop whose number of turns follows from constants is composed turn by turn instead, from the last turn to the first or
-the other way round, and is as exact as its body. Counters are known in each turn, so slices that they place are known;
-other values that a turn reads are named `loop[turn]/provider`. Where the turns are too many, the maps too many, or the
-body holds an opcode without a map, the bound is given.
+A loop whose number of turns follows from constants is composed turn by turn, from the last turn to the first or the
+other way round, and is as exact as its body. Counters are known in each turn, so slices that they place are known;
+other values that a turn reads are named `loop[turn]/provider`.
+
+Where the turns are not known or too many, or the maps too many, a bound is given. It holds what any number of turns
+may read, whatever is read at run time, where that comes to an end: rows that do not meet in a turn do not meet in
+many. Else, and where the body is large or holds an opcode without a map, it says that an array which the body changes
+may depend on all of every array that the loop makes it depend on.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from models.errors import NotModelled
 from models.expr import Const
 from models.hlo.attributes import ComputationRef
 from models.hlo.module import Computation, Instruction
-from models.hlo.shape import leaves
+from models.hlo.shape import Shape, leaves
 from models.indexing.box import bounds, holds_data, whole
+from models.indexing.collective import READER
 from models.indexing.dependence import is_handed_on, parameter_positions
 from models.indexing.families import with_families
 from models.indexing.known_scalars import Given, Position
 from models.indexing.map_set import Kind
 from models.indexing.providers import resolved, without_runtime
 from models.indexing.route import Direction, Route, joint_kind
+from models.indexing.tidy import with_any_value
 from models.indexing.turns import State, given_by, known_turns
 from models.indexing_map import IndexingMap, identity
 
@@ -34,12 +41,19 @@ MOST_LOOP_MAPS: Final = 256
 """Different maps between two arrays of a loop's state beyond which the bound is given."""
 MOST_BOUND_MAPS: Final = 16
 """Maps between two arrays of a loop's state that are a bound themselves, beyond which the simple bound is given."""
+MOST_ROUNDS: Final = 12
+"""Turns after which a loop of any number of turns must lead to no new maps, else the simplest bound is given."""
+MOST_VALUES: Final = 1 << 20
+"""Values of what is read at run time up to which such a loop is followed."""
+MOST_LOOP_SIZE: Final = 10_000
+"""Arrays that a turn changes times instructions of a turn up to which the body of a loop is composed."""
 MOST_LOOP_JOINS: Final = 16_384
 """Steps and compositions in one direction through a loop, those in the loops inside of it included, beyond which the
 bound is given."""
 
 _Dependences = dict[Position, frozenset[Position] | None]
 _Routes = dict[Route, Kind]
+_Maps = dict[Position, tuple[IndexingMap, ...]]
 
 
 @dataclass(frozen=True)
@@ -49,10 +63,16 @@ class Loop:
     computation: Computation
     instruction: Instruction
     body: Computation
+    decides: frozenset[Position]
+    """The arrays of the state that decide whether another turn is taken."""
     depends: _Dependences
     turns: tuple[State, ...] | None
+    small: bool = True
+    """Its body is small enough to be composed."""
     exact: dict[Direction, dict[Position, tuple[Step, ...]]] = field(default_factory=dict, compare=False)
     """The steps through all turns from the arrays that could be followed, once they have been asked for."""
+    any_turns: dict[Direction, dict[Position, _Maps]] = field(default_factory=dict, compare=False)
+    """The same for the maps of any number of turns."""
 
 
 class _TooMuch(Exception):
@@ -85,7 +105,27 @@ def loop_of(composer: Composer, computation: Computation, instruction: Instructi
         raise NotModelled(f"while with {len(instruction.operands)} operands")
     known = composer.known
     turns = known_turns(known.scalars, computation, instruction, test, turn, known.given_to(computation))
-    return Loop(computation, instruction, turn, _dependences(instruction, test, turn), turns)
+    decides = parameter_positions(test, test.root_name, ())
+    depends = _dependences(instruction, decides, turn)
+    changed = sum(1 for found in depends.values() if found is not None)
+    small = changed * _instructions(composer, turn) <= MOST_LOOP_SIZE
+    return Loop(computation, instruction, turn, decides, depends, turns if small else None, small)
+
+
+def _instructions(composer: Composer, computation: Computation) -> int:
+    """How many instructions a computation holds, with those of all that it calls."""
+    seen, waiting = {computation.name}, [computation]
+    count = 0
+    while waiting:
+        current = waiting.pop()
+        count += len(current.instructions)
+        for i in current.instructions:
+            for name in i.attributes.computations():
+                callee = composer.module.by_name.get(name)
+                if callee is not None and name not in seen:
+                    seen.add(name)
+                    waiting.append(callee)
+    return count
 
 
 def _steps(composer: Composer, loop: Loop, position: Position, direction: Direction) -> tuple[Step, ...]:
@@ -99,7 +139,7 @@ def _steps(composer: Composer, loop: Loop, position: Position, direction: Direct
     if loop.turns is not None and direction not in loop.exact:
         loop.exact[direction] = _all_turns(composer, loop, loop.turns, direction)
     exact = loop.exact.get(direction, {}).get(position)
-    return _bound(loop, position, direction) if exact is None else exact
+    return _bound(composer, loop, position, direction) if exact is None else exact
 
 
 def followed_turn_by_turn(composer: Composer, computation: Computation, instruction: Instruction) -> bool:
@@ -114,32 +154,96 @@ def followed_turn_by_turn(composer: Composer, computation: Computation, instruct
 # --- a bound ------------------------------------------------------------------------------------------------------
 
 
-def _bound(loop: Loop, position: Position, direction: Direction) -> tuple[Step, ...]:
-    """An array that the body hands on unchanged is the initial one. Any other may depend on all of every array that the
-    loop makes it depend on, and on what decides the number of turns."""
+def _bound(composer: Composer, loop: Loop, position: Position, direction: Direction) -> tuple[Step, ...]:
+    """An array that the body hands on unchanged is the initial one. Any other may be what any number of turns makes of
+    the initial state, and depends on all that decides the number of turns."""
     from models.indexing.composer import Step
 
-    shapes = dict(leaves(loop.instruction.shape))
-    here = bounds(shapes[position])
+    if direction not in loop.any_turns:
+        loop.any_turns[direction] = _all_any_turns(composer, loop, direction) if loop.small else {}
+    reached = loop.any_turns[direction].get(position)
+    deciding = _closure(loop.depends, loop.decides)
     if direction == "output-to-input":
-        reached = _closure(loop.depends, position)
-        return tuple(
-            Step(0, at, "bound", (Route(whole(here, bounds(shapes[at]))),)) for at in shapes if at in reached
-        )
+        wholly = deciding if reached is not None else _closure(loop.depends, {position})
+    else:
+        changed = {at for at, found in loop.depends.items() if found is not None}
+        if reached is None:
+            wholly = {at for at in changed if position in _closure(loop.depends, {at})}
+        else:
+            wholly = changed if position in deciding else set()
     found: list[Step] = []
+    kept = direction == "input-to-output" and loop.depends[position] is None
+    if kept:
+        found.append(Step(0, position, "moves", (Route(identity(bounds(_leaf(loop, position)))),)))
     for at in loop.depends:
-        if loop.depends[at] is None:
-            if at == position:
-                found.append(Step(0, at, "moves", (Route(identity(here)),)))
-        elif position in _closure(loop.depends, at):
-            found.append(Step(0, at, "bound", (Route(whole(here, bounds(shapes[at]))),)))
+        if at in wholly:
+            found.append(Step(0, at, "bound", (_whole(loop, position, at),)))
+        elif reached is not None and at in reached and not (kept and at == position):
+            found.append(Step(0, at, "bound", tuple(Route(m) for m in reached[at])))
     return tuple(found)
 
 
-def _dependences(instruction: Instruction, test: Computation, turn: Computation) -> _Dependences:
+def _whole(loop: Loop, position: Position, at: Position) -> Route:
+    return Route(whole(bounds(_leaf(loop, position)), bounds(_leaf(loop, at))))
+
+
+def _leaf(loop: Loop, position: Position) -> Shape:
+    return dict(leaves(loop.instruction.shape))[position]
+
+
+def _all_any_turns(composer: Composer, loop: Loop, direction: Direction) -> dict[Position, _Maps]:
+    """`_any_turns` of every array, as long as the limit of the loop as a whole allows."""
+    found: dict[Position, _Maps] = {}
+    with composer.following(MOST_LOOP_JOINS) as limit:
+        for position in loop.depends:
+            try:
+                maps = _any_turns(composer, loop, position, direction, limit)
+            except NotModelled:
+                continue
+            if maps is not None:
+                found[position] = maps
+    return found
+
+
+def _any_turns(
+    composer: Composer, loop: Loop, position: Position, direction: Direction, limit: int
+) -> _Maps | None:
+    """The maps of no turn, one turn, and so on, until there are no new ones, whatever is read at run time; None where
+    they do not come to an end soon, or the body holds what has no map."""
+    start = identity(bounds(_leaf(loop, position)))
+    found: dict[Position, dict[IndexingMap, None]] = {position: {start: None}}
+    latest: dict[Position, list[IndexingMap]] = {position: [start]}
+    for _ in range(MOST_ROUNDS):
+        fresh: dict[Position, list[IndexingMap]] = {}
+        for at, maps in latest.items():
+            for step in composer.through(loop.body, direction, 0, at):
+                known = found.setdefault(step.position, {})
+                composer.followed += len(maps) * len(step.routes)
+                if step.unknown or not all(_is_plain(r) for r in step.routes) or composer.followed > limit:
+                    return None
+                for m, r in product(maps, step.routes):
+                    joined = composer.joined(Route(m), Route(with_any_value(r.map)), direction).map
+                    if joined not in known and not joined.is_trivially_empty:
+                        known[joined] = None
+                        fresh.setdefault(step.position, []).append(joined)
+                if len(known) > MOST_BOUND_MAPS:
+                    return None
+        if not fresh:
+            return {at: tuple(maps) for at, maps in found.items() if maps}
+        latest = fresh
+    return None
+
+
+def _is_plain(r: Route) -> bool:
+    """The route passes no collective, and what it reads at run time has few values."""
+    return r.map.replica is None and all(
+        v.provider != READER and v.interval.count <= MOST_VALUES for v in r.map.runtime
+    )
+
+
+def _dependences(instruction: Instruction, decides: frozenset[Position], turn: Computation) -> _Dependences:
     """For each array of the state the arrays that one turn, or the decision to take it, makes it from; None where the
     body hands it on unchanged."""
-    decides = parameter_positions(test, test.root_name, ())
     found: _Dependences = {}
     for at, leaf in leaves(instruction.shape):
         if not holds_data(leaf):
@@ -151,8 +255,9 @@ def _dependences(instruction: Instruction, test: Computation, turn: Computation)
     return found
 
 
-def _closure(depends: _Dependences, start: Position) -> set[Position]:
-    reached, waiting = {start}, [start]
+def _closure(depends: _Dependences, start: Iterable[Position]) -> set[Position]:
+    reached = set(start)
+    waiting = list(reached)
     while waiting:
         for at in depends.get(waiting.pop()) or ():
             if at not in reached:

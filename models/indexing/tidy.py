@@ -113,6 +113,21 @@ def used_variables_only(m: IndexingMap) -> IndexingMap:
     return replace(out, replica=replace(out, results=tuple(substitute(e, into) for e in m.replica.results)))
 
 
+def with_any_value(m: IndexingMap) -> IndexingMap:
+    """The map with range variables in place of its runtime variables: a superset, whatever is read. A replica part is
+    not supported."""
+    if not m.runtime:
+        return m
+    count = len(m.ranges)
+    into: dict[str, Expr] = {f"rt{k}": rng(count + k) for k in range(len(m.runtime))}
+    return IndexingMap(
+        m.dims,
+        tuple(substitute(e, into) for e in m.results),
+        (*m.ranges, *(Variable(v.interval) for v in m.runtime)),
+        constraints=tuple(Constraint(substitute(c.expr, into), c.interval) for c in m.constraints),
+    )
+
+
 def _range_names(index: IndexingMap) -> frozenset[str]:
     """The range variables that an index map, or one inside it, uses."""
     results = index.results if index.replica is None else (*index.results, *index.replica.results)
