@@ -47,8 +47,9 @@ def _examine(text: str) -> tuple[str, ...]:
     word, _, name = head.removeprefix("//").partition(" ")
     if word == "combine":
         for line in body.splitlines():
-            _combined(name, [int(n) for n in line.split()])
-        return (f"combine {name}",)
+            op, *bounds = line.split()
+            _combined(op, [int(n) for n in bounds])
+        return (word,)
     first, *others = (parse_map(part) for part in body.split(WITH))
     _printed(first, body)
     if name == "dressed":
