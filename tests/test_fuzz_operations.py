@@ -40,7 +40,7 @@ def test_every_opcode_with_a_definition_is_generated() -> None:
 
     for cases, count in ((target("ops").cases, 1500), (control, 200), (elementwise_more, 900), (scan, 5)):
         first_failure(Target("look", "", cases, look, ""), 1, count)
-    assert {*TABLE, *IN_TUPLES} - drawn == NOT_RUN_ALONE
+    assert {*TABLE, *IN_TUPLES} - drawn <= NOT_RUN_ALONE
 
 
 def everything(op: Operation, output: int, operand: int, position: tuple[int, ...] = ()) -> Definition:
