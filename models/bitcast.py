@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from models.errors import NotModelled
-from models.expr import substitute
+from models.expr import Const, substitute
 from models.hlo.shape import ArrayShape
 from models.indexing_map import Constraint, IndexingMap, Variable, boxed, rng
 from models.interval import Interval
@@ -34,7 +34,8 @@ def same_bits_map(source: ArrayShape, target: ArrayShape) -> IndexingMap:
         raise NotModelled("a bitcast of an array that is split over memories")
     way_back = index_map(target)
     if not source.elements or not target.elements:
-        return IndexingMap(boxed(source.dimensions), way_back.results)
+        nothing = Constraint(Const(0), Interval.of_size(0))
+        return IndexingMap(boxed(source.dimensions), (Const(0),) * target.rank, constraints=(nothing,))
     place = position_expression(source)
     ranges: tuple[Variable, ...] = ()
     if bits[0] > bits[1]:

@@ -25,6 +25,7 @@ from models.hlo.shape import ArrayShape, Layout
 from models.hlo.shape_text import parse_shape, print_shape
 from models.indexing_map import IndexingMap, boxed, dim
 from models.interpreter.expression import evaluate
+from models.interpreter.maps import relation
 from models.memory_size import bit_offset, element_bits, padded_elements
 from models.pad_reshape_transpose import memory
 from models.tiling import delinearize, linear_index
@@ -310,3 +311,9 @@ ENTRY e {
     }  # fmt: skip
     told = found["wrong", "bitcast"].counterexample
     assert told is not None and "where no element is" in told
+
+
+@pytest.mark.parametrize(("source", "target"), [("s32[1]{0}", "s8[0,1]{1,0:L(4)}"), ("s32[]", "s32[0]{0}"),
+                                                ("s8[0,1]{1,0:L(4)}", "s32[1]{0}")])  # fmt: skip
+def test_an_empty_array_shares_bits_with_nothing(source: str, target: str) -> None:
+    assert not relation(same_bits_map(array(source), array(target)))

@@ -18,8 +18,9 @@ from models.map_text import parse_map
 from verify.asynchronous import judge
 from verify.asynchronous.judgement import Judgement
 from verify.asynchronous.orders import Orders
-from verify.fuzz import oracle_branches
+from verify.fuzz import bitcast_checks, oracle_branches
 from verify.fuzz.alias_checks import check_aliases
+from verify.fuzz.bitcast_checks import check_bitcasts
 from verify.fuzz.chunk import first_failure
 from verify.fuzz.hazard_words import check_words
 from verify.fuzz.layout_readings import is_modelled, memory
@@ -53,6 +54,23 @@ def test_memory_read_cell_by_cell(text: str, parts: list[str]) -> None:
         " ".join("." if cell is None else "".join(map(str, cell)) or "-" for cell in cells) for cells in memory(shape)
     ]
     assert found == parts
+
+
+@pytest.mark.parametrize("function", ["same_bits_map", "reshape_is_bitcast", "transpose_of_bitcast", "decompose",
+                                      "aligned_layout", "is_decomposable"])  # fmt: skip
+def test_bitcasts_that_are_wrong_are_found(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shape = parse_shape("f32[2,3]{0,1}")
+    assert isinstance(shape, ArrayShape)
+    check_bitcasts(shape)
+    right = getattr(bitcast_checks, function)
+
+    def turned(one: ArrayShape, other: Any) -> Any:
+        """The answer on the row-major array of the same sizes."""
+        return right(ArrayShape(one.element_type, one.dimensions), other)
+
+    monkeypatch.setattr(bitcast_checks, function, turned if function != "is_decomposable" else lambda *given: False)
+    with pytest.raises(Failure):
+        check_bitcasts(shape)
 
 
 @pytest.mark.parametrize("text", ["f32[?]{0}", "f32[2]{0:D(C)}", "f32[4]{0:SC(0:2,2)}", "f32[4]{0:SC(0:4)}"])

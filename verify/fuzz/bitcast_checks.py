@@ -28,7 +28,7 @@ Index = tuple[int, ...]
 
 def check_bitcasts(shape: ArrayShape) -> None:
     """Bitcasts from a shape whose memory is modelled to others that follow from it."""
-    if shape.elements > MOST_ELEMENTS or not shape.elements:
+    if shape.elements > MOST_ELEMENTS:
         return
     for other in others(shape):
         _same_bits(shape, other)
@@ -42,6 +42,7 @@ def others(shape: ArrayShape) -> Iterator[ArrayShape]:
     yield ArrayShape(shape.element_type, shape.dimensions)
     yield ArrayShape("u8", (shape.elements,), (), Layout((0,), (Tile((4,)),)))
     yield ArrayShape("s32", (max(1, shape.elements // 2),), (), Layout((0,), tail_padding=3))
+    yield ArrayShape("u8", (shape.elements,), (), Layout((0,), element_bits=12))
     yield ArrayShape("s4", (shape.elements, 2), (), Layout((0, 1), element_bits=4))
     merged = tuple(prod(shape.dimensions[k : k + 2]) for k in range(0, shape.rank, 2))
     for sizes in dict.fromkeys((merged, shape.dimensions, (*shape.dimensions[::-1],), (1, shape.elements, 1))):
@@ -85,6 +86,10 @@ def _moves_nothing(operand: ArrayShape, result: ArrayShape) -> None:
     alike = dense and operand.elements == result.elements
     _same("whether it falls apart into steps", is_decomposable(operand, result), alike, (operand, result))
     if not alike:
+        _same("whether a reshape moves nothing", reshape_is_bitcast(operand, result), False, (operand, result))
+        _same("whether an order makes it so", aligned_layout(operand, result.dimensions) is not None
+              and not _is_dense(operand), False, (operand, result))  # fmt: skip
+        _same("whether it is a transpose", transpose_of_bitcast(operand, result), None, (operand, result))
         return
     at, to = _places(operand), _places(result)
     stays = [at[i] for i in _row_major(operand)] == [to[i] for i in _row_major(result)]
@@ -92,8 +97,9 @@ def _moves_nothing(operand: ArrayShape, result: ArrayShape) -> None:
     order = aligned_layout(operand, result.dimensions)
     ways = [p for p in permutations(range(result.rank)) if
             [at[i] for i in _row_major(operand)] == _places_by(result, p)]  # fmt: skip
-    _same("whether an order makes the reshape move nothing", order is not None, bool(ways), (operand, result))
-    _same("the order that makes it so", order is None or order in ways, True, (operand, result, order))
+    if at:
+        _same("whether an order makes the reshape move nothing", order is not None, bool(ways), (operand, result))
+        _same("the order that makes it so", order is None or order in ways, True, (operand, result, order))
     found = transpose_of_bitcast(operand, result)
     if found is not None:
         there = [at[tuple(i[found.index(d)] for d in range(operand.rank))] for i in _row_major(result)]
