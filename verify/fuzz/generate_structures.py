@@ -3,6 +3,7 @@ starts computed where they are used, nested tuples taken apart in another order.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from hypothesis import strategies as st
@@ -20,6 +21,9 @@ _LINES: Final = (
     ("a", "j = s32[] add(i, i)\n  z = s32[] constant(0)\n  a1 = f32[1,3] dynamic-slice(a0, j, z), "
           "dynamic_slice_sizes={1,3}\n  a = f32[2,3] concatenate(a1, a1), dimensions={0}"),
     ("a", "a = f32[2,3] copy(a0)"),
+    ("a", "j = s32[] negate(i)\n  z = s32[] constant(0)\n  a1 = f32[1,3] dynamic-slice(a0, j, z), "
+          "dynamic_slice_sizes={1,3}\n  a2 = f32[1,3] slice(c0), slice={[1:2],[0:3]}\n"
+          "  a = f32[2,3] concatenate(a1, a2), dimensions={0}"),
     ("b", "b1 = f32[2] slice(b0), slice={[1:3]}\n  f = f32[] constant(0)\n  b = f32[4] pad(b1, f), padding=1_1"),
     ("b", "j = s32[] negate(i)\n  b1 = f32[2] dynamic-slice(b0, j), dynamic_slice_sizes={2}\n"
           "  b = f32[4] concatenate(b1, b1), dimensions={0}"),
@@ -31,16 +35,19 @@ _LINES: Final = (
           "dynamic_slice_sizes={1,1}\n  c3 = f32[] reshape(c2)\n  c = f32[2,3] broadcast(c3), dimensions={}"),
 )  # fmt: skip
 """Which part is changed, and how, from a0, b0, c0 and i."""
+_NAMES: Final = re.compile(r"(?<![\w=.])(w\d?|i|o\d|m\d|a[0-2]?|n0?|b[01]?|c[0-3]?|j|z|f|r)(?![\w(=])")
 
 
 @st.composite
 def structures(draw: Draw) -> str:
     """Up to three computations, each calling those before it, or some of them twice."""
     made: list[str] = []
-    bodies = []
+    bodies, own_names = [], draw(st.booleans())
     for n in range(draw(st.integers(1, 3))):
         name = f"body{n}"
-        bodies.append(f"{name} {{\n{_body(draw, made)}}}\n")
+        body = _body(draw, made)
+        body = _NAMES.sub(f"q{n}_" + r"\1", body) if own_names else body
+        bodies.append(f"{name} {{\n{body}}}\n")
         made.append(name)
     return f"HloModule {NAME}\n\n{''.join(bodies)}\nENTRY e {{\n{_body(draw, made, at_least=1)}}}\n"
 
