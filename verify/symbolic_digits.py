@@ -128,11 +128,10 @@ class _Work:
                 whole = _add(out, self.quotient(inner, joined), 1)
             else:
                 whole = _add(out, self.named(rest, k), 1)
-        if out and rest:
-            below = self.expr(k)
-            self.owe(eq(self.expr(x) // below, self.expr(out) + self.expr(rest) // below), "multiples come out")
-        elif out:
-            self.owe(eq(self.expr(x) // self.expr(k), self.expr(out)), "multiples come out")
+        if out:
+            below, apart = self.expr(k), self.expr(out)
+            after = apart + self.expr(rest) // below if rest else apart
+            self.owe(eq(self.expr(x) // below, after), "multiples come out")
         return whole
 
     def named(self, x: Poly, k: Poly) -> Poly:

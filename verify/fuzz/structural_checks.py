@@ -44,7 +44,9 @@ def structure(obligation: Obligation, draw: Random) -> None:
         _identical(Obligation(obligation.variables, draw.choice((again, And((again, atom)), atom)), given))
     _identical(obligation)
     divided = Binary(draw.choice(DIVISIONS), Var("n"), draw.choice((Var("k"), Const(0), Const(3), Const(-1))))
-    _identical(Obligation((("n", None), ("k", None)), Compare("==", divided, divided)))
+    sides = [Binary(draw.choice(("+", "min")), Var(draw.choice("nk")), Const(draw.choice((1, 2)))) for _ in range(2)]
+    for lhs, rhs in ((divided, divided), sides):
+        _identical(Obligation((("n", None), ("k", None)), Compare("==", lhs, rhs)))
     _digits(obligation)
     for o in _digit_laws(draw):
         _digits(o)

@@ -6,13 +6,16 @@ import json
 from random import Random
 from typing import Final
 
-from models.expr import Const, Expr, Var, maximum
+from models.expr import Binary, Const, Expr, Var, maximum, postorder
+from models.interval import Interval
 from verify import products, symbolic_digits
 from verify.engine import GaveUp, NotExpressible
-from verify.formula import TRUE, And, Comparator, Compare, Formula, Or, conj, eq, le, lt, ne
+from verify.formula import FALSE, TRUE, And, Comparator, Compare, Formula, Or, conj, eq, le, lt, ne
+from verify.fuzz.judge_checks import DIVISIONS
 from verify.fuzz.target import Failure
 from verify.fuzz.three_valued import Point, read
 from verify.obligation import Obligation
+from verify.polynomial import Poly, add, multiply, negate, number, variable
 from verify.reproduction import from_json, to_json
 
 SAMPLES: Final = 100
@@ -31,7 +34,7 @@ def symbolic(draw: Random) -> None:
     """Raises Failure where a law is not proved, or what is not one is."""
     lhs, rhs, given = _law(draw)
     off = draw.choice((0, 0, 0, 1, -1))
-    hypothesis = draw.choice((given, given, _not_zero, TRUE))
+    hypothesis = draw.choice((given, given, _not_zero, TRUE) if given != FALSE else (_positive, _not_zero))
     comparator: Comparator = draw.choice(("==", "==", "<="))
     conclusion: Formula = Compare(comparator, lhs, rhs + off if off else rhs)
     if draw.random() < 0.3:
@@ -46,6 +49,10 @@ def symbolic(draw: Random) -> None:
         raise Failure("solvers: symbolic digits of what has none", repr(other))
     if draw.random() < LAWS_OF_PRODUCTS:
         _products(draw)
+    if draw.random() < LAWS_OF_PRODUCTS:
+        _bounded(draw)
+    if draw.random() < LAWS_OF_PRODUCTS:
+        _contradictions(draw)
 
 
 def _law(draw: Random) -> tuple[Expr, Expr, Formula]:
@@ -64,6 +71,8 @@ def _law(draw: Random) -> tuple[Expr, Expr, Formula]:
         ((x // k) // j, x // (k * j)), ((x + k * f) // k // j, (x // k + f) // j),
         ((x // k + j * c) // j, x // (k * j) + c), (x // 2 // k // j, x // (k * 2 * j)),
     ]  # fmt: skip
+    if draw.random() < 0.1:  # no law: never given, so never owed
+        return (*draw.choice([(x // k, y // k), (x // k, x // j), (x % k, y % k), (x // k, x // k // j)]), FALSE)
     if draw.random() < 0.3:
         return (*draw.choice(where_positive), _positive)
     return (*draw.choice(always), draw.choice((_positive, _not_zero)))
@@ -79,6 +88,9 @@ def _digits(obligation: Obligation, draw: Random, owed: bool) -> None:
     given, stated = read(obligation.hypothesis), read(obligation.conclusion)
     points = [p for p in points if given(p) is True]
     failing = [o for o in plain if not all(map(read(o.conclusion), points))]
+    products_of_sums = [t for t in _nodes(obligation.conclusion) if t.op == "*" and _is_sum(t.lhs) and _is_sum(t.rhs)]
+    if products_of_sums and "an identity of polynomials" not in {o.label for o in goals}:
+        raise Failure("solvers: products of polynomials are taken for granted", json.dumps(to_json(obligation)))
     if failing and owed:
         raise Failure("solvers: a law of symbolic digits is lost", json.dumps(to_json(failing[0])))
     if not failing and not all(map(stated, points)):
@@ -98,6 +110,19 @@ def _digits(obligation: Obligation, draw: Random, owed: bool) -> None:
     except GaveUp:
         return
     raise Failure("solvers: symbolic digits do not mind a step that fails", json.dumps(to_json(refused)))
+
+
+def _is_sum(term: Expr) -> bool:
+    return isinstance(term, Binary) and term.op == "+"
+
+
+def _nodes(f: Formula) -> list[Binary]:
+    match f:
+        case Compare(_, lhs, rhs):
+            return [t for side in (lhs, rhs) for t in postorder(side) if isinstance(t, Binary)]
+        case And(parts):
+            return [t for p in parts for t in _nodes(p)]
+    return []
 
 
 def _readable(obligation: Obligation) -> Obligation:
@@ -131,3 +156,60 @@ def _products(draw: Random) -> None:
         point = _point(draw, list(NAMES))
         if given(point) is True and stated(point) is not True:
             raise Failure("solvers: products prove what is not so", json.dumps(to_json(obligation)))
+
+
+def _bounded(draw: Random) -> None:
+    """What the bounds of variables say, and what a divisor that may be zero spoils."""
+    low = draw.randint(-4, 4)
+    high = low + draw.randint(0, 4)
+    names: tuple[tuple[str, Interval | None], ...] = (("x", Interval(low, high)), ("k", None))
+    divided = Binary(draw.choice(DIVISIONS), x, draw.choice((k, k, Const(3), Const(0))))
+    cases: list[tuple[Formula, bool]] = [
+        (le(low, x), True), (le(x, high), True), (lt(x, high), False), (lt(low, x), False), (lt(x, high + 1), True),
+        (eq(divided, divided), isinstance(divided.rhs, Const) and divided.rhs.value != 0),
+    ]  # fmt: skip
+    conclusion, holds = draw.choice(cases)
+    odd = draw.random() < 0.1
+    obligation = Obligation((*names, ("q!0", None)) if odd else names, conclusion)
+    try:
+        products.find_counterexample(obligation, RLIMIT)
+    except GaveUp as error:
+        if holds and not odd:
+            raise Failure("solvers: products do not prove a bound", json.dumps(to_json(obligation))) from error
+        return
+    if odd or not holds:
+        raise Failure("solvers: products prove what is not so", json.dumps(to_json(obligation)))
+
+
+def _contradictions(draw: Random) -> None:
+    """Polynomial inequalities that contradict one another, by one more step than the last each, and such as do not."""
+    from verify.encode_z3_products import context, contradictory
+
+    a, b, c = (variable(name) for name in "abc")
+    s = draw.randint(-3, 3)
+
+    def plus(p: Poly, constant: int) -> Poly:
+        return add(p, number(constant))
+
+    equal = add(multiply(a, b), c, -1)
+    triple = multiply(multiply(a, b), c)
+    above = [plus(v, -1) for v in (a, b, c)]
+    positive = [plus(multiply(v, number(3)), -1) for v in (a, b)]
+    cases: list[tuple[list[Poly], bool]] = [
+        ([a, number(-1)], True), ([number(1), number(0), a], False),
+        ([plus(a, -s), plus(negate(a), s - 1)], True), ([plus(a, -s), plus(negate(a), s)], False),
+        ([plus(add(a, a), -1), plus(negate(add(a, a)), 1)], True),
+        ([*above[:2], negate(multiply(a, b))], True), ([a, b, negate(multiply(a, b))], False),
+        ([*positive, negate(multiply(a, b))], True),
+        ([equal, negate(equal), plus(multiply(equal, b), -1)], True),
+        ([equal, negate(equal), plus(negate(multiply(equal, a)), -1)], True),
+        ([equal, negate(equal), multiply(equal, b)], False),
+        ([*above, negate(triple)], True), ([a, b, c, negate(triple)], False),
+        ([a, b, c, plus(negate(triple), -1)], True),
+        ([plus(a, s), *(plus(a, 9 + n) for n in range(45)), plus(negate(a), -s - 1)], True),
+    ]  # fmt: skip
+    facts, holds = draw.choice(cases)
+    draw.shuffle(facts)
+    found = contradictory(facts, RLIMIT, context())
+    if found is not holds:
+        raise Failure("solvers: contradictory polynomials" + ("" if found else " are not seen"), str(facts))
