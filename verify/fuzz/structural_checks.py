@@ -1,4 +1,4 @@
-"""The structural stages held against readings of what they promise: normal form, digits, intervals.
+"""The structural stages held against readings of what they promise: digits, intervals, normal forms.
 
 Each check is on the obligation of the example and on others made from it.
 """
@@ -9,176 +9,35 @@ import json
 from itertools import islice, product
 from math import prod
 from random import Random
-from typing import Any, Final
+from typing import Final
 
-from models.expr import OPERATORS, Binary, Const, Expr, Var, postorder
+from models.expr import Binary, Const, Expr, Var, postorder
 from models.interval import Interval
 from verify import intervals, mixed_radix, normal_form
 from verify.engine import GaveUp, NotExpressible
-from verify.formula import And, Compare, Exists, Formula, Not, Or, eq
+from verify.formula import Compare, Exists, Formula, eq
 from verify.fuzz.generate_obligations import DIGITS
 from verify.fuzz.judge_checks import DIVISIONS, least_and_greatest
+from verify.fuzz.normal_form_checks import comparisons, conjuncts, is_defined, normal_forms
 from verify.fuzz.target import Failure
 from verify.fuzz.three_valued import Point, points, read, size_of, work
 from verify.obligation import Obligation
-from verify.reproduction import from_json, to_json
+from verify.reproduction import to_json
 
 MOST_POINTS: Final = 150
 """At so many points, spread over the domain, terms are compared."""
 
 Range = tuple[int | None, int | None]
-Tree = tuple[Any, ...]
-"""A term or formula written without regard to names, and to the order of arguments where there is none."""
 
 
 def structure(obligation: Obligation, draw: Random) -> None:
     """Raises Failure where a stage says what is not so, or does not see what it promises to."""
-    other = _edited(obligation, draw)
-    if (normal_form.key(obligation) == normal_form.key(other)) is not (_tree(obligation) == _tree(other)):
-        raise Failure("solvers: normal forms do not say what is the same", json.dumps(to_json(other)))
-    atoms = [c for f in (obligation.hypothesis, obligation.conclusion) for c in _comparisons(f)]
-    if atoms:
-        atom = draw.choice(atoms)
-        again = Compare(draw.choice(("==", "<=", "==", "<", "!=")), atom.lhs, _shuffled(atom.lhs, draw))
-        given = obligation.hypothesis if draw.random() < 0.5 else And((atom, Or((again, atom))))
-        _identical(Obligation(obligation.variables, draw.choice((again, And((again, atom)), atom)), given))
-    _identical(obligation)
-    divided = Binary(draw.choice(DIVISIONS), Var("n"), draw.choice((Var("k"), Const(0), Const(3), Const(-1))))
-    sides = [Binary(draw.choice(("+", "min")), Var(draw.choice("nk")), Const(draw.choice((1, 2)))) for _ in range(2)]
-    for lhs, rhs in ((divided, divided), sides):
-        _identical(Obligation((("n", None), ("k", None)), Compare("==", lhs, rhs)))
+    normal_forms(obligation, draw)
     _digits(obligation)
     for o in _digit_laws(draw):
         _digits(o)
     for o in (obligation, _opened(obligation)):
         _intervals(o)
-
-
-# the normal form
-
-
-def _edited(obligation: Obligation, draw: Random) -> Obligation:
-    """The obligation with one small change, which may leave it the same: another constant, operator, comparator, order
-    of arguments, bound or name."""
-    data = json.loads(json.dumps(to_json(obligation)))
-    spots: list[tuple[Any, int | slice, list[Any]]] = []
-    for variable in data["variables"]:
-        spots.append((variable, 0, [f"{variable[0]}'"]))
-        if variable[1] is not None:
-            spots.append((variable, 1, [[variable[1][0] - 1, variable[1][1]], [*variable[1][:1], variable[1][1] + 1]]))
-    pending = [data["hypothesis"], data["conclusion"]]
-    while pending:
-        head, *parts = f = pending.pop()
-        if head in ("and", "or"):
-            spots.append((f, 0, ["or" if head == "and" else "and"]))
-            pending += parts
-        elif head == "exists":
-            spots += [(v, 1, [[v[1][0], v[1][1] + 1], [v[1][0] - 1, v[1][1]]]) for v in parts[0]]
-            pending.append(parts[1])
-        elif head == "not":
-            pending.append(parts[0])
-        else:
-            spots.append((f, 0, ["==", "!=", "<=", "<"]))
-            spots.append((f, 1, [f[2]]))
-            for row in (r for table in parts for r in table):
-                if len(row) == 3:
-                    spots.append((row, 0, list(OPERATORS)))
-                    spots += [(row, 1, [row[2]]), (row, slice(1, 3), [row[2:0:-1]]), (row, slice(1, 3), [row[2:0:-1]])]
-                elif isinstance(row[0], int):
-                    spots.append((row, 0, [row[0] + 1]))
-    if spots:
-        place, key, values = draw.choice(spots)
-        value = draw.choice(values)
-        if isinstance(value, str) and value.endswith("'"):
-            text = json.dumps(data).replace(f'"{place[key]}"', f'"{value}"')
-            return from_json(json.loads(text))
-        place[key] = value
-    return from_json(data)
-
-
-def _tree(obligation: Obligation) -> Tree:
-    names = {name: f"variable {n}" for n, (name, _) in enumerate(obligation.variables)}
-    both = (_formula_tree(f, names) for f in (obligation.hypothesis, obligation.conclusion))
-    return (tuple(i for _, i in obligation.variables), *both)
-
-
-def _formula_tree(f: Formula, names: dict[str, str], depth: int = 0) -> Tree:
-    match f:
-        case Compare(op, lhs, rhs):
-            return (op, _term_tree(lhs, names), _term_tree(rhs, names))
-        case Not(part):
-            return ("not", _formula_tree(part, names, depth))
-        case And(parts) | Or(parts):
-            return (type(f).__name__, *(_formula_tree(p, names, depth) for p in parts))
-        case Exists(variables, part):
-            inner = names | {name: f"bound {depth + n}" for n, (name, _) in enumerate(variables)}
-            return ("exists", *(i for _, i in variables), _formula_tree(part, inner, depth + len(variables)))
-
-
-def _term_tree(root: Expr, names: dict[str, str]) -> Tree:
-    made: dict[Expr, Tree] = {}
-    for e in postorder(root):
-        if isinstance(e, Const):
-            made[e] = (e.value,)
-        elif isinstance(e, Var):
-            made[e] = (names.get(e.name, e.name),)
-        elif isinstance(e, Binary) and e.op in DIVISIONS:
-            made[e] = (e.op, made[e.lhs], made[e.rhs])
-        elif isinstance(e, Binary):
-            parts = [p for side in (made[e.lhs], made[e.rhs]) for p in (side[1:] if side[0] == e.op else (side,))]
-            made[e] = (e.op, *sorted(parts, key=repr))
-    return made[root]
-
-
-def _shuffled(root: Expr, draw: Random) -> Expr:
-    """The same term, or nearly: arguments change places, here and there also those of a division."""
-    made: dict[Expr, Expr] = {}
-    for e in postorder(root):
-        made[e] = e
-        if isinstance(e, Binary):
-            lhs, rhs = made[e.lhs], made[e.rhs]
-            if draw.random() < (0.1 if e.op in DIVISIONS else 0.5):
-                lhs, rhs = rhs, lhs
-            if isinstance(rhs, Binary) and rhs.op == e.op and e.op not in DIVISIONS and draw.random() < 0.5:
-                lhs, rhs = Binary(e.op, lhs, rhs.lhs), rhs.rhs
-            made[e] = Binary(e.op, lhs, rhs)
-    return made[root]
-
-
-def _comparisons(f: Formula, inside: bool = False) -> list[Compare]:
-    """The comparisons of a formula; those under quantifiers only if asked for."""
-    match f:
-        case Compare():
-            return [f]
-        case Not(part):
-            return _comparisons(part, inside)
-        case And(parts) | Or(parts):
-            return [c for p in parts for c in _comparisons(p, inside)]
-        case Exists(_, part):
-            return _comparisons(part, inside) if inside else []
-
-
-def _identical(obligation: Obligation) -> None:
-    given = _conjuncts(obligation.hypothesis)
-    expected = all(part in given or _is_the_same(part) for part in _conjuncts(obligation.conclusion))
-    if normal_form.identical(obligation) is not expected:
-        raise Failure("solvers: what is written the same is not seen", json.dumps(to_json(obligation)))
-
-
-def _is_the_same(f: Formula) -> bool:
-    if not isinstance(f, Compare) or f.op not in ("==", "<="):
-        return False
-    return _term_tree(f.lhs, {}) == _term_tree(f.rhs, {}) and all(map(_is_defined, (f.lhs, f.rhs)))
-
-
-def _is_defined(root: Expr) -> bool:
-    """No divisor can be zero: all are constants, and others."""
-    divisors = [e.rhs for e in postorder(root) if isinstance(e, Binary) and e.op in DIVISIONS]
-    return all(isinstance(d, Const) and d.value != 0 for d in divisors)
-
-
-def _conjuncts(f: Formula) -> list[Formula]:
-    return [p for part in f.parts for p in _conjuncts(part)] if isinstance(f, And) else [f]
 
 
 # digits
@@ -195,16 +54,16 @@ def _digits(obligation: Obligation) -> None:
     if _has_towers(left):
         raise Failure("solvers: quotients of quotients are left", json.dumps(to_json(left)))
     _by_subgoals(obligation, goal)
-    sides = [e for c in _comparisons(goal.conclusion) for e in (c.lhs, c.rhs)]
+    sides = [e for c in comparisons(goal.conclusion) for e in (c.lhs, c.rhs)]
     divided = [e for e in sides if isinstance(e, Binary) and e.op in DIVISIONS]
     if any(not isinstance(e.rhs, Const) or e.rhs.value <= 0 for e in divided):
         raise Failure("solvers: a step of the digits on what is no digit", json.dumps(to_json(goal)))
-    terms = [e for c in _comparisons(left.conclusion) for side in (c.lhs, c.rhs) for e in postorder(side)]
+    terms = [e for c in comparisons(left.conclusion) for side in (c.lhs, c.rhs) for e in postorder(side)]
     owed = obligation.label == DIGITS and not normal_form.identical(left)
     if owed and any(isinstance(e, Binary) and e.op in DIVISIONS for e in terms):
         raise Failure("solvers: digits are not taken apart to the end", json.dumps(to_json(left)))
     steps = read(goal.conclusion)
-    defined = all(_is_defined(e) for c in _comparisons(goal.conclusion) for e in (c.lhs, c.rhs))
+    defined = all(is_defined(e) for c in comparisons(goal.conclusion) for e in (c.lhs, c.rhs))
     sound = True
     for point in _some_points(goal):
         found = steps(point)
@@ -250,7 +109,7 @@ LONG: Final = 0.02
 
 def _has_towers(obligation: Obligation) -> bool:
     """A quotient of a quotient, both by positive constants."""
-    for c in (c for f in (obligation.hypothesis, obligation.conclusion) for c in _comparisons(f, inside=True)):
+    for c in (c for f in (obligation.hypothesis, obligation.conclusion) for c in comparisons(f, inside=True)):
         for e in (*postorder(c.lhs), *postorder(c.rhs)):
             match e:
                 case Binary("floordiv", Binary("floordiv", _, Const(a)), Const(k)) if min(a, k) > 0:
@@ -307,7 +166,7 @@ def _intervals(obligation: Obligation) -> None:
         raise Failure("solvers: the bounds of variables", str(box))
     if any(i is not None and i.is_empty for _, i in obligation.variables):
         return
-    atoms = _conjuncts(obligation.conclusion)
+    atoms = conjuncts(obligation.conclusion)
     proved = True
     for atom in atoms:
         if not isinstance(atom, Compare):
