@@ -22,7 +22,7 @@ _LINES: Final = (
           "dynamic_slice_sizes={1,3}\n  a = f32[2,3] concatenate(a1, a1), dimensions={0}"),
     ("a", "a = f32[2,3] copy(a0)"),
     ("a", "j = s32[] negate(i)\n  z = s32[] constant(0)\n  a1 = f32[1,3] dynamic-slice(a0, j, z), "
-          "dynamic_slice_sizes={1,3}\n  a2 = f32[1,3] slice(c0), slice={[1:2],[0:3]}\n"
+          "dynamic_slice_sizes={1,3}\n  a2 = f32[1,3] slice(a0), slice={[1:2],[0:3]}\n"
           "  a = f32[2,3] concatenate(a1, a2), dimensions={0}"),
     ("b", "b1 = f32[2] slice(b0), slice={[1:3]}\n  f = f32[] constant(0)\n  b = f32[4] pad(b1, f), padding=1_1"),
     ("b", "j = s32[] negate(i)\n  b1 = f32[2] dynamic-slice(b0, j), dynamic_slice_sizes={2}\n"
@@ -35,6 +35,7 @@ _LINES: Final = (
           "dynamic_slice_sizes={1,1}\n  c3 = f32[] reshape(c2)\n  c = f32[2,3] broadcast(c3), dimensions={}"),
 )  # fmt: skip
 """Which part is changed, and how, from a0, b0, c0 and i."""
+_GIVEN: Final = re.compile(r"(?<![\w=.])(w|i)(?![\w(=])")
 _NAMES: Final = re.compile(r"(?<![\w=.])(w\d?|i|o\d|m\d|a[0-2]?|n0?|b[01]?|c[0-3]?|j|z|f|r)(?![\w(=])")
 
 
@@ -42,11 +43,11 @@ _NAMES: Final = re.compile(r"(?<![\w=.])(w\d?|i|o\d|m\d|a[0-2]?|n0?|b[01]?|c[0-3
 def structures(draw: Draw) -> str:
     """Up to three computations, each calling those before it, or some of them twice."""
     made: list[str] = []
-    bodies, own_names = [], draw(st.booleans())
+    bodies, own_names = [], draw(st.sampled_from((None, _NAMES, _NAMES, _GIVEN)))
     for n in range(draw(st.integers(1, 3))):
         name = f"body{n}"
         body = _body(draw, made)
-        body = _NAMES.sub(f"q{n}_" + r"\1", body) if own_names else body
+        body = own_names.sub(f"q{n}_" + r"\1", body) if own_names else body
         bodies.append(f"{name} {{\n{body}}}\n")
         made.append(name)
     return f"HloModule {NAME}\n\n{''.join(bodies)}\nENTRY e {{\n{_body(draw, made, at_least=1)}}}\n"
@@ -57,9 +58,9 @@ def _body(draw: Draw, made: list[str], at_least: int = 0) -> str:
     whole, count = "w", draw(st.integers(at_least, 2)) if made else 0
     for k in range(count):
         called = draw(st.sampled_from(made))
-        number = draw(st.sampled_from(("i", f"m{k}")))
+        number = draw(st.sampled_from(("i", f"m{k}", f"m{k}")))
         if number != "i":
-            lines.append(f"m{k} = s32[] {draw(st.sampled_from(('negate(i)', 'add(i, i)', 'copy(i)')))}")
+            lines.append(f"m{k} = s32[] {draw(st.sampled_from(('negate(i)', 'negate(i)', 'add(i, i)')))}")
         how = draw(st.sampled_from(("call({}), to_apply=", "fusion({}), kind=kLoop, calls=")))
         lines.append(f"w{k} = {_WHOLE} {how.format(f'{whole}, {number}')}{called}")
         whole = f"w{k}"

@@ -15,7 +15,8 @@ from models.indexing import composer as composer_module
 from models.indexing.composer import Composer
 from models.indexing.map_set import OperandMaps
 from models.indexing.module_maps import composer_of, followed_maps
-from models.indexing.route import Direction
+from models.indexing.route import Direction, Route
+from models.indexing.route import join as route_join
 from models.indexing.tidy import used_variables_only
 from models.indexing_map import IndexingMap, identity
 from models.interpreter.maps import reader, relation
@@ -57,6 +58,7 @@ def examine_composed(module: Module, seed: int) -> tuple[str, ...]:
         raise Failure("modules: what is simplified is not noted", str(seed))
     _limits(module)
     _callees(module)
+    _counts(module)
     _sites(module, [m for _, _, s in _answers(plain) for m in s.maps])
     return tuple(dict.fromkeys(covered))
 
@@ -107,6 +109,24 @@ def _limits(module: Module) -> None:
         raise Failure("modules: not given up beyond the limit", f"{most} maps")
     if deep and module.name == STRUCTURE and not given_up({"DEEPEST_NESTING": 0})[0]:
         raise Failure("modules: not given up beyond the limit", f"{deep} calls deep")
+
+
+def _counts(module: Module) -> None:
+    """Compositions are counted, and nothing else is."""
+    counted = 0
+
+    def join(first: Route, second: Route, direction: Direction) -> Route:
+        nonlocal counted
+        joined = route_join(first, second, direction)
+        counted += joined is not first
+        return joined
+
+    composer = Composer(module)
+    before = composer.joins
+    with patch.object(composer_module, "join", join):
+        composer.backwards(module.entry, module.entry.root, next(p for p, _ in leaves(module.entry.root.shape)))
+    if composer.joins - before != counted:
+        raise Failure("modules: compositions are counted otherwise", f"{composer.joins - before}, not {counted}")
 
 
 def _callees(module: Module) -> None:
