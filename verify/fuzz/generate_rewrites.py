@@ -400,7 +400,7 @@ def spelling_case(random: Random) -> str:
             other = _linear(random.sample(names, 1), random)
         parts.append(_times(Binary(op, inner, other), random.choice(_COEFFICIENTS)))  # type: ignore[arg-type]
         if random.random() < 0.3:
-            other = Const(random.choice((1, 2, 3, 4, 5, -1)))
+            other = Const(random.choice((0, 1, 1, 2, 3, 4, 5, -1)))
             parts.append(_times(Binary(op, inner, other), random.choice(_COEFFICIENTS)))  # type: ignore[arg-type]
     if random.random() < 0.2:
         parts.append(Binary("*", Var(names[0]), Var(random.choice(names))))
@@ -514,7 +514,7 @@ def residue_case(random: Random) -> str:
     at = sum(point.values())
     moduli = random.choices((2, 3, 4, 5, 6, 8, 9, 10, 12), k=random.choice((1, 2, 2, 3)))
     residues = [at % m for m in moduli]
-    if random.random() < 0.25:
+    if random.random() < 0.4:
         residues[-1] = random.randrange(moduli[-1])
     constraints = [(e % m, Interval(r, r)) for m, r in zip(moduli, residues, strict=True)]
     if random.random() < 0.05:
@@ -810,14 +810,13 @@ def crossed_case(random: Random) -> str:
 _KINDS: Final = (
     rule_case, rule_case, rule_case, rule_case, rule_case, constraint_case, constraint_case, constraint_case,
     spelling_case, spelling_case, knowledge_case, knowledge_case, implied_case, range_case, combine_case, dressed_case,
-    dressed_case, residue_case, gap_case, neighbours_case, known_case, constant_case, deep_case, product_case,
-    digits_case, digits_case, bounded_case, bounded_case, delinearised_case, crowded_case, crossed_case,
+    dressed_case, residue_case, residue_case, gap_case, neighbours_case, known_case, constant_case, deep_case,
+    product_case, digits_case, digits_case, bounded_case, bounded_case, delinearised_case, crowded_case, crossed_case,
 )  # fmt: skip
 
 
 @st.composite
 def rewrite_texts(draw: Any) -> str:
-    """A few cases, of kinds that are drawn; all of one seed."""
-    seed, count = draw(st.integers(0, 2**60)), draw(st.sampled_from((1, 4, 12, 12, 12)))
-    kinds = draw(st.lists(st.integers(0, len(_KINDS) - 1), min_size=count, max_size=count, unique=True))
-    return AND.join(_KINDS[k](Random(f"{seed} {k}")) for k in kinds)
+    """A few cases, of different kinds."""
+    count, random = draw(st.sampled_from((1, 4, 12, 12, 12))), Random(draw(st.integers(0, 2**60)))
+    return AND.join(kind(random) for kind in random.sample(_KINDS, count))  # the draws of Hypothesis repeat themselves
