@@ -29,12 +29,34 @@ _LINES: Final = (
           "  b = f32[4] concatenate(b1, b1), dimensions={0}"),
     ("b", "j = s32[] add(i, i)\n  b1 = f32[1] constant({7})\n  b = f32[4] dynamic-update-slice(b0, b1, j)"),
     ("b", "b = f32[4] reverse(b0), dimensions={0}"),
+    ("b", "zero = s32[] constant(0)\n  t0 = (s32[], f32[4]) tuple(zero, b0)\n"
+          "  t1 = (s32[], f32[4]) while(t0), condition=goes_on, body=turn\n"
+          "  b = f32[4] get-tuple-element(t1), index=1"),
     ("c", "c1 = f32[6] reshape(c0)\n  c2 = f32[6] reverse(c1), dimensions={0}\n  c = f32[2,3] reshape(c2)"),
     ("c", "c = f32[2,3] multiply(c0, a0)"),
     ("c", "c1 = s32[] multiply(i, i)\n  z = s32[] constant(1)\n  c2 = f32[1,1] dynamic-slice(c0, c1, z), "
           "dynamic_slice_sizes={1,1}\n  c3 = f32[] reshape(c2)\n  c = f32[2,3] broadcast(c3), dimensions={}"),
 )  # fmt: skip
 """Which part is changed, and how, from a0, b0, c0 and i."""
+_LOOP: Final = """goes_on {
+  state = (s32[], f32[4]) parameter(0)
+  k = s32[] get-tuple-element(state), index=0
+  two = s32[] constant(2)
+  ROOT less = pred[] compare(k, two), direction=LT
+}
+turn {
+  state = (s32[], f32[4]) parameter(0)
+  k = s32[] get-tuple-element(state), index=0
+  one = s32[] constant(1)
+  next = s32[] add(k, one)
+  x = f32[4] get-tuple-element(state), index=1
+  cut = f32[3] slice(x), slice={[1:4]}
+  first = f32[1] slice(x), slice={[0:1]}
+  y = f32[4] concatenate(cut, first), dimensions={0}
+  ROOT all = (s32[], f32[4]) tuple(next, y)
+}
+"""
+_ALL_BUT_J: Final = re.compile(r"(?<![\w=.])(w\d?|i|o\d|m\d|a[0-2]?|n0?|b[01]?|c[023]?|f|r)(?![\w(=])")
 _GIVEN: Final = re.compile(r"(?<![\w=.])(w|i)(?![\w(=])")
 _NAMES: Final = re.compile(r"(?<![\w=.])(w\d?|i|o\d|m\d|a[0-2]?|n0?|b[01]?|c[0-3]?|j|z|f|r)(?![\w(=])")
 
@@ -43,14 +65,14 @@ _NAMES: Final = re.compile(r"(?<![\w=.])(w\d?|i|o\d|m\d|a[0-2]?|n0?|b[01]?|c[0-3
 def structures(draw: Draw) -> str:
     """Up to three computations, each calling those before it, or some of them twice."""
     made: list[str] = []
-    bodies, own_names = [], draw(st.sampled_from((None, _NAMES, _NAMES, _GIVEN)))
+    bodies, own_names = [], draw(st.sampled_from((None, _NAMES, _NAMES, _GIVEN, _ALL_BUT_J)))
     for n in range(draw(st.integers(1, 3))):
         name = f"body{n}"
         body = _body(draw, made)
         body = own_names.sub(f"q{n}_" + r"\1", body) if own_names else body
         bodies.append(f"{name} {{\n{body}}}\n")
         made.append(name)
-    return f"HloModule {NAME}\n\n{''.join(bodies)}\nENTRY e {{\n{_body(draw, made, at_least=1)}}}\n"
+    return f"HloModule {NAME}\n\n{_LOOP}{''.join(bodies)}\nENTRY e {{\n{_body(draw, made, at_least=1)}}}\n"
 
 
 def _body(draw: Draw, made: list[str], at_least: int = 0) -> str:

@@ -146,7 +146,7 @@ def _callees(module: Module) -> None:
 
 
 def _depth(module: Module, computation: Computation) -> int:
-    inner = [n for i in computation.instructions if i.opcode in ("call", "fusion")
+    inner = [n for i in computation.instructions if i.opcode in ("call", "fusion", "while")
              for n in i.attributes.computations()]  # fmt: skip
     return max((1 + _depth(module, module.by_name[n]) for n in inner), default=0)
 
