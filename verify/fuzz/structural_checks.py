@@ -54,7 +54,7 @@ def _digits(obligation: Obligation) -> None:
     if _has_towers(left):
         raise Failure("solvers: quotients of quotients are left", json.dumps(to_json(left)))
     _by_subgoals(obligation, goal)
-    sides = [e for c in comparisons(goal.conclusion) for e in (c.lhs, c.rhs)]
+    sides = [e for c in comparisons(goal.conclusion) for e in (c.lhs, c.rhs) if e is c.lhs or e not in postorder(c.lhs)]
     divided = [e for e in sides if isinstance(e, Binary) and e.op in DIVISIONS]
     if any(not isinstance(e.rhs, Const) or e.rhs.value <= 0 for e in divided):
         raise Failure("solvers: a step of the digits on what is no digit", json.dumps(to_json(goal)))
