@@ -627,14 +627,14 @@ def digits_case(random: Random) -> str:
 def bounded_case(random: Random) -> str:
     """A constraint that one argument of min or max decides, or that only one of its bounds says something of."""
     x, y = random.sample(["d0", "d1", "s0", "s1"], 2)
-    box = {x: Interval(0, 6), y: Interval(0, 3)}
+    box = {x: Interval(0, 12), y: Interval(0, 3)}
     op: Operator = random.choice(("min", "max"))
     beyond = Var(y) + (random.choice((7, 9)) if op == "min" else random.choice((-4, -6)))
-    u = Var(x) + _times(Var(y), random.choice((0, 0, 1)))
+    u = Var(x) + _times(Var(y), random.choice((0, 0, 1))) + (0 if op == "min" else -9)
     f = values_at((u,), list(box))
     values = sorted({f(*p)[0] for p in points_of(box)})
     if random.random() < 0.6:
-        low, high = sorted(random.choices(values[1:4], k=2))
+        low, high = sorted(random.choices(values[1:4] if op == "min" else values[-4:-1], k=2))
         if op == "min" and random.random() < 0.5:  # the upper bound says nothing
             before: tuple[Expr, Interval] = (Binary(op, u, beyond), Interval(low, 50))
             after = (u, Interval(low, values[-1]))
@@ -648,7 +648,7 @@ def bounded_case(random: Random) -> str:
         if random.random() < 0.5:
             before, after = (one, Interval(-20, by * at + 3)), (Var(x), Interval(0, at))
         else:
-            before, after = (one, Interval(by * at, 99)), (Var(x), Interval(at, 6))
+            before, after = (one, Interval(by * at, 99)), (Var(x), Interval(at, 12))
     left = map_over(box, [u, Var(y)], [(respelled(before[0], random), before[1])])
     return text("becomes bounded", left, map_over(box, [u, Var(y)], [after]))
 
