@@ -5,8 +5,11 @@ Links that are joined through tuples, loops or calls are the business of the cla
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from models.hlo.attributes import Attributes, ComputationRef, Quoted, Word
-from models.hlo.inference.common import ShapeError
+from models.hlo.inference import infer
+from models.hlo.inference.common import ShapeError, Signature
 from models.hlo.module import Instruction
 from models.hlo.opcodes import async_sugar
 from models.hlo.shape import Shape, TupleShape
@@ -43,6 +46,20 @@ def check_link(
             f"{opcode} expects the shape to be in the form ((operand0, operand1, ...), output, contexts...) throughout "
             f"the chain of {start.name}; one of the two leaves out the parentheses around the operands"
         )
+
+
+def check_wrapped(
+    chain: Iterable[Instruction], shapes: Mapping[str, Shape], signatures: Mapping[str, Signature]
+) -> None:
+    """Checks what a sugared start stands for on the operands that its chain binds, as if it were written out. `chain`
+    is the start and what follows it, in order, each the only user of the one before, up to the done; of others nothing
+    is known here. Whether the result is the one that the chain has is a claim of its own. Raises ShapeError."""
+    start, *others = chain
+    sugar = async_sugar(start.opcode)
+    if sugar is None or sugar[0] == "call" or not others or step_of(others[-1].opcode) != "done":
+        return
+    bound = [*start.operands, *(o for i in others for o in i.operands[1:])]
+    infer(sugar[0], tuple(shapes[o] for o in bound), start.attributes, others[-1].shape, signatures)
 
 
 def _is_flat(shape: Shape) -> bool:

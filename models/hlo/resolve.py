@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
-from models.hlo.async_syntax import check_link, step_of
+from models.hlo.async_syntax import check_link, check_wrapped, step_of
 from models.hlo.attributes import Attributes, ComputationRef, Word
 from models.hlo.draft import DraftComputation, DraftInstruction, DraftModule
 from models.hlo.inference import ShapeError, Signature, compatible, infer
@@ -139,6 +140,7 @@ class _Finisher:
             raise scanner.error(f"the computation {draft.name} has no instructions", draft.pos)
         self.name_the_nameless()
         instructions = tuple([self.instruction(i) for i in draft.instructions])
+        self.check_wrapped()
         self.check_predecessors()
         root = self.root(instructions)
         parameters = self.parameters()
@@ -229,6 +231,21 @@ class _Finisher:
             except ShapeError as error:
                 raise self.scanner.error(str(error), draft.pos) from None
         self.links[instruction.name] = (instruction, instruction if step == "start" else start)
+
+    def check_wrapped(self) -> None:
+        """Sugared starts are checked as what they stand for, where the text shows the whole chain."""
+        chains: dict[str, list[Instruction]] = {}
+        for instruction, start in self.links.values():
+            if start is not None:
+                chains.setdefault(start.name, []).append(instruction)
+        for name, chain in chains.items():
+            if any(later.operands[0] != before.name for before, later in pairwise(chain)):
+                continue
+            try:
+                check_wrapped(chain, self.shapes, self.signatures)
+            except ShapeError as error:
+                pos = next(i.pos for i in self.draft.instructions if i.name == name)
+                raise self.scanner.error(str(error), pos) from None
 
     def shape(self, draft: DraftInstruction, operands: tuple[Shape, ...], attributes: Attributes) -> Shape:
         """The declared shape, checked against the inferred one; or the inferred one where none is declared."""
