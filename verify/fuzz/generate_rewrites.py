@@ -512,7 +512,8 @@ def residue_case(random: Random) -> str:
     e = _sum([Var(n) for n in names], random)
     point = {n: random.randint(i.lower, i.upper) for n, i in box.items()}
     at = sum(point.values())
-    moduli = random.choices((2, 3, 4, 5, 6, 8, 9, 10, 12), k=random.choice((1, 2, 2, 3)))
+    some = random.choice(((2, 3, 4, 5, 6, 8, 9, 10, 12), (4, 6, 8, 10, 12), (6, 9, 12)))
+    moduli = random.choices(some, k=random.choice((1, 2, 2, 3)))
     residues = [at % m for m in moduli]
     if random.random() < 0.4:
         residues[-1] = random.randrange(moduli[-1])
@@ -697,11 +698,13 @@ def range_case(random: Random) -> str:
         atom = Binary(op, left, right)  # type: ignore[arg-type]
         exact.append(_times(atom, random.choice(_COEFFICIENTS)) + _linear(names[2:], random))
     facts: list[tuple[Expr, Interval]] = []
-    kind = random.choice(("sum", "sum", "atom", "atoms", "none"))
+    kind = random.choice(("sum", "sum", "atom", "atoms", "atoms", "none"))
     if kind == "atoms":
         for name, by in zip(names[:2], (random.choice((2, 3, 4)), random.choice((2, 3, 5))), strict=True):
             e = Var(name) % by
-            facts.append((e, _within(e, {name: box[name]}, random)))
+            low = random.randrange(by)
+            box[name] = Interval(0, 5)
+            facts.append((e, Interval(low, min(by - 1, low + random.choice((0, 1))))))
         both = _sum([_times(e, random.choice(_COEFFICIENTS)) for e, _ in facts], random)
         exact = [both + _linear(names[2:], random), both, _times(both, -1) + 3]
     elif kind != "none":
