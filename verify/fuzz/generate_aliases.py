@@ -377,7 +377,8 @@ class _Body:
 
     def _land(self) -> None:
         f = self.module.one_of(self.flying)
-        while f.late and not self.module.chance(8):
+        # Where the operation stands in the opcode, a reader sees what is missing.
+        while f.late and (f.kind not in ("async", "call") or not self.module.chance(8)):
             self.flying, kept = [f], self.flying
             self._advance()
             self.flying = kept
