@@ -4,7 +4,7 @@ Z3 never sees a division. `x floordiv k` becomes a quotient variable q with `x =
 k > 0 and `k < r <= 0` for k < 0; for a constant k > 0 the remainder needs no name. (SMT-LIB's own `div` is Euclidean
 and differs for negative divisors.) Quotients are total functions of what they divide, so their definitions stand at the
 outermost place where their variables are known: as assertions, or as hypotheses under a quantifier. Every obligation
-has a context of its own, since Z3's resource count depends on history.
+has a context of its own, since Z3's resource count depends on history; the random seed is always the same, Z3's own.
 """
 
 from __future__ import annotations
@@ -99,7 +99,6 @@ def given_up(reason: str, rlimit: int) -> GaveUp:
 def decide(smtlib: str, rlimit: int) -> tuple[str, dict[str, int]]:
     """What Z3 says of SMT-LIB text (`sat`, `unsat` or why neither), and the values of its constants when `sat`."""
     solver = z3.Solver(ctx=z3.Context())
-    solver.set("random_seed", 0)
     solver.set("rlimit", rlimit)
     try:
         solver.from_string(smtlib)
@@ -126,7 +125,6 @@ def encode(obligation: Obligation, simple: bool = False, context: Any = None) ->
     """The question whether a counterexample exists, in a fresh context unless one is given."""
     context = context or z3.Context()
     solver = z3.SimpleSolver(ctx=context) if simple else z3.Solver(ctx=context)
-    solver.set("random_seed", 0)
     encoder = _Encoder(context)
     top = _Scope(None)
     for name, interval in obligation.variables:

@@ -59,8 +59,8 @@ class _Windows:
 
     def batch_position(self, operand_dim: int) -> int:
         """Which entry of a batch index a batching dimension of the operand follows."""
-        i = self.indices_batching[self.batching.index(operand_dim)]
-        return i - (1 if i > self.vector_dim else 0)
+        others = [i for i in range(len(self.indices)) if i != self.vector_dim]
+        return others.index(self.indices_batching[self.batching.index(operand_dim)])
 
     def vector(self, batch: Sequence[Expr], component: Expr) -> tuple[Expr, ...]:
         """The element of the index tensor that holds a component of the vector at a batch index."""

@@ -36,11 +36,11 @@ def reindexed(index: Sequence[Expr], box: Sequence[int], to: Sequence[int]) -> t
     """
     if prod(box) != prod(to):
         raise NotModelled("reshape between different element counts")
+    out: list[Expr] = [Const(0)] * len(to)
     if 0 in box:
-        return tuple(Const(0) for _ in to)
+        return tuple(out)
     left = [(e, n) for e, n in zip(index, box, strict=True) if n != 1]
     right = [(j, n) for j, n in enumerate(to) if n != 1]
-    out: list[Expr] = [Const(0)] * len(to)
     i = j = 0
     while i < len(left):
         first_i, first_j, have, want = i, j, left[i][1], right[j][1]
