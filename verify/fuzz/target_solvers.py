@@ -21,6 +21,7 @@ from models.interval import Interval
 from verify.budget import Budget
 from verify.evaluate import TooManySteps, is_counterexample
 from verify.formula import And, Compare, Exists, Formula, Not, Or
+from verify.fuzz.encoder_checks import encoder
 from verify.fuzz.generate_obligations import OUTRIGHT, obligation_texts
 from verify.fuzz.judge_checks import attained, failing_points, settled_at_once
 from verify.fuzz.structural_checks import structure
@@ -55,6 +56,7 @@ def examine(text: str) -> tuple[str, ...]:
     for formula in (obligation.hypothesis, obligation.conclusion):
         settled_at_once(formula)
     attained(Random(turn))
+    encoder(Random(turn))
     structure(obligation, Random(turn))
     if turn % 3 == 0:
         symbolic(Random(turn))
