@@ -13,6 +13,7 @@ import resource
 import select
 import signal
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
@@ -216,6 +217,7 @@ def _child(site: Site, examples: Sequence[tuple[str, str]], out: int) -> None:
     """Never returns."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        os.chdir(tempfile.gettempdir())  # an internal error is written down where it happens
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
         answer = _judged(site) if _is_rule(site.file) else _noticed(site, examples)
     except BaseException as error:
