@@ -4,7 +4,7 @@ read; values read at run time are those of the run."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from unittest.mock import patch
 
@@ -13,9 +13,9 @@ from models.hlo.module import Computation, Module
 from models.hlo.shape import ArrayShape, leaves
 from models.indexing import composer as composer_module
 from models.indexing.composer import Composer
-from models.indexing.map_set import OperandMaps
+from models.indexing.map_set import Kind, OperandMaps
 from models.indexing.module_maps import composer_of, followed_maps
-from models.indexing.route import Direction, Route
+from models.indexing.route import Direction, Reached, Route
 from models.indexing.route import join as route_join
 from models.indexing.tidy import used_variables_only
 from models.indexing_map import IndexingMap, identity
@@ -84,14 +84,22 @@ def _limits(module: Module) -> None:
 
     def given_up(limits: dict[str, int], again: bool = False) -> tuple[bool, int, int]:
         composer_of_limits = Composer(module)
+        most = 0
+
+        def counting(routes: Mapping[Route, Kind], unknown: str = "") -> Reached:
+            """What is called has arrays of its own, which more maps may lead to than to any array out here."""
+            nonlocal most
+            most = max(most, len(routes))
+            return Reached(routes, unknown)
+
         with ExitStack() as stack:
+            stack.enter_context(patch.object(composer_module, "Reached", counting))
             for name, value in limits.items():
                 stack.enter_context(patch.object(composer_module, name, value))
             if again:
                 composer_of_limits.backwards(entry, root, place)
             before = composer_of_limits.joins
             reached = composer_of_limits.backwards(entry, root, place)
-        most = max(len(r.routes) for r in reached.values())
         return any(r.unknown for r in reached.values()), most, composer_of_limits.joins - before
 
     unknown, most, joins = given_up({})
