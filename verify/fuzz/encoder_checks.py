@@ -1,4 +1,6 @@
-"""isl's encoder on small things that every example can afford: laws it settles outright, connectives at a point."""
+"""The encoders on small things that every example can afford: laws that isl's settles outright, connectives at a point,
+and for Z3's divisors that may be zero, under quantifiers too.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,11 @@ import json
 from random import Random
 from typing import Final
 
-from models.expr import Const, Expr, Var, maximum, minimum
+from models.expr import Binary, Const, Expr, Var, maximum, minimum
 from models.interval import Interval
 from verify.engine import GaveUp
-from verify.formula import FALSE, TRUE, And, Formula, Not, Or, eq, le, ne
+from verify.formula import FALSE, TRUE, And, Compare, Exists, Formula, Not, Or, eq, le, ne
+from verify.fuzz.judge_checks import DIVISIONS
 from verify.fuzz.target import Failure
 from verify.fuzz.three_valued import read
 from verify.obligation import Obligation
@@ -41,6 +44,30 @@ def encoder(draw: Random) -> None:
         fails = given(point) is True and owed(point) is not True
         if find_counterexample(at, OPERATIONS) != (point if fails else None):
             raise Failure("solvers: isl's encoder misjudges a point", json.dumps(to_json(at)))
+
+
+def divided(draw: Random) -> None:
+    """Raises Failure where Z3 misjudges a point of quotients by what varies, or of quantifiers inside one another."""
+    from verify.encode_z3 import find_counterexample_quickly
+
+    w, z, k = Var("w"), Var("z"), Var("k")
+    divisor: Expr = draw.choice((k, k, k + 1, Const(draw.choice((-3, -1, 0, 2)))))
+    quotient = Binary(draw.choice(DIVISIONS), u * draw.choice((1, 3, -2)), divisor)
+    atom = Compare(draw.choice(("==", "!=", "<=", "<")), quotient, Const(draw.randint(-3, 3)))
+    reach = (Interval(0, 1), Interval(0, 2))
+    inner = Exists((("z", draw.choice(reach)),), eq(z, w + draw.choice((0, 0, 1))))
+    everywhere = Not(Exists((("w", draw.choice(reach)),), Not(inner)))
+    f: Formula = draw.choice((atom, atom, Not(atom), And((atom, le(u, v))), Or((atom, le(u, v))), everywhere))
+    hypothesis, conclusion = draw.choice(((f, FALSE), (TRUE, f)))
+    point = {"u": draw.randint(-5, 5), "v": draw.randint(-2, 2), "k": draw.choice((-3, -2, -1, 0, 0, 1, 2, 3))}
+    at = Obligation(tuple((n, Interval.point(c)) for n, c in point.items()), conclusion, hypothesis)
+    fails = read(hypothesis)(point) is True and read(conclusion)(point) is not True
+    try:
+        found = find_counterexample_quickly(at, OPERATIONS)
+    except GaveUp:
+        return
+    if found != (point if fails else None):
+        raise Failure("solvers: Z3's encoder misjudges a point", json.dumps(to_json(at)))
 
 
 def _law(draw: Random) -> Formula:

@@ -21,7 +21,7 @@ from models.interval import Interval
 from verify.budget import Budget
 from verify.evaluate import TooManySteps, is_counterexample
 from verify.formula import And, Compare, Exists, Formula, Not, Or
-from verify.fuzz.encoder_checks import encoder
+from verify.fuzz.encoder_checks import divided, encoder
 from verify.fuzz.generate_obligations import OUTRIGHT, obligation_texts
 from verify.fuzz.judge_checks import attained, failing_points, settled_at_once
 from verify.fuzz.structural_checks import structure
@@ -57,6 +57,7 @@ def examine(text: str) -> tuple[str, ...]:
         settled_at_once(formula)
     attained(Random(turn))
     encoder(Random(turn))
+    divided(Random(turn))
     structure(obligation, Random(turn))
     if turn % 3 == 0:
         symbolic(Random(turn))
