@@ -9,6 +9,7 @@ has a context of its own, since Z3's resource count depends on history; the rand
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import count
 from typing import Any, Final, Literal
@@ -53,10 +54,10 @@ def find_counterexample(obligation: Obligation, rlimit: int) -> dict[str, int] |
     Raises GaveUp at the resource limit or where Z3 answers unknown.
     """
     reason = ""
-    for simple in (True, False):
+    for core, limit in ((z3.SimpleSolver, rlimit // SHARE_OF_THE_CORE), (z3.Solver, rlimit)):
         # The plain core starts in half the time and decides nearly everything; the tactics behind it are for the rest.
-        encoded = encode(obligation, simple)
-        encoded.solver.set("rlimit", rlimit // SHARE_OF_THE_CORE if simple else rlimit)
+        encoded = encode(obligation, core)
+        encoded.solver.set("rlimit", limit)
         try:
             answer = encoded.solver.check()
             if answer == z3.unsat:
@@ -75,7 +76,7 @@ def find_counterexample_quickly(obligation: Obligation, rlimit: int) -> dict[str
     How far the limit reaches, and which counterexample is found, depends on what the context has done before: for
     second opinions, whose answer alone counts, behind which a fresh context stands. Raises GaveUp.
     """
-    encoded = encode(obligation, True, _shared(next(_uses) // USES_OF_A_CONTEXT))
+    encoded = encode(obligation, z3.SimpleSolver, _shared(next(_uses) // USES_OF_A_CONTEXT))
     encoded.solver.set("rlimit", rlimit)
     try:
         answer = encoded.solver.check()
@@ -121,10 +122,10 @@ class Encoded:
         return {name: model.eval(v, model_completion=True).as_long() for name, v in self.variables.items()}
 
 
-def encode(obligation: Obligation, simple: bool = False, context: Any = None) -> Encoded:
+def encode(obligation: Obligation, core: Callable[..., Any] = z3.Solver, context: Any = None) -> Encoded:
     """The question whether a counterexample exists, in a fresh context unless one is given."""
     context = context or z3.Context()
-    solver = z3.SimpleSolver(ctx=context) if simple else z3.Solver(ctx=context)
+    solver = core(ctx=context)
     encoder = _Encoder(context)
     top = _Scope(None)
     for name, interval in obligation.variables:

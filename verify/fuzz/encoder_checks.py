@@ -9,6 +9,7 @@ from random import Random
 from typing import Final
 
 from models.expr import Binary, Const, Expr, Var, maximum, minimum
+from models.interpreter.expression import UndefinedValue, evaluate
 from models.interval import Interval
 from verify.engine import GaveUp
 from verify.formula import FALSE, TRUE, And, Compare, Exists, Formula, Not, Or, eq, le, ne
@@ -52,20 +53,28 @@ def divided(draw: Random) -> None:
 
     w, z, k = Var("w"), Var("z"), Var("k")
     divisor: Expr = draw.choice((k, k, k + 1, Const(draw.choice((-3, -1, 0, 2)))))
+    point = {"u": draw.randint(-5, 5), "v": draw.randint(-2, 2), "k": draw.choice((-3, -2, -1, 0, 0, 1, 2, 3))}
     quotient = Binary(draw.choice(DIVISIONS), u * draw.choice((1, 3, -2)), divisor)
-    atom = Compare(draw.choice(("==", "!=", "<=", "<")), quotient, Const(draw.randint(-3, 3)))
+    try:
+        near = evaluate(quotient, point) + draw.choice((-1, 0, 0, 1))
+    except UndefinedValue:
+        near = 0
+    beside = Const(near) if draw.random() < 0.7 else Binary(quotient.op, quotient.lhs, k * k + 1)
+    atom = Compare(draw.choice(("==", "!=", "<=", "<")), quotient, beside)
     reach = (Interval(0, 1), Interval(0, 2))
     inner = Exists((("z", draw.choice(reach)),), eq(z, w + draw.choice((0, 0, 1))))
     everywhere = Not(Exists((("w", draw.choice(reach)),), Not(inner)))
     f: Formula = draw.choice((atom, atom, Not(atom), And((atom, le(u, v))), Or((atom, le(u, v))), everywhere))
     hypothesis, conclusion = draw.choice(((f, FALSE), (TRUE, f)))
-    point = {"u": draw.randint(-5, 5), "v": draw.randint(-2, 2), "k": draw.choice((-3, -2, -1, 0, 0, 1, 2, 3))}
-    at = Obligation(tuple((n, Interval.point(c)) for n, c in point.items()), conclusion, hypothesis)
+    variables = tuple((n, Interval.point(c)) for n, c in point.items())
+    at = Obligation((*variables, ("idle", None)), conclusion, hypothesis)
     fails = read(hypothesis)(point) is True and read(conclusion)(point) is not True
     try:
         found = find_counterexample_quickly(at, OPERATIONS)
     except GaveUp:
         return
+    if found is not None:
+        found.pop("idle")
     if found != (point if fails else None):
         raise Failure("solvers: Z3's encoder misjudges a point", json.dumps(to_json(at)))
 

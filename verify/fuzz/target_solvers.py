@@ -163,8 +163,8 @@ def _own_contexts(obligation: Obligation, context: Any) -> None:
     """Questions have contexts of their own, unless one is given."""
     from verify import encode_z3
 
-    other = encode_z3.encode(obligation, True).solver.ctx
-    if other is context or encode_z3.encode(obligation, True, other).solver.ctx is not other:
+    other = encode_z3.encode(obligation).solver.ctx
+    if other is context or encode_z3.encode(obligation, context=other).solver.ctx is not other:
         raise Failure("solvers: questions to Z3 share a context, or do not where they should", "")
 
 
