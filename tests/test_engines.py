@@ -220,3 +220,7 @@ def test_comparators_are_covered() -> None:
     for op in ("==", "!=", "<=", "<"):
         formula = Compare(op, Const(1), Const(2))
         assert (encode_isl.find_counterexample(Obligation((), formula), 10**6) is None) == (op != "==")
+
+
+def test_an_empty_axis_leaves_no_points_beside_an_endless_one() -> None:
+    assert enumerate_points.find_counterexample(owed(eq(Var("a"), Var("b")), a=(0, 10**15), b=(0, -1)), 10) is None

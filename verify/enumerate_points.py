@@ -24,6 +24,8 @@ def find_counterexample(obligation: Obligation, points: int) -> dict[str, int] |
     count = size(obligation)
     if count is None or count > points:
         raise NotExpressible(f"the domain has more than {points} points")
+    if not count:  # beside an empty axis another one may be endless
+        return None
     names = [name for name, _ in obligation.variables]
     axes = [range(i.lower, i.upper + 1) for _, i in obligation.variables if i is not None]
     for values in product(*axes):
