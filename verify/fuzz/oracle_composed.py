@@ -22,6 +22,7 @@ from models.indexing_map import IndexingMap, identity
 from models.interpreter.maps import reader, relation
 from models.interpreter.observed import Recorder, observed_reads
 from models.interpreter.value import Array, Value, flat_index, indices, strides
+from models.map_text import print_map
 from models.simplify import simplify
 from verify.fuzz.generate_structures import NAME as STRUCTURE
 from verify.fuzz.target import Failure
@@ -48,7 +49,8 @@ def examine_composed(module: Module, seed: int) -> tuple[str, ...]:
         for direction, key, s in _answers(composer):
             covered.append(_compare(recorder, direction, s, key, seen[key]))
             composed = [m for m in s.maps if m != identity([v.interval.count for v in m.dims])]
-            if composer is simplifying and any(used_variables_only(simplify(m).map) != m for m in composed):
+            # Compared as a reader sees them: the order in which constraints are kept depends on names that are gone.
+            if composer is simplifying and any(print_map(used_variables_only(simplify(m).map)) != print_map(m) for m in composed):
                 raise Failure("modules: maps are not simplified", f"{key}: {s.maps}")
     before = [m for m, _ in simplifying.simplified]
     changed = [m for m in before if used_variables_only(simplify(m).map) == m]
@@ -82,7 +84,7 @@ def _limits(module: Module) -> None:
     root, entry = module.entry.root, module.entry
     place = next(p for p, leaf in leaves(root.shape) if isinstance(leaf, ArrayShape))
 
-    def given_up(limits: dict[str, int], again: bool = False) -> tuple[bool, int, int]:
+    def given_up(limits: dict[str, int], again: bool = False) -> tuple[bool, int, int, int]:
         composer_of_limits = Composer(module)
         most = 0
 
@@ -100,9 +102,10 @@ def _limits(module: Module) -> None:
                 composer_of_limits.backwards(entry, root, place)
             before = composer_of_limits.joins
             reached = composer_of_limits.backwards(entry, root, place)
-        return any(r.unknown for r in reached.values()), most, composer_of_limits.joins - before
+        here = max(len(r.routes) for r in reached.values())
+        return any(r.unknown for r in reached.values()), most, here, composer_of_limits.joins - before
 
-    unknown, most, joins = given_up({})
+    unknown, most, here, joins = given_up({})
     deep = _depth(module, entry)
     tried: list[tuple[dict[str, int], bool]] = [
         ({}, unknown), ({"MOST_MAPS": most}, False), ({"MOST_JOINS": joins}, False), ({"DEEPEST_NESTING": deep}, False),
@@ -110,11 +113,11 @@ def _limits(module: Module) -> None:
     for limits, expected in tried:
         if given_up(limits)[0] != expected:
             raise Failure("modules: given up before the limit", str(limits))
-    _, _, later = given_up({}, again=True)
+    *_, later = given_up({}, again=True)
     if given_up({"MOST_JOINS": max(joins, later)}, again=True)[0]:
         raise Failure("modules: joins of an earlier walk count", str(joins))
-    if most > 1 and not given_up({"MOST_MAPS": most - 1})[0]:
-        raise Failure("modules: not given up beyond the limit", f"{most} maps")
+    if here > 1 and not given_up({"MOST_MAPS": here - 1})[0]:
+        raise Failure("modules: not given up beyond the limit", f"{here} maps")
     if deep and module.name == STRUCTURE and not given_up({"DEEPEST_NESTING": 0})[0]:
         raise Failure("modules: not given up beyond the limit", f"{deep} calls deep")
 
