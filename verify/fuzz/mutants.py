@@ -87,7 +87,7 @@ WATCHED: Final[tuple[str, ...]] = (
 
 EXAMPLES: Final[dict[str, int]] = {
     "specs": 2000, "ops": 9000, "maps": 2500, "rewrites": 800, "solvers": 1500, "layouts": 900, "async": 1500,
-    "modules": 1200, "rules": 300,
+    "modules": 1200, "compositions": 1200, "rules": 300,
 }  # fmt: skip
 """How many examples are drawn of each target."""
 MOST: Final = 150

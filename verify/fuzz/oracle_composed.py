@@ -1,5 +1,5 @@
-"""Part of target `modules`: composed maps in both directions, of every array of tuples, against what a run is seen to
-read; values read at run time are those of the run."""
+"""Part of target `compositions`: composed maps in both directions, of every array of tuples, against what a run is seen
+to read; values read at run time are those of the run."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def examine_composed(module: Module, seed: int) -> tuple[str, ...]:
             # Compared as a reader sees them: the order in which constraints are kept depends on names that are gone.
             again = [used_variables_only(simplify(m).map) for m in composed]
             if composer is simplifying and [*map(print_map, again)] != [*map(print_map, composed)]:
-                raise Failure("modules: maps are not simplified", f"{key}: {s.maps}")
+                raise Failure("compositions: maps are not simplified", f"{key}: {s.maps}")
     before = [m for m, _ in simplifying.simplified]
     changed = [m for m in before if used_variables_only(simplify(m).map) == m]
     if len(set(before)) < len(before) or changed or plain.simplified:
-        raise Failure("modules: what is simplified is not noted once", str(len(before)))
+        raise Failure("compositions: what is simplified is not noted once", str(len(before)))
     if not before and list(_answers(plain)) != list(_answers(simplifying)):
-        raise Failure("modules: what is simplified is not noted", str(seed))
+        raise Failure("compositions: what is simplified is not noted", str(seed))
     _limits(module)
     _callees(module)
     _counts(module)
@@ -113,14 +113,14 @@ def _limits(module: Module) -> None:
     ]  # fmt: skip
     for limits, expected in tried:
         if given_up(limits)[0] != expected:
-            raise Failure("modules: given up before the limit", str(limits))
+            raise Failure("compositions: given up before the limit", str(limits))
     *_, later = given_up({}, again=True)
     if given_up({"MOST_JOINS": max(joins, later)}, again=True)[0]:
-        raise Failure("modules: joins of an earlier walk count", str(joins))
+        raise Failure("compositions: joins of an earlier walk count", str(joins))
     if here > 1 and not given_up({"MOST_MAPS": here - 1})[0]:
-        raise Failure("modules: not given up beyond the limit", f"{here} maps")
+        raise Failure("compositions: not given up beyond the limit", f"{here} maps")
     if deep and module.name == STRUCTURE and not given_up({"DEEPEST_NESTING": 0})[0]:
-        raise Failure("modules: not given up beyond the limit", f"{deep} calls deep")
+        raise Failure("compositions: not given up beyond the limit", f"{deep} calls deep")
 
 
 def _counts(module: Module) -> None:
@@ -138,7 +138,7 @@ def _counts(module: Module) -> None:
     with patch.object(composer_module, "join", join):
         composer.backwards(module.entry, module.entry.root, next(p for p, _ in leaves(module.entry.root.shape)))
     if composer.joins - before != counted:
-        raise Failure("modules: compositions are counted otherwise", f"{composer.joins - before}, not {counted}")
+        raise Failure("compositions: compositions are counted otherwise", f"{composer.joins - before}, not {counted}")
 
 
 def _callees(module: Module) -> None:
@@ -148,13 +148,13 @@ def _callees(module: Module) -> None:
             (name,), arity = i.attributes.computations(), len(i.operands)
             composer = Composer(module)
             if composer.callee(i, name, arity).name != name:
-                raise Failure("modules: another computation is called", name)
+                raise Failure("compositions: another computation is called", name)
             for other, count in (("no such computation", arity), (name, arity + 1)):
                 try:
                     composer.callee(i, other, count)
                 except NotModelled:
                     continue
-                raise Failure("modules: a computation is entered that does not fit", f"{other} of {count}")
+                raise Failure("compositions: a computation is entered that does not fit", f"{other} of {count}")
 
 
 def _depth(module: Module, computation: Computation) -> int:
@@ -181,7 +181,7 @@ def _sites(module: Module, maps: Iterable[IndexingMap]) -> None:
             callers = {i.name for c in module.computations for i in c.instructions
                        if home.name in i.attributes.computations()}  # fmt: skip
             if sites[-1] in callers:
-                raise Failure("modules: a name is qualified that is the only one", str(r.provider))
+                raise Failure("compositions: a name is qualified that is the only one", str(r.provider))
 
 
 def _provided(recorder: Recorder, maps: Iterable[IndexingMap]) -> dict[str, Array]:
@@ -202,7 +202,7 @@ def _provided(recorder: Recorder, maps: Iterable[IndexingMap]) -> dict[str, Arra
         paths = [p for p in recorder.values if p[-1] == own and _passes(p, sites)]
         value = recorder.values[min(paths, key=len)] if paths else None
         if not isinstance(value, Array):
-            raise Failure("modules: maps name what no run has", name)
+            raise Failure("compositions: maps name what no run has", name)
         found[name] = value
     return found
 
@@ -232,16 +232,16 @@ def _seen(module: Module, results: list[Array]) -> dict[Between, Pairs]:
 
 def _compare(recorder: Recorder, direction: Direction, s: OperandMaps, key: Between, seen: Pairs) -> str:
     if s.unknown:
-        raise Failure("modules: given up", f"{direction} {key}: {s.unknown}")
+        raise Failure("compositions: given up", f"{direction} {key}: {s.unknown}")
     providers = _provided(recorder, s.maps)
     stated: Pairs = set()
     for m in s.maps:
         pairs = relation(m, reader(m, providers))
         stated |= {p if direction == "output-to-input" else p[::-1] for p in pairs}
     if seen - stated:
-        raise Failure(f"modules: {direction} maps miss a read", f"{key}: {sorted(seen - stated)[0]}")
+        raise Failure(f"compositions: {direction} maps miss a read", f"{key}: {sorted(seen - stated)[0]}")
     if stated - seen and s.kind != "bound":
-        raise Failure(f"modules: {direction} maps state a read that is none", f"{key}: {sorted(stated - seen)[0]}")
+        raise Failure(f"compositions: {direction} maps state a read that is none", f"{key}: {sorted(stated - seen)[0]}")
     if s.kind == "moves":
         _same_values(recorder, key, stated)
     return f"{direction}: {s.kind}"
@@ -260,7 +260,7 @@ def _same_values(recorder: Recorder, key: Between, moved: Pairs) -> None:
     for out, index in moved:
         x, y = root.data[flat_index(out, strides(root.sizes))], source.data[flat_index(index, strides(source.sizes))]
         if x != y and x == x:
-            raise Failure("modules: what is said to be moved is another value", f"{key}: {out} from {index}")
+            raise Failure("compositions: what is said to be moved is another value", f"{key}: {out} from {index}")
 
 
 def _arrays(value: Value) -> Iterator[Array]:

@@ -17,6 +17,7 @@ MODULES: Final[dict[str, str]] = {
     "layouts": "verify.fuzz.target_layouts",
     "async": "verify.fuzz.target_async",
     "modules": "verify.fuzz.target_modules",
+    "compositions": "verify.fuzz.target_compositions",
     "text": "verify.fuzz.target_text",
     "xla": "verify.fuzz.target_xla",
 }
