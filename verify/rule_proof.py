@@ -68,7 +68,7 @@ class Problem:
                     case "floordiv":
                         return self._quotient(x, y, self.reading.division)
                     case "ceildiv":
-                        return negate(self._quotient(negate(x), y, self.reading.division))
+                        return negate(self._quotient(negate(x), y, "floor"))
                     case "mod":
                         return add(x, multiply(y, self._quotient(x, y, self.reading.mod)), -1)
                     case "min" | "max":

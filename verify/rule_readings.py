@@ -80,7 +80,7 @@ def _walked(root: Expr, values: Mapping[str, int], reading: Reading) -> int:
             case Binary("floordiv", lhs, rhs):
                 done[e] = quotient(done[lhs], done[rhs], reading.division)
             case Binary("ceildiv", lhs, rhs):
-                done[e] = -quotient(-done[lhs], done[rhs], reading.division)
+                done[e] = -quotient(-done[lhs], done[rhs], "floor")
             case Binary("mod", lhs, rhs):
                 x, d = done[lhs], done[rhs]
                 done[e] = x - d * quotient(x, d, reading.mod)
