@@ -67,7 +67,8 @@ def test_planted_errors_are_refuted(name: str) -> None:
         ("x - (x floordiv 4) * 4 in [0, 3] => always division euclidean", Verdict.PROVED),
         ("x - (x floordiv 4) * 4 in [0, 3] => always division trunc", Verdict.REFUTED),
         ("x ceildiv 2 => x floordiv 2 division trunc", Verdict.REFUTED),  # ceildiv rounds up whatever floordiv does
-        ("x ceildiv (-23) => x floordiv (-23) division euclidean", Verdict.REFUTED),
+        ("x ceildiv 23 => x floordiv 23 division euclidean", Verdict.REFUTED),
+        ("x ceildiv (-23) => x floordiv (-23) division euclidean", Verdict.PROVED),
         ("x * y * y => 0 when x * y == 0, x * x == 2", Verdict.UNKNOWN),
         # No instance that is tried has c = 5000, where the right side is not defined.
         ("x * 0 => (x mod (c - 5000)) * 0 remainder nonnegative", Verdict.UNKNOWN),
