@@ -34,7 +34,7 @@ Index = tuple[int, ...]
 Meaning = dict[Index, Index | None]
 """The results at every point of the domain; None where they are not defined."""
 
-OTHER_FORMS: Final = {"mod-two-of-negated", "same-expression"}
+OTHER_FORMS: Final = {"mod-two-of-negated", "mod-of-mod", "same-expression"}
 """Rules whose two sides may end in forms that differ: what is left is no larger than the right side as it stands."""
 
 
