@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from models.hlo.parser import parse_module
-    from models.indexing_map import IndexingMap
+    from models.maps.indexing_map import IndexingMap
 
 __all__ = ["IndexingMap", "parse_module"]
 
@@ -20,7 +20,7 @@ def __getattr__(name: str) -> Any:
 
         return parse_module
     if name == "IndexingMap":
-        from models.indexing_map import IndexingMap
+        from models.maps.indexing_map import IndexingMap
 
         return IndexingMap
     raise AttributeError(f"module 'models' has no attribute {name!r}")

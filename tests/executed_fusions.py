@@ -11,9 +11,9 @@ from models.errors import InputError, NotModelled
 from models.hlo.module import Computation, Instruction, Module
 from models.hlo.parser import parse_modules
 from models.hlo.shape import ArrayShape, Shape, leaves
+from models.indexing.composition.module_maps import composer_of, followed_maps
+from models.indexing.composition.route import Direction
 from models.indexing.map_set import OperandMaps
-from models.indexing.module_maps import composer_of, followed_maps
-from models.indexing.route import Direction
 from models.interpreter.maps import reader, relation
 from models.interpreter.observed import Recorder, observed_reads
 from models.interpreter.value import Array, Value, flat_index, indices, strides

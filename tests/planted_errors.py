@@ -26,14 +26,14 @@ from test_indexing_counted import CASES, _module
 
 import models.indexing
 from models.errors import NotModelled
+from models.expressions.evaluate import UndefinedValue
 from models.hlo.module import Operation
 from models.hlo.parser import parse_module
 from models.indexing.map_set import OperandMaps
-from models.interpreter.expression import UndefinedValue
 from verify.claims import owed
 from verify.definitions.variables import arrays_of
-from verify.obligation import Obligation, Outcome
-from verify.portfolio import prove
+from verify.engines.portfolio import prove
+from verify.logic.obligation import Obligation, Outcome
 
 FOLDER = Path(models.indexing.__file__).parent
 BUILDERS = (
@@ -278,8 +278,8 @@ def _closed(m: Any) -> Any:
     """The map with the device read as one more result, and the reader's position as one more range variable."""
     from dataclasses import replace
 
-    from models.expr import Var, substitute
-    from models.indexing_map import Constraint, Variable
+    from models.expressions.expr import Var, substitute
+    from models.maps.indexing_map import Constraint, Variable
 
     reader = {f"rt{k}" for k, v in enumerate(m.runtime) if v.provider == "reader"}
     if not reader and m.replica is None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from models.errors import Position
-from verify.claim import ClaimResult, Related, Verdict
-from verify.results import (
+from verify.results.results import (
     ClaimVerdict,
     FileResults,
     InputProblem,
@@ -14,6 +13,7 @@ from verify.results import (
     Report,
     Site,
 )
+from verify.results.verdict import ClaimResult, Related, Verdict
 
 
 def instruction(name: str, opcode: str, line: int) -> Site:

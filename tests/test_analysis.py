@@ -15,19 +15,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from map_points import counted
 
+from models.expressions.interval import Interval
 from models.hlo.parser import parse_module
 from models.hlo.shape import ArrayShape
-from models.hlo.shape_text import parse_shape
+from models.hlo.text.shapes import parse_shape
 from models.indexing.map_set import OperandMaps
-from models.indexing_map import IndexingMap
-from models.interval import Interval
-from models.map_text import parse_map, print_map
+from models.maps.indexing_map import IndexingMap
+from models.maps.text import parse_map, print_map
 from verify.analysis.coalescing import strides
 from verify.analysis.launch import Launch
 from verify.analysis.printing import as_json, as_lines
 from verify.analysis.report import analyze
 from verify.analysis.utilization import enumerated, utilization
-from verify.count_isl import count_image, count_pairs, count_values
+from verify.engines.isl.count import count_image, count_pairs, count_values
 
 
 def array(text: str) -> ArrayShape:

@@ -14,13 +14,13 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from models.expressions.evaluate import evaluate
 from models.hlo.shape import ArrayShape
-from models.hlo.shape_text import parse_shape
-from models.indexing_map import IndexingMap
-from models.interpreter.expression import evaluate
-from models.map_text import parse_map
-from models.memory_size import element_bits
-from models.tiling import position_of
+from models.hlo.text.shapes import parse_shape
+from models.layouts.memory_size import element_bits
+from models.layouts.tiling import position_of
+from models.maps.indexing_map import IndexingMap
+from models.maps.text import parse_map
 from verify.analysis import warps
 from verify.analysis.coalescing import Stride
 from verify.analysis.launch import (
@@ -33,7 +33,7 @@ from verify.analysis.launch import (
     thread_map,
 )
 from verify.analysis.warps import warp_reads
-from verify.portfolio import prove
+from verify.engines.portfolio import prove
 
 Index = tuple[int, ...]
 
@@ -259,8 +259,8 @@ def test_a_row_per_thread_found_at_run_time_is_a_bound() -> None:
 
 def test_a_wrong_bound_is_refuted() -> None:
     """Planted: classes that span one sector less than they do, and warps said to repeat too soon."""
-    from models.indexing_map import compose
-    from models.simplify import simplify
+    from models.maps.indexing_map import compose
+    from models.simplifier.simplify import simplify
     from verify.analysis.coalescing import operand_position
 
     output, operand = array("f32[100000,10]"), array("f32[10,100000]")
@@ -380,7 +380,7 @@ UPSTREAM = [
 @pytest.mark.parametrize(("output", "shape", "results", "domain"), UPSTREAM)
 def test_threads_make_what_upstream_says_they_make(output: str, shape: str, results: str, domain: str) -> None:
     """The maps that XLA's tests of its loop and scatter emitters expect are the tool's, point by point: proved."""
-    from verify.claims.simplified import same_points
+    from verify.claims.operations.simplified import same_points
 
     heads = "(th_x, th_y, th_z, bl_x, bl_y, bl_z)[chunk_id, unroll_id]"
     claimed = parse_map(f"{heads} -> ({results}), domain: {domain}")

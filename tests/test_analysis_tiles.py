@@ -11,16 +11,16 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.expr import to_text
+from models.expressions.evaluate import evaluate
+from models.expressions.expr import to_text
 from models.hlo.parser import parse_module
-from models.indexing_map import IndexingMap
-from models.interpreter.expression import evaluate
 from models.interpreter.maps import domain_points
-from models.map_text import parse_map
+from models.maps.indexing_map import IndexingMap
+from models.maps.text import parse_map
 from verify.analysis.propagation import OperandTile, TileDimension, _Inside, operand_tile
 from verify.analysis.report import analyze
-from verify.budget import DEFAULT
-from verify.portfolio import prove
+from verify.engines.budget import DEFAULT
+from verify.engines.portfolio import prove
 
 Index = tuple[int, ...]
 
@@ -171,7 +171,7 @@ def test_planted_errors_are_refuted() -> None:
     """A progression moved by one, or shorter by one, does not enclose; a longer one is not read whole."""
     from dataclasses import replace
 
-    from models.expr import substitute
+    from models.expressions.expr import substitute
 
     m = parse_map("(d0, d1) -> (d0 * 2 + 3, d1 / 4), domain: d0 in [0, 63], d1 in [0, 127]")
     inside = _Inside(m, (16, 32), DEFAULT)

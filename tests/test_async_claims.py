@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from models.hlo.parser import parse_module
-from verify.asynchronous import CLAIMS, judge
+from verify.claims.asynchronous import CLAIMS, judge
 
 OP = "c { x = f32[8] parameter(0) ROOT y = f32[4] slice(x), slice={[0:4]} }\n"
 TWO = "two { x = f32[8] parameter(0) y = f32[8] parameter(1) ROOT z = f32[8] add(x, y) }\n"

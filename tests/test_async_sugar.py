@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from models.async_sugar import desugar, sugar
+from models.dataflow.async_sugar import desugar, sugar
 from models.hlo.module import Module
 from models.hlo.parser import parse_module
 from models.hlo.printer import print_module
-from verify.asynchronous import judge
+from verify.claims.asynchronous import judge
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 

@@ -9,8 +9,8 @@ from benchmarks.run import decide_all, percentile
 from benchmarks.whole_modules import module_text
 
 from models.hlo.parser import parse_module
-from verify.instances import parameters
-from verify.obligation import Obligation
+from verify.engines.instances import parameters
+from verify.logic.obligation import Obligation
 
 LINEAR = [o for o in hard_set() if not parameters(o)]
 

@@ -9,7 +9,14 @@ from random import Random
 import pytest
 from test_tiling import random_shape
 
-from models.bitcast import (
+from models.errors import NotModelled
+from models.expressions.evaluate import evaluate
+from models.expressions.expr import Const
+from models.hlo.module import Operation
+from models.hlo.shape import ArrayShape, Layout
+from models.hlo.text.shapes import parse_shape, print_shape
+from models.interpreter.maps import relation
+from models.layouts.bitcast import (
     aligned_layout,
     common_factors,
     decompose,
@@ -18,22 +25,15 @@ from models.bitcast import (
     same_bits_map,
     transpose_of_bitcast,
 )
-from models.errors import NotModelled
-from models.expr import Const
-from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape, Layout
-from models.hlo.shape_text import parse_shape, print_shape
-from models.indexing_map import IndexingMap, boxed, dim
-from models.interpreter.expression import evaluate
-from models.interpreter.maps import relation
-from models.memory_size import bit_offset, element_bits, padded_elements
-from models.pad_reshape_transpose import memory
-from models.tiling import delinearize, linear_index
-from verify.bitcast_claims import bitcast_claims, same_positions
-from verify.claim import Verdict
-from verify.layout_judge import judge
-from verify.layout_owed import owed_layout
-from verify.portfolio import prove
+from models.layouts.memory_size import bit_offset, element_bits, padded_elements
+from models.layouts.pad_reshape_transpose import memory
+from models.layouts.tiling import delinearize, linear_index
+from models.maps.indexing_map import IndexingMap, boxed, dim
+from verify.claims.layouts.bitcasts import bitcast_claims, same_positions
+from verify.claims.layouts.judge import judge
+from verify.claims.layouts.owed import owed_layout
+from verify.engines.portfolio import prove
+from verify.results.verdict import Verdict
 
 
 def array(text: str) -> ArrayShape:
@@ -293,8 +293,8 @@ def test_random_bitcasts_are_judged_as_by_enumeration() -> None:
 
 
 def test_check_tells_wrong_bitcasts() -> None:
-    from verify.driver import check_hlo
-    from verify.options import Options, Selection
+    from verify.pipeline.driver import check_hlo
+    from verify.pipeline.options import Options, Selection
 
     text = """HloModule m
 ENTRY e {

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from models.buffers import Buffers
+from models.dataflow.alias_classes import Buffers
+from models.dataflow.value_flow import Place
 from models.hlo.parser import parse_module
-from models.value_flow import Place
 from verify.commands.aliases import command
 
 LOOP = """body { s = (f32[4], s32[]) parameter(0) x = f32[4] get-tuple-element(s), index=0

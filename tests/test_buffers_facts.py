@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from models.buffers import Buffers
+from models.dataflow.alias_classes import Buffers
+from models.dataflow.value_flow import Place, called
 from models.hlo.module import Module
 from models.hlo.parser import parse_module
-from models.value_flow import Place, called
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared material is not present beside the project")

@@ -19,9 +19,9 @@ import pytest
 import models.indexing
 from models.hlo.module import Operation
 from models.indexing import OperandMaps
-from models.indexing_map import identity
+from models.maps.indexing_map import identity
+from models.specs.folder import specs_folder
 from verify.cli import run
-from verify.specs_folder import specs_folder
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = str(specs_folder() / "examples" / "attention.hlo")
@@ -252,10 +252,10 @@ def test_the_library_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_every_claim_that_is_owed_is_in_the_catalogue() -> None:
-    from verify.asynchronous import CLAIMS as MODULE_CLAIMS
-    from verify.claim_catalogue import CATALOGUE
     from verify.claims import CLAIMS
-    from verify.items import ITEM_KINDS
+    from verify.claims.asynchronous import CLAIMS as MODULE_CLAIMS
+    from verify.claims.catalogue import CATALOGUE
+    from verify.pipeline.items import ITEM_KINDS
 
     owed = {*CLAIMS, *(c.name for c in MODULE_CLAIMS), *(k.claim for k in ITEM_KINDS.values())}
     assert owed <= set(CATALOGUE)
@@ -292,10 +292,17 @@ def test_what_is_kept_follows_the_text_and_what_is_asked(capsys: pytest.CaptureF
 def test_a_kept_file_answers_with_an_internal_error_never(tmp_path: Path) -> None:
     """What is not final, or wrong, is not kept: the next run decides anew."""
     from models.errors import Position
-    from verify.claim import Verdict
-    from verify.file_cache import FileCache
-    from verify.options import Options
-    from verify.results import ClaimVerdict, FileResults, InstructionResult, ModuleResults, OperationVerdicts, Site
+    from verify.pipeline.file_cache import FileCache
+    from verify.pipeline.options import Options
+    from verify.results.results import (
+        ClaimVerdict,
+        FileResults,
+        InstructionResult,
+        ModuleResults,
+        OperationVerdicts,
+        Site,
+    )
+    from verify.results.verdict import Verdict
 
     cache = FileCache(Options(cache=tmp_path / "proofs.sqlite"))
     for number, (verdict, final, kept) in enumerate([

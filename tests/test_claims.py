@@ -13,19 +13,19 @@ from test_indexing_counted import CASES, _module
 
 import models.indexing
 from models.errors import NotModelled
-from models.expr import Const, Expr, Var
+from models.expressions.expr import Const, Expr, Var
+from models.expressions.interval import Interval
 from models.hlo.module import Operation
 from models.hlo.shape import ArrayShape, TokenShape, TupleShape
 from models.indexing.map_set import OperandMaps
-from models.indexing_map import Constraint, IndexingMap, Variable, boxed, dim, identity, rng
-from models.interval import Interval
+from models.maps.indexing_map import Constraint, IndexingMap, Variable, boxed, dim, identity, rng
 from verify.claims import CLAIMS, owed
-from verify.claims.statement import Statement, value_of
-from verify.claims.witness import Condition, solve
-from verify.evaluate import holds, is_counterexample
-from verify.formula import Compare, Formula, conj, disj, eq, le, within
-from verify.obligation import Obligation
-from verify.portfolio import prove
+from verify.claims.statements.elimination import Condition, solve
+from verify.claims.statements.statement import Statement, value_of
+from verify.engines.portfolio import prove
+from verify.logic.evaluate import holds, is_counterexample
+from verify.logic.formula import Compare, Formula, conj, disj, eq, le, within
+from verify.logic.obligation import Obligation
 
 
 def operation(name: str) -> Operation:
@@ -166,7 +166,7 @@ def test_a_bound_is_never_a_definition(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_where_only_a_bound_is_known_coverage_is_owed_and_no_definition() -> None:
-    from verify.claims.owed import ONLY_A_BOUND
+    from verify.claims.operations.owed import ONLY_A_BOUND
 
     shape = ArrayShape("f32", (4, 5))
     told = {c.claim: ONLY_A_BOUND in c.assumptions for c in owed(Operation("custom-call", shape, (shape,)))}

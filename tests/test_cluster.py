@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from verify.claim import Verdict
-from verify.cluster import check_on, cluster_executor
-from verify.driver import check_sources
-from verify.options import Options
-from verify.results import Report
-from verify.sources import BadInput, Source, find_sources
-from verify.specs_folder import specs_folder
+from models.specs.folder import specs_folder
+from verify.pipeline.cluster import check_on, cluster_executor
+from verify.pipeline.driver import check_sources
+from verify.pipeline.options import Options
+from verify.pipeline.sources import BadInput, Source, find_sources
+from verify.results.results import Report
+from verify.results.verdict import Verdict
 
 
 def sources() -> list[Source]:

@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-from models.expr import Const
+from models.expressions.evaluate import evaluate
+from models.expressions.expr import Const
 from models.hlo.module import Module
 from models.hlo.parser import parse_module
 from models.hlo.shape import ArrayShape
 from models.indexing.collective import READER
-from models.indexing.composer import Composer
-from models.indexing.route import Route
-from models.indexing_map import IndexingMap, RuntimeVariable
-from models.interpreter.collective import Devices
-from models.interpreter.counted import Counted, reads, tags
-from models.interpreter.expression import evaluate
+from models.indexing.composition.composer import Composer
+from models.indexing.composition.route import Route
+from models.interpreter.operations.collective import Devices
 from models.interpreter.run import Machine
+from models.interpreter.semantics.counted import Counted, reads, tags
 from models.interpreter.value import Array, flat_index, indices, strides
+from models.maps.indexing_map import IndexingMap, RuntimeVariable
 
 DEVICES = 4
 A, B, C = "{{0,2},{3,1}}", "{{1,0},{2,3}}", "{{2,0,3,1}}"
@@ -249,7 +249,7 @@ def test_chains_of_collectives_read_whom_they_read(name: str, inside: bool) -> N
 
 
 def _plant(name: str, wrong: Callable[..., Any]) -> Callable[[Any], None]:
-    return lambda patch: patch.setattr(f"models.indexing.route.{name}", wrong)
+    return lambda patch: patch.setattr(f"models.indexing.composition.route.{name}", wrong)
 
 
 def _other_order(m: IndexingMap, steps: list[Any]) -> IndexingMap:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from models.specs.folder import specs_folder
 from verify.cli import run
-from verify.specs_folder import specs_folder
 
 EXAMPLE = str(specs_folder() / "examples" / "attention.hlo")
 

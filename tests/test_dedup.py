@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from map_points import counted
 
-from models.expr import Var
-from models.indexing_map import IndexingMap
-from models.map_text import parse_map
-from verify.claims.statement import Part
-from verify.compared_maps import ComparedMaps
-from verify.dedup import Deduplicated, deduplicate
-from verify.evaluate import holds
-from verify.portfolio import prove
-from verify.shared_readings import shared
-from verify.shifting_maps import inclusions
+from models.expressions.expr import Var
+from models.maps.indexing_map import IndexingMap
+from models.maps.text import parse_map
+from verify.claims.maps.compared_maps import ComparedMaps
+from verify.claims.maps.dedup import Deduplicated, deduplicate
+from verify.claims.maps.shared_readings import shared
+from verify.claims.maps.shifting_maps import inclusions
+from verify.claims.statements.statement import Part
+from verify.engines.portfolio import prove
+from verify.logic.evaluate import holds
 
 
 def _run(*texts: str) -> Deduplicated:
@@ -258,6 +258,6 @@ def test_a_wrong_claim_of_equality_is_refuted() -> None:
 def _negated(part: Part):  # type: ignore[no-untyped-def]
     from dataclasses import replace
 
-    from verify.formula import Not
+    from verify.logic.formula import Not
 
     return replace(part.obligation, conclusion=Not(part.obligation.conclusion))

@@ -14,11 +14,11 @@ from models.errors import NotModelled
 from models.hlo.module import Operation
 from models.hlo.parser import parse_module
 from models.hlo.shape import ArrayShape
-from verify.claims.statement import value_of
+from verify.claims.statements.statement import value_of
 from verify.definitions import IN_TUPLES, TABLE, define
 from verify.definitions.definition import Definition
 from verify.definitions.variables import arrays_of
-from verify.evaluate import holds
+from verify.logic.evaluate import holds
 
 Index = tuple[int, ...]
 

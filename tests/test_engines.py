@@ -8,14 +8,18 @@ from pathlib import Path
 import pytest
 from random_obligations import obligation as random_obligation
 
-from models.expr import Const, Expr, Var, maximum, minimum
-from models.interval import Interval
-from verify import encode_isl, encode_z3, enumerate_points, portfolio, reproduction
-from verify.engine import GaveUp, NotExpressible
-from verify.evaluate import TooManySteps, holds, is_counterexample, truth
-from verify.formula import FALSE, TRUE, Compare, Exists, Formula, Not, Or, conj, disj, eq, le, lt, ne
-from verify.obligation import Obligation
-from verify.portfolio import prove
+from models.expressions.expr import Const, Expr, Var, maximum, minimum
+from models.expressions.interval import Interval
+from verify.engines import enumeration as enumerate_points
+from verify.engines import portfolio
+from verify.engines.gave_up import GaveUp, NotExpressible
+from verify.engines.isl import encode as encode_isl
+from verify.engines.portfolio import prove
+from verify.engines.z3 import encode as encode_z3
+from verify.logic import reproduction
+from verify.logic.evaluate import TooManySteps, holds, is_counterexample, truth
+from verify.logic.formula import FALSE, TRUE, Compare, Exists, Formula, Not, Or, conj, disj, eq, le, lt, ne
+from verify.logic.obligation import Obligation
 
 d, e, x, w, k = (Var(name) for name in "dexwk")
 HUGE = Interval(0, 2**40)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from verify import reproduction
-from verify.claim import Exit
+from verify.logic import reproduction
+from verify.results.verdict import Exit
 
 ROOT = Path(__file__).resolve().parents[1]
 

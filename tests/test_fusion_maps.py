@@ -15,16 +15,16 @@ from map_points import counted
 from models.hlo.module import Computation, Instruction, Module
 from models.hlo.parser import parse_module
 from models.hlo.shape import ArrayShape, leaves
-from models.indexing.composer import Composer
-from models.indexing.module_maps import (
+from models.indexing.composition.composer import Composer
+from models.indexing.composition.module_maps import (
     composer_of,
     epilogue_maps,
     followed_maps,
     instruction_maps,
     maps_by_producer,
 )
-from models.indexing_map import IndexingMap, compose, rt
-from models.map_text import parse_map, print_map
+from models.maps.indexing_map import IndexingMap, compose, rt
+from models.maps.text import parse_map, print_map
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 needs_shared = pytest.mark.skipif(not (SHARED / "cases").is_dir(), reason="upstream's cases are not beside the project")
@@ -222,7 +222,7 @@ def test_two_collectives_name_each_step_or_one_where_groups_agree() -> None:
 
 
 def _replica_text(m: IndexingMap, k: int) -> str:
-    from models.expr import to_text
+    from models.expressions.expr import to_text
 
     assert m.replica is not None
     return to_text(m.replica.results[k])

@@ -12,7 +12,7 @@ from executed_fusions import body_of, compared, fusions, pairs
 from random_fusions import fusion_text, loop_text
 
 from models.hlo.parser import parse_module
-from models.indexing_map import IndexingMap, RuntimeVariable, compose
+from models.maps.indexing_map import IndexingMap, RuntimeVariable, compose
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 
@@ -185,7 +185,7 @@ def _in_place(first: IndexingMap, second: IndexingMap) -> IndexingMap:
 
 
 def _plant_composition(wrong: Callable[[IndexingMap, IndexingMap], IndexingMap]) -> Callable[[Any], None]:
-    return lambda patch: patch.setattr("models.indexing.route.compose", wrong)
+    return lambda patch: patch.setattr("models.indexing.composition.route.compose", wrong)
 
 
 def _plant_slices(patch: Any) -> None:
@@ -207,7 +207,7 @@ def _plant_vectors(patch: Any) -> None:
 
 
 def _plant_arguments(patch: Any) -> None:
-    from models.indexing.composer import Composer
+    from models.indexing.composition.composer import Composer
 
     right = Composer.leaving
 
@@ -218,7 +218,7 @@ def _plant_arguments(patch: Any) -> None:
 
 
 def _plant_one_site(patch: Any) -> None:
-    from models.indexing.composer import Composer
+    from models.indexing.composition.composer import Composer
 
     patch.setattr(Composer, "site", lambda *_: "")
 

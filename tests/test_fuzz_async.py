@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from models.hlo.parser import parse_module
-from verify.asynchronous import judge
-from verify.asynchronous.judgement import Judgement
-from verify.fuzz import target_async
+from verify.claims.asynchronous import judge
+from verify.claims.asynchronous.judgement import Judgement
+from verify.fuzz.asynchronous import target_async
+from verify.fuzz.asynchronous.generate_chains import chain_modules
+from verify.fuzz.asynchronous.generate_channels import buffer_modules, channel_modules, in_place_modules
+from verify.fuzz.asynchronous.generate_flights import flight_modules
+from verify.fuzz.asynchronous.oracle_chains import watch
+from verify.fuzz.asynchronous.oracle_channels import spoils_itself
+from verify.fuzz.asynchronous.oracle_flights import Step, moments
 from verify.fuzz.chunk import first_failure
-from verify.fuzz.generate_chains import chain_modules
-from verify.fuzz.generate_channels import buffer_modules, channel_modules, in_place_modules
-from verify.fuzz.generate_flights import flight_modules
-from verify.fuzz.oracle_chains import watch
-from verify.fuzz.oracle_channels import spoils_itself
-from verify.fuzz.oracle_flights import Step, moments
 from verify.fuzz.target import Failure
 from verify.fuzz.targets import target
 

@@ -14,13 +14,13 @@ from models.interpreter.run import run_module
 from verify.definitions import IN_TUPLES, TABLE
 from verify.definitions import define as right
 from verify.definitions.definition import Definition
-from verify.formula import FALSE, TRUE
-from verify.fuzz import oracle_control, oracle_operations
 from verify.fuzz.chunk import first_failure
-from verify.fuzz.generate_control import control
-from verify.fuzz.generate_elementwise import elementwise_more, scan
+from verify.fuzz.operations import oracle_control, oracle_operations
+from verify.fuzz.operations.generators.control import control
+from verify.fuzz.operations.generators.elementwise import elementwise_more, scan
 from verify.fuzz.target import Target
 from verify.fuzz.targets import target
+from verify.logic.formula import FALSE, TRUE
 
 NOT_RUN_ALONE: Final = {
     "after-all", "infeed", "optimization-barrier", "outfeed", "recv", "rng", "rng-bit-generator", "send-done",

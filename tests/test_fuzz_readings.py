@@ -9,26 +9,27 @@ from typing import Any
 
 import pytest
 
-from models.buffers import Buffers
+from models.dataflow.alias_classes import Buffers
 from models.hlo.parser import parse_module
 from models.hlo.shape import ArrayShape
-from models.hlo.shape_text import parse_shape
+from models.hlo.text.shapes import parse_shape
 from models.interpreter import maps as written
-from models.map_text import parse_map
-from verify.asynchronous import judge
-from verify.asynchronous.judgement import Judgement
-from verify.asynchronous.orders import Orders
-from verify.fuzz import bitcast_checks, oracle_branches
-from verify.fuzz.alias_checks import check_aliases
-from verify.fuzz.bitcast_checks import check_bitcasts
+from models.maps.text import parse_map
+from verify.claims.asynchronous import judge
+from verify.claims.asynchronous.judgement import Judgement
+from verify.claims.asynchronous.orders import Orders
+from verify.fuzz.asynchronous import oracle_branches
+from verify.fuzz.asynchronous.alias_checks import check_aliases
+from verify.fuzz.asynchronous.hazard_words import check_words
+from verify.fuzz.asynchronous.oracle_aliases import Aliases
+from verify.fuzz.asynchronous.oracle_branches import check_branches
+from verify.fuzz.asynchronous.oracle_flights import Program
+from verify.fuzz.asynchronous.oracle_orders import all_orders, check_orders
 from verify.fuzz.chunk import first_failure
-from verify.fuzz.hazard_words import check_words
-from verify.fuzz.layout_readings import is_modelled, memory
-from verify.fuzz.map_readings import check_points
-from verify.fuzz.oracle_aliases import Aliases
-from verify.fuzz.oracle_branches import check_branches
-from verify.fuzz.oracle_flights import Program
-from verify.fuzz.oracle_orders import all_orders, check_orders
+from verify.fuzz.layouts import bitcast_checks
+from verify.fuzz.layouts.bitcast_checks import check_bitcasts
+from verify.fuzz.layouts.layout_readings import is_modelled, memory
+from verify.fuzz.maps.map_readings import check_points
 from verify.fuzz.target import Failure
 from verify.fuzz.targets import target
 

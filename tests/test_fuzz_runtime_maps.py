@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from models.expr import Binary, Const
-from models.indexing_map import IndexingMap, compose
-from models.interval import Interval
-from models.map_text import parse_map
-from models.simplify import Simplified, simplify
-from verify.fuzz import runtime_readings
+from models.expressions.expr import Binary, Const
+from models.expressions.interval import Interval
+from models.maps.indexing_map import IndexingMap, compose
+from models.maps.text import parse_map
+from models.simplifier.simplify import Simplified, simplify
 from verify.fuzz.chunk import first_failure
-from verify.fuzz.runtime_readings import Point, Undefined
+from verify.fuzz.maps import runtime_readings
+from verify.fuzz.maps.runtime_readings import Point, Undefined
 from verify.fuzz.targets import target
 
 READ = """(d0)[s0]{rt0} -> (d0 + rt0), domain: d0 in [0, 3], s0 in [0, 1], rt0 in [0, 2], d0 - rt0 in [0, 3]

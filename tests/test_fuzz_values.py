@@ -12,15 +12,15 @@ pytest.importorskip("hypothesis")
 
 import verify.definitions
 from models.hlo.parser import parse_module
-from models.interpreter import collective, dispatch
+from models.interpreter.operations import collective, dispatch
 from models.interpreter.step import Step
 from models.interpreter.value import Array, Value
 from verify.definitions.definition import Definition
-from verify.formula import FALSE, TRUE
-from verify.fuzz import oracle_operations, oracle_values
-from verify.fuzz.generate_runs import without_meaning
-from verify.fuzz.operation_text import ADD, LESS, one
+from verify.fuzz.operations import oracle_operations, oracle_values
+from verify.fuzz.operations.generators.operation_text import ADD, LESS, one
+from verify.fuzz.operations.generators.runs import without_meaning
 from verify.fuzz.target import Failure
+from verify.logic.formula import FALSE, TRUE
 
 PAD = one("f32[5]", "pad", ["f32[3]", "f32[]"], "padding=1_1")
 SORT = one("f32[5]", "sort", ["f32[5]"], "dimensions={0}, to_apply=less", LESS)

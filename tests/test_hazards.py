@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 import pytest
 
 from models.hlo.parser import parse_module
-from verify.asynchronous import judge
-from verify.asynchronous.timeline import rows_of
-from verify.claim import ClaimResult, Verdict
+from verify.claims.asynchronous import judge
+from verify.claims.asynchronous.timeline import rows_of
 from verify.report.timeline_svg import draw
+from verify.results.verdict import ClaimResult, Verdict
 
 HEAD = """HloModule m{flags}
 ENTRY e {{

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from models.hlo.parser import parse_module
-from verify.asynchronous import judge
+from verify.claims.asynchronous import judge
 
 WRITES = 'custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}'
 

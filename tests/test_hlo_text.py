@@ -22,7 +22,7 @@ from models.hlo.attributes import (
 from models.hlo.module import Module
 from models.hlo.parser import parse_module, parse_modules
 from models.hlo.printer import print_module, print_modules
-from models.hlo.shape_text import print_shape
+from models.hlo.text.shapes import print_shape
 
 DATA = Path(__file__).parent / "data"
 

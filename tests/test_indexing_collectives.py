@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 
 from models.errors import NotModelled
-from models.expr import Const
+from models.expressions.evaluate import evaluate
+from models.expressions.expr import Const
 from models.hlo.module import Module, Operation
 from models.hlo.parser import parse_module
 from models.hlo.shape import ArrayShape, leaves
 from models.indexing import input_to_output, output_to_input
 from models.indexing.collective import READER
-from models.indexing.composer import Composer
-from models.indexing.module_maps import followed_maps
-from models.indexing_map import IndexingMap
-from models.interpreter.counted import reads, tags
-from models.interpreter.expression import evaluate
+from models.indexing.composition.composer import Composer
+from models.indexing.composition.module_maps import followed_maps
 from models.interpreter.run import run_module
+from models.interpreter.semantics.counted import reads, tags
+from models.maps.indexing_map import IndexingMap
 
 DEVICES = 4
 GROUPS = "replica_groups={{0,2},{3,1}}"

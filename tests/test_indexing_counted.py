@@ -14,14 +14,14 @@ import pytest
 from map_points import Pair, counted
 
 from models.errors import NotModelled
-from models.expr import Const
+from models.expressions.expr import Const
 from models.hlo.module import Module, Operation
 from models.hlo.parser import parse_module
 from models.hlo.shape import ArrayShape, leaves
 from models.indexing import input_to_output, output_to_input
 from models.indexing.table import opcodes
-from models.interpreter.counted import reads, tags
 from models.interpreter.run import run_module
+from models.interpreter.semantics.counted import reads, tags
 
 _ADD = "add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n"
 

@@ -9,10 +9,10 @@ import pytest
 from models.errors import NotModelled
 from models.hlo.attributes import Attributes, Word
 from models.hlo.module import Operation
-from models.hlo.shape_text import parse_shape
+from models.hlo.text.shapes import parse_shape
 from models.indexing import input_to_output, output_to_input
 from models.indexing.table import opcodes
-from models.map_text import print_map
+from models.maps.text import print_map
 
 
 def _op(opcode: str, result: str, operands: list[str], **attributes: Any) -> Operation:

@@ -11,8 +11,9 @@ import pytest
 
 FOLDER = Path(__file__).parents[1] / "models" / "interpreter"
 DATA_TYPES = {
-    "models.errors", "models.expr", "models.interval", "models.indexing_map", "models.rules", "models.hlo.shape",
-    "models.hlo.attributes", "models.hlo.module", "models.hlo.literal",
+    "models.errors", "models.expressions.expr", "models.expressions.interval", "models.maps.indexing_map",
+    "models.rules.rule", "models.hlo.shape",
+    "models.hlo.attributes", "models.hlo.module", "models.hlo.text.literal",
 }  # fmt: skip
 """The only other modules of the project that it may name; the literal reader is part of reading the text."""
 
@@ -47,7 +48,8 @@ def test_only_the_standard_library_and_the_data_types_are_imported(file: Path) -
 
 
 @pytest.mark.parametrize(
-    "source", ["import numpy", "def f():\n    import z3", "from models.simplify import simplify", "import islpy as isl"]
+    "source",
+    ["import numpy", "def f():\n    import z3", "from models.simplifier.simplify import simplify", "import islpy as isl"],
 )
 def test_the_check_notices_what_is_not_allowed(source: str) -> None:
     assert foreign(source)
@@ -58,7 +60,7 @@ def test_no_solver_and_no_numpy_is_loaded_by_importing_all_of_it() -> None:
     program = (
         f"import sys\nfor name in {names!r}:\n    __import__(name)\n"
         "libraries = ('numpy', 'z3', 'islpy', 'cvc5')\n"
-        "judged = ('models.tiling', 'models.indexing.', 'models.simplify', 'models.match', 'models.bounds', 'verify')\n"
+        "judged = ('models.layouts.tiling', 'models.indexing.', 'models.simplifier.simplify', 'models.simplifier.match', 'models.expressions.bounds', 'verify')\n"
         "loaded = [m for m in sys.modules if m.split('.')[0] in libraries or m.startswith(judged)]\n"
         "assert not loaded, loaded\n"
     )

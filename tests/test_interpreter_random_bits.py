@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from models.hlo.parser import parse_module
-from models.interpreter.random_bits import philox, philox_bits, threefry, threefry_bits
 from models.interpreter.run import run_module
+from models.interpreter.semantics.random_bits import philox, philox_bits, threefry, threefry_bits
 
 
 def joined(*words: int) -> int:

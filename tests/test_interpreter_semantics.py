@@ -12,16 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from xla_cases import all_cases
 
+from models.expressions.evaluate import UndefinedValue
 from models.hlo.parser import parse_module
-from models.interpreter import small_float
-from models.interpreter.collective import Devices
-from models.interpreter.counted import Counted, reads, tags
-from models.interpreter.expression import UndefinedValue
-from models.interpreter.hashed import PRIME
 from models.interpreter.maps import count_points, points, reader, relation
+from models.interpreter.operations.collective import Devices
 from models.interpreter.run import Machine, run_module
+from models.interpreter.semantics import small_float
+from models.interpreter.semantics.counted import Counted, reads, tags
+from models.interpreter.semantics.hashed import PRIME
 from models.interpreter.value import Array
-from models.map_text import parse_map
+from models.maps.text import parse_map
 from verify.cli import run as command_line
 
 SHARED = Path(__file__).parents[1].parent / "shared" / "corpus" / "jax-cpu"

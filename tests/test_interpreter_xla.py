@@ -13,7 +13,7 @@ import pytest
 from xla_cases import all_cases, elementwise
 
 from models.hlo.parser import parse_module
-from verify.fuzz.reference import Xla, disagreement, python_with_jax
+from verify.fuzz.modules.reference import Xla, disagreement, python_with_jax
 
 EVERYTHING = bool(os.environ.get("HLOPROOF_XLA_ALL"))
 CORPUS = Path(__file__).parents[1].parent / "shared" / "corpus" / "jax-cpu"

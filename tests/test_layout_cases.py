@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from models.bitcast import aligned_layout, decompose, is_decomposable, reshape_is_bitcast, transpose_of_bitcast
 from models.errors import InputError
-from models.hlo.lexer import Scanner
 from models.hlo.shape import ELEMENT_BITS, ArrayShape, Layout, Shape, SplitConfig, Tile, leaves
-from models.hlo.shape_text import parse_shape, print_layout, print_shape, read_layout
-from models.memory_size import padded_elements, upstream_bytes
-from models.physical import default_layout, max_split_size
-from models.tiling import index_of, position_of, stages
+from models.hlo.text.lexer import Scanner
+from models.hlo.text.shapes import parse_shape, print_layout, print_shape, read_layout
+from models.layouts.bitcast import aligned_layout, decompose, is_decomposable, reshape_is_bitcast, transpose_of_bitcast
+from models.layouts.memory_size import padded_elements, upstream_bytes
+from models.layouts.physical import default_layout, max_split_size
+from models.layouts.tiling import index_of, position_of, stages
 
 CASES = Path(__file__).parents[1].parent / "shared" / "cases" / "layout.jsonl"
 pytestmark = pytest.mark.skipif(not CASES.exists(), reason="the extracted cases are not beside the project")

@@ -9,20 +9,20 @@ from random import Random
 
 import pytest
 
-import models.tiling
-from models.expr import Var
+import models.layouts.tiling
+from models.expressions.expr import Var
+from models.expressions.interval import Interval
 from models.hlo.shape import ArrayShape
-from models.hlo.shape_text import parse_shape
-from models.interval import Interval
-from models.tiling import TileStage
-from verify.claim import Verdict
-from verify.contiguity import Run, judged_runs
-from verify.layout_claims import ClaimedLayout, claims
-from verify.layout_format import format_claims, instances
-from verify.layout_judge import JudgedClaim, judge
-from verify.layout_steps import Step, chain
-from verify.obligation import Obligation
-from verify.portfolio import prove
+from models.hlo.text.shapes import parse_shape
+from models.layouts.tiling import TileStage
+from verify.claims.layouts.claims import ClaimedLayout, claims
+from verify.claims.layouts.contiguity import Run, judged_runs
+from verify.claims.layouts.formats import format_claims, instances
+from verify.claims.layouts.judge import JudgedClaim, judge
+from verify.claims.layouts.steps import Step, chain
+from verify.engines.portfolio import prove
+from verify.logic.obligation import Obligation
+from verify.results.verdict import Verdict
 
 
 def array(text: str) -> ArrayShape:
@@ -106,15 +106,15 @@ def combine_off_by_one(s: TileStage) -> TileStage:
 
 def mutate_stage(change: Callable[[TileStage], TileStage]) -> Callable[[pytest.MonkeyPatch], None]:
     def plant(patch: pytest.MonkeyPatch) -> None:
-        right = models.tiling.stage
-        patch.setattr(models.tiling, "stage", lambda before, tile: change(right(before, tile)))
+        right = models.layouts.tiling.stage
+        patch.setattr(models.layouts.tiling, "stage", lambda before, tile: change(right(before, tile)))
 
     return plant
 
 
 def swap_tiles(patch: pytest.MonkeyPatch) -> None:
-    right = models.tiling.stages_of
-    patch.setattr(models.tiling, "stages_of", lambda dims, tiles: right(dims, tiles[::-1]))
+    right = models.layouts.tiling.stages_of
+    patch.setattr(models.layouts.tiling, "stages_of", lambda dims, tiles: right(dims, tiles[::-1]))
 
 
 @pytest.mark.parametrize(
@@ -244,8 +244,8 @@ def test_runs(text: str, expected: list[Run]) -> None:
 
 
 def test_the_first_counterexample_is_the_smallest() -> None:
-    from verify.formula import lt
-    from verify.layout_judge import first_counterexample
+    from verify.claims.layouts.judge import first_counterexample
+    from verify.logic.formula import lt
 
     o = Obligation((("d0", Interval(0, 99)), ("d1", Interval(0, 99))), lt(Var("d0") * 3 + Var("d1"), 200))
     assert dict(first_counterexample(o, prove(o), prove).model) == {"d0": 34, "d1": 98}

@@ -10,9 +10,9 @@ import pytest
 
 from models.errors import InputError, NotModelled
 from models.hlo.shape import ArrayShape
-from models.hlo.shape_text import parse_shape
+from models.hlo.text.shapes import parse_shape
 from verify.cli import run
-from verify.layout_answer import answer, compared
+from verify.queries.layouts import answer, compared
 from verify.report.layout_svg import LIMIT, TooLarge, draw
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from models.errors import InputError
-from models.layout_spec import parse_layouts
-from models.spec_text import parse_entries
-from verify.claim import ClaimResult, Verdict
-from verify.layout_spec_claims import check_layouts_text
+from models.specs.entries import parse_entries
+from models.specs.layouts import parse_layouts
+from verify.pipeline.layout_specs import check_layouts_text
+from verify.results.verdict import ClaimResult, Verdict
 
 SPECS = Path(__file__).parents[1] / "specs"
 FILES = sorted((SPECS / "layouts").glob("*.layout")) + sorted((SPECS / "refuted").glob("*.layout"))

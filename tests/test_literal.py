@@ -7,9 +7,9 @@ import random
 
 import pytest
 
-from models.hlo import literal
-from models.hlo.literal import LiteralError, check_literal, parse_literal
-from models.hlo.shape_text import parse_shape
+from models.hlo.text import literal
+from models.hlo.text.literal import LiteralError, check_literal, parse_literal
+from models.hlo.text.shapes import parse_shape
 
 READ = [
     ("42", "s32[]", 42),

@@ -16,14 +16,14 @@ from random_fusions import loop_text
 from models.hlo.module import Computation, Instruction, Module
 from models.hlo.parser import parse_module, parse_modules
 from models.hlo.shape import ArrayShape, TupleShape, leaves
-from models.indexing.calls import taken_branch as taken
-from models.indexing.families import _family as family
-from models.indexing.known_scalars import is_single_integer
-from models.indexing.loops import _any_turns as any_turns
-from models.indexing.module_maps import composer_of, followed_maps, instruction_maps
-from models.indexing.providers import resolved
-from models.indexing.turns import known_turns
-from models.map_text import print_map
+from models.indexing.composition.calls import taken_branch as taken
+from models.indexing.composition.families import _family as family
+from models.indexing.composition.known_scalars import is_single_integer
+from models.indexing.composition.loops import _any_turns as any_turns
+from models.indexing.composition.module_maps import composer_of, followed_maps, instruction_maps
+from models.indexing.composition.providers import resolved
+from models.indexing.composition.trip_count import known_turns
+from models.maps.text import print_map
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 
@@ -110,7 +110,7 @@ def test_a_bound_that_ends_too_early_is_seen(monkeypatch: pytest.MonkeyPatch) ->
         found = any_turns(*arguments)
         return found and {at: maps[:1] for at, maps in found.items()}
 
-    monkeypatch.setattr("models.indexing.loops._any_turns", wrong)
+    monkeypatch.setattr("models.indexing.composition.loops._any_turns", wrong)
     assert random_bounds(range(60)) != []
     module = parse_module(ROWS)
     assert {compared(module, module.entry, seed).difference for seed in range(6)} != {""}
@@ -118,25 +118,25 @@ def test_a_bound_that_ends_too_early_is_seen(monkeypatch: pytest.MonkeyPatch) ->
 
 def _plant_turns(wrong: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Callable[[Any], None]:
     def plant(patch: Any) -> None:
-        patch.setattr("models.indexing.loops.known_turns", lambda *a: (found := known_turns(*a)) and wrong(found))
+        patch.setattr("models.indexing.composition.loops.known_turns", lambda *a: (found := known_turns(*a)) and wrong(found))
 
     return plant
 
 
 def _plant_no_clamp(patch: Any) -> None:
-    patch.setattr("models.indexing.loops.min", lambda a, b: a, raising=False)
-    patch.setattr("models.indexing.loops.max", lambda a, b: a, raising=False)
+    patch.setattr("models.indexing.composition.loops.min", lambda a, b: a, raising=False)
+    patch.setattr("models.indexing.composition.loops.max", lambda a, b: a, raising=False)
 
 
 def _plant_one_name(patch: Any) -> None:
     def wrong(maps: Any, source: Any, site: str) -> Any:
         return resolved(maps, source, site.split("[")[0] + "[0]")
 
-    patch.setattr("models.indexing.loops.resolved", wrong)
+    patch.setattr("models.indexing.composition.loops.resolved", wrong)
 
 
 def _plant_values_that_change_taken_for_the_first(patch: Any) -> None:
-    import models.indexing.loops as loops
+    import models.indexing.composition.loops as loops
 
     right = loops._initial
 
@@ -151,11 +151,11 @@ def _plant_another_branch(patch: Any) -> None:
         found = taken(*arguments)
         return found and found - 1
 
-    patch.setattr("models.indexing.calls.taken_branch", wrong)
+    patch.setattr("models.indexing.composition.calls.taken_branch", wrong)
 
 
 def _plant_what_another_turn_found(patch: Any) -> None:
-    patch.setattr("models.indexing.known_values.KnownValues.turns_for", lambda *_: ())
+    patch.setattr("models.indexing.composition.known_values.KnownValues.turns_for", lambda *_: ())
 
 
 def _plant_families(patch: Any) -> None:
@@ -164,7 +164,7 @@ def _plant_families(patch: Any) -> None:
     def wrong(m: Any, skeleton: Any, run: Any) -> Any:
         return family(m, skeleton, [*run, tuple(2 * b - a for a, b in zip(run[-2], run[-1], strict=True))])
 
-    patch.setattr("models.indexing.families._family", wrong)
+    patch.setattr("models.indexing.composition.families._family", wrong)
 
 
 PLANTED: dict[str, tuple[Callable[[Any], None], list[str]]] = {
@@ -244,8 +244,8 @@ def test_turns_are_one_family() -> None:
 
 
 def test_what_is_followed_turn_by_turn_is_claimed_and_proved() -> None:
-    from verify.driver import check_hlo
-    from verify.options import Options
+    from verify.pipeline.driver import check_hlo
+    from verify.pipeline.options import Options
 
     records = [r for r in check_hlo(SCAN, Options(jobs=1)).records() if r.instruction == "w"]
     assert {r.claim for r in records} >= {"definition", "in-bounds", "dedup", "simplify"}

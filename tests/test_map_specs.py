@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from models.errors import InputError
-from models.map_spec import parse_map_specs
-from verify.claim import ClaimResult, Verdict
-from verify.map_spec_claims import check_maps_text
+from models.specs.maps import parse_map_specs
+from verify.pipeline.map_specs import check_maps_text
+from verify.results.verdict import ClaimResult, Verdict
 
 SPECS = Path(__file__).parents[1] / "specs"
 FILES = sorted((SPECS / "examples").glob("*.map")) + sorted((SPECS / "refuted").glob("*.map"))

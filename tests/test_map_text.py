@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.errors import InputError
-from models.expr import Binary, Const, Expr, Var, decimal, to_text
-from models.expr_text import parse_expr
-from models.interpreter.expression import evaluate
-from models.interval import Interval
-from models.map_text import parse_map, print_map
+from models.expressions.evaluate import evaluate
+from models.expressions.expr import Binary, Const, Expr, Var, decimal, to_text
+from models.expressions.interval import Interval
+from models.expressions.text import parse_expr
+from models.maps.text import parse_map, print_map
 
 CASES = Path(__file__).parents[1].parent / "shared" / "cases"
 

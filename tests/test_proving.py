@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from models.errors import NotModelled
-from models.expr import Var
-from models.interval import Interval
-from verify.claim import Exit, Verdict
-from verify.formula import le
-from verify.obligation import Obligation, Outcome
-from verify.options import Selection
-from verify.proving import Prover
-from verify.results import exit_status, worst
+from models.expressions.expr import Var
+from models.expressions.interval import Interval
+from verify.logic.formula import le
+from verify.logic.obligation import Obligation, Outcome
+from verify.pipeline.options import Selection
+from verify.pipeline.prover import Prover
+from verify.results.results import exit_status, worst
+from verify.results.verdict import Exit, Verdict
 
 
 def at_most(bound: int) -> Obligation:
@@ -199,9 +199,9 @@ def test_what_cannot_be_stated_is_told_whatever_is_asked(
 
 
 def test_the_cache_of_whole_files_depends_on_the_rules(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from verify.record_cache import source_digest
+    from verify.pipeline.record_cache import source_digest
 
     before = source_digest()
     (tmp_path / "division.rules").write_text("rule wrong\n  x floordiv c => x\n", encoding="utf-8")
-    monkeypatch.setattr("models.rule_text.rules_folder", lambda: tmp_path)
+    monkeypatch.setattr("models.rules.text.rules_folder", lambda: tmp_path)
     assert source_digest.__wrapped__() != before

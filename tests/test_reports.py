@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from report_sample import instruction, sample
 
-from verify.baseline import chunks as baseline_chunks
-from verify.baseline import read as read_baseline
-from verify.claim import Exit, Verdict
-from verify.findings import Known, Policy, fingerprint, judge
+from verify.pipeline.sources import BadInput
 from verify.report import json_report
 from verify.report.destinations import FORMATS, Style, write_file
 from verify.report.records import encoded
-from verify.results import (
+from verify.results.baseline import chunks as baseline_chunks
+from verify.results.baseline import read as read_baseline
+from verify.results.findings import Known, Policy, fingerprint, judge
+from verify.results.results import (
     ClaimVerdict,
     Comment,
     FileResults,
@@ -26,8 +26,8 @@ from verify.results import (
     OperationVerdicts,
     Report,
 )
-from verify.sources import BadInput
-from verify.suppressions import BadSuppression, suppressions
+from verify.results.suppressions import BadSuppression, suppressions
+from verify.results.verdict import Exit, Verdict
 
 GOLDEN = Path(__file__).parent / "golden"
 

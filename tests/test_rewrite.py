@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from models.errors import InputError
-from models.map_text import parse_map, print_map
-from verify.claim import Verdict
-from verify.rewrite import rewrite
-from verify.simplified import simplified
+from models.maps.text import parse_map, print_map
+from verify.claims.maps.rewrite import rewrite
+from verify.claims.maps.simplified import simplified
+from verify.results.verdict import Verdict
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 BOX = "domain: d0 in [0, 11]"

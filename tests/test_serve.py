@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from verify.methods import METHODS
-from verify.serve import serve
+from verify.server.methods import METHODS
+from verify.server.serve import serve
 
 ROOT = Path(__file__).parents[1]
 

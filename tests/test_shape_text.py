@@ -18,7 +18,7 @@ from models.hlo.shape import (
     TokenShape,
     TupleShape,
 )
-from models.hlo.shape_text import parse_shape, print_shape
+from models.hlo.text.shapes import parse_shape, print_shape
 
 READ = [
     ("f32[]", ArrayShape("f32")),

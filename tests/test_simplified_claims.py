@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from models.map_text import parse_map
-from verify.claims.simplified import same_points
-from verify.portfolio import prove
+from models.maps.text import parse_map
+from verify.claims.operations.simplified import same_points
+from verify.engines.portfolio import prove
 
 BOX = ", domain: d0 in [0, 9], s0 in [0, 3]"
 READ = """(d0){{rt0}} -> (d0 + rt0), domain: d0 in [0, 2], rt0 in [0, 5]

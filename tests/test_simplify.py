@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.expr import Binary, Const, Expr, Var
-from models.expr_text import parse_expr
-from models.indexing_map import Constraint, IndexingMap, Variable, rt
-from models.interpreter.expression import UndefinedValue, evaluate
-from models.interval import Interval
-from models.linear import linear_of
-from models.map_text import parse_map, print_map
-from models.map_variables import remove_unused_symbols, rescale_symbols
-from models.measure import smaller
-from models.simplify import is_empty, simplify, simplify_expr
+from models.expressions.evaluate import UndefinedValue, evaluate
+from models.expressions.expr import Binary, Const, Expr, Var
+from models.expressions.interval import Interval
+from models.expressions.text import parse_expr
+from models.maps.indexing_map import Constraint, IndexingMap, Variable, rt
+from models.maps.text import parse_map, print_map
+from models.maps.variables import remove_unused_symbols, rescale_symbols
+from models.simplifier.linear import linear_of
+from models.simplifier.measure import smaller
+from models.simplifier.simplify import is_empty, simplify, simplify_expr
 
 ROOT = Path(__file__).parents[1]
 CASES = ROOT.parent / "shared" / "cases"
@@ -228,7 +228,7 @@ def test_rescaling_and_leaving_out_keep_the_relation(m: IndexingMap) -> None:
 @pytest.mark.parametrize("seed", ["1", "2"])
 def test_hash_order_does_not_matter(seed: str) -> None:
     program = (
-        "from models.map_text import parse_map, print_map; from models.simplify import simplify;"
+        "from models.maps.text import parse_map, print_map; from models.simplifier.simplify import simplify;"
         "print(print_map(simplify(parse_map('(d0, d1)[s0] -> ((d0 * 7 + d1 * 5 + s0) mod 12 + min(d0, s0) / 3 + "
         "(s0 / 2 + d1 / 3) / 5), domain: d0 in [0, 40], d1 in [-9, 30], s0 in [0, 9], d0 + d1 in [0, 20], "
         "(d0 + s0) mod 3 in [0, 1]')).map))"

@@ -5,14 +5,17 @@ from __future__ import annotations
 import pytest
 from benchmarks.hard_set import ALIGNED_CHAINS, COPRIME_CHAINS, reshape_chain
 
-from models.expr import Expr, Var
-from models.interval import Interval
-from verify import encode_isl, encode_z3, intervals, mixed_radix, portfolio
-from verify.engine import GaveUp, NotExpressible
-from verify.formula import Exists, Formula, conj, eq, le
-from verify.normal_form import identical, key, written_the_same
-from verify.obligation import Obligation
-from verify.portfolio import prove
+from models.expressions.expr import Expr, Var
+from models.expressions.interval import Interval
+from verify.engines import portfolio
+from verify.engines.gave_up import GaveUp, NotExpressible
+from verify.engines.isl import encode as encode_isl
+from verify.engines.portfolio import prove
+from verify.engines.structural import intervals, mixed_radix
+from verify.engines.z3 import encode as encode_z3
+from verify.logic.formula import Exists, Formula, conj, eq, le
+from verify.logic.normal_form import identical, key, written_the_same
+from verify.logic.obligation import Obligation
 
 d, e = Var("d"), Var("e")
 SMALL, WIDE = Interval(0, 49), Interval(0, 99)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from models.expr import Const, Expr, Var, maximum
-from models.interval import Interval
-from verify import encode_z3, products, symbolic_digits
-from verify.engine import GaveUp, NotExpressible
-from verify.formula import Formula, conj, eq, le, lt, ne
-from verify.obligation import Obligation
-from verify.portfolio import prove
+from models.expressions.expr import Const, Expr, Var, maximum
+from models.expressions.interval import Interval
+from verify.engines.gave_up import GaveUp, NotExpressible
+from verify.engines.nonlinear import products
+from verify.engines.portfolio import prove
+from verify.engines.structural import symbolic_digits
+from verify.engines.z3 import encode as encode_z3
+from verify.logic.formula import Formula, conj, eq, le, lt, ne
+from verify.logic.obligation import Obligation
 
 x, y, a, b, c = (Var(name) for name in "xyabc")
 POSITIVE = conj(lt(0, a), lt(0, b), lt(0, c))

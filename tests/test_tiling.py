@@ -9,12 +9,11 @@ from random import Random
 import pytest
 
 from models.errors import NotModelled
+from models.expressions.evaluate import evaluate
 from models.hlo.shape import ArrayShape, Layout, SplitConfig, Tile
-from models.hlo.shape_text import parse_shape
-from models.indexing_map import IndexingMap
-from models.interpreter.expression import evaluate
+from models.hlo.text.shapes import parse_shape
 from models.interpreter.layout import position as interpreted_position
-from models.memory_size import (
+from models.layouts.memory_size import (
     bit_offset,
     data_bytes,
     element_bits,
@@ -24,9 +23,10 @@ from models.memory_size import (
     transfer_bytes,
     upstream_bytes,
 )
-from models.pad_reshape_transpose import memory, movements
-from models.physical import max_split_size, part_count, part_of, physical_dimensions
-from models.tiling import expanded_dimensions, index_map, index_of, position_map, position_of, stages
+from models.layouts.pad_reshape_transpose import memory, movements
+from models.layouts.physical import max_split_size, part_count, part_of, physical_dimensions
+from models.layouts.tiling import expanded_dimensions, index_map, index_of, position_map, position_of, stages
+from models.maps.indexing_map import IndexingMap
 
 
 def array(text: str) -> ArrayShape:

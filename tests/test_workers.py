@@ -15,18 +15,18 @@ from pathlib import Path
 import pytest
 from random_obligations import obligation as random_obligation
 
-from models.expr import Var
-from models.interval import Interval
-from verify import cache as cache_module
-from verify import worker
-from verify.batch import Settings, prove_all
-from verify.budget import Budget
-from verify.cache import Cache
-from verify.certificate import MANIFEST, recheck
-from verify.formula import eq, lt, ne
-from verify.obligation import Obligation, Outcome
-from verify.portfolio import prove
-from verify.worker import Task, prove_many
+from models.expressions.expr import Var
+from models.expressions.interval import Interval
+from verify.engines import cache as cache_module
+from verify.engines import worker
+from verify.engines.batch import Settings, prove_all
+from verify.engines.budget import Budget
+from verify.engines.cache import Cache
+from verify.engines.certificate import MANIFEST, recheck
+from verify.engines.portfolio import prove
+from verify.engines.worker import Task, prove_many
+from verify.logic.formula import eq, lt, ne
+from verify.logic.obligation import Obligation, Outcome
 
 x, y, z, d = (Var(name) for name in "xyzd")
 EASY = [random_obligation(seed, symbolic=seed % 5 == 0) for seed in range(60)]
@@ -198,9 +198,9 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from random_obligations import obligation
-from verify.budget import Budget
-from verify.cache import Cache
-from verify.obligation import Outcome
+from verify.engines.budget import Budget
+from verify.engines.cache import Cache
+from verify.logic.obligation import Outcome
 cache = Cache(Path(sys.argv[1]))
 for seed in range(10**9):
     cache.put(obligation(seed), Outcome("proved", ("isl",)), Budget(), False)

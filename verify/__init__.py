@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from verify.claim import Verdict
-    from verify.driver import check
+    from verify.pipeline.driver import check
+    from verify.results.verdict import Verdict
 
 __all__ = ["Verdict", "check"]
 
@@ -32,11 +32,11 @@ _require_sibling()
 
 def __getattr__(name: str) -> Any:
     if name == "check":
-        from verify.driver import check
+        from verify.pipeline.driver import check
 
         return check
     if name == "Verdict":
-        from verify.claim import Verdict
+        from verify.results.verdict import Verdict
 
         return Verdict
     raise AttributeError(f"module 'verify' has no attribute {name!r}")

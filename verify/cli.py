@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 import click
 
 from models.errors import InputError
-from verify.claim import Exit
-from verify.sources import BadInput
+from verify.pipeline.sources import BadInput
+from verify.results.verdict import Exit
 from verify.version import VERSION
 
 

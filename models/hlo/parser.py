@@ -10,13 +10,13 @@ import re
 from typing import Final
 
 from models.errors import InputError
-from models.hlo.attribute_text import read_attribute
 from models.hlo.attributes import AttributeValue, ComputationRef
 from models.hlo.draft import DraftComputation, DraftInstruction, DraftModule
-from models.hlo.lexer import COMMENT, Scanner
 from models.hlo.module import Module
 from models.hlo.resolve import resolve
-from models.hlo.shape_text import read_shape, starts_shape
+from models.hlo.text.attributes import read_attribute
+from models.hlo.text.lexer import COMMENT, Scanner
+from models.hlo.text.shapes import read_shape, starts_shape
 
 _SEPARATOR = re.compile(r"^[ \t]*//[ \t]*-----[ \t]*\r?$", re.MULTILINE)
 _HEAD = re.compile(r"(ROOT[ \t\r\n]+)?(%[A-Za-z0-9_.\-]+|[A-Za-z_][A-Za-z0-9_.\-]*)[ \t\r\n]*=[ \t\r\n]*", re.ASCII)

@@ -9,12 +9,12 @@ from models.hlo.async_syntax import check_link, check_wrapped, step_of
 from models.hlo.attributes import Attributes, ComputationRef, Word
 from models.hlo.draft import DraftComputation, DraftInstruction, DraftModule
 from models.hlo.inference import ShapeError, Signature, compatible, infer
-from models.hlo.lexer import Scanner
-from models.hlo.literal import LiteralError, check_literal
 from models.hlo.module import Computation, Instruction, Module
 from models.hlo.opcodes import FIRST_CLASS_PAIRS, refusal
 from models.hlo.shape import Shape, TupleShape
-from models.hlo.shape_text import print_shape
+from models.hlo.text.lexer import Scanner
+from models.hlo.text.literal import LiteralError, check_literal
+from models.hlo.text.shapes import print_shape
 
 NO_ATTRIBUTES: Final = Attributes()
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 
 from models.errors import NotModelled
-from models.expr import Const, Expr
+from models.expressions.expr import Const, Expr
+from models.expressions.interval import Interval
 from models.hlo.module import Operation
 from models.hlo.shape import UNBOUNDED, ArrayShape, BufferShape, Shape, leaves
 from models.indexing.map_set import Kind, OperandMaps
-from models.indexing_map import Constraint, IndexingMap, Variable, boxed, dim, rng
-from models.interval import Interval
+from models.maps.indexing_map import Constraint, IndexingMap, Variable, boxed, dim, rng
 
 Builder = Callable[[Operation, int], tuple[OperandMaps, ...]]
 """From an operation and an output number (or an operand number) to its maps. Raises NotModelled."""

@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import Final
 
 from models.errors import NotModelled
-from models.expr import Const, Expr
+from models.expressions.expr import Const, Expr
+from models.expressions.interval import Interval
 from models.hlo.attributes import DevicePairs, ReplicaGroups
 from models.hlo.module import Operation
 from models.hlo.shape import Shape, TupleShape, leaves
@@ -30,8 +31,7 @@ from models.indexing.box import (
     within,
 )
 from models.indexing.map_set import OperandMaps
-from models.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, boxed, dim, identity, rng, rt
-from models.interval import Interval
+from models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, boxed, dim, identity, rng, rt
 
 READER: Final = "reader"
 """The provider of the runtime variable that holds the reader's own place: its position in its group, or its id for

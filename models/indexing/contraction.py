@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from models.errors import NotModelled
-from models.expr import Expr
+from models.expressions.expr import Expr
 from models.hlo.attributes import Word
 from models.hlo.module import Operation
 from models.indexing.box import (
@@ -23,7 +23,7 @@ from models.indexing.box import (
     within,
 )
 from models.indexing.map_set import OperandMaps
-from models.indexing_map import Constraint, IndexingMap, boxed, dim
+from models.maps.indexing_map import Constraint, IndexingMap, boxed, dim
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from models.indexing.box import (
     whole,
 )
 from models.indexing.map_set import OperandMaps
-from models.indexing_map import identity
+from models.maps.indexing_map import identity
 
 
 def nothing(op: Operation, number: int) -> tuple[OperandMaps, ...]:

@@ -7,7 +7,7 @@ from models.hlo.module import Operation
 from models.hlo.shape import leaves
 from models.indexing.box import bounds, data_outputs, holds_data, one, output_shape, to_scalar, whole
 from models.indexing.map_set import OperandMaps
-from models.indexing_map import identity
+from models.maps.indexing_map import identity
 
 
 def elementwise_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:

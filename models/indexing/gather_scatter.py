@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from models.errors import NotModelled
-from models.expr import Const, Expr
+from models.expressions.expr import Const, Expr
+from models.expressions.interval import Interval
 from models.hlo.module import Operation
 from models.hlo.shape import ELEMENT_BITS, Shape
 from models.indexing.box import RangeVariables, array, data_outputs, narrowed, one, output_shape, sizes, within
 from models.indexing.map_set import OperandMaps
-from models.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, boxed, dim, identity, rt
-from models.interval import Interval
+from models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, boxed, dim, identity, rt
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from models.errors import NotModelled
-from models.expr import Expr, substitute
+from models.expressions.expr import Expr, substitute
+from models.expressions.interval import Interval
 from models.hlo.attributes import PaddingDimension, SliceDimension
 from models.hlo.module import Operation
 from models.indexing.box import (
@@ -21,8 +22,7 @@ from models.indexing.box import (
     within,
 )
 from models.indexing.map_set import OperandMaps
-from models.indexing_map import Constraint, IndexingMap, Variable, boxed, dim, rng
-from models.interval import Interval
+from models.maps.indexing_map import Constraint, IndexingMap, Variable, boxed, dim, rng
 
 
 def broadcast_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:

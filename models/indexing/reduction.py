@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from models.errors import NotModelled
-from models.expr import Expr
+from models.expressions.expr import Expr
 from models.hlo.module import Operation
 from models.indexing.box import (
     RangeVariables,
@@ -20,7 +20,7 @@ from models.indexing.box import (
     within,
 )
 from models.indexing.map_set import Kind, OperandMaps
-from models.indexing_map import Constraint, IndexingMap, boxed, dim, identity
+from models.maps.indexing_map import Constraint, IndexingMap, boxed, dim, identity
 
 
 def reduce_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from models.bitcast import same_bits_map
 from models.errors import NotModelled
-from models.expr import Const, Expr
+from models.expressions.expr import Const, Expr
 from models.hlo.module import Operation
 from models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape, Layout
 from models.indexing.box import RangeVariables, array, delinear, linear, one, placed, sizes
 from models.indexing.map_set import OperandMaps
-from models.indexing_map import IndexingMap, boxed, dim
+from models.layouts.bitcast import same_bits_map
+from models.maps.indexing_map import IndexingMap, boxed, dim
 
 
 def reshape_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:

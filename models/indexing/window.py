@@ -7,7 +7,7 @@ it is spread by its base dilation: p is element p / base_dilation where that div
 from __future__ import annotations
 
 from models.errors import NotModelled
-from models.expr import Const, Expr
+from models.expressions.expr import Const, Expr
 from models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
 from models.hlo.module import Operation
 from models.indexing.box import (
@@ -27,7 +27,7 @@ from models.indexing.box import (
     within,
 )
 from models.indexing.map_set import OperandMaps
-from models.indexing_map import Constraint, IndexingMap, boxed, dim
+from models.maps.indexing_map import Constraint, IndexingMap, boxed, dim
 
 
 def touched(

@@ -13,10 +13,10 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
-from models.expr import Binary, Const, Expr, Var, postorder
-from models.indexing_map import Constraint, IndexingMap
-from models.interpreter.expression import UndefinedValue
+from models.expressions.evaluate import UndefinedValue
+from models.expressions.expr import Binary, Const, Expr, Var, postorder
 from models.interpreter.value import Array, flat_index, strides
+from models.maps.indexing_map import Constraint, IndexingMap
 
 Reader = Callable[[int, tuple[int, ...], tuple[int, ...]], int]
 """The value of runtime variable k at a point (dims, ranges), not clamped."""

@@ -18,11 +18,11 @@ from models.errors import NotModelled
 from models.hlo.attributes import Attributes
 from models.hlo.module import Computation, Instruction, Module
 from models.hlo.shape import ArrayShape, Shape, TupleShape, leaves
-from models.interpreter.collective import Devices
-from models.interpreter.counted import Counted
-from models.interpreter.real import Real
+from models.interpreter.operations.collective import Devices
 from models.interpreter.run import Machine
-from models.interpreter.scalars import Function, Scalars
+from models.interpreter.semantics.counted import Counted
+from models.interpreter.semantics.real import Real
+from models.interpreter.semantics.semantics import Function, Scalars
 from models.interpreter.step import Body
 from models.interpreter.value import Array, Element, Token, Value, filled, indices
 

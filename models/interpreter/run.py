@@ -9,19 +9,19 @@ from typing import Any, Final, Literal
 
 from models.errors import NotModelled
 from models.hlo.attributes import ComputationRef, DevicePairs, Word
-from models.hlo.literal import parse_literal
 from models.hlo.module import Computation, Instruction, Module
 from models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape, leaves
-from models.interpreter.collective import COLLECTIVES, Devices
-from models.interpreter.collective import run as run_collective
+from models.hlo.text.literal import parse_literal
 from models.interpreter.computation_order import Plan, plan
-from models.interpreter.counted import Counted
-from models.interpreter.dispatch import LARGEST, OPERATIONS
-from models.interpreter.hashed import Hashed
-from models.interpreter.real import Real
-from models.interpreter.scalar_body import scalar_body
-from models.interpreter.scalars import Scalars
-from models.interpreter.scan import run_scan
+from models.interpreter.operations.collective import COLLECTIVES, Devices
+from models.interpreter.operations.collective import run as run_collective
+from models.interpreter.operations.dispatch import LARGEST, OPERATIONS
+from models.interpreter.operations.scalar_body import scalar_body
+from models.interpreter.operations.scan import run_scan
+from models.interpreter.semantics.counted import Counted
+from models.interpreter.semantics.hashed import Hashed
+from models.interpreter.semantics.real import Real
+from models.interpreter.semantics.semantics import Scalars
 from models.interpreter.source_of_values import random_value, rng, rng_bit_generator
 from models.interpreter.step import Body, Step
 from models.interpreter.value import Array, BadInput, InFlight, Nested, Token, Value, elements, filled, to_nested

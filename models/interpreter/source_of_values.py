@@ -8,11 +8,11 @@ from random import Random
 from models.errors import NotModelled
 from models.hlo.attributes import Word
 from models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
-from models.interpreter import element_type as types
-from models.interpreter.hashed import PRIME
-from models.interpreter.random_bits import philox_bits, threefry_bits
-from models.interpreter.scalars import Scalars
-from models.interpreter.small_float import FLOATS
+from models.interpreter.semantics import element_type as types
+from models.interpreter.semantics.hashed import PRIME
+from models.interpreter.semantics.random_bits import philox_bits, threefry_bits
+from models.interpreter.semantics.semantics import Scalars
+from models.interpreter.semantics.small_float import FLOATS
 from models.interpreter.step import Step, static
 from models.interpreter.value import Array, Token, Value
 

@@ -9,7 +9,7 @@ from models.errors import NotModelled
 from models.hlo.attributes import Attributes, ComputationRef
 from models.hlo.module import Instruction
 from models.hlo.shape import ArrayShape, Shape
-from models.interpreter.scalars import Function, Scalars
+from models.interpreter.semantics.semantics import Function, Scalars
 from models.interpreter.value import Array, Element, Value
 
 Body = Callable[[Sequence[Element]], tuple[Element, ...]]

@@ -9,12 +9,13 @@ from typing import Any
 import islpy as isl
 import z3
 
-from models.expr import Binary, Const, Expr, Var, postorder
-from verify import encode_z3, enumerate_points
-from verify.engine import GaveUp
-from verify.formula import And, Compare, Exists, Formula, Not, Or
-from verify.obligation import Obligation
-from verify.portfolio import prove
+from models.expressions.expr import Binary, Const, Expr, Var, postorder
+from verify.engines import enumeration as enumerate_points
+from verify.engines.gave_up import GaveUp
+from verify.engines.portfolio import prove
+from verify.engines.z3 import encode as encode_z3
+from verify.logic.formula import And, Compare, Exists, Formula, Not, Or
+from verify.logic.obligation import Obligation
 
 Verdict = str
 """proved, refuted, or unknown."""

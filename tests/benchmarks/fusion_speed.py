@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from models.hlo.module import Module
 from models.hlo.parser import parse_modules
 from models.hlo.shape import leaves
-from models.indexing.module_maps import composer_of, instruction_maps
+from models.indexing.composition.module_maps import composer_of, instruction_maps
 
 CORPUS = Path(__file__).resolve().parents[2].parent / "shared" / "corpus"
 

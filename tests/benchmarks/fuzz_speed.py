@@ -11,7 +11,7 @@ import sys
 import time
 
 from models.interpreter.maps import count_points
-from models.map_text import parse_map
+from models.maps.text import parse_map
 from verify.fuzz.chunk import run_chunk
 from verify.fuzz.targets import MODULES
 

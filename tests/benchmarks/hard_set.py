@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import prod
 
-from models.expr import Const, Expr, Var, maximum, minimum
-from models.interval import Interval
-from verify.formula import Formula, conj, eq, le, lt, within
-from verify.obligation import Obligation
+from models.expressions.expr import Const, Expr, Var, maximum, minimum
+from models.expressions.interval import Interval
+from verify.logic.formula import Formula, conj, eq, le, lt, within
+from verify.logic.obligation import Obligation
 
 Sizes = Sequence[int]
 

@@ -14,13 +14,13 @@ from time import process_time
 from typing import Any
 
 from models.errors import InputError, NotModelled
-from models.expr import Binary, Const, Expr, Var, postorder
+from models.expressions.expr import Binary, Const, Expr, Var, postorder
 from models.hlo.shape import ArrayShape
-from models.hlo.shape_text import parse_shape, print_shape
-from models.tiling import position_expression
-from verify.layout_claims import ClaimedLayout, one_to_one
-from verify.layout_steps import chain
-from verify.portfolio import prove
+from models.hlo.text.shapes import parse_shape, print_shape
+from models.layouts.tiling import position_expression
+from verify.claims.layouts.claims import ClaimedLayout, one_to_one
+from verify.claims.layouts.steps import chain
+from verify.engines.portfolio import prove
 
 NAMED = (
     "f32[2047,50257]{1,0:T(8,128)(4,1)}",

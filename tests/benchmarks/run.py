@@ -25,10 +25,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.baselines import COLUMNS
 from benchmarks.suites import suites
-from models.expr import Var
-from models.interval import Interval
-from verify.formula import eq
-from verify.obligation import Obligation
+from models.expressions.expr import Var
+from models.expressions.interval import Interval
+from verify.logic.formula import eq
+from verify.logic.obligation import Obligation
 
 Result = tuple[str, float]
 WARM_UP = Obligation((("d", Interval(0, 99)),), eq(Var("d") // 10 * 10 + Var("d") % 10, Var("d")))

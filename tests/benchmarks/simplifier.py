@@ -21,11 +21,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from models import simplify as simplifier
-from models.expr import Binary, Const, Expr, Var, postorder, to_text
-from models.indexing_map import IndexingMap
-from models.interval import Interval
-from models.map_text import parse_map
+from models.expressions.expr import Binary, Const, Expr, Var, postorder, to_text
+from models.expressions.interval import Interval
+from models.maps.indexing_map import IndexingMap
+from models.maps.text import parse_map
+from models.simplifier import simplify as simplifier
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 Intervals = dict[str, Interval]
@@ -60,8 +60,8 @@ def operations(m: IndexingMap) -> int:
 def fusion_maps(fusions: int) -> list[IndexingMap]:
     """The maps that are simplified on the way through the corpus's fusions."""
     from models.hlo.parser import parse_modules
-    from models.indexing.composer import Composer
-    from models.indexing.module_maps import followed_maps
+    from models.indexing.composition.composer import Composer
+    from models.indexing.composition.module_maps import followed_maps
 
     seen: dict[IndexingMap, None] = {}
 

@@ -11,12 +11,12 @@ from benchmarks.hard_set import hard_set
 from models.errors import InputError, NotModelled
 from models.hlo.module import Operation
 from models.hlo.parser import parse_modules
-from models.indexing_map import IndexingMap
-from models.map_text import parse_map
+from models.maps.indexing_map import IndexingMap
+from models.maps.text import parse_map
 from verify.claims import owed
-from verify.formula import conj, eq, within
-from verify.normal_form import key
-from verify.obligation import Obligation
+from verify.logic.formula import conj, eq, within
+from verify.logic.normal_form import key
+from verify.logic.obligation import Obligation
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 LARGEST_FILE = 300_000

@@ -14,20 +14,20 @@ from random import Random
 from typing import Final
 
 from models.errors import NotModelled
-from models.expr import Expr, Var, substitute
+from models.expressions.evaluate import evaluate
+from models.expressions.expr import Expr, Var, substitute
+from models.expressions.interval import Interval
 from models.hlo.shape import ArrayShape
-from models.indexing_map import IndexingMap
-from models.interpreter.expression import evaluate
-from models.interval import Interval
-from models.physical import part_count, physical_order
-from models.tiling import position_expression
-from models.witness import find_point
+from models.layouts.physical import part_count, physical_order
+from models.layouts.tiling import position_expression
+from models.maps.indexing_map import IndexingMap
+from models.maps.sample_point import find_point
 from verify.analysis.neighbours import TwoPoints, two_points
 from verify.analysis.requests import value_at
-from verify.budget import DEFAULT, Budget
-from verify.formula import FALSE, conj, eq, le
-from verify.obligation import Obligation
-from verify.portfolio import prove
+from verify.engines.budget import DEFAULT, Budget
+from verify.engines.portfolio import prove
+from verify.logic.formula import FALSE, conj, eq, le
+from verify.logic.obligation import Obligation
 
 _LOOKED_AT: Final = 4096
 """Steps along a dimension that are tried to find the block in which the distance is constant."""

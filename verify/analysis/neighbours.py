@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from models.expr import Expr, Var, substitute
-from models.indexing_map import IndexingMap, RuntimeVariable
-from models.interval import Interval
-from verify.formula import Formula, disj, eq, ne, within
+from models.expressions.expr import Expr, Var, substitute
+from models.expressions.interval import Interval
+from models.maps.indexing_map import IndexingMap, RuntimeVariable
+from verify.logic.formula import Formula, disj, eq, ne, within
 
 
 @dataclass(frozen=True)

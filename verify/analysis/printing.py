@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from models.expr import to_text
-from models.map_text import print_map
+from models.expressions.expr import to_text
+from models.maps.text import print_map
 from verify.analysis.coalescing import Stride
 from verify.analysis.launch import Launch
 from verify.analysis.propagation import OperandTile

@@ -16,22 +16,22 @@ from math import gcd, prod
 from random import Random
 from typing import Final
 
-from models.bounds import range_of
-from models.expr import Binary, Const, Expr, Var, postorder, substitute, to_text
-from models.indexing_map import IndexingMap
-from models.interpreter.expression import UndefinedValue, evaluate
-from models.interval import Interval
-from models.simplify import simplify_expr
+from models.expressions.bounds import range_of
+from models.expressions.evaluate import UndefinedValue, evaluate
+from models.expressions.expr import Binary, Const, Expr, Var, postorder, substitute, to_text
+from models.expressions.interval import Interval
+from models.maps.indexing_map import IndexingMap
+from models.simplifier.simplify import simplify_expr
 from verify.analysis.neighbours import stays
 from verify.analysis.progressions import Progression, divided, folded, remainders, summed, times
-from verify.budget import DEFAULT, Budget
-from verify.claims.witness import Condition, solve, unmentioned
-from verify.evaluate import TooManySteps, holds
-from verify.formula import Exists, Formula, Not, conj, eq, le, within
-from verify.obligation import Obligation
-from verify.portfolio import prove
-from verify.separate import separated
-from verify.substitution import replace_variables
+from verify.claims.statements.elimination import Condition, solve, unmentioned
+from verify.engines.budget import DEFAULT, Budget
+from verify.engines.isl.miniscope import separated
+from verify.engines.portfolio import prove
+from verify.logic.evaluate import TooManySteps, holds
+from verify.logic.formula import Exists, Formula, Not, conj, eq, le, within
+from verify.logic.obligation import Obligation
+from verify.logic.substitution import replace_variables
 
 _PLACES: Final = 12
 _INSIDE: Final = 200

@@ -6,19 +6,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from models.errors import NotModelled
+from models.hlo.devices import device_counts
 from models.hlo.module import Computation, Instruction, Module
 from models.hlo.shape import ArrayShape, leaves
+from models.indexing.composition.module_maps import composer_of, instruction_maps
 from models.indexing.map_set import OperandMaps
-from models.indexing.module_maps import composer_of, instruction_maps
-from models.indexing_map import IndexingMap, compose
-from models.simplify import simplify
+from models.maps.indexing_map import IndexingMap, compose
+from models.simplifier.simplify import simplify
 from verify.analysis.coalescing import Stride, strides
 from verify.analysis.launch import Launch, thread_map
 from verify.analysis.propagation import OperandTile, operand_tile
 from verify.analysis.utilization import SIZES, Utilization, joint_utilization, utilization
 from verify.analysis.warps import WarpReads, warp_reads
-from verify.dedup import Contained, deduplicate
-from verify.devices import device_counts
+from verify.claims.maps.dedup import Contained, deduplicate
 
 
 @dataclass(frozen=True)

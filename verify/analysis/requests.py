@@ -7,10 +7,10 @@ from random import Random
 from typing import Any
 
 from models.errors import NotModelled
-from models.expr import Expr
-from models.indexing_map import IndexingMap
+from models.expressions.expr import Expr
 from models.interpreter.maps import points as points_of
 from models.interpreter.maps import python_text
+from models.maps.indexing_map import IndexingMap
 
 
 class Requests:

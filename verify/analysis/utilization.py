@@ -8,20 +8,20 @@ from fractions import Fraction
 from math import prod
 from typing import Final
 
-from models.expr import Expr, Var, substitute
+from models.expressions.evaluate import UndefinedValue
+from models.expressions.expr import Expr, Var, substitute
 from models.hlo.shape import ArrayShape
 from models.indexing.map_set import OperandMaps
-from models.indexing_map import Constraint, IndexingMap, Variable, rng
-from models.interpreter.expression import UndefinedValue
 from models.interpreter.maps import domain_points
-from models.simplify import simplify
+from models.maps.indexing_map import Constraint, IndexingMap, Variable, rng
+from models.simplifier.simplify import simplify
 from verify.analysis.neighbours import stays
-from verify.claims.linear_form import Linear, linear_form
-from verify.claims.simplified import same_points
-from verify.engine import GaveUp, NotExpressible
-from verify.formula import eq
-from verify.obligation import Obligation
-from verify.portfolio import prove
+from verify.claims.operations.simplified import same_points
+from verify.claims.statements.linear_form import Linear, linear_form
+from verify.engines.gave_up import GaveUp, NotExpressible
+from verify.engines.portfolio import prove
+from verify.logic.formula import eq
+from verify.logic.obligation import Obligation
 
 FEW_POINTS: Final = 20_000
 """Points of the maps' domains up to which elements are counted one by one at once."""
@@ -213,7 +213,7 @@ def _reads_in_one_run(m: IndexingMap) -> int | None:
     A dim that has to lie within a window at a runtime value that does not depend on it has so many values as the window
     is wide, whatever the runtime value is.
     """
-    from verify.count_isl import count_values
+    from verify.engines.isl.count import count_values
 
     moved = _seen_from_windows(m)
     names = [n for n, _ in moved.intervals() if not n.startswith("rt")]
@@ -301,7 +301,7 @@ def _listed(maps: Sequence[IndexingMap], rank: int) -> tuple[Counts, tuple[str, 
 def _by_isl(
     maps: Sequence[IndexingMap], rank: int, operations: int, elements_only: bool
 ) -> tuple[Counts, tuple[str, ...]]:
-    from verify.count_isl import count_image, count_pairs, count_values
+    from verify.engines.isl.count import count_image, count_pairs, count_values
 
     def reads() -> int:
         return sum(count_values(m, [n for n, _ in m.intervals()], operations) for m in maps)

@@ -19,21 +19,21 @@ from random import Random
 from typing import Final
 
 from models.errors import NotModelled
-from models.expr import Const, Expr, Var, substitute
+from models.expressions.evaluate import evaluate
+from models.expressions.expr import Const, Expr, Var, substitute
+from models.expressions.interval import Interval
 from models.hlo.shape import ArrayShape
-from models.indexing_map import IndexingMap, compose
-from models.interpreter.expression import evaluate
-from models.interval import Interval
-from models.memory_size import element_bits, padded_elements
-from models.simplify import simplify
+from models.layouts.memory_size import element_bits, padded_elements
+from models.maps.indexing_map import IndexingMap, compose
+from models.simplifier.simplify import simplify
 from verify.analysis.coalescing import Stride, operand_position, stride_along
 from verify.analysis.launch import Launch, first_of_warp, lane_map, request_map, rows
 from verify.analysis.neighbours import two_points
 from verify.analysis.requests import Requests
-from verify.budget import Budget
-from verify.formula import conj, eq, le, within
-from verify.obligation import Obligation
-from verify.portfolio import prove
+from verify.engines.budget import Budget
+from verify.engines.portfolio import prove
+from verify.logic.formula import conj, eq, le, within
+from verify.logic.obligation import Obligation
 
 FEW_POINTS: Final = 20_000
 """Reads up to which all warps are looked at at once."""

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from verify.claims.owed import CLAIMS, OwedClaim, owed
+from verify.claims.operations.owed import CLAIMS, OwedClaim, owed
 
 __all__ = ["CLAIMS", "OwedClaim", "owed"]

@@ -47,7 +47,7 @@ def command(
     from models.hlo.parser import parse_modules
     from verify.analysis.printing import as_json, as_lines
     from verify.analysis.report import analyze, output_ranks
-    from verify.sources import Source
+    from verify.pipeline.sources import Source
 
     sizes = _sizes(tile)
     shape = _launch(launch, thread_map, warp, sector)

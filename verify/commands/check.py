@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from verify.options import Options, Selection
+from verify.pipeline.options import Options, Selection
+from verify.pipeline.sources import KINDS, BadInput, find_sources
 from verify.report.destinations import FORMATS
-from verify.sources import KINDS, BadInput, find_sources
 
 
 def check_options(command: Any) -> Any:
@@ -61,9 +61,9 @@ def command(**given: Any) -> int:
 
     PATHS are files, folders, or - for standard input.
     """
-    from verify.findings import judge
     from verify.report import text
     from verify.report.destinations import Style, write_file, write_standard_output
+    from verify.results.findings import judge
 
     settings = merged(given)
     form = settings.get("format") or "text"
@@ -93,7 +93,7 @@ def merged(given: dict[str, Any]) -> dict[str, Any]:
 
     Raises BadInput for a configuration that cannot be read.
     """
-    from verify.configuration import read_configuration
+    from verify.pipeline.configuration import read_configuration
 
     settings = read_configuration(Path.cwd(), given["config"])
     names = {"form": "format"}
@@ -108,10 +108,10 @@ def merged(given: dict[str, Any]) -> dict[str, Any]:
 
 def checked(settings: dict[str, Any], quiet: bool) -> Any:
     """The report of a check with these settings. Raises BadInput."""
-    from verify.cache import default_path
-    from verify.claim_catalogue import unknown_name
-    from verify.driver import check
-    from verify.progress import progress_bar
+    from verify.claims.catalogue import unknown_name
+    from verify.engines.cache import default_path
+    from verify.pipeline.driver import check
+    from verify.pipeline.progress import progress_bar
 
     only, skip = tuple(settings.get("only", ())), tuple(settings.get("skip", ()))
     for name in (*only, *skip):
@@ -133,7 +133,7 @@ def checked(settings: dict[str, Any], quiet: bool) -> Any:
     )
     with progress_bar(not quiet) as progress:
         if settings.get("cluster"):
-            from verify.cluster import check_on, cluster_executor
+            from verify.pipeline.cluster import check_on, cluster_executor
 
             sources = find_sources(settings["paths"], options.kind)
             with cluster_executor(settings["cluster"]) as executor:
@@ -151,9 +151,9 @@ def _output(text: str) -> tuple[str, Path]:
 
 
 def _policy(settings: dict[str, Any]) -> Any:
-    from verify.baseline import read
-    from verify.claim_catalogue import unknown_name
-    from verify.findings import SEVERITIES, Policy
+    from verify.claims.catalogue import unknown_name
+    from verify.results.baseline import read
+    from verify.results.findings import SEVERITIES, Policy
 
     severity = dict(settings["severity"]) if isinstance(settings.get("severity"), dict) else {}
     for text in settings.get("severity", ()) if not severity else ():

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import click
 
-from verify.claim import Exit
 from verify.fuzz.targets import MODULES
+from verify.results.verdict import Exit
 
 
 @click.command(
@@ -101,7 +101,7 @@ def _mutants(
     count: int | None, files: tuple[str, ...], seed: int, jobs: int, seconds: float | None, with_equivalent: bool
 ) -> int:
     """Prints the score; refuted when it is under 98%."""
-    from verify.fuzz import mutants
+    from verify.fuzz.mutation import mutants
 
     unknown = [f for f in files if f not in mutants.watched()]
     if unknown:
@@ -123,7 +123,7 @@ def _mutants(
 
 def _runnable() -> tuple[str, ...]:
     """All targets but the one that needs the real compiler, unless that is here."""
-    from verify.fuzz.reference import python_with_jax
+    from verify.fuzz.modules.reference import python_with_jax
 
     return tuple(name for name in MODULES if name != "xla" or python_with_jax() is not None)
 

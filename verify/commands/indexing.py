@@ -6,7 +6,7 @@ import json
 
 import click
 
-from verify.indexing_directions import DIRECTIONS, OUTPUT_TO_INPUT
+from models.indexing.composition.directions import DIRECTIONS, OUTPUT_TO_INPUT
 
 
 @click.command("indexing", epilog="Example:  hloproof indexing specs/examples/attention.hlo --instruction by_position")
@@ -23,10 +23,10 @@ def command(
     """Print the indexing maps of an instruction of MODULE, a file of HLO text or - for standard input."""
     from models.errors import NotModelled
     from models.hlo.parser import parse_modules
-    from models.map_text import print_map
-    from verify.claim import Exit
-    from verify.indexing_answer import answer, as_json, find_instruction
-    from verify.sources import Source
+    from models.maps.text import print_map
+    from verify.pipeline.sources import Source
+    from verify.queries.indexing import answer, as_json, find_instruction
+    from verify.results.verdict import Exit
 
     modules = parse_modules(Source(module, "hlo").read(), module)
     chosen = next((m for m in modules if _has(m, instruction)), modules[0])
@@ -53,7 +53,7 @@ def command(
 
 def _has(module: object, name: str) -> bool:
     from models.hlo.module import Module
-    from verify.indexing_answer import find_instruction
+    from verify.queries.indexing import find_instruction
 
     assert isinstance(module, Module)
     try:

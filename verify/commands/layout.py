@@ -27,10 +27,10 @@ def command(
     at: str | None, cross: bool,
 ) -> int:  # fmt: skip
     """Say where the elements of SHAPE lie in memory, and prove that each has a place of its own."""
-    from verify.claim import Verdict
-    from verify.layout_answer import answer, compared, maps_of
+    from verify.queries.layouts import answer, compared, maps_of
     from verify.report.layout_text import lines
-    from verify.results import exit_status
+    from verify.results.results import exit_status
+    from verify.results.verdict import Verdict
 
     try:
         found = answer(shape, _numbers(index, "--index"), linear, cross=cross)
@@ -65,7 +65,7 @@ def _numbers(text: str | None, option: str) -> tuple[int, ...] | None:
 def _draw(shape: str, at: tuple[int, ...], path: Path) -> None:
     from models.errors import NotModelled
     from models.hlo.shape import ArrayShape
-    from models.hlo.shape_text import parse_shape
+    from models.hlo.text.shapes import parse_shape
     from verify.report.layout_svg import draw
 
     array = parse_shape(shape)

@@ -20,8 +20,8 @@ def command(folder: Path, solver: str | None, seconds: float, quiet: bool) -> in
     """
     from collections import Counter
 
-    from verify.certificate import recheck
-    from verify.claim import Exit
+    from verify.engines.certificate import recheck
+    from verify.results.verdict import Exit
 
     states: Counter[str] = Counter()
     said: set[str] = set()

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from verify.claim import Exit
+from verify.results.verdict import Exit
 
 
 @click.command(
@@ -30,13 +30,13 @@ def command(
     With several devices: a list with one result per device. Under `hashed` a float is an integer that changes whenever
     a different element moves there.
     """
-    from models.async_sugar import desugar
+    from models.dataflow.async_sugar import desugar
     from models.errors import NotModelled
     from models.hlo.parser import parse_modules
-    from models.interpreter.collective import Stuck
+    from models.interpreter.operations.collective import Stuck
     from models.interpreter.run import run_module
     from models.interpreter.value import BadInput
-    from verify.sources import Source
+    from verify.pipeline.sources import Source
 
     found = parse_modules(Source(module, "hlo").read(), module)
     given = None

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from models.errors import NotModelled
-from models.expr import Const, Expr
+from models.expressions.expr import Const, Expr
 from models.hlo.module import Operation
 from models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape, Tile
 from verify.definitions.definition import Definition
 from verify.definitions.variables import d, identity, linear, operand_array, output_array, require_static, x
-from verify.formula import Formula, conj, eq, lt
+from verify.logic.formula import Formula, conj, eq, lt
 
 
 def bitcast(op: Operation, output: int, operand: int) -> Definition:

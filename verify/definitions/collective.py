@@ -7,10 +7,10 @@ group table turns positions into device ids, one to one, so statements about pos
 from __future__ import annotations
 
 from models.errors import NotModelled
+from models.expressions.interval import Interval
 from models.hlo.attributes import DevicePairs, ReplicaGroups
 from models.hlo.module import Operation
 from models.hlo.shape import ArrayShape
-from models.interval import Interval
 from verify.definitions.definition import Definition
 from verify.definitions.variables import (
     OWN_POSITION,
@@ -22,7 +22,7 @@ from verify.definitions.variables import (
     require_static,
     x,
 )
-from verify.formula import FALSE, TRUE, Formula, conj, disj, eq, within
+from verify.logic.formula import FALSE, TRUE, Formula, conj, disj, eq, within
 
 
 def group_size(op: Operation) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from models.errors import NotModelled
-from models.expr import Expr, Var
+from models.expressions.expr import Expr, Var
+from models.expressions.interval import Interval
 from models.hlo.module import Operation
-from models.interval import Interval
 from verify.definitions.definition import Definition
 from verify.definitions.variables import d, operand_array, output_array, require_static, x
-from verify.formula import FALSE, TRUE, Formula, conj, eq
+from verify.logic.formula import FALSE, TRUE, Formula, conj, eq
 
 
 def reduce(op: Operation, output: int, operand: int) -> Definition:

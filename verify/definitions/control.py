@@ -6,7 +6,7 @@ from models.errors import NotModelled
 from models.hlo.module import Operation
 from verify.definitions.definition import Definition
 from verify.definitions.variables import arrays_of, identity, operand_array, output_array
-from verify.formula import FALSE, TRUE
+from verify.logic.formula import FALSE, TRUE
 
 Place = tuple[int, ...]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from models.expr import Expr
-from models.interval import Interval
-from verify.formula import Formula
+from models.expressions.expr import Expr
+from models.expressions.interval import Interval
+from verify.logic.formula import Formula
 
 Kind = Literal["moves", "reads", "bound"]
 

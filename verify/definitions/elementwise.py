@@ -6,7 +6,7 @@ from models.errors import NotModelled
 from models.hlo.module import Operation
 from verify.definitions.definition import Definition
 from verify.definitions.variables import identity, operand_array, output_array
-from verify.formula import TRUE
+from verify.logic.formula import TRUE
 
 ELEMENTWISE = frozenset({
     "abs", "acos", "acosh", "add", "and", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "clamp", "compare",

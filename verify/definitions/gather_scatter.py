@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from models.errors import NotModelled
-from models.expr import Const, Expr
+from models.expressions.expr import Const, Expr
+from models.expressions.interval import Interval
 from models.hlo.module import Operation
 from models.hlo.shape import ArrayShape
-from models.interval import Interval
 from verify.definitions.definition import Definition, RuntimeRead
 from verify.definitions.variables import d, identity, operand_array, output_array, r, require_static, x
-from verify.formula import TRUE, Formula, Not, conj, eq, le, lt, within
+from verify.logic.formula import TRUE, Formula, Not, conj, eq, le, lt, within
 
 
 def dynamic_slice(op: Operation, output: int, operand: int) -> Definition:

@@ -7,7 +7,7 @@ from models.hlo.attributes import PaddingDimension, SliceDimension
 from models.hlo.module import Operation
 from verify.definitions.definition import Definition
 from verify.definitions.variables import d, identity, linear, operand_array, output_array, require_static, x
-from verify.formula import Formula, conj, disj, eq, lt, ne
+from verify.logic.formula import Formula, conj, disj, eq, lt, ne
 
 _NO_PADDING = PaddingDimension(0, 0, 0)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from models.errors import NotModelled
-from models.expr import Const, Expr, Var
+from models.expressions.expr import Const, Expr, Var
 from models.hlo.module import Operation
 from models.hlo.shape import UNBOUNDED, ArrayShape, BufferShape, Shape, TupleShape, leaves
-from verify.formula import TRUE, Formula, conj, eq
+from verify.logic.formula import TRUE, Formula, conj, eq
 
 SOURCE_POSITION = Var("q")
 """Collectives: the position in the reader's group of the device that is read."""

@@ -9,7 +9,7 @@ from models.hlo.attributes import Word
 from models.hlo.module import Operation
 from verify.definitions.definition import Definition, Kind
 from verify.definitions.variables import arrays_of, d, identity, operand_array, output_array, require_static, x
-from verify.formula import FALSE, TRUE, Formula, conj, eq, le, lt
+from verify.logic.formula import FALSE, TRUE, Formula, conj, eq, le, lt
 
 
 def sort(op: Operation, output: int, operand: int) -> Definition:

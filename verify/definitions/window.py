@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from models.errors import NotModelled
-from models.expr import Expr, maximum, minimum
+from models.expressions.expr import Expr, maximum, minimum
+from models.expressions.interval import Interval
 from models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
 from models.hlo.module import Operation
-from models.interval import Interval
 from verify.definitions.definition import Definition
 from verify.definitions.variables import d, operand_array, output_array, require_static, x
-from verify.formula import FALSE, TRUE, Formula, conj, eq, le, within
+from verify.logic.formula import FALSE, TRUE, Formula, conj, eq, le, within
 
 _ONE_TAP = WindowDimension(1)
 """A window that leaves its dimension as it is."""

@@ -9,21 +9,21 @@ from typing import Final
 from verify.fuzz.target import Target
 
 MODULES: Final[dict[str, str]] = {
-    "maps": "verify.fuzz.target_maps",
-    "rewrites": "verify.fuzz.target_rewrites",
-    "rules": "verify.fuzz.target_rules",
-    "solvers": "verify.fuzz.target_solvers",
-    "ops": "verify.fuzz.target_operations",
-    "layouts": "verify.fuzz.target_layouts",
-    "async": "verify.fuzz.target_async",
-    "modules": "verify.fuzz.target_modules",
-    "compositions": "verify.fuzz.target_compositions",
-    "text": "verify.fuzz.target_text",
-    "xla": "verify.fuzz.target_xla",
+    "maps": "verify.fuzz.maps.target_maps",
+    "rewrites": "verify.fuzz.maps.target_rewrites",
+    "rules": "verify.fuzz.maps.target_rules",
+    "solvers": "verify.fuzz.engines.target_solvers",
+    "ops": "verify.fuzz.operations.target_operations",
+    "layouts": "verify.fuzz.layouts.target_layouts",
+    "async": "verify.fuzz.asynchronous.target_async",
+    "modules": "verify.fuzz.modules.target_modules",
+    "compositions": "verify.fuzz.modules.target_compositions",
+    "text": "verify.fuzz.modules.target_text",
+    "xla": "verify.fuzz.modules.target_xla",
 }
 """Where each target of a campaign is defined, as the module's TARGET."""
 
-PROVERS: Final[dict[str, str]] = {"specs": "verify.fuzz.target_specs"}
+PROVERS: Final[dict[str, str]] = {"specs": "verify.fuzz.modules.target_specs"}
 """Targets that draw from a fixed list; mutants are tried on them, campaigns are not."""
 
 

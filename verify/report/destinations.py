@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import Final
 
-from verify.findings import Judged
-from verify.sources import BadInput
+from verify.pipeline.sources import BadInput
+from verify.results.findings import Judged
 
 
 @dataclass(frozen=True)

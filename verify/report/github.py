@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verify.claim import Verdict
-from verify.findings import Judged
+from verify.results.findings import Judged
+from verify.results.verdict import Verdict
 
 
 def chunks(judged: Judged) -> Iterator[str]:

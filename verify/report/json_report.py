@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from verify.claim import Verdict
-from verify.findings import Judged
 from verify.report.records import encoded
-from verify.results import Report
+from verify.results.findings import Judged
+from verify.results.results import Report
+from verify.results.verdict import Verdict
 
 SCHEMA_NAME: Final = "hloproof/1"
 SCHEMA_FILE: Final = Path(__file__).with_name("schema.json")

@@ -13,9 +13,9 @@ from math import prod
 
 from models.errors import NotModelled
 from models.hlo.shape import ArrayShape
-from models.hlo.shape_text import print_shape
-from models.physical import part_count, physical_order
-from models.tiling import position_of, stages, tile_index
+from models.hlo.text.shapes import print_shape
+from models.layouts.physical import part_count, physical_order
+from models.layouts.tiling import position_of, stages, tile_index
 
 CELL_HEIGHT = 26
 MARGIN = 20

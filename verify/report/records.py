@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from json.encoder import encode_basestring_ascii as quoted
 
-from verify.results import ClaimVerdict, Report
+from verify.results.results import ClaimVerdict, Report
 
 
 def encoded(report: Report, suppressed: Mapping[str, str] | None = None) -> Iterator[str]:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import quote
 
-from verify.claim import ClaimResult, Verdict
-from verify.claim_catalogue import CATALOGUE
-from verify.findings import Finding, Judged, fingerprint
+from verify.claims.catalogue import CATALOGUE
+from verify.results.findings import Finding, Judged, fingerprint
+from verify.results.verdict import ClaimResult, Verdict
 from verify.version import VERSION
 
 SCHEMA_URI: Final = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from verify.claim import Verdict
-from verify.findings import Finding, Judged
-from verify.results import FileResults, Report
+from verify.results.findings import Finding, Judged
+from verify.results.results import FileResults, Report
+from verify.results.verdict import Verdict
 
 _COLOURS = {
     Verdict.PROVED: "32", Verdict.REFUTED: "31", Verdict.VACUOUS: "31", Verdict.TRIVIAL: "31", Verdict.UNKNOWN: "33",

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 from xml.sax.saxutils import escape
 
-from verify.asynchronous.timeline import BEGINS, ENDS, Row, rows_of
-from verify.claim import ClaimResult, Verdict
-from verify.findings import Judged
+from verify.claims.asynchronous.timeline import BEGINS, ENDS, Row, rows_of
+from verify.results.findings import Judged
+from verify.results.verdict import ClaimResult, Verdict
 
 _ROW_HEIGHT: Final = 22
 _LEFT: Final = 90

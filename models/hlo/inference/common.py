@@ -9,7 +9,7 @@ from typing import Final
 from models.errors import Position
 from models.hlo.attributes import Attributes, ComputationRef
 from models.hlo.shape import UNBOUNDED, ArrayShape, BufferShape, Shape, TupleShape
-from models.hlo.shape_text import print_shape
+from models.hlo.text.shapes import print_shape
 
 FLOATS: Final = frozenset({
     "f4e2m1fn", "f8e8m0fnu", "f8e3m4", "f8e4m3", "f8e4m3fn", "f8e4m3b11fnuz", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz",

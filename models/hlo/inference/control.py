@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from models.hlo.attributes import ComputationRef
 from models.hlo.inference.common import Request, ShapeError, Signature, compatible
-from models.hlo.lexer import Scanner
 from models.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape
-from models.hlo.shape_text import print_shape, read_shape
+from models.hlo.text.lexer import Scanner
+from models.hlo.text.shapes import print_shape, read_shape
 
 _TOKEN = TokenShape()
 

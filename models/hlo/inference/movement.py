@@ -5,7 +5,7 @@ from __future__ import annotations
 from models.hlo.attributes import PaddingDimension, SliceDimension
 from models.hlo.inference.common import INTEGERS, Request, ShapeError, same_size, same_sizes, same_type, shown
 from models.hlo.shape import UNBOUNDED, ArrayShape, Shape
-from models.hlo.shape_text import print_shape
+from models.hlo.text.shapes import print_shape
 
 
 def broadcast(request: Request) -> Shape:

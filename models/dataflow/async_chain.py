@@ -1,0 +1,190 @@
+"""Asynchronous chains: which start, updates and done belong together, and what each computes.
+
+An asynchronous operation is a start, any number of updates, and a done. Three spellings exist: generic
+(`async-start` ... with `calls=`), sugar (`X-start`, `X-update`, `X-done` for an opcode X), and the explicit pairs of
+copy, all-reduce, all-gather, collective-permute, send and recv. The links of a chain may be joined through tuples,
+loops, branches and calls; `models.dataflow.value_flow` says how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal
+
+from models.dataflow.value_flow import Place, ValueFlow, called
+from models.hlo.attributes import Quoted, Word
+from models.hlo.module import Computation, Instruction, Module
+from models.hlo.shape import Shape, TupleShape
+
+Role = Literal["start", "update", "done"]
+Form = Literal["generic", "sugared", "explicit"]
+
+MAIN_THREAD: Final = "main"
+
+EXPLICIT: Final[Mapping[str, tuple[Role, str]]] = {
+    "copy-start": ("start", "copy"), "copy-done": ("done", "copy"),
+    "all-reduce-start": ("start", "all-reduce"), "all-reduce-done": ("done", "all-reduce"),
+    "all-gather-start": ("start", "all-gather"), "all-gather-done": ("done", "all-gather"),
+    "collective-permute-start": ("start", "collective-permute"),
+    "collective-permute-done": ("done", "collective-permute"),
+    "send": ("start", "send"), "send-done": ("done", "send"),
+    "recv": ("start", "recv"), "recv-done": ("done", "recv"),
+}  # fmt: skip
+"""Opcodes with start and done instructions of their own."""
+
+RESULT_INDEX: Final[Mapping[str, tuple[int, ...]]] = {
+    "copy": (0,), "all-reduce": (), "all-gather": (1,), "collective-permute": (1,), "recv": (0,),
+}  # fmt: skip
+"""Where the result lies in what the explicit start returns. send has none; a recv-done returns (data, token)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The part that an instruction plays in an asynchronous operation."""
+
+    role: Role
+    form: Form
+    opcode: str
+    """The wrapped opcode; `async` for the generic form, which names a computation instead."""
+
+
+def link_of(opcode: str) -> Link | None:
+    """The link that an opcode stands for, or None for an ordinary operation."""
+    if opcode in EXPLICIT:
+        role, wrapped = EXPLICIT[opcode]
+        return Link(role, "explicit", wrapped)
+    for role in ("start", "update", "done"):
+        if opcode.endswith(f"-{role}"):
+            wrapped = opcode[: -len(role) - 1]
+            return Link(role, "generic" if wrapped == "async" else "sugared", wrapped)
+    return None
+
+
+def text_of(instruction: Instruction, attribute: str) -> str | None:
+    """The text of an attribute that is a word or a string."""
+    value = instruction.attributes.get(attribute)
+    return value.text if isinstance(value, Word | Quoted) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapped:
+    """What a chain computes: parameter shapes (None where only the operands tell), result shape, and who computes it.
+
+    `computation` is None for sugar around a single opcode, whose computation the text leaves out.
+    """
+
+    opcode: str
+    parameters: tuple[Shape, ...] | None
+    result: Shape | None
+    computation: str | None
+    thread: str
+
+
+class AsyncChains:
+    """The asynchronous operations of a module."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.flow = ValueFlow(module)
+
+    @cached_property
+    def links(self) -> Mapping[Place, Link]:
+        """Every start, update and done, in the order of the text."""
+        out: dict[Place, Link] = {}
+        for c in self.module.computations:
+            for i in c.instructions:
+                link = link_of(i.opcode)
+                if link is not None:
+                    out[Place(c.name, i.name)] = link
+        return out
+
+    def of_role(self, *roles: Role) -> tuple[Place, ...]:
+        return tuple(p for p, link in self.links.items() if link.role in roles)
+
+    @cached_property
+    def previous(self) -> Mapping[Place, frozenset[Place]]:
+        """For each update and done, where the value it continues is made (starts and updates, when all is well)."""
+        out: dict[Place, frozenset[Place]] = {}
+        for place in self.of_role("update", "done"):
+            operands = self.flow.instruction(place).operands
+            out[place] = self.flow.origins(Place(place.computation, operands[0])) if operands else frozenset()
+        return out
+
+    @cached_property
+    def starts(self) -> Mapping[Place, frozenset[Place]]:
+        """For each update and done, the starts that it may belong to."""
+        out: dict[Place, frozenset[Place]] = {}
+        for place in self.previous:
+            seen, stack, found = {place}, [place], set()
+            while stack:
+                for before in self.previous.get(stack.pop(), frozenset()):
+                    link = self.links.get(before)
+                    if link is None or before in seen or before.index:
+                        continue
+                    seen.add(before)
+                    if link.role == "start":
+                        found.add(before)
+                    else:
+                        stack.append(before)
+            out[place] = frozenset(found)
+        return out
+
+    @cached_property
+    def members(self) -> Mapping[Place, tuple[Place, ...]]:
+        """For each start, the updates and dones that may belong to it, in the order of the text."""
+        out: dict[Place, list[Place]] = {p: [] for p in self.of_role("start")}
+        for place, starts in self.starts.items():
+            for start in starts:
+                out[start].append(place)
+        return {start: tuple(found) for start, found in out.items()}
+
+    @staticmethod
+    def runs(start: Instruction) -> str | None:
+        """The computation that a start runs, where the text shows it; None for other instructions, too. What other
+        sugar than that of a call names belongs to the operation inside, such as the sum of a reduction."""
+        match start.opcode:
+            case "async-start":
+                return called(start, "calls")
+            case "call-start":
+                return called(start, "to_apply")
+        return None
+
+    def thread(self, instruction: Instruction) -> str:
+        """The execution thread of a chain that begins with this start."""
+        named = text_of(instruction, "async_execution_thread")
+        if named is not None:
+            return named
+        inner = self.module.find(called(instruction, "calls") or called(instruction, "to_apply"))
+        return self.thread_of(inner) if inner is not None else MAIN_THREAD
+
+    @staticmethod
+    def thread_of(computation: Computation) -> str:
+        value = computation.attributes.get("execution_thread")
+        return value.text if isinstance(value, Word | Quoted) else MAIN_THREAD
+
+    def wrapped(self, start: Place) -> Wrapped:
+        """What the chain of a start computes; of an explicit start only what its links show."""
+        i, link = self.flow.instruction(start), self.links[start]
+        thread = self.thread(i)
+        inner = self.module.find(self.runs(i))
+        if inner is not None:
+            shapes = tuple(p.shape for p in inner.parameters)
+            return Wrapped(link.opcode, shapes, inner.root.shape, inner.name, thread)
+        done = [self.flow.instruction(p).shape for p in self.members[start] if self.links[p].role == "done"]
+        shape = i.shape
+        promised = shape.elements[1] if isinstance(shape, TupleShape) and len(shape.elements) > 1 else None
+        return Wrapped(link.opcode, None, done[0] if done else promised, None, thread)
+
+    def bound_operands(self, start: Place) -> tuple[Shape, ...]:
+        """The shapes of all operands bound by the start and its updates, in order of binding (straight chains)."""
+        def shapes(place: Place, names: tuple[str, ...]) -> tuple[Shape, ...]:
+            computation = self.module.by_name[place.computation]
+            return tuple(computation.by_name[n].shape for n in names)
+
+        out = list(shapes(start, self.flow.instruction(start).operands))
+        for place in self.members[start]:
+            if self.links[place].role == "update":
+                out.extend(shapes(place, self.flow.instruction(place).operands[1:]))
+        return tuple(out)

@@ -1,0 +1,177 @@
+"""Where asynchronous operations are in flight: per computation the span from an opening to its closings.
+
+An opening is a start, an update that binds further operands, or the arrival of an operation that another computation
+has started: at a parameter, or at the result of a loop, call or conditional. A closing is the done, or the loop, call
+or conditional that the state is handed to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from models.dataflow.alias_classes import positions, shape_at
+from models.dataflow.async_chain import AsyncChains, Link
+from models.dataflow.value_flow import Place
+from models.dataflow.versions import LocalBuffers, Spot
+from models.hlo.attributes import Aliasing
+from models.hlo.shape import ArrayShape, BufferShape
+
+_OUTPUT: Final[dict[str, tuple[int, ...] | None]] = {
+    "copy": (0,), "all-reduce": (), "all-gather": (1,), "collective-permute": (1,), "recv": (0,), "send": None,
+}  # fmt: skip
+"""Where explicit starts return the buffer that is being written."""
+_OPERAND: Final[dict[str, tuple[int, ...] | None]] = {
+    "copy": (1,), "all-reduce": None, "all-gather": (0,), "collective-permute": (0,), "recv": None, "send": (0,),
+}  # fmt: skip
+"""Where explicit starts return the buffers that are being read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """An operation in flight within one computation."""
+
+    computation: str
+    start: Place
+    """The start, in this computation or another."""
+    opening: str
+    closings: tuple[str, ...]
+    open_end: bool
+    """The operation is still in flight when the computation ends."""
+    from_the_beginning: bool
+    """The operation was in flight when the computation began."""
+    operands: tuple[Spot, ...]
+    outputs: tuple[Spot, ...]
+    overwritten: tuple[Spot, ...]
+    """Operands bound by an update in whose buffers, as the start declares, results are written."""
+    links: frozenset[str]
+    """Starts, updates and dones of this chain in this computation."""
+
+
+def flights(chains: AsyncChains, locals_: Mapping[str, LocalBuffers]) -> Iterator[Flight]:
+    """All flights through the given computations, start by start in the order of the text.
+
+    Operations that no done finishes have no flight.
+    """
+    for start, link in chains.links.items():
+        if link.role != "start" or not any(chains.links[m].role == "done" for m in chains.members[start]):
+            continue  # without any done there is no end of the flight; that is the business of async-chain
+        members = (start, *chains.members[start])
+        for opening in dict.fromkeys(_openings(chains, members)):
+            local = locals_.get(opening.computation)
+            if local is None:
+                continue
+            links = frozenset(m.instruction for m in members if m.computation == opening.computation)
+            closings, open_end = _closings(chains, local, opening.instruction, opening.index)
+            i = local.computation.by_name[opening.instruction]
+            operands, outputs = _held(local, link, chains, opening.instruction, opening.index)
+            yield Flight(
+                opening.computation, start, opening.instruction, closings, open_end, i.opcode == "parameter", operands,
+                outputs, _overwritten(chains, local, start, opening), links,
+            )
+
+
+def _arrivals(chains: AsyncChains, members: tuple[Place, ...]) -> Iterator[Place]:
+    """All places to which the state of a chain is forwarded."""
+    seen = {m for m in members if chains.links[m].role != "done"}
+    stack = sorted(seen)
+    while stack:
+        for target in chains.flow.targets(stack.pop()):
+            if target not in seen:
+                seen.add(target)
+                stack.append(target)
+                yield target
+
+
+def _openings(chains: AsyncChains, members: tuple[Place, ...]) -> Iterator[Place]:
+    for member in members:
+        role = chains.links[member].role
+        if role == "start" or (role == "update" and len(chains.flow.instruction(member).operands) > 1):
+            yield member
+    for place in _arrivals(chains, members):
+        if chains.flow.instruction(place).opcode in ("parameter", "while", "call", "conditional"):
+            yield place
+
+
+def _closings(
+    chains: AsyncChains, local: LocalBuffers, opening: str, index: tuple[int, ...]
+) -> tuple[tuple[str, ...], bool]:
+    """Where the state that stands at the opening is finished or handed over, and whether it leaves the computation."""
+    computation = local.computation
+    seen, stack = {(opening, index)}, [(opening, index)]
+    closings: dict[str, None] = {}
+    open_end = False
+    while stack:
+        name, at = stack.pop()
+        if name == computation.root_name:
+            open_end = True
+        for user in computation.users[name]:
+            link = chains.links.get(Place(computation.name, user.name))
+            if link is not None and link.role != "start":
+                if at == () and user.operands[0] == name:
+                    if link.role == "done":
+                        closings.setdefault(user.name)
+                    elif (user.name, ()) not in seen:
+                        seen.add((user.name, ()))
+                        stack.append((user.name, ()))
+                continue
+            if user.opcode in ("while", "call", "conditional"):
+                closings.setdefault(user.name)
+                continue
+            for target in chains.flow.targets(Place(computation.name, name, at)):
+                spot = (target.instruction, target.index)
+                if target.computation == computation.name and target.instruction == user.name and spot not in seen:
+                    seen.add(spot)
+                    stack.append(spot)
+    return tuple(closings), open_end
+
+
+def _overwritten(chains: AsyncChains, local: LocalBuffers, start: Place, opening: Place) -> tuple[Spot, ...]:
+    own = chains.links.get(opening)
+    aliases = chains.flow.instruction(start).attributes.get("output_to_operand_aliasing")
+    if own is None or own.role != "update" or not isinstance(aliases, tuple):
+        return ()
+    before = len(chains.flow.instruction(start).operands)
+    for member in chains.members[start]:
+        if member == opening:
+            break
+        if chains.links[member].role == "update":
+            before += len(chains.flow.instruction(member).operands) - 1
+    names = chains.flow.instruction(opening).operands[1:]
+    return tuple(
+        spot
+        for entry in aliases
+        if isinstance(entry, Aliasing) and before <= entry.operand < before + len(names)
+        and entry.output_index[:1] == (1,)
+        for spot in local.leaves(names[entry.operand - before])
+        if spot[1][: len(entry.operand_index)] == entry.operand_index
+    )  # fmt: skip
+
+
+def _held(
+    local: LocalBuffers, link: Link, chains: AsyncChains, opening: str, index: tuple[int, ...]
+) -> tuple[tuple[Spot, ...], tuple[Spot, ...]]:
+    """The spots of the buffers being read and being written, as seen at the opening."""
+    i = local.computation.by_name[opening]
+    own = chains.links.get(Place(local.computation.name, opening))
+
+    def under(at: tuple[int, ...] | None) -> tuple[Spot, ...]:
+        if at is None:
+            return ()
+        part = shape_at(i.shape, (*index, *at))
+        if part is None:
+            return ()
+        return tuple(
+            (opening, (*index, *at, *rest)) for rest in positions(part)
+            if isinstance(shape_at(part, rest), ArrayShape | BufferShape)
+        )  # fmt: skip
+
+    explicit = link.form == "explicit"
+    outputs = under(_OUTPUT[link.opcode] if explicit else (1,))
+    if own is not None:
+        names = i.operands if own.role == "start" else i.operands[1:]
+        operands = tuple(spot for name in dict.fromkeys(names) for spot in local.leaves(name))
+    else:
+        operands = under(_OPERAND[link.opcode] if explicit else (0,))
+    return operands, outputs

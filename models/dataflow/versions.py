@@ -1,0 +1,352 @@
+"""Buffers of one computation: versions of values, the buffers they share, who reads and who writes them, and when.
+
+A *version* is what a buffer holds between two writes. A place forwards the version of another place, or makes one: in
+a buffer of its own, or in place, in the buffer of an operand. Two modes say what shares:
+
+* `scheduled`: the given order counts and copies have been inserted: updates in place, loops, branches and the aliases
+  of the module share buffers;
+* otherwise only what shares in every compilation: positions of asynchronous operations and declared aliasing of opaque
+  calls. Updates in place are remembered as `optional`: copy insertion keeps them apart where they would collide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+from models.dataflow.alias_classes import Buffers, positions, shape_at
+from models.dataflow.async_chain import link_of
+from models.dataflow.in_place import Pair, fused_in_place, in_place_operand
+from models.dataflow.value_flow import Place, branches, called
+from models.hlo.attributes import Aliasing
+from models.hlo.module import Computation, Instruction
+from models.hlo.shape import ArrayShape, BufferShape
+
+Spot = tuple[str, tuple[int, ...]]
+"""An instruction's name and a position in its result."""
+
+PASS_ON: Final = frozenset({
+    "tuple", "get-tuple-element", "bitcast", "opt-barrier", "optimization-barrier", "add-dependency", "after-all",
+    "domain", "parameter", "get-dimension-size",
+})  # fmt: skip
+"""Instructions that touch no element of their operands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a computation does to a part of one of its parameters: the instruction that does it, or None."""
+
+    reader: str | None = None
+    writer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Instruction `writer` makes a version at `result` in the buffer that held the version at `operand`."""
+
+    writer: str
+    result: Spot
+    operand: Spot
+    optional: bool = False
+    """Only where nothing collides: a copy keeps the two apart otherwise."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What callers of a computation need to know: accesses to parts of parameters, and which part of which parameter a
+    part of the result passes on unchanged (None) or overwritten in place."""
+
+    accesses: Mapping[tuple[int, tuple[int, ...]], Access]
+    passes: Mapping[tuple[int, ...], tuple[int, tuple[int, ...]]]
+
+
+class LocalBuffers:
+    """The versions and buffers of one computation."""
+
+    def __init__(
+        self, buffers: Buffers, computation: Computation, summaries: Mapping[str, Summary], scheduled: bool
+    ) -> None:
+        self.buffers, self.computation, self.scheduled = buffers, computation, scheduled
+        self.module, self.summaries = buffers.module, summaries
+        self.order = {i.name: n for n, i in enumerate(computation.instructions)}
+        self.version: dict[Spot, Spot] = {}
+        """Where the version that stands at a spot was made."""
+        self.writes: list[Write] = []
+        self._parent: dict[Spot, Spot] = {}
+        self._reads: dict[str, list[Spot]] = {}
+        for i in computation.instructions:
+            self._add(i)
+        if scheduled:
+            self._share_the_state_of_loops()
+            self._share_what_the_module_declares()
+
+    # -- versions and buffers ---------------------------------------------------------------------------------------
+
+    def leaves(self, name: str) -> list[Spot]:
+        """The parts of a result that have elements."""
+        shape = self.computation.by_name[name].shape
+        return [(name, at) for at in positions(shape) if isinstance(shape_at(shape, at), ArrayShape | BufferShape)]
+
+    def buffer(self, spot: Spot) -> Spot:
+        """The name of the buffer at a spot: the same for all that share it."""
+        root = spot = self.version.get(spot, spot)
+        parent = self._parent
+        while (above := parent.get(root, root)) != root:
+            root = above
+        while spot != root:
+            above = parent.get(spot, spot)
+            parent[spot] = root
+            spot = above
+        return root
+
+    def _share(self, a: Spot, b: Spot) -> None:
+        a, b = self.buffer(a), self.buffer(b)
+        if a != b:
+            self._parent[b] = a
+
+    def _add(self, i: Instruction) -> None:
+        sources = self.buffers.sources
+        in_place = self._in_place(i)
+        for spot in self.leaves(i.name):
+            written = in_place.get(spot[1])
+            if written is not None:
+                operand, optional = written
+                self.version[spot] = spot
+                # Constants lie in memory of their own, which nothing overwrites: a copy stands between, written or not.
+                source = self.computation.by_name[self.version.get(operand, operand)[0]]
+                fixed = optional and source.opcode == "constant"
+                self.writes.append(Write(i.name, spot, operand, optional))
+                if not fixed and (not optional or self.scheduled):
+                    self._share(operand, spot)
+                continue
+            kept = self._passed_on(i, spot)
+            if kept is None and i.opcode not in ("call", "while", "conditional", "parameter"):
+                local = [s for s in sources.get(Place(self.computation.name, *spot), ())
+                         if s.computation == self.computation.name]  # fmt: skip
+                kept = (local[0].instruction, local[0].index) if len(local) == 1 else None
+            self.version[spot] = self.version.get(kept, kept) if kept is not None else spot
+        self._reads[i.name] = self._read_by(i)
+
+    def _in_place(self, i: Instruction) -> dict[tuple[int, ...], tuple[Spot, bool]]:
+        """For parts of the result that are written into an operand's buffer: that operand's part, and whether a copy
+        may come between."""
+        out: dict[tuple[int, ...], tuple[Spot, bool]] = {}
+
+        def pair(output: tuple[int, ...], operand: str, index: tuple[int, ...], optional: bool) -> None:
+            shape = shape_at(i.shape, output)
+            source = shape_at(self.computation.by_name[operand].shape, index)
+            if shape is None or source is None:
+                return
+            for at in positions(shape):
+                if isinstance(shape_at(shape, at), ArrayShape | BufferShape) and shape_at(source, at) is not None:
+                    out[(*output, *at)] = ((operand, (*index, *at)), optional)
+
+        aliases = i.attributes.get("output_to_operand_aliasing")
+        is_link = link_of(i.opcode) is not None
+        for entry in aliases if isinstance(aliases, tuple) else ():
+            if isinstance(entry, Aliasing) and 0 <= entry.operand < len(i.operands):
+                if is_link and entry.output_index[:1] == (0,):
+                    continue  # the operands themselves
+                pair(entry.output_index, i.operands[entry.operand], entry.operand_index, False)
+        if i.opcode != "sort":
+            for output, n, index in in_place_operand(i) + fused_in_place(self.module, i):
+                pair(output, i.operands[n], index, True)
+        if i.opcode in ("call", "while", "conditional"):
+            self._through_bodies(i, out)
+        link = link_of(i.opcode)
+        if link is not None and link.role == "start" and link.form != "explicit":
+            for output, number, index in self._in_flight_in_place(i, link.opcode):
+                if number < len(i.operands):
+                    pair(output, i.operands[number], index, True)
+        return out
+
+    def _in_flight_in_place(self, i: Instruction, wrapped: str) -> list[Pair]:
+        """Results that an operation in flight writes into the buffers of its operands."""
+        inside = replace(i, opcode=wrapped)
+        pairs = in_place_operand(inside) + fused_in_place(self.module, inside) if wrapped != "sort" else ()
+        found = [((1, *output), n, index) for output, n, index in pairs]
+        for body, _ in self._bodies(i):
+            summary = self.summaries.get(body)
+            for at, origin in summary.passes.items() if summary is not None else ():
+                access = summary.accesses.get(origin) if summary is not None else None
+                if access is not None and access.writer is not None:
+                    found.append(((1, *at), *origin))
+        return found
+
+    def _bodies(self, i: Instruction) -> list[tuple[str, list[str]]]:
+        """The computations an instruction runs, each with the operands that become its parameters."""
+        if i.opcode == "call":
+            name = called(i, "to_apply") or called(i, "calls")
+            return [(name, list(i.operands))] if name else []
+        if i.opcode == "while":
+            names = [called(i, "body"), called(i, "condition")]
+            return [(name, [i.operands[0]]) for name in names if name]
+        if i.opcode == "conditional":
+            return [(name, [i.operands[k + 1]]) for k, name in enumerate(branches(i)) if k + 1 < len(i.operands)]
+        link = link_of(i.opcode)
+        if link is not None and link.role == "start" and link.form != "explicit":
+            name = self.buffers.chains.runs(i)
+            return [(name, list(i.operands))] if name else []
+        return []
+
+    def _through_bodies(self, i: Instruction, out: dict[tuple[int, ...], tuple[Spot, bool]]) -> None:
+        """Parts of a result that a body hands back in the buffer of its argument after writing it."""
+        for body, operands in self._bodies(i):
+            summary = self.summaries.get(body)
+            if summary is None or (i.opcode == "while" and body == called(i, "condition")):
+                continue
+            for at in positions(i.shape):
+                if not isinstance(shape_at(i.shape, at), ArrayShape | BufferShape):
+                    continue
+                origin = summary.passes.get(at)
+                if i.opcode == "while" and origin != (0, at):
+                    out[at] = ((operands[0], at), True)  # the state is replaced, in the buffer of the state before
+                elif origin is not None and origin[0] < len(operands):
+                    access = summary.accesses.get(origin)
+                    if access is not None and access.writer is not None:
+                        out[at] = ((operands[origin[0]], origin[1]), i.opcode != "call")
+
+    def _passed_on(self, i: Instruction, spot: Spot) -> Spot | None:
+        """The spot whose version a body hands back untouched."""
+        if i.opcode not in ("call", "while", "conditional"):
+            return None
+        found: set[Spot] = set()
+        for body, operands in self._bodies(i):
+            if i.opcode == "while" and body == called(i, "condition"):
+                continue
+            summary = self.summaries.get(body)
+            origin = summary.passes.get(spot[1]) if summary is not None else None
+            if origin is None or origin[0] >= len(operands):
+                return None
+            handed = (operands[origin[0]], origin[1])
+            found.add(self.version.get(handed, handed))
+        return found.pop() if len(found) == 1 else None
+
+    def _read_by(self, i: Instruction) -> list[Spot]:
+        """The parts of operands whose elements the instruction, or a body that it runs, reads."""
+        link = link_of(i.opcode)
+        if i.opcode in PASS_ON or (link is not None and link.role == "done"):
+            return []
+        if i.opcode == "copy" and not isinstance(i.shape, ArrayShape | BufferShape):
+            return []
+        if link is not None and link.role == "update":
+            return [spot for name in i.operands[1:] for spot in self.leaves(name)]
+        if i.opcode in ("call", "while", "conditional"):
+            out: list[Spot] = []
+            for body, operands in self._bodies(i):
+                summary = self.summaries.get(body)
+                for (number, index), access in (summary.accesses.items() if summary else ()):
+                    if number < len(operands) and (access.reader or access.writer):
+                        out.append((operands[number], index))
+                # What a body hands on into a buffer of its own is copied there.
+                moved = {} if summary is None or body == called(i, "condition") else summary.passes
+                out += [
+                    (operands[number], index) for at, (number, index) in moved.items()
+                    if number < len(operands) and self.version.get((i.name, at)) == (i.name, at)
+                ]  # fmt: skip
+            if i.opcode == "conditional":
+                out += self.leaves(i.operands[0])
+            return out
+        return [spot for name in dict.fromkeys(i.operands) for spot in self.leaves(name)]
+
+    def reads(self, name: str) -> list[Spot]:
+        return self._reads[name]
+
+    def _share_the_state_of_loops(self) -> None:
+        """In a loop's body each part of the root lies in the buffer of the same part of the parameter."""
+        if not any(c.opcode == "while" and called(c, "body") == self.computation.name
+                   for _, c in self.buffers.chains.flow.callers[self.computation.name]):  # fmt: skip
+            return
+        if len(self.computation.parameters) != 1:
+            return
+        parameter, root = self.computation.parameters[0].name, self.computation.root_name
+        for name, at in self.leaves(root):
+            if (parameter, at) in self.version:
+                self._share((parameter, at), (name, at))
+
+    def _share_what_the_module_declares(self) -> None:
+        if self.computation.name != self.module.entry_name:
+            return
+        for output, parameter, must in self.buffers.declared_by_module():
+            if must:
+                for name, at in self.leaves(output.instruction):
+                    if at[: len(output.index)] == output.index:
+                        rest = at[len(output.index) :]
+                        spot = (parameter.instruction, (*parameter.index, *rest))
+                        if spot in self.version:
+                            self._share(spot, (name, at))
+
+    # -- by buffer --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def versions_in(self) -> Mapping[Spot, tuple[Spot, ...]]:
+        """For each buffer the versions it holds over time, in the order of the text."""
+        out: dict[Spot, list[Spot]] = {}
+        for spot in self.version:
+            if self.version[spot] == spot:
+                out.setdefault(self.buffer(spot), []).append(spot)
+        return {buffer: tuple(found) for buffer, found in out.items()}
+
+    def made(self, version: Spot) -> int:
+        """When a version is written: the position of its instruction, -1 for a parameter."""
+        i = self.computation.by_name[version[0]]
+        return -1 if i.opcode == "parameter" else self.order[version[0]]
+
+    def summary(self) -> Summary:
+        """What callers need to know of this computation."""
+        parameters = {p.name: p.parameter_number or 0 for p in self.computation.parameters}
+        held: dict[Spot, list[Spot]] = {}
+        for spot, version in self.version.items():
+            if spot == version and spot[0] in parameters:
+                held.setdefault(spot, []).append(spot)
+        accesses: dict[tuple[int, tuple[int, ...]], Access] = {}
+        origin: dict[Spot, Spot] = {spot: spot for spot in held}
+        for write in self.writes:  # in the order of the text: an operand's origin is known
+            if write.optional and not self.scheduled:
+                continue
+            source = origin.get(self.version.get(write.operand, write.operand))
+            if source is not None:
+                origin[write.result] = source
+                key = (parameters[source[0]], source[1])
+                old = accesses.get(key, Access())
+                accesses[key] = Access(old.reader, old.writer or write.writer)
+        for i in self.computation.instructions:
+            for spot in self._reads[i.name]:
+                source = origin.get(self.version.get(spot, spot))
+                if source is not None:
+                    key = (parameters[source[0]], source[1])
+                    old = accesses.get(key, Access())
+                    accesses[key] = Access(old.reader or i.name, old.writer)
+        passes: dict[tuple[int, ...], tuple[int, tuple[int, ...]]] = {}
+        for name, at in self.leaves(self.computation.root_name):
+            source = origin.get(self.version.get((name, at), (name, at)))
+            if source is not None:
+                passes[at] = (parameters[source[0]], source[1])
+        return Summary(accesses, passes)
+
+
+def local_buffers(buffers: Buffers, scheduled: bool) -> dict[str, LocalBuffers]:
+    """For every computation that runs instruction by instruction (neither fused nor per element), callees first."""
+    module = buffers.module
+    wanted: dict[str, None] = {}
+    stack = [(module.entry_name, False)]
+    while stack:
+        name, leaving = stack.pop()
+        if leaving:
+            wanted.setdefault(name)
+            continue
+        if name in wanted or name not in module.by_name:
+            continue
+        stack.append((name, True))
+        for i in module.by_name[name].instructions:
+            run = buffers.chains.runs(i)
+            callees = i.attributes.computations() if i.opcode in ("call", "while", "conditional") else (run or "",)
+            stack.extend((callee, False) for callee in callees if callee not in wanted)
+    out: dict[str, LocalBuffers] = {}
+    summaries: dict[str, Summary] = {}
+    for name in wanted:
+        out[name] = LocalBuffers(buffers, module.by_name[name], summaries, scheduled)
+        summaries[name] = out[name].summary()
+    return out

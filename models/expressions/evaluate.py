@@ -1,0 +1,49 @@
+"""The value of an integer expression, by definition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from models.expressions.expr import Binary, Const, Expr, Var, postorder
+
+
+class UndefinedValue(Exception):
+    """A divisor is zero at this point."""
+
+
+def evaluate(root: Expr, values: Mapping[str, int]) -> int:
+    """The value of `root` where variables have `values`.
+
+    Raises UndefinedValue on division by zero and KeyError for a variable without a value.
+    """
+    done: dict[Expr, int] = {}
+    for e in postorder(root):
+        if isinstance(e, Const):
+            done[e] = e.value
+        elif isinstance(e, Var):
+            done[e] = values[e.name]
+        elif isinstance(e, Binary):
+            done[e] = apply_operator(e.op, done[e.lhs], done[e.rhs])
+    return done[root]
+
+
+def apply_operator(op: str, x: int, y: int) -> int:
+    """x op y on mathematical integers. Raises UndefinedValue on division by zero."""
+    match op:
+        case "+":
+            return x + y
+        case "*":
+            return x * y
+        case "min":
+            return x if x < y else y
+        case "max":
+            return x if x > y else y
+        case _ if y == 0:
+            raise UndefinedValue(f"{x} {op} 0")
+        case "floordiv":
+            return x // y
+        case "ceildiv":
+            return -(-x // y)
+        case "mod":
+            return x - y * (x // y)
+    raise ValueError(f"no such operator: {op}")

@@ -1,0 +1,381 @@
+"""Maps through computations: from any instruction to all it is made of, or to all that is made of it.
+
+The walk visits the instructions of one computation in topological order, forwards or backwards, and keeps for every
+array on the way the set of different maps that lead there; equal maps are followed once, so time goes with the number
+of different maps, not with the number of paths. Calls and fusions are composed in their own computations first.
+
+Composed maps promise relations, not how often an element is read on the way: the sum of a row that was broadcast from
+one element has the map to that element once, and so have `x + x` and other reads through equal maps. A read through an
+opcode without a map makes everything behind it unknown, with the name of that opcode.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from models.errors import NotModelled
+from models.hlo.module import Computation, Instruction, Module, Operation
+from models.hlo.shape import leaves
+from models.indexing import input_to_output, output_to_input
+from models.indexing.box import bounds, holds_data
+from models.indexing.composition.dependence import topological
+from models.indexing.composition.known_values import KnownValues, Turn
+from models.indexing.composition.providers import named, operand_number, resolved
+from models.indexing.composition.route import Direction, Reached, Route, group_table, join, joint_kind
+from models.indexing.composition.tidy import used_variables_only
+from models.indexing.map_set import Kind, OperandMaps
+from models.maps.indexing_map import IndexingMap, identity
+
+if TYPE_CHECKING:
+    from models.indexing.composition.loops import Loop
+
+MOST_MAPS: Final = 256
+"""Different maps to one array beyond which they are given up as unknown."""
+MOST_JOINS: Final = 8_192
+"""Compositions of one walk beyond which what is not reached yet is given up as unknown."""
+DEEPEST_NESTING: Final = 60
+"""Calls inside calls beyond which maps are given up as unknown."""
+
+Position = tuple[int, ...]
+Place = tuple[str, Position]
+"""An array of a computation: an instruction's name and a position in its tuple."""
+Simplify = Callable[[IndexingMap], IndexingMap]
+
+OUTPUT_TO_INPUT: Final[Direction] = "output-to-input"
+INPUT_TO_OUTPUT: Final[Direction] = "input-to-output"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """From an array of one instruction to an array of a neighbour, and by which routes.
+
+    Backwards the neighbour's array is the one at `position` of operand `number`; forwards it is the one at `position`
+    of the user, and `number` is 0.
+    """
+
+    number: int
+    position: Position
+    kind: Kind
+    routes: tuple[Route, ...]
+    unknown: str = ""
+
+
+class Composer:
+    """Composes the maps of one module; keeps what it has composed."""
+
+    def __init__(
+        self, module: Module, replicas: int = 1, partitions: int = 1, simplify: Simplify | None = None
+    ) -> None:
+        self.module, self._replicas, self._partitions = module, replicas, partitions
+        self._simplify = simplify
+        self.simplified: list[tuple[IndexingMap, IndexingMap]] = []
+        """What was simplified on the way, in order, each map once: before and after."""
+        self._seen: set[IndexingMap] = set()
+        self.joins = 0
+        """Compositions so far."""
+        self.followed = 0
+        """Steps and compositions in the turns of loops so far."""
+        self._follow_limit: int | None = None
+        self._ambiguous: frozenset[str] | None = None
+        self._plain: dict[tuple[Operation, Direction, int], tuple[OperandMaps, ...] | NotModelled] = {}
+        self._operations: dict[tuple[str, str], Operation] = {}
+        self._callees: dict[tuple[str, Direction, int, Position, tuple[Turn, ...]], tuple[Step, ...]] = {}
+        self._order: dict[str, list[Instruction]] = {}
+        self._open: list[str] = []
+        self._loops: dict[tuple[str, str, tuple[Turn, ...]], Loop] = {}
+        self.known = KnownValues(module, self.site)
+
+    def operation(self, computation: Computation, instruction: Instruction) -> Operation:
+        key = (computation.name, instruction.name)
+        found = self._operations.get(key)
+        if found is None:
+            found = Operation.of(instruction, computation, self._replicas, self._partitions)
+            self._operations[key] = found
+        return found
+
+    def plain(
+        self, computation: Computation, instruction: Instruction, direction: Direction, number: int
+    ) -> tuple[OperandMaps, ...]:
+        """The maps of an instruction by itself, providers named. Raises NotModelled."""
+        op = self.operation(computation, instruction)
+        key = (op, direction, number)
+        found = self._plain.get(key)
+        if found is None:
+            try:
+                found = output_to_input(op, number) if direction == OUTPUT_TO_INPUT else input_to_output(op, number)
+            except NotModelled as error:
+                found = error
+            self._plain[key] = found
+        if isinstance(found, NotModelled):
+            raise found
+        if instruction.opcode == "scan":
+            from models.indexing.composition.scan_body import with_body
+
+            return with_body(self, instruction, direction, number, found)
+        if any(m.runtime for s in found for m in s.maps):
+            return named(found, instruction, computation)
+        return found
+
+    def backwards(self, computation: Computation, instruction: Instruction, position: Position) -> dict[Place, Reached]:
+        """From one array of an instruction to every array that it is made of, itself included."""
+        return self._walk(computation, (instruction.name, position), OUTPUT_TO_INPUT)
+
+    def forwards(self, computation: Computation, instruction: Instruction, position: Position) -> dict[Place, Reached]:
+        """From one array of an instruction to every array that is made of it, itself included."""
+        return self._walk(computation, (instruction.name, position), INPUT_TO_OUTPUT)
+
+    def _walk(self, computation: Computation, start: Place, direction: Direction) -> dict[Place, Reached]:
+        shapes = dict(leaves(computation.by_name[start[0]].shape))
+        if start[1] not in shapes:
+            raise NotModelled(f"{start[0]} has no array at position {start[1]}")
+        routes: dict[str, dict[Position, dict[Route, Kind]]] = {}
+        unknown: dict[str, dict[Position, str]] = {}
+        if not holds_data(shapes[start[1]]):
+            return {}
+        routes[start[0]] = {start[1]: {Route(identity(bounds(shapes[start[1]]))): "moves"}}
+        found: dict[Place, Reached] = {}
+        order = self._ordered(computation)
+        joins = self.joins
+        for instruction in reversed(order) if direction == OUTPUT_TO_INPUT else order:
+            here, lost = routes.pop(instruction.name, {}), unknown.pop(instruction.name, {})
+            for position in dict.fromkeys((*here, *lost)):
+                arrived = here.get(position, {})
+                why = lost.get(position, "")
+                if len(arrived) > MOST_MAPS:
+                    why = f"more than {MOST_MAPS} different maps"
+                elif self.joins - joins > MOST_JOINS:
+                    why = f"more than {MOST_JOINS} compositions"
+                found[instruction.name, position] = Reached({} if why else arrived, why)
+                for name, step in self._steps(computation, instruction, position, direction, why):
+                    self._advance(arrived, name, step, direction, routes, unknown)
+        return found
+
+    def _advance(
+        self, arrived: dict[Route, Kind], name: str, step: Step, direction: Direction,
+        routes: dict[str, dict[Position, dict[Route, Kind]]], unknown: dict[str, dict[Position, str]],
+    ) -> None:
+        if step.unknown:
+            unknown.setdefault(name, {}).setdefault(step.position, step.unknown)
+            return
+        target = routes.setdefault(name, {}).setdefault(step.position, {})
+        for route, kind in arrived.items():
+            joint = joint_kind((kind, step.kind))
+            for second in step.routes:
+                try:
+                    joined = self.joined(route, second, direction)
+                except NotModelled as error:
+                    unknown.setdefault(name, {}).setdefault(step.position, str(error))
+                    return
+                # An exact map and an equal one that is only a bound: the elements are read all the same.
+                target[joined] = joint if joined not in target else better_kind(target[joined], joint)
+
+    def joined(self, first: Route, second: Route, direction: Direction) -> Route:
+        """`first`, then `second`, simplified. Raises NotModelled."""
+        joined = join(first, second, direction)
+        self.joins += joined is not first
+        if self._simplify is None or joined is first or joined.map.is_trivially_empty:
+            return joined
+        after = self._simplify(joined.map)
+        if after == joined.map:
+            return joined
+        if joined.map not in self._seen:
+            self._seen.add(joined.map)
+            self.simplified.append((joined.map, after))
+        return Route(used_variables_only(after), joined.tables)
+
+    def _steps(
+        self, computation: Computation, instruction: Instruction, position: Position, direction: Direction, why: str
+    ) -> Iterable[tuple[str, Step]]:
+        """The steps from one array of an instruction: to its operands' arrays, or to its users' arrays."""
+        if direction == OUTPUT_TO_INPUT:
+            for step in self.reads(computation, instruction, position, why):
+                yield instruction.operands[step.number], step
+            return
+        for user in computation.users[instruction.name]:
+            for number, operand in enumerate(user.operands):
+                if operand == instruction.name:
+                    for step in self.writes(computation, user, number, position, why):
+                        yield user.name, step
+
+    def reads(
+        self, computation: Computation, instruction: Instruction, position: Position, why: str = ""
+    ) -> tuple[Step, ...]:
+        """The steps from one array of an instruction to the arrays of its operands."""
+        if not why:
+            try:
+                if instruction.opcode in BY_BODY:
+                    from models.indexing.composition.calls import reads_through
+
+                    return reads_through(self, computation, instruction, position)
+                number = _number(instruction, position)
+                sets = self.plain(computation, instruction, OUTPUT_TO_INPUT, number)
+                table = group_table(self.operation(computation, instruction))
+                return tuple(Step(s.operand, s.position, s.kind, _routes(s.maps, table)) for s in sets)
+            except NotModelled as error:
+                why = f"{instruction.opcode} {instruction.name}: {error}"
+        return tuple(
+            Step(n, place, "bound", (), why)
+            for n, name in enumerate(instruction.operands)
+            for place, leaf in leaves(computation.by_name[name].shape)
+            if holds_data(leaf)
+        )
+
+    def writes(
+        self, computation: Computation, instruction: Instruction, operand: int, position: Position, why: str = ""
+    ) -> tuple[Step, ...]:
+        """The steps from one array of an operand to the arrays of an instruction."""
+        places = [place for place, _ in leaves(instruction.shape)]
+        if not why:
+            try:
+                if instruction.opcode in BY_BODY:
+                    from models.indexing.composition.calls import writes_through
+
+                    return writes_through(self, computation, instruction, operand, position)
+                sets = self.plain(computation, instruction, INPUT_TO_OUTPUT, operand)
+                table = group_table(self.operation(computation, instruction))
+                return tuple(
+                    Step(0, places[s.operand], s.kind, _routes(s.maps, table))
+                    for s in sets
+                    if s.position == position
+                )
+            except NotModelled as error:
+                why = f"{instruction.opcode} {instruction.name}: {error}"
+        return tuple(
+            Step(0, place, "bound", (), why) for place, leaf in leaves(instruction.shape) if holds_data(leaf)
+        )
+
+    def through(
+        self, callee: Computation, direction: Direction, number: int, position: Position
+    ) -> tuple[Step, ...]:
+        """From an array of the callee's root to the arrays of its parameters; or from one of parameter `number` to the
+        root's. Raises NotModelled when computations call each other in a circle or too deep."""
+        key = (callee.name, direction, number, position, self.known.turns_for(callee))
+        known = self._callees.get(key)
+        if known is not None:
+            return known
+        if callee.name in self._open:
+            raise NotModelled(f"computation {callee.name} calls itself")
+        if len(self._open) >= DEEPEST_NESTING:
+            raise NotModelled(f"calls nested deeper than {DEEPEST_NESTING}")
+        self._open.append(callee.name)
+        try:
+            if direction == OUTPUT_TO_INPUT:
+                reached = self.backwards(callee, callee.root, position)
+                steps = tuple(
+                    Step(p.parameter_number or 0, place, reached[p.name, place].kind,
+                         tuple(reached[p.name, place].routes), reached[p.name, place].unknown)
+                    for p in callee.parameters
+                    for place, _ in leaves(p.shape)
+                    if (p.name, place) in reached
+                )
+            else:
+                reached = self.forwards(callee, callee.parameters[number], position)
+                steps = tuple(
+                    Step(0, place, r.kind, tuple(r.routes), r.unknown)
+                    for (name, place), r in reached.items()
+                    if name == callee.root_name
+                )
+        finally:
+            self._open.pop()
+        self._callees[key] = steps
+        return steps
+
+    def leaving(self, step: Step, computation: Computation, operands: Sequence[str], site: str = "") -> Step:
+        """A step composed inside a callee, with the caller's operands in place of the callee's parameters, and the
+        names of the callee's instructions qualified by `site`."""
+        if not any(r.map.runtime for r in step.routes):
+            return step
+
+        def source(provider: str) -> Instruction | None:
+            number = operand_number(provider, "parameter")
+            return None if number is None else computation.by_name[operands[number]]
+
+        routes = tuple(Route(m, r.tables) for r in step.routes for m in resolved((r.map,), source, site))
+        return replace(step, routes=routes)
+
+    def callee(self, instruction: Instruction, name: str, arity: int) -> Computation:
+        """The computation of this name, which must take `arity` parameters. Raises NotModelled."""
+        callee = self.module.by_name.get(name)
+        if callee is None:
+            raise NotModelled(f"{instruction.opcode} of an unknown computation {name}")
+        if len(callee.parameters) != arity:
+            raise NotModelled(
+                f"{instruction.opcode} hands {arity} values to {name}, which takes {len(callee.parameters)}"
+            )
+        return callee
+
+    def loop(self, computation: Computation, instruction: Instruction) -> Loop:
+        """What is known of a while instruction. Raises NotModelled."""
+        from models.indexing.composition.loops import loop_of
+
+        key = (computation.name, instruction.name, self.known.turns_for(computation))
+        if key not in self._loops:
+            self._loops[key] = loop_of(self, computation, instruction)
+        return self._loops[key]
+
+    @contextmanager
+    def following(self, most: int) -> Iterator[int]:
+        """While a loop is followed: its compositions do not count towards those of the walk outside, but a loop inside
+        of a loop does towards its own limit, the value of `followed` that is given."""
+        joins, outer = self.joins, self._follow_limit
+        limit = self._follow_limit = self.followed + most if outer is None else outer
+        try:
+            yield limit
+        finally:
+            self.joins, self._follow_limit = joins, outer
+
+    def site(self, callee: Computation, instruction: Instruction) -> str:
+        """What tells the values of a callee's instructions apart from others of the same name: the caller's name where
+        the computation is called more than once, or shares a name with another computation; else nothing."""
+        if self._ambiguous is None:
+            calls = Counter(
+                name for c in self.module.computations for i in c.instructions for name in i.attributes.computations()
+            )
+            names = Counter(i.name for c in self.module.computations for i in c.instructions if _has_own_name(i))
+            self._ambiguous = frozenset(
+                c.name
+                for c in self.module.computations
+                if calls[c.name] > 1 or any(names[i.name] > 1 for i in c.instructions if _has_own_name(i))
+            )
+        return instruction.name if callee.name in self._ambiguous else ""
+
+    def _ordered(self, computation: Computation) -> list[Instruction]:
+        """Instructions, operands before users."""
+        order = self._order.get(computation.name)
+        if order is None:
+            order = topological(computation)
+            self._order[computation.name] = order
+        return order
+
+
+BY_BODY: Final = frozenset({
+    "async-done", "async-start", "async-update", "call", "conditional", "fusion", "while",
+})  # fmt: skip
+"""Opcodes that are composed through the computations they call."""
+
+
+def _has_own_name(i: Instruction) -> bool:
+    """The instruction is named as a provider by its name, not as `parameter(n)` or `constant(literal)`."""
+    return i.opcode not in ("parameter", "constant")
+
+
+def _routes(maps: Iterable[IndexingMap], table: object) -> tuple[Route, ...]:
+    return tuple(Route(m, () if m.replica is None else (table,)) for m in maps)
+
+
+def _number(instruction: Instruction, position: Position) -> int:
+    if not position:
+        return 0
+    for number, (place, _) in enumerate(leaves(instruction.shape)):
+        if place == position:
+            return number
+    raise ValueError(f"{instruction.name} has no array at position {position}")
+
+
+def better_kind(one: Kind, other: Kind) -> Kind:
+    """What an element's map promises that was found twice."""
+    return next(kind for kind in ("moves", "reads", "bound") if kind in (one, other))

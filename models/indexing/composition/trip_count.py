@@ -1,0 +1,65 @@
+"""Loops whose number of turns follows from constants: what their counters hold in each turn.
+
+The condition is evaluated on what single integers hold, starting from the constants that the loop is given, until it
+says no: then the number of turns is a fact, and so is every value that is computed from counters alone. Where it cannot
+be evaluated, where there are more than MOST_TURNS, or where a `known_trip_count` says otherwise, nothing is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from models.hlo.attributes import Quoted, Word
+from models.hlo.module import Computation, Instruction
+from models.hlo.shape import leaves
+from models.indexing.composition.known_scalars import Given, KnownScalars, Position, is_single_integer
+
+MOST_TURNS: Final = 64
+"""Turns up to which a loop is followed turn by turn."""
+
+State = Mapping[Position, int]
+"""What single integers of the state hold, where it is known, by their position."""
+
+_TRIP_COUNT: Final = re.compile(r'known_trip_count\\*"?\s*:\s*\{\s*\\*"?n\\*"?\s*:\s*\\*"?(\d+)')
+
+def known_turns(
+    scalars: KnownScalars, computation: Computation, instruction: Instruction, condition: Computation,
+    body: Computation, given: Given,
+) -> tuple[State, ...] | None:
+    """The states of the turns of a loop; None where it is not known how many there are. `given` is what is known of the
+    parameters of the computation that the loop stands in."""
+    places = [at for at, leaf in leaves(instruction.shape) if is_single_integer(leaf)]
+    (start,) = instruction.operands
+    state = _integers(scalars, computation, start, places, given)
+    states: list[State] = []
+    while len(states) <= MOST_TURNS:
+        decision = scalars.value(condition, condition.root_name, (), given_by(state))
+        if decision is None:
+            return None
+        if not decision:
+            stated = stated_count(instruction)
+            return tuple(states) if stated is None or stated == len(states) else None
+        states.append(state)
+        state = _integers(scalars, body, body.root_name, places, given_by(state))
+    return None
+
+
+def stated_count(instruction: Instruction) -> int | None:
+    """The number of turns that the loop's backend_config states; None where it states none."""
+    config = instruction.attributes.get("backend_config")
+    found = _TRIP_COUNT.search(config.text) if isinstance(config, Word | Quoted) else None
+    return None if found is None else int(found.group(1))
+
+
+def _integers(
+    scalars: KnownScalars, computation: Computation, name: str, places: list[Position], given: Given
+) -> dict[Position, int]:
+    found = {at: scalars.value(computation, name, at, given) for at in places}
+    return {at: value for at, value in found.items() if value is not None}
+
+
+def given_by(state: State) -> Given:
+    """What the one parameter of a body or condition holds in a state."""
+    return lambda number, at: state.get(at)

@@ -1,0 +1,172 @@
+"""Opcode to evaluation, for the operations that concern one device and call no computation on tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Final
+
+from models.errors import NotModelled
+from models.hlo.attributes import NON_SEMANTIC, ComputationRef, Quoted
+from models.hlo.shape import ArrayShape, Shape, leaves
+from models.interpreter.operations import (
+    contraction,
+    gather_scatter,
+    linear_algebra,
+    movement,
+    normalization,
+    reduction,
+    window,
+)
+from models.interpreter.operations.elementwise import ELEMENTWISE, elementwise
+from models.interpreter.step import Step
+from models.interpreter.value import Array, Element, InFlight, Token, Value, filled
+
+Operation = Callable[[Step], Value]
+
+LARGEST: Final = 1 << 25
+"""Tensors of more elements are not evaluated."""
+
+_IDENTITY_CALLS: Final = frozenset({"Sharding", "MoveToHost", "MoveToDevice", "AllocateBuffer", "Pin", "Unpin"})
+
+
+def _first(step: Step) -> Value:
+    return step.operands[0]
+
+
+def _tuple(step: Step) -> Value:
+    return tuple(step.operands)
+
+
+def _element(step: Step) -> Value:
+    whole, index = step.operands[0], step.attributes.integer("index", 0)
+    parts = whole.elements if isinstance(whole, InFlight) else whole
+    if not isinstance(parts, tuple):
+        raise NotModelled("get-tuple-element of something that is not a tuple")
+    return parts[index]
+
+
+def _token(step: Step) -> Value:
+    return Token()
+
+
+def _at(position: int) -> Operation:
+    def done(step: Step) -> Value:
+        whole = step.operands[0]
+        if not isinstance(whole, tuple):
+            raise NotModelled(f"{step.instruction.opcode} of something that is not a tuple")
+        return whole[position]
+
+    return done
+
+
+def _copy_start(step: Step) -> Value:
+    """(destination, source, context)."""
+    return _with_context(step, (step.operands[0], step.operands[0]))
+
+
+def _with_context(step: Step, parts: tuple[Value, ...]) -> Value:
+    shapes = getattr(step.instruction.shape, "elements", ())
+    return (*parts, *(filled(s) for s in shapes[len(parts) :]))
+
+
+def custom_call(step: Step) -> Value:
+    """Known targets by their meaning; others only as uninterpreted functions of all their operands."""
+    named = step.attributes.get("custom_call_target")
+    target = named.text if isinstance(named, Quoted) else str(named)
+    if target in _IDENTITY_CALLS and len(step.operands) == 1:
+        return step.operands[0]
+    name = target.removeprefix("xla_builder.math.").lower()
+    if target.startswith("xla_builder.math.") and name in ELEMENTWISE and len(step.operands) == 1:
+        function = step.function(name, step.shape.element_type, 1)
+        return step.result([function(v) for v in step.array(0).data])
+    if target == "TopK" and len(step.operands) == 1:
+        return reduction.top_k(step)
+    kept = [(k, v) for k, v in step.attributes.pairs if k not in NON_SEMANTIC and not isinstance(v, ComputationRef)]
+    name = f"custom-call {target} {sorted((k, repr(v)) for k, v in kept)}"
+    arguments: list[Element] = []
+    pending = list(step.operands)
+    while pending:
+        value = pending.pop(0)
+        if isinstance(value, Array):
+            arguments += [int(v) if isinstance(v, bool) else v for v in value.data]
+        elif isinstance(value, tuple):
+            pending[:0] = value
+    return _uninterpreted(step, step.instruction.shape, name, arguments)
+
+
+def _uninterpreted(step: Step, shape: Shape, name: str, arguments: list[Element]) -> Value:
+    made: dict[tuple[int, ...], Value] = {}
+    # All arguments are hashed once; each element then hashes that and its position.
+    for position, leaf in leaves(shape):
+        if not isinstance(leaf, ArrayShape):
+            made[position] = Token()
+            continue
+        whole = step.scalars.uninterpreted(name, "u64", arguments, 0)
+        if whole is None:
+            raise NotModelled(f"{name.split(' [')[0]}: what it computes is not known")
+        kind = leaf.element_type
+        at = f"{name} {position}"
+        made[position] = Array(
+            kind, leaf.dimensions,
+            [step.scalars.uninterpreted(at, kind, [whole], k) for k in range(prod(leaf.dimensions))],
+        )  # fmt: skip
+    return _assembled(shape, made, ())
+
+
+def _assembled(shape: Shape, made: dict[tuple[int, ...], Value], at: tuple[int, ...]) -> Value:
+    if at in made:
+        return made[at]
+    return tuple(_assembled(s, made, (*at, k)) for k, s in enumerate(getattr(shape, "elements", ())))
+
+
+OPERATIONS: Final[dict[str, Operation]] = {
+    **dict.fromkeys(ELEMENTWISE, elementwise),
+    "add-dependency": _first,
+    "after-all": _token,
+    "all-gather-done": _at(1),
+    "all-reduce-done": _first,
+    "batch-norm-grad": normalization.gradient,
+    "batch-norm-inference": normalization.inference,
+    "batch-norm-training": normalization.training,
+    "bitcast": movement.bitcast,
+    "bitcast-convert": movement.bitcast_convert,
+    "broadcast": movement.broadcast,
+    "cholesky": linear_algebra.cholesky,
+    "collective-permute-done": _at(1),
+    "concatenate": movement.concatenate,
+    "convolution": window.convolution,
+    "copy": movement.copy,
+    "copy-done": _at(0),
+    "copy-start": _copy_start,
+    "custom-call": custom_call,
+    "domain": _first,
+    "dot": contraction.dot,
+    "dynamic-reshape": movement.reshape,
+    "dynamic-slice": movement.dynamic_slice,
+    "dynamic-update-slice": movement.dynamic_update_slice,
+    "fft": linear_algebra.fft,
+    "gather": gather_scatter.gather,
+    "get-dimension-size": movement.get_dimension_size,
+    "get-tuple-element": _element,
+    "iota": movement.iota,
+    "map": reduction.map_,
+    "opt-barrier": _first,
+    "optimization-barrier": _first,
+    "outfeed": _token,
+    "pad": movement.pad,
+    "ragged-dot": contraction.ragged_dot,
+    "reduce": reduction.reduce,
+    "reduce-window": window.reduce_window,
+    "reshape": movement.reshape,
+    "reverse": movement.reverse,
+    "scaled-dot": contraction.scaled_dot,
+    "scatter": gather_scatter.scatter,
+    "select-and-scatter": window.select_and_scatter,
+    "slice": movement.slice_,
+    "sort": reduction.sort,
+    "topk": reduction.top_k,
+    "transpose": movement.transpose,
+    "triangular-solve": linear_algebra.triangular_solve,
+    "tuple": _tuple,
+}

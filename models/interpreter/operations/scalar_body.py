@@ -1,0 +1,95 @@
+"""Called computations on scalars: comparators, reducers, what map applies. Compiled once, called per element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from models.hlo.module import Computation, Instruction
+from models.hlo.shape import ArrayShape, TupleShape
+from models.interpreter.operations.elementwise import ELEMENTWISE
+from models.interpreter.semantics.semantics import Function, Scalars
+from models.interpreter.step import Body
+from models.interpreter.value import Array, Element, Value
+
+_SAME: Final = frozenset({"copy", "reshape", "bitcast", "broadcast", "transpose"})
+"""On scalars these change nothing."""
+
+
+def scalar_body(
+    computation: Computation, order: Sequence[Instruction], scalars: Scalars, literal: Callable[[Instruction], Value],
+    evaluate: Callable[[Sequence[Value]], Value],
+) -> Body:
+    """The computation as a function on elements. `order` has operands before users; `evaluate` runs what is more than
+    elementwise operations on scalars."""
+    compiled = _compiled(computation, order, scalars, literal)
+    if compiled is not None:
+        return compiled
+    shapes = [p.shape for p in computation.parameters]
+
+    def run(elements: Sequence[Element]) -> tuple[Element, ...]:
+        arguments: list[Value] = []
+        for shape, element in zip(shapes, elements, strict=True):
+            kind = shape.element_type if isinstance(shape, ArrayShape) else "pred"
+            arguments.append(Array(kind, (), [element]))
+        result = evaluate(arguments)
+        parts = result if isinstance(result, tuple) else (result,)
+        return tuple(p.data[0] for p in parts if isinstance(p, Array))
+
+    return run
+
+
+def _compiled(
+    computation: Computation, order: Sequence[Instruction], scalars: Scalars, literal: Callable[[Instruction], Value]
+) -> Body | None:
+    slots: dict[str, int] = {p.name: n for n, p in enumerate(computation.parameters)}
+    constants: list[tuple[int, Element]] = []
+    program: list[tuple[int, Function, tuple[int, ...]]] = []
+    count, root = len(slots), computation.root
+    for i in order:
+        if i.opcode == "parameter":
+            if not (isinstance(i.shape, ArrayShape) and i.shape.rank == 0):
+                return None
+            continue
+        if i.opcode == "tuple" and i is root:
+            continue
+        if not isinstance(i.shape, ArrayShape) or i.shape.rank or any(o not in slots for o in i.operands):
+            return None
+        kinds = [s.element_type for s in computation.operand_shapes(i) if isinstance(s, ArrayShape)]
+        opcode = i.opcode
+        if opcode in _SAME and kinds[0] == i.shape.element_type:
+            slots[i.name] = slots[i.operands[0]]
+            continue
+        if opcode == "bitcast":
+            opcode = "bitcast-convert"
+        slots[i.name] = count
+        if opcode == "constant":
+            value = literal(i)
+            if not isinstance(value, Array):
+                return None
+            constants.append((count, value.data[0]))
+        elif opcode in ELEMENTWISE or opcode == "bitcast-convert":
+            function = scalars.function(opcode, kinds, i.shape.element_type, i.attributes)
+            program.append((count, function, tuple(slots[o] for o in i.operands)))
+        else:
+            return None
+        count += 1
+    if isinstance(root.shape, TupleShape) and root.opcode != "tuple":
+        return None
+    results = [slots[o] for o in root.operands] if root.opcode == "tuple" else [slots[root.name]]
+    parameters = len(computation.parameters)
+    if parameters == 2 and count == 3 and len(program) == 1 and results == [2] and program[0][2] == (0, 1):
+        only = program[0][1]
+        return lambda e: (only(e[0], e[1]),)
+    frame: list[Element] = [None] * count
+    for slot, value in constants:
+        frame[slot] = value
+
+    def run(elements: Sequence[Element]) -> tuple[Element, ...]:
+        values = frame[:]
+        values[:parameters] = elements
+        for target, function, sources in program:
+            values[target] = function(*[values[s] for s in sources])
+        return tuple([values[r] for r in results])
+
+    return run

@@ -1,0 +1,81 @@
+"""How much memory an array takes: padded size, padding, bits and bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import prod
+
+from models.errors import NotModelled
+from models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape
+from models.layouts.physical import layout_of, max_split_size, part_count
+from models.layouts.tiling import expanded_dimensions, position_of
+
+
+def padded_elements(shape: ArrayShape) -> int:
+    """Elements of memory, padding included, rounded up to `L(n)`; of one part where dimensions are split."""
+    size = prod(expanded_dimensions(shape))
+    return _round_up(size, layout_of(shape).tail_padding or 1)
+
+
+def padding_elements(shape: ArrayShape) -> int:
+    """Positions that hold no element, over all parts."""
+    return padded_elements(shape) * part_count(shape) - shape.elements
+
+
+def padding_share(shape: ArrayShape) -> Fraction:
+    """The share of the memory that is padding; 0 for an empty array."""
+    total = padded_elements(shape) * part_count(shape)
+    return Fraction(padding_elements(shape), total) if total else Fraction(0)
+
+
+def element_bits(shape: ArrayShape) -> int:
+    """Bits that an element takes in memory: `E(n)`, else the whole bytes of its type."""
+    if layout_of(shape).element_bits:
+        return layout_of(shape).element_bits
+    bits = ELEMENT_BITS.get(shape.element_type)
+    if bits is None:
+        raise NotModelled(f"the size of an element of type {shape.element_type}")
+    return _round_up(bits, 8)
+
+
+def bit_offset(shape: ArrayShape, index: Sequence[int]) -> int:
+    """The first bit of an element: position times bits per element."""
+    return position_of(shape, index) * element_bits(shape)
+
+
+def data_bytes(shape: ArrayShape) -> int:
+    """Bytes of the elements alone, without padding."""
+    return _bytes(shape.elements * element_bits(shape))
+
+
+def transfer_bytes(shape: ArrayShape) -> int:
+    """Bytes that move when the whole buffer is copied: every part, padding included."""
+    return part_count(shape) * _bytes(padded_elements(shape) * element_bits(shape))
+
+
+def upstream_bytes(shape: ArrayShape) -> int | None:
+    """The size that XLA's ArraySize reports.
+
+    With tiles it rounds up by the first tile alone and counts one part; without tiles it counts the elements and leaves
+    `L(n)` out. None where the first tile combines dimensions: the sum has no meaning there.
+    """
+    layout = layout_of(shape)
+    if not layout.tiles:
+        return data_bytes(shape)
+    tile = layout.tiles[0].dimensions
+    if COMBINE in tile:
+        return None
+    sizes = [max_split_size(shape, i) for i in layout.minor_to_major]
+    sizes += [1] * len(tile)  # at least as many as the tile has
+    for k, t in enumerate(reversed(tile)):
+        sizes[k] = _round_up(sizes[k], t)
+    return _bytes(_round_up(prod(sizes), layout.tail_padding or 1) * element_bits(shape))
+
+
+def _round_up(n: int, multiple: int) -> int:
+    return -(-n // multiple) * multiple
+
+
+def _bytes(bits: int) -> int:
+    return -(-bits // 8)

@@ -1,0 +1,232 @@
+"""The text of indexing maps, read and printed as XLA does.
+
+    (d0, d1)[s0]{rt0} -> (d0 + rt0, (d1 + s0) mod 3), domain: d0 in [0, 9], d1 in [0, 4], s0 in [0, 7], rt0 in [0, 2]
+    runtime variables:
+    rt0: parameter(1); (d0, d1)[s0] -> (), domain: d0 in [0, 9], d1 in [0, 4], s0 in [0, 7]
+    replica id:
+    (d0, d1)[s0] -> (d0 / 5), domain: d0 in [0, 9], d1 in [0, 4], s0 in [0, 7]
+
+White space and line breaks separate words and mean nothing else. Floor division is `/`, `floordiv` or `floorDiv`, and
+`ceildiv` may be `ceilDiv`; a constant factor on the left of `*` is moved to the right, as XLA's reader does. A map
+without variables has no domain; `KNOWN EMPTY` is a map with an empty domain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from models.expressions.expr import Const, Expr, Var, decimal, to_text
+from models.expressions.interval import Interval
+from models.expressions.text import Reader, expression
+from models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable
+
+KNOWN_EMPTY = IndexingMap((), (), constraints=(Constraint(Const(0), Interval(0, -1)),))
+"""The map that `KNOWN EMPTY` reads as: no variables, an empty domain."""
+
+
+def parse_map(text: str, file: str = "") -> IndexingMap:
+    """The map that a text spells.
+
+    Raises models.errors.InputError, with line and column, when it spells none: a word out of place, a variable that is
+    not declared or declared twice, a variable without an interval. Empty intervals are no error.
+    """
+    reader = Reader(text, file)
+    if reader.at("KNOWN") and reader.next_is("EMPTY"):
+        reader.take()
+        reader.take()
+        reader.expect_end("the end after KNOWN EMPTY")
+        return KNOWN_EMPTY
+    m = _map(reader)
+    while not reader.at_end:
+        if reader.at("runtime") and m.runtime:
+            reader.take()
+            reader.expect("variables")
+            reader.expect(":")
+            m = _runtime_section(reader, m)
+        elif reader.at("replica") and m.replica is None:
+            reader.take()
+            reader.expect("id")
+            reader.expect(":")
+            m = replace(m, replica=_map(reader))
+        else:
+            raise reader.error("'runtime variables:', 'replica id:' or the end of the map")
+    return m
+
+
+def print_map(m: IndexingMap) -> str:
+    """The map as XLA prints it: on one line, constraints sorted by their text; sections on lines of their own."""
+    if m.is_trivially_empty:
+        return "KNOWN EMPTY"
+    lines = [_print_plain(m)]
+    known = [(name, v) for name, v in _named_runtime(m) if v.provider is not None]
+    if known:
+        lines.append("runtime variables:")
+        lines += [f"{n}: {v.provider}" + (f"; {_print_index(v.index)}" if v.index else "") for n, v in known]
+    if m.replica is not None:
+        lines += ["replica id:", _print_plain(m.replica)]
+    return "\n".join(lines)
+
+
+def _print_index(m: IndexingMap) -> str:
+    """The element that a runtime variable reads; where another device reads it, the steps that lead there."""
+    return _print_plain(m) + ("" if m.replica is None else f"; replica id: {_print_plain(m.replica)}")
+
+
+def _named_runtime(m: IndexingMap) -> list[tuple[str, RuntimeVariable]]:
+    return [(v.name or f"rt{k}", v) for k, v in enumerate(m.runtime)]
+
+
+def _print_plain(m: IndexingMap) -> str:
+    names = m.display_names()
+    shown = list(names.values())
+    n, k = len(m.dims), len(m.ranges)
+    head = f"({', '.join(shown[:n])})"
+    if k:
+        head += f"[{', '.join(shown[n : n + k])}]"
+    if m.runtime:
+        head += f"{{{', '.join(shown[n + k :])}}}"
+    domain = [f"{names[name]} in {_print_interval(i)}" for name, i in m.intervals()]
+    domain += sorted(f"{to_text(c.expr, names)} in {_print_interval(c.interval)}" for c in m.constraints)
+    text = f"{head} -> ({', '.join(to_text(e, names) for e in m.results)})"
+    return f"{text}, domain: {', '.join(domain)}" if domain else text
+
+
+def _print_interval(i: Interval) -> str:
+    return f"[{decimal(i.lower)}, {decimal(i.upper)}]"
+
+
+# --- reading -----------------------------------------------------------------------------------------------------
+
+
+def _map(reader: Reader) -> IndexingMap:
+    names: dict[str, str] = {}
+    groups = [_names(reader, "(", ")", "d", names)]
+    groups.append(_names(reader, "[", "]", "s", names) if reader.at("[") else [])
+    groups.append(_names(reader, "{", "}", "rt", names) if reader.at("{") else [])
+    reader.expect("->")
+    results = _results(reader, names)
+    intervals, constraints = _domain(reader, names)
+    for name, canonical in names.items():
+        if canonical not in intervals:
+            raise reader.error(f"an interval for {name!r}: ', domain: {name} in [lower, upper]'")
+
+    def variables(prefix: str, group: list[str]) -> list[tuple[Interval, str]]:
+        return [(intervals[f"{prefix}{i}"], "" if n == f"{prefix}{i}" else n) for i, n in enumerate(group)]
+
+    return IndexingMap(
+        dims=tuple(Variable(i, n) for i, n in variables("d", groups[0])),
+        ranges=tuple(Variable(i, n) for i, n in variables("s", groups[1])),
+        runtime=tuple(RuntimeVariable(i, n) for i, n in variables("rt", groups[2])),
+        results=tuple(results),
+        constraints=tuple(constraints),
+    )
+
+
+def _names(reader: Reader, opening: str, closing: str, prefix: str, names: dict[str, str]) -> list[str]:
+    reader.expect(opening)
+    group: list[str] = []
+    while not reader.at(closing):
+        if group:
+            reader.expect(",", f"',' or '{closing}'")
+        if not reader.at_name:
+            raise reader.error("a variable name")
+        if reader.text in names:
+            raise reader.error(f"a new name: {reader.text!r} is declared twice", found=False)
+        name = reader.take_name("a variable name")
+        names[name] = f"{prefix}{len(group)}"
+        group.append(name)
+    reader.take()
+    return group
+
+
+def _results(reader: Reader, names: dict[str, str]) -> list[Expr]:
+    reader.expect("(", "'(' and the list of results")
+    results: list[Expr] = []
+    while not reader.at(")"):
+        if results:
+            reader.expect(",", "an operator, ',' or ')'")
+        results.append(expression(reader, names))
+    reader.take()
+    return results
+
+
+def _domain(reader: Reader, names: dict[str, str]) -> tuple[dict[str, Interval], list[Constraint]]:
+    intervals: dict[str, Interval] = {}
+    constraints: list[Constraint] = []
+    if reader.at(","):
+        reader.take()
+    if not reader.at("domain"):
+        return intervals, constraints
+    reader.take()
+    reader.expect(":")
+    while not reader.at_end and not _section_follows(reader):
+        e = expression(reader, names)
+        reader.expect("in", "an operator or 'in'")
+        bounds = _interval(reader)
+        if isinstance(e, Var) and e.name not in intervals:
+            intervals[e.name] = bounds
+        else:
+            constraints.append(Constraint(e, bounds))
+        if reader.at(","):  # A line break is enough between two entries.
+            reader.take()
+    return intervals, constraints
+
+
+def _section_follows(reader: Reader) -> bool:
+    """At `runtime variables:`, `replica id:`, the next `name:` of a list of runtime variables, or the `;` before the
+    steps to the device that reads one."""
+    return (
+        reader.at(";")
+        or (reader.at("runtime") and reader.next_is("variables"))
+        or (reader.at("replica") and reader.next_is("id"))
+        or (reader.at_name and reader.next_is(":"))
+    )
+
+
+def _interval(reader: Reader) -> Interval:
+    reader.expect("[", "'[lower, upper]'")
+    lower = _integer(reader)
+    reader.expect(",")
+    upper = _integer(reader)
+    reader.expect("]")
+    return Interval(lower, upper)
+
+
+def _integer(reader: Reader) -> int:
+    sign = 1
+    if reader.at("-"):
+        sign = -1
+        reader.take()
+    if not reader.at_number:
+        raise reader.error("an integer")
+    value = reader.number()
+    reader.take()
+    return sign * value
+
+
+def _runtime_section(reader: Reader, m: IndexingMap) -> IndexingMap:
+    position = {name: k for k, (name, _) in enumerate(_named_runtime(m))}
+    runtime = list(m.runtime)
+    while reader.at_name and reader.next_is(":"):
+        k = position.get(reader.text)
+        if k is None:
+            raise reader.error(f"a runtime variable of the map: one of {', '.join(position)}")
+        if runtime[k].provider is not None:
+            raise reader.error(f"another runtime variable: {reader.text!r} is given twice", found=False)
+        reader.take()
+        reader.expect(":")
+        provider = reader.take_raw(";\n").lstrip("%")
+        index = None
+        if reader.at(";"):
+            reader.take()
+            index = _map(reader)
+            if reader.at(";"):
+                reader.take()
+                reader.expect("replica")
+                reader.expect("id")
+                reader.expect(":")
+                index = replace(index, replica=_map(reader))
+        runtime[k] = replace(runtime[k], provider=provider, index=index)
+        if reader.at(","):
+            reader.take()
+    return replace(m, runtime=tuple(runtime))

@@ -1,0 +1,133 @@
+"""Operations on the variables of a map: rescaling range variables, leaving out symbols that nothing needs.
+
+Both keep the relation between dims and results. Rescaling is one to one on points; leaving out a range variable changes
+how often a result is reached, and is wrong under a sum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from models.expressions.expr import Binary, Const, Expr, Var, substitute
+from models.expressions.interval import Interval
+from models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, rng, rt
+from models.maps.sample_point import find_point
+
+
+def rescale_symbols(m: IndexingMap) -> IndexingMap:
+    """Replaces each range variable s with a constraint `s mod c in [r, r]` by `s * c + r`, whose interval is as much
+    narrower, and drops the constraint; one constraint for each variable, in the order of the map."""
+    done: set[str] = set()
+    for at in range(len(m.ranges)):
+        for c in m.constraints:
+            name = f"s{at}"
+            match c.expr:
+                case Binary("mod", Var(variable), Const(step)) if variable == name and name not in done and step > 0:
+                    r = c.interval.lower
+                    if c.interval.is_point and 0 <= r < step:
+                        done.add(name)
+                        m = _rescaled(m, at, step, r, c)
+    return m
+
+
+def _rescaled(m: IndexingMap, at: int, step: int, r: int, dropped: Constraint) -> IndexingMap:
+    old = m.ranges[at].interval
+    # The first and the last t with step * t + r in the old interval.
+    new = Interval(-((r - old.lower) // step), (old.upper - r) // step)
+    image = {f"s{at}": rng(at) * step + r}
+    m = _substituted(m, image, tuple(c for c in m.constraints if c != dropped))
+    return _with_range(m, at, new)
+
+
+def _substituted(m: IndexingMap, image: dict[str, Expr], constraints: tuple[Constraint, ...]) -> IndexingMap:
+    def within(inner: IndexingMap | None) -> IndexingMap | None:
+        return None if inner is None else _substituted(inner, image, inner.constraints)
+
+    return replace(
+        m,
+        results=tuple(substitute(e, image) for e in m.results),
+        constraints=tuple(Constraint(substitute(c.expr, image), c.interval) for c in constraints),
+        runtime=tuple(replace(v, index=within(v.index)) for v in m.runtime),
+        replica=within(m.replica),
+    )
+
+
+def _with_range(m: IndexingMap, at: int, interval: Interval) -> IndexingMap:
+    """The map, and the maps that share its range variables, with another interval for range variable `at`."""
+
+    def within(inner: IndexingMap | None) -> IndexingMap | None:
+        return None if inner is None or at >= len(inner.ranges) else _with_range(inner, at, interval)
+
+    ranges = (*m.ranges[:at], replace(m.ranges[at], interval=interval), *m.ranges[at + 1 :])
+    return replace(
+        m,
+        ranges=ranges,
+        runtime=tuple(replace(v, index=within(v.index) or v.index) for v in m.runtime),
+        replica=within(m.replica) or m.replica,
+    )
+
+
+def remove_unused_symbols(m: IndexingMap) -> IndexingMap:
+    """Leaves out range and runtime variables that no result, no kept constraint and no kept provider needs.
+
+    A constraint goes when all its variables do, provided that they can meet it; one that mentions a dim stays, and what
+    it mentions with it.
+    """
+    if m.is_trivially_empty:
+        return m
+    used = _used(m)
+    symbols = [n for n in m.display_names() if not n.startswith("d")]
+    dropped = [n for n in symbols if n not in used]
+    if not dropped:
+        return m
+    intervals = dict(m.intervals())
+    loose = [c for c in m.constraints if c.expr.free and not c.expr.free & used]
+    if not isinstance(find_point({n: intervals[n] for n in dropped}, [(c.expr, c.interval) for c in loose]), dict):
+        return m
+    return _without(m, set(dropped), tuple(c for c in m.constraints if c not in loose))
+
+
+def _used(m: IndexingMap) -> set[str]:
+    used = {f"d{i}" for i in range(len(m.dims))}
+    for e in (*m.results, *(m.replica.results if m.replica else ())):
+        used |= e.free
+    if m.replica:
+        for c in m.replica.constraints:
+            used |= c.expr.free
+    while True:
+        more = set(used)
+        for c in m.constraints:
+            if c.expr.free & used:
+                more |= c.expr.free
+        for k, v in enumerate(m.runtime):
+            if f"rt{k}" in used and v.index is not None:
+                for e in (*v.index.results, *(c.expr for c in v.index.constraints)):
+                    more |= e.free
+        if more == used:
+            return used
+        used = more
+
+
+def _without(m: IndexingMap, dropped: set[str], constraints: tuple[Constraint, ...]) -> IndexingMap:
+    ranges = [j for j in range(len(m.ranges)) if f"s{j}" not in dropped]
+    runtime = [k for k in range(len(m.runtime)) if f"rt{k}" not in dropped]
+    moved: dict[str, Expr] = {f"s{j}": rng(new) for new, j in enumerate(ranges)}
+    moved |= {f"rt{k}": rt(new) for new, k in enumerate(runtime)}
+
+    def within(inner: IndexingMap | None) -> IndexingMap | None:
+        """A map over the same range variables; one without them stays."""
+        if inner is None or len(inner.ranges) != len(m.ranges):
+            return inner
+        return _without(inner, {n for n in dropped if n.startswith("s")}, inner.constraints)
+
+    def kept(v: RuntimeVariable) -> RuntimeVariable:
+        return replace(v, index=within(v.index))
+
+    return replace(
+        m,
+        ranges=tuple(m.ranges[j] for j in ranges),
+        runtime=tuple(kept(m.runtime[k]) for k in runtime),
+        results=tuple(substitute(e, moved) for e in m.results),
+        constraints=tuple(Constraint(substitute(c.expr, moved), c.interval) for c in constraints),
+        replica=within(m.replica),
+    )

@@ -1,0 +1,64 @@
+"""Claims about asynchronous instructions: chains, shapes, threads, channels, buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from models.dataflow.async_chain import AsyncChains
+from models.hlo.module import Module
+from verify.claims.asynchronous.buffer_checks import buffer_alias
+from verify.claims.asynchronous.chain_checks import async_chain, async_linear
+from verify.claims.asynchronous.channel_checks import async_channel, collective_deadlock
+from verify.claims.asynchronous.computation_checks import async_alias, async_computation, async_thread
+from verify.claims.asynchronous.hazard_checks import hazard_donation, hazard_operand, hazard_output, hazard_overwrite
+from verify.claims.asynchronous.in_place_checks import hazard_in_place
+from verify.claims.asynchronous.judgement import Context, Judgement
+from verify.claims.asynchronous.shape_checks import async_binding, async_done, async_shape
+
+Check = Callable[[Context], Iterator[Judgement]]
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleClaim:
+    """A claim about the instructions of a whole module."""
+
+    name: str
+    check: Check
+    on_request: bool = False
+    """Runs only when it is named."""
+
+
+CLAIMS: Final[tuple[ModuleClaim, ...]] = (
+    ModuleClaim("async-chain", async_chain),
+    ModuleClaim("async-done", async_done),
+    ModuleClaim("async-shape", async_shape),
+    ModuleClaim("async-binding", async_binding),
+    ModuleClaim("async-computation", async_computation),
+    ModuleClaim("async-thread", async_thread),
+    ModuleClaim("async-alias", async_alias),
+    ModuleClaim("async-channel", async_channel),
+    ModuleClaim("async-linear", async_linear, on_request=True),
+    ModuleClaim("collective-deadlock", collective_deadlock),
+    ModuleClaim("buffer-alias", buffer_alias),
+    ModuleClaim("hazard-operand", hazard_operand),
+    ModuleClaim("hazard-output", hazard_output),
+    ModuleClaim("hazard-overwrite", hazard_overwrite),
+    ModuleClaim("hazard-donation", hazard_donation),
+    ModuleClaim("hazard-in-place", hazard_in_place),
+)
+
+
+def judge(
+    module: Module,
+    wanted: Callable[[str], bool],
+    named: Callable[[str], bool],
+    layout_sensitive: bool = False,
+    after_copy_insertion: bool = False,
+) -> Iterator[Judgement]:
+    """What every wanted claim says of every instruction that owes it. A claim that runs on request must be `named`."""
+    context = Context(AsyncChains(module), layout_sensitive, after_copy_insertion)
+    for claim in CLAIMS:
+        if wanted(claim.name) and (not claim.on_request or named(claim.name)):
+            yield from claim.check(context)

@@ -1,0 +1,111 @@
+"""Claims about values of buffer type, `b(f32[4])`: what goes in comes out, once, and has one writer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from models.dataflow.async_chain import AsyncChains
+from models.dataflow.value_flow import Place
+from models.hlo.module import Computation, Instruction
+from models.hlo.shape import BufferShape, leaves
+from models.hlo.text.shapes import print_shape
+from verify.claims.asynchronous.computation_checks import aliasing_of
+from verify.claims.asynchronous.judgement import Context, Judgement, at_index, same_shape
+
+_FORWARDS: Final = frozenset({"tuple", "get-tuple-element", "opt-barrier", "optimization-barrier", "parameter"})
+_COMPOSED: Final = frozenset({"while", "conditional", "call", "async-start", "async-update", "async-done", "fusion"})
+
+
+def buffer_alias(context: Context) -> Iterator[Judgement]:
+    """Every operand of buffer type that an instruction takes, it declares as aliased by exactly one of its results; Pin
+    and Unpin alias operand 0; and no buffer value is taken by two writers."""
+    chains = context.chains
+    for computation in chains.module.computations:
+        writers = _writers(chains, computation)
+        for i in computation.instructions:
+            if _touches_buffers(computation, i):
+                place = Place(computation.name, i.name)
+                problem = _pass_through(context, computation, i)
+                if problem is None and i.name in writers:
+                    problem = writers[i.name]
+                yield Judgement("buffer-alias", place, problem)
+
+
+def _buffers(shape: object) -> tuple[tuple[int, ...], ...]:
+    return tuple(at for at, leaf in leaves(shape) if isinstance(leaf, BufferShape))  # type: ignore[arg-type]
+
+
+def _touches_buffers(computation: Computation, i: Instruction) -> bool:
+    return any(_buffers(s) for s in (i.shape, *computation.operand_shapes(i)))
+
+
+def _declares(chains: AsyncChains, computation: Computation, i: Instruction) -> bool:
+    """The instruction is one that must say where its buffers go: an opaque call, or the start of one."""
+    if i.opcode == "custom-call":
+        return True
+    link = chains.links.get(Place(computation.name, i.name))
+    return link is not None and link.form == "sugared" and link.role == "start" and link.opcode == "custom-call"
+
+
+def _pass_through(context: Context, computation: Computation, i: Instruction) -> str | None:
+    if not _declares(context.chains, computation, i):
+        return None
+    entries = aliasing_of(i)
+    taken = Counter((e.operand, e.operand_index) for e in entries)
+    for n, shape in enumerate(computation.operand_shapes(i)):
+        for at in _buffers(shape):
+            times = taken[n, at]
+            if times != 1:
+                aliases = "no result" if not times else f"{times} results"
+                return f"operand {n} of {i.name} is a buffer; declared as its alias: {aliases}, where one is expected"
+    if i.opcode == "custom-call":
+        given = {e.output_index for e in entries}
+        for at in _buffers(i.shape):
+            if at not in given and computation.operand_shapes(i):
+                return f"{i.name} returns a buffer {print_shape(i.shape)} that aliases none of its operands"
+        for e in entries:
+            output = at_index(i.shape, e.output_index)
+            operands = computation.operand_shapes(i)
+            operand = at_index(operands[e.operand], e.operand_index) if 0 <= e.operand < len(operands) else None
+            if output is None or operand is None:
+                return f"{i.name} declares an alias of a position that does not exist"
+            plain = [s.inner if isinstance(s, BufferShape) else s for s in (output, operand)]
+            if not same_shape(plain[0], plain[1], context.layout_sensitive):
+                return f"{i.name} declares {print_shape(output)} as alias of {print_shape(operand)}"
+    return None
+
+
+def _writers(chains: AsyncChains, computation: Computation) -> dict[str, str]:
+    """For each instruction that takes a buffer value which another one takes as well, the words for it."""
+    takers: dict[Place, list[str]] = {}
+    for i in computation.instructions:
+        if i.opcode in _FORWARDS:
+            if i.name != computation.root_name:
+                continue
+            for at in _buffers(i.shape):
+                takers.setdefault(_made_at(chains, Place(computation.name, i.name, at)), []).append(i.name)
+            continue
+        for name in dict.fromkeys(i.operands):
+            for at in _buffers(computation.by_name[name].shape):
+                takers.setdefault(_made_at(chains, Place(computation.name, name, at)), []).append(i.name)
+    out: dict[str, str] = {}
+    for value, names in takers.items():
+        distinct = list(dict.fromkeys(names))
+        if len(distinct) > 1:
+            for name in distinct[1:]:
+                out[name] = f"the buffer value {value} is taken by {distinct[0]} and by {name}"
+    return out
+
+
+def _made_at(chains: AsyncChains, place: Place) -> Place:
+    """Where a buffer value is made, within its computation: behind tuples and barriers."""
+    while True:
+        i = chains.flow.instruction(place)
+        if i.opcode not in _FORWARDS or i.opcode == "parameter":
+            return place
+        back = chains.flow.sources(place)
+        if not back:
+            return place
+        place = back[0]

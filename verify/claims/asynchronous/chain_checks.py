@@ -1,0 +1,235 @@
+"""Claims about the course of a chain: every start is followed by one done, every done goes back to a start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from models.dataflow.async_chain import AsyncChains, Link
+from models.dataflow.value_flow import Place, branches, called
+from models.hlo.module import Instruction
+from verify.claims.asynchronous.judgement import Context, Judgement
+
+
+def async_chain(context: Context) -> Iterator[Judgement]:
+    """A start reaches at most one done on every path, and one unless a while loop carries it on; every update and
+    done continues starts and updates of its own kind."""
+    chains = context.chains
+    ends = _Ends(chains)
+    for place, link in chains.links.items():
+        if link.role == "start":
+            yield Judgement("async-chain", place, _open_or_doubled(chains, ends, place))
+        else:
+            yield _traced(chains, place, link)
+
+
+def _open_or_doubled(chains: AsyncChains, ends: _Ends, start: Place) -> str | None:
+    worst = ends.after(start)
+    if len(worst) > 1:
+        shown = " and ".join(f"{p.instruction} ({p.computation})" for p in worst[:2])
+        return f"{start.instruction} is finished twice on one path: by {shown}"
+    if any(chains.links[p].role == "done" for p in chains.members[start]):
+        return None
+    if is_wrapped(chains, start.computation):
+        return None
+    carried = _carried_by_while(chains, start)
+    return None if carried else f"{start.instruction} has no matching done, and no while loop carries it on"
+
+
+def is_wrapped(chains: AsyncChains, computation: str) -> bool:
+    """The computation is what an asynchronous operation computes; its send or recv is finished by that one's done."""
+    found = chains.flow.callers[computation]
+    return any(Place(c.name, i.name) in chains.links for c, i in found)
+
+
+def _carried_by_while(chains: AsyncChains, start: Place) -> bool:
+    seen, stack = {start}, [start, *(p for p in chains.members[start] if chains.links[p].role == "update")]
+    while stack:
+        for target in chains.flow.targets(stack.pop()):
+            if chains.flow.instruction(target).opcode == "while":
+                return True
+            if target not in seen:
+                seen.add(target)
+                stack.append(target)
+    return False
+
+
+def _traced(chains: AsyncChains, place: Place, link: Link) -> Judgement:
+    origins = chains.previous[place]
+    if not origins:
+        return Judgement("async-chain", place, unknown=f"nothing calls {place.computation}: its operand has no origin")
+    for origin in sorted(origins):
+        before = chains.links.get(origin) if not origin.index else None
+        if before is None or before.role == "done":
+            problem = f"{place.instruction} does not go back to a start: its operand may be {origin}"
+            return Judgement("async-chain", place, f"{problem} of {origin.computation}")
+        explicit = "explicit" in (link.form, before.form)
+        sugared = link.form == before.form == "sugared"
+        if (explicit and (link.form, link.opcode) != (before.form, before.opcode)) or (
+            sugared and link.opcode != before.opcode
+        ):
+            problem = f"{place.instruction} finishes a {link.opcode}, but its operand may be {origin}"
+            return Judgement("async-chain", place, f"{problem}, the start of a {before.opcode}")
+    return Judgement("async-chain", place)
+
+
+_Index = tuple[int, ...]
+_Spot = tuple[str, _Index]
+_Met = tuple[Place, ...]
+_ENOUGH: Final = 2
+"""So many dones on one path are too many; further ones are not listed."""
+
+
+class _Ends:
+    """Which dones one operation can meet on one path of execution, the longest list of them.
+
+    The operation is followed from where it is made, as the set of places that hold it at a time: through as many rounds
+    of loops as change anything, one branch at a time, and out to the callers.
+    """
+
+    def __init__(self, chains: AsyncChains) -> None:
+        self.chains, self.flow, self.module = chains, chains.flow, chains.module
+        self._number: dict[str, dict[str, int]] = {}
+        self._outcomes: dict[tuple[str, frozenset[_Spot]], tuple[tuple[_Met, frozenset[_Index]], ...]] = {}
+
+    def after(self, start: Place) -> _Met:
+        """The dones met on the path with the most of them; at most two are told."""
+        best: _Met = ()
+        pending: list[tuple[str, frozenset[_Spot], _Met]] = [
+            (start.computation, frozenset({(start.instruction, start.index)}), ())
+        ]
+        seen: set[tuple[str, frozenset[_Spot], int]] = set()
+        while pending:
+            name, spots, met = pending.pop()
+            if (name, spots, len(met)) in seen:
+                continue
+            seen.add((name, spots, len(met)))
+            for more, left in self._within(name, spots):
+                total = (met + more)[:_ENOUGH]
+                best = max(best, total, key=len)
+                if not left:
+                    continue
+                for computation, caller in self.flow.callers[name]:
+                    for again, out in self._outside(caller, name, left):
+                        held = frozenset((caller.name, at) for at in out)
+                        pending.append((computation.name, held, (total + again)[:_ENOUGH]))
+        return best
+
+    def _outside(
+        self, caller: Instruction, callee: str, left: frozenset[_Index]
+    ) -> Iterator[tuple[_Met, frozenset[_Index]]]:
+        """What happens before the caller has its result, when its callee hands the operation back so."""
+        if caller.opcode == "while" and called(caller, "body") == callee:
+            yield from self._rounds(callee, left)
+        elif caller.opcode in ("call", "fusion", "conditional"):
+            yield (), left
+
+    def _rounds(self, body: str, state: frozenset[_Index]) -> Iterator[tuple[_Met, frozenset[_Index]]]:
+        """Where the loop's state may hold the operation after any number of rounds, none among them."""
+        parameters = self.module.by_name[body].parameters
+        stack: list[tuple[_Met, frozenset[_Index]]] = [((), state)]
+        seen: set[tuple[int, frozenset[_Index]]] = set()
+        while stack:
+            met, at = stack.pop()
+            if (len(met), at) in seen:
+                continue
+            seen.add((len(met), at))
+            yield met, at
+            if at and parameters:
+                spots = frozenset((parameters[0].name, index) for index in at)
+                stack += [((met + more)[:_ENOUGH], left) for more, left in self._within(body, spots)]
+
+    def _within(self, name: str, spots: frozenset[_Spot]) -> tuple[tuple[_Met, frozenset[_Index]], ...]:
+        """The ways of a computation with an operation that these spots hold: the dones it meets, and the positions of
+        the root that hold it in the end."""
+        known = self._outcomes.get((name, spots))
+        if known is not None:
+            return known
+        self._outcomes[name, spots] = ()  # a computation does not call itself
+        computation = self.module.by_name[name]
+        number = self._number.setdefault(name, {i.name: n for n, i in enumerate(computation.instructions)})
+        users: dict[_Spot, list[int]] = {}
+        found: dict[tuple[int, frozenset[_Index]], _Met] = {}
+        stack: list[tuple[int, frozenset[_Spot], _Met]] = [(-1, spots, ())]
+        seen: set[tuple[int, frozenset[_Spot], int]] = set()
+        while stack:
+            at, held, met = stack.pop()
+            if (at, held, len(met)) in seen:
+                continue
+            seen.add((at, held, len(met)))
+            for spot in held:
+                if spot not in users:
+                    users[spot] = sorted(number[u.name] for u in computation.users[spot[0]] if _takes(u, spot))
+            following = min((n for spot in held for n in users[spot] if n > at), default=None)
+            if following is None:
+                left = frozenset(index for n, index in held if n == computation.root_name)
+                found.setdefault((len(met), left), met)
+                continue
+            user = computation.instructions[following]
+            kept = frozenset(s for s in held if s[0] == computation.root_name or users[s][-1:] > [following])
+            for more, new in self._step(name, user, held):
+                stack.append((following, kept | new, (met + more)[:_ENOUGH]))
+        outcomes = tuple((met, left) for (_, left), met in found.items())
+        self._outcomes[name, spots] = outcomes
+        return outcomes
+
+    def _step(
+        self, name: str, user: Instruction, held: frozenset[_Spot]
+    ) -> Iterator[tuple[_Met, frozenset[_Spot]]]:
+        """What one user does with the operation: the dones met in it, and the spots of its result that hold it."""
+        place = Place(name, user.name)
+        link = self.chains.links.get(place)
+        if link is not None and link.role != "start":
+            if (user.operands[0], ()) not in held:
+                yield (), frozenset()
+            elif link.role == "done":
+                yield (place,), frozenset()
+            else:
+                yield (), frozenset({(user.name, ())})
+            return
+        if user.opcode == "while":
+            state = frozenset(index for n, index in held if n == user.operands[0])
+            body = self.module.find(called(user, "body"))
+            for met, at in self._rounds(body.name, state) if body is not None else ():
+                yield met, frozenset((user.name, index) for index in at)
+        elif user.opcode == "conditional":
+            for k, branch in enumerate(branches(user)):
+                yield from self._through(user, branch, user.operands[k + 1 : k + 2], held)
+        elif user.opcode in ("call", "fusion"):
+            yield from self._through(user, called(user, "to_apply") or called(user, "calls"), user.operands, held)
+        else:
+            forwarded = (t for n, index in held if n in user.operands
+                         for t in self.flow.targets(Place(name, n, index)))  # fmt: skip
+            yield (), frozenset((t.instruction, t.index) for t in forwarded
+                                if t.instruction == user.name and t.computation == name)  # fmt: skip
+
+    def _through(
+        self, user: Instruction, callee: str | None, operands: Sequence[str], held: frozenset[_Spot]
+    ) -> Iterator[tuple[_Met, frozenset[_Spot]]]:
+        body = self.module.find(callee)
+        if body is None:
+            yield (), frozenset()
+            return
+        spots = frozenset((p.name, index) for p, name in zip(body.parameters, operands, strict=False)
+                          for n, index in held if n == name)  # fmt: skip
+        for met, left in self._within(body.name, spots) if spots else (((), frozenset()),):
+            yield met, frozenset((user.name, index) for index in left)
+
+
+def _takes(user: Instruction, spot: _Spot) -> bool:
+    """The user takes notice of what stands at the spot: the other parts of a tuple do not concern it."""
+    return user.opcode != "get-tuple-element" or spot[1][:1] in ((), (user.attributes.integer("index", 0),))
+
+
+def async_linear(context: Context) -> Iterator[Judgement]:
+    """Every start and update has exactly one user, and it is the next link of its chain."""
+    chains = context.chains
+    for place in chains.of_role("start", "update"):
+        users = chains.module.by_name[place.computation].users[place.instruction]
+        if len(users) != 1:
+            problem: str | None = f"{place.instruction} has {len(users)} users; one is expected"
+        else:
+            link = chains.links.get(Place(place.computation, users[0].name))
+            follows = link is not None and link.role != "start"
+            problem = None if follows else f"the user of {place.instruction} is {users[0].name}, a {users[0].opcode}"
+        yield Judgement("async-linear", place, problem)

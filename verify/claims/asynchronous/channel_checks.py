@@ -1,0 +1,191 @@
+"""Claims about send and recv: channels shared by the right instructions, and no collectives that wait in a circle."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from models.dataflow.async_chain import AsyncChains, text_of
+from models.dataflow.value_flow import Place, branches, called
+from models.hlo.attributes import AttributeValue
+from models.hlo.module import Instruction
+from verify.claims.asynchronous.chain_checks import is_wrapped
+from verify.claims.asynchronous.judgement import Context, Judgement
+
+_TRANSFERS: Final = ("send", "recv")
+
+
+def async_channel(context: Context) -> Iterator[Judgement]:
+    """A send or recv has one consumer; its done is on the same channel; host transfers of one kind that share a
+    channel have the same attributes."""
+    chains = context.chains
+    first: dict[tuple[str, AttributeValue | None], Instruction] = {}
+    for place, link in chains.links.items():
+        if link.form != "explicit" or link.opcode not in _TRANSFERS:
+            continue
+        i = chains.flow.instruction(place)
+        if link.role == "done":
+            yield Judgement("async-channel", place, _other_channel(chains, place, i))
+            continue
+        users = chains.module.by_name[place.computation].users[place.instruction]
+        problem = None
+        if len(users) != 1 and not is_wrapped(chains, place.computation) and not _is_root(chains, place):
+            problem = f"{i.name} has {len(users)} consumers; one is expected"
+        if i.attributes.flag("is_host_transfer"):
+            other = first.setdefault((i.opcode, i.attributes.get("channel_id")), i)
+            if _host_attributes(other) != _host_attributes(i):
+                problem = f"{i.name} and {other.name} share a channel to the host but differ in attributes"
+        yield Judgement("async-channel", place, problem)
+
+
+def _is_root(chains: AsyncChains, place: Place) -> bool:
+    return chains.module.by_name[place.computation].root_name == place.instruction
+
+
+def _host_attributes(i: Instruction) -> tuple[AttributeValue | None, ...]:
+    return tuple(i.attributes.get(k) for k in ("channel_id", "is_host_transfer", "frontend_attributes"))
+
+
+def _other_channel(chains: AsyncChains, place: Place, i: Instruction) -> str | None:
+    for start in sorted(chains.starts[place]):
+        before = chains.flow.instruction(start)
+        for key in ("channel_id", "is_host_transfer"):
+            mine, theirs = i.attributes.get(key), before.attributes.get(key)
+            if mine is not None and theirs is not None and mine != theirs:
+                return f"{i.name} has {key}={mine}, but {before.name}, which it may finish, {key}={theirs}"
+    return None
+
+
+Pairs = tuple[tuple[int, int], ...]
+
+_SOURCE_TARGET = re.compile(r'_xla_send_recv_source_target_pairs="?(\{[\d,{}\s]*\})')
+_PAIR = re.compile(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}")
+
+
+def source_target_pairs(i: Instruction) -> Pairs:
+    """Which device sends to which, as the frontend attribute of a send or recv says; () where it is absent."""
+    found = _SOURCE_TARGET.search(text_of(i, "frontend_attributes") or "")
+    return tuple((int(a), int(b)) for a, b in _PAIR.findall(found[1])) if found else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    place: Place
+    opcode: str
+    pairs: Pairs
+
+
+def collective_deadlock(context: Context) -> Iterator[Judgement]:
+    """In a scheduled module, sends and recvs between devices pair up: each pair of devices that a send names is named
+    by a recv on the way, sources and targets are unique and not circular, and no device waits for one that waits.
+
+    Every device runs the same schedule. A send does not wait for its recv; a recv-done waits for its send.
+    """
+    chains = context.chains
+    if chains.module.attributes.get("is_scheduled") is not True:
+        return
+    events = list(_events(chains, chains.module.entry_name, ()))
+    transfers = [e for e in events if e.opcode in _TRANSFERS and e.pairs]
+    problems: dict[Place, str] = {}
+    for e in transfers:
+        own = _pairs_problem(e.pairs)
+        if own:
+            problems.setdefault(e.place, f"{e.place.instruction} {own}")
+    problems = {**_unmatched(chains, transfers), **problems}
+    for place, why in _waiting(chains, events):
+        problems.setdefault(place, why)
+    for place in dict.fromkeys(e.place for e in transfers):
+        yield Judgement("collective-deadlock", place, problems.get(place))
+
+
+def _events(chains: AsyncChains, computation: str, path: tuple[str, ...]) -> Iterator[_Event]:
+    """Sends, recvs and recv-dones in the order of the schedule, bodies of loops and calls once where they stand."""
+    if computation in path:
+        return
+    for i in chains.module.by_name[computation].instructions:
+        place = Place(computation, i.name)
+        inner = (
+            (called(i, "condition"), called(i, "body")) if i.opcode == "while"
+            else branches(i) if i.opcode == "conditional"
+            else (called(i, "to_apply"),) if i.opcode == "call"
+            else (called(i, "calls"),) if i.opcode in ("async-start", "fusion")
+            else ()
+        )  # fmt: skip
+        for name in inner:
+            if name is not None and chains.module.find(name) is not None:
+                yield from _events(chains, name, (*path, computation))
+        if i.opcode in _TRANSFERS or i.opcode == "recv-done":
+            yield _Event(place, i.opcode, source_target_pairs(i))
+
+
+def _pairs_problem(pairs: Pairs) -> str | None:
+    sources, targets = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
+    for what, counts in (("source", sources), ("target", targets)):
+        device, n = counts.most_common(1)[0]
+        if n > 1:
+            return f"names device {device} {n} times as {what}: {_shown(pairs)}"
+    follow = dict(pairs)
+    for begin in follow:
+        at, steps = follow.get(begin), 0
+        while at is not None and at != begin and steps <= len(follow):
+            at, steps = follow.get(at), steps + 1
+        if at == begin:
+            return f"goes round in a circle from device {begin}: {_shown(pairs)}"
+    return None
+
+
+def _shown(pairs: Pairs) -> str:
+    return "{" + ",".join(f"{{{a},{b}}}" for a, b in pairs) + "}"
+
+
+def _unmatched(chains: AsyncChains, transfers: list[_Event]) -> dict[Place, str]:
+    """Sends with certain pairs need as many recvs with the same on the same channel, and the other way round."""
+    counts: dict[str, Counter[tuple[str, Pairs]]] = {"send": Counter(), "recv": Counter()}
+    keyed = [(e, (str(chains.flow.instruction(e.place).attributes.get("channel_id")), e.pairs)) for e in transfers]
+    for e, key in keyed:
+        counts[e.opcode][key] += 1
+    out: dict[Place, str] = {}
+    for e, key in keyed:
+        other = "recv" if e.opcode == "send" else "send"
+        if counts[other][key] < counts[e.opcode][key]:
+            out[e.place] = f"{e.place.instruction} on channel {key[0]} with {_shown(e.pairs)} has no matching {other}"
+    return out
+
+
+def _waiting(chains: AsyncChains, events: list[_Event]) -> Iterator[tuple[Place, str]]:
+    """Run all devices along the schedule until nobody moves; a device that stands at a recv-done waits for ever."""
+    recv_of: dict[Place, Place] = {}
+    for e in events:
+        if e.opcode == "recv-done":
+            for start in chains.starts.get(e.place, ()):
+                recv_of[e.place] = start
+    devices = sorted({d for e in events for pair in e.pairs for d in pair})
+    position = dict.fromkeys(devices, 0)
+    sent: Counter[tuple[int, int, Pairs]] = Counter()
+    awaited: dict[tuple[int, Place], list[tuple[int, int, Pairs]]] = {}
+    taken: Counter[tuple[int, int, Pairs]] = Counter()
+    moved = True
+    while moved:
+        moved = False
+        for d in devices:
+            while position[d] < len(events):
+                e = events[position[d]]
+                if e.opcode == "send":
+                    sent.update((a, b, e.pairs) for a, b in e.pairs if a == d)
+                elif e.opcode == "recv":
+                    awaited[d, e.place] = [(a, b, e.pairs) for a, b in e.pairs if b == d]
+                elif e.place in recv_of:
+                    wanted = awaited.get((d, recv_of[e.place]), [])
+                    if any(taken[w] >= sent[w] for w in wanted):
+                        break
+                    taken.update(wanted)
+                    awaited[d, recv_of[e.place]] = []
+                position[d] += 1
+                moved = True
+    for d in devices:
+        if position[d] < len(events):
+            e = events[position[d]]
+            yield recv_of[e.place], f"device {d} waits for ever at {e.place.instruction}"

@@ -1,0 +1,166 @@
+"""Claims about what a chain computes: which computation, who else calls it, on which thread, with which aliasing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from models.dataflow.async_chain import MAIN_THREAD, AsyncChains, Wrapped, text_of
+from models.dataflow.value_flow import Place, called
+from models.hlo.attributes import Aliasing
+from models.hlo.module import Computation, Instruction
+from models.hlo.shape import BufferShape, Shape, TupleShape
+from models.hlo.text.shapes import print_shape
+from verify.claims.asynchronous.judgement import Context, Judgement, at_index, same_shape
+
+_HARMLESS: Final = frozenset({"parameter", "opt-barrier", "optimization-barrier", "after-all"})
+"""Opcodes that may stand beside the root of a wrapped computation."""
+
+_GROUP: Final = "_collectives_group"
+"""A frontend attribute: the computation is a group of operations started together."""
+
+
+def async_computation(context: Context) -> Iterator[Judgement]:
+    """On the main thread the wrapped computation is one operation on parameters; only asynchronous instructions call
+    it; and every link that names a computation names the one of its start."""
+    chains = context.chains
+    for place in chains.of_role("start"):
+        if chains.links[place].form == "explicit":
+            continue
+        yield Judgement("async-computation", place, _wrapped_problem(chains, place))
+    for place in chains.of_role("update", "done"):
+        named = called(chains.flow.instruction(place), "calls")
+        if named is not None:
+            yield Judgement("async-computation", place, _other_computation(chains, place, named))
+
+
+def _wrapped_problem(chains: AsyncChains, start: Place) -> str | None:
+    i = chains.flow.instruction(start)
+    body = chains.module.find(called(i, "calls"))
+    if body is None:
+        return None
+    for computation, caller in chains.flow.callers[body.name]:
+        if Place(computation.name, caller.name) not in chains.links:
+            return f"{body.name} is also called by {caller.name}, a {caller.opcode}"
+    group = text_of(i, "frontend_attributes") or ""
+    if chains.thread(i) != MAIN_THREAD or _GROUP in group:
+        return None
+    extra = [x for x in body.instructions if x.name != body.root_name and x.opcode not in _HARMLESS]
+    return f"{body.name} holds {extra[0].name} beside its parameters and root" if extra else None
+
+
+def _other_computation(chains: AsyncChains, place: Place, named: str) -> str | None:
+    mine = chains.module.find(named)
+    for start in sorted(chains.starts[place]):
+        theirs = chains.module.find(chains.wrapped(start).computation)
+        if mine is None or theirs is None or mine.name == theirs.name:
+            continue
+        if _anonymous(mine) != _anonymous(theirs):
+            begun = f"{start.instruction}, which calls {theirs.name}"
+            return f"{place.instruction} calls {mine.name}, but may belong to {begun}"
+    return None
+
+
+def _anonymous(computation: Computation) -> tuple[object, ...]:
+    """A computation without the names in it: equal for equal computations. Called computations count by name."""
+    number = {i.name: n for n, i in enumerate(computation.instructions)}
+
+    def plain(i: Instruction) -> tuple[object, ...]:
+        kept = tuple((k, v) for k, v in i.attributes.pairs if k != "metadata")
+        return (i.opcode, i.shape, tuple(number[o] for o in i.operands), kept, i.parameter_number, i.literal)
+
+    return (number[computation.root_name], *(plain(i) for i in computation.instructions))
+
+
+def async_thread(context: Context) -> Iterator[Judgement]:
+    """All links of a chain, the computation it calls, and that computation's other callers agree on the thread."""
+    chains = context.chains
+    for place, link in chains.links.items():
+        if link.form != "explicit":
+            yield Judgement("async-thread", place, _thread_problem(chains, place))
+
+
+def _thread_problem(chains: AsyncChains, place: Place) -> str | None:
+    i = chains.flow.instruction(place)
+    own = text_of(i, "async_execution_thread")
+    starts = [place] if chains.links[place].role == "start" else sorted(chains.starts[place])
+    for start in starts:
+        thread = chains.thread(chains.flow.instruction(start))
+        if own is not None and own != thread:
+            return f"{i.name} is on thread {own}, but {start.instruction} on {thread}"
+    body = chains.module.find(called(i, "calls"))
+    if body is not None and chains.links[place].role == "start":
+        thread, set_by_text = chains.thread(i), "execution_thread" in body.attributes
+        if set_by_text and chains.thread_of(body) != thread:
+            return f"{i.name} is on thread {thread}, but {body.name} on {chains.thread_of(body)}"
+        for _, caller in chains.flow.callers[body.name]:
+            other = text_of(caller, "async_execution_thread")
+            if other is not None and other != thread:
+                return f"{i.name} calls {body.name} on thread {thread}, but {caller.name} on {other}"
+    return None
+
+
+def async_alias(context: Context) -> Iterator[Judgement]:
+    """Declared aliasing of a start or update names operands and positions that exist and have equal shapes."""
+    chains = context.chains
+    for place in chains.of_role("start", "update"):
+        i, link = chains.flow.instruction(place), chains.links[place]
+        entries = aliasing_of(i)
+        if link.form == "explicit" or not entries:
+            continue
+        problem = None
+        for entry in entries:
+            problem = problem or _alias_problem(context, place, i, entry)
+        yield Judgement("async-alias", place, problem)
+
+
+def aliasing_of(instruction: Instruction) -> tuple[Aliasing, ...]:
+    """The entries of `output_to_operand_aliasing`."""
+    value = instruction.attributes.get("output_to_operand_aliasing")
+    return tuple(v for v in value if isinstance(v, Aliasing)) if isinstance(value, tuple) else ()
+
+
+def _alias_problem(context: Context, place: Place, i: Instruction, entry: Aliasing) -> str | None:
+    chains = context.chains
+    if entry.operand < 0:
+        return f"{i.name} aliases operand {entry.operand}, which is negative"
+    if chains.links[place].role == "update":
+        ok = entry.operand < len(i.operands)
+        return None if ok else f"{i.name} aliases operand {entry.operand}, but has {len(i.operands)}"
+    wrapped = chains.wrapped(place)
+    operands = wrapped.parameters if wrapped.parameters is not None else chains.bound_operands(place)
+    if entry.operand >= len(operands):
+        return f"{i.name} aliases operand {entry.operand}, but the chain has {len(operands)}"
+    if chains.links[place].form == "generic" and not entry.output_index:
+        return f"{i.name} aliases its whole output; a position such as {{1}} is expected"
+    output = _output_shape(wrapped, operands, i, entry, chains.links[place].form == "generic")
+    operand = at_index(operands[entry.operand], entry.operand_index)
+    if output is None or operand is None:
+        return f"{i.name} aliases a position that does not exist: {_words(entry)}"
+    if same_shape(_plain(output), _plain(operand), context.layout_sensitive):
+        return None
+    return f"{i.name} aliases {print_shape(output)} to {print_shape(operand)}: {_words(entry)}"
+
+
+def _plain(shape: Shape) -> Shape:
+    return shape.inner if isinstance(shape, BufferShape) else shape
+
+
+def _output_shape(
+    wrapped: Wrapped, operands: tuple[Shape, ...], i: Instruction, entry: Aliasing, generic: bool
+) -> Shape | None:
+    """The shape at the aliased output, when everything is bound. Sugar speaks of the wrapped operation's result."""
+    if not generic:
+        return None if wrapped.result is None else at_index(wrapped.result, entry.output_index)
+    contexts = i.shape.elements[2:] if isinstance(i.shape, TupleShape) else ()
+    result = wrapped.result if wrapped.result is not None else TupleShape()
+    return at_index(TupleShape((TupleShape(operands), result, *contexts)), entry.output_index)
+
+
+def _words(entry: Aliasing) -> str:
+    def braces(index: tuple[int, ...]) -> str:
+        return "{" + ",".join(map(str, index)) + "}"
+
+    return f"{braces(entry.output_index)}: ({entry.operand}, {braces(entry.operand_index)})"
+
+

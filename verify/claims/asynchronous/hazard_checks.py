@@ -1,0 +1,292 @@
+"""Hazards: buffers that are read or written while an operation in flight, or a later reader, still needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+from models.dataflow.alias_classes import Buffers
+from models.dataflow.in_flight import Flight, flights
+from models.dataflow.value_flow import Place, branches
+from models.dataflow.versions import LocalBuffers, Spot, Write, local_buffers
+from models.hlo.module import Computation
+from verify.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement
+from verify.claims.asynchronous.orders import Orders
+from verify.claims.asynchronous.timeline import BEGINS, ENDS, timeline
+
+
+def hazard_operand(context: Context) -> Iterator[Judgement]:
+    return operand_hazards(scene_of(context))
+
+
+def hazard_output(context: Context) -> Iterator[Judgement]:
+    return output_hazards(scene_of(context))
+
+
+def hazard_overwrite(context: Context) -> Iterator[Judgement]:
+    return (j for j in overwrite_hazards(scene_of(context)) if j.claim == "hazard-overwrite")
+
+
+def hazard_donation(context: Context) -> Iterator[Judgement]:
+    return (j for j in overwrite_hazards(scene_of(context)) if j.claim == "hazard-donation")
+
+
+def scene_of(context: Context) -> Scene:
+    """The scene of a context, made once."""
+    found: Scene | None = context.chains.__dict__.get("_scene")
+    if found is None:
+        found = context.chains.__dict__["_scene"] = Scene(context, context.scheduled)
+    return found
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One module under one reading of its order."""
+
+    context: Context
+    scheduled: bool
+
+    @cached_property
+    def buffers(self) -> Buffers:
+        return Buffers(self.context.chains.module, chains=self.context.chains)
+
+    @cached_property
+    def locals(self) -> Mapping[str, LocalBuffers]:
+        return local_buffers(self.buffers, self.scheduled)
+
+    @cached_property
+    def _orders(self) -> dict[str, Orders]:
+        return {}
+
+    def orders(self, computation: Computation) -> Orders:
+        found = self._orders.get(computation.name)
+        if found is None:
+            found = self._orders[computation.name] = Orders(computation, self.scheduled)
+        return found
+
+    def flights(self) -> Iterator[tuple[LocalBuffers, Flight]]:
+        if not self.context.chains.of_role("start"):
+            return
+        for flight in flights(self.context.chains, self.locals):
+            yield self.locals[flight.computation], flight
+
+
+def _spot(spot: Spot) -> str:
+    return spot[0] + ("{" + ",".join(map(str, spot[1])) + "}" if spot[1] else "")
+
+
+def _line(computation: Computation, name: str) -> int:
+    return computation.by_name[name].position.line
+
+
+def _order_text(scene: Scene, local: LocalBuffers, flight: Flight, name: str, act: str, what: str) -> str:
+    """The schedule in which `name` runs during the flight, and the control dependency that forbids it."""
+    computation, orders = local.computation, scene.orders(local.computation)
+    opening = None if flight.from_the_beginning else flight.opening
+    order = orders.witness(opening, name)
+    marks = {flight.opening: f"{BEGINS}: {what}", name: act}
+    for closing in flight.closings:
+        marks[closing] = ENDS
+    text = timeline(computation, order, marks)
+    end = flight.closings[0] if flight.closings else None
+    if end is not None and not orders.must_precede(name, end):
+        text += f"\n  mended by control-predecessors={{%{end}}} on {name}"
+    elif end is not None:
+        text += f"\n  mended by a copy of {what} for {name}, or by finishing {flight.opening} first"
+    return text
+
+
+def _ends(flight: Flight) -> tuple[str, ...]:
+    return () if flight.open_end else flight.closings
+
+
+def _during(scene: Scene, local: LocalBuffers, flight: Flight, name: str) -> bool:
+    if name in flight.links or local.computation.by_name[name].opcode == "parameter":
+        return False
+    opening = None if flight.from_the_beginning else flight.opening
+    return scene.orders(local.computation).between(opening, name, _ends(flight))
+
+
+def operand_hazards(scene: Scene) -> Iterator[Judgement]:
+    """No buffer that an operation in flight reads is written before the operation is done."""
+    for local, flight in scene.flights():
+        problem, note = None, None
+        for operand in dict.fromkeys(flight.operands):
+            version = local.version.get(operand, operand)
+            buffer = local.buffer(operand)
+            for other in local.versions_in.get(buffer, ()):
+                maker = other[0]
+                if other == version or not _during(scene, local, flight, maker):
+                    continue
+                what = _spot(operand)
+                problem = (
+                    f"{maker} (line {_line(local.computation, maker)}) writes the buffer of {what}, which "
+                    f"{flight.start.instruction} reads until it is done\n"
+                    + _order_text(scene, local, flight, maker, f"writes the buffer of {what}", what)
+                )
+                break
+            if problem is not None:
+                break
+            note = note or _optional_writer(scene, local, flight, buffer)
+        yield Judgement("hazard-operand", Place(flight.computation, flight.opening), problem, note=note)
+
+
+def _optional_writer(scene: Scene, local: LocalBuffers, flight: Flight, buffer: Spot) -> str | None:
+    """What copy insertion would have to keep apart, in an unscheduled module."""
+    if scene.scheduled:
+        return None
+    for write in _optional_writes(local).get(buffer, ()):
+        if _during(scene, local, flight, write.writer):
+            return (
+                f"{NEEDS_COPY}: {write.writer} may not update {_spot(write.operand)} in place while "
+                f"{flight.start.instruction} reads it"
+            )
+    return None
+
+
+def _optional_writes(local: LocalBuffers) -> Mapping[Spot, list[Write]]:
+    out: dict[Spot, list[Write]] = {}
+    for write in local.writes:
+        if write.optional:
+            out.setdefault(local.buffer(write.operand), []).append(write)
+    return out
+
+
+def output_hazards(scene: Scene) -> Iterator[Judgement]:
+    """No buffer that an operation in flight writes is read or written by another before the operation is done."""
+    for local, flight in scene.flights():
+        buffers = {local.buffer(spot): spot for spot in (*flight.outputs, *flight.overwritten)}
+        versions = {local.version.get(spot, spot) for spot in flight.outputs}
+        problem, note = None, None
+        for name, act, spot in _touching(local, buffers):
+            if not _during(scene, local, flight, name):
+                continue
+            what = _spot(buffers[local.buffer(spot)])
+            older = local.version.get(spot, spot) not in versions
+            if older and act == "reads" and not scene.scheduled:
+                note = note or (
+                    f"{NEEDS_COPY}: {name} reads {_spot(spot)}, whose buffer {flight.start.instruction} writes"
+                )
+                continue
+            problem = (
+                f"{name} (line {_line(local.computation, name)}) {act} {_spot(spot)}, the buffer that "
+                f"{flight.start.instruction} is writing until it is done\n"
+                + _order_text(scene, local, flight, name, f"{act} {_spot(spot)}", what)
+            )
+            break
+        yield Judgement("hazard-output", Place(flight.computation, flight.opening), problem, note=note)
+
+
+def _touching(local: LocalBuffers, buffers: Mapping[Spot, Spot]) -> Iterator[tuple[str, str, Spot]]:
+    """Who reads or writes one of the buffers, in the order of the text."""
+    readers, makers = _by_buffer(local)
+    found: list[tuple[int, str, str, Spot]] = []
+    for buffer in buffers:
+        found += [(local.order[name], name, "reads", spot) for name, spot in readers.get(buffer, ())]
+        found += [(local.order[spot[0]], spot[0], "writes", spot) for spot in makers.get(buffer, ())]
+    for _, name, act, spot in sorted(found):
+        yield name, act, spot
+
+
+_Index = tuple[dict[Spot, list[tuple[str, Spot]]], Mapping[Spot, tuple[Spot, ...]]]
+
+
+def _by_buffer(local: LocalBuffers) -> _Index:
+    cached: _Index | None = local.__dict__.get("_by_buffer")
+    if cached is None:
+        readers: dict[Spot, list[tuple[str, Spot]]] = {}
+        for i in local.computation.instructions:
+            for spot in local.reads(i.name):
+                readers.setdefault(local.buffer(spot), []).append((i.name, spot))
+        cached = local.__dict__["_by_buffer"] = (readers, local.versions_in)
+    return cached
+
+
+def overwrite_hazards(scene: Scene) -> Iterator[Judgement]:
+    """In a scheduled module no version is read after its buffer holds a later one; no two live versions of one
+    instruction share a buffer."""
+    if not scene.scheduled:
+        return
+    for local in scene.locals.values():
+        yield from _joined_results(scene, local)
+        readers, versions = _by_buffer(local)
+        donated = {
+            local.buffer((p.instruction, (*p.index, *rest[1][len(p.index) :])))
+            for _, p, must in scene.buffers.declared_by_module()
+            if must and local.computation.name == scene.buffers.module.entry_name
+            for rest in local.leaves(p.instruction)
+            if rest[1][: len(p.index)] == p.index
+        }
+        root = local.computation.root_name
+        live_out = {local.version.get(spot, spot) for spot in local.leaves(root)}
+        needed = live_out.union(local.version.get(spot, spot) for reads in readers.values() for _, spot in reads)
+        for buffer, found in versions.items():
+            if len(found) < 2:
+                continue
+            claim = "hazard-donation" if buffer in donated else "hazard-overwrite"
+            uses = readers.get(buffer, [])
+            others = tuple(version for version in found if version in needed)
+            for version in found:
+                problem = _overwritten(local, version, found, others, uses, live_out)
+                yield Judgement(claim, Place(local.computation.name, version[0]), problem)
+
+
+def _joined_results(scene: Scene, local: LocalBuffers) -> Iterator[Judgement]:
+    """Two parts of a conditional's result lie in one buffer in all branches or in none: a branch that returns one value
+    for both makes them one buffer, into which another branch would write two."""
+    for i in local.computation.instructions:
+        if i.opcode != "conditional":
+            continue
+        problem: str | None = None
+        held: list[tuple[str, dict[tuple[int, ...], Spot]]] = []
+        for name in branches(i):
+            branch = scene.locals[name]
+            root = branch.computation.root_name
+            held.append((name, {at: branch.buffer((root, at)) for _, at in branch.leaves(root)}))
+        for name, one in held:
+            for other, two in held:
+                for a, b in combinations(one, 2):
+                    if one[a] == one[b] and two.get(a) != two.get(b):
+                        problem = problem or (
+                            f"{name} returns one buffer for {_spot((i.name, a))} and {_spot((i.name, b))}, into which "
+                            f"{other} writes two values\n  mended by a copy of one of them in {name}"
+                        )
+        yield Judgement("hazard-overwrite", Place(local.computation.name, i.name), problem)
+
+
+def _overwritten(
+    local: LocalBuffers, version: Spot, found: tuple[Spot, ...], needed: tuple[Spot, ...],
+    reads: list[tuple[str, Spot]], live_out: set[Spot],
+) -> str | None:
+    """What is wrong with a version that is needed after its buffer holds another of `found`. All are in one buffer, and
+    `needed` are those that somebody reads."""
+    computation, made = local.computation, local.made(version)
+    uses = [(local.order[name], name) for name, spot in reads if local.version.get(spot, spot) == version]
+    if version in live_out:
+        uses.append((len(local.order), computation.root_name))
+    if not uses:
+        return None
+    last, reader = max(uses)
+    for other in found:
+        when = local.made(other)
+        twice = made == when and other > version and other in needed
+        if not twice and not made < when < last:
+            continue
+        if twice:
+            return f"{_spot(version)} and {_spot(other)} lie in one buffer, and both are needed"
+        if last == len(local.order):
+            why = f"is part of the result of {computation.name}"
+        else:
+            why = f"is read by {reader} (line {_line(computation, reader)}) afterwards"
+        marks = {version[0]: f"makes {_spot(version)}", other[0]: "writes the same buffer"}
+        if reader not in marks:
+            marks[reader] = f"needs {_spot(version)}"
+        order = tuple(i.name for i in computation.instructions)
+        return (
+            f"{other[0]} (line {_line(computation, other[0])}) overwrites {_spot(version)}, which {why}\n"
+            + timeline(computation, order, marks)
+            + f"\n  mended by a copy of {_spot(version)}"
+        )
+    return None

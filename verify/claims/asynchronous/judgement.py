@@ -1,0 +1,86 @@
+"""What a check of asynchronous instructions says of one instruction, and how shapes are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from models.dataflow.async_chain import AsyncChains
+from models.dataflow.value_flow import Place
+from models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
+
+NEEDS_COPY: Final = "needs-copy"
+"""Begins the note on what holds only because a compiler inserts a copy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One claim about one instruction: it holds, or here is what breaks it, or why it is not known."""
+
+    claim: str
+    place: Place
+    problem: str | None = None
+    unknown: str | None = None
+    note: str | None = None
+    """What a reader should know although the claim holds."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What every check looks at."""
+
+    chains: AsyncChains
+    layout_sensitive: bool = False
+    after_copy_insertion: bool = False
+    """The order of the text counts, and buffers are shared, as in a scheduled module."""
+
+    @property
+    def scheduled(self) -> bool:
+        return self.after_copy_insertion or self.chains.module.attributes.flag("is_scheduled")
+
+    def same(self, a: Shape, b: Shape) -> bool:
+        """Equal shapes; layouts count when asked for and both are written."""
+        return same_shape(a, b, self.layout_sensitive)
+
+
+def same_shape(a: Shape, b: Shape, layouts: bool) -> bool:
+    """Equal element types, sizes and tuple trees; with `layouts`, equal layouts where both have one."""
+    match a, b:
+        case TupleShape(), TupleShape():
+            return len(a.elements) == len(b.elements) and all(
+                same_shape(x, y, layouts) for x, y in zip(a.elements, b.elements, strict=True)
+            )
+        case ArrayShape(), ArrayShape():
+            if layouts and a.layout is not None and b.layout is not None and a.layout != b.layout:
+                return False
+            return replace(a, layout=None) == replace(b, layout=None)
+        case BufferShape(), BufferShape():
+            return same_shape(a.inner, b.inner, layouts)
+        case _:
+            return type(a) is type(b)
+
+
+def is_prefix(part: Shape, whole: Shape, layouts: bool) -> bool:
+    """`part` is `whole` with elements missing at the right ends of its tuples: what is bound so far."""
+    if not isinstance(part, TupleShape):
+        return same_shape(part, whole, layouts)
+    if not isinstance(whole, TupleShape):
+        return not part.elements
+    return len(part.elements) <= len(whole.elements) and all(
+        is_prefix(x, y, layouts) for x, y in zip(part.elements, whole.elements, strict=False)
+    )
+
+
+def at_index(shape: Shape, index: Sequence[int]) -> Shape | None:
+    """The shape at a position of the tuple tree, or None where there is no such position."""
+    for i in index:
+        if not isinstance(shape, TupleShape) or not 0 <= i < len(shape.elements):
+            return None
+        shape = shape.elements[i]
+    return shape
+
+
+def elements_of(shape: Shape | None) -> tuple[Shape, ...] | None:
+    """The elements of a tuple, or None for anything else."""
+    return shape.elements if isinstance(shape, TupleShape) else None

@@ -1,0 +1,92 @@
+"""The claims of one layout, judged: sub-goals first, the claim itself where they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from models.expressions.interval import Interval
+from verify.claims.layouts.claims import LayoutClaim
+from verify.logic.obligation import Obligation, Outcome
+from verify.results.verdict import Verdict
+
+Prove = Callable[[Obligation], Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedClaim:
+    """A claim with its verdict. `ms` is the time of the engines, `goals` how many obligations were asked."""
+
+    claim: str
+    statement: str
+    verdict: Verdict
+    engines: tuple[str, ...]
+    ms: float
+    goals: int
+    counterexample: str | None = None
+    reason: str | None = None
+
+
+def judge(claims: Iterable[LayoutClaim], prove: Prove) -> tuple[JudgedClaim, ...]:
+    """The verdicts; equal obligations are proved once, and their time counts once."""
+    known: dict[Obligation, Outcome] = {}
+
+    def ask(obligation: Obligation) -> Outcome:
+        if obligation in known:
+            return replace(known[obligation], ms=0.0)
+        known[obligation] = prove(obligation)
+        return known[obligation]
+
+    return tuple(judge_one(c, ask) for c in claims)
+
+
+def judge_one(claim: LayoutClaim, prove: Prove) -> JudgedClaim:
+    """Proved when all sub-goals are. Else the direct obligation decides; a refuted sub-goal alone refutes nothing."""
+    outcomes: list[Outcome] = []
+    failed: tuple[Obligation, Outcome] | None = None
+    for obligation in claim.steps:
+        outcomes.append(prove(obligation))
+        if outcomes[-1].verdict != "proved":
+            failed = (obligation, outcomes[-1])
+            break
+    decisive = outcomes[-1] if outcomes else None
+    if failed is not None and claim.direct is not None and failed[0] != claim.direct:
+        decisive = prove(claim.direct)
+        outcomes.append(decisive)
+    verdict = Verdict(decisive.verdict) if decisive is not None else Verdict.UNKNOWN
+    reason = decisive.reason or None if decisive is not None else "no sub-goals"
+    if failed is not None and claim.direct is None and verdict is Verdict.REFUTED:
+        verdict, reason = Verdict.UNKNOWN, f"the sub-goal `{failed[0].label}` does not hold"
+    if failed is not None and verdict is Verdict.PROVED and not claim.complete:
+        verdict, reason = Verdict.UNKNOWN, f"the sub-goal `{failed[0].label}` does not hold"
+    counterexample = None
+    if verdict is Verdict.REFUTED and decisive is not None and claim.direct is not None:
+        decisive = first_counterexample(claim.direct, decisive, prove)
+        counterexample = claim.describe(dict(decisive.model))
+    return JudgedClaim(
+        claim.name, claim.statement, verdict, tuple(sorted({e for o in outcomes for e in o.engines})),
+        sum(o.ms for o in outcomes), len(outcomes), counterexample, reason if verdict is not Verdict.PROVED else None,
+    )
+
+
+def first_counterexample(obligation: Obligation, refuted: Outcome, prove: Prove) -> Outcome:
+    """The counterexample that is smallest in the order of the variables, found by halving each interval in turn. Where
+    an engine gives up on the way, the best one so far."""
+    best = refuted
+    variables = list(obligation.variables)
+    for i, (name, interval) in enumerate(variables):
+        if interval is None:
+            return best
+        lower, found = interval.lower, dict(best.model)[name]
+        while lower < found:
+            middle = (lower + found) // 2
+            variables[i] = (name, Interval(lower, middle))
+            outcome = prove(replace(obligation, variables=tuple(variables)))
+            if outcome.verdict == "refuted":
+                best, found = outcome, dict(outcome.model)[name]
+            elif outcome.verdict == "proved":
+                lower = middle + 1
+            else:
+                return best
+        variables[i] = (name, Interval.point(found))
+    return best

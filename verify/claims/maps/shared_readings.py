@@ -1,0 +1,201 @@
+"""Several maps over the same dims, with the runtime variables that they share under one name.
+
+Two runtime variables hold the same value where they read the same element of the same provider, each then clamped into
+its own interval. What is read is a value of the pair (dims d0.., results y0..): where its element follows from a range
+variable, the range variable must follow from the pair. A map with a runtime variable for which it does not is called
+shifting: at one pair it reads several elements. To tell maps apart any contents of the providers will do, and contents
+that are the same everywhere make every variable a single value again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from models.expressions.expr import Expr, Var, maximum, minimum, substitute
+from models.expressions.interval import Interval
+from models.maps.indexing_map import IndexingMap, RuntimeVariable
+from verify.claims.statements.elimination import Condition
+from verify.claims.statements.relation import Direction, Piece, piece_of
+from verify.logic.formula import Formula, disj, eq, ne
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Element `index` of a provider, over the dims, the results and other readings; `steps` lead to the device that
+    holds it."""
+
+    provider: str
+    index: tuple[Expr, ...]
+    steps: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True)
+class OpenReading:
+    """What a shifting map reads: the variable that stands for it, the provider, and the element over the dims and the
+    range variables of the map's piece."""
+
+    name: str
+    provider: str
+    index: tuple[Expr, ...]
+    interval: Interval
+
+
+@dataclass(frozen=True)
+class SharedMaps:
+    """The maps as pieces over d0.., the values read under the names in `runtime`."""
+
+    pieces: tuple[Piece, ...]
+    runtime: tuple[tuple[str, Interval], ...]
+    hypotheses: tuple[Formula, ...]
+    """Readings of one provider that meet at an element hold one value; over the dims, the results y0.. and readings."""
+    shifting: Mapping[int, tuple[OpenReading, ...]]
+    """Maps that read several elements at one pair, and what each reads; nothing where that cannot be written so."""
+    elsewhere: frozenset[int]
+    """Maps with values of other devices: where two such readings meet is not followed."""
+    readings: tuple[tuple[str, Reading], ...] = ()
+    """What the names in `runtime` are."""
+
+
+def shared(
+    maps: Sequence[IndexingMap], direction: Direction = "output-to-input", same_everywhere: bool = False
+) -> SharedMaps:
+    """The maps side by side. Steps between devices count as further results.
+
+    With `same_everywhere` each provider holds one value in all its elements: a difference then is a difference, an
+    equality says nothing.
+    """
+    names = _Names()
+    shifting: dict[int, tuple[OpenReading, ...]] = {}
+    elsewhere = set[int]()
+    made: list[tuple[Piece, list[tuple[str, Interval]]]] = []
+    for n, m in enumerate(maps):
+        piece = _flat_piece(m, n, direction)
+        single = _places(piece, Var)
+        open_readings: list[OpenReading] = []
+        own: list[tuple[str, Interval]] = []
+        for k, v in enumerate(m.runtime):
+            reading = Reading(v.provider or "", ()) if same_everywhere else names.reading(v, single)
+            if reading is None:
+                name = f"u{n}_{k}"
+                own.append((name, v.interval))
+                open_readings += _open_reading(name, v, piece)
+                shifting[n] = ()
+                continue
+            if reading.steps:
+                elsewhere.add(n)
+            own.append((names.name(reading, v.interval), v.interval))
+        if n in shifting and len(open_readings) == sum(name.startswith("u") for name, _ in own):
+            shifting[n] = tuple(open_readings)
+        made.append((piece, own))
+    runtime = names.hulls()
+    pieces = tuple(_named(piece, own, dict(runtime)) for piece, own in made)
+    readings = tuple((name, reading) for reading, name in names.names.items())
+    return SharedMaps(pieces, runtime, names.meetings(), shifting, frozenset(elsewhere), readings)
+
+
+def _flat_piece(m: IndexingMap, n: int, direction: Direction) -> Piece:
+    steps = () if m.replica is None else m.replica.results
+    flat = replace(m, results=(*m.results, *steps), replica=None)
+    return piece_of(flat, n, direction, [(f"v{k}", v.interval) for k, v in enumerate(m.runtime)], f"_{n}")
+
+
+def _places(piece: Piece, variable: type[Var]) -> dict[str, Expr]:
+    """The map's own variables as terms over the pair: its dims, and those range variables that follow from the pair."""
+    targets = [variable(f"y{j}") for j in range(len(piece.results))]
+    values = {name for name, _ in piece.runtime}
+    found = {name: e for name, e in piece.determined(targets).items() if e.free.isdisjoint(values)}
+    into: dict[str, Expr] = {f"d{i}": variable(name) for i, (name, _) in enumerate(piece.source)}
+    return into | {f"s{j}": found[name] for j, (name, _) in enumerate(piece.ranges) if name in found}
+
+
+def _open_reading(name: str, v: RuntimeVariable, piece: Piece) -> list[OpenReading]:
+    if v.index is None or v.index.runtime or v.index.replica is not None:
+        return []
+    into: dict[str, Expr] = {f"d{i}": Var(own) for i, (own, _) in enumerate(piece.source)}
+    into |= {f"s{j}": Var(own) for j, (own, _) in enumerate(piece.ranges)}
+    index = tuple(substitute(e, into) for e in v.index.results)
+    return [OpenReading(name, v.provider or "", index, v.interval)]
+
+
+class _Names:
+    """Readings by name, each with the intervals that it is clamped into."""
+
+    def __init__(self) -> None:
+        self.names: dict[Reading, str] = {}
+        self.intervals: dict[str, list[Interval]] = {}
+
+    def reading(self, v: RuntimeVariable, single: Mapping[str, Expr]) -> Reading | None:
+        """What a runtime variable reads at a pair; None where that is not one element."""
+        if v.index is None:
+            return Reading(v.provider or "", ())
+        into = dict(single)
+        for k, inner in enumerate(v.index.runtime):
+            found = self.reading(inner, single)
+            if found is None:
+                return None
+            # What it holds is clamped by whoever uses it: others may clamp the same element otherwise.
+            held = Var(self.name(found, inner.interval))
+            into[f"rt{k}"] = minimum(maximum(held, inner.interval.lower), inner.interval.upper)
+        parts = v.index.results if v.index.replica is None else (*v.index.results, *v.index.replica.results)
+        if any(not e.free <= into.keys() for e in parts):
+            return None
+        index = tuple(substitute(e, into) for e in v.index.results)
+        steps = () if v.index.replica is None else tuple(substitute(e, into) for e in v.index.replica.results)
+        return Reading(v.provider or "", index, steps)
+
+    def name(self, reading: Reading, interval: Interval) -> str:
+        name = self.names.setdefault(reading, f"r{len(self.names)}")
+        self.intervals.setdefault(name, []).append(interval)
+        return name
+
+    def hulls(self) -> tuple[tuple[str, Interval], ...]:
+        """Each reading with an interval that holds all that it is clamped into."""
+        found: list[tuple[str, Interval]] = []
+        for name, intervals in self.intervals.items():
+            hull = intervals[0]
+            for i in intervals[1:]:
+                hull = hull.hull(i)
+            found.append((name, hull))
+        return tuple(found)
+
+    def meetings(self) -> tuple[Formula, ...]:
+        """For two readings of one provider: different elements, or one value, cut to each interval."""
+        intervals = dict(self.hulls())
+        found: list[Formula] = []
+        listed = list(self.names.items())
+        for n, (a, name) in enumerate(listed):
+            for b, other in listed[n + 1 :]:
+                if a.provider != b.provider or a.steps or b.steps or len(a.index) != len(b.index):
+                    continue
+                apart = [ne(x, y) for x, y in zip(a.index, b.index, strict=True) if x is not y]
+                found.append(disj(*apart, one_value(name, other, intervals[name], intervals[other])))
+        return tuple(found)
+
+
+def one_value(name: str, other: str, interval: Interval, others: Interval) -> Formula:
+    """Both are one value, clamped into two intervals."""
+    if interval == others:
+        return eq(Var(name), Var(other))
+    common = interval.intersect(others)
+    if common.is_empty:
+        (low, below), (high, above) = sorted([(name, interval), (other, others)], key=lambda x: x[1].lower)
+        return disj(eq(Var(low), below.upper), eq(Var(high), above.lower))
+    cut = [minimum(maximum(Var(n), common.lower), common.upper) for n in (name, other)]
+    return eq(cut[0], cut[1])
+
+
+def _named(piece: Piece, own: Sequence[tuple[str, Interval]], hulls: Mapping[str, Interval]) -> Piece:
+    """The piece with the readings in place of its runtime variables."""
+    values: dict[str, Expr] = {}
+    for k, (name, interval) in enumerate(own):
+        # One element clamped in two ways: both are what that element holds, cut to their own interval.
+        held: Expr = Var(name)
+        whole = hulls.get(name, interval)
+        values[f"v{k}"] = held if whole == interval else minimum(maximum(held, interval.lower), interval.upper)
+    return replace(
+        piece,
+        runtime=(),
+        results=tuple(substitute(e, values) for e in piece.results),
+        constraints=tuple(Condition(substitute(c.expr, values), c.interval) for c in piece.constraints),
+    )

@@ -1,0 +1,65 @@
+"""Simplification with its proof: the map, the rules that led there, and the verdict on before = after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from models.maps.indexing_map import IndexingMap
+from models.maps.variables import remove_unused_symbols, rescale_symbols
+from models.simplifier.rewriter import Step
+from models.simplifier.simplify import simplify
+from verify.claims.maps.rewrite import Equality, rewrite
+from verify.claims.maps.tighten import tighten
+from verify.engines.budget import DEFAULT, Budget
+from verify.results.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class SimplifiedMap:
+    """`equality` says what `verdict` is about: pointwise, unless variables were rescaled or left out."""
+
+    map: IndexingMap
+    derivation: tuple[Step, ...]
+    verdict: Verdict
+    equality: Equality
+    counterexample: str | None = None
+    reason: str | None = None
+
+
+def simplified(
+    m: IndexingMap, rescale: bool = False, remove_unused: bool = False, budget: Budget = DEFAULT,
+    engines: bool = True,
+) -> SimplifiedMap:
+    """Simplifies the map and proves the result.
+
+    `rescale` first replaces range variables of which only one residue is used; `remove_unused` leaves out symbols that
+    nothing needs. Both change the variables, and the claim is then relational. `engines` lets the engines finish where
+    the rules stop.
+    """
+    after, steps = m, list[Step]()
+    if rescale:
+        # Residues of one variable are joined before its scale is chosen.
+        joined = simplify(m)
+        rescaled = rescale_symbols(joined.map)
+        if rescaled != joined.map:
+            steps += [*joined.derivation, Step("rescaled-symbol", _ranges(joined.map), _ranges(rescaled))]
+            after = rescaled
+    result = simplify(after)
+    after = result.map
+    steps += result.derivation
+    if engines:
+        after, more = tighten(after)
+        steps += more
+    if remove_unused:
+        smaller = remove_unused_symbols(after)
+        if smaller != after:
+            steps.append(Step("unused-symbol", _ranges(after), _ranges(smaller)))
+            after = smaller
+    equality: Equality = "pointwise" if not rescale and not remove_unused else "relational"
+    proof = rewrite(m, after, equality, budget)
+    return SimplifiedMap(after, tuple(steps), proof.verdict, equality, proof.counterexample, proof.reason)
+
+
+def _ranges(m: IndexingMap) -> str:
+    names = m.display_names()
+    return f"[{', '.join(names[f's{j}'] for j in range(len(m.ranges)))}]"

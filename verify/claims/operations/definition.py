@@ -1,0 +1,342 @@
+"""The claim `definition`: the union of the maps is exactly the relation that the operation means, no more, no less.
+
+Three things are owed. Every pair of a map is a pair of the definition. Every pair of the definition is a pair of some
+map. Where multiplicity is observable no pair is counted twice: inside a map the range variables are determined by
+output and operand element, and no two maps share a pair (definitions count each pair once).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from models.errors import NotModelled
+from models.expressions.expr import Binary, Const, Expr, Var, substitute
+from models.expressions.interval import Interval
+from models.hlo.module import Operation
+from models.hlo.shape import ArrayShape
+from models.indexing.map_set import OperandMaps
+from verify.claims.statements.elimination import Condition, solve
+from verify.claims.statements.relation import Direction, Piece
+from verify.claims.statements.runtime import Matched, match
+from verify.claims.statements.statement import Part, Statement
+from verify.claims.statements.wording import at, operand_words, output_words, runtime_words
+from verify.definitions.definition import Definition
+from verify.logic.formula import FALSE, Compare, Exists, Formula, Not, conj, conjuncts, disj, eq, within
+from verify.logic.obligation import Obligation
+from verify.logic.substitution import free_variables, replace_variables
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One output and one array of one operand, and the direction of the maps between them."""
+
+    op: Operation
+    output: int
+    operand: int
+    output_shape: ArrayShape
+    operand_shape: ArrayShape
+    direction: Direction
+    position: tuple[int, ...] = ()
+
+    @property
+    def output_words(self) -> str:
+        return output_words(self.op.shape, self.output)
+
+    @property
+    def operand_words(self) -> str:
+        return operand_words(self.operand, self.position)
+
+
+def definition_parts(about: Subject, maps: OperandMaps | None, definition: Definition) -> list[Part]:
+    """All that the claim owes. Raises NotModelled where the maps or the definition only bound what is read."""
+    if maps is None:
+        maps = OperandMaps(about.operand, definition.kind, ())
+    if maps.kind == "bound" and definition.kind != "bound":
+        raise NotModelled("the maps are only a bound")
+    if definition.kind == "bound" and maps.kind != "bound" and maps.maps:
+        raise NotModelled(f"the maps are said to be exact, and only a bound is known of {about.op.opcode}")
+    wrong = shape_errors(about, maps)
+    if wrong:
+        return wrong
+    parts: list[Part] = []
+    if maps.kind == "moves" and definition.kind == "reads":
+        parts.append(refuted(f"the maps are marked as moving elements, and {about.op.opcode} computes new ones"))
+    if maps.kind == "reads" and definition.kind == "moves" and maps.maps:
+        parts.append(refuted(f"the maps are marked as reading elements, and {about.op.opcode} moves them unchanged"))
+    if not definition.group_size and any(m.replica is not None for m in maps.maps):
+        # Nothing more can be said in terms of a definition that has no positions of devices.
+        return [*parts, refuted(f"a map to another device, and {about.op.opcode} reads its own")]
+    matched = [match(m, n, about.direction, definition) for n, m in enumerate(maps.maps)]
+    matched = [m for m in matched if not m.piece.is_empty]
+    for m in matched:
+        parts += m.parts
+        if definition.kind != "bound":
+            parts += _inside(about, m.piece, definition)
+    parts += _covered(about, [m.piece for m in matched], definition)
+    if definition.kind != "bound" and definition.multiplicity:
+        parts += _once(about, maps, matched, definition)
+    return parts
+
+
+def shape_errors(about: Subject, maps: OperandMaps) -> list[Part]:
+    """Refutations of maps with the wrong number of dims or results."""
+    source, target = about.output_shape, about.operand_shape
+    if about.direction == "input-to-output":
+        source, target = target, source
+    out: list[Part] = []
+    for m in maps.maps:
+        if len(m.dims) != source.rank or len(m.results) != target.rank:
+            out.append(refuted(
+                f"a map with {len(m.dims)} dims and {len(m.results)} results between arrays of rank {source.rank} "
+                f"and {target.rank}"
+            ))  # fmt: skip
+    return out
+
+
+def refuted(words: str) -> Part:
+    """What is false whatever the values: an obligation that says so."""
+    return Part(Obligation((), FALSE, label=words), lambda _: words)
+
+
+def _inside(about: Subject, piece: Piece, definition: Definition) -> list[Part]:
+    """Every pair of the piece is a pair of the definition."""
+    into: dict[str, Expr] = {f"d{i}": e for i, e in enumerate(piece.output)}
+    into |= {f"x{j}": e for j, e in enumerate(piece.operand)}
+    if piece.position is not None:
+        into["q"] = piece.position
+
+    def words(point: dict[str, int]) -> str:
+        when = runtime_words(point, [n for n, _ in piece.runtime])
+        return (
+            f"{about.output_words}{at(piece.output, point)} reads {about.operand_words} at "
+            f"{at(piece.operand, point)} by the map{when}, and by the definition of {about.op.opcode} it does not"
+        )
+
+    own = [v for v in _own_position(definition) if v[0] not in {n for n, _ in piece.runtime}]
+    statement = Statement((*piece.variables, *own), piece.constraint_formulas)
+    sizes = about.output_shape if about.direction == "output-to-input" else about.operand_shape
+    source = [
+        within(Var(name), Interval.of_size(n)) for (name, _), n in zip(piece.source, sizes.dimensions, strict=True)
+    ]
+    predicate = replace_variables(_some_iteration(definition), into)
+    goals = [conj(*source), predicate]
+    missing = free_variables(predicate) - {n for n, _ in statement.variables}
+    if missing:  # values read at run time of which the map takes no notice
+        extra = tuple((f"r{k}", r.interval) for k, r in enumerate(definition.runtime) if f"r{k}" in missing)
+        statement = Statement((*statement.variables, *extra), statement.hypotheses)
+    return statement.conclusions(goals, "maps within definition", words)
+
+
+def _some_iteration(definition: Definition) -> Formula:
+    """The predicate for some values of its iteration variables, which are solved for where that is possible."""
+    if not definition.iteration:
+        return definition.predicate
+    unknowns = dict(definition.iteration)
+    witness = solve(unknowns, _conditions(definition.predicate))
+    bounds = [within(Var(n), i) for n, i in definition.iteration if n in witness]
+    body = replace_variables(conj(definition.predicate, *bounds), witness)
+    rest = tuple((n, i) for n, i in definition.iteration if n not in witness)
+    return Exists(rest, body) if rest else body
+
+
+def _conditions(predicate: Formula) -> list[Condition]:
+    return [
+        Condition(p.lhs - p.rhs, Interval.point(0))
+        for p in conjuncts(predicate) if isinstance(p, Compare) and p.op == "=="
+    ]  # fmt: skip
+
+
+def _own_position(definition: Definition) -> tuple[tuple[str, Interval], ...]:
+    return (("p", Interval.of_size(definition.group_size)),) if definition.group_size else ()
+
+
+def definition_variables(definition: Definition) -> tuple[tuple[str, Interval], ...]:
+    """Every variable of the predicate with its interval: a pair, its positions, iteration and runtime values."""
+    out = [(f"d{i}", Interval.of_size(n)) for i, n in enumerate(definition.output_sizes)]
+    out += [(f"x{j}", Interval.of_size(n)) for j, n in enumerate(definition.operand_sizes)]
+    out += definition.iteration
+    out += [(f"r{k}", r.interval) for k, r in enumerate(definition.runtime)]
+    if definition.group_size:
+        out += [("q", Interval.of_size(definition.group_size)), *_own_position(definition)]
+    return tuple(out)
+
+
+def _covered(about: Subject, pieces: Sequence[Piece], definition: Definition) -> list[Part]:
+    """Every pair of the definition is a pair of some piece."""
+    output = [Var(f"d{i}") for i in range(len(definition.output_sizes))]
+    operand = [Var(f"x{j}") for j in range(len(definition.operand_sizes))]
+    position = Var("q") if definition.group_size else None
+    source, target = (output, operand) if about.direction == "output-to-input" else (operand, output)
+    known = definition_variables(definition)
+    loose = {n: i for p in pieces for n, i in p.runtime if n not in dict(known)}
+    statement = Statement((*known, *loose.items()), (definition.predicate,))
+    runtime = [f"r{k}" for k in range(len(definition.runtime))]
+
+    def words(point: dict[str, int]) -> str:
+        where = f" of the device at position {point['q']} of the group" if "q" in point else ""
+        when = runtime_words(point, runtime)
+        return (
+            f"{about.output_words}{at(output, point)} reads {about.operand_words} at {at(operand, point)}{where} by "
+            f"the definition of {about.op.opcode}{when}, and by no map"
+        )
+
+    goal = disj(*(p.membership(source, target, position) for p in pieces))
+    return statement.conclusions([goal], "definition within maps", words)
+
+
+def _once(about: Subject, maps: OperandMaps, matched: Sequence[Matched], definition: Definition) -> list[Part]:
+    """No pair is counted twice."""
+    parts: list[Part] = []
+    if definition.iteration:
+        determined = solve(dict(definition.iteration), _conditions(definition.predicate))
+        if len(determined) < len(definition.iteration):
+            return _paired(about, [m.piece for m in matched], definition)
+    for m in matched:
+        parts += _determined(about, m)
+    for k, first in enumerate(matched):
+        for other in matched[k + 1 :]:
+            parts.append(_apart(about, maps, first, other, definition))
+    return parts
+
+
+def _paired(about: Subject, pieces: Sequence[Piece], definition: Definition) -> list[Part]:
+    """An element may be read several times: the map and the definition read it equally often, because the range
+    variables that the pair does not determine and the iteration variables go together one by one. Raises NotModelled
+    where their intervals do not match."""
+    unpaired = "how often an element is read, where one output may read it several times"
+    if not pieces:
+        return []  # that some map is missing is owed elsewhere
+    if len(pieces) > 1:
+        raise NotModelled(unpaired)
+    (piece,) = pieces
+    determined = piece.determined()
+    partner = _partners([v for v in piece.ranges if v[0] not in determined], definition)
+    if partner is None:
+        raise NotModelled(unpaired)
+    into: dict[str, Expr] = {f"d{i}": e for i, e in enumerate(piece.output)}
+    into |= {f"x{j}": e for j, e in enumerate(piece.operand)}
+    into |= {w: substitute(of_range, into) for _, w, of_range, _ in partner}
+    into |= {"q": piece.position} if piece.position is not None else {}
+    iteration = [within(into[w], i) for w, i in definition.iteration]
+
+    def read(point: dict[str, int]) -> str:
+        return (
+            f"{about.output_words}{at(piece.output, point)} reads {about.operand_words} at "
+            f"{at(piece.operand, point)} more often by the map than by the definition of {about.op.opcode}"
+        )
+
+    of_map = Statement(piece.variables, piece.constraint_formulas)
+    iteration += [eq(Var(name), e) for name, e in determined.items()]
+    parts = of_map.conclusions([replace_variables(definition.predicate, into), *iteration], "read as often", read)
+    output = [Var(f"d{i}") for i in range(len(definition.output_sizes))]
+    operand = [Var(f"x{j}") for j in range(len(definition.operand_sizes))]
+    source, target = (output, operand) if about.direction == "output-to-input" else (operand, output)
+    walked: dict[str, Expr] = {n: e for (n, _), e in zip(piece.source, source, strict=True)}
+    walked |= {n: substitute(e, walked) for n, e in piece.determined(target).items()}
+    walked |= {s: of_iteration for s, _, _, of_iteration in partner}
+    goals = [eq(substitute(e, walked), t) for e, t in zip(piece.results, target, strict=True)]
+    goals += [replace_variables(c, walked) for c in piece.constraint_formulas]
+    goals += [within(e, i) for (_, i), e in zip(piece.source, source, strict=True)]
+    goals += [within(walked[name], i) for name, i in piece.ranges]
+
+    def unread(point: dict[str, int]) -> str:
+        return (
+            f"{about.output_words}{at(output, point)} reads {about.operand_words} at {at(operand, point)} more often "
+            f"by the definition of {about.op.opcode} than by the map"
+        )
+
+    of_definition = Statement(definition_variables(definition), (definition.predicate,))
+    return parts + of_definition.conclusions(goals, "read as often", unread)
+
+
+def _partners(
+    ranges: Sequence[tuple[str, Interval]], definition: Definition
+) -> list[tuple[str, str, Expr, Expr]] | None:
+    """Pairs of a range variable and an iteration variable: both names, the iteration variable over the range variable
+    and x0.., and the other way round; both are one to one for any pair of elements. None where some are left over.
+
+    Partners have the same interval; or the definition reads x == w floordiv n and the range variable is w mod n.
+    """
+    blocks: dict[str, tuple[Expr, int]] = {}
+    for c in conjuncts(definition.predicate):
+        if isinstance(c, Compare) and c.op == "==" and isinstance(c.rhs, Binary) and c.rhs.op == "floordiv":
+            w, n = c.rhs.lhs, c.rhs.rhs
+            if isinstance(w, Var) and isinstance(n, Const) and n.value > 0:
+                blocks[w.name] = (c.lhs, n.value)
+    left = dict(definition.iteration)
+    out: list[tuple[str, str, Expr, Expr]] = []
+    for name, interval in ranges:
+        same = next((w for w, i in left.items() if i == interval), None)
+        if same is not None:
+            out.append((name, same, Var(name), Var(same)))
+            del left[same]
+            continue
+        inner = next((w for w in left if w in blocks and Interval.of_size(blocks[w][1]) == interval), None)
+        if inner is None:
+            return None
+        block, size = blocks[inner]
+        out.append((name, inner, block * size + Var(name), Var(inner) % size))
+        del left[inner]
+    return None if left else out
+
+
+def _determined(about: Subject, m: Matched) -> list[Part]:
+    """The range variables of a piece follow from the pair."""
+    piece = m.piece
+    statement = Statement(piece.variables, piece.constraint_formulas)
+    determined = piece.determined()
+
+    def words(point: dict[str, int]) -> str:
+        return (
+            f"{about.output_words}{at(piece.output, point)} reads {about.operand_words} at "
+            f"{at(piece.operand, point)} more than once, for example at "
+            + ", ".join(f"{n} = {point[n]}" for n, _ in piece.ranges)
+        )
+
+    parts: list[Part] = []
+    open_names: list[tuple[str, Interval]] = []
+    for name, interval in piece.ranges:
+        term = determined.get(name)
+        if term is not None and term.free.isdisjoint(m.shifting):
+            parts.append(statement.therefore(eq(Var(name), term), "each pair is read once", words))
+        elif not interval.is_point:
+            open_names.append((name, interval))
+    if not open_names:
+        return parts
+    if m.shifting:
+        raise NotModelled("how often an element is read, where range variables choose what is read at run time")
+    # Two range points with the same pair are the same point.
+    again: dict[str, Expr] = {n: Var(f"{n}_") for n, _ in piece.ranges}
+    both = Statement(
+        (*piece.variables, *((f"{n}_", i) for n, i in piece.ranges)),
+        (
+            *piece.constraint_formulas, *(replace_variables(c, again) for c in piece.constraint_formulas),
+            *(eq(e, substitute(e, again)) for e in piece.results),
+            *((eq(piece.position, substitute(piece.position, again)),) if piece.position is not None else ()),
+        ),
+    )  # fmt: skip
+    goals = [eq(Var(n), again[n]) for n, _ in open_names]
+    return parts + both.conclusions(goals, "each pair is read once", words)
+
+
+def _apart(
+    about: Subject, maps: OperandMaps, first: Matched, other: Matched, definition: Definition
+) -> Part:
+    """Two pieces share no pair."""
+    piece = first.piece
+    second = match(
+        maps.maps[other.piece.number], other.piece.number, about.direction, definition, suffix="_"
+    ).piece
+    loose = tuple((n, i) for n, i in second.runtime if n not in {m for m, _ in piece.runtime})
+    statement = Statement((*piece.variables, *loose), piece.constraint_formulas)
+    source = [Var(n) for n, _ in piece.source]
+    shared = second.membership(source, piece.results, piece.position)
+
+    def words(point: dict[str, int]) -> str:
+        return (
+            f"{about.output_words}{at(piece.output, point)} reads {about.operand_words} at "
+            f"{at(piece.operand, point)} by two maps, number {first.piece.number} and number {second.number}"
+        )
+
+    return statement.therefore(Not(shared), "no two maps share a pair", words)

@@ -1,0 +1,344 @@
+"""What is claimed of a rewrite rule, and its verdict.
+
+For all integers that meet the conditions, the right side is defined wherever the left side is, and equal; rules about
+constraints keep the set of points; rules about variables keep the relation. The conditions can be met, the sides are
+not written the same, and conditions that are not needed are named. A proof holds for all values of all metavariables;
+beside it stand a thousand concrete instances, evaluated and given to isl.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from time import perf_counter
+from typing import Final
+
+from models.expressions.evaluate import UndefinedValue
+from models.expressions.expr import Const, Expr, substitute, to_text
+from models.rules.rule import Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
+from models.rules.text import parse_rules
+from verify.claims.rules.instances import Instance, instances, meets
+from verify.claims.rules.rounding import evaluate, reading_of
+from verify.claims.rules.statements import Statement, defined, names_of, sign_cases, statements_of
+from verify.engines.nonlinear.prove import Reading, implies
+from verify.results.verdict import ClaimResult, Related, Verdict
+
+RLIMIT: Final = 3_000_000
+DIRECT_RLIMIT: Final = 300_000
+INSTANCES: Final = 1_000
+_TRIES: Final = 20_000
+_ISL_CONSTANTS: Final = 12
+
+
+@dataclass
+class Findings:
+    """What was found about one rule."""
+
+    verdict: Verdict = Verdict.UNKNOWN
+    engines: list[str] = field(default_factory=list)
+    counterexample: Instance | None = None
+    statement: Statement | None = None
+    reasons: list[str] = field(default_factory=list)
+    used: set[tuple[str, Condition]] = field(default_factory=set)
+    """The hints that were proved, each for the statement that it was proved for."""
+
+
+def check_rules_text(text: str, file: str, cross: bool = False) -> list[ClaimResult]:
+    """The verdicts on all rules of a text. Raises models.errors.InputError."""
+    return [check_rule(rule, file, cross) for rule in parse_rules(text, file)]
+
+
+def check_rule(rule: Rule, file: str = "", cross: bool = False) -> ClaimResult:
+    """The verdict on one rule. Where the file expects a refutation, a refutation counts as proved. `cross` asks the
+    second encoder of Z3 for every statement: the first names quotients and remainders and leaves products to Z3, the
+    second multiplies inequalities out and leaves it linear arithmetic only."""
+    start = perf_counter()
+    found = judge(rule)
+    if cross and found.verdict is Verdict.PROVED:
+        _crossed(rule, found)
+    verdict, reasons = found.verdict, list(found.reasons)
+    counterexample = describe(rule, found) if found.counterexample is not None else None
+    if rule.expect == "refuted":
+        if verdict is Verdict.REFUTED:
+            verdict = Verdict.PROVED
+            reasons.insert(0, f"refuted, as expected: {counterexample}")
+            counterexample = None
+        elif verdict is Verdict.PROVED:
+            verdict = Verdict.REFUTED
+            reasons.insert(0, "expected to be refuted, and proved")
+    return ClaimResult(
+        id=f"{file}#{rule.name}", kind="rule", file=file, module="", line=rule.line, column=rule.column,
+        instruction=rule.name, claim="rule", verdict=verdict, engines=tuple(found.engines),
+        ms=(perf_counter() - start) * 1e3, counterexample=counterexample, reason="; ".join(reasons) or None,
+        related=tuple(Related(*at, side) for at, side in zip(rule.sides, ("left side", "right side"), strict=False)),
+    )  # fmt: skip
+
+
+def judge(rule: Rule, needed: bool = True) -> Findings:
+    """The verdict on a rule as it stands, whatever its file expects. `needed` asks whether each condition is."""
+    found = Findings()
+    if _trivial(rule):
+        found.verdict = Verdict.TRIVIAL
+        found.reasons.append("both sides are written the same")
+        return found
+    statements = statements_of(rule)
+    if not _satisfiable(rule, found):
+        return found
+    for s in statements:
+        found.statement = s
+        if _refuted(rule, s, found):
+            found.verdict = Verdict.REFUTED
+            return found
+    for s in (case for whole in statements for case in sign_cases(rule, whole)):
+        if not _shown(rule, s, found):
+            found.statement = s
+            found.verdict = Verdict.UNKNOWN
+            found.reasons.append(f"not proved: {s.what}")
+            return found
+    found.verdict = Verdict.PROVED
+    found.engines = ["z3", "enumeration"]
+    _isl_instances(rule, statements, found)
+    if needed:
+        computed = {c.name for c in rule.computed}
+        # What defines a constant that the rule computes is not there to be left out.
+        asked = [c for c in rule.conditions if computed.isdisjoint(c.lhs.free | c.rhs.free)]
+        unneeded = [str(c) for c in asked if _unneeded(rule, c, found)]
+        if unneeded:
+            found.reasons.append(f"conditions that the proof does not need: {', '.join(unneeded)}")
+    return found
+
+
+# --- verdicts ----------------------------------------------------------------------------------------------------
+
+
+def _trivial(rule: Rule) -> bool:
+    match rule:
+        case ExpressionRule():
+            return rule.lhs is rule.rhs
+        case ConstraintRule():
+            return not rule.never and set(rule.before) == set(rule.after)
+        case VariableRule():
+            return False
+
+
+def _satisfiable(rule: Rule, found: Findings) -> bool:
+    """Some values meet the conditions and leave the left side with a value: there is something that the rule says."""
+    names = [n for n, _ in rule.sorts]
+    reading = reading_of(rule)
+    terms: list[Expr] = []
+    if isinstance(rule, ExpressionRule):
+        terms = [rule.lhs]
+    elif isinstance(rule, ConstraintRule):
+        terms = [b.expr for b in rule.before]
+    given = (*rule.conditions, *(d for e in terms for d in defined(e)))
+    if not given or next(instances(rule, names, given, reading, _TRIES), None) is not None:
+        return True
+    if implies(given, Condition("==", Const(0), Const(1)), RLIMIT, reading):
+        found.verdict = Verdict.VACUOUS
+        found.reasons.append("no values meet the conditions")
+    else:
+        found.reasons.append("no instance of the conditions was found, and none was shown not to exist")
+    return False
+
+
+def _refuted(rule: Rule, s: Statement, found: Findings) -> bool:
+    """Looks for an instance at which a goal fails; the smallest of those found is kept."""
+    reading = reading_of(rule)
+    names = names_of(s)
+    worst: Instance | None = None
+    for count, values in enumerate(instances(rule, names, s.given, reading, _TRIES), start=1):
+        if not meets(s.goals, values, reading) and (worst is None or _size(values) < _size(worst)):
+            worst = values
+        if count >= (INSTANCES if worst is None else INSTANCES // 2):
+            break
+    if worst is None:
+        return False
+    found.counterexample = _shrunk(s, worst, reading)
+    found.engines = ["enumeration"]
+    return True
+
+
+def _size(values: Instance) -> tuple[int, int]:
+    return max(map(abs, values.values()), default=0), sum(map(abs, values.values()))
+
+
+def _shrunk(s: Statement, values: Instance, reading: Reading) -> Instance:
+    """Moves one value at a time towards zero while the statement still fails."""
+    best = dict(values)
+    progress = True
+    while progress:
+        progress = False
+        for name in best:
+            v = best[name]
+            for smaller in dict.fromkeys((0, v // 2 if v > 0 else -(-v // 2), v - (v > 0) + (v < 0))):
+                candidate = {**best, name: smaller}
+                if (
+                    abs(smaller) < abs(v)
+                    and meets(s.given, candidate, reading)
+                    and not meets(s.goals, candidate, reading)
+                ):
+                    best, progress = candidate, True
+                    break
+    return best
+
+
+def _implied(
+    given: Sequence[Condition], c: Condition, rlimit: int, reading: Reading, direct: bool = True
+) -> bool:
+    """The condition is defined, and holds: a divisor that could be zero would become an assumption when it is used."""
+    for part in (*defined(c.lhs), *defined(c.rhs), c):
+        if part in given:
+            continue
+        known = _direct(given, part) if direct and reading == Reading() else None
+        if known is False or (known is None and not implies(given, part, rlimit, reading)):
+            return False
+    return True
+
+
+def _direct(given: Sequence[Condition], c: Condition) -> bool | None:
+    """What Z3 says at once, with quotients and remainders named and products left to it; None where it gives up."""
+    from verify.engines.gave_up import GaveUp
+    from verify.engines.z3.encode import find_counterexample
+    from verify.logic.formula import Compare, conj
+    from verify.logic.obligation import Obligation
+
+    names = names_of(Statement(tuple(given), (c,), ""))
+    hypothesis = conj(*(Compare(g.op, g.lhs, g.rhs) for g in given))
+    obligation = Obligation(tuple((n, None) for n in names), Compare(c.op, c.lhs, c.rhs), hypothesis)
+    try:
+        return find_counterexample(obligation, DIRECT_RLIMIT) is None
+    except GaveUp:
+        return None
+
+
+def _proof_reading(rule: Rule) -> Reading:
+    """What is left of the reading after the cases of signs."""
+    return Reading() if rule.mod == "nonnegative" and rule.division == "floor" else reading_of(rule)
+
+
+def _shown(rule: Rule, s: Statement, found: Findings, direct: bool = True) -> bool:
+    reading = _proof_reading(rule)
+    given = list(s.given)
+    helped: list[str] = []
+    for c in rule.because:  # A hint may be meant for another statement of the rule: it is used where it is proved.
+        if _implied(given, c, RLIMIT, reading, direct):
+            given.append(c)
+            found.used.add((s.what, c))
+        else:
+            helped.append(str(c))
+    for goal in s.goals:
+        if not _implied(given, goal, RLIMIT, reading, direct):
+            found.reasons += [f"{goal} is not shown", *(f"the hint {h} is not either" for h in helped)]
+            return False
+        given.append(goal)
+    return True
+
+
+def _unneeded(rule: Rule, c: Condition, found: Findings) -> bool:
+    """The rule is proved without this condition, by the same hints."""
+    weaker = replace(rule, conditions=tuple(x for x in rule.conditions if x != c))
+    statements = statements_of(weaker)
+    reading = reading_of(rule)
+    for s in statements:
+        if any(not meets(s.goals, v, reading) for v in _first(weaker, s, 400)):
+            return False
+    reading = _proof_reading(rule)
+    for s in (case for whole in statements for case in sign_cases(weaker, whole)):
+        given = list(s.given)
+        for goal in (*(b for b in rule.because if (s.what, b) in found.used), *s.goals):
+            if not _implied(given, goal, RLIMIT // 4, reading):
+                return False
+            given.append(goal)
+    return True
+
+
+def _first(rule: Rule, s: Statement, count: int) -> Iterator[Instance]:
+    return islice(instances(rule, names_of(s), s.given, reading_of(rule), 5_000), count)
+
+
+def _isl_instances(rule: Rule, statements: Sequence[Statement], found: Findings) -> None:
+    """Gives instances with concrete constants, for all values of the expressions, to isl."""
+    from verify.engines.gave_up import GaveUp
+    from verify.engines.isl.encode import find_counterexample
+    from verify.logic.formula import Compare, conj
+    from verify.logic.obligation import Obligation
+
+    reading = reading_of(rule)
+    if reading != Reading():
+        return
+    asked = 0
+    for s in statements:
+        names = names_of(s)
+        open_names = [n for n in names if dict(rule.sorts).get(n, "expression") != "constant"]
+        if isinstance(rule, VariableRule):
+            open_names += [n for n in (rule.variable, rule.fresh) if n in names]
+        constants = [n for n in names if n not in open_names]
+        tried: set[tuple[int, ...]] = set()
+        for values in instances(rule, names, s.given, reading, 4_000):
+            k = tuple(values[n] for n in constants)
+            if k in tried or max(map(abs, k), default=0) > 100:
+                continue
+            tried.add(k)
+            fixed: dict[str, Expr] = {n: Const(values[n]) for n in constants}
+            given = conj(*(Compare(c.op, substitute(c.lhs, fixed), substitute(c.rhs, fixed)) for c in s.given))
+            goals = conj(*(Compare(c.op, substitute(c.lhs, fixed), substitute(c.rhs, fixed)) for c in s.goals))
+            obligation = Obligation(tuple((n, None) for n in open_names), goals, given)
+            try:
+                answer = find_counterexample(obligation, 2_000_000)
+            except GaveUp:
+                continue
+            asked += 1
+            if answer is not None:
+                found.verdict = Verdict.INTERNAL
+                found.reasons.append(f"isl refutes an instance that was proved: {values} {answer}")
+                return
+            if len(tried) >= _ISL_CONSTANTS:
+                break
+    if asked:
+        found.engines.append("isl")
+
+
+def _crossed(rule: Rule, found: Findings) -> None:
+    """The same statements and hints by the other encoder alone."""
+    again = Findings()
+    for s in (case for whole in statements_of(rule) for case in sign_cases(rule, whole)):
+        if not _shown(rule, s, again, direct=False):
+            found.reasons.append(f"the second encoder gave up on: {s.what}; 1,000 instances stand beside the proof")
+            return
+    found.engines.append("z3 (products)")
+
+
+# --- answers -----------------------------------------------------------------------------------------------------
+
+
+def describe(rule: Rule, found: Findings) -> str:
+    """The counterexample in words, and a command that shows it again."""
+    values, s = found.counterexample, found.statement
+    assert values is not None and s is not None
+    reading = reading_of(rule)
+    at = ", ".join(f"{n} = {v}" for n, v in values.items()) or "always"
+    if isinstance(rule, ExpressionRule):
+        left, right = (_value(e, values, reading) for e in (rule.lhs, rule.rhs))
+        fixed: dict[str, Expr] = {n: Const(v) for n, v in values.items() if rule_sort(rule, n) == "constant"}
+        opened = [n for n in values if n not in fixed]
+        domain = "".join(f", {n} in [{values[n]}, {values[n]}]" for n in opened)[2:]
+        maps = [
+            f"({', '.join(opened)}) -> ({to_text(substitute(e, fixed))})" + (f", domain: {domain}" if domain else "")
+            for e in (rule.lhs, rule.rhs)
+        ]
+        again = f"; to see it again: hloproof rewrite '{maps[0]}' '{maps[1]}'" if reading == Reading() else ""
+        return f"{at}: the left side is {left}, the right side {right}{again}"
+    failing = next(g for g in s.goals if not meets((g,), values, reading))
+    return f"{at}: {s.what} fails, since {failing} does not hold"
+
+
+def rule_sort(rule: Rule, name: str) -> str:
+    return dict(rule.sorts).get(name, "expression")
+
+
+def _value(e: Expr, values: Instance, reading: Reading) -> str:
+    try:
+        return str(evaluate(e, values, reading))
+    except UndefinedValue:
+        return "undefined"

@@ -1,0 +1,156 @@
+"""What a rule says, as statements about integers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from models.expressions.expr import Binary, Const, Expr, Operator, Var, postorder, rebuild, substitute
+from models.rules.rule import Bounded, Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One thing to show: under `given`, each of `goals` is defined and holds, one after the other. The divisors in
+    `given` may be assumed to differ from zero."""
+
+    given: tuple[Condition, ...]
+    goals: tuple[Condition, ...]
+    what: str
+
+
+def statements_of(rule: Rule) -> tuple[Statement, ...]:
+    """What a rule says, as statements about integers."""
+    match rule:
+        case ExpressionRule():
+            given = (*rule.conditions, *defined(rule.lhs))
+            return (Statement(given, (*defined(rule.rhs), Condition("==", rule.lhs, rule.rhs)), "both sides equal"),)
+        case ConstraintRule():
+            left, right = _inside(rule.before), _inside(rule.after)
+            before = tuple(d for b in rule.before for d in defined(b.expr))
+            after = tuple(d for b in rule.after for d in defined(b.expr))
+            if rule.never:
+                return (
+                    Statement((*rule.conditions, *before, *left), (Condition("==", Const(0), Const(1)),), "no points"),
+                )
+            return (
+                Statement((*rule.conditions, *before, *left), (*after, *right), "no point is lost"),
+                Statement((*rule.conditions, *before, *right), left, "no point is added"),
+            )
+        case VariableRule():
+            return _variable_statements(rule)
+
+
+def _variable_statements(rule: VariableRule) -> tuple[Statement, ...]:
+    left = _inside(rule.before)
+    if rule.image is None:
+        value = next((e for n, e in rule.witness if n == rule.variable), None)
+        if value is None:
+            return (Statement(rule.conditions, (Condition("==", Const(0), Const(1)),), "a value (no witness given)"),)
+        there = tuple(_at(c, rule.variable, value) for c in left)
+        return (Statement(rule.conditions, there, "the variable has a value"),)
+    right = _inside(rule.after)
+    back = next((e for n, e in rule.witness if n == rule.fresh), Var(rule.fresh))
+    other = Var(f"{rule.fresh}_other")
+    image_of_other = substitute(rule.image, {rule.fresh: other})
+    return (
+        Statement(
+            (*rule.conditions, *right), tuple(_at(c, rule.variable, rule.image) for c in left),
+            "every image is a value of the variable",
+        ),
+        Statement(
+            (*rule.conditions, *left),
+            (
+                *(_at(c, rule.fresh, back) for c in right),
+                Condition("==", substitute(rule.image, {rule.fresh: back}), Var(rule.variable)),
+            ),
+            "every value of the variable is an image",
+        ),
+        Statement(
+            (*rule.conditions, *right, *(_at(c, rule.fresh, other) for c in right),
+             Condition("==", rule.image, image_of_other)),
+            (Condition("==", Var(rule.fresh), other),),
+            "no value is an image twice",
+        ),
+    )  # fmt: skip
+
+
+def _at(c: Condition, name: str, value: Expr) -> Condition:
+    return Condition(c.op, substitute(c.lhs, {name: value}), substitute(c.rhs, {name: value}))
+
+
+def _inside(bounded: Sequence[Bounded]) -> tuple[Condition, ...]:
+    return tuple(
+        c for b in bounded for c in (Condition("<=", b.lower, b.expr), Condition("<=", b.expr, b.upper))
+    )
+
+
+def defined(e: Expr) -> tuple[Condition, ...]:
+    """No divisor in the expression is zero."""
+    return tuple(
+        Condition("!=", node.rhs, Const(0))
+        for node in postorder(e)
+        if isinstance(node, Binary)
+        and node.op in ("floordiv", "ceildiv", "mod")
+        and not (isinstance(node.rhs, Const) and node.rhs.value)
+    )
+
+
+def names_of(s: Statement) -> list[str]:
+    seen: dict[str, None] = {}
+    for c in (*s.given, *s.goals):
+        for e in (c.lhs, c.rhs):
+            for node in postorder(e):
+                if isinstance(node, Var):
+                    seen[node.name] = None
+    return list(seen)
+
+
+def sign_cases(rule: Rule, s: Statement) -> list[Statement]:
+    """Under the reading with nonnegative remainders, a statement for each choice of signs of the divisors of `mod`: for
+    a negative divisor d, `x mod d` is `x mod (-d)` by floor. Under other readings the statement as it is."""
+    if rule.mod != "nonnegative" or rule.division != "floor":
+        return [s]
+    assumed, divisors = _mod_divisors(s.given), _mod_divisors((*s.given, *s.goals))
+    if any(isinstance(n, Binary) and n.op == "mod" for d in divisors for n in postorder(d)):
+        return [Statement((), (Condition("==", Const(0), Const(1)),), f"{s.what} (a divisor with mod in it)")]
+    cases: list[Statement] = []
+    # A divisor of the goals alone may be zero, as far as is known: that has to be shown not to be.
+    for signs in product(*((1, -1) if d in assumed else (1, -1, 0) for d in divisors)):
+        negative = {d for d, sign in zip(divisors, signs, strict=True) if sign < 0}
+        given = [_with_sign(d, sign) for d, sign in zip(divisors, signs, strict=True)]
+        turned = [
+            tuple(Condition(c.op, _turned(c.lhs, negative), _turned(c.rhs, negative)) for c in part)
+            for part in (s.given, s.goals)
+        ]
+        cases.append(Statement((*given, *turned[0]), turned[1], s.what))
+    return cases
+
+
+def _mod_divisors(conditions: Sequence[Condition]) -> list[Expr]:
+    """What is not constant and stands to the right of a `mod`."""
+    return list(
+        dict.fromkeys(
+            node.rhs
+            for c in conditions
+            for e in (c.lhs, c.rhs)
+            for node in postorder(e)
+            if isinstance(node, Binary) and node.op == "mod" and not isinstance(node.rhs, Const)
+        )
+    )
+
+
+def _with_sign(d: Expr, sign: int) -> Condition:
+    if sign == 0:
+        return Condition("==", d, Const(0))
+    return Condition("<", Const(0), d) if sign > 0 else Condition("<", d, Const(0))
+
+
+def _turned(e: Expr, negative: set[Expr]) -> Expr:
+    def node(op: Operator, lhs: Expr, rhs: Expr) -> Expr:
+        if op == "mod" and (rhs in negative or (isinstance(rhs, Const) and rhs.value < 0)):
+            rhs = Const(-rhs.value) if isinstance(rhs, Const) else Binary("*", rhs, Const(-1))
+        return Binary(op, lhs, rhs)
+
+    return rebuild(e, lambda leaf: leaf, node)

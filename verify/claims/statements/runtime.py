@@ -1,0 +1,177 @@
+"""Runtime variables of maps, matched with what the operation reads at run time.
+
+A runtime variable is what element `index` of its provider holds, clamped. Two of them are the same when they read the
+same element of the same provider at every point and clamp alike; where they stand in the list does not matter. The
+match is guessed at a few points and then owed as obligations, so a wrong guess proves nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Final
+
+from models.errors import NotModelled
+from models.expressions.expr import Expr, Var, maximum, minimum, substitute
+from models.expressions.interval import Interval
+from models.maps.indexing_map import IndexingMap, RuntimeVariable
+from verify.claims.statements.relation import Direction, Piece, piece_of
+from verify.claims.statements.statement import Part, Statement, value_of
+from verify.claims.statements.wording import at, operand_words
+from verify.definitions.definition import Definition, RuntimeRead
+from verify.logic.formula import conj, eq
+
+_OPERAND = re.compile(r"operand\((\d+)\)")
+READER: Final = "reader"
+"""The provider of a runtime variable that is the reader's own position in its group."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Element `index` of an operand, over the variables of a piece."""
+
+    operand: int
+    index: tuple[Expr, ...]
+    interval: Interval
+
+
+@dataclass(frozen=True)
+class Matched:
+    """A map as a piece whose runtime variables are named after the reads of the definition, and what that owes."""
+
+    piece: Piece
+    parts: tuple[Part, ...]
+    shifting: frozenset[str]
+    """Runtime variables that match nothing and whose element depends on range variables: two range points with the same
+    pair may see two values. (What a matched one reads follows from the pair.)"""
+
+
+def provider_operand(v: RuntimeVariable) -> int | None:
+    """The operand number of `operand(n)`; None for the reader's position. Raises NotModelled for any other provider."""
+    if v.provider == READER:
+        return None
+    found = _OPERAND.fullmatch(v.provider or "")
+    if found is None or v.index is None:
+        raise NotModelled(f"a runtime variable with the provider {v.provider!r}")
+    return int(found.group(1))
+
+
+def readings(m: IndexingMap, piece: Piece) -> tuple[Reading | None, ...]:
+    """What each runtime variable of a map reads, over the variables of the piece made from it; None for the reader's
+    position."""
+    into: dict[str, Expr] = {f"d{i}": Var(name) for i, (name, _) in enumerate(piece.source)}
+    into |= {f"s{j}": Var(name) for j, (name, _) in enumerate(piece.ranges)}
+    out: list[Reading | None] = []
+    for v in m.runtime:
+        operand = provider_operand(v)
+        if operand is None:
+            out.append(None)
+            continue
+        assert v.index is not None
+        out.append(Reading(operand, tuple(substitute(e, into) for e in v.index.results), v.interval))
+    return tuple(out)
+
+
+def match(
+    m: IndexingMap, number: int, direction: Direction, definition: Definition, suffix: str = ""
+) -> Matched:
+    """The map as a piece over the definition's r0.., with the obligations that its runtime variables are those.
+
+    A runtime variable that nothing in the definition reads is named u<number>_<k> and may hold anything. Where the
+    definition speaks of devices, a map without a replica part reads the reader's own.
+    """
+    reads = definition.runtime
+    unnamed = piece_of(m, number, direction, [(f"u{number}_{k}", v.interval) for k, v in enumerate(m.runtime)], suffix)
+    own = readings(m, unnamed)
+    chosen = [None if r is None else _closest(unnamed, r, reads) for r in own]
+    named: list[tuple[str, Interval]] = []
+    for (name, interval), reading, k in zip(unnamed.runtime, own, chosen, strict=True):
+        if reading is None:
+            named.append(("p", interval))
+        elif k is None:
+            named.append((name, interval))
+        else:
+            met = interval.intersect(reads[k].interval)
+            named.append((f"r{k}", interval if met.is_empty else met))
+    piece = piece_of(m, number, direction, named, suffix)
+    if definition.group_size and piece.position is None:
+        own_position = () if "p" in dict(named) else (("p", Interval.of_size(definition.group_size)),)
+        piece = replace(piece, position=Var("p"), runtime=(*piece.runtime, *own_position))
+    names = {old: Var(new) for (old, _), (new, _) in zip(unnamed.runtime, named, strict=True)}
+    ranges = {name for name, _ in piece.ranges}
+    shifting: set[str] = set()
+    parts: list[Part] = []
+    statement = Statement(piece.variables, piece.constraint_formulas)
+    for reading, (name, _), k in zip(own, named, chosen, strict=True):
+        if reading is None:
+            continue
+        index = tuple(substitute(e, names) for e in reading.index)
+        if k is None and any(not e.free.isdisjoint(ranges) for e in index):
+            shifting.add(name)
+        if k is not None:
+            parts += _same_reading(statement, piece, Reading(reading.operand, index, reading.interval), name, reads[k])
+    return Matched(piece, tuple(parts), frozenset(shifting))
+
+
+def _closest(piece: Piece, own: Reading, reads: Sequence[RuntimeRead]) -> int | None:
+    """The read of the same operand that agrees at most of a few points of the box."""
+    candidates = [k for k, r in enumerate(reads) if r.operand == own.operand and len(r.index) == len(own.index)]
+    if len(candidates) < 2:
+        return candidates[0] if candidates else None
+    random = Random(0)
+    boxes = [(n, i) for n, i in piece.variables if not i.is_empty]
+    points = [{n: random.randint(i.lower, i.upper) for n, i in boxes} for _ in range(8)]
+
+    def agreeing(k: int) -> int:
+        index = [_placed(e, piece) for e in reads[k].index]
+        return sum(
+            all(value_of(a, p) == value_of(b, p) for a, b in zip(own.index, index, strict=True)) for p in points
+        )
+
+    try:
+        return max(candidates, key=agreeing)
+    except (KeyError, ZeroDivisionError):
+        return candidates[0]
+
+
+def _placed(e: Expr, piece: Piece) -> Expr:
+    """A term of the definition, over d0.. and x0.., at the elements of the piece."""
+    into = {f"d{i}": t for i, t in enumerate(piece.output)} | {f"x{j}": t for j, t in enumerate(piece.operand)}
+    return substitute(e, into)
+
+
+def _same_reading(statement: Statement, piece: Piece, own: Reading, name: str, read: RuntimeRead) -> list[Part]:
+    expected = tuple(_placed(e, piece) for e in read.index)
+
+    def elements(point: dict[str, int]) -> str:
+        return (
+            f"output{at(piece.output, point)} and operand{at(piece.operand, point)}: {name} is taken from "
+            f"{operand_words(own.operand)} at {at(own.index, point)}, and the operation reads {at(expected, point)}"
+        )
+
+    goals = [eq(a, b) for a, b in zip(own.index, expected, strict=True)]
+    parts = statement.conclusions([conj(*goals)], "runtime variable reads the right element", elements)
+    held = Var("v")
+    clamped = _clamp(held, own.interval)
+
+    def clamps(point: dict[str, int]) -> str:
+        v = point["v"]
+        right = value_of(_clamp(held, read.interval), point) if read.clamped else v
+        return (
+            f"where {operand_words(own.operand)} holds {v}, {name} is {value_of(clamped, point)} in the map "
+            f"and {right} in the operation"
+        )
+
+    if read.clamped:
+        every = Statement((("v", None),))
+        parts.append(every.therefore(eq(clamped, _clamp(held, read.interval)), "runtime variable is clamped", clamps))
+    else:
+        held_values = Statement((("v", read.interval),))
+        parts.append(held_values.therefore(eq(clamped, held), "runtime variable is not clamped", clamps))
+    return parts
+
+
+def _clamp(e: Expr, interval: Interval) -> Expr:
+    return minimum(maximum(e, interval.lower), interval.upper)

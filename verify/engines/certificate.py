@@ -1,0 +1,115 @@
+"""Certificates: an obligation as SMT-LIB 2 text that says `unsat` when it holds, and proving them again from the files.
+
+A manifest holds the digest of every file, so that a changed one is found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from verify.engines.smtlib.encode import to_smtlib
+from verify.logic.normal_form import key
+from verify.logic.obligation import Obligation, Outcome
+
+MANIFEST: Final = "manifest.jsonl"
+
+PROOF_RLIMIT: Final = 200_000
+"""cvc5's resource limit for a proof; without one the text stands alone."""
+
+State = Literal["proved", "not proved", "tampered", "missing", "not listed"]
+
+
+@dataclass(frozen=True)
+class Rechecked:
+    """What became of one certificate: `detail` is what the solver said, or what is wrong with the file."""
+
+    name: str
+    state: State
+    detail: str = ""
+
+
+def write(obligation: Obligation, outcome: Outcome, folder: Path) -> Path:
+    """Write the SMT-LIB text of the obligation, a proof by cvc5 where it is installed and finds one, and their line of
+    the manifest. Returns the path of the text. The same obligation is written once.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{key(obligation)}.smt2"
+    if path.exists():
+        return path
+    text = to_smtlib(obligation)
+    path.write_text(text, encoding="utf-8")
+    files = {path.name: _digest(text)}
+    proof = _proof(text)
+    if proof:
+        path.with_suffix(".proof").write_text(proof, encoding="utf-8")
+        files[path.with_suffix(".proof").name] = _digest(proof)
+    line = {"file": path.name, "sha256": files, "label": obligation.label, "engines": list(outcome.engines)}
+    with (folder / MANIFEST).open("a", encoding="utf-8") as manifest:
+        manifest.write(json.dumps(line) + "\n")
+    return path
+
+
+def _proof(text: str) -> str:
+    """cvc5's proof (in its Cooperating Proof Calculus) that the text is unsatisfiable; '' where there is none."""
+    from verify.engines.smtlib.cvc5 import decide, is_installed
+
+    if not is_installed():
+        return ""
+    said, proof = decide(f"(set-option :produce-proofs true)\n{text}(get-proof)\n", PROOF_RLIMIT)
+    return proof + "\n" if said == "unsat" else ""
+
+
+def recheck(folder: Path, solver: str | None = None, seconds: float = 60.0) -> Iterator[Rechecked]:
+    """Prove every certificate of the folder again, from the files alone.
+
+    `solver` is a command that is given the path of an SMT-LIB file and prints `unsat`; None means cvc5 as installed.
+    Raises FileNotFoundError when the folder has no manifest, and ImportError when cvc5 is asked for and absent.
+    """
+    listed: set[str] = set()
+    for line in (folder / MANIFEST).read_text(encoding="utf-8").splitlines():
+        entry = json.loads(line)
+        listed.update(entry["sha256"])
+        yield _rechecked(folder, entry["file"], entry["sha256"], solver, seconds)
+    for path in sorted([*folder.glob("*.smt2"), *folder.glob("*.proof")]):
+        if path.name not in listed:
+            yield Rechecked(path.name, "not listed", "the manifest does not name it")
+
+
+def _rechecked(folder: Path, name: str, digests: dict[str, str], solver: str | None, seconds: float) -> Rechecked:
+    for part, digest in digests.items():
+        path = folder / part
+        if not path.is_file():
+            return Rechecked(part, "missing", "the manifest names it")
+        if _digest(path.read_text(encoding="utf-8")) != digest:
+            return Rechecked(part, "tampered", "its SHA-256 is not the one in the manifest")
+    said = _ask_command(solver, folder / name, seconds) if solver else _ask_cvc5(folder / name, seconds)
+    return Rechecked(name, "proved" if said == "unsat" else "not proved", said)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _ask_command(command: str, path: Path, seconds: float) -> str:
+    try:
+        done = subprocess.run([*shlex.split(command), str(path)], capture_output=True, text=True, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return f"no answer within {seconds:g} seconds"
+    except OSError as error:
+        return f"{command}: {error.strerror}"
+    lines = done.stdout.split()
+    return lines[0] if lines else f"no output (status {done.returncode}) {done.stderr.strip()[:200]}"
+
+
+def _ask_cvc5(path: Path, seconds: float) -> str:
+    from verify.engines.smtlib.cvc5 import decide
+
+    said, _ = decide(path.read_text(encoding="utf-8"), milliseconds=int(seconds * 1000))
+    return said

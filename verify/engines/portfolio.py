@@ -1,0 +1,312 @@
+"""One obligation through the engines, in order, until one answers.
+
+Every refutation is replayed by `verify.logic.evaluate` before it is returned. A counterexample that does not replay, or two
+engines of `cross` with different answers, is an error of this tool: the outcome is `internal` and a file with the
+obligation and the answers is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Final
+
+from verify.engines.budget import DEFAULT, Budget
+from verify.engines.gave_up import GaveUp, NotExpressible, OutOfMemory
+from verify.logic.evaluate import TooManySteps, is_counterexample
+from verify.logic.obligation import Obligation, Outcome
+
+Answer = dict[str, int] | None
+"""A counterexample, or None for: there is none."""
+
+Engine = Callable[[Obligation, Budget], Answer]
+
+
+def _isl(obligation: Obligation, budget: Budget) -> Answer:
+    from verify.engines.isl import encode as encode_isl
+
+    return encode_isl.find_counterexample(obligation, budget.isl_operations)
+
+
+def _z3(obligation: Obligation, budget: Budget) -> Answer:
+    from verify.engines.z3 import encode as encode_z3
+
+    return encode_z3.find_counterexample(obligation, budget.z3_rlimit)
+
+
+def _isl_briefly(obligation: Obligation, budget: Budget) -> Answer:
+    from verify.engines.isl import encode as encode_isl
+
+    return encode_isl.find_counterexample(obligation, budget.isl_operations // BRIEF)
+
+
+def _z3_quickly(obligation: Obligation, budget: Budget) -> Answer:
+    from verify.engines.z3 import encode as encode_z3
+
+    return encode_z3.find_counterexample_quickly(obligation, budget.z3_rlimit // BRIEF // 10)
+
+
+def _z3_briefly(obligation: Obligation, budget: Budget) -> Answer:
+    from verify.engines.z3 import encode as encode_z3
+
+    return encode_z3.find_counterexample(obligation, budget.z3_rlimit // BRIEF)
+
+
+def _products(obligation: Obligation, budget: Budget) -> Answer:
+    from verify.engines import instances
+    from verify.engines.nonlinear import products
+
+    if not instances.parameters(obligation):
+        raise NotExpressible("for symbolic divisors only")
+    products.find_counterexample(obligation, budget.z3_rlimit // BRIEF)
+    return None
+
+
+def _enumeration(obligation: Obligation, budget: Budget) -> Answer:
+    from verify.engines import enumeration as enumerate_points
+
+    return enumerate_points.find_counterexample(obligation, budget.enumeration_points)
+
+
+def _identical(obligation: Obligation, budget: Budget) -> Answer:
+    from verify.logic.normal_form import identical
+
+    if identical(obligation):
+        return None
+    raise NotExpressible("not written the same")
+
+
+def _digits(obligation: Obligation, budget: Budget) -> Answer:
+    from verify.engines.structural import mixed_radix
+
+    return mixed_radix.find_counterexample(obligation, lambda goal: _subgoal("digits", ("isl", "z3"), goal, budget))
+
+
+def _digits_z3(obligation: Obligation, budget: Budget) -> Answer:
+    from verify.engines.structural import mixed_radix
+
+    engines = ("z3 briefly", "z3")
+    return mixed_radix.find_counterexample(obligation, lambda goal: _subgoal("digits", engines, goal, budget))
+
+
+def _intervals(obligation: Obligation, budget: Budget) -> Answer:
+    from verify.engines.structural import intervals
+
+    intervals.find_counterexample(obligation, lambda goal: _subgoal("intervals", ("isl", "z3"), goal, budget))
+    return None
+
+
+def _symbolic_digits(obligation: Obligation, budget: Budget) -> Answer:
+    from verify.engines.structural import symbolic_digits
+
+    engines = ("z3 briefly", "products")
+    symbolic_digits.find_counterexample(obligation, lambda g: _subgoal("symbolic digits", engines, g, budget))
+    return None
+
+
+def _symbolic_digits_text(obligation: Obligation, budget: Budget) -> Answer:
+    from verify.engines.structural import symbolic_digits
+
+    engines = ("products", "cvc5", "z3 on SMT-LIB briefly")
+    symbolic_digits.find_counterexample(obligation, lambda g: _subgoal("symbolic digits", engines, g, budget))
+    return None
+
+
+def _cvc5_at_length(obligation: Obligation, budget: Budget) -> Answer:
+    from verify.engines.smtlib import cvc5 as cvc5_engine
+
+    return cvc5_engine.find_counterexample(obligation, budget.z3_rlimit // BRIEF)
+
+
+def _z3_text_briefly(obligation: Obligation, budget: Budget) -> Answer:
+    return _z3_text(obligation, replace(budget, z3_rlimit=budget.z3_rlimit // BRIEF))
+
+
+def _cvc5(obligation: Obligation, budget: Budget) -> Answer:
+    from verify.engines.smtlib import cvc5 as cvc5_engine
+
+    return cvc5_engine.find_counterexample(obligation, budget.z3_rlimit // Z3_PER_CVC5)
+
+
+def _z3_text(obligation: Obligation, budget: Budget) -> Answer:
+    from verify.engines.smtlib import encode as encode_smtlib
+    from verify.engines.z3 import encode as encode_z3
+
+    said, values = encode_z3.decide(encode_smtlib.to_smtlib(obligation), budget.z3_rlimit)
+    if said == "unsat":
+        return None
+    if said != "sat":
+        raise GaveUp(f"Z3 stopped on the SMT-LIB text ({said})")
+    return {name: values.get(written, 0) for name, written in encode_smtlib.variable_names(obligation).items()}
+
+
+def _instances(obligation: Obligation, budget: Budget) -> Answer:
+    from verify.engines import instances
+
+    return instances.find_counterexample(obligation, budget.isl_operations // BRIEF)
+
+
+def _subgoal(stage: str, engines: tuple[str, ...], goal: Obligation, budget: Budget) -> Answer:
+    """An engine's answer on a sub-goal: the first of `engines` that gives one."""
+    reasons: list[str] = []
+    for name in engines:
+        try:
+            return ENGINES[name](goal, budget)
+        except GaveUp as error:
+            reasons.append(f"{name}: {error}")
+    raise GaveUp(f"{stage}, a sub-goal: {'; '.join(reasons)}")
+
+
+BRIEF: Final = 20
+"""The first, brief attempt of an engine has this part of its limit."""
+
+Z3_PER_CVC5: Final = 400
+"""So many of Z3's units of resources are, very roughly, as much work as one of cvc5's."""
+
+ENGINES: dict[str, Engine] = {
+    "identical": _identical, "isl briefly": _isl_briefly, "isl": _isl, "digits": _digits, "z3": _z3,
+    "z3 quickly": _z3_quickly, "z3 briefly": _z3_briefly, "products": _products, "symbolic digits": _symbolic_digits,
+    "symbolic digits on SMT-LIB": _symbolic_digits_text, "z3 on SMT-LIB briefly": _z3_text_briefly,
+    "cvc5 at length": _cvc5_at_length,
+    "digits for z3": _digits_z3, "intervals": _intervals, "enumeration": _enumeration, "cvc5": _cvc5,
+    "z3 on SMT-LIB": _z3_text, "instances": _instances,
+}  # fmt: skip
+"""Every stage by name. `identical`, `digits` and `intervals` are not engines by themselves: the first is the thin
+normal form, the others hand sub-goals to isl and Z3."""
+
+ORDER: Final = (
+    "identical", "isl briefly", "digits", "z3 briefly", "products", "symbolic digits", "isl", "z3", "intervals",
+    "enumeration",
+)  # fmt: skip
+"""The order by default. What isl cannot decide briefly is for digits and Z3, then for isl at length."""
+
+FIRST: Final = ("isl", "z3 briefly", "symbolic digits", "z3", "enumeration")
+"""Which engine is first under `cross`."""
+
+_BESIDE_Z3: Final = (
+    "enumeration", "products", "z3 on SMT-LIB briefly", "cvc5", "symbolic digits on SMT-LIB", "z3 on SMT-LIB",
+    "cvc5 at length",
+)  # fmt: skip
+
+SECOND: Final = {
+    "isl": ("z3 quickly", "digits for z3", "z3 briefly", "z3", "enumeration", "cvc5", "z3 on SMT-LIB"),
+    "z3": _BESIDE_Z3,
+    "z3 briefly": _BESIDE_Z3,
+    "symbolic digits": _BESIDE_Z3,
+    "enumeration": ("cvc5", "z3 on SMT-LIB"),
+}
+"""By which engine was first, those that share no encoder with it, in the order in which they are asked."""
+
+_SAME: Final = {
+    "isl briefly": "isl", "z3 quickly": "z3", "z3 briefly": "z3", "z3 on SMT-LIB briefly": "z3 on SMT-LIB",
+    "cvc5 at length": "cvc5",
+}  # fmt: skip
+"""Stages that report under another's name."""
+
+
+@dataclass
+class _Run:
+    """One obligation on its way: what was tried, how long it took, what gave up and why."""
+
+    obligation: Obligation
+    budget: Budget
+    reproductions: Path | None
+    stages: list[tuple[str, float]] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    final: bool = True
+    """False when memory decided that some engine gave up."""
+
+    def ask(self, name: str) -> tuple[bool, Answer]:
+        """Whether the engine answered, and its answer."""
+        start = perf_counter()
+        try:
+            return True, ENGINES[name](self.obligation, self.budget)
+        except GaveUp as error:
+            self.final = self.final and not isinstance(error, OutOfMemory)
+            if name != "identical":
+                self.reasons.append(f"{name}: {error}")
+            return False, None
+        finally:
+            self.stages.append((name, (perf_counter() - start) * 1e3))
+
+    def outcome(self, engines: tuple[str, ...], answer: Answer) -> Outcome:
+        if answer is None:
+            return Outcome("proved", engines, stages=tuple(self.stages))
+        model = tuple((name, answer[name]) for name, _ in self.obligation.variables)
+        start = perf_counter()
+        try:
+            replayed = is_counterexample(self.obligation, answer)
+        except TooManySteps as error:
+            return self.unknown(f"{' and '.join(engines)}: a counterexample that could not be replayed ({error})")
+        finally:
+            self.stages.append(("replay", (perf_counter() - start) * 1e3))
+        if not replayed:
+            return self.internal(engines, f"the counterexample {dict(model)} does not replay")
+        return Outcome("refuted", engines, model, stages=tuple(self.stages))
+
+    def unknown(self, reason: str) -> Outcome:
+        return Outcome("unknown", (), reason=reason, final=self.final, stages=tuple(self.stages))
+
+    def internal(self, engines: tuple[str, ...], reason: str) -> Outcome:
+        from verify.logic.reproduction import write
+
+        path = write(self.obligation, engines, reason, self.reproductions)
+        return Outcome("internal", engines, reason=f"{reason}; reproduction: {path}", stages=tuple(self.stages))
+
+
+def prove(
+    obligation: Obligation, budget: Budget = DEFAULT, cross: bool = False, reproductions: Path | None = None
+) -> Outcome:
+    """The engines' verdict on `obligation`.
+
+    `cross` asks a second engine that shares no encoder with the first and requires agreement. `reproductions` is the
+    folder for reproduction files (default: the working directory).
+    """
+    start = perf_counter()
+    run = _Run(obligation, budget, reproductions)
+    outcome = _crossed(run) if cross else _first(run)
+    return Outcome(
+        outcome.verdict, outcome.engines, outcome.model, outcome.reason, outcome.final,
+        (perf_counter() - start) * 1e3, outcome.stages,
+    )  # fmt: skip
+
+
+def _first(run: _Run) -> Outcome:
+    for name in ORDER:
+        answered, answer = run.ask(name)
+        if answered:
+            return run.outcome((_SAME.get(name, name),), answer)
+    return run.unknown("; ".join(run.reasons))
+
+
+def _crossed(run: _Run) -> Outcome:
+    for name in FIRST:
+        answered, answer = run.ask(name)
+        if answered:
+            break
+    else:
+        return run.unknown("; ".join(run.reasons))
+    answers = {name: answer}
+    for other in SECOND[name]:
+        answered, answer = run.ask(other)
+        if answered:
+            answers[other] = answer
+            break
+    if len(answers) < 2:
+        return run.unknown(f"only {name} answered; {'; '.join(run.reasons)}")
+    if name not in ("isl", "enumeration") and "enumeration" not in answers:
+        # Symbolic: the second engine may share the solver, so instances are tried beside.
+        answered, found = run.ask("instances")
+        if answered:
+            answers["instances"] = found
+    if len({a is None for a in answers.values()}) > 1:
+        proved = [n for n, a in answers.items() if a is None]
+        refuted = [n for n, a in answers.items() if a is not None]
+        if proved == ["instances"]:  # no instance fails, which proves nothing
+            del answers["instances"]
+        else:
+            said = f"{' and '.join(proved)} prove it, {' and '.join(refuted)} refute it"
+            return run.internal(tuple(answers), f"engines disagree: {said}")
+    return run.outcome(tuple(_SAME.get(n, n) for n in answers), answers[name])

@@ -1,0 +1,108 @@
+"""Target `rules`: a rule that is proved fails no instance, and a random rule that fails an instance is not proved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from hypothesis import strategies as st
+
+from models.interpreter.rules import try_instance
+from models.rules.rule import ConstraintRule, ExpressionRule, Rule, VariableRule
+from models.rules.text import parse_rules, rules_folder
+from models.specs.folder import specs_folder
+from verify.fuzz.target import Failure, Target
+from verify.results.verdict import Verdict
+
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+
+_AT = "#at "
+"""Opens the line with the values of the metavariables."""
+
+values = st.one_of(st.integers(-4, 6), st.integers(-30, 40), st.sampled_from((-(2**31), 2**31, 2**40 + 7)))
+
+
+@cache
+def rule_texts() -> tuple[str, ...]:
+    """The text of every rule of the project, those to be refuted among them."""
+    folders = [rules_folder(), specs_folder() / "xla", specs_folder() / "refuted"]
+    found: list[str] = []
+    for file in (f for folder in folders for f in sorted(folder.glob("*.rules"))):
+        text = file.read_text(encoding="utf-8")
+        for block in ("\n" + text).split("\nrule ")[1:]:
+            one = "rule " + block.split("\n#")[0].rstrip() + "\n"
+            if len(parse_rules(one)) == 1:
+                found.append(one)
+    return tuple(found)
+
+
+_SPOILS = (
+    ("floordiv", "ceildiv"), ("mod", "floordiv"), ("+", "-"), ("min", "max"), ("<=", "<"), ("<", "<="), (" 1", " 2"),
+    ("* b", "+ b"), ("a", "b"), ("> 0", ">= 0"), ("> 0", "!= 0"),
+)  # fmt: skip
+
+
+@st.composite
+def cases(draw: Draw) -> str:
+    """A rule as it stands or with one place changed, and values for its metavariables."""
+    text: str = draw(st.sampled_from(rule_texts()))
+    if draw(st.integers(0, 3)) == 0:
+        old, new = draw(st.sampled_from(_SPOILS))
+        head, body = text.split("\n", 1)
+        places = [k for k in range(len(body)) if body.startswith(old, k)]
+        if places:
+            at = draw(st.sampled_from(places))
+            text = head + "\n" + body[:at] + new + body[at + len(old) :]
+    names = draw(st.lists(values, min_size=12, max_size=12))
+    return text + _AT + " ".join(map(str, names)) + "\n"
+
+
+def metavariables(rule: Rule) -> list[str]:
+    """Every name of the rule but those that it binds itself."""
+    expressions = [e for c in rule.conditions for e in (c.lhs, c.rhs)]
+    bound: set[str] = set()
+    match rule:
+        case ExpressionRule():
+            expressions += [rule.lhs, rule.rhs]
+        case ConstraintRule():
+            expressions += [e for b in (*rule.before, *rule.after) for e in (b.expr, b.lower, b.upper)]
+        case VariableRule():
+            expressions += [e for b in (*rule.before, *rule.after) for e in (b.expr, b.lower, b.upper)]
+            expressions += [rule.image] if rule.image is not None else []
+            bound = {rule.variable, rule.fresh}
+    return sorted({name for e in expressions for name in e.free} - bound)
+
+
+def examine(text: str) -> tuple[str, ...]:
+    """Rules that are spoilt so that they no longer parse are passed over."""
+    from models.errors import InputError
+    from verify.claims.rules.claims import judge
+
+    body, _, numbers = text.rpartition(_AT)
+    try:
+        (rule,) = parse_rules(body)
+    except (InputError, ValueError):
+        return ("does not parse",)
+    names = metavariables(rule)
+    given = [int(n) for n in numbers.split()]
+    # Every rotation of the numbers, and all of them small: most conditions are met by some.
+    outcomes = set()
+    failing: dict[str, int] | None = None
+    for turn in range(len(given)):
+        for scale in (10**12, 5, 3):
+            at = {n: _folded(given[(k + turn) % len(given)], scale) for k, n in enumerate(names)}
+            outcome = try_instance(rule, at)
+            outcomes.add(outcome)
+            if outcome == "fails" and failing is None:
+                failing = at
+    if failing is not None and judge(rule, needed=False).verdict == Verdict.PROVED:
+        raise Failure(f"rules: {rule.name} is proved and fails", f"at {failing}")
+    return (f"rule {rule.name}", *outcomes)
+
+
+def _folded(value: int, scale: int) -> int:
+    return value if abs(value) < scale else value % (2 * scale) - scale
+
+
+TARGET = Target("rules", "a rule that is proved never fails an instance", cases, examine, ".rules", "#")

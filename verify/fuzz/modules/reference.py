@@ -1,0 +1,166 @@
+"""The real compiler in a process of its own, and the comparison of its results with the interpreter's."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from models.hlo.module import Module
+from models.hlo.shape import ArrayShape, Shape
+from models.interpreter.operations.collective import Devices
+from models.interpreter.run import Machine
+from models.interpreter.semantics.element_type import INTEGERS, highest, lowest, rounded
+from models.interpreter.semantics.real import Real
+from models.interpreter.value import Array, Value
+
+REFERENCE = Path(__file__).with_name("xla_reference.py")
+
+
+@cache
+def python_with_jax() -> str | None:
+    """A Python that has jax: the one named by HLOPROOF_XLA_PYTHON, or this one; None when neither has."""
+    for candidate in (os.environ.get("HLOPROOF_XLA_PYTHON"), sys.executable):
+        if candidate and subprocess.run(
+            [candidate, "-c", "import jax, jaxlib._hlo"], capture_output=True, check=False
+        ).returncode == 0:
+            return candidate
+    return None
+
+
+class Xla:
+    """A running reference process."""
+
+    def __init__(self) -> None:
+        python = python_with_jax()
+        if python is None:
+            raise RuntimeError("no Python with jax")
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(
+            [python, str(REFERENCE)], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
+        )
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            self._process = Xla()._process
+            return {"error": "the reference process died"}
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+def encoded(value: Array) -> dict[str, Any]:
+    data = [[v.real, v.imag] if isinstance(v, complex) else v for v in value.data]
+    return {"type": value.element_type, "sizes": list(value.sizes), "data": data}
+
+
+def arrays(value: Value) -> Iterator[Array]:
+    if isinstance(value, Array):
+        yield value
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from arrays(part)
+
+
+def corner_value(shape: Shape, random: Random) -> Value:
+    """An array of extreme and special numbers of its type."""
+    assert isinstance(shape, ArrayShape)
+    kind = shape.element_type
+    if kind == "pred":
+        chosen: list[Any] = [False, True]
+    elif kind in INTEGERS:
+        low, high = lowest(kind), highest(kind)
+        chosen = [v for v in (low, low + 1, -7, -2, -1, 0, 1, 2, 3, 9, 31, 32, 64, high - 1, high) if low <= v <= high]
+    else:
+        chosen = [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 0.3, -7.7, 100.25, 3e4, -1e38, math.inf, -math.inf,
+            math.nan]
+        chosen += [random.uniform(-3, 3), random.uniform(-300, 300)]
+    if kind in ("c64", "c128"):
+        chosen = [complex(random.uniform(-3, 3), random.uniform(-3, 3)) for _ in range(9)]
+    return Array(kind, shape.dimensions, [rounded(kind, random.choice(chosen)) for _ in range(shape.elements)])
+
+
+def disagreement(
+    text: str, module: Module, xla: Xla, seed: int = 0, tolerance: float = 2e-5, corners: bool = False,
+    noise: float = 0.0,
+) -> str | None:
+    """Where the interpreter and the real compiler differ on random inputs, in words; None when they agree."""
+    return compare(text, module, xla, seed, tolerance, corners, noise)[0]
+
+
+def compare(
+    text: str, module: Module, xla: Xla, seed: int = 0, tolerance: float = 2e-5, corners: bool = False,
+    noise: float = 0.0,
+) -> tuple[str | None, str]:
+    """Where the interpreter and the real compiler differ on random inputs, and the text of the optimised module.
+
+    Floating-point results agree within the tolerance, relative to the largest magnitude of the array, or to one unit in
+    the last place of narrow types. Where `noise` is given, they may differ by so much of the largest magnitude of all
+    results: large summands may cancel in one of them.
+    """
+    machine = Machine(module, Real(), Devices(), seed)
+    inputs = machine.random_inputs()
+    if corners:
+        random = Random(seed)
+        inputs = [tuple(corner_value(p.shape, random) for p in module.entry.parameters)]
+    parameters = [encoded(a) for v in inputs[0] for a in arrays(v)]
+    answer = xla.ask({"hlo": text, "inputs": parameters})
+    if "error" in answer:
+        return f"reference: {answer['error']}", ""
+    optimized = answer["optimized"]
+    own = list(arrays(machine.run(inputs)[0]))
+    theirs = answer["outputs"]
+    if len(own) != len(theirs):
+        return f"{len(own)} results against {len(theirs)}", optimized
+    floor = noise * max((abs(v) for a in own for v in a.data if isinstance(v, float) and math.isfinite(v)), default=0.0)
+    for k, (a, b) in enumerate(zip(own, theirs, strict=True)):
+        found = _first_difference(a, b["data"], tolerance, corners, floor)
+        if found:
+            return f"result {k} ({a.element_type}{list(a.sizes)}): {found}", optimized
+    return None, optimized
+
+
+_ULP = {"f16": 1e-3, "bf16": 8e-3, "f8e5m2": 0.26, "f8e4m3fn": 0.13, "f8e4m3": 0.13, "f4e2m1fn": 0.51}
+
+
+def _first_difference(a: Array, theirs: list[Any], tolerance: float, each: bool, floor: float) -> str | None:
+    if len(a.data) != len(theirs):
+        return f"{len(a.data)} elements against {len(theirs)}"
+    finite = [abs(v) for v in a.data if isinstance(v, (float, complex)) and math.isfinite(abs(v))]
+    relative = max(tolerance, _ULP.get(a.element_type, 0))
+    allowed = max(floor, relative * max([1.0, *finite]))
+    wrong = []
+    for n, (x, given) in enumerate(zip(a.data, theirs, strict=True)):
+        y = complex(*given) if isinstance(given, list) else given
+        if each and isinstance(x, float) and math.isfinite(x):
+            allowed = relative * max(abs(x), 1e-3)
+        if not _close(x, y, allowed):
+            wrong.append((n, x, y))
+    return f"{len(wrong)} of {len(theirs)} differ, first {wrong[0]}" if wrong else None
+
+
+def _close(x: Any, y: Any, allowed: float) -> bool:
+    if isinstance(x, complex):
+        return _close(x.real, y.real, allowed) and _close(x.imag, y.imag, allowed)
+    if isinstance(x, float):
+        if math.isnan(x) or math.isnan(y):
+            return math.isnan(x) and math.isnan(y)
+        return bool(x == y or abs(x - y) <= allowed)
+    return bool(x == y)
+
+
+__all__ = ["Xla", "arrays", "disagreement", "encoded", "python_with_jax"]

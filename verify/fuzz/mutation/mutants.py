@@ -1,0 +1,344 @@
+"""Mutants measure the fuzzers: each planted error is given to examples of the targets that run the changed line.
+
+All code is imported once; for every mutant the process forks, the child exchanges the code of the changed function in
+place, and examines examples until one fails. A child that crashes or runs too long has noticed the error as well. A
+changed condition of a rewrite rule is given to the prover of rules.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import select
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from importlib import import_module
+from multiprocessing import get_context
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Final
+
+from verify.fuzz.chunk import examine
+from verify.fuzz.mutation.equivalent import known_equivalent
+from verify.fuzz.mutation.reach import ROOT, Reach, explore, forget
+from verify.fuzz.mutation.rule_mutants import judged, rule_files, rule_sites
+from verify.fuzz.mutation.sites import Site, mutated, sites
+from verify.fuzz.target import Failure
+from verify.fuzz.targets import target as find_target
+from verify.results.verdict import Verdict
+
+WATCHED: Final[tuple[str, ...]] = (
+    "models/indexing/box.py",
+    "models/indexing/movement.py",
+    "models/indexing/reshape.py",
+    "models/indexing/window.py",
+    "models/indexing/contraction.py",
+    "models/indexing/reduction.py",
+    "models/indexing/gather_scatter.py",
+    "models/indexing/dynamic.py",
+    "models/indexing/elementwise.py",
+    "models/indexing/collective.py",
+    "models/indexing/composition/composer.py",
+    "models/maps/indexing_map.py",
+    "models/expressions/bounds.py",
+    "models/simplifier/domain.py",
+    "models/simplifier/simplify.py",
+    "models/simplifier/rewriter.py",
+    "models/simplifier/match.py",
+    "models/simplifier/linear.py",
+    "models/maps/text.py",
+    "models/layouts/tiling.py",
+    "models/layouts/physical.py",
+    "models/layouts/memory_size.py",
+    "verify/definitions/movement.py",
+    "verify/definitions/window.py",
+    "verify/definitions/contraction.py",
+    "verify/definitions/gather_scatter.py",
+    "verify/definitions/whole_lines.py",
+    "verify/definitions/elementwise.py",
+    "verify/definitions/collective.py",
+    "verify/engines/isl/encode.py",
+    "verify/engines/z3/encode.py",
+    "verify/engines/enumeration.py",
+    "verify/logic/evaluate.py",
+    "verify/logic/normal_form.py",
+    "verify/engines/structural/mixed_radix.py",
+    "verify/engines/structural/intervals.py",
+    "verify/engines/structural/symbolic_digits.py",
+    "verify/claims/asynchronous/hazard_checks.py",
+    "verify/claims/asynchronous/orders.py",
+    "models/dataflow/alias_classes.py",
+    "models/interpreter/operations/movement.py",
+    "models/interpreter/operations/window.py",
+    "models/interpreter/operations/contraction.py",
+    "models/interpreter/operations/gather_scatter.py",
+    "models/interpreter/operations/reduction.py",
+    "models/interpreter/operations/collective.py",
+    "models/interpreter/layout.py",
+    "models/interpreter/maps.py",
+)
+"""Where errors are planted: map builders, definitions, encoders, the simplifier, layouts, buffers, the interpreter."""
+
+EXAMPLES: Final[dict[str, int]] = {
+    "specs": 2000, "ops": 9000, "maps": 2500, "rewrites": 800, "solvers": 1500, "layouts": 900, "async": 1500,
+    "modules": 1200, "compositions": 1200, "rules": 300,
+}  # fmt: skip
+"""How many examples are drawn of each target."""
+MOST: Final = 150
+"""A mutant is tried on so many examples of each target that run the changed line."""
+SECONDS_PER_EXAMPLE: Final = 15
+"""An example that takes longer with an error planted has noticed it; the slowest takes two."""
+
+MOST_MEMORY: Final = 3 * 2**30
+"""Bytes of address space of a child; one that asks for more has noticed the error."""
+
+IMPOSSIBLE, SURVIVED, PROVED = "!", "-", "="
+"""What a child answers besides the name of what noticed the error."""
+
+
+@dataclass(slots=True)
+class Score:
+    """Mutants by what became of them. Seconds are those until the error was noticed."""
+
+    caught: list[tuple[Site, str, float]] = field(default_factory=list)
+    survived: list[Site] = field(default_factory=list)
+    equivalent: list[tuple[Site, str]] = field(default_factory=list)
+    impossible: list[Site] = field(default_factory=list)
+    """Changes that could not be put in place; they count for nothing."""
+    unreached: list[Site] = field(default_factory=list)
+    """Changes that no example runs; they count as survivors."""
+
+    @property
+    def done(self) -> int:
+        missed = len(self.survived) + len(self.unreached)
+        return missed + len(self.caught) + len(self.equivalent) + len(self.impossible)
+
+    @property
+    def percent(self) -> float:
+        judged = len(self.caught) + len(self.survived) + len(self.unreached)
+        return 100.0 * len(self.caught) / judged if judged else 100.0
+
+
+def all_sites(files: Sequence[str] | None = None) -> list[Site]:
+    """Every site of the watched files and of the simplifier's rules, or of some files."""
+    found: list[Site] = []
+    for file in files or watched():
+        found += rule_sites(file) if _is_rule(file) else sites(file, (ROOT / file).read_text(encoding="utf-8"))
+    return found
+
+
+def watched() -> tuple[str, ...]:
+    """Every file that errors are planted in."""
+    return WATCHED + rule_files()
+
+
+def _is_rule(file: str) -> bool:
+    return file.endswith(".rules")
+
+
+def plant(site: Site) -> None:
+    """Exchanges the code of the changed function in this process. Raises LookupError when it cannot be found."""
+    path = ROOT / site.file
+    tree = mutated(path.read_text(encoding="utf-8"), site.number)
+    module = import_module(site.file.removesuffix(".py").replace("/", "."))
+    top = site.function.split(".")[0]
+    code = compile(tree, str(path), "exec", dont_inherit=True)
+    for owner, function in _functions(module):
+        if function.__code__.co_name != top or function.__module__ != module.__name__:
+            continue
+        new = _code_named(code, owner, top)
+        if new is not None and len(new.co_freevars) == len(function.__code__.co_freevars):
+            function.__code__ = new
+
+
+def _code_named(code: CodeType, owner: str, name: str) -> CodeType | None:
+    """The code of the function in a module's code, or in the class `owner` there."""
+    inside = code
+    if owner:
+        classes = [c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == owner]
+        if not classes:
+            return None
+        inside = classes[0]
+    return next((c for c in inside.co_consts if isinstance(c, CodeType) and c.co_name == name), None)
+
+
+def _functions(module: ModuleType) -> list[tuple[str, FunctionType]]:
+    """The functions of a module and the methods of its classes, below any decoration, each with its class's name."""
+    found: list[tuple[str, FunctionType]] = []
+    for value in vars(module).values():
+        found += [("", f) for f in _below(value)]
+        if isinstance(value, type) and value.__module__ == module.__name__:
+            found += [(value.__name__, f) for member in vars(value).values() for f in _below(member)]
+    return found
+
+
+def _below(value: Any) -> list[FunctionType]:
+    for attribute in ("__wrapped__", "__func__", "fget", "func"):
+        inner = getattr(value, attribute, None) if not isinstance(value, (FunctionType, type)) else None
+        if inner is not None:
+            return _below(inner)
+    if isinstance(value, FunctionType):
+        wrapped = getattr(value, "__wrapped__", None)
+        return [value, *(_below(wrapped) if wrapped is not None else [])]
+    return []
+
+
+def notice(examples: Sequence[tuple[str, str]]) -> str | None:
+    """The target of the first example that fails with the error planted in this process; None when all pass."""
+    for name, case in examples:
+        try:
+            examine(find_target(name), case, SECONDS_PER_EXAMPLE)
+        except Failure:
+            return name
+    return None
+
+
+def _noticed(site: Site, examples: Sequence[tuple[str, str]]) -> str:
+    try:
+        plant(site)
+    except Exception:
+        return IMPOSSIBLE
+    forget()
+    return notice(examples) or SURVIVED
+
+
+def _judged(site: Site) -> str:
+    verdict = judged(site)
+    return PROVED if verdict is Verdict.PROVED else f"the prover of rules: {verdict}"
+
+
+def _child(site: Site, examples: Sequence[tuple[str, str]], out: int) -> None:
+    """Never returns."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        os.chdir(tempfile.gettempdir())  # an internal error is written down where it happens
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+        answer = _judged(site) if _is_rule(site.file) else _noticed(site, examples)
+    except BaseException as error:
+        answer = f"crash ({type(error).__name__})"
+    os.write(out, answer.encode())
+    os._exit(0)
+
+
+def explored(seed: int, files: Collection[str], jobs: int, counts: dict[str, int] = EXAMPLES) -> Reach:
+    """Examples of all targets, with the lines of these files that they run."""
+    reach = Reach()
+    files = [f for f in files if not _is_rule(f)]
+    if not files:
+        return reach
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        for traced in explore(counts, seed, files, pool):
+            reach.add(traced)
+    return reach
+
+
+def examples_for(reach: Reach, site: Site, seed: int, most: int = MOST) -> list[tuple[str, str]]:
+    """Those that run the changed line, or else its statement, or else its function."""
+    ranges = ((site.line, site.line), site.span, site.body)
+    for first, last in ranges:
+        found = reach.chosen(site.file, range(first, last + 1), most, seed)
+        if found:
+            return found
+    return []
+
+
+def run(
+    chosen: Sequence[Site], reach: Reach, seed: int = 0, seconds: float = 120.0, jobs: int = 1,
+    total: float | None = None, show: Callable[[Score, int], None] | None = None,
+    equivalent_too: bool = False,
+) -> Score:
+    """Tries the sites; a child that takes longer than `seconds` counts as having noticed. When `total` seconds are up
+    the sites that were not begun are not tried. Those listed as equivalent are tried only if `equivalent_too`."""
+    for name in {name for name, _ in reach.examples}:
+        find_target(name)
+    for file in {s.file for s in chosen if not _is_rule(s.file)}:
+        import_module(file.removesuffix(".py").replace("/", "."))
+    score, excused = Score(), {} if equivalent_too else known_equivalent()
+    waiting = list(reversed(chosen))
+    begun = time.monotonic()
+    running: dict[int, tuple[int, Site, float]] = {}
+    while waiting or running:
+        if total is not None and time.monotonic() - begun > total:
+            waiting.clear()
+        while waiting and len(running) < jobs:
+            site = waiting.pop()
+            reason = excused.get(site.key)
+            if reason is not None:
+                score.equivalent.append((site, reason))
+                continue
+            examples = [] if _is_rule(site.file) else examples_for(reach, site, seed)
+            if not examples and not _is_rule(site.file):
+                score.unreached.append(site)
+                continue
+            reading, writing = os.pipe()
+            sys.stdout.flush()
+            pid = os.fork()
+            if pid == 0:
+                os.close(reading)
+                _child(site, examples, writing)
+            os.close(writing)
+            running[reading] = (pid, site, time.monotonic())
+        ready, _, _ = select.select(list(running), [], [], 0.5)
+        for reading, (pid, site, started) in list(running.items()):
+            spent = time.monotonic() - started
+            if reading in ready:
+                answer = os.read(reading, 200).decode() or "crash"
+            elif spent > seconds:
+                os.kill(pid, signal.SIGKILL)
+                answer = "time"
+            else:
+                continue
+            os.waitpid(pid, 0)
+            os.close(reading)
+            del running[reading]
+            if answer == IMPOSSIBLE:
+                score.impossible.append(site)
+            elif answer == PROVED:
+                score.equivalent.append((site, "the changed rule is proved"))
+            elif answer == SURVIVED:
+                score.survived.append(site)
+            else:
+                score.caught.append((site, answer, spent))
+            if show is not None:
+                show(score, len(chosen))
+    return score
+
+
+def sample(count: int | None, seed: int, files: Sequence[str] | None = None) -> list[Site]:
+    """So many sites drawn at random, or all."""
+    found = all_sites(files)
+    if count is None or count >= len(found):
+        return found
+    return random.Random(seed).sample(found, count)
+
+
+def lines(score: Score) -> list[str]:
+    """The score in lines of text."""
+    out = [f"survived: {site}" for site in score.survived]
+    out += [f"not reached: {site}" for site in score.unreached]
+    out += [f"not planted: {site}" for site in score.impossible]
+    reasons = Counter(reason for _, reason in score.equivalent)
+    out += [f"equivalent: {count}, because {reason}" for reason, count in reasons.items()]
+    by = Counter(name for _, name, _ in score.caught)
+    times = sorted(seconds for _, _, seconds in score.caught)
+    for name, count in sorted(by.items()):
+        out.append(f"caught by {name}: {count}")
+    missed = [*score.survived, *score.unreached]
+    files = sorted({s.file for s in missed} | {s.file for s, _, _ in score.caught})
+    for file in files:
+        caught = sum(s.file == file for s, _, _ in score.caught)
+        total = caught + sum(s.file == file for s in missed)
+        out.append(f"{file}: {caught} of {total}")
+    if times:
+        out.append(f"half of them within {times[len(times) // 2]:.1f} s, all within {times[-1]:.1f} s")
+    out.append(
+        f"mutant score {score.percent:.1f}%: {len(score.caught)} caught, {len(score.survived)} survived, "
+        f"{len(score.unreached)} not reached, {len(score.equivalent)} equivalent"
+    )
+    return out

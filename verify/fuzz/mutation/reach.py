@@ -1,0 +1,177 @@
+"""Which examples reach which lines: a mutant is tried on examples that run the changed line, not on all.
+
+Examples are drawn once, without an error planted, and examined under a trace. What a changed line can spoil shows on
+examples that run it or on none.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from random import Random
+from types import FrameType
+from typing import Any, Final
+
+from verify.fuzz.chunk import chunk_seed
+from verify.fuzz.target import Failure, Target
+from verify.fuzz.targets import target as find_target
+
+ROOT: Final = Path(__file__).resolve().parents[3]
+SETTLING: Final = 3
+"""So many examples are run twice, caches empty and caches full: lines of the first run alone belong to every example,
+since what they compute is kept."""
+
+SLOW: Final = 1.5
+"""Examples that take more seconds than this under a trace are used only where no other runs the line."""
+
+Lines = dict[str, frozenset[int]]
+"""Line numbers by file, relative to the root of the project."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """The examples of a target with the lines that each of them runs, and the lines that all of them rely on."""
+
+    target: str
+    cases: tuple[tuple[str, Lines, bool], ...]
+    """The text, the lines, and whether it took more than SLOW seconds."""
+    kept: Lines
+    failing: tuple[str, ...] = ()
+    """What examples said that fail without any error planted; they are left out."""
+
+
+@dataclass(slots=True)
+class Reach:
+    """Examples by the line that they run."""
+
+    examples: list[tuple[str, str]] = field(default_factory=list)
+    """(target, case)."""
+    by_line: dict[tuple[str, int], list[int]] = field(default_factory=dict)
+    everywhere: dict[tuple[str, int], list[str]] = field(default_factory=dict)
+    """Lines that every example of these targets relies on."""
+    failing: list[str] = field(default_factory=list)
+    slow: set[int] = field(default_factory=set)
+
+    def add(self, traced: Traced) -> None:
+        for case, lines, slow in traced.cases:
+            self.examples.append((traced.target, case))
+            if slow:
+                self.slow.add(len(self.examples) - 1)
+            for file, numbers in lines.items():
+                for line in numbers:
+                    self.by_line.setdefault((file, line), []).append(len(self.examples) - 1)
+        for file, numbers in traced.kept.items():
+            for line in numbers:
+                self.everywhere.setdefault((file, line), []).append(traced.target)
+        self.failing += [f"{traced.target}: {f}" for f in traced.failing]
+
+    def of(self, file: str, lines: Sequence[int]) -> list[int]:
+        """The examples that run one of these lines."""
+        found = {k for line in lines for k in self.by_line.get((file, line), ())}
+        names = {name for line in lines for name in self.everywhere.get((file, line), ())}
+        if names:
+            found |= {k for k, (name, _) in enumerate(self.examples) if name in names}
+        return sorted(found - self.slow or found)
+
+    def chosen(self, file: str, lines: Sequence[int], most: int, seed: int) -> list[tuple[str, str]]:
+        """Examples that run one of these lines, the targets in turn, at most `most` of each target."""
+        by_target: dict[str, list[int]] = {}
+        for k in self.of(file, lines):
+            by_target.setdefault(self.examples[k][0], []).append(k)
+        for some in by_target.values():
+            Random(seed).shuffle(some)
+        turns = max((min(len(some), most) for some in by_target.values()), default=0)
+        return [self.examples[some[n]] for n in range(turns) for some in by_target.values() if n < min(len(some), most)]
+
+
+def draw(chosen: Target, seed: int, count: int) -> list[str]:
+    """So many examples of a target, fewer where some come twice. Same seed, same examples."""
+    import hypothesis
+    from hypothesis import HealthCheck, Phase
+
+    cases: list[str] = []
+    options: dict[str, Any] = {
+        "max_examples": count, "database": None, "deadline": None, "suppress_health_check": list(HealthCheck),
+        "phases": [Phase.generate],
+    }  # fmt: skip
+
+    def body(case: str) -> None:
+        cases.append(case)
+
+    given: Any = hypothesis.given(chosen.cases())
+    run: Any = hypothesis.seed(chunk_seed(seed, chosen.name, 0))(hypothesis.settings(**options)(given(body)))
+    run()
+    return list(dict.fromkeys(cases))
+
+
+def forget() -> None:
+    """Empties every cache of models/ and verify/, the generators' own apart."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("models.", "verify.")) and not name.startswith("verify.fuzz"):
+            for value in list(vars(module).values()):
+                clear = getattr(value, "cache_clear", None)
+                if clear is not None:
+                    clear()
+
+
+def trace(name: str, seed: int, count: int, files: Collection[str]) -> Traced:
+    """Draws examples of a target and notes which lines of these files each of them runs."""
+    return trace_cases(name, draw(find_target(name), seed, count), files)
+
+
+def trace_cases(name: str, cases: Sequence[str], files: Collection[str]) -> Traced:
+    """Notes which lines of these files each of the examples runs."""
+    chosen = find_target(name)
+    watched = {str(ROOT / file): file for file in files}
+    kept: dict[str, set[int]] = {}
+    found: list[tuple[str, Lines, bool]] = []
+    failing: list[str] = []
+    for n, case in enumerate(cases):
+        begun = time.perf_counter()
+        try:
+            if n < SETTLING:
+                forget()
+                first = _lines(partial(chosen.examine, case), watched)
+            lines = _lines(partial(chosen.examine, case), watched)
+        except Failure as failure:
+            failing.append(failure.cause)
+            continue
+        if n < SETTLING:
+            for file, numbers in first.items():
+                kept.setdefault(file, set()).update(numbers - lines.get(file, frozenset()))
+        found.append((case, lines, time.perf_counter() - begun > SLOW))
+    return Traced(name, tuple(found), {f: frozenset(n) for f, n in kept.items()}, tuple(failing))
+
+
+def _lines(run: Callable[[], object], watched: dict[str, str]) -> Lines:
+    seen: dict[str, set[int]] = {file: set() for file in watched.values()}
+
+    def local(numbers: set[int], frame: FrameType, event: str, argument: object) -> Any:
+        numbers.add(frame.f_lineno)
+        return locals_of[frame.f_code.co_filename]
+
+    locals_of = {path: partial(local, seen[file]) for path, file in watched.items()}
+
+    def called(frame: FrameType, event: str, argument: object) -> Any:
+        watcher = locals_of.get(frame.f_code.co_filename)
+        return watcher(frame, event, argument) if watcher is not None else None
+
+    before = sys.gettrace()
+    sys.settrace(called)
+    try:
+        run()
+    finally:
+        sys.settrace(before)
+    return {file: frozenset(numbers) for file, numbers in seen.items() if numbers}
+
+
+def explore(counts: dict[str, int], seed: int, files: Collection[str], executor: Executor) -> Iterator[Traced]:
+    """Traces so many examples of every target named."""
+    futures = [executor.submit(trace, name, seed, count, tuple(files)) for name, count in counts.items()]
+    for future in futures:
+        yield future.result()

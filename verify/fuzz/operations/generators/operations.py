@@ -1,0 +1,90 @@
+"""Strategies for modules of one operation each, as text. Sizes are small, so that every element can be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from hypothesis import strategies as st
+
+from verify.fuzz.operations.generate_stated import set_dimension_size
+from verify.fuzz.operations.generators.collectives import (
+    collective,
+    collective_of_several,
+    counted_by_shapes,
+    permute,
+    permute_shifted,
+    ragged_exchange,
+    started,
+)
+from verify.fuzz.operations.generators.control import control
+from verify.fuzz.operations.generators.elementwise import elementwise_more, scan
+from verify.fuzz.operations.generators.folds import (
+    batch_norm,
+    batch_norm_tuple,
+    fft,
+    mapped,
+    reduce,
+    reduce_variadic,
+    sort,
+    sort_variadic,
+    topk,
+    triangular,
+)
+from verify.fuzz.operations.generators.indexed import (
+    dynamic_slice,
+    dynamic_update_slice,
+    gather,
+    scatter,
+    scatter_batched,
+    scatter_variadic,
+)
+from verify.fuzz.operations.generators.movement import (
+    bitcast,
+    bitcast_convert,
+    bitcast_rows,
+    broadcast,
+    concatenate,
+    copy,
+    elementwise,
+    pad,
+    reshape,
+    reverse,
+    slice_,
+    transpose,
+)
+from verify.fuzz.operations.generators.products import (
+    dot,
+    ragged_dot,
+    scaled_dot,
+)
+from verify.fuzz.operations.generators.runs import bitcast_of_bits, get_dimension_size, iota, without_meaning
+from verify.fuzz.operations.generators.windows import (
+    convolution,
+    reduce_window,
+    select_and_scatter,
+)
+
+BY_NAME: Final[dict[str, Callable[[], st.SearchStrategy[str]]]] = {
+    "elementwise": elementwise, "broadcast": broadcast, "reshape": reshape, "transpose": transpose, "reverse": reverse,
+    "slice": slice_, "pad": pad, "concatenate": concatenate, "dynamic-slice": dynamic_slice,
+    "dynamic-update-slice": dynamic_update_slice, "reduce": reduce, "reduce-window": reduce_window,
+    "select-and-scatter": select_and_scatter, "convolution": convolution, "dot": dot, "gather": gather,
+    "scatter": scatter, "sort": sort, "fft": fft, "batch-norm": batch_norm, "collective": collective,
+    "reduce-variadic": reduce_variadic, "sort-variadic": sort_variadic, "scatter-variadic": scatter_variadic,
+    "scatter-batched": scatter_batched, "topk": topk, "triangular": triangular, "batch-norm-tuple": batch_norm_tuple,
+    "ragged-dot": ragged_dot, "scaled-dot": scaled_dot, "bitcast-convert": bitcast_convert, "copy": copy,
+    "set-dimension-size": set_dimension_size, "bitcast": bitcast, "bitcast-rows": bitcast_rows,
+    "collective-of-several": collective_of_several, "permute": permute, "permute-shifted": permute_shifted,
+    "started": started,
+    "counted-by-shapes": counted_by_shapes, "ragged-exchange": ragged_exchange,
+    "iota": iota, "bitcast-of-bits": bitcast_of_bits, "get-dimension-size": get_dimension_size,
+    "without-meaning": without_meaning,
+    "control": control, "elementwise-more": elementwise_more, "map": mapped, "scan": scan,
+}  # fmt: skip
+"""Strategies by the kind of operation."""
+
+
+def operations() -> st.SearchStrategy[str]:
+    """A module of one operation, as text."""
+    return st.sampled_from(tuple(BY_NAME)).flatmap(lambda name: BY_NAME[name]())

@@ -1,0 +1,58 @@
+"""Strategies for modules that are only run: operations that read no operand, and those that have no meaning, which the
+interpreter must refuse. The name of the module says which."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from hypothesis import strategies as st
+
+from verify.fuzz.operations.generators.operation_text import ADD, Draw, one, shape, sizes
+
+RUN_ONLY: Final = "run_only"
+REFUSED: Final = "refused"
+
+_WITHOUT_MEANING: Final = (
+    one("f32[2]", "all-reduce", ["f32[2]"], "replica_groups={{0,2},{1,3}}, to_apply=add", ADD, ", replica_count=2"),
+    one("f32[2]", "all-reduce", ["f32[2]"], "replica_groups={{2,1,0}}, to_apply=add", ADD, ", replica_count=2"),
+    one("f32[2]", "all-reduce", ["f32[2]"], "replica_groups={{1}}, to_apply=add", ADD, ", replica_count=2"),
+    one("f32[2]", "collective-permute", ["f32[2]"], "source_target_pairs={{2,0}}", "", ", replica_count=2"),
+    one("f32[2]", "collective-permute", ["f32[2]"], "source_target_pairs={{3,0}}", "", ", replica_count=2"),
+    one("s32[]", "get-dimension-size", ["f32[<=2]"], "dimensions={0}"),
+    one("f32[2,3]", "ragged-dot", ["f32[2,3]", "f32[2,3,3]", "s32[2,2]"],
+        "lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}"),
+    one("f32[4]", "bitcast", ["f32[2]"]),
+    one("(f32[3], f32[3])", "all-to-all", ["f32[3]", "f32[3]"], "", "", ", replica_count=3"),
+)  # fmt: skip
+
+
+def without_meaning() -> st.SearchStrategy[str]:
+    """Modules that no run may have a result for."""
+    return st.sampled_from(_WITHOUT_MEANING).map(lambda text: text.replace("HloModule case", f"HloModule {REFUSED}"))
+
+
+@st.composite
+def iota(draw: Draw) -> str:
+    dims = draw(sizes(minimum=1, maximum=3))
+    axis = draw(st.integers(0, len(dims) - 1))
+    kind = draw(st.sampled_from(("s32", "f32", "u8", "c64")))
+    return _run_only(one(shape(dims, kind), "iota", [], f"iota_dimension={axis}"))
+
+
+@st.composite
+def bitcast_of_bits(draw: Draw) -> str:
+    """Between types of one width, without layouts."""
+    kind, kind_to = draw(st.sampled_from((("f32", "s32"), ("s32", "f32"), ("u8", "s8"), ("f32", "f32"))))
+    n, m = draw(sizes(minimum=2, maximum=2))
+    return _run_only(one(shape([n * m], kind_to), "bitcast", [shape([n, m], kind)]))
+
+
+@st.composite
+def get_dimension_size(draw: Draw) -> str:
+    dims = draw(sizes(minimum=1, maximum=3))
+    axis = draw(st.integers(0, len(dims) - 1))
+    return _run_only(one("s32[]", "get-dimension-size", [shape(dims)], f"dimensions={{{axis}}}"))
+
+
+def _run_only(text: str) -> str:
+    return text.replace("HloModule case", f"HloModule {RUN_ONLY}")

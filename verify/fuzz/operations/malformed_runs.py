@@ -1,0 +1,72 @@
+"""Modules whose root means nothing, made by one change of one that does: the interpreter refuses all of them.
+
+A text with most of these is refused when it is read, so that only who builds modules himself sees them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from models.errors import NotModelled
+from models.hlo.attributes import Attributes, DevicePairs, ReplicaGroups, Window
+from models.hlo.module import Instruction
+from models.hlo.shape import TupleShape
+from models.interpreter.run import Machine
+from models.interpreter.semantics.real import Real
+from verify.fuzz.operations.reference.tagged_run import Tagged
+from verify.fuzz.target import Failure
+
+_NEEDED: Final = {
+    "convolution": ("dim_labels",), "pad": ("padding",), "slice": ("slice",), "reduce-window": ("to_apply",),
+    "select-and-scatter": ("select", "scatter"), "iota": ("iota_dimension",),
+}  # fmt: skip
+"""Attributes without which there is no meaning."""
+
+
+def _with(i: Instruction, name: str, value: Any) -> Instruction:
+    """Another value of an attribute, or without it (None)."""
+    pairs = [p for p in i.attributes.pairs if p[0] != name]
+    return replace(i, attributes=Attributes(tuple(pairs if value is None else [*pairs, (name, value)])))
+
+
+def deformed(i: Instruction, devices: int) -> Iterator[Instruction]:
+    if isinstance(i.attributes.get("replica_groups"), ReplicaGroups):
+        yield _with(i, "replica_groups", ReplicaGroups((tuple(range(devices + 1)),), ""))
+    if isinstance(i.attributes.get("source_target_pairs"), DevicePairs):
+        yield _with(i, "source_target_pairs", DevicePairs(((devices, 0),)))
+    for name in _NEEDED.get(i.opcode, ()):
+        yield _with(i, name, None)
+    window = i.attributes.get("window")
+    if isinstance(window, Window) and window.dimensions:
+        yield _with(i, "window", None)
+        yield _with(i, "window", Window(window.dimensions[:-1]))
+        yield _with(i, "window", Window((*window.dimensions, window.dimensions[0])))
+    match i.opcode:
+        case "convolution":
+            yield _with(i, "feature_group_count", 0)
+            yield _with(i, "batch_group_count", 0)
+        case "dynamic-slice" | "dynamic-update-slice":
+            first = 1 if i.opcode == "dynamic-slice" else 2
+            if i.operands[first:]:
+                yield replace(i, operands=(*i.operands, i.operands[-1]))
+        case "collective-permute" if isinstance(i.shape, TupleShape):
+            yield replace(i, shape=i.shape.elements[0])
+
+
+def examine_deformed_runs(tagged: Tagged) -> None:
+    """Raises Failure where one of them has a result."""
+    module = tagged.module
+    entry = module.entry
+    for changed in deformed(entry.root, tagged.across.count):
+        instructions = tuple(changed if i.name == entry.root_name else i for i in entry.instructions)
+        computations = tuple(
+            replace(c, instructions=instructions) if c.name == entry.name else c for c in module.computations
+        )
+        machine = Machine(replace(module, computations=computations), Real(), tagged.across, tagged.seed)
+        try:
+            found = machine.run(machine.random_inputs())
+        except NotModelled:
+            continue
+        raise Failure(f"{changed.opcode}: runs what has no meaning", f"{changed}: {found}")

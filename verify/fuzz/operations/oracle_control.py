@@ -1,0 +1,140 @@
+"""Part of target `ops`: operations on tuples and tokens, against a run on elements that are all different.
+
+What such an operation returns it has been given, so the number of an element tells where it comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from models.errors import NotModelled
+from models.hlo.module import Module, Operation
+from models.hlo.shape import ArrayShape, Shape, TupleShape, leaves
+from models.indexing import input_to_output, output_to_input
+from models.interpreter.maps import relation
+from models.interpreter.operations.collective import Devices
+from models.interpreter.run import Machine
+from models.interpreter.semantics.hashed import Hashed
+from models.interpreter.semantics.real import Real
+from models.interpreter.value import Array, Token, Value, indices
+from verify.definitions import define
+from verify.fuzz.operations.reference.predicate import count_reads
+from verify.fuzz.target import Failure
+
+Index = tuple[int, ...]
+Spot = tuple[int, Index, Index]
+"""An operand, a position in its tuple, an index."""
+Pairs = set[tuple[Index, Spot]]
+
+RUN_AS_THEY_ARE = frozenset({"send", "recv-done"})
+"""Not run alone: what they return is stated here."""
+
+
+def numbered(shape: Shape, counter: Iterator[int]) -> Value:
+    """A value of this shape whose elements are the next numbers."""
+    if isinstance(shape, TupleShape):
+        return tuple(numbered(s, counter) for s in shape.elements)
+    if isinstance(shape, ArrayShape):
+        return Array(shape.element_type, shape.dimensions, [next(counter) for _ in range(shape.elements)])
+    return Token()
+
+
+def arrays(value: Value, at: Index = ()) -> Iterator[tuple[Index, Array]]:
+    if isinstance(value, tuple):
+        for k, part in enumerate(value):
+            yield from arrays(part, (*at, k))
+    elif isinstance(value, Array):
+        yield at, value
+
+
+def _result(module: Module, given: list[Value]) -> Value:
+    root = module.entry.root
+    if root.opcode == "send":
+        return (given[0], Array("u32", (), [0]), Token())
+    if root.opcode == "recv-done":
+        assert isinstance(given[0], tuple)
+        return (given[0][0], Token())
+    opaque = root.opcode == "custom-call"
+    by_number = {module.entry.by_name[o].parameter_number or 0: v for o, v in zip(root.operands, given, strict=True)}
+    machine = Machine(module, Hashed() if opaque else Real(), Devices(), 0)
+    return machine.run([tuple(by_number[n] for n in range(len(by_number)))])[0]
+
+
+def came_from(module: Module) -> dict[int, Pairs]:
+    """For each array of the result, which element of which operand each of its elements is."""
+    op = Operation.of(module.entry.root, module.entry)
+    counter = iter(range(1, 100_000))
+    given = [numbered(s, counter) for s in op.operands]
+    where: dict[int, Spot] = {}
+    for k, value in enumerate(given):
+        for position, array in arrays(value):
+            where |= {n: (k, position, index) for index, n in zip(indices(array.sizes), array.data, strict=True)}
+    found: dict[int, Pairs] = {}
+    result = dict(arrays(_result(module, given)))
+    for number, (position, leaf) in enumerate(leaves(op.shape)):
+        if isinstance(leaf, ArrayShape):
+            out = result[position]
+            found[number] = {
+                (index, where[n]) for index, n in zip(indices(out.sizes), out.data, strict=True) if n in where
+            }
+    return found
+
+
+def examine_control(module: Module) -> tuple[str, ...]:
+    """Raises Failure where the definition or a map set says otherwise."""
+    op = Operation.of(module.entry.root, module.entry)
+    if op.opcode in ("custom-call", "get-dimension-size"):
+        return _opaque(op)
+    for output, pairs in came_from(module).items():
+        stated: Pairs = set()
+        for operand, shape in enumerate(op.operands):
+            for position, leaf in leaves(shape):
+                if isinstance(leaf, ArrayShape):
+                    definition = define(op, output, operand, position)
+                    stated |= {(d, (operand, position, x)) for d, x, _ in count_reads(definition, _no_numbers)}
+        _same(op, f"the definition of output {output}", stated, pairs)
+        maps: Pairs = set()
+        for s in output_to_input(op, output):
+            maps |= {(d, (s.operand, s.position, x)) for m in s.maps for d, x in relation(m)}
+        _same(op, f"the output-to-input maps of output {output}", maps, pairs)
+        backwards: Pairs = set()
+        for operand in range(len(op.operands)):
+            for s in input_to_output(op, operand):
+                if s.operand == output:
+                    backwards |= {(d, (operand, s.position, x)) for m in s.maps for x, d in relation(m)}
+        _same(op, f"the input-to-output maps to output {output}", backwards, pairs)
+    return (op.opcode,)
+
+
+def _opaque(op: Operation) -> tuple[str, ...]:
+    """Every element of a custom-call may depend on everything; a dimension's size on nothing."""
+    everything = op.opcode == "custom-call"
+    outputs = {n: leaf for n, (_, leaf) in enumerate(leaves(op.shape)) if isinstance(leaf, ArrayShape)}
+    for output, out in outputs.items():
+        for operand, shape in enumerate(op.operands):
+            assert isinstance(shape, ArrayShape)
+            expected: Pairs = set()
+            if everything:
+                expected |= {(d, (operand, (), x)) for d in indices(out.dimensions) for x in indices(shape.dimensions)}
+            stated: Pairs = {(d, (operand, (), x)) for d, x, _ in count_reads(define(op, output, operand), _no_numbers)}
+            _same(op, "the definition", stated, expected)
+            sets = [s for s in output_to_input(op, output) if s.operand == operand]
+            _same(op, "the output-to-input maps", {(d, (operand, (), x)) for s in sets for m in s.maps
+                                                   for d, x in relation(m)}, expected)  # fmt: skip
+            sets = [s for s in input_to_output(op, operand) if s.operand == output]
+            _same(op, "the input-to-output maps", {(d, (operand, (), x)) for s in sets for m in s.maps
+                                                   for x, d in relation(m)}, expected)  # fmt: skip
+            if everything and any(s.kind != "bound" for s in sets):
+                raise Failure(f"{op.opcode}: more than a bound is promised", str(sets))
+    return (op.opcode,)
+
+
+def _no_numbers(operand: int, index: Index) -> int:
+    raise NotModelled("values are not read at run time here")
+
+
+def _same(op: Operation, what: str, stated: Pairs, found: Pairs) -> None:
+    if stated != found:
+        where = min(stated ^ found)
+        verb = "states a read that is none" if where in stated else "misses a read"
+        raise Failure(f"{op.opcode}: {what} {verb}", f"{where}: {op}")

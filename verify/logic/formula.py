@@ -1,0 +1,107 @@
+"""Formulas over integer expressions: what obligations and definitions are written in.
+
+Terms are `models.expressions.expr` expressions; variables are named. Formulas are inert data. Division by a term that is zero makes
+the atom that holds it undefined; whoever states an obligation with symbolic divisors states that they are not zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from models.expressions.expr import Const, Expr, Var, lift
+from models.expressions.interval import Interval
+
+Comparator = Literal["==", "!=", "<=", "<"]
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """`lhs op rhs` over the integers."""
+
+    op: Comparator
+    lhs: Expr
+    rhs: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All hold; with no parts, true."""
+
+    parts: tuple[Formula, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """One holds; with no parts, false."""
+
+    parts: tuple[Formula, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    part: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """Some values of the variables, each in its interval, make the part true."""
+
+    variables: tuple[tuple[str, Interval], ...]
+    part: Formula
+
+
+Formula = Compare | And | Or | Not | Exists
+
+TRUE = And()
+FALSE = Or()
+
+
+def eq(lhs: Expr | int, rhs: Expr | int) -> Formula:
+    return Compare("==", lift(lhs), lift(rhs))
+
+
+def ne(lhs: Expr | int, rhs: Expr | int) -> Formula:
+    return Compare("!=", lift(lhs), lift(rhs))
+
+
+def le(lhs: Expr | int, rhs: Expr | int) -> Formula:
+    return Compare("<=", lift(lhs), lift(rhs))
+
+
+def lt(lhs: Expr | int, rhs: Expr | int) -> Formula:
+    return Compare("<", lift(lhs), lift(rhs))
+
+
+def within(e: Expr | int, interval: Interval) -> Formula:
+    """lower <= e <= upper."""
+    return And((le(interval.lower, e), le(e, interval.upper)))
+
+
+def conj(*parts: Formula) -> Formula:
+    """Conjunction; nested conjunctions are flattened."""
+    flat: list[Formula] = []
+    for p in parts:
+        flat.extend(p.parts if isinstance(p, And) else (p,))
+    return flat[0] if len(flat) == 1 else And(tuple(flat))
+
+
+def conjuncts(formula: Formula) -> tuple[Formula, ...]:
+    """The parts of a conjunction, also of conjunctions inside it; anything else is its own part."""
+    if isinstance(formula, And):
+        return tuple(piece for p in formula.parts for piece in conjuncts(p))
+    return (formula,)
+
+
+def disj(*parts: Formula) -> Formula:
+    """Disjunction; nested disjunctions are flattened."""
+    flat: list[Formula] = []
+    for p in parts:
+        flat.extend(p.parts if isinstance(p, Or) else (p,))
+    return flat[0] if len(flat) == 1 else Or(tuple(flat))
+
+
+__all__ = [
+    "FALSE", "TRUE", "And", "Compare", "Const", "Exists", "Formula", "Not", "Or", "Var", "conj", "conjuncts", "disj",
+    "eq", "le", "lt", "ne", "within",
+]  # fmt: skip

@@ -1,0 +1,41 @@
+"""What engines see: a closed formula."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from models.expressions.interval import Interval
+from verify.logic.formula import TRUE, Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """For all integers in the intervals (None: all integers) that satisfy the hypothesis, the conclusion holds.
+
+    `label` says for the reader which part of which claim this is; it takes no part in equality.
+    """
+
+    variables: tuple[tuple[str, Interval | None], ...]
+    conclusion: Formula
+    hypothesis: Formula = TRUE
+    label: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the engines said of an obligation.
+
+    A `refuted` outcome carries `model`, values of all the obligation's variables at which the hypothesis holds and the
+    conclusion fails, already replayed by evaluation. `unknown` carries the reason. `final` is false for an unknown that
+    time or memory caused: another run may do better. `internal`: engines disagree, or a counterexample does not replay;
+    the reason names the reproduction file. `stages` is the time in milliseconds that each stage took, in order.
+    """
+
+    verdict: Literal["proved", "refuted", "unknown", "internal"]
+    engines: tuple[str, ...] = ()
+    model: tuple[tuple[str, int], ...] = ()
+    reason: str = ""
+    final: bool = True
+    ms: float = field(default=0.0, compare=False)
+    stages: tuple[tuple[str, float], ...] = field(default=(), compare=False)

@@ -1,0 +1,72 @@
+"""A check over many files on any executor of concurrent.futures: local processes, or a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import CancelledError, Executor, Future
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib import import_module
+
+from verify.pipeline.driver import check_text
+from verify.pipeline.items import internal_error
+from verify.pipeline.options import Options
+from verify.pipeline.prover import Progress
+from verify.pipeline.sources import BadInput, Source
+from verify.results.results import FileResults, InputProblem, Report
+
+
+@contextmanager
+def cluster_executor(address: str) -> Iterator[Executor]:
+    """The workers of a Dask scheduler at `tcp://host:port`. Raises BadInput where there is none."""
+    try:
+        distributed = import_module("distributed")
+    except ImportError as error:
+        raise BadInput("--cluster needs dask.distributed: pip install 'hloproof[cluster]'") from error
+    try:
+        client = distributed.Client(address, timeout=10)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise BadInput(f"no cluster at {address}: {error}") from error
+    with client, client.get_executor(retries=3) as executor:
+        yield executor
+
+
+def check_on(
+    executor: Executor, sources: Iterable[Source], options: Options, progress: Progress | None = None
+) -> Report:
+    """Check every file as one task; files are read here, and reported in the order given.
+
+    Workers keep no cache and write no certificates. A task whose worker is lost is run again by a cluster that does so;
+    else its file is an internal error.
+    """
+    there = replace(options, jobs=1, cache=None, certify=None, fail_fast=False)
+    waiting: list[FileResults | tuple[Source, Future[FileResults]]] = []
+    for source in sources:
+        try:
+            text = source.read()
+        except BadInput as error:
+            problem = InputProblem(source.name, str(error), rendered=str(error))
+            waiting.append(FileResults(source.name, source.kind, problems=[problem]))
+        else:
+            waiting.append((source, executor.submit(check_text, source.name, source.kind, text, there)))
+    report = Report([])
+    for number, entry in enumerate(waiting, 1):
+        if isinstance(entry, FileResults):
+            report.files.append(entry)
+            continue
+        source, future = entry
+        try:
+            report.files.append(future.result())
+        except KeyboardInterrupt:
+            report.interrupted = True
+            for rest in waiting[number - 1 :]:
+                if not isinstance(rest, FileResults):
+                    rest[1].cancel()
+            break
+        except (CancelledError, Exception) as error:
+            failed = FileResults(source.name, source.kind)
+            failed.others.append(internal_error(source.name, error))
+            report.files.append(failed)
+        if progress is not None:
+            progress(number, len(waiting), source.name)
+    return report

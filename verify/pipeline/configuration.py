@@ -1,0 +1,86 @@
+"""Settings from `hloproof.toml` or `[tool.hloproof]` in pyproject.toml, as defaults of the command line."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from verify.pipeline.sources import BadInput
+from verify.results.findings import SEVERITIES
+
+
+class Sort(NamedTuple):
+    """What a setting takes: in words, and as a test."""
+
+    words: str
+    fits: Callable[[Any], bool]
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _are_strings(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(v, str) for v in value)
+
+
+_STRING: Final = Sort("a string", lambda v: isinstance(v, str))
+_STRINGS: Final = Sort("a list of strings", _are_strings)
+_BOOLEAN: Final = Sort("true or false", lambda v: isinstance(v, bool))
+_COUNT: Final = Sort("a whole number", _is_count)
+_SECONDS: Final = Sort("a positive number", lambda v: isinstance(v, int | float) and not isinstance(v, bool) and v > 0)
+_WIDTH: Final = Sort("32 or 64", lambda v: v in (32, 64))
+_SEVERITIES: Final = Sort(
+    f"a table from claims to {', '.join(SEVERITIES)}",
+    lambda v: isinstance(v, dict) and all(level in SEVERITIES for level in v.values()),
+)
+
+KEYS: Final[dict[str, Sort]] = {
+    "paths": _STRINGS, "only": _STRINGS, "skip": _STRINGS, "format": _STRING, "output": _STRINGS, "jobs": _COUNT,
+    "cross": _BOOLEAN, "fail-fast": _BOOLEAN, "obligation-seconds": _SECONDS, "total-seconds": _SECONDS,
+    "cache": _STRING, "no-cache": _BOOLEAN, "baseline": _STRING, "allow-unknown": _BOOLEAN, "severity": _SEVERITIES,
+    "cluster": _STRING, "layout-sensitive": _BOOLEAN, "after-copy-insertion": _BOOLEAN, "index-width": _WIDTH,
+}  # fmt: skip
+"""What can be set; each is the option of `hloproof check` of the same name, or its arguments (`paths`)."""
+
+
+def read_configuration(folder: Path, chosen: Path | None = None) -> dict[str, Any]:
+    """The settings that hold in a folder: those of the file chosen, of `hloproof.toml`, or of `pyproject.toml`.
+
+    Raises BadInput for a file that cannot be read, an unknown key (with a suggestion) and a value of the wrong type.
+    """
+    if chosen is not None:
+        return _settings(chosen)
+    for name in ("hloproof.toml", "pyproject.toml"):
+        path = folder / name
+        if path.is_file():
+            found = _settings(path)
+            if found or name == "hloproof.toml":
+                return found
+    return {}
+
+
+def _settings(path: Path) -> dict[str, Any]:
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInput(f"{path}: {(error.strerror or str(error)).lower()}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(f"{path}: {error}") from error
+    tool = data.get("tool")
+    inside = "pyproject" in path.name
+    table = (tool.get("hloproof", {}) if isinstance(tool, dict) else {}) if inside else data
+    if not isinstance(table, dict):
+        raise BadInput(f"{path}: tool.hloproof is a table")
+    for key, value in table.items():
+        sort = KEYS.get(key)
+        if sort is None:
+            near = get_close_matches(key, KEYS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(KEYS)}"
+            raise BadInput(f"{path}: unknown key {key!r}; {hint}")
+        if not sort.fits(value):
+            raise BadInput(f"{path}: {key} is {sort.words}")
+    return table

@@ -1,0 +1,204 @@
+"""A check from files to a report: read, gather what is owed, prove, put together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+from models.errors import InputError
+from models.hlo.module import Module, Operation
+from verify.logic.obligation import Outcome
+from verify.pipeline.engine_run import batch_engine, warm_engine
+from verify.pipeline.file_cache import FileCache
+from verify.pipeline.items import ITEM_KINDS, InThisProcess, Item, internal_error, judge_items, undecided
+from verify.pipeline.options import Options
+from verify.pipeline.prover import Progress, Prover
+from verify.pipeline.sources import BadInput, Source, find_sources
+from verify.results.expectation import expects, met_error, sections, settle
+from verify.results.results import FileResults, InputProblem, OperationVerdicts, Report
+from verify.results.suppressions import BadSuppression, suppressions
+from verify.results.verdict import ClaimResult
+
+
+def check(paths: Iterable[str], options: Options | None = None, progress: Progress | None = None) -> Report:
+    """Check files and folders: HLO modules, rewrite rules, indexing maps, layouts, told apart by suffix.
+
+    Raises BadInput when a path cannot be an input at all (missing, unknown suffix, an empty folder). A file that cannot
+    be read or parsed is a problem in the report, and the others are still checked. On Ctrl-C the report says what is
+    known so far and is marked as interrupted.
+    """
+    options = options or Options()
+    return check_sources(find_sources(paths, options.kind), options, progress)
+
+
+def check_sources(sources: Iterable[Source], options: Options, progress: Progress | None = None) -> Report:
+    """Check files whose kinds are known."""
+    run = _Run(options, progress)
+    report = Report([])
+    missing = "not tried"
+    try:
+        for source in sources:
+            run.tell(0, 0, f"reading {source.name}")
+            report.files.append(run.file(source.name, source.kind, source.read))
+        run.all_named_found(report)
+        run.judge_items()
+        run.prover.prove(batch_engine(options, report.stages), progress, options.fail_fast)
+        missing = "not tried: the check ended at the first refutation (--fail-fast)"
+    except KeyboardInterrupt:
+        report.interrupted = True
+        missing = "not tried: interrupted"
+    run.prover.settle(missing)
+    for results in report.files:
+        settle(results)
+    run.keep()
+    if run.kept:
+        report.stages["cache"] = (run.kept, 0.0)
+    return report
+
+
+def check_text(name: str, kind: str, text: str, options: Options) -> FileResults:
+    """Check one file whose text is at hand; for workers elsewhere."""
+    run = _Run(options)
+    report = Report([run.file(name, kind, lambda: text)])
+    run.judge_items(InThisProcess())
+    run.prover.prove(batch_engine(options, report.stages))
+    run.prover.settle("not tried")
+    settle(report.files[0])
+    return report.files[0]
+
+
+def check_hlo(
+    text: str, options: Options, known: dict[str, Outcome] | None = None,
+    judged: dict[Operation, OperationVerdicts] | None = None,
+) -> Report:
+    """Check HLO text in this process. `known` keeps what was proved from call to call, `judged` the verdicts on
+    operations: between calls with the same options only.
+
+    Raises InputError when the text is wrong.
+    """
+    from models.hlo.parser import parse_modules
+
+    run = _Run(options)
+    if judged is not None:
+        run.instructions.judged = judged
+    results = FileResults("", "hlo")
+    run.modules(results, parse_modules(text))
+    report = Report([results])
+    run.prover.prove(warm_engine({} if known is None else known))
+    run.prover.settle("not tried")
+    if judged is not None:
+        judged.update(run.instructions.fresh)
+    return report
+
+
+@dataclass
+class _Run:
+    """The state of one check."""
+
+    options: Options
+    progress: Progress | None = None
+
+    def tell(self, done: int, total: int, what: str) -> None:
+        """Show what is going on; a total of 0 is one that is not known."""
+        if self.progress is not None:
+            self.progress(done, total, what)
+
+    def __post_init__(self) -> None:
+        from verify.pipeline.instruction_claims import InstructionClaims
+
+        self.items: list[tuple[FileResults, Item]] = []
+        self._cache = FileCache(self.options)
+        self.kept = 0
+        self._keys: dict[bytes, FileResults] = {}
+        self.prover = Prover(self.options.selection)
+        self.instructions = InstructionClaims(self.prover, self.options, self.tell)
+
+    def file(self, name: str, kind: str, read: Callable[[], str]) -> FileResults:
+        results = FileResults(name, kind)
+        try:
+            text = read()
+            key = self._cache.key(name, text) if kind == "hlo" else b""
+            kept = self._cache.get(key, results) if key else None
+            if kept is not None:
+                self.kept += kept.counts().total()
+                return kept
+            self._read(results, text)
+            if key:
+                self._keys[key] = results
+            lines = [r.instruction.position.line for m in results.modules for r in m.instructions]
+            lines += [item.content.line for r, item in self.items if r is results]
+            results.suppressions = tuple(suppressions(text, name, lines))
+        except BadSuppression as error:
+            results.problems.append(InputProblem(name, error.message, error.line, 1, f"{name}:{error.line}: {error}"))
+        except BadInput as error:
+            results.problems.append(InputProblem(name, str(error), rendered=str(error)))
+        except InputError as error:
+            results.problems.append(InputProblem(name, error.message, error.line, error.column, error.render()))
+        except Exception as error:  # one file must not take the others with it; this one ends with status 4
+            results.others.append(internal_error(name, error))
+        return results
+
+    def keep(self) -> None:
+        """Keep the results of whole files for the next run."""
+        for key, results in self._keys.items():
+            self._cache.put(key, results)
+        self._cache.close()
+
+    def all_named_found(self, report: Report) -> None:
+        """Raise BadInput where an instruction that was asked for is in no module."""
+        names = self.options.selection.instructions
+        if names and not report.problems:
+            found = {r.instruction.name for f in report.files for m in f.modules for r in m.instructions}
+            for name in names:
+                if name not in found:
+                    raise BadInput(f"no instruction {name!r} in any module")
+
+    def _read(self, results: FileResults, text: str) -> None:
+        match results.kind:
+            case "hlo" if expects(text):
+                self._expecting(results, text)
+            case "hlo":
+                from models.hlo.parser import parse_modules
+
+                self.modules(results, parse_modules(text, results.file))
+            case other:
+                kind = ITEM_KINDS[other]
+                items = kind.parse(text, results.file)
+                if self.options.selection.takes_claim(kind.claim):
+                    self.items += [(results, Item(other, results.file, item)) for item in items]
+
+    def judge_items(self, executor: Executor | None = None) -> None:
+        """Judge what the files list, each file's records in the order of its text."""
+        found: dict[int, ClaimResult] = {}
+        try:
+            for number, record in judge_items([item for _, item in self.items], self.options, self.progress, executor):
+                found[number] = record
+        finally:
+            for number, (results, item) in enumerate(self.items):
+                results.others.append(found.get(number) or undecided(item, "not tried: interrupted"))
+
+    def _expecting(self, results: FileResults, text: str) -> None:
+        """A file that says of its modules what they should be found to be."""
+        from models.hlo.parser import parse_modules
+
+        for part, expectation in sections(text, results.file):
+            try:
+                modules = parse_modules(part, results.file)
+            except InputError as error:
+                if expectation is None or expectation.verdict != "error":
+                    raise
+                results.others.append(met_error(results.file, expectation, str(error)))
+                continue
+            first = len(results.modules)
+            self.modules(results, modules)
+            if expectation is not None and all(map(self.options.selection.takes_claim, expectation.claims)):
+                results.expected |= {m.module: expectation for m in results.modules[first:]}
+
+    def modules(self, results: FileResults, modules: Iterable[Module]) -> None:
+        seen = Counter(m.module.partition("@")[0] for m in results.modules)
+        for module in modules:
+            seen[module.name] += 1
+            label = module.name if seen[module.name] == 1 else f"{module.name}@{seen[module.name]}"
+            results.modules.append(self.instructions.module(module, label))

@@ -1,0 +1,129 @@
+"""The verdicts on whole HLO files from earlier runs, in the file of the proof cache: what has not changed is not read.
+
+An entry is found by the text, its name, what was asked for, the source of this project as it stands and the versions of
+the solvers. Files with an internal error, a problem, or an unknown that another run might decide are not kept. Entries
+are JSON, compressed: a cache that comes from elsewhere can be wrong, and cannot run code.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from contextlib import suppress
+from dataclasses import asdict, astuple
+from hashlib import sha256
+from typing import Any, Final
+
+from models.errors import Position
+from verify.pipeline.options import Options
+from verify.pipeline.record_cache import open_cache, record_from, source_digest
+from verify.results.results import (
+    ClaimVerdict,
+    Comment,
+    FileResults,
+    InstructionResult,
+    ModuleResults,
+    OperationVerdicts,
+    Site,
+)
+from verify.results.verdict import ClaimResult, Verdict
+
+_TABLE: Final = "CREATE TABLE IF NOT EXISTS file (key BLOB PRIMARY KEY, results BLOB NOT NULL) WITHOUT ROWID"
+
+
+class FileCache:
+    """The entries for one set of options; none without a cache file, and none where certificates are wanted."""
+
+    def __init__(self, options: Options) -> None:
+        path = None if options.certify is not None else options.cache
+        self._connection = open_cache(path, _TABLE)
+        asked = (
+            options.selection, options.cross, options.obligation_seconds, options.layout_sensitive,
+            options.after_copy_insertion, options.index_width,
+        )  # fmt: skip
+        self._asked = repr(asked).encode()
+
+    def key(self, name: str, text: str) -> bytes:
+        """The key of a file; b"" where nothing is kept."""
+        if self._connection is None:
+            return b""
+        parts = (source_digest(), self._asked, name.encode(errors="surrogateescape"), text.encode())
+        return sha256(b"".join(sha256(p).digest() for p in parts)).digest()
+
+    def get(self, key: bytes, empty: FileResults) -> FileResults | None:
+        """What is kept, put into `empty`; no time was spent on it."""
+        if self._connection is None:
+            return None
+        with suppress(sqlite3.Error, ValueError, TypeError, KeyError, IndexError, zlib.error):
+            row = self._connection.execute("SELECT results FROM file WHERE key = ?", (key,)).fetchone()
+            if row is not None:
+                _fill(empty, json.loads(zlib.decompress(row[0])))
+                return empty
+        return None
+
+    def put(self, key: bytes, results: FileResults) -> None:
+        """Keep the results, if no other run could decide otherwise."""
+        if self._connection is None or results.problems:
+            return
+        data = _data(results)
+        if data is not None:
+            with suppress(sqlite3.Error):
+                packed = zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 1)
+                self._connection.execute("INSERT OR REPLACE INTO file VALUES (?, ?)", (key, packed))
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def _data(results: FileResults) -> dict[str, Any] | None:
+    """The results as JSON data; None where they may not be kept."""
+    groups: dict[int, int] = {}
+    claims: list[list[Any]] = []
+    modules = []
+    for m in results.modules:
+        rows = []
+        for r in m.instructions:
+            for c in (*r.shared.claims, *r.own):
+                if c.verdict is Verdict.INTERNAL or not c.final:
+                    return None
+            group = groups.get(id(r.shared))
+            if group is None:
+                group = groups[id(r.shared)] = len(claims)
+                claims.append([astuple(c) for c in r.shared.claims])
+            i = r.instruction
+            row: list[Any] = [r.computation, i.name, i.opcode, i.position.line, i.position.column, group]
+            if r.own:
+                row.append([astuple(c) for c in r.own])
+            rows.append(row)
+        modules.append([m.module, rows])
+    if any(r.verdict is Verdict.INTERNAL for r in results.others):
+        return None
+    return {
+        "claims": claims, "modules": modules, "others": [asdict(r) for r in results.others],
+        "suppressions": [astuple(c) for c in results.suppressions],
+    }  # fmt: skip
+
+
+def _fill(results: FileResults, data: dict[str, Any]) -> None:
+    shared = [OperationVerdicts(tuple(map(_claim, claims))) for claims in data["claims"]]
+    modules = []
+    for name, rows in data["modules"]:
+        module = ModuleResults(name)
+        for computation, instruction, opcode, line, column, group, *own in rows:
+            site = Site(instruction, opcode, Position(line, column))
+            found = InstructionResult(computation, site, shared[group])
+            if own:
+                found.own.extend(map(_claim, own[0]))
+            module.instructions.append(found)
+        modules.append(module)
+    others: list[ClaimResult] = [record_from(r) for r in data["others"]]
+    comments = tuple(Comment(file, line, tuple(claims), why) for file, line, claims, why in data["suppressions"])
+    results.modules, results.others, results.suppressions = modules, others, comments
+
+
+def _claim(values: list[Any]) -> ClaimVerdict:
+    claim, verdict, engines, _, counterexample, reason, assumptions, final = values
+    return ClaimVerdict(claim, Verdict(verdict), tuple(engines), 0.0, counterexample, reason, tuple(assumptions), final)

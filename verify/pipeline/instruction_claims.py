@@ -1,0 +1,97 @@
+"""What the instructions of a module owe, gathered once per different operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from models.dataflow.async_sugar import desugar, has_sugar
+from models.hlo.attributes import Attributes, AttributeValue, ComputationRef
+from models.hlo.devices import device_counts
+from models.hlo.module import Computation, Instruction, Module, Operation
+from models.indexing.composition.composer import Composer
+from models.indexing.composition.module_maps import composer_of
+from verify.pipeline.module_claims import attach
+from verify.pipeline.options import Options
+from verify.pipeline.prover import Owed, Progress, Prover
+from verify.results.results import InstructionResult, ModuleResults, OperationVerdicts, Site
+
+COMPOSED: Final = frozenset({
+    "fusion", "call", "while", "conditional", "async-start", "async-update", "async-done",
+})  # fmt: skip
+"""Opcodes whose meaning is that of the computations they call."""
+
+_ANY_COMPUTATION: Final = ComputationRef("")
+
+
+class InstructionClaims:
+    """Adds what each instruction owes to a prover; equal operations are added once."""
+
+    def __init__(self, prover: Prover, options: Options, progress: Progress | None = None) -> None:
+        self._prover, self._options, self._progress = prover, options, progress
+        self.judged: Mapping[Operation, OperationVerdicts] = {}
+        """Verdicts of earlier runs."""
+        self.fresh: dict[Operation, OperationVerdicts] = {}
+        """Those of this run, which are filled in when the prover settles."""
+        self._composer: Composer | None = None
+
+    def module(self, module: Module, label: str) -> ModuleResults:
+        """All instructions of a module, those of called computations too, in the order of the text."""
+        results = ModuleResults(label)
+        replicas, partitions = device_counts(module)
+        generic = desugar(module) if has_sugar(module) else module
+        self._composer = composer_of(generic, replicas, partitions)
+        takes = self._options.selection.takes_instruction
+        total = sum(len(c.instructions) for c in generic.computations)
+        for computation in generic.computations:
+            if self._progress is not None:
+                self._progress(len(results.instructions), total, f"stating {computation.name}")
+            for instruction in computation.instructions:
+                if takes(instruction.name):
+                    verdicts = self._verdicts(computation, instruction, replicas, partitions)
+                    results.instructions.append(InstructionResult(computation.name, Site.of(instruction), verdicts))
+        attach(module, results, self._options)
+        return results
+
+    def _verdicts(
+        self, computation: Computation, instruction: Instruction, replicas: int, partitions: int
+    ) -> OperationVerdicts:
+        operation = Operation.of(instruction, computation, replicas, partitions)
+        if operation.opcode in COMPOSED:
+            return self._prover.add(lambda: self._owed_composed(computation, instruction), instruction.name)
+        operation = _without_bodies(operation)
+        known = self.fresh.get(operation) or self.judged.get(operation)
+        if known is None:
+            width = self._options.index_width
+            known = self._prover.add(lambda: _owed(operation, width), f"{instruction.opcode} {instruction.name}")
+            self.fresh[operation] = known
+        return known
+
+    def _owed_composed(self, computation: Computation, instruction: Instruction) -> Iterable[Owed]:
+        from verify.claims.layouts.owed import owed_layout
+        from verify.claims.operations.composed import owed
+
+        assert self._composer is not None
+        yield from owed_layout(self._composer.operation(computation, instruction))
+        yield from owed(self._composer, computation, instruction, self._options.index_width)
+
+
+def _owed(operation: Operation, index_width: int) -> Iterable[Owed]:
+    from verify.claims import owed
+    from verify.claims.layouts.owed import owed_layout
+
+    yield from owed_layout(operation)
+    yield from owed(operation, index_width)
+
+
+def _without_bodies(operation: Operation) -> Operation:
+    """The operation without the names of called computations and the number of its channel: what it reads does not
+    depend on them."""
+    pairs = operation.attributes.pairs
+    if not any(isinstance(v, ComputationRef) or k == "channel_id" for k, v in pairs):
+        return operation
+    plain: tuple[tuple[str, AttributeValue], ...] = tuple(
+        (k, _ANY_COMPUTATION if isinstance(v, ComputationRef) else 1 if k == "channel_id" else v) for k, v in pairs
+    )
+    return replace(operation, attributes=Attributes(plain))

@@ -1,0 +1,178 @@
+"""Map specs judged: maps of an instruction by the definition of its operation, maps through several instructions by the
+composition, maps against maps by equality."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+from models.errors import InputError, NotModelled
+from models.hlo.module import Computation, Instruction, Module, Operation
+from models.hlo.shape import ArrayShape, leaves
+from models.indexing import OperandMaps
+from models.maps.indexing_map import IndexingMap
+from models.maps.text import print_map
+from models.specs.maps import ClaimedMaps, MapSpec, parse_map_specs
+from verify.claims.maps.rewrite import rewrite
+from verify.claims.operations.definition import Subject, definition_parts
+from verify.claims.operations.in_bounds import in_bounds_parts
+from verify.claims.statements.statement import Part
+from verify.definitions import define
+from verify.engines.budget import DEFAULT, Budget
+from verify.engines.portfolio import prove
+from verify.queries.indexing import answer, find_instruction
+from verify.results.verdict import ClaimResult, Verdict
+
+COMPOSED = frozenset({"fusion", "call"})
+"""Opcodes whose maps are those of the computation that they call."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One statement of a spec, judged."""
+
+    verdict: Verdict
+    engines: tuple[str, ...] = ()
+    counterexample: str | None = None
+    reason: str | None = None
+
+
+def check_maps_text(text: str, file: str, budget: Budget = DEFAULT, cross: bool = False) -> list[ClaimResult]:
+    """The verdicts on all map specs of a text, one record each. Raises InputError."""
+    return [check_map_spec(spec, file, budget, cross) for spec in parse_map_specs(text, file)]
+
+
+def check_map_spec(spec: MapSpec, file: str = "", budget: Budget = DEFAULT, cross: bool = False) -> ClaimResult:
+    """The verdict on one spec. An expectation that is met counts as proved; one that is not, as refuted."""
+    started = perf_counter()
+    found = _with_expectation(spec, budget, cross)
+    return ClaimResult(
+        f"{file}#{spec.name}", "map", file, "", spec.line, spec.column, spec.name, "definition", found.verdict,
+        found.engines, (perf_counter() - started) * 1e3, found.counterexample, found.reason,
+    )  # fmt: skip
+
+
+def _with_expectation(spec: MapSpec, budget: Budget, cross: bool) -> Found:
+    if spec.expect == "error":
+        if spec.problem is None:
+            return Found(Verdict.REFUTED, counterexample="expected to be an error, and it can be read")
+        return Found(Verdict.PROVED, reason=f"an error, as expected: {spec.problem.message}")
+    found = _judged(spec, budget, cross)
+    if spec.expect == "refuted" and found.verdict is Verdict.REFUTED:
+        return Found(Verdict.PROVED, found.engines, reason=f"refuted, as expected: {found.counterexample}")
+    if spec.expect == "refuted" and found.verdict is Verdict.PROVED:
+        return Found(Verdict.REFUTED, found.engines, "expected to be refuted, and all of it holds")
+    return found
+
+
+def _judged(spec: MapSpec, budget: Budget, cross: bool) -> Found:
+    engines: set[str] = set()
+    unknown: Found | None = None
+    try:
+        for found in _statements(spec, budget, cross):
+            engines |= set(found.engines)
+            if found.verdict in (Verdict.REFUTED, Verdict.INTERNAL):
+                return found
+            if found.verdict is not Verdict.PROVED:
+                unknown = unknown or found
+    except NotModelled as error:
+        return Found(Verdict.UNKNOWN, reason=f"not modelled: {error}")
+    except (InputError, LookupError) as error:
+        return Found(Verdict.UNKNOWN, reason=str(error.args[0]))
+    return unknown or Found(Verdict.PROVED, tuple(sorted(engines)))
+
+
+def _statements(spec: MapSpec, budget: Budget, cross: bool) -> Iterator[Found]:
+    for mode, other in spec.equal:
+        assert spec.map is not None
+        result = rewrite(spec.map, other, mode, budget)
+        yield Found(result.verdict, result.engines, result.counterexample, result.reason)
+    if spec.module is None:
+        return
+    computation, instruction = find_instruction(spec.module, spec.instruction)
+    for claimed in spec.claimed:
+        if spec.follow or instruction.opcode in COMPOSED:
+            yield _composed(spec, spec.module, claimed, budget)
+        else:
+            yield _by_definition(spec, computation, instruction, claimed, budget, cross)
+    if spec.after is not None:
+        yield from _same_modules(spec, spec.module, spec.after, budget)
+
+
+def _by_definition(
+    spec: MapSpec, computation: Computation, instruction: Instruction, claimed: ClaimedMaps, budget: Budget, cross: bool
+) -> Found:
+    op = Operation.of(instruction, computation)
+    outputs = [leaf for _, leaf in leaves(op.shape) if isinstance(leaf, ArrayShape)]
+    if not 0 <= claimed.operand < len(op.operands) or not 0 <= spec.output < len(outputs):
+        raise NotModelled(f"no operand {claimed.operand} or no output {spec.output} of {instruction.name}")
+    operand = op.operands[claimed.operand]
+    if not isinstance(operand, ArrayShape):
+        raise NotModelled("maps to an operand that is a tuple")
+    definition = define(op, spec.output, claimed.operand)
+    about = Subject(op, spec.output, claimed.operand, outputs[spec.output], operand, claimed.direction)
+    maps = OperandMaps(claimed.operand, definition.kind, claimed.maps)
+    parts = [*in_bounds_parts(about, maps), *definition_parts(about, maps, definition)]
+    return _proved(parts, budget, cross)
+
+
+def _proved(parts: Sequence[Part], budget: Budget, cross: bool) -> Found:
+    engines: set[str] = set()
+    unknown: Found | None = None
+    for part in parts:
+        outcome = prove(part.obligation, budget, cross)
+        engines |= set(outcome.engines)
+        if outcome.verdict == "refuted":
+            return Found(Verdict.REFUTED, outcome.engines, part.describe(dict(outcome.model)))
+        if outcome.verdict != "proved":
+            unknown = unknown or Found(Verdict(outcome.verdict), reason=outcome.reason)
+    return unknown or Found(Verdict.PROVED, tuple(sorted(engines)))
+
+
+def _composed(spec: MapSpec, module: Module, claimed: ClaimedMaps, budget: Budget) -> Found:
+    """Each claimed map is one of the composition, and each of the composition is claimed."""
+    forward = claimed.direction == "output-to-input"
+    sets = answer(
+        module, spec.instruction, claimed.direction, spec.output, 0 if forward else claimed.operand, fused=spec.follow
+    )
+    wanted = claimed.operand if forward or spec.follow else spec.output
+    found = [m for s in sets if s.operand == wanted for m in s.maps]
+    if any(s.unknown for s in sets if s.operand == wanted):
+        raise NotModelled(next(s.unknown for s in sets if s.operand == wanted and s.unknown))
+    return _same_sets(claimed.maps, found, ("said", "the composition"), budget)
+
+
+def _same_sets(
+    one: Sequence[IndexingMap], two: Sequence[IndexingMap], names: tuple[str, str], budget: Budget
+) -> Found:
+    """Every map of one side is the same relation as one of the other side."""
+    engines: set[str] = set()
+    for maps, others, name in ((one, two, names[0]), (two, one, names[1])):
+        for m in maps:
+            results = [rewrite(m, other, "relational", budget) for other in others]
+            engines |= {e for r in results for e in r.engines}
+            if any(r.verdict is Verdict.PROVED for r in results):
+                continue
+            if all(r.verdict is Verdict.REFUTED for r in results):
+                other_name = names[1] if name == names[0] else names[0]
+                told = f"{print_map(m)} is a map of {name} and none of {other_name}"
+                if len(results) == 1:
+                    told += f": {results[0].counterexample}"
+                return Found(Verdict.REFUTED, tuple(sorted(engines)), told)
+            return Found(Verdict.UNKNOWN, reason=next(r.reason for r in results if r.verdict is not Verdict.REFUTED))
+    return Found(Verdict.PROVED, tuple(sorted(engines)))
+
+
+def _same_modules(spec: MapSpec, before: Module, after: Module, budget: Budget) -> Iterator[Found]:
+    """Both modules read the same elements of each parameter."""
+    here, there = (
+        {s.operand: s for s in answer(m, "", "output-to-input", spec.output, fused=True)} for m in (before, after)
+    )
+    for number in sorted({*here, *there}):
+        sides = [side.get(number) for side in (here, there)]
+        for s in sides:
+            if s is not None and s.unknown:
+                raise NotModelled(s.unknown)
+        one, two = (() if s is None else s.maps for s in sides)
+        yield _same_sets(one, two, ("the module before", "the module after"), budget)

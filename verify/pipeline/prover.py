@@ -1,0 +1,195 @@
+"""From owed claims to verdicts: obligations gathered and proved once each, outcomes put back together per claim."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from models.errors import NotModelled
+from verify.logic.obligation import Obligation, Outcome
+from verify.pipeline.options import Selection
+from verify.results.results import ClaimVerdict, OperationVerdicts, worst
+from verify.results.verdict import Verdict
+
+Progress = Callable[[int, int, str], None]
+"""Called with how many obligations are decided, of how many, and the label of the last."""
+
+
+class Owed(Protocol):
+    """What a table of claims says is owed: see verify.claims."""
+
+    @property
+    def claim(self) -> str: ...
+    @property
+    def subject(self) -> str: ...
+    @property
+    def assumptions(self) -> Sequence[str]: ...
+    def obligations(self) -> Sequence[Obligation]: ...
+    def describe(self, model: dict[str, int], obligation: Obligation) -> str: ...
+
+
+Engine = Callable[[Sequence[Obligation], Callable[[int, Outcome], None]], None]
+"""Proves obligations and reports each by its position; may stop before all are decided (KeyboardInterrupt)."""
+
+
+ALWAYS_OWED: Final = ("definition", "in-bounds", "index-range", "converse")
+"""What every operation with operands owes, the first the first to tell."""
+
+
+@dataclass(slots=True)
+class _Part:
+    """One owed claim: its obligations by number, or why there are none."""
+
+    owed: Owed
+    numbers: tuple[int, ...] = ()
+    failure: tuple[Verdict, str] | None = None
+
+
+@dataclass(slots=True)
+class _Work:
+    verdicts: OperationVerdicts
+    parts: list[_Part] = field(default_factory=list)
+
+
+class Prover:
+    """Gathers what operations owe, proves equal obligations once, and fills in the verdicts."""
+
+    def __init__(self, selection: Selection) -> None:
+        self._selection = selection
+        self._works: list[_Work] = []
+        self._numbers: dict[Obligation, int] = {}
+        self._obligations: list[Obligation] = []
+        self._labels: list[str] = []
+        self.outcomes: list[Outcome | None] = []
+
+    @property
+    def distinct(self) -> int:
+        """How many different obligations there are."""
+        return len(self._obligations)
+
+    def add(self, owe: Callable[[], Iterable[Owed]], what: str) -> OperationVerdicts:
+        """Gather what `owe` returns; the verdicts are filled in by `settle`. `what` names it in the progress display.
+
+        What is not modelled becomes an unknown claim, and an exception an internal one, with its reason.
+        """
+        work = _Work(OperationVerdicts())
+        self._works.append(work)
+        try:
+            for owed in owe():
+                if self._selection.takes_claim(owed.claim):
+                    work.parts.append(self._part(owed, what))
+        except NotModelled as error:
+            self._unowed(work, Verdict.UNKNOWN, str(error))
+        except Exception as error:  # a defect of one operation's table entry must not end the run
+            self._unowed(work, Verdict.INTERNAL, _exception(error))
+        return work.verdicts
+
+    def _unowed(self, work: _Work, verdict: Verdict, reason: str) -> None:
+        """What an operation owes cannot be said: a failure of its definition, or of the first claim that is asked for
+        and that every operation with operands owes. An internal one is never left out."""
+        asked = [claim for claim in ALWAYS_OWED if self._selection.takes_claim(claim)]
+        if not asked and verdict is Verdict.INTERNAL:
+            asked = ["definition"]
+        work.parts += [_Part(_Unowed(claim), failure=(verdict, reason)) for claim in asked[:1]]
+
+    def _part(self, owed: Owed, what: str) -> _Part:
+        try:
+            return _Part(owed, tuple(self._number(o, what) for o in owed.obligations()))
+        except NotModelled as error:
+            return _Part(owed, failure=(Verdict.UNKNOWN, str(error)))
+        except Exception as error:
+            return _Part(owed, failure=(Verdict.INTERNAL, _exception(error)))
+
+    def _number(self, obligation: Obligation, what: str) -> int:
+        number = self._numbers.get(obligation)
+        if number is None:
+            number = self._numbers[obligation] = len(self._obligations)
+            self._obligations.append(obligation)
+            self._labels.append(what)
+        return number
+
+    def prove(self, engine: Engine, progress: Progress | None = None, fail_fast: bool = False) -> None:
+        """Prove everything gathered. On KeyboardInterrupt what is decided stays, and the exception goes on."""
+        self.outcomes = [None] * len(self._obligations)
+        done = 0
+
+        def decided(number: int, outcome: Outcome) -> None:
+            nonlocal done
+            done += self.outcomes[number] is None
+            self.outcomes[number] = outcome
+            if progress is not None:
+                progress(done, len(self._obligations), self._labels[number])
+            if fail_fast and outcome.verdict == "refuted":
+                raise _Enough
+
+        with suppress(_Enough):
+            engine(self._obligations, decided)
+
+    def settle(self, missing: str) -> None:
+        """Fill in the verdicts of everything gathered; `missing` is the reason for what was not decided."""
+        self.outcomes += [None] * (len(self._obligations) - len(self.outcomes))
+        for work in self._works:
+            by_claim: dict[str, list[_Part]] = {}
+            for part in work.parts:
+                by_claim.setdefault(part.owed.claim, []).append(part)
+            work.verdicts.claims = tuple(self._claim(name, parts, missing) for name, parts in by_claim.items())
+
+    def _claim(self, name: str, parts: list[_Part], missing: str) -> ClaimVerdict:
+        verdicts: list[Verdict] = []
+        engines: set[str] = set()
+        assumptions: dict[str, None] = {}
+        ms, counterexample, final = 0.0, None, True
+        reasons: dict[Verdict, str] = {}
+        for part in parts:
+            assumptions |= dict.fromkeys(part.owed.assumptions)
+            if part.failure is not None:
+                verdicts.append(part.failure[0])
+                reasons.setdefault(part.failure[0], _named(part.owed, part.failure[1]))
+            for number in part.numbers:
+                outcome = self.outcomes[number] or Outcome("unknown", reason=missing, final=False)
+                final = final and outcome.final
+                verdict = Verdict(outcome.verdict)
+                engines.update(outcome.engines)
+                ms += outcome.ms
+                if verdict is Verdict.REFUTED and counterexample is None:
+                    try:
+                        counterexample = part.owed.describe(dict(outcome.model), self._obligations[number])
+                    except Exception as error:
+                        verdict, outcome = Verdict.INTERNAL, Outcome("unknown", reason=_exception(error))
+                verdicts.append(verdict)
+                if verdict in (Verdict.UNKNOWN, Verdict.INTERNAL):
+                    reasons.setdefault(verdict, _named(part.owed, outcome.reason))
+        verdict = worst(verdicts)
+        return ClaimVerdict(
+            name, verdict, tuple(sorted(engines)), ms, counterexample if verdict is Verdict.REFUTED else None,
+            reasons.get(verdict), tuple(assumptions), final,
+        )
+
+
+class _Enough(Exception):
+    """The first refutation, where that is all that was asked for."""
+
+
+@dataclass(frozen=True)
+class _Unowed:
+    """Stands for the claims of an operation whose table entry could not even be made."""
+
+    claim: str
+    subject: str = ""
+    assumptions: tuple[str, ...] = ()
+
+    def obligations(self) -> tuple[Obligation, ...]:
+        return ()
+
+    def describe(self, model: dict[str, int], obligation: Obligation) -> str:
+        raise AssertionError("owes no obligation")
+
+
+def _named(owed: Owed, reason: str) -> str:
+    return f"{owed.subject}: {reason}" if owed.subject else reason
+
+
+def _exception(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,86 @@
+"""The indexing maps of an instruction of a module, as the command line and the server give them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import Any
+
+from models.dataflow.async_sugar import desugar, has_sugar
+from models.hlo.devices import device_counts
+from models.hlo.module import Computation, Instruction, Module
+from models.hlo.shape import leaves
+from models.indexing import OperandMaps
+from models.indexing.composition.directions import OUTPUT_TO_INPUT
+from models.indexing.composition.module_maps import composer_of, followed_maps, instruction_maps
+from models.maps.text import print_map
+
+
+def find_instruction(module: Module, name: str) -> tuple[Computation, Instruction]:
+    """The instruction of this name (with or without `%`), the entry's first; '' is the entry's root.
+
+    Raises LookupError with suggestions.
+    """
+    if not name:
+        return module.entry, module.entry.root
+    plain = name.removeprefix("%")
+    for computation in (module.entry, *module.computations):
+        found = computation.by_name.get(plain)
+        if found is not None:
+            return computation, found
+    names = [i.name for c in module.computations for i in c.instructions]
+    near = get_close_matches(plain, names, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise LookupError(f"no instruction {plain!r} in module {module.name!r}{hint}")
+
+
+def answer(
+    module: Module, instruction: str = "", direction: str = OUTPUT_TO_INPUT, output: int = 0, input: int = 0,
+    fused: bool = False,
+) -> tuple[OperandMaps, ...]:
+    """The maps of one output, or of one operand, of an instruction.
+
+    A fusion's maps are composed through its computation; of maps that are one relation one is given. `fused` goes on:
+    from the output through the producers to the parameters of the computation, or through the users to its root. Raises
+    LookupError for a name, output or operand that is not there, and NotModelled.
+    """
+    module = desugar(module) if has_sugar(module) else module
+    computation, found = find_instruction(module, instruction)
+    composer = composer_of(module, *device_counts(module))
+    if direction == OUTPUT_TO_INPUT:
+        _check_number("output", output, len(list(leaves(found.shape))))
+        follow = followed_maps if fused else instruction_maps
+        return _different(follow(composer, computation, found, "output-to-input", output))
+    if fused:
+        _check_number("output", output, len(list(leaves(found.shape))))
+        return _different(followed_maps(composer, computation, found, "input-to-output", output))
+    _check_number("operand", input, len(found.operands))
+    return _different(instruction_maps(composer, computation, found, "input-to-output", input))
+
+
+def _different(sets: Sequence[OperandMaps]) -> tuple[OperandMaps, ...]:
+    """The sets without maps that are the same relation as another of their set."""
+    if all(len(s.maps) < 2 for s in sets):
+        return tuple(sets)
+    from verify.claims.maps.dedup import deduplicate
+
+    return tuple(s if len(s.maps) < 2 else replace(s, maps=deduplicate(s.maps).kept_maps()) for s in sets)
+
+
+def as_json(sets: Sequence[OperandMaps]) -> list[dict[str, Any]]:
+    """One entry per array; `position` says where it lies in a tuple, `unknown` why there are no maps."""
+    out: list[dict[str, Any]] = []
+    for s in sets:
+        entry: dict[str, Any] = {"operand": s.operand, "kind": s.kind, "maps": [print_map(m) for m in s.maps]}
+        if s.position:
+            entry["position"] = list(s.position)
+        if s.unknown:
+            entry["unknown"] = s.unknown
+        out.append(entry)
+    return out
+
+
+def _check_number(what: str, number: int, count: int) -> None:
+    if not 0 <= number < max(count, 1):
+        raise LookupError(f"no {what} {number}: there {'is' if count == 1 else 'are'} {count}")

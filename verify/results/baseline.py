@@ -1,0 +1,61 @@
+"""The baseline: the findings of a day, so that from then on only new ones are told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from verify.pipeline.sources import BadInput
+from verify.results.findings import Known, fingerprint
+from verify.results.results import Report
+from verify.results.verdict import Verdict
+
+SCHEMA_NAME: Final = "hloproof-baseline/1"
+
+
+def chunks(report: Report, before: tuple[Known, ...] = ()) -> Iterator[str]:
+    """A baseline of everything in the report that is not proved; justifications of `before` are kept.
+
+    Internal errors are never part of one.
+    """
+    justified = {k.fingerprint: k.justification for k in before}
+    entries = [
+        {
+            "fingerprint": fingerprint(r), "verdict": str(r.verdict),
+            "what": f"{r.file}: {r.claim} of {r.instruction}" if r.instruction else f"{r.file}: {r.claim}",
+            "justification": justified.get(fingerprint(r), ""),
+        }
+        for r in report.records(undecided_only=True)
+        if r.verdict is not Verdict.INTERNAL
+    ]  # fmt: skip
+    yield f'{{"schema": "{SCHEMA_NAME}", "findings": ['
+    separator = "\n "
+    for entry in entries:
+        yield separator + json.dumps(entry)
+        separator = ",\n "
+    yield "\n]}\n"
+
+
+def read(path: Path) -> tuple[Known, ...]:
+    """The entries of a baseline file. Raises BadInput with the file and what is wrong."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInput(f"{path}: {(error.strerror or str(error)).lower()}") from error
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{path}: not JSON: {error}") from error
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA_NAME or not isinstance(data.get("findings"), list):
+        raise BadInput(f'{path}: not a baseline; one begins {{"schema": "{SCHEMA_NAME}"; `hloproof baseline` writes it')
+    return tuple(_entry(path, n, entry) for n, entry in enumerate(data["findings"], 1))
+
+
+def _entry(path: Path, number: int, entry: Any) -> Known:
+    fields = ("fingerprint", "verdict", "what", "justification")
+    if not isinstance(entry, dict) or not all(isinstance(entry.get(f, ""), str) for f in fields):
+        raise BadInput(f"{path}: entry {number} is not an object of strings")
+    missing = [f for f in fields[:2] if not entry.get(f)]
+    if missing:
+        raise BadInput(f"{path}: entry {number} has no {' and no '.join(missing)}")
+    return Known(*(entry.get(f, "") for f in fields))

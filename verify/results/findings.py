@@ -1,0 +1,129 @@
+"""What of a report counts: severities, what is allowed, what is known from a baseline, what is suppressed beside the
+text, and the exit status that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import PurePosixPath
+from typing import Final, Literal
+
+from verify.pipeline.options import family
+from verify.results.results import Comment, Report, exit_status
+from verify.results.verdict import ClaimResult, Exit, Verdict
+
+Level = Literal["error", "warning"]
+Severity = Literal["error", "warning", "off"]
+SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "off")
+
+
+def fingerprint(r: ClaimResult) -> str:
+    """What stays the same of a finding when folders, lines and the rest of the file change."""
+    name = PurePosixPath(r.file).name
+    inside = r.id.partition("#")[2] or r.id
+    return sha256(f"{r.kind}\n{name}\n{inside}".encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class Known:
+    """A finding that a baseline lists. With a justification it is suppressed for good."""
+
+    fingerprint: str
+    verdict: str
+    what: str
+    """For the reader: file, instruction and claim."""
+    justification: str = ""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What counts. By default everything that is not proved does."""
+
+    allow_unknown: bool = False
+    severity: Mapping[str, Severity] = field(default_factory=dict)
+    """By claim or family; a claim's own entry goes before its family's."""
+    baseline: tuple[Known, ...] = ()
+    comments: tuple[Comment, ...] = ()
+
+    def severity_of(self, claim: str) -> Severity:
+        return self.severity.get(claim) or self.severity.get(family(claim)) or "error"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A record that is not proved. `level` is how it counts: errors decide the exit status, warnings do not.
+
+    `known` is why it is not told as new: `in the baseline`, or the justification of a suppression.
+    """
+
+    record: ClaimResult
+    level: Level
+    known: str | None = None
+    in_source: bool = False
+    """It is a comment beside the text that suppresses it."""
+
+
+@dataclass
+class Judged:
+    """A report with what of it counts."""
+
+    report: Report
+    findings: list[Finding] = field(default_factory=list)
+    """Everything that is not proved, in the order of the report, without what is switched off."""
+    gone: list[Known] = field(default_factory=list)
+    """Entries of the baseline that match nothing any more."""
+    stale: list[Comment] = field(default_factory=list)
+    """Suppressions beside the text that match nothing."""
+
+    @property
+    def new(self) -> list[Finding]:
+        """The findings to tell: those that neither a baseline nor a suppression knows."""
+        return [f for f in self.findings if f.known is None]
+
+    def exit_status(self) -> Exit:
+        """As DESIGN says, over the findings that count. An internal error always does."""
+        if self.report.interrupted:
+            return Exit.INTERRUPTED
+        counted = {
+            f.record.verdict for f in self.findings
+            if f.record.verdict is Verdict.INTERNAL or (f.known is None and f.level == "error")
+        }  # fmt: skip
+        return exit_status(counted, bool(self.report.problems))
+
+
+def judge(report: Report, policy: Policy) -> Judged:
+    """Sort the findings of a report by what counts."""
+    judged = Judged(report)
+    baseline = {(k.fingerprint, k.verdict): k for k in policy.baseline}
+    met: set[Known] = set()
+    comments = _by_place(policy.comments)
+    used: set[Comment] = set()
+    for r in report.records(undecided_only=True):
+        severity = policy.severity_of(r.claim)
+        internal = r.verdict is Verdict.INTERNAL
+        if severity == "off" and not internal:
+            continue
+        lenient = severity == "warning" or (r.verdict is Verdict.UNKNOWN and policy.allow_unknown)
+        known, in_source = None, False
+        entry = baseline.get((fingerprint(r), str(r.verdict))) if baseline else None
+        if entry is not None:
+            met.add(entry)
+            known = entry.justification or "in the baseline"
+        for comment in comments.get((r.file, r.line), ()):
+            if r.claim in comment.claims or family(r.claim) in comment.claims:
+                used.add(comment)
+                in_source = known is None
+                known = known or comment.justification
+        level: Level = "warning" if lenient and not internal else "error"
+        judged.findings.append(Finding(r, level, None if internal else known, in_source))
+    judged.gone = [k for k in policy.baseline if k not in met]
+    judged.stale = [c for c in policy.comments if c not in used]
+    return judged
+
+
+def _by_place(comments: Iterable[Comment]) -> dict[tuple[str, int], list[Comment]]:
+    out: dict[tuple[str, int], list[Comment]] = {}
+    for c in comments:
+        out.setdefault((c.file, c.line), []).append(c)
+    return out

@@ -1,0 +1,45 @@
+"""Suppressions beside the text: `hloproof: allow CLAIM[, CLAIM] because REASON` in a comment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from verify.results.results import Comment
+
+_MARK: Final = "hloproof: allow"
+_COMMENT: Final = re.compile(
+    r"(?://|#|/\*)\s*hloproof:\s*allow\s+(?P<claims>[a-z][a-z-]*(?:\s*,\s*[a-z][a-z-]*)*)"
+    r"(?:\s+because\s+(?P<why>.*?))?\s*(?:\*/\s*)?$"
+)
+
+
+class BadSuppression(Exception):
+    """A suppression that cannot be read, or one without a reason: `line` and what is wrong with it."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line, self.message = line, message
+
+
+def suppressions(text: str, file: str, record_lines: Iterable[int]) -> Iterator[Comment]:
+    """The suppressions of a file.
+
+    One at the end of a line is about what stands on this line; one on a line of its own is about the first record
+    (`record_lines`) below it. Raises BadSuppression for one without a justification.
+    """
+    if _MARK not in text:
+        return
+    lines = sorted(set(record_lines))
+    for number, line in enumerate(text.splitlines(), 1):
+        if _MARK not in line:
+            continue
+        found = _COMMENT.search(line)
+        if found is None:
+            raise BadSuppression(number, "a suppression reads `hloproof: allow CLAIM because REASON`, in a comment")
+        if not found["why"]:
+            raise BadSuppression(number, "a suppression says why: `hloproof: allow CLAIM because REASON`")
+        alone = not line[: found.start()].strip()
+        place = next((n for n in lines if n > number), number) if alone else number
+        yield Comment(file, place, tuple(c.strip() for c in found["claims"].split(",")), found["why"])
