@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
-from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import ArrayShape
 
 Index = tuple[int, ...]
 Read = tuple[Any, ...]
@@ -144,9 +144,7 @@ def batch_norm_grad(op: Operation, output: int) -> Reads:
     offset = {(f,): set(of_gradient[f]) for f in range(3)}
     if output == 2:
         return offset
-    scale = {
-        (f,): {*of_gradient[f], *((0, (i, f)) for i in range(2)), (2, (f,)), (3, (f,))} for f in range(3)
-    }  # fmt: skip
+    scale = {(f,): {*of_gradient[f], *((0, (i, f)) for i in range(2)), (2, (f,)), (3, (f,))} for f in range(3)}
     if output == 1:
         return scale
     return {(i, f): {*scale[f,], (1, (f,))} for i, f in _box((2, 3))}
@@ -254,7 +252,8 @@ DIRECT: dict[str, tuple[str, Callable[[Operation, int], Reads]]] = {
     "bitcast-convert to bytes": (_text("s32[3]", "u8[3,4] bitcast-convert(p0)"), bitcast_convert_narrow),
     "bitcast-convert from halves": (_text("u16[3,2]", "f32[3] bitcast-convert(p0)"), bitcast_convert_wide),
     "get-tuple-element": (
-        _text("(f32[4], (f32[2], f32[3]))", "(f32[2], f32[3]) get-tuple-element(p0), index=1"), tuple_element,
+        _text("(f32[4], (f32[2], f32[3]))", "(f32[2], f32[3]) get-tuple-element(p0), index=1"),
+        tuple_element,
     ),
     "sort": (_text("f32[3,2]", "f32[3,2] sort(p0), dimensions={0}, to_apply=ge"), sort),
     "scaled-dot": (
@@ -266,4 +265,4 @@ DIRECT: dict[str, tuple[str, Callable[[Operation, int], Reads]]] = {
     ),
     "rfft": (_text("f32[2,4]", "c64[2,3] fft(p0), fft_type=RFFT, fft_length={4}"), fft_real),
     **_solves(),
-}  # fmt: skip
+}

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
-from models.errors import InputError, NotModelled
-from models.hlo.module import Computation, Instruction, Module
-from models.hlo.parser import parse_modules
-from models.hlo.shape import ArrayShape, Shape, leaves
-from models.indexing.composition.module_maps import composer_of, followed_maps
-from models.indexing.composition.route import Direction
-from models.indexing.map_set import OperandMaps
-from models.interpreter.maps import reader, relation
-from models.interpreter.observed import Recorder, observed_reads
-from models.interpreter.value import Array, Value, flat_index, indices, strides
+from hloproof.models.errors import InputError, NotModelled
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.parser import parse_modules
+from hloproof.models.hlo.shape import ArrayShape, Shape, leaves
+from hloproof.models.indexing.composition.module_maps import composer_of, followed_maps
+from hloproof.models.indexing.composition.route import Direction
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.interpreter.maps import reader, relation
+from hloproof.models.interpreter.observed import Recorder, observed_reads
+from hloproof.models.interpreter.value import Array, Value, flat_index, indices, strides
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,8 @@ def compared(module: Module, body: Computation, seed: int = 0) -> Comparison:
     composer, skipped, values_read = composer_of(inner), "", 0
     seen = _Seen(body, results)
     directions: list[tuple[Direction, list[Instruction]]] = [
-        ("output-to-input", [body.root]), ("input-to-output", list(body.parameters))
+        ("output-to-input", [body.root]),
+        ("input-to-output", list(body.parameters)),
     ]
     for direction, starts in directions:
         for start in starts:
@@ -87,8 +88,10 @@ def compared(module: Module, body: Computation, seed: int = 0) -> Comparison:
                 spoiled = [s.unknown or "a bound" for s in sets if s.unknown or s.kind == "bound"]
                 skipped = skipped or "".join(spoiled[:1])
                 values_read += sum(1 for s in sets for m in s.maps if m.runtime)
-                difference = "" if any(s.unknown for s in sets) else seen.difference(
-                    start, number, sets, direction, recorder.providers(), bool(spoiled)
+                difference = (
+                    ""
+                    if any(s.unknown for s in sets)
+                    else seen.difference(start, number, sets, direction, recorder.providers(), bool(spoiled))
                 )
                 if difference:
                     return Comparison(f"{direction}: {difference}", skipped, values_read)
@@ -110,8 +113,13 @@ class _Seen:
                     count += leaf.elements
 
     def difference(
-        self, start: Instruction, number: int, sets: tuple[OperandMaps, ...], direction: Direction,
-        providers: Mapping[str, Array], bound: bool,
+        self,
+        start: Instruction,
+        number: int,
+        sets: tuple[OperandMaps, ...],
+        direction: Direction,
+        providers: Mapping[str, Array],
+        bound: bool,
     ) -> str:
         """A pair of an output element and a parameter element of which only one side says that the one reads the
         other; "" when there is none. What a bound says and nobody reads is none."""

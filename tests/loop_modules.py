@@ -43,7 +43,9 @@ FROM_K = SCAN.replace("dynamic-slice(xs, i, zero)", "dynamic-slice(xs, k, zero)"
 WANDERING = FROM_K.replace("xs, y, k)", "xs, y, m)").replace(
     "  ROOT t = (s32", "  m = s32[] add(k, j)\n  ROOT t = (s32"
 )
-CALLED = SCAN.replace("body {", """at {
+CALLED = SCAN.replace(
+    "body {",
+    """at {
   a = f32[6,4] parameter(0)
   i = s32[] parameter(1)
   zero = s32[] constant(0)
@@ -53,10 +55,13 @@ CALLED = SCAN.replace("body {", """at {
   p = s32[] select(b, m, i)
   ROOT r = f32[1,4] dynamic-slice(a, p, zero), dynamic_slice_sizes={1,4}
 }
-body {""").replace("dynamic-slice(xs, i, zero), dynamic_slice_sizes={1,4}", "call(xs, i), to_apply=at")
-WRAPPED = SCAN.replace("ENTRY e {", "loop {").replace("p0 = (", "p0 = (").replace(
-    "  zero = s32[] constant(0)\n  p0", "  zero = s32[] parameter(4)\n  p0"
-) + """
+body {""",
+).replace("dynamic-slice(xs, i, zero), dynamic_slice_sizes={1,4}", "call(xs, i), to_apply=at")
+WRAPPED = (
+    SCAN.replace("ENTRY e {", "loop {")
+    .replace("p0 = (", "p0 = (")
+    .replace("  zero = s32[] constant(0)\n  p0", "  zero = s32[] parameter(4)\n  p0")
+    + """
 ENTRY e {
   h = f32[4] parameter(0)
   xs = f32[6,4] parameter(1)
@@ -65,6 +70,7 @@ ENTRY e {
   zero = s32[] constant(0)
   ROOT c = (f32[6,4], f32[4]) call(h, xs, ys, k, zero), to_apply=loop
 }"""
+)
 
 CHOICES = """HloModule m
 flip {
@@ -168,8 +174,10 @@ LOOPS = {
     "no turn": SCAN.replace("constant(4)", "constant(0)"),
     "one turn": SCAN.replace("constant(4)", "constant(1)"),
     "more turns than rows": SCAN.replace("constant(4)", "constant(9)"),
-    "downwards": SCAN.replace("constant(1)", "constant(-2)").replace("constant(4)", "constant(-2)").replace(
-        "direction=LT", "direction=GT").replace("zero = s32[] constant(0)\n  p0", "zero = s32[] constant(5)\n  p0"),
+    "downwards": SCAN.replace("constant(1)", "constant(-2)")
+    .replace("constant(4)", "constant(-2)")
+    .replace("direction=LT", "direction=GT")
+    .replace("zero = s32[] constant(0)\n  p0", "zero = s32[] constant(5)\n  p0"),
     "until equal": SCAN.replace("direction=LT", "direction=NE"),
     "the limit first": SCAN.replace("compare(i, n), direction=LT", "compare(n, i), direction=GE"),
     "from a value that stays": FROM_K,
@@ -179,7 +187,7 @@ LOOPS = {
     "branches that the counter chooses": CHOICES,
     "a loop that the outer counter ends": NESTED,
     "a trip count that is right": SCAN.replace("body=body", 'body=body, backend_config={"known_trip_count":{"n":"4"}}'),
-}  # fmt: skip
+}
 
 UNKNOWN = {
     "a start that is not known": SCAN.replace("zero = s32[] constant(0)\n  p0", "zero = s32[] parameter(4)\n  p0"),
@@ -194,8 +202,9 @@ UNKNOWN = {
     "turns without end": SCAN.replace("step = s32[] constant(1)", "step = s32[] constant(0)"),
     "a trip count that is wrong": LOOPS["a trip count that is right"].replace('"n":"4"', '"n":"5"'),
     "an opcode without a map in the body": SCAN.replace(
-        "reverse(h), dimensions={0}", 'custom-call(h), custom_call_target="x"'),
-}  # fmt: skip
+        "reverse(h), dimensions={0}", 'custom-call(h), custom_call_target="x"'
+    ),
+}
 
 
 def nested(levels: int, turns: int) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
-from models.expressions.evaluate import evaluate
-from models.maps.indexing_map import IndexingMap
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.maps.indexing_map import IndexingMap
 
 Read = Callable[[str, tuple[int, ...]], int]
 """What a provider holds at an index."""

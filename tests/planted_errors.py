@@ -24,29 +24,39 @@ from map_points import counted
 from test_definitions import COLLECTIVES
 from test_indexing_counted import CASES, _module
 
-import models.indexing
-from models.errors import NotModelled
-from models.expressions.evaluate import UndefinedValue
-from models.hlo.module import Operation
-from models.hlo.parser import parse_module
-from models.indexing.map_set import OperandMaps
-from verify.claims import owed
-from verify.definitions.variables import arrays_of
-from verify.engines.portfolio import prove
-from verify.logic.obligation import Obligation, Outcome
+import hloproof.models.indexing
+from hloproof.claims import owed
+from hloproof.definitions.variables import arrays_of
+from hloproof.engines.portfolio import prove
+from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.evaluate import UndefinedValue
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.indexing.map_set import OperandMaps
 
-FOLDER = Path(models.indexing.__file__).parent
+FOLDER = Path(hloproof.models.indexing.__file__).parent
 BUILDERS = (
-    "box", "collective", "contraction", "control", "dynamic", "elementwise", "gather_scatter", "movement", "reduction",
-    "reshape", "window",
-)  # fmt: skip
+    "box",
+    "collective",
+    "contraction",
+    "control",
+    "dynamic",
+    "elementwise",
+    "gather_scatter",
+    "movement",
+    "reduction",
+    "reshape",
+    "window",
+)
 MORE = {
     "clamp": ("f32[2,3] f32[2,3] f32[2,3]", "f32[2,3] clamp(p0, p1, p2)"),
     "topk": ("f32[2,5]", "(f32[2,3], s32[2,3]) topk(p0), k=3, largest=true"),
     "permute": ("f32[2]", "f32[2] collective-permute(p0), source_target_pairs={{0,1},{3,0}}"),
     "all-to-all of a tuple": ("f32[2] f32[2]", "(f32[2], f32[2]) all-to-all(p0, p1), replica_groups={{0,2},{3,1}}"),
     "all-reduce of two": (
-        "f32[2] f32[3]", "(f32[2], f32[3]) all-reduce(p0, p1), replica_groups={{0,2},{3,1}}, to_apply=add",
+        "f32[2] f32[3]",
+        "(f32[2], f32[3]) all-reduce(p0, p1), replica_groups={{0,2},{3,1}}, to_apply=add",
     ),
     "custom-call": ("f32[2] f32[3,2]", '(f32[2], f32[4]) custom-call(p0, p1), custom_call_target="x"'),
     "copy-start": ("f32[2,3]", "(f32[2,3], f32[2,3], u32[]) copy-start(p0)"),
@@ -62,12 +72,14 @@ MORE = {
         "rhs_group_dims={0}",
     ),
     "scan of rows": (
-        "f32[3,2] f32[2]", "(f32[3,2], f32[2]) scan(p0, p1), dimensions={0}, num_carries=1, to_apply=rows",
+        "f32[3,2] f32[2]",
+        "(f32[3,2], f32[2]) scan(p0, p1), dimensions={0}, num_carries=1, to_apply=rows",
     ),
     "reduce of two": (
-        "f32[2,3] f32[2,3] f32[] f32[]", "(f32[3], f32[3]) reduce(p0, p1, p2, p3), dimensions={0}, to_apply=step",
+        "f32[2,3] f32[2,3] f32[] f32[]",
+        "(f32[3], f32[3]) reduce(p0, p1, p2, p3), dimensions={0}, to_apply=step",
     ),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -105,12 +117,22 @@ def _mutants_of(name: str) -> Iterator[Mutant]:
 
 
 _OPERATORS: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
-    ast.Add: (ast.Sub,), ast.Sub: (ast.Add,), ast.Mult: (ast.Add,), ast.FloorDiv: (ast.Mod,), ast.Mod: (ast.FloorDiv,),
-}  # fmt: skip
+    ast.Add: (ast.Sub,),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Add,),
+    ast.FloorDiv: (ast.Mod,),
+    ast.Mod: (ast.FloorDiv,),
+}
 _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-    ast.In: ast.NotIn, ast.NotIn: ast.In,
-}  # fmt: skip
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
 _TYPED = {"IndexingMap", "OperandMaps", "isinstance", "one", "range", "zip"}
 """Calls whose arguments are of different types: swapped they mean nothing."""
 _NAMES = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
@@ -180,7 +202,7 @@ def answers(op: Operation) -> Maps:
     for direction, count in (("output_to_input", len(arrays_of(op.shape))), ("input_to_output", len(op.operands))):
         for n in range(count):
             try:
-                out[direction, n] = getattr(models.indexing, direction)(op, n)
+                out[direction, n] = getattr(hloproof.models.indexing, direction)(op, n)
             except Exception as error:
                 out[direction, n] = type(error).__name__
     return out
@@ -193,24 +215,24 @@ class planted:
         self.mutant = mutant
 
     def __enter__(self) -> None:
-        self.saved = {n: m for n, m in sys.modules.items() if n.startswith("models.indexing.")}
+        self.saved = {n: m for n, m in sys.modules.items() if n.startswith("hloproof.models.indexing.")}
         for name in (*BUILDERS, "table"):  # all of them: they hold each other's functions
-            sys.modules.pop(f"models.indexing.{name}", None)
-            if hasattr(models.indexing, name):
-                delattr(models.indexing, name)
-        name = f"models.indexing.{self.mutant.module}"
+            sys.modules.pop(f"hloproof.models.indexing.{name}", None)
+            if hasattr(hloproof.models.indexing, name):
+                delattr(hloproof.models.indexing, name)
+        name = f"hloproof.models.indexing.{self.mutant.module}"
         module = ModuleType(name)
         sys.modules[name] = module
-        setattr(models.indexing, self.mutant.module, module)
+        setattr(hloproof.models.indexing, self.mutant.module, module)
         exec(compile(self.mutant.source(), name, "exec"), module.__dict__)
-        importlib.import_module("models.indexing.table")
+        importlib.import_module("hloproof.models.indexing.table")
 
     def __exit__(self, *_: object) -> None:
-        for name in [n for n in sys.modules if n.startswith("models.indexing.")]:
+        for name in [n for n in sys.modules if n.startswith("hloproof.models.indexing.")]:
             del sys.modules[name]
         sys.modules.update(self.saved)
         for name, module in self.saved.items():
-            setattr(models.indexing, name.rpartition(".")[2], module)
+            setattr(hloproof.models.indexing, name.rpartition(".")[2], module)
 
 
 @cache
@@ -278,8 +300,8 @@ def _closed(m: Any) -> Any:
     """The map with the device read as one more result, and the reader's position as one more range variable."""
     from dataclasses import replace
 
-    from models.expressions.expr import Var, substitute
-    from models.maps.indexing_map import Constraint, Variable
+    from hloproof.models.expressions.expr import Var, substitute
+    from hloproof.models.maps.indexing_map import Constraint, Variable
 
     reader = {f"rt{k}" for k, v in enumerate(m.runtime) if v.provider == "reader"}
     if not reader and m.replica is None:
@@ -291,10 +313,13 @@ def _closed(m: Any) -> Any:
     into = {name: Var(f"s{len(m.ranges)}")}
     (own,) = [v.interval for v in m.runtime if v.provider == "reader"]
     return replace(
-        m, ranges=(*m.ranges, Variable(own)), runtime=(), replica=None,
+        m,
+        ranges=(*m.ranges, Variable(own)),
+        runtime=(),
+        replica=None,
         results=(*(substitute(e, into) for e in results), into[name]),
         constraints=tuple(Constraint(substitute(c.expr, into), c.interval) for c in m.constraints),
-    )  # fmt: skip
+    )
 
 
 def same_meaning(one: Maps, other: Maps) -> bool:
@@ -350,9 +375,8 @@ def judge(mutant: Mutant) -> tuple[str, str]:
     if not missed:
         return "same", ""
     raising = [
-        k for k in missed
-        if verdicts[k][0] == "crashed" or any(isinstance(maps, str) for maps in found[k].values())
-    ]  # fmt: skip
+        k for k in missed if verdicts[k][0] == "crashed" or any(isinstance(maps, str) for maps in found[k].values())
+    ]
     if raising:
         return "crashed", verdicts[raising[0]][1]
     if all(verdicts[k][0] == "unknown" and _same_pairs(originals()[k], found[k]) for k in missed):

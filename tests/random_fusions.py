@@ -47,16 +47,23 @@ class Writer:
         r = self.random
         if r.random() < 0.4:
             chosen = r.choice(self.scalars)
-            text = r.choice([f"negate({chosen})", f"add({chosen}, {r.choice(self.scalars)})",
-                             f"subtract({chosen}, {r.choice(self.scalars)})", f"copy({chosen})"])
+            text = r.choice(
+                [
+                    f"negate({chosen})",
+                    f"add({chosen}, {r.choice(self.scalars)})",
+                    f"subtract({chosen}, {r.choice(self.scalars)})",
+                    f"copy({chosen})",
+                ]
+            )
             self.scalars.append(self.add("s32", [], text))
         elif r.random() < 0.2:
             self.scalars.append(self.add("s32", [], f"constant({r.randint(-1, 5)})"))
         elif r.random() < 0.2:
             name, sizes = r.choice(self.vectors)
             at = [r.randrange(n) for n in sizes]
-            piece = self.add("s32", [1] * len(sizes), f"slice({name}), slice={{"
-                             + ", ".join(f"[{a}:{a + 1}]" for a in at) + "}")
+            piece = self.add(
+                "s32", [1] * len(sizes), f"slice({name}), slice={{" + ", ".join(f"[{a}:{a + 1}]" for a in at) + "}"
+            )
             self.scalars.append(self.add("s32", [], f"reshape({piece})"))
         return r.choice(self.scalars)
 
@@ -73,9 +80,14 @@ class Writer:
             name = self.add("s32", sizes, f"iota(), iota_dimension={r.randint(0, 1)}")
         elif r.random() < 0.3:
             rows = r.choice(self.vectors)
-            name = self.add("s32", [rows[1][0], sizes[1]], (
-                f"gather({name}, {self._column(rows)}), offset_dims={{1}}, collapsed_slice_dims={{0}}, "
-                f"start_index_map={{0}}, index_vector_dim=1, slice_sizes={{1,{sizes[1]}}}"))
+            name = self.add(
+                "s32",
+                [rows[1][0], sizes[1]],
+                (
+                    f"gather({name}, {self._column(rows)}), offset_dims={{1}}, collapsed_slice_dims={{0}}, "
+                    f"start_index_map={{0}}, index_vector_dim=1, slice_sizes={{1,{sizes[1]}}}"
+                ),
+            )
             sizes = [rows[1][0], sizes[1]]
         self.vectors.append((name, list(sizes)))
         return self.vectors[-1]
@@ -177,10 +189,14 @@ def _gather(w: Writer) -> None:
     at = w.random.randint(0, len(own))
     result = [*own[:at], shape[0], *own[at:]]
     if prod(result) <= LARGEST:
-        w.tensor(result, (
-            f"gather({name}, {vectors}), offset_dims={_braces([k for k in range(len(result)) if k != at])}, "
-            f"collapsed_slice_dims={_braces(collapsed)}, start_index_map={_braces(dims)}, index_vector_dim=1, "
-            f"slice_sizes={_braces(window)}"))
+        w.tensor(
+            result,
+            (
+                f"gather({name}, {vectors}), offset_dims={_braces([k for k in range(len(result)) if k != at])}, "
+                f"collapsed_slice_dims={_braces(collapsed)}, start_index_map={_braces(dims)}, index_vector_dim=1, "
+                f"slice_sizes={_braces(window)}"
+            ),
+        )
 
 
 def _scatter(w: Writer) -> None:
@@ -202,14 +218,26 @@ def _scatter(w: Writer) -> None:
     else:
         flat = w.add("f32", [prod(updates)], f"slice({flat}), slice={{[0:{prod(updates)}]}}")
     given = w.add("f32", updates, f"reshape({flat})")
-    w.tensor(sizes, (
-        f"scatter({name}, {vectors}, {given}), update_window_dims={_braces(range(1, len(updates)))}, "
-        f"inserted_window_dims={_braces(inserted)}, scatter_dims_to_operand_dims={_braces(dims)}, "
-        f"index_vector_dim=1, to_apply=add"))
+    w.tensor(
+        sizes,
+        (
+            f"scatter({name}, {vectors}, {given}), update_window_dims={_braces(range(1, len(updates)))}, "
+            f"inserted_window_dims={_braces(inserted)}, scatter_dims_to_operand_dims={_braces(dims)}, "
+            f"index_vector_dim=1, to_apply=add"
+        ),
+    )
 
 
-_MOVES: tuple[Callable[[Writer], None], ...] = (_transpose, _reshape, _slice, _pad, _broadcast, _concatenate, _add,
-    _reduce)  # fmt: skip
+_MOVES: tuple[Callable[[Writer], None], ...] = (
+    _transpose,
+    _reshape,
+    _slice,
+    _pad,
+    _broadcast,
+    _concatenate,
+    _add,
+    _reduce,
+)
 _READS: tuple[Callable[[Writer], None], ...] = (_dynamic_slice, _dynamic_update_slice, _gather, _scatter)
 
 
@@ -254,8 +282,10 @@ def fusion_text(seed: int) -> str:
         if random.random() < 0.5:
             _add(w)
     name, own = w.tensors[-1]
-    return (f"HloModule m\n{_SUM}{called}ENTRY e {{\n{''.join([*lines, *w.lines])}"
-            f"  ROOT root = {_shape('f32', own)} negate({name})\n}}\n")
+    return (
+        f"HloModule m\n{_SUM}{called}ENTRY e {{\n{''.join([*lines, *w.lines])}"
+        f"  ROOT root = {_shape('f32', own)} negate({name})\n}}\n"
+    )
 
 
 def loop_text(seed: int) -> str:
@@ -289,13 +319,13 @@ condition {{
   ROOT c = pred[] compare(i, n), direction=LT
 }}
 ENTRY e {{
-  x = {_shape('f32', sizes)} parameter(0)
+  x = {_shape("f32", sizes)} parameter(0)
   j = s32[] parameter(1)
-  k = {_shape('s32', vector)} parameter(2)
-  y = {_shape('f32', sizes)} parameter(3)
+  k = {_shape("s32", vector)} parameter(2)
+  y = {_shape("f32", sizes)} parameter(3)
   first = s32[] constant({first})
   t = {state} tuple(first, x, j, k, y)
   w = {state} while(t), condition=condition, body=body
-  ROOT r = {_shape('f32', sizes)} get-tuple-element(w), index=1
+  ROOT r = {_shape("f32", sizes)} get-tuple-element(w), index=1
 }}
 """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-from models.expressions.expr import OPERATORS, Binary, Const, Expr, Var
-from models.expressions.interval import Interval
-from verify.logic.formula import And, Comparator, Compare, Exists, Formula, Not, Or
-from verify.logic.obligation import Obligation
+from hloproof.logic.formula import And, Comparator, Compare, Exists, Formula, Not, Or
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import OPERATORS, Binary, Const, Expr, Var
+from hloproof.models.expressions.interval import Interval
 
 COMPARATORS: tuple[Comparator, ...] = ("==", "!=", "<=", "<")
 DIVISORS = (-7, -3, -2, -1, 1, 2, 3, 4, 5, 8)

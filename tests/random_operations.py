@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from random import Random
 
-from models.hlo.attributes import (
+from hloproof.models.hlo.attributes import (
     Attributes,
     AttributeValue,
     ConvolutionDimensions,
@@ -14,8 +14,8 @@ from models.hlo.attributes import (
     Window,
     WindowDimension,
 )
-from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import ArrayShape
 
 SCALAR = ArrayShape("f32")
 
@@ -72,9 +72,11 @@ def reduce_window(random: Random) -> Operation:
     sizes = [random.randint(1, 6) for _ in range(random.randint(1, 2))]
     window = tuple(window_dimension(random) for _ in sizes)
     return operation(
-        "reduce-window", [windows(n, w) for n, w in zip(sizes, window, strict=True)], (array(sizes), SCALAR),
+        "reduce-window",
+        [windows(n, w) for n, w in zip(sizes, window, strict=True)],
+        (array(sizes), SCALAR),
         window=Window(window),
-    )  # fmt: skip
+    )
 
 
 def convolution(random: Random) -> Operation:
@@ -98,9 +100,14 @@ def convolution(random: Random) -> Operation:
     rhs = laid_out(orders[1], [inputs // features, outputs, *(w.size for w in window)])
     spatial = [windows(n, w) for n, w in zip(sizes, window, strict=True)]
     return operation(
-        "convolution", laid_out(orders[2], [batch // batches, outputs, *spatial]), (array(lhs), array(rhs)),
-        window=Window(window), dim_labels=labels, feature_group_count=features, batch_group_count=batches,
-    )  # fmt: skip
+        "convolution",
+        laid_out(orders[2], [batch // batches, outputs, *spatial]),
+        (array(lhs), array(rhs)),
+        window=Window(window),
+        dim_labels=labels,
+        feature_group_count=features,
+        batch_group_count=batches,
+    )
 
 
 def dynamic_slice(random: Random) -> Operation:
@@ -151,15 +158,28 @@ def _windows_by_index(random: Random, opcode: str) -> Operation:
     index = array(indices, random.choice(["s32", "u8", "s64"]))
     if opcode == "gather":
         return operation(
-            "gather", windowed, (array(sizes), index), offset_dims=tuple(places), collapsed_slice_dims=tuple(dropped),
-            operand_batching_dims=tuple(batching), start_indices_batching_dims=follows, start_index_map=tuple(mapped),
-            index_vector_dim=vector, slice_sizes=tuple(window),
-        )  # fmt: skip
+            "gather",
+            windowed,
+            (array(sizes), index),
+            offset_dims=tuple(places),
+            collapsed_slice_dims=tuple(dropped),
+            operand_batching_dims=tuple(batching),
+            start_indices_batching_dims=follows,
+            start_index_map=tuple(mapped),
+            index_vector_dim=vector,
+            slice_sizes=tuple(window),
+        )
     return operation(
-        "scatter", sizes, (array(sizes), index, array(windowed)), update_window_dims=tuple(places),
-        inserted_window_dims=tuple(dropped), input_batching_dims=tuple(batching),
-        scatter_indices_batching_dims=follows, scatter_dims_to_operand_dims=tuple(mapped), index_vector_dim=vector,
-    )  # fmt: skip
+        "scatter",
+        sizes,
+        (array(sizes), index, array(windowed)),
+        update_window_dims=tuple(places),
+        inserted_window_dims=tuple(dropped),
+        input_batching_dims=tuple(batching),
+        scatter_indices_batching_dims=follows,
+        scatter_dims_to_operand_dims=tuple(mapped),
+        index_vector_dim=vector,
+    )
 
 
 def reshape(random: Random) -> Operation:
@@ -179,7 +199,13 @@ def _joined(random: Random, factors: Sequence[int]) -> list[int]:
 
 
 KINDS: dict[str, Callable[[Random], Operation]] = {
-    "pad": pad, "slice": slice_, "reduce-window": reduce_window, "convolution": convolution, "gather": gather,
-    "scatter": scatter, "dynamic-slice": dynamic_slice, "dynamic-update-slice": dynamic_update_slice,
+    "pad": pad,
+    "slice": slice_,
+    "reduce-window": reduce_window,
+    "convolution": convolution,
+    "gather": gather,
+    "scatter": scatter,
+    "dynamic-slice": dynamic_slice,
+    "dynamic-update-slice": dynamic_update_slice,
     "reshape": reshape,
-}  # fmt: skip
+}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from models.errors import Position
-from verify.results.results import (
+from hloproof.models.errors import Position
+from hloproof.results.results import (
     ClaimVerdict,
     FileResults,
     InputProblem,
@@ -13,7 +13,7 @@ from verify.results.results import (
     Report,
     Site,
 )
-from verify.results.verdict import ClaimResult, Related, Verdict
+from hloproof.results.verdict import ClaimResult, Related, Verdict
 
 
 def instruction(name: str, opcode: str, line: int) -> Site:
@@ -23,21 +23,30 @@ def instruction(name: str, opcode: str, line: int) -> Site:
 def sample() -> Report:
     """Two copies of one operation, a refuted slice, an opaque call, rules of each verdict, and a file not read."""
     copied = OperationVerdicts((ClaimVerdict("in-bounds", Verdict.PROVED, ("isl",), 1.5),))
-    sliced = OperationVerdicts((
-        ClaimVerdict("in-bounds", Verdict.PROVED, ("identical",), 0.25),
-        ClaimVerdict(
-            "definition", Verdict.REFUTED, ("isl",), 2.0, 'output[3] reads "p0"[51] & p0 is <f32[50]>',
-            assumptions=("indices are unique",),
-        ),
-    ))  # fmt: skip
+    sliced = OperationVerdicts(
+        (
+            ClaimVerdict("in-bounds", Verdict.PROVED, ("identical",), 0.25),
+            ClaimVerdict(
+                "definition",
+                Verdict.REFUTED,
+                ("isl",),
+                2.0,
+                'output[3] reads "p0"[51] & p0 is <f32[50]>',
+                assumptions=("indices are unique",),
+            ),
+        )
+    )
     opaque = OperationVerdicts((ClaimVerdict("definition", Verdict.UNKNOWN, reason="no meaning for opcode x\ty"),))
-    module = ModuleResults("m", [
-        InstructionResult("entry", instruction("copy.1", "copy", 4), copied),
-        InstructionResult("entry", instruction("copy.2", "copy", 5), copied),
-        InstructionResult("entry", instruction("slice", "slice", 6), sliced),
-        InstructionResult("entry", instruction("x.1", "x", 7), opaque),
-        InstructionResult("entry", instruction("x.2", "x", 8), opaque),
-    ])  # fmt: skip
+    module = ModuleResults(
+        "m",
+        [
+            InstructionResult("entry", instruction("copy.1", "copy", 4), copied),
+            InstructionResult("entry", instruction("copy.2", "copy", 5), copied),
+            InstructionResult("entry", instruction("slice", "slice", 6), sliced),
+            InstructionResult("entry", instruction("x.1", "x", 7), opaque),
+            InstructionResult("entry", instruction("x.2", "x", 8), opaque),
+        ],
+    )
     rules = [
         rule("sound", 1, Verdict.PROVED),
         rule("wrong", 5, Verdict.REFUTED, counterexample="x = 1: 0 and -1", related=(Related(6, 3, "left side"),)),
@@ -45,18 +54,36 @@ def sample() -> Report:
         rule("same", 12, Verdict.TRIVIAL, reason="both sides are x"),
     ]
     problem = InputProblem("bad.hlo", "expected ')'", 3, 9, "bad.hlo:3:9: expected ')'")
-    return Report([
-        FileResults("dumps/m.hlo", "hlo", modules=[module]),
-        FileResults("my rules.rules", "rules", others=rules),
-        FileResults("bad.hlo", "hlo", problems=[problem]),
-    ])  # fmt: skip
+    return Report(
+        [
+            FileResults("dumps/m.hlo", "hlo", modules=[module]),
+            FileResults("my rules.rules", "rules", others=rules),
+            FileResults("bad.hlo", "hlo", problems=[problem]),
+        ]
+    )
 
 
 def rule(
-    name: str, line: int, verdict: Verdict, counterexample: str | None = None, reason: str | None = None,
+    name: str,
+    line: int,
+    verdict: Verdict,
+    counterexample: str | None = None,
+    reason: str | None = None,
     related: tuple[Related, ...] = (),
-) -> ClaimResult:  # fmt: skip
+) -> ClaimResult:
     return ClaimResult(
-        f"my rules.rules#{name}/rule", "rule", "my rules.rules", "", line, 1, name, "rule", verdict, ("z3",), 3.0,
-        counterexample, reason, related=related,
-    )  # fmt: skip
+        f"my rules.rules#{name}/rule",
+        "rule",
+        "my rules.rules",
+        "",
+        line,
+        1,
+        name,
+        "rule",
+        verdict,
+        ("z3",),
+        3.0,
+        counterexample,
+        reason,
+        related=related,
+    )

@@ -15,19 +15,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from map_points import counted
 
-from models.expressions.interval import Interval
-from models.hlo.parser import parse_module
-from models.hlo.shape import ArrayShape
-from models.hlo.text.shapes import parse_shape
-from models.indexing.map_set import OperandMaps
-from models.maps.indexing_map import IndexingMap
-from models.maps.text import parse_map, print_map
-from verify.analysis.coalescing import strides
-from verify.analysis.launch import Launch
-from verify.analysis.printing import as_json, as_lines
-from verify.analysis.report import analyze
-from verify.analysis.utilization import enumerated, utilization
-from verify.engines.isl.count import count_image, count_pairs, count_values
+from hloproof.analysis.coalescing import strides
+from hloproof.analysis.launch import Launch
+from hloproof.analysis.printing import as_json, as_lines
+from hloproof.analysis.report import analyze
+from hloproof.analysis.utilization import enumerated, utilization
+from hloproof.engines.isl.count import count_image, count_pairs, count_values
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.text.shapes import parse_shape
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.text import parse_map, print_map
 
 
 def array(text: str) -> ArrayShape:
@@ -95,15 +95,29 @@ def test_random_maps_are_counted_alike(maps: list[IndexingMap]) -> None:
 
 LARGE = [
     ("(d0, d1) -> (d0 * 2, d1 + 7), domain: d0 in [0, 999999], d1 in [0, 99999]", 10**11, 10**11, 10**11),
-    ("(d0, d1, d2)[s0] -> (d1, s0 / 256, d0), domain: d0 in [0, 4095], d1 in [0, 15], d2 in [0, 4095], s0 in [0, 2047]",
-     16 * 8 * 4096, 4096 * 16 * 4096 * 8, 4096 * 16 * 4096 * 2048),
+    (
+        "(d0, d1, d2)[s0] -> (d1, s0 / 256, d0), domain: "
+        "d0 in [0, 4095], d1 in [0, 15], d2 in [0, 4095], s0 in [0, 2047]",
+        16 * 8 * 4096,
+        4096 * 16 * 4096 * 8,
+        4096 * 16 * 4096 * 2048,
+    ),
     ("(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 999], d1 in [0, 999], s0 in [0, 999]", 10**6, 10**9, 10**9),
-    ("(d0, d1)[s0] -> (d0 * 67 + s0, 0), domain: d0 in [0, 31], d1 in [0, 99999], s0 in [0, 66], "
-     "d0 * 67 + s0 in [0, 2127]", 2128, 2128 * 100000, 2128 * 100000),
+    (
+        "(d0, d1)[s0] -> (d0 * 67 + s0, 0), domain: d0 in [0, 31], d1 in [0, 99999], s0 in [0, 66], "
+        "d0 * 67 + s0 in [0, 2127]",
+        2128,
+        2128 * 100000,
+        2128 * 100000,
+    ),
     ("(d0, d1) -> (d0 + d1), domain: d0 in [0, 2999], d1 in [0, 9999999]", 10002999, 3 * 10**10, 3 * 10**10),
-    ("(d0, d1)[s0] -> (s0), domain: d0 in [0, 2999], d1 in [0, 9999], s0 in [0, 9999], s0 - d0 in [0, 9999]",
-     10**4, sum(10000 - d for d in range(3000)) * 10**4, sum(10000 - d for d in range(3000)) * 10**4),
-]  # fmt: skip
+    (
+        "(d0, d1)[s0] -> (s0), domain: d0 in [0, 2999], d1 in [0, 9999], s0 in [0, 9999], s0 - d0 in [0, 9999]",
+        10**4,
+        sum(10000 - d for d in range(3000)) * 10**4,
+        sum(10000 - d for d in range(3000)) * 10**4,
+    ),
+]
 
 
 @pytest.mark.parametrize(("text", "elements", "pairs", "reads"), LARGE)
@@ -131,27 +145,62 @@ def runtime(text: str, *providers: tuple[str, str]) -> IndexingMap:
 AT_RUN_TIME = [
     # A window at a place that does not move: so many elements, whatever the place is.
     (runtime("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 5]", ("a", "")), (4, 4, 4), True),
-    (runtime("(d0)[s0]{rt0} -> (d0 / 2 + rt0 * 2, s0), domain: d0 in [0, 3], s0 in [0, 1], rt0 in [0, 5]", ("a", "")),
-     (4, 8, 8), True),
+    (
+        runtime(
+            "(d0)[s0]{rt0} -> (d0 / 2 + rt0 * 2, s0), domain: d0 in [0, 3], s0 in [0, 1], rt0 in [0, 5]", ("a", "")
+        ),
+        (4, 8, 8),
+        True,
+    ),
     # A row for each element.
     (runtime("(d0){rt0} -> (rt0), domain: d0 in [0, 3], rt0 in [0, 5]", ("a", "d0")), (4, 4, 4), False),
     (runtime("(d0){rt0} -> (rt0), domain: d0 in [0, 9], rt0 in [0, 5]", ("a", "d0")), (6, 10, 10), False),
     # Updates at a place in the output, and what is left of the operand.
-    (runtime("(d0){rt0} -> (d0 - rt0), domain: d0 in [0, 9], rt0 in [0, 7], d0 - rt0 in [0, 2]", ("a", "")),
-     (3, 3, 3), True),
-    (runtime("(d0, d1){rt0} -> (d0 - rt0, d1), domain: d0 in [0, 9], d1 in [0, 1], rt0 in [0, 7], d0 - rt0 in [0, 2]",
-             ("a", "d1")), (6, 6, 6), True),
-    (runtime("(d0){rt0} -> (d0 - rt0), domain: d0 in [0, 9], rt0 in [0, 7], d0 - rt0 in [0, 2]", ("a", "d0")),
-     (3, 10, 10), False),
-    (runtime("(d0){rt0} -> (d0), domain: d0 in [0, 9], rt0 in [0, 7], d0 - rt0 in [-7, -1]", ("a", "")),
-     (7, 7, 7), False),
+    (
+        runtime("(d0){rt0} -> (d0 - rt0), domain: d0 in [0, 9], rt0 in [0, 7], d0 - rt0 in [0, 2]", ("a", "")),
+        (3, 3, 3),
+        True,
+    ),
+    (
+        runtime(
+            "(d0, d1){rt0} -> (d0 - rt0, d1), domain: d0 in [0, 9], d1 in [0, 1], rt0 in [0, 7], d0 - rt0 in [0, 2]",
+            ("a", "d1"),
+        ),
+        (6, 6, 6),
+        True,
+    ),
+    (
+        runtime("(d0){rt0} -> (d0 - rt0), domain: d0 in [0, 9], rt0 in [0, 7], d0 - rt0 in [0, 2]", ("a", "d0")),
+        (3, 10, 10),
+        False,
+    ),
+    (
+        runtime("(d0){rt0} -> (d0), domain: d0 in [0, 9], rt0 in [0, 7], d0 - rt0 in [-7, -1]", ("a", "")),
+        (7, 7, 7),
+        False,
+    ),
     # Rows scattered by their number.
-    (runtime("(d0, d1)[s0]{rt0} -> (s0, d1), domain: d0 in [0, 9], d1 in [0, 1], s0 in [0, 2], rt0 in [-8, 20], "
-             "d0 - rt0 in [0, 0]", ("a", "s0")), (6, 6, 6), False),
+    (
+        runtime(
+            "(d0, d1)[s0]{rt0} -> (s0, d1), domain: d0 in [0, 9], d1 in [0, 1], s0 in [0, 2], rt0 in [-8, 20], "
+            "d0 - rt0 in [0, 0]",
+            ("a", "s0"),
+        ),
+        (6, 6, 6),
+        False,
+    ),
     # Each place depends on the other dim: one place in both windows stands for several points.
-    (runtime("(d0, d1){rt0, rt1} -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 3], rt0 in [0, 3], rt1 in [0, 3], "
-             "d0 - rt0 in [0, 0], d1 - rt1 in [0, 0]", ("a", "d1"), ("b", "d0")), (4, 4, 4), False),
-]  # fmt: skip
+    (
+        runtime(
+            "(d0, d1){rt0, rt1} -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 3], rt0 in [0, 3], rt1 in [0, 3], "
+            "d0 - rt0 in [0, 0], d1 - rt1 in [0, 0]",
+            ("a", "d1"),
+            ("b", "d0"),
+        ),
+        (4, 4, 4),
+        False,
+    ),
+]
 
 
 @pytest.mark.parametrize(("m", "expected", "exact"), AT_RUN_TIME)
@@ -190,15 +239,23 @@ def test_reads_of_other_devices_are_told_apart() -> None:
 
 DISTANCES = [
     ("(d0, d1) -> (d0, d1), domain: d0 in [0, 7], d1 in [0, 15]", "f32[8,16]", "f32[8,16]", [(1, 1, 16), (0, 16, 8)]),
-    ("(d0, d1) -> (d0, d1), domain: d0 in [0, 7], d1 in [0, 15]", "f32[8,16]{0,1}", "f32[8,16]",
-     [(0, 16, 8), (1, 1, 16)]),
-    ("(d0, d1) -> (d1, d0), domain: d0 in [0, 7], d1 in [0, 15]", "f32[8,16]", "f32[16,8]{0,1}",
-     [(1, 1, 16), (0, 16, 8)]),
+    (
+        "(d0, d1) -> (d0, d1), domain: d0 in [0, 7], d1 in [0, 15]",
+        "f32[8,16]{0,1}",
+        "f32[8,16]",
+        [(0, 16, 8), (1, 1, 16)],
+    ),
+    (
+        "(d0, d1) -> (d1, d0), domain: d0 in [0, 7], d1 in [0, 15]",
+        "f32[8,16]",
+        "f32[16,8]{0,1}",
+        [(1, 1, 16), (0, 16, 8)],
+    ),
     ("(d0, d1) -> (d0), domain: d0 in [0, 7], d1 in [0, 15]", "f32[8,16]", "f32[8]", [(1, 0, 16), (0, 1, 8)]),
     ("(d0) -> (d0 / 4, d0 mod 4), domain: d0 in [0, 15]", "f32[16]", "f32[4,8]", [(0, 1, 4)]),
     ("(d0) -> (15 - d0), domain: d0 in [0, 15]", "f32[16]", "f32[16]", [(0, -1, 16)]),
     ("(d0) -> (0, d0), domain: d0 in [0, 255]", "f32[256]", "f32[8,256]{1,0:T(8,128)}", [(0, 1, 128)]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "output", "operand", "expected"), DISTANCES)
@@ -241,8 +298,9 @@ def test_analysis_of_a_fusion() -> None:
     (found,) = analyze(parse_module(FUSION), tile=(32, 16))
     data = as_json(found)
     assert [(o["elements_read"], o["elements"], o["exact"]) for o in data["operands"]] == [
-        (4096, 8192, True), (64, 128, True),
-    ]  # fmt: skip
+        (4096, 8192, True),
+        (64, 128, True),
+    ]
     assert [s["distance"] for s in data["operands"][0]["maps"][0]["strides"]] == [128, 1]
     tile = data["operands"][1]["maps"][0]["tile"]
     assert (
@@ -281,7 +339,7 @@ ENTRY e {
 
 def test_maps_that_others_contain_are_told(tmp_path) -> None:  # type: ignore[no-untyped-def]
     """The element itself is read in one half of the sum or in the other, so reading it costs nothing."""
-    from verify.commands.analyze import command
+    from hloproof.commands.analyze import command
 
     path = tmp_path / "m.hlo"
     path.write_text(READ_TWICE)
@@ -320,7 +378,7 @@ def test_all_outputs_together() -> None:
     for few in (None, 0):
         with pytest.MonkeyPatch.context() as patch:
             if few is not None:
-                patch.setattr("verify.analysis.utilization.FEW_POINTS", few)
+                patch.setattr("hloproof.analysis.utilization.FEW_POINTS", few)
             (found,) = analyze(parse_module(TWO_OUTPUTS))
         used = {t.name: t.utilization for t in found.together}
         assert (used["p"].elements, used["p"].pairs, used["p"].reads, used["p"].exact) == (24 + 21 - 9, 45, 45, True)
@@ -340,7 +398,7 @@ def test_sizes_that_are_bounds_or_missing_give_no_exact_numbers() -> None:
 
 
 def test_the_command(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    from verify.commands.analyze import command
+    from hloproof.commands.analyze import command
 
     path = tmp_path / "m.hlo"
     path.write_text(FUSION)
@@ -353,7 +411,7 @@ def test_the_command(tmp_path) -> None:  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize(("name", "form"), [("analysis.txt", "text"), ("analysis.json", "json")])
 def test_analyses_are_told_as_kept(name: str, form: str) -> None:
     """With HLOPROOF_WRITE_GOLDEN=1 the files are written anew, to be read before they are committed."""
-    from verify.commands.analyze import command
+    from hloproof.commands.analyze import command
 
     module = Path(__file__).parent / "data" / "analyzed.hlo"
     kept = Path(__file__).parent / "golden" / name

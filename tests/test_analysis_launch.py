@@ -14,16 +14,9 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.expressions.evaluate import evaluate
-from models.hlo.shape import ArrayShape
-from models.hlo.text.shapes import parse_shape
-from models.layouts.memory_size import element_bits
-from models.layouts.tiling import position_of
-from models.maps.indexing_map import IndexingMap
-from models.maps.text import parse_map
-from verify.analysis import warps
-from verify.analysis.coalescing import Stride
-from verify.analysis.launch import (
+from hloproof.analysis import warps
+from hloproof.analysis.coalescing import Stride
+from hloproof.analysis.launch import (
     Launch,
     first_of_warp,
     lane_map,
@@ -32,8 +25,15 @@ from verify.analysis.launch import (
     request_map,
     thread_map,
 )
-from verify.analysis.warps import warp_reads
-from verify.engines.portfolio import prove
+from hloproof.analysis.warps import warp_reads
+from hloproof.engines.portfolio import prove
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.text.shapes import parse_shape
+from hloproof.models.layouts.memory_size import element_bits
+from hloproof.models.layouts.tiling import position_of
+from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.text import parse_map
 
 Index = tuple[int, ...]
 
@@ -197,9 +197,7 @@ def test_bounds_hold_where_warps_cannot_be_listed(case: tuple[IndexingMap, Launc
 
 @settings(max_examples=60, deadline=None)
 @given(launches())
-def test_every_element_is_made_once_as_the_maps_say(
-    case: tuple[IndexingMap, Launch, ArrayShape, ArrayShape],
-) -> None:
+def test_every_element_is_made_once_as_the_maps_say(case: tuple[IndexingMap, Launch, ArrayShape, ArrayShape]) -> None:
     _, launch, output, _ = case
     expected = dict(made_by(launch, output))
     found = {}
@@ -259,9 +257,9 @@ def test_a_row_per_thread_found_at_run_time_is_a_bound() -> None:
 
 def test_a_wrong_bound_is_refuted() -> None:
     """Planted: classes that span one sector less than they do, and warps said to repeat too soon."""
-    from models.maps.indexing_map import compose
-    from models.simplifier.simplify import simplify
-    from verify.analysis.coalescing import operand_position
+    from hloproof.analysis.coalescing import operand_position
+    from hloproof.models.maps.indexing_map import compose
+    from hloproof.models.simplifier.simplify import simplify
 
     output, operand = array("f32[100000,10]"), array("f32[10,100000]")
     m = parse_map("(d0, d1) -> (d1, d0), domain: d0 in [0, 99999], d1 in [0, 9]")
@@ -276,15 +274,25 @@ def test_a_wrong_bound_is_refuted() -> None:
 
 
 SHAPES = [
-    ("8,128", Launch(128, 8)), ("8,128,4", Launch(128, 8, 4)), ("threads=128", Launch(128)),
-    ("vector=2, threads=64", Launch(64, None, 2)), ("blocks=3,threads=5,unroll=2", Launch(5, 3, 2)),
-]  # fmt: skip
+    ("8,128", Launch(128, 8)),
+    ("8,128,4", Launch(128, 8, 4)),
+    ("threads=128", Launch(128)),
+    ("vector=2, threads=64", Launch(64, None, 2)),
+    ("blocks=3,threads=5,unroll=2", Launch(5, 3, 2)),
+]
 WRONG = [
-    ("128", "BLOCKS,THREADS"), ("1,2,3,4", "BLOCKS,THREADS"), ("8,x", "positive number"), ("8,0", "positive number"),
-    ("blocks=8", "number of threads"), ("threads=8,threads=9", "twice"), ("thread=8", "expected blocks="),
-    ("threads=8,4", "expected blocks="), ("8,-1", "positive number"),
-    ("8,32,4096", "at a time"), ("8,x8", "positive number"),
-]  # fmt: skip
+    ("128", "BLOCKS,THREADS"),
+    ("1,2,3,4", "BLOCKS,THREADS"),
+    ("8,x", "positive number"),
+    ("8,0", "positive number"),
+    ("blocks=8", "number of threads"),
+    ("threads=8,threads=9", "twice"),
+    ("thread=8", "expected blocks="),
+    ("threads=8,4", "expected blocks="),
+    ("8,-1", "positive number"),
+    ("8,32,4096", "at a time"),
+    ("8,x8", "positive number"),
+]
 
 
 @pytest.mark.parametrize(("text", "launch"), SHAPES)
@@ -294,7 +302,7 @@ def test_launch_shapes_as_text(text: str, launch: Launch) -> None:
 
 @pytest.mark.parametrize(("text", "said"), WRONG)
 def test_wrong_launch_shapes_are_refused(text: str, said: str, tmp_path: Path) -> None:
-    from verify.commands.analyze import command
+    from hloproof.commands.analyze import command
 
     with pytest.raises(ValueError, match=said):
         parse_launch(text)
@@ -305,7 +313,7 @@ def test_wrong_launch_shapes_are_refused(text: str, said: str, tmp_path: Path) -
 
 
 def test_the_command_needs_a_launch_for_warps(tmp_path: Path) -> None:
-    from verify.commands.analyze import command
+    from hloproof.commands.analyze import command
 
     path = tmp_path / "m.hlo"
     path.write_text("HloModule m\nENTRY e {\n  ROOT p = f32[2] parameter(0)\n}\n")
@@ -321,7 +329,7 @@ ENTRY e {
 
 
 def test_the_command_tells_how_warps_read(tmp_path: Path) -> None:
-    from verify.commands.analyze import command
+    from hloproof.commands.analyze import command
 
     path = tmp_path / "m.hlo"
     path.write_text(TRANSPOSED)
@@ -347,14 +355,13 @@ def test_the_command_tells_how_warps_read(tmp_path: Path) -> None:
     assert data["launch"]["outputs"][0]["chunks"] == 8
     threads = data["operands"][0]["maps"][0]["threads"]
     assert threads["neighbours"]["distance"] == 64 and threads["side_by_side"] == 1
-    assert threads["sectors"] == {
-        "most": 32, "seen": 32, "exact": True, "best": 4, "method": "counting", "engines": [],
-    }  # fmt: skip
+    assert threads["sectors"] == {"most": 32, "seen": 32, "exact": True, "best": 4, "method": "counting", "engines": []}
 
 
 UPSTREAM = [
     (
-        "f32[100,200,300]", "1008,128,4",
+        "f32[100,200,300]",
+        "1008,128,4",
         "(((bl_x * 16 + th_x floordiv 8) floordiv 3 + chunk_id * 5376) floordiv 625) mod 100, "
         "(((bl_x * 128 + th_x) floordiv 3 + chunk_id * 43008) floordiv 25) mod 200, "
         "(th_x * 4 + bl_x * 512 + chunk_id * 516096) mod 300 + unroll_id",
@@ -362,25 +369,27 @@ UPSTREAM = [
         "chunk_id in [0, 11], unroll_id in [0, 3], (th_x + bl_x * 128) * 4 + chunk_id * 516096 in [0, 5999996]",
     ),
     (
-        "f32[10,20,30]", "threads=128",
+        "f32[10,20,30]",
+        "threads=128",
         "(bl_x * 128 + th_x) floordiv 600, ((bl_x * 128 + th_x) floordiv 30) mod 20, (bl_x * 128 + th_x) mod 30",
         "th_x in [0, 127], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 46], bl_y in [0, 0], bl_z in [0, 0], "
         "chunk_id in [0, 0], unroll_id in [0, 0], bl_x * 128 + th_x in [0, 5999]",
     ),
     (
-        "f32[42,10,20]", "66,128",
+        "f32[42,10,20]",
+        "66,128",
         "((bl_x * 16 + th_x floordiv 8) floordiv 25) mod 42, ((bl_x * 32 + th_x floordiv 4) floordiv 5) mod 10, "
         "(th_x + bl_x * 128) mod 20",
         "th_x in [0, 127], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 65], bl_y in [0, 0], bl_z in [0, 0], "
         "chunk_id in [0, 0], unroll_id in [0, 0], th_x + bl_x * 128 in [0, 8399]",
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("output", "shape", "results", "domain"), UPSTREAM)
 def test_threads_make_what_upstream_says_they_make(output: str, shape: str, results: str, domain: str) -> None:
     """The maps that XLA's tests of its loop and scatter emitters expect are the tool's, point by point: proved."""
-    from verify.claims.operations.simplified import same_points
+    from hloproof.claims.operations.simplified import same_points
 
     heads = "(th_x, th_y, th_z, bl_x, bl_y, bl_z)[chunk_id, unroll_id]"
     claimed = parse_map(f"{heads} -> ({results}), domain: {domain}")
@@ -403,9 +412,13 @@ GIVEN = [
     (TURNED, 64, 32),
     ("(th_x, bl_x) -> (bl_x, th_x), domain: th_x in [0, 95], bl_x in [0, 63]", 32, 4),
     ("(th_x, th_y) -> (th_y, th_x * 5), domain: th_x in [0, 9], th_y in [0, 20]", 32, 20),
-    ("(th_x, bl_x)[i] -> (bl_x, i * 40 + th_x), domain: th_x in [0, 39], bl_x in [0, 63], i in [0, 2], "
-     "i * 40 + th_x in [0, 95]", 32, 4),
-]  # fmt: skip
+    (
+        "(th_x, bl_x)[i] -> (bl_x, i * 40 + th_x), domain: th_x in [0, 39], bl_x in [0, 63], i in [0, 2], "
+        "i * 40 + th_x in [0, 95]",
+        32,
+        4,
+    ),
+]
 
 
 @pytest.mark.parametrize(("text", "warp", "most"), GIVEN)
@@ -442,7 +455,7 @@ def test_threads_as_a_map_says(text: str, warp: int, most: int) -> None:
     ],
 )
 def test_wrong_thread_maps_are_refused(arguments: list[str], said: str, tmp_path: Path) -> None:
-    from verify.commands.analyze import command
+    from hloproof.commands.analyze import command
 
     path = tmp_path / "m.hlo"
     path.write_text(TRANSPOSED)
@@ -451,7 +464,7 @@ def test_wrong_thread_maps_are_refused(arguments: list[str], said: str, tmp_path
 
 
 def test_the_command_takes_a_thread_map(tmp_path: Path) -> None:
-    from verify.commands.analyze import command
+    from hloproof.commands.analyze import command
 
     path = tmp_path / "m.hlo"
     path.write_text(TRANSPOSED)

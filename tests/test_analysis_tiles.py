@@ -11,16 +11,16 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.expressions.evaluate import evaluate
-from models.expressions.expr import to_text
-from models.hlo.parser import parse_module
-from models.interpreter.maps import domain_points
-from models.maps.indexing_map import IndexingMap
-from models.maps.text import parse_map
-from verify.analysis.propagation import OperandTile, TileDimension, _Inside, operand_tile
-from verify.analysis.report import analyze
-from verify.engines.budget import DEFAULT
-from verify.engines.portfolio import prove
+from hloproof.analysis.propagation import OperandTile, TileDimension, _Inside, operand_tile
+from hloproof.analysis.report import analyze
+from hloproof.engines.budget import DEFAULT
+from hloproof.engines.portfolio import prove
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.expressions.expr import to_text
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.interpreter.maps import domain_points
+from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.text import parse_map
 
 Index = tuple[int, ...]
 
@@ -156,9 +156,14 @@ def at_run_time(index: str) -> IndexingMap:
 
 @pytest.mark.parametrize(
     ("index", "tile", "exact", "offset"),
-    [("", (4, 5), True, "rt0 + b0 * 4"), ("d0 / 4", (4, 5), False, "b0 * 4"), ("d0", (1, 5), True, "rt0 + b0"),
-     ("d1", (4, 5), False, "b0 * 4"), ("d0", (4, 5), False, "b0 * 4")],
-)  # fmt: skip
+    [
+        ("", (4, 5), True, "rt0 + b0 * 4"),
+        ("d0 / 4", (4, 5), False, "b0 * 4"),
+        ("d0", (1, 5), True, "rt0 + b0"),
+        ("d1", (4, 5), False, "b0 * 4"),
+        ("d0", (4, 5), False, "b0 * 4"),
+    ],
+)
 def test_runtime_values_that_move_inside_the_tile_are_any(
     index: str, tile: tuple[int, ...], exact: bool, offset: str
 ) -> None:
@@ -171,7 +176,7 @@ def test_planted_errors_are_refuted() -> None:
     """A progression moved by one, or shorter by one, does not enclose; a longer one is not read whole."""
     from dataclasses import replace
 
-    from models.expressions.expr import substitute
+    from hloproof.models.expressions.expr import substitute
 
     m = parse_map("(d0, d1) -> (d0 * 2 + 3, d1 / 4), domain: d0 in [0, 63], d1 in [0, 127]")
     inside = _Inside(m, (16, 32), DEFAULT)
@@ -275,7 +280,7 @@ def test_tiles_of_operations(tile: tuple[int, int]) -> None:
 
 
 def test_a_tile_of_the_wrong_rank_is_refused(tmp_path: Path) -> None:
-    from verify.commands.analyze import command
+    from hloproof.commands.analyze import command
 
     with pytest.raises(ValueError, match="2 sizes"):
         operand_tile(parse_map(TILES[0][0]), (4,))
@@ -291,7 +296,7 @@ def test_a_tile_of_the_wrong_rank_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_command_tells_tiles(tmp_path: Path) -> None:
-    from verify.commands.analyze import command
+    from hloproof.commands.analyze import command
 
     path = tmp_path / "m.hlo"
     path.write_text(OPERATIONS)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from models.hlo.parser import parse_module
-from verify.claims.asynchronous import CLAIMS, judge
+from hloproof.claims.asynchronous import CLAIMS, judge
+from hloproof.models.hlo.parser import parse_module
 
 OP = "c { x = f32[8] parameter(0) ROOT y = f32[4] slice(x), slice={[0:4]} }\n"
 TWO = "two { x = f32[8] parameter(0) y = f32[8] parameter(1) ROOT z = f32[8] add(x, y) }\n"
@@ -30,82 +30,202 @@ def text(*lines: str, before: str = "") -> str:
 def exchange(first: str, second: str) -> str:
     """Device pairs of a send and of the recv that should match it."""
     return text(
-        P, TOKEN, SEND + ", " + PAIRS.format(first), "sd = token[] send-done(s), channel_id=1",
+        P,
+        TOKEN,
+        SEND + ", " + PAIRS.format(first),
+        "sd = token[] send-done(s), channel_id=1",
         "r = (f32[8], u32[], token[]) recv(t), channel_id=1, " + PAIRS.format(second),
-        "rd = (f32[8], token[]) recv-done(r), channel_id=1", "d = f32[8] get-tuple-element(rd), index=0",
-    ).replace("HloModule m", "HloModule m, is_scheduled=true")  # fmt: skip
+        "rd = (f32[8], token[]) recv-done(r), channel_id=1",
+        "d = f32[8] get-tuple-element(rd), index=0",
+    ).replace("HloModule m", "HloModule m, is_scheduled=true")
 
 
 PLANTED = [
-    ("a start without a done", "async-chain",
-     text(P, COPY, "n = f32[8] negate(p)"), text(P, COPY, "n = f32[8] copy-done(s)")),
-    ("two dones of one start", "async-chain",
-     text(P, COPY, "a = f32[8] copy-done(s)", "b = f32[8] copy-done(s)", "r = f32[8] add(a, b)"),
-     text(P, COPY, "a = f32[8] copy-done(s)", "r = f32[8] add(a, a)")),
-    ("a done of something that is no start", "async-chain",
-     text(P, "k = u32[] constant(0)", "s = (f32[8], f32[8], u32[]) tuple(p, p, k)", "d = f32[8] copy-done(s)"),
-     text(P, COPY, "d = f32[8] copy-done(s)")),
-    ("a done of another kind of start", "async-chain",
-     text(P, "s = (f32[8], f32[8]) all-gather-start(p), dimensions={0}, replica_groups={{0}}",
-          "d = f32[8] collective-permute-done(s)"),
-     text(P, "s = (f32[8], f32[8]) all-gather-start(p), dimensions={0}, replica_groups={{0}}",
-          "d = f32[8] all-gather-done(s)")),
-    ("a done that returns another shape than its computation", "async-done",
-     text(P, START, "d = f32[8] async-done(s)", before=OP), text(P, START, DONE, before=OP)),
-    ("the positions of copy-start swapped", "async-shape",
-     text("p = f32[8]{0:S(1)} parameter(0)", "s = (f32[8]{0:S(1)}, f32[8]{0:S(2)}, u32[]) copy-start(p)",
-          "d = f32[8]{0:S(1)} copy-done(s)"),
-     text("p = f32[8]{0:S(1)} parameter(0)", "s = (f32[8]{0:S(2)}, f32[8]{0:S(1)}, u32[]) copy-start(p)",
-          "d = f32[8]{0:S(2)} copy-done(s)")),
-    ("an operand position that is not the operand", "async-shape",
-     text(P, "s = ((f32[7]), f32[4], s32[]) async-start(p), calls=c", DONE, before=OP),
-     text(P, START, DONE, before=OP)),
-    ("a result position that is not the result", "async-shape",
-     text(P, "s = ((f32[8]), f32[5], s32[]) async-start(p), calls=c", DONE, before=OP),
-     text(P, START, DONE, before=OP)),
-    ("an all-gather-start whose result is its operand's shape", "async-shape",
-     text(P, "s = f32[16] all-gather-start(p), dimensions={0}, replica_groups={{0,1}}",
-          "d = f32[16] all-gather-done(s)"),
-     text(P, "s = (f32[8], f32[16]) all-gather-start(p), dimensions={0}, replica_groups={{0,1}}",
-          "d = f32[16] all-gather-done(s)")),
-    ("an operand that nobody binds", "async-binding",
-     text(P, "s = ((f32[8]), f32[8], s32[]) call-start(p), to_apply=two", "d = f32[8] call-done(s)", before=TWO),
-     text(P, "s = ((f32[8]), f32[8], s32[]) call-start(p), to_apply=two",
-          "k = ((f32[8], f32[8]), f32[8], s32[]) call-update(s, p)", "d = f32[8] call-done(k)", before=TWO)),
-    ("a computation with work beside its root", "async-computation",
-     text(P, START, DONE, before="c { x = f32[8] parameter(0) n = f32[8] negate(x) "
-                                 "ROOT y = f32[4] slice(n), slice={[0:4]} }\n"),
-     text(P, START, DONE, before=OP)),
-    ("a thread that is not that of the computation", "async-thread",
-     text(P, START + ', async_execution_thread="a"', DONE, before=OP.replace("}\n", '}, execution_thread="b"\n')),
-     text(P, START + ', async_execution_thread="a"', DONE, before=OP.replace("}\n", '}, execution_thread="a"\n'))),
-    ("aliasing of an operand that does not exist", "async-alias",
-     text(P, "s = ((f32[8]), f32[8], s32[]) async-start(p), calls=c, output_to_operand_aliasing={{1}: (5, {})}",
-          "d = f32[8] async-done(s)", before="c { x = f32[8] parameter(0) ROOT y = f32[8] negate(x) }\n"),
-     text(P, "s = ((f32[8]), f32[8], s32[]) async-start(p), calls=c, output_to_operand_aliasing={{1}: (0, {})}",
-          "d = f32[8] async-done(s)", before="c { x = f32[8] parameter(0) ROOT y = f32[8] negate(x) }\n")),
-    ("aliasing of different shapes", "async-alias",
-     text(P, START + ", output_to_operand_aliasing={{1}: (0, {})}", DONE, before=OP), text(P, START, DONE, before=OP)),
-    ("a send with two consumers", "async-channel",
-     text(P, TOKEN, SEND, "a = token[] send-done(s), channel_id=1", "b = token[] send-done(s), channel_id=1",
-          "d = f32[8] negate(p)"),
-     text(P, TOKEN, SEND, "a = token[] send-done(s), channel_id=1", "d = f32[8] negate(p)")),
-    ("a recv-done on another channel", "async-channel",
-     text(TOKEN, RECV, "d = (f32[8], token[]) recv-done(r), channel_id=3"),
-     text(TOKEN, RECV, "d = (f32[8], token[]) recv-done(r), channel_id=2")),
-    ("a send and its recv with different device pairs", "collective-deadlock",
-     exchange("{{0,1}}", "{{0,2}}"), exchange("{{0,1}}", "{{0,1}}")),
-    ("two sends to one device", "collective-deadlock",
-     exchange("{{0,1},{2,1}}", "{{0,1},{2,1}}"), exchange("{{0,1},{2,3}}", "{{0,1},{2,3}}")),
-    ("devices that wait in a circle", "collective-deadlock",
-     exchange("{{0,1},{1,2},{2,0}}", "{{0,1},{1,2},{2,0}}"), exchange("{{0,1},{1,2}}", "{{0,1},{1,2}}")),
-    ("a buffer that goes in and does not come out", "buffer-alias",
-     text(P, PIN, WRITE, UNPIN), text(P, PIN, WRITE + ", output_to_operand_aliasing={{}: (0, {})}", UNPIN)),
-    ("a buffer with two writers", "buffer-alias",
-     text(P, PIN, WRITE + ", output_to_operand_aliasing={{}: (0, {})}",
-          UNPIN.replace("(w)", "(b)").replace("u =", "u2 ="), UNPIN),
-     text(P, PIN, WRITE + ", output_to_operand_aliasing={{}: (0, {})}", UNPIN)),
-]  # fmt: skip
+    (
+        "a start without a done",
+        "async-chain",
+        text(P, COPY, "n = f32[8] negate(p)"),
+        text(P, COPY, "n = f32[8] copy-done(s)"),
+    ),
+    (
+        "two dones of one start",
+        "async-chain",
+        text(P, COPY, "a = f32[8] copy-done(s)", "b = f32[8] copy-done(s)", "r = f32[8] add(a, b)"),
+        text(P, COPY, "a = f32[8] copy-done(s)", "r = f32[8] add(a, a)"),
+    ),
+    (
+        "a done of something that is no start",
+        "async-chain",
+        text(P, "k = u32[] constant(0)", "s = (f32[8], f32[8], u32[]) tuple(p, p, k)", "d = f32[8] copy-done(s)"),
+        text(P, COPY, "d = f32[8] copy-done(s)"),
+    ),
+    (
+        "a done of another kind of start",
+        "async-chain",
+        text(
+            P,
+            "s = (f32[8], f32[8]) all-gather-start(p), dimensions={0}, replica_groups={{0}}",
+            "d = f32[8] collective-permute-done(s)",
+        ),
+        text(
+            P,
+            "s = (f32[8], f32[8]) all-gather-start(p), dimensions={0}, replica_groups={{0}}",
+            "d = f32[8] all-gather-done(s)",
+        ),
+    ),
+    (
+        "a done that returns another shape than its computation",
+        "async-done",
+        text(P, START, "d = f32[8] async-done(s)", before=OP),
+        text(P, START, DONE, before=OP),
+    ),
+    (
+        "the positions of copy-start swapped",
+        "async-shape",
+        text(
+            "p = f32[8]{0:S(1)} parameter(0)",
+            "s = (f32[8]{0:S(1)}, f32[8]{0:S(2)}, u32[]) copy-start(p)",
+            "d = f32[8]{0:S(1)} copy-done(s)",
+        ),
+        text(
+            "p = f32[8]{0:S(1)} parameter(0)",
+            "s = (f32[8]{0:S(2)}, f32[8]{0:S(1)}, u32[]) copy-start(p)",
+            "d = f32[8]{0:S(2)} copy-done(s)",
+        ),
+    ),
+    (
+        "an operand position that is not the operand",
+        "async-shape",
+        text(P, "s = ((f32[7]), f32[4], s32[]) async-start(p), calls=c", DONE, before=OP),
+        text(P, START, DONE, before=OP),
+    ),
+    (
+        "a result position that is not the result",
+        "async-shape",
+        text(P, "s = ((f32[8]), f32[5], s32[]) async-start(p), calls=c", DONE, before=OP),
+        text(P, START, DONE, before=OP),
+    ),
+    (
+        "an all-gather-start whose result is its operand's shape",
+        "async-shape",
+        text(
+            P,
+            "s = f32[16] all-gather-start(p), dimensions={0}, replica_groups={{0,1}}",
+            "d = f32[16] all-gather-done(s)",
+        ),
+        text(
+            P,
+            "s = (f32[8], f32[16]) all-gather-start(p), dimensions={0}, replica_groups={{0,1}}",
+            "d = f32[16] all-gather-done(s)",
+        ),
+    ),
+    (
+        "an operand that nobody binds",
+        "async-binding",
+        text(P, "s = ((f32[8]), f32[8], s32[]) call-start(p), to_apply=two", "d = f32[8] call-done(s)", before=TWO),
+        text(
+            P,
+            "s = ((f32[8]), f32[8], s32[]) call-start(p), to_apply=two",
+            "k = ((f32[8], f32[8]), f32[8], s32[]) call-update(s, p)",
+            "d = f32[8] call-done(k)",
+            before=TWO,
+        ),
+    ),
+    (
+        "a computation with work beside its root",
+        "async-computation",
+        text(
+            P,
+            START,
+            DONE,
+            before="c { x = f32[8] parameter(0) n = f32[8] negate(x) ROOT y = f32[4] slice(n), slice={[0:4]} }\n",
+        ),
+        text(P, START, DONE, before=OP),
+    ),
+    (
+        "a thread that is not that of the computation",
+        "async-thread",
+        text(P, START + ', async_execution_thread="a"', DONE, before=OP.replace("}\n", '}, execution_thread="b"\n')),
+        text(P, START + ', async_execution_thread="a"', DONE, before=OP.replace("}\n", '}, execution_thread="a"\n')),
+    ),
+    (
+        "aliasing of an operand that does not exist",
+        "async-alias",
+        text(
+            P,
+            "s = ((f32[8]), f32[8], s32[]) async-start(p), calls=c, output_to_operand_aliasing={{1}: (5, {})}",
+            "d = f32[8] async-done(s)",
+            before="c { x = f32[8] parameter(0) ROOT y = f32[8] negate(x) }\n",
+        ),
+        text(
+            P,
+            "s = ((f32[8]), f32[8], s32[]) async-start(p), calls=c, output_to_operand_aliasing={{1}: (0, {})}",
+            "d = f32[8] async-done(s)",
+            before="c { x = f32[8] parameter(0) ROOT y = f32[8] negate(x) }\n",
+        ),
+    ),
+    (
+        "aliasing of different shapes",
+        "async-alias",
+        text(P, START + ", output_to_operand_aliasing={{1}: (0, {})}", DONE, before=OP),
+        text(P, START, DONE, before=OP),
+    ),
+    (
+        "a send with two consumers",
+        "async-channel",
+        text(
+            P,
+            TOKEN,
+            SEND,
+            "a = token[] send-done(s), channel_id=1",
+            "b = token[] send-done(s), channel_id=1",
+            "d = f32[8] negate(p)",
+        ),
+        text(P, TOKEN, SEND, "a = token[] send-done(s), channel_id=1", "d = f32[8] negate(p)"),
+    ),
+    (
+        "a recv-done on another channel",
+        "async-channel",
+        text(TOKEN, RECV, "d = (f32[8], token[]) recv-done(r), channel_id=3"),
+        text(TOKEN, RECV, "d = (f32[8], token[]) recv-done(r), channel_id=2"),
+    ),
+    (
+        "a send and its recv with different device pairs",
+        "collective-deadlock",
+        exchange("{{0,1}}", "{{0,2}}"),
+        exchange("{{0,1}}", "{{0,1}}"),
+    ),
+    (
+        "two sends to one device",
+        "collective-deadlock",
+        exchange("{{0,1},{2,1}}", "{{0,1},{2,1}}"),
+        exchange("{{0,1},{2,3}}", "{{0,1},{2,3}}"),
+    ),
+    (
+        "devices that wait in a circle",
+        "collective-deadlock",
+        exchange("{{0,1},{1,2},{2,0}}", "{{0,1},{1,2},{2,0}}"),
+        exchange("{{0,1},{1,2}}", "{{0,1},{1,2}}"),
+    ),
+    (
+        "a buffer that goes in and does not come out",
+        "buffer-alias",
+        text(P, PIN, WRITE, UNPIN),
+        text(P, PIN, WRITE + ", output_to_operand_aliasing={{}: (0, {})}", UNPIN),
+    ),
+    (
+        "a buffer with two writers",
+        "buffer-alias",
+        text(
+            P,
+            PIN,
+            WRITE + ", output_to_operand_aliasing={{}: (0, {})}",
+            UNPIN.replace("(w)", "(b)").replace("u =", "u2 ="),
+            UNPIN,
+        ),
+        text(P, PIN, WRITE + ", output_to_operand_aliasing={{}: (0, {})}", UNPIN),
+    ),
+]
 
 
 def refuted(source: str, layout_sensitive: bool, *named: str) -> dict[str, str]:
@@ -126,9 +246,13 @@ def test_every_claim_has_a_planted_violation() -> None:
 
 
 CARRIED = text(
-    P, COPY, "k = s32[] constant(0)", "c = ((f32[8], f32[8], u32[]), s32[]) tuple(s, k)",
-    "g = (f32[8], f32[8], u32[]) get-tuple-element(c), index=0", "d = f32[8] copy-done(g)",
-)  # fmt: skip
+    P,
+    COPY,
+    "k = s32[] constant(0)",
+    "c = ((f32[8], f32[8], u32[]), s32[]) tuple(s, k)",
+    "g = (f32[8], f32[8], u32[]) get-tuple-element(c), index=0",
+    "d = f32[8] copy-done(g)",
+)
 
 
 def test_exactly_one_user_is_asked_for_by_name_only() -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from models.dataflow.async_sugar import desugar, sugar
-from models.hlo.module import Module
-from models.hlo.parser import parse_module
-from models.hlo.printer import print_module
-from verify.claims.asynchronous import judge
+from hloproof.claims.asynchronous import judge
+from hloproof.models.dataflow.async_sugar import desugar, sugar
+from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.printer import print_module
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 

@@ -8,9 +8,9 @@ from benchmarks.hard_set import hard_set
 from benchmarks.run import decide_all, percentile
 from benchmarks.whole_modules import module_text
 
-from models.hlo.parser import parse_module
-from verify.engines.instances import parameters
-from verify.logic.obligation import Obligation
+from hloproof.engines.instances import parameters
+from hloproof.logic.obligation import Obligation
+from hloproof.models.hlo.parser import parse_module
 
 LINEAR = [o for o in hard_set() if not parameters(o)]
 

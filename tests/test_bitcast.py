@@ -9,14 +9,18 @@ from random import Random
 import pytest
 from test_tiling import random_shape
 
-from models.errors import NotModelled
-from models.expressions.evaluate import evaluate
-from models.expressions.expr import Const
-from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape, Layout
-from models.hlo.text.shapes import parse_shape, print_shape
-from models.interpreter.maps import relation
-from models.layouts.bitcast import (
+from hloproof.claims.layouts.bitcasts import bitcast_claims, same_positions
+from hloproof.claims.layouts.judge import judge
+from hloproof.claims.layouts.owed import owed_layout
+from hloproof.engines.portfolio import prove
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.expressions.expr import Const
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import ArrayShape, Layout
+from hloproof.models.hlo.text.shapes import parse_shape, print_shape
+from hloproof.models.interpreter.maps import relation
+from hloproof.models.layouts.bitcast import (
     aligned_layout,
     common_factors,
     decompose,
@@ -25,15 +29,11 @@ from models.layouts.bitcast import (
     same_bits_map,
     transpose_of_bitcast,
 )
-from models.layouts.memory_size import bit_offset, element_bits, padded_elements
-from models.layouts.pad_reshape_transpose import memory
-from models.layouts.tiling import delinearize, linear_index
-from models.maps.indexing_map import IndexingMap, boxed, dim
-from verify.claims.layouts.bitcasts import bitcast_claims, same_positions
-from verify.claims.layouts.judge import judge
-from verify.claims.layouts.owed import owed_layout
-from verify.engines.portfolio import prove
-from verify.results.verdict import Verdict
+from hloproof.models.layouts.memory_size import bit_offset, element_bits, padded_elements
+from hloproof.models.layouts.pad_reshape_transpose import memory
+from hloproof.models.layouts.tiling import delinearize, linear_index
+from hloproof.models.maps.indexing_map import IndexingMap, boxed, dim
+from hloproof.results.verdict import Verdict
 
 
 def array(text: str) -> ArrayShape:
@@ -60,16 +60,32 @@ LEGAL = [
     ("f32[]", "f32[1,1]"),
 ]
 ILLEGAL = [
-    ("f32[3,5]{1,0:T(2,2)}", "f32[5,3]{1,0:T(2,2)}", "kept",
-     "element [0, 3] of the operand f32[3,5]{1,0:T(2,2)} lies at position 5 of the result, where no element is"),
-    ("f32[3,8]{1,0:T(4,8)}", "f32[4,7]{1,0:T(4,8)}", "kept",
-     "element [0, 7] of the operand f32[3,8]{1,0:T(4,8)} lies at position 7 of the result, where no element is"),
+    (
+        "f32[3,5]{1,0:T(2,2)}",
+        "f32[5,3]{1,0:T(2,2)}",
+        "kept",
+        "element [0, 3] of the operand f32[3,5]{1,0:T(2,2)} lies at position 5 of the result, where no element is",
+    ),
+    (
+        "f32[3,8]{1,0:T(4,8)}",
+        "f32[4,7]{1,0:T(4,8)}",
+        "kept",
+        "element [0, 7] of the operand f32[3,8]{1,0:T(4,8)} lies at position 7 of the result, where no element is",
+    ),
     ("s4[4]", "s8[2]", "same-size", "s4[4] takes 32 bits of memory, s8[2] takes 16"),
-    ("f32[3,5]{1,0:T(2,2)}", "f32[3,5]", "same-size",
-     "f32[3,5]{1,0:T(2,2)} takes 768 bits of memory, f32[3,5] takes 480"),
-    ("bf16[3]{0:T(4)}", "f32[2]", "whole",
-     "element [1] of the result lies on position 2 of the operand, an element, and on 3, where no element is"),
-]  # fmt: skip
+    (
+        "f32[3,5]{1,0:T(2,2)}",
+        "f32[3,5]",
+        "same-size",
+        "f32[3,5]{1,0:T(2,2)} takes 768 bits of memory, f32[3,5] takes 480",
+    ),
+    (
+        "bf16[3]{0:T(4)}",
+        "f32[2]",
+        "whole",
+        "element [1] of the result lies on position 2 of the operand, an element, and on 3, where no element is",
+    ),
+]
 
 
 @pytest.mark.parametrize(("operand", "result"), LEGAL)
@@ -149,12 +165,18 @@ def test_layouts_of_dynamic_and_unbounded_arrays() -> None:
 @pytest.mark.parametrize(
     ("operand", "result", "first", "flattened", "reshaped", "second"),
     [
-        ("f32[16,17,3,7]{3,2,1,0}", "f32[7,16,51]{0,2,1}", (0, 1, 2, 3), "f32[16,17,3,7]{3,2,1,0}",
-         "f32[16,51,7]{2,1,0}", (2, 0, 1)),
+        (
+            "f32[16,17,3,7]{3,2,1,0}",
+            "f32[7,16,51]{0,2,1}",
+            (0, 1, 2, 3),
+            "f32[16,17,3,7]{3,2,1,0}",
+            "f32[16,51,7]{2,1,0}",
+            (2, 0, 1),
+        ),
         ("f32[16,3,17]{1,2,0}", "f32[51,16]{1,0}", (0, 2, 1), "f32[16,17,3]{2,1,0}", "f32[51,16]{1,0}", (0, 1)),
         ("f32[16,3,17]{1,2,0}", "f32[16,51]{0,1}", (0, 2, 1), "f32[16,17,3]{2,1,0}", "f32[51,16]{1,0}", (1, 0)),
     ],
-)  # fmt: skip
+)
 def test_transpose_reshape_transpose(
     operand: str, result: str, first: tuple[int, ...], flattened: str, reshaped: str, second: tuple[int, ...]
 ) -> None:
@@ -257,11 +279,13 @@ def by_enumeration(operand: ArrayShape, result: ArrayShape) -> bool:
     for shape in (operand, result):
         width = element_bits(shape)
         held = memory(shape)
-        sides.append((
-            len(held) * width,
-            {q * width + b for q, index in enumerate(held) if index is not None for b in range(width)},
-            [{q * width + b for b in range(width)} for q, index in enumerate(held) if index is not None],
-        ))  # fmt: skip
+        sides.append(
+            (
+                len(held) * width,
+                {q * width + b for q, index in enumerate(held) if index is not None for b in range(width)},
+                [{q * width + b for b in range(width)} for q, index in enumerate(held) if index is not None],
+            )
+        )
     (size, bits, elements), (other_size, other_bits, other_elements) = sides
     if size != other_size or not (bits <= other_bits or other_bits <= bits):
         return False
@@ -293,8 +317,8 @@ def test_random_bitcasts_are_judged_as_by_enumeration() -> None:
 
 
 def test_check_tells_wrong_bitcasts() -> None:
-    from verify.pipeline.driver import check_hlo
-    from verify.pipeline.options import Options, Selection
+    from hloproof.pipeline.driver import check_hlo
+    from hloproof.pipeline.options import Options, Selection
 
     text = """HloModule m
 ENTRY e {
@@ -306,14 +330,19 @@ ENTRY e {
     report = check_hlo(text, Options(selection=Selection(("layout", "bitcast")), jobs=1))
     found = {(r.instruction, r.claim): r for r in report.records()}
     assert {k: str(r.verdict) for k, r in found.items()} == {
-        ("p", "layout"): "proved", ("fine", "layout"): "proved", ("fine", "bitcast"): "proved",
-        ("wrong", "layout"): "proved", ("wrong", "bitcast"): "refuted",
-    }  # fmt: skip
+        ("p", "layout"): "proved",
+        ("fine", "layout"): "proved",
+        ("fine", "bitcast"): "proved",
+        ("wrong", "layout"): "proved",
+        ("wrong", "bitcast"): "refuted",
+    }
     told = found["wrong", "bitcast"].counterexample
     assert told is not None and "where no element is" in told
 
 
-@pytest.mark.parametrize(("source", "target"), [("s32[1]{0}", "s8[0,1]{1,0:L(4)}"), ("s32[]", "s32[0]{0}"),
-                                                ("s8[0,1]{1,0:L(4)}", "s32[1]{0}")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("s32[1]{0}", "s8[0,1]{1,0:L(4)}"), ("s32[]", "s32[0]{0}"), ("s8[0,1]{1,0:L(4)}", "s32[1]{0}")],
+)
 def test_an_empty_array_shares_bits_with_nothing(source: str, target: str) -> None:
     assert not relation(same_bits_map(array(source), array(target)))

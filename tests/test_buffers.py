@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from models.dataflow.alias_classes import Buffers
-from models.dataflow.value_flow import Place
-from models.hlo.parser import parse_module
-from verify.commands.aliases import command
+from hloproof.commands.aliases import command
+from hloproof.models.dataflow.alias_classes import Buffers
+from hloproof.models.dataflow.value_flow import Place
+from hloproof.models.hlo.parser import parse_module
 
 LOOP = """body { s = (f32[4], s32[]) parameter(0) x = f32[4] get-tuple-element(s), index=0
   k = s32[] get-tuple-element(s), index=1 n = f32[4] negate(x) ROOT t = (f32[4], s32[]) tuple(n, k) }
@@ -51,32 +51,60 @@ OTHERS = """ENTRY e { p = (f32[4], f32[4]) parameter(0) t = token[] after-all()
   y = f32[4] add-dependency(x, t) c = f32[4] copy(x) tc = (f32[4], f32[4]) copy(p)
   k = (f32[4], f32[4]) custom-call(p), custom_call_target="f", output_to_operand_aliasing={{0}: (0, {1})}
   n = f32[4] negate(x) ROOT r = f32[4] add(n, c) }"""
-DONATED = "HloModule m, input_output_alias={{ {{}}: (0, {{}}{kind}) }}\n" \
+DONATED = (
+    "HloModule m, input_output_alias={{ {{}}: (0, {{}}{kind}) }}\n"
     "ENTRY e {{ p = f32[4] parameter(0) ROOT n = f32[4] negate(p) }}"
+)
 
 # text, one place, another, whether they must share, whether they may
 ALIASES = [
-    (LOOP, "e/p", "body/s{0}", True, True), (LOOP, "body/s{0}", "body/n", True, True),
-    (LOOP, "e/r", "cond/c{0}", True, True), (LOOP, "e/i", "body/k", True, True), (LOOP, "e/p", "e/i", False, False),
-    (BRANCHES, "e/v", "a/x", True, True), (BRANCHES, "e/c", "a/n", True, True), (BRANCHES, "e/c", "e/q", True, True),
+    (LOOP, "e/p", "body/s{0}", True, True),
+    (LOOP, "body/s{0}", "body/n", True, True),
+    (LOOP, "e/r", "cond/c{0}", True, True),
+    (LOOP, "e/i", "body/k", True, True),
+    (LOOP, "e/p", "e/i", False, False),
+    (BRANCHES, "e/v", "a/x", True, True),
+    (BRANCHES, "e/c", "a/n", True, True),
+    (BRANCHES, "e/c", "e/q", True, True),
     (BRANCHES, "e/v", "e/c", False, False),
-    (CALLS, "e/p", "f/x", True, True), (CALLS, "e/c", "f/n", True, True), (CALLS, "e/p", "e/c", False, False),
-    (UPDATES, "e/p", "e/d", False, True), (UPDATES, "e/d", "e/z", False, True), (UPDATES, "e/u", "e/z", False, False),
-    (PAIRS, "e/p", "e/s{1}", True, True), (PAIRS, "e/s{0}", "e/d", True, True), (PAIRS, "e/p", "e/d", False, False),
-    (PAIRS, "e/p", "e/g{0}", True, True), (PAIRS, "e/g{1}", "e/h", True, True),
-    (PAIRS, "e/p", "e/m{0}", True, True), (PAIRS, "e/m{1}", "e/n", True, True), (PAIRS, "e/p", "e/n", False, False),
-    (PAIRS, "e/a", "e/b", True, True), (PAIRS, "e/p", "e/a", False, False),
-    (PAIRS, "e/p", "e/q{0}", True, True), (PAIRS, "e/v{0}", "e/w{0}", True, True),
-    (SUMS, "e/d", "e/o", False, False), (SUMS, "e/p", "add/x", False, False), (SUMS, "e/d", "add/z", False, False),
-    (LATE, "e/p", "e/u{0,0}", True, True), (LATE, "e/q", "e/u{0,1}", True, True), (LATE, "e/q", "two/y", True, True),
-    (LATE, "e/q", "e/d", True, True), (LATE, "two/z", "e/d", True, True), (LATE, "e/p", "e/d", False, False),
-    (OTHERS, "e/p{0}", "e/b", True, True), (OTHERS, "e/x", "e/y", True, True), (OTHERS, "e/x", "e/c", False, False),
-    (OTHERS, "e/p{0}", "e/tc{0}", True, True), (OTHERS, "e/p", "e/tc", False, False),
-    (OTHERS, "e/p{1}", "e/k{0}", True, True), (OTHERS, "e/p{1}", "e/k{1}", False, False),
+    (CALLS, "e/p", "f/x", True, True),
+    (CALLS, "e/c", "f/n", True, True),
+    (CALLS, "e/p", "e/c", False, False),
+    (UPDATES, "e/p", "e/d", False, True),
+    (UPDATES, "e/d", "e/z", False, True),
+    (UPDATES, "e/u", "e/z", False, False),
+    (PAIRS, "e/p", "e/s{1}", True, True),
+    (PAIRS, "e/s{0}", "e/d", True, True),
+    (PAIRS, "e/p", "e/d", False, False),
+    (PAIRS, "e/p", "e/g{0}", True, True),
+    (PAIRS, "e/g{1}", "e/h", True, True),
+    (PAIRS, "e/p", "e/m{0}", True, True),
+    (PAIRS, "e/m{1}", "e/n", True, True),
+    (PAIRS, "e/p", "e/n", False, False),
+    (PAIRS, "e/a", "e/b", True, True),
+    (PAIRS, "e/p", "e/a", False, False),
+    (PAIRS, "e/p", "e/q{0}", True, True),
+    (PAIRS, "e/v{0}", "e/w{0}", True, True),
+    (SUMS, "e/d", "e/o", False, False),
+    (SUMS, "e/p", "add/x", False, False),
+    (SUMS, "e/d", "add/z", False, False),
+    (LATE, "e/p", "e/u{0,0}", True, True),
+    (LATE, "e/q", "e/u{0,1}", True, True),
+    (LATE, "e/q", "two/y", True, True),
+    (LATE, "e/q", "e/d", True, True),
+    (LATE, "two/z", "e/d", True, True),
+    (LATE, "e/p", "e/d", False, False),
+    (OTHERS, "e/p{0}", "e/b", True, True),
+    (OTHERS, "e/x", "e/y", True, True),
+    (OTHERS, "e/x", "e/c", False, False),
+    (OTHERS, "e/p{0}", "e/tc{0}", True, True),
+    (OTHERS, "e/p", "e/tc", False, False),
+    (OTHERS, "e/p{1}", "e/k{0}", True, True),
+    (OTHERS, "e/p{1}", "e/k{1}", False, False),
     (DONATED.format(kind=", must-alias"), "e/p", "e/n", True, True),
     (DONATED.format(kind=", may-alias"), "e/p", "e/n", False, True),
     (DONATED.format(kind=""), "e/p", "e/n", False, True),
-]  # fmt: skip
+]
 
 
 def place(text: str) -> Place:
@@ -101,4 +129,7 @@ def test_the_command_prints_classes(tmp_path: Path) -> None:
     shared = next(c for c in classes if any(p["place"] == "p" for p in c["places"]))
     assert shared["shape"] == "f32[8]"
     assert [(p["computation"], p["place"], p["must"]) for p in shared["places"] if p["computation"] == "e"] == [
-        ("e", "p", False), ("e", "d", True), ("e", "z", False)]  # fmt: skip
+        ("e", "p", False),
+        ("e", "d", True),
+        ("e", "z", False),
+    ]

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from models.dataflow.alias_classes import Buffers
-from models.dataflow.value_flow import Place, called
-from models.hlo.module import Module
-from models.hlo.parser import parse_module
+from hloproof.models.dataflow.alias_classes import Buffers
+from hloproof.models.dataflow.value_flow import Place, called
+from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.parser import parse_module
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared material is not present beside the project")
@@ -71,9 +71,10 @@ def rows() -> list[dict[str, Any]]:
             out += [json.loads(line) for line in path.read_text().splitlines()]
     # One test of upstream runs its analysis twice and asserts different facts of each run.
     return [
-        r for r in out
+        r
+        for r in out
         if r.get("facts") and not r.get("mutated_after_parse") and "hlo" in r and "BitcastDefinesValue" not in r["id"]
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("row", rows(), ids=lambda r: r["id"])

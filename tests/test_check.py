@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 import signal
 import subprocess
@@ -16,12 +15,12 @@ from typing import Any
 
 import pytest
 
-import models.indexing
-from models.hlo.module import Operation
-from models.indexing import OperandMaps
-from models.maps.indexing_map import identity
-from models.specs.folder import specs_folder
-from verify.cli import run
+import hloproof.models.indexing
+from hloproof.cli import run
+from hloproof.models.hlo.module import Operation
+from hloproof.models.indexing import OperandMaps
+from hloproof.models.maps.indexing_map import identity
+from hloproof.models.specs.folder import specs_folder
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = str(specs_folder() / "examples" / "attention.hlo")
@@ -83,7 +82,7 @@ def test_a_wrong_map_is_refuted_in_the_readers_terms(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("m.hlo").write_text(REVERSE)
-    monkeypatch.setattr(models.indexing, "output_to_input", wrong_reverse)
+    monkeypatch.setattr(hloproof.models.indexing, "output_to_input", wrong_reverse)
     status, out, _ = check("m.hlo", "--no-cache", capsys=capsys)
     assert status == 1
     assert re.search(r"m\.hlo:5:3: refuted definition of r: output\[\d\] reads operand 0 at \[\d\]", out)
@@ -97,7 +96,7 @@ def test_fail_fast_ends_with_the_refutation(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("m.hlo").write_text(REVERSE)
-    monkeypatch.setattr(models.indexing, "output_to_input", wrong_reverse)
+    monkeypatch.setattr(hloproof.models.indexing, "output_to_input", wrong_reverse)
     status, out, _ = check("m.hlo", EXAMPLE, "--no-cache", "--fail-fast", capsys=capsys)
     assert status == 1 and "refuted" in out
 
@@ -119,9 +118,7 @@ def test_a_bad_file_does_not_take_the_others_with_it(capsys: pytest.CaptureFixtu
     assert re.match(r"a\.hlo:\d+:\d+: ", place) and "^" in caret and "Traceback" not in err
 
 
-def test_folders_standard_input_and_kinds(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_folders_standard_input_and_kinds(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     Path("dumps/inner").mkdir(parents=True)
     Path("dumps/inner/module_0001.m.txt").write_text(REVERSE)
     Path("dumps/notes.md").write_text("not an input")
@@ -174,7 +171,7 @@ def test_several_reports_at_once(capsys: pytest.CaptureFixture[str]) -> None:
         ('only = ["definitoin"]', "did you mean 'definition'"),
         ('format = "yaml"', "yaml"),
     ],
-)  # fmt: skip
+)
 def test_a_broken_configuration_is_one_line(text: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("hloproof.toml").write_text(text)
     status, out, err = check(EXAMPLE, capsys=capsys)
@@ -208,9 +205,8 @@ def module_of_many(count: int) -> str:
 
 def started(arguments: Sequence[str], **more: Any) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "verify", *arguments], env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more,
-    )  # fmt: skip
+        [sys.executable, "-m", "hloproof", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more
+    )
 
 
 def test_ctrl_c_reports_what_is_known_and_ends_with_130() -> None:
@@ -230,41 +226,39 @@ def test_ctrl_c_reports_what_is_known_and_ends_with_130() -> None:
 def test_a_full_disk_under_the_report_is_one_line() -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "verify", "check", EXAMPLE, "--format", "json"], check=False, stdout=full,
-            stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        )  # fmt: skip
+            [sys.executable, "-m", "hloproof", "check", EXAMPLE, "--format", "json"],
+            check=False,
+            stdout=full,
+            stderr=subprocess.PIPE,
+        )
     assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and b"no space left" in done.stderr
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
-    command = f"{sys.executable} -m verify check {EXAMPLE} --format json | head -c 100; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(
-        ["bash", "-c", command], check=False, capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
-    )
+    command = f"{sys.executable} -m hloproof check {EXAMPLE} --format json | head -c 100; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], check=False, capture_output=True)
     assert b"Traceback" not in done.stderr and done.returncode in (0, 141)
 
 
 def test_the_library_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    import verify
+    import hloproof
 
-    report = verify.check([EXAMPLE])
-    assert report.verdict is verify.Verdict.PROVED and report.exit_status() == 0
+    report = hloproof.check([EXAMPLE])
+    assert report.verdict is hloproof.Verdict.PROVED and report.exit_status() == 0
 
 
 def test_every_claim_that_is_owed_is_in_the_catalogue() -> None:
-    from verify.claims import CLAIMS
-    from verify.claims.asynchronous import CLAIMS as MODULE_CLAIMS
-    from verify.claims.catalogue import CATALOGUE
-    from verify.pipeline.items import ITEM_KINDS
+    from hloproof.claims import CLAIMS
+    from hloproof.claims.asynchronous import CLAIMS as MODULE_CLAIMS
+    from hloproof.claims.catalogue import CATALOGUE
+    from hloproof.pipeline.items import ITEM_KINDS
 
     owed = {*CLAIMS, *(c.name for c in MODULE_CLAIMS), *(k.claim for k in ITEM_KINDS.values())}
     assert owed <= set(CATALOGUE)
     assert {c.name for c in MODULE_CLAIMS if c.on_request} == {e.name for e in CATALOGUE.values() if e.on_request}
 
 
-def test_a_damaged_cache_costs_nothing_but_a_warning(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_damaged_cache_costs_nothing_but_a_warning(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "proofs.sqlite"
     path.write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 40)
     Path("m.hlo").write_text(REVERSE)
@@ -291,10 +285,10 @@ def test_what_is_kept_follows_the_text_and_what_is_asked(capsys: pytest.CaptureF
 
 def test_a_kept_file_answers_with_an_internal_error_never(tmp_path: Path) -> None:
     """What is not final, or wrong, is not kept: the next run decides anew."""
-    from models.errors import Position
-    from verify.pipeline.file_cache import FileCache
-    from verify.pipeline.options import Options
-    from verify.results.results import (
+    from hloproof.models.errors import Position
+    from hloproof.pipeline.file_cache import FileCache
+    from hloproof.pipeline.options import Options
+    from hloproof.results.results import (
         ClaimVerdict,
         FileResults,
         InstructionResult,
@@ -302,13 +296,18 @@ def test_a_kept_file_answers_with_an_internal_error_never(tmp_path: Path) -> Non
         OperationVerdicts,
         Site,
     )
-    from verify.results.verdict import Verdict
+    from hloproof.results.verdict import Verdict
 
     cache = FileCache(Options(cache=tmp_path / "proofs.sqlite"))
-    for number, (verdict, final, kept) in enumerate([
-        (Verdict.PROVED, True, True), (Verdict.UNKNOWN, True, True), (Verdict.UNKNOWN, False, False),
-        (Verdict.INTERNAL, True, False), (Verdict.REFUTED, True, True),
-    ]):  # fmt: skip
+    for number, (verdict, final, kept) in enumerate(
+        [
+            (Verdict.PROVED, True, True),
+            (Verdict.UNKNOWN, True, True),
+            (Verdict.UNKNOWN, False, False),
+            (Verdict.INTERNAL, True, False),
+            (Verdict.REFUTED, True, True),
+        ]
+    ):
         claim = ClaimVerdict("definition", verdict, reason="because", final=final)
         site = Site("r", "reverse", Position(5, 3))
         module = ModuleResults("m", [InstructionResult("e", site, OperationVerdicts((claim,)))])

@@ -11,21 +11,21 @@ import pytest
 from random_operations import KINDS
 from test_indexing_counted import CASES, _module
 
-import models.indexing
-from models.errors import NotModelled
-from models.expressions.expr import Const, Expr, Var
-from models.expressions.interval import Interval
-from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape, TokenShape, TupleShape
-from models.indexing.map_set import OperandMaps
-from models.maps.indexing_map import Constraint, IndexingMap, Variable, boxed, dim, identity, rng
-from verify.claims import CLAIMS, owed
-from verify.claims.statements.elimination import Condition, solve
-from verify.claims.statements.statement import Statement, value_of
-from verify.engines.portfolio import prove
-from verify.logic.evaluate import holds, is_counterexample
-from verify.logic.formula import Compare, Formula, conj, disj, eq, le, within
-from verify.logic.obligation import Obligation
+import hloproof.models.indexing
+from hloproof.claims import CLAIMS, owed
+from hloproof.claims.statements.elimination import Condition, solve
+from hloproof.claims.statements.statement import Statement, value_of
+from hloproof.engines.portfolio import prove
+from hloproof.logic.evaluate import holds, is_counterexample
+from hloproof.logic.formula import Compare, Formula, conj, disj, eq, le, within
+from hloproof.logic.obligation import Obligation
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Const, Expr, Var
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import ArrayShape, TokenShape, TupleShape
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable, boxed, dim, identity, rng
 
 
 def operation(name: str) -> Operation:
@@ -133,15 +133,15 @@ WRONG = [
     ("copy", lambda a: (replace(a[0], kind="reads"),), "definition", Forth, "moves them unchanged"),
     ("copy", lambda a: (replace(a[0], maps=a[0].maps * 2),), "definition", Forth, "by two maps"),
     ("copy", first_map(lambda m: replace(m, results=m.results[:1])), "definition", Forth, "1 results"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("name", "change", "claim", "subject", "words"), WRONG)
 def test_wrong_maps_are_refuted(
     name: str, change: Callable[[Answer], Answer], claim: str, subject: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right = models.indexing.output_to_input
-    monkeypatch.setattr(models.indexing, "output_to_input", lambda op, output=0: change(right(op, output)))
+    right = hloproof.models.indexing.output_to_input
+    monkeypatch.setattr(hloproof.models.indexing, "output_to_input", lambda op, output=0: change(right(op, output)))
     verdict, told = verdicts(operation(name))[claim, subject]
     assert (verdict, words in told) == ("refuted", True), told
     assert told.startswith(("output", "operand", "where", "a map", "the maps", "there are", "along")), told
@@ -150,23 +150,26 @@ def test_wrong_maps_are_refuted(
 def test_the_reader_is_told_elements_and_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
     op = Operation("copy", ArrayShape("f32", (20, 18)), (ArrayShape("f32", (20, 18)),))
     wrong = IndexingMap(boxed((20, 18)), (dim(0) * 17, dim(1)))
-    monkeypatch.setattr(models.indexing, "output_to_input", lambda op, output=0: (OperandMaps(0, "moves", (wrong,)),))
+    monkeypatch.setattr(
+        hloproof.models.indexing, "output_to_input", lambda op, output=0: (OperandMaps(0, "moves", (wrong,)),)
+    )
     told = verdicts(op)["in-bounds", Forth][1]
     assert told.endswith("and operand 0 is f32[20,18]")
     assert told.startswith("output[") and "] reads operand 0 at [" in told
 
 
 def test_a_bound_is_never_a_definition(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = models.indexing.output_to_input
+    right = hloproof.models.indexing.output_to_input
     monkeypatch.setattr(
-        models.indexing, "output_to_input",
+        hloproof.models.indexing,
+        "output_to_input",
         lambda op, output=0: tuple(replace(s, kind="bound") for s in right(op, output)),
-    )  # fmt: skip
+    )
     assert verdicts(operation("add"))["definition", Forth] == ("unknown", "the maps are only a bound")
 
 
 def test_where_only_a_bound_is_known_coverage_is_owed_and_no_definition() -> None:
-    from verify.claims.operations.owed import ONLY_A_BOUND
+    from hloproof.claims.operations.owed import ONLY_A_BOUND
 
     shape = ArrayShape("f32", (4, 5))
     told = {c.claim: ONLY_A_BOUND in c.assumptions for c in owed(Operation("custom-call", shape, (shape,)))}
@@ -184,7 +187,7 @@ def test_nothing_is_read_only_where_the_maps_say_so_too(monkeypatch: pytest.Monk
 
     recv = Operation("infeed", TupleShape((one, TokenShape())), (TokenShape(),))
     assert verdicts(recv) == {}
-    monkeypatch.setattr(models.indexing, "output_to_input", refuse)
+    monkeypatch.setattr(hloproof.models.indexing, "output_to_input", refuse)
     assert verdicts(recv) == {("definition", "output 0"): ("unknown", "a new form")}
 
 
@@ -207,8 +210,11 @@ def test_the_table_is_fixed() -> None:
     opaque = Operation("custom-call", ArrayShape("f32", (4,)), (ArrayShape("f32", (4,)),))
     assert {c.claim for op in (opaque, *map(operation, CASES)) for c in owed(op)} == set(CLAIMS)
     assert [c.subject for c in owed(operation("add")) if c.claim == "definition"] == [
-        "output 0 -> operand 0", "operand 0 -> output 0", "output 0 -> operand 1", "operand 1 -> output 0",
-    ]  # fmt: skip
+        "output 0 -> operand 0",
+        "operand 0 -> output 0",
+        "output 0 -> operand 1",
+        "operand 1 -> output 0",
+    ]
     assert owed(Operation("iota", ArrayShape("s32", (4,)), ())) == ()
     with pytest.raises(NotModelled):
         [c.obligations() for c in owed(Operation("no-such", ArrayShape("s32", (4,)), (ArrayShape("s32", (4,)),)))]
@@ -263,9 +269,7 @@ def test_an_obligation_says_what_its_statement_says() -> None:
         hypotheses = tuple(_formula(random, names) for _ in range(random.randint(0, 4)))
         conclusion = _formula(random, names)
         statement = Statement(tuple(zip(names, intervals, strict=True)), hypotheses)
-        points = [
-            dict(zip(names, p, strict=True)) for p in product(*(range(i.lower, i.upper + 1) for i in intervals))
-        ]  # fmt: skip
+        points = [dict(zip(names, p, strict=True)) for p in product(*(range(i.lower, i.upper + 1) for i in intervals))]
         broken = [p for p in points if all(holds(h, p) for h in hypotheses) and not holds(conclusion, p)]
         part = statement.therefore(conclusion, "", lambda p: repr(sorted(p.items())))
         model = _counterexample(part.obligation)

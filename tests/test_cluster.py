@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from models.specs.folder import specs_folder
-from verify.pipeline.cluster import check_on, cluster_executor
-from verify.pipeline.driver import check_sources
-from verify.pipeline.options import Options
-from verify.pipeline.sources import BadInput, Source, find_sources
-from verify.results.results import Report
-from verify.results.verdict import Verdict
+from hloproof.models.specs.folder import specs_folder
+from hloproof.pipeline.cluster import check_on, cluster_executor
+from hloproof.pipeline.driver import check_sources
+from hloproof.pipeline.options import Options
+from hloproof.pipeline.sources import BadInput, Source, find_sources
+from hloproof.results.results import Report
+from hloproof.results.verdict import Verdict
 
 
 def sources() -> list[Source]:

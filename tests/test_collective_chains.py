@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-from models.expressions.evaluate import evaluate
-from models.expressions.expr import Const
-from models.hlo.module import Module
-from models.hlo.parser import parse_module
-from models.hlo.shape import ArrayShape
-from models.indexing.collective import READER
-from models.indexing.composition.composer import Composer
-from models.indexing.composition.route import Route
-from models.interpreter.operations.collective import Devices
-from models.interpreter.run import Machine
-from models.interpreter.semantics.counted import Counted, reads, tags
-from models.interpreter.value import Array, flat_index, indices, strides
-from models.maps.indexing_map import IndexingMap, RuntimeVariable
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.expressions.expr import Const
+from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.indexing.collective import READER
+from hloproof.models.indexing.composition.composer import Composer
+from hloproof.models.indexing.composition.route import Route
+from hloproof.models.interpreter.operations.collective import Devices
+from hloproof.models.interpreter.run import Machine
+from hloproof.models.interpreter.semantics.counted import Counted, reads, tags
+from hloproof.models.interpreter.value import Array, flat_index, indices, strides
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable
 
 DEVICES = 4
 A, B, C = "{{0,2},{3,1}}", "{{1,0},{2,3}}", "{{2,0,3,1}}"
@@ -68,32 +68,43 @@ CHAINS: dict[str, list[str]] = {
     "permutation behind a scatter": [_scatter("f32[2,4]", "p0", A, 0), _permute("f32[2,4]", "x0", _RING)],
     "permutation behind a permutation": [_permute("f32[4,4]", "p0", _RING), _permute("f32[4,4]", "x0", _PART)],
     "there and back": [
-        _scatter("f32[2,4]", "p0", A, 0), _scatter("f32[1,4]", "x0", B, 0), _gather("f32[2,4]", "x1", A, 0),
+        _scatter("f32[2,4]", "p0", A, 0),
+        _scatter("f32[1,4]", "x0", B, 0),
+        _gather("f32[2,4]", "x1", A, 0),
     ],
     "twice and another": [
-        _exchange("f32[4,4]", "p0", A, 0), _exchange("f32[4,4]", "x0", A, 1), _exchange("f32[4,4]", "x1", B, 0),
+        _exchange("f32[4,4]", "p0", A, 0),
+        _exchange("f32[4,4]", "x0", A, 1),
+        _exchange("f32[4,4]", "x1", B, 0),
     ],
     "another and twice": [
-        _exchange("f32[4,4]", "p0", B, 1), _exchange("f32[4,4]", "x0", A, 1), _exchange("f32[4,4]", "x1", A, 0),
+        _exchange("f32[4,4]", "p0", B, 1),
+        _exchange("f32[4,4]", "x0", A, 1),
+        _exchange("f32[4,4]", "x1", A, 0),
     ],
     "a slice, then a gather": [_SLICE.format("p0"), _gather("f32[4,4]", "x0", A, 0)],
     "a gather, then a slice": [_gather("f32[8,4]", "p0", A, 0), _SLICE.format("x0")],
     "a slice between": [_gather("f32[8,4]", "p0", A, 0), _SLICE.format("x0"), _gather("f32[4,4]", "x1", B, 0)],
     "a slice between, same groups": [
-        _gather("f32[8,4]", "p0", A, 0), _SLICE.format("x0"), _gather("f32[4,4]", "x1", A, 0),
+        _gather("f32[8,4]", "p0", A, 0),
+        _SLICE.format("x0"),
+        _gather("f32[4,4]", "x1", A, 0),
     ],
     "a slice between scatters": [
-        _scatter("f32[2,4]", "p0", B, 0), _SLICE.format("x0"), _scatter("f32[1,4]", "x1", A, 0),
+        _scatter("f32[2,4]", "p0", B, 0),
+        _SLICE.format("x0"),
+        _scatter("f32[1,4]", "x1", A, 0),
     ],
     "rows looked up between": [
-        _exchange("f32[4,4]", "p0", A, 0), _LOOKUP.format("x0"), _scatter("f32[3,2]", "x1", B, 1),
+        _exchange("f32[4,4]", "p0", A, 0),
+        _LOOKUP.format("x0"),
+        _scatter("f32[3,2]", "x1", B, 1),
     ],
     "rows looked up behind a permutation": [_permute("f32[4,4]", "p0", _PART), _LOOKUP.format("x0")],
     "rows looked up, then a permutation": [_LOOKUP.format("p0"), _permute("f32[3,4]", "x0", _PART)],
-}  # fmt: skip
+}
 _PARAMETERS = (
-    "  p0 = f32[4,4] parameter(0)\n  p1 = s32[] parameter(1)\n  p2 = s32[] parameter(2)\n"
-    "  p3 = s32[3] parameter(3)\n"
+    "  p0 = f32[4,4] parameter(0)\n  p1 = s32[] parameter(1)\n  p2 = s32[] parameter(2)\n  p3 = s32[3] parameter(3)\n"
 )
 
 
@@ -129,10 +140,12 @@ class World:
         found = []
         for _ in range(DEVICES):
             numbers = {"parameter(1)": (), "parameter(2)": (), "parameter(3)": (3,)}
-            found.append({
-                name: Array("s32", sizes, [random.randint(-1, 5) for _ in range(3 if sizes else 1)])
-                for name, sizes in numbers.items()
-            })
+            found.append(
+                {
+                    name: Array("s32", sizes, [random.randint(-1, 5) for _ in range(3 if sizes else 1)])
+                    for name, sizes in numbers.items()
+                }
+            )
         return cls(found)
 
 
@@ -249,7 +262,7 @@ def test_chains_of_collectives_read_whom_they_read(name: str, inside: bool) -> N
 
 
 def _plant(name: str, wrong: Callable[..., Any]) -> Callable[[Any], None]:
-    return lambda patch: patch.setattr(f"models.indexing.composition.route.{name}", wrong)
+    return lambda patch: patch.setattr(f"hloproof.models.indexing.composition.route.{name}", wrong)
 
 
 def _other_order(m: IndexingMap, steps: list[Any]) -> IndexingMap:
@@ -263,22 +276,31 @@ def _first_member(m: IndexingMap, steps: list[Any]) -> IndexingMap:
 PLANTED: dict[str, tuple[Callable[[Any], None], list[str]]] = {
     "the reader's own place for that of the device between": (
         _plant("_seen_after", lambda v, m, ahead: v),
-        ["scatter behind a scatter", "exchange behind an exchange", "scatter behind a permutation",
-         "permutation behind a scatter", "a slice between scatters"],
+        [
+            "scatter behind a scatter",
+            "exchange behind an exchange",
+            "scatter behind a permutation",
+            "permutation behind a scatter",
+            "a slice between scatters",
+        ],
     ),
     "values read by the holder instead of the reader": (
-        _plant("_seen_without", lambda v, count: v), ["a gather, then a slice", "rows looked up behind a permutation"],
+        _plant("_seen_without", lambda v, count: v),
+        ["a gather, then a slice", "rows looked up behind a permutation"],
     ),
     "steps in the other order": (
-        _plant("_with_steps", _other_order), ["gather behind a scatter", "there and back", "a slice between"],
+        _plant("_with_steps", _other_order),
+        ["gather behind a scatter", "there and back", "a slice between"],
     ),
     "the first of each group": (
-        _plant("_with_steps", _first_member), ["gather behind a scatter", "exchange behind an exchange"],
+        _plant("_with_steps", _first_member),
+        ["gather behind a scatter", "exchange behind an exchange"],
     ),
     "positions in the same groups kept both": (
-        _plant("_without_step", lambda m, at: m), ["scatter behind a scatter, same groups", "twice and another"],
+        _plant("_without_step", lambda m, at: m),
+        ["scatter behind a scatter, same groups", "twice and another"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("planted", "name"), [(p, n) for p, (_, names) in PLANTED.items() for n in names])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,16 +9,15 @@ from pathlib import Path
 import click
 import pytest
 
-from verify.cli import COMMANDS, hloproof, run
+from hloproof.cli import COMMANDS, hloproof, run
 
 ROOT = Path(__file__).parents[1]
 
 
 def hloproof_process(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "verify", *arguments], capture_output=True, text=True, cwd=cwd, check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+        [sys.executable, "-m", "hloproof", *arguments], capture_output=True, text=True, cwd=cwd, check=False
+    )
 
 
 def test_version_is_said() -> None:
@@ -29,7 +27,7 @@ def test_version_is_said() -> None:
 
 def test_version_imports_no_solver() -> None:
     solvers = "{'z3', 'islpy', 'cvc5', 'rich'}"
-    code = f"import sys, verify.cli as c; c.run(['--version']); print(sorted({solvers} & set(sys.modules)))"
+    code = f"import sys, hloproof.cli as c; c.run(['--version']); print(sorted({solvers} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
 
@@ -65,7 +63,7 @@ def test_the_table_names_real_commands() -> None:
         (["check", "--only", "definitoin", "specs/examples/attention.hlo"], "did you mean 'definition'"),
         (["check", "--obligation-seconds", "0", "specs/examples/attention.hlo"], "obligation-seconds"),
     ],
-)  # fmt: skip
+)
 def test_bad_usage_is_one_message_and_status_2(
     arguments: list[str], said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,7 +83,7 @@ def test_bad_usage_is_one_message_and_status_2(
         (b"HloModule m\n\nENTRY e {\n  ROOT p = f32[2] para\xffmeter(0)\n}\n", ":4:23: not UTF-8"),
         (b"HloModule m\n\nENTRY e {\n  ROOT p = f32[2] parameter(0\n}\n", ":"),
     ],
-)  # fmt: skip
+)
 def test_bad_files_are_one_clear_message_and_status_2(
     content: bytes, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -96,20 +94,15 @@ def test_bad_files_are_one_clear_message_and_status_2(
     assert "bad.hlo" in captured.err and said in captured.err and "Traceback" not in captured.out + captured.err
 
 
-def test_another_package_called_models_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "models").mkdir()
-    (tmp_path / "models" / "__init__.py").write_text("")
-    code = f"import sys; sys.path[:0] = [{str(tmp_path)!r}, {str(ROOT)!r}]; import verify"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert done.returncode == 1
-    assert "environment of its own" in done.stderr.splitlines()[-1]
-
-
 def test_the_public_names() -> None:
-    import models
-    import verify
+    import hloproof
+    import hloproof.models
 
-    assert {"check", "Verdict"} == set(verify.__all__) and verify.Verdict.PROVED == "proved" and callable(verify.check)
-    assert {"parse_module", "IndexingMap"} == set(models.__all__) and callable(models.parse_module)
+    assert (
+        {"check", "Verdict"} == set(hloproof.__all__)
+        and hloproof.Verdict.PROVED == "proved"
+        and callable(hloproof.check)
+    )
+    assert {"parse_module", "IndexingMap"} == set(hloproof.models.__all__) and callable(hloproof.models.parse_module)
     with pytest.raises(AttributeError):
-        _ = verify.nothing
+        _ = hloproof.nothing

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from models.specs.folder import specs_folder
-from verify.cli import run
+from hloproof.cli import run
+from hloproof.models.specs.folder import specs_folder
 
 EXAMPLE = str(specs_folder() / "examples" / "attention.hlo")
 
@@ -21,20 +21,27 @@ EXAMPLE = str(specs_folder() / "examples" / "attention.hlo")
         (["explain", "async"], 0, "async-chain (async)"),
         (["simplify", "(d0) -> ((d0 * 4) floordiv 4), domain: d0 in [0, 9]"], 0, "(d0) -> (d0), domain: d0 in [0, 9]"),
         (["simplify", "--explain", "(d0) -> (d0 mod 9), domain: d0 in [0, 3]"], 0, "=>"),
-        (["rewrite", "(d0) -> (d0 mod 4), domain: d0 in [0, 3]", "(d0) -> (d0), domain: d0 in [0, 3]"], 0,
-         "proved (pointwise)"),
-        (["rewrite", "(d0) -> (d0 mod 4), domain: d0 in [0, 4]", "(d0) -> (d0), domain: d0 in [0, 4]"], 1,
-         "refuted (pointwise): d0 = 4: before gives (0), after gives (4)"),
+        (
+            ["rewrite", "(d0) -> (d0 mod 4), domain: d0 in [0, 3]", "(d0) -> (d0), domain: d0 in [0, 3]"],
+            0,
+            "proved (pointwise)",
+        ),
+        (
+            ["rewrite", "(d0) -> (d0 mod 4), domain: d0 in [0, 4]", "(d0) -> (d0), domain: d0 in [0, 4]"],
+            1,
+            "refuted (pointwise): d0 = 4: before gives (0), after gives (4)",
+        ),
         (["indexing", EXAMPLE, "--instruction", "by_position"], 0, "(d0, d1, d2, d3) -> (d0, d2, d1, d3)"),
-        (["indexing", EXAMPLE, "--instruction", "%by_position", "--direction", "input-to-output"], 0,
-         "output 0 (moves)"),
+        (
+            ["indexing", EXAMPLE, "--instruction", "%by_position", "--direction", "input-to-output"],
+            0,
+            "output 0 (moves)",
+        ),
         (["indexing", EXAMPLE, "--instruction", "attention"], 0, "[s0] -> (d0, d1, 0, s0)"),
         (["indexing", EXAMPLE, "--fused"], 0, "parameter(4)"),
     ],
-)  # fmt: skip
-def test_what_a_command_says(
-    arguments: list[str], status: int, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+)
+def test_what_a_command_says(arguments: list[str], status: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(arguments) == status
     assert said in capsys.readouterr().out
 
@@ -46,14 +53,16 @@ def test_what_a_command_says(
         (["simplify", "(d0) -> (d1), domain: d0 in [0, 9]"], "1:10: "),
         (["simplify", "(d0) -> (d0 floordiv d0), domain: d0 in [0, 9]"], "division by zero"),
         (["rewrite", "(d0) -> (d0), domain: d0 in [0, 9]", "(d0) -> (d0"], "AFTER:1:"),
-        (["rewrite", "(d0) -> (d0), domain: d0 in [0, 9]", "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 1]"],
-         "dim"),
+        (
+            ["rewrite", "(d0) -> (d0), domain: d0 in [0, 9]", "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 1]"],
+            "dim",
+        ),
         (["indexing", EXAMPLE, "--instruction", "by_positoin"], "did you mean 'by_position'"),
         (["indexing", EXAMPLE, "--instruction", "output", "--output", "1"], "no output 1: there is 1"),
         (["indexing", "missing.hlo"], "missing.hlo: no such file"),
         (["baseline", EXAMPLE], "--write"),
     ],
-)  # fmt: skip
+)
 def test_what_a_command_refuses(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(arguments) == 2
     captured = capsys.readouterr()

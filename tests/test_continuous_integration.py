@@ -72,14 +72,23 @@ def test_the_shell_step_of_the_action_as_it_stands(name: str, text: str, status:
     """The step that checks, with the command of this environment where the action would have installed it."""
     (tmp_path / "hloproof" / "bin").mkdir(parents=True)
     command = tmp_path / "hloproof" / "bin" / "hloproof"
-    command.write_text(f"#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m verify \"$@\"\n")
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m hloproof "$@"\n')
     command.chmod(0o755)
     (tmp_path / name).write_text(text)
     places = {name: str(tmp_path / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
     done = run(
-        "bash", "-e", "-o", "pipefail", "-c", check_step(), cwd=tmp_path, RUNNER_TEMP=str(tmp_path),
-        HLOPROOF_PATHS=name, HLOPROOF_ARGUMENTS="--jobs 1", **places,
-    )  # fmt: skip
+        "bash",
+        "-e",
+        "-o",
+        "pipefail",
+        "-c",
+        check_step(),
+        cwd=tmp_path,
+        RUNNER_TEMP=str(tmp_path),
+        HLOPROOF_PATHS=name,
+        HLOPROOF_ARGUMENTS="--jobs 1",
+        **places,
+    )
     assert done.returncode == status, done.stderr
     outputs = dict(line.split("=", 1) for line in Path(places["GITHUB_OUTPUT"]).read_text().splitlines())
     assert outputs["status"] == str(status) and Path(outputs["sarif"]).is_file()

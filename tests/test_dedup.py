@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from map_points import counted
 
-from models.expressions.expr import Var
-from models.maps.indexing_map import IndexingMap
-from models.maps.text import parse_map
-from verify.claims.maps.compared_maps import ComparedMaps
-from verify.claims.maps.dedup import Deduplicated, deduplicate
-from verify.claims.maps.shared_readings import shared
-from verify.claims.maps.shifting_maps import inclusions
-from verify.claims.statements.statement import Part
-from verify.engines.portfolio import prove
-from verify.logic.evaluate import holds
+from hloproof.claims.maps.compared_maps import ComparedMaps
+from hloproof.claims.maps.dedup import Deduplicated, deduplicate
+from hloproof.claims.maps.shared_readings import shared
+from hloproof.claims.maps.shifting_maps import inclusions
+from hloproof.claims.statements.statement import Part
+from hloproof.engines.portfolio import prove
+from hloproof.logic.evaluate import holds
+from hloproof.models.expressions.expr import Var
+from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.text import parse_map
 
 
 def _run(*texts: str) -> Deduplicated:
@@ -93,9 +93,11 @@ def test_different_relations_stay_with_a_witness(texts: tuple[str, str]) -> None
 
 def test_containment_in_one_and_in_the_others_together() -> None:
     found = _run(
-        "(d0) -> (d0), domain: d0 in [0, 9]", "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 4]",
-        "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [5, 9]", "(d0) -> (3), domain: d0 in [0, 9]",
-    )  # fmt: skip
+        "(d0) -> (d0), domain: d0 in [0, 9]",
+        "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 4]",
+        "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [5, 9]",
+        "(d0) -> (3), domain: d0 in [0, 9]",
+    )
     assert [(c.map, c.within) for c in found.contained] == [(0, (1, 2)), (3, (1,))]
 
 
@@ -258,6 +260,6 @@ def test_a_wrong_claim_of_equality_is_refuted() -> None:
 def _negated(part: Part):  # type: ignore[no-untyped-def]
     from dataclasses import replace
 
-    from verify.logic.formula import Not
+    from hloproof.logic.formula import Not
 
     return replace(part.obligation, conclusion=Not(part.obligation.conclusion))

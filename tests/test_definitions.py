@@ -10,15 +10,15 @@ import pytest
 from direct_reads import DEVICES, DIRECT, Read
 from test_indexing_counted import CASES, _counted_operands, _inputs, _module, executed
 
-from models.errors import NotModelled
-from models.hlo.module import Operation
-from models.hlo.parser import parse_module
-from models.hlo.shape import ArrayShape
-from verify.claims.statements.statement import value_of
-from verify.definitions import IN_TUPLES, TABLE, define
-from verify.definitions.definition import Definition
-from verify.definitions.variables import arrays_of
-from verify.logic.evaluate import holds
+from hloproof.claims.statements.statement import value_of
+from hloproof.definitions import IN_TUPLES, TABLE, define
+from hloproof.definitions.definition import Definition
+from hloproof.definitions.variables import arrays_of
+from hloproof.logic.evaluate import holds
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.shape import ArrayShape
 
 Index = tuple[int, ...]
 
@@ -92,11 +92,12 @@ COLLECTIVES = {
     "all-reduce": ("f32[4,2]", "f32[4,2] all-reduce(p0), replica_groups={{0,2},{3,1}}, to_apply=add"),
     "all-gather": ("f32[2,3]", "f32[2,6] all-gather(p0), replica_groups={{0,2},{3,1}}, dimensions={1}"),
     "reduce-scatter": (
-        "f32[4,2]", "f32[2,2] reduce-scatter(p0), replica_groups={{0,2},{3,1}}, dimensions={0}, to_apply=add",
+        "f32[4,2]",
+        "f32[2,2] reduce-scatter(p0), replica_groups={{0,2},{3,1}}, dimensions={0}, to_apply=add",
     ),
     "all-to-all": ("f32[4,2]", "f32[4,2] all-to-all(p0), replica_groups={{0,2},{3,1}}, dimensions={0}"),
     "collective-broadcast": ("f32[3]", "f32[3] collective-broadcast(p0), replica_groups={{0,2},{3,1}}"),
-}  # fmt: skip
+}
 
 
 def sent(opcode: str, d: Index, p: int) -> set[tuple[int, Index]]:
@@ -132,9 +133,7 @@ def test_a_permute_reads_its_source_or_nothing() -> None:
     module = _module("f32[2]", "f32[2] collective-permute(p0), source_target_pairs={{0,1},{3,0}}")
     op = Operation.of(module.entry.root, module.entry, replicas=4)
     definition = define(op, 0, 0)
-    found = {
-        (q, p) for q in range(4) for p in range(4) if times(definition, (1,), (1,), more={"p": p, "q": q})
-    }  # fmt: skip
+    found = {(q, p) for q in range(4) for p in range(4) if times(definition, (1,), (1,), more={"p": p, "q": q})}
     assert found == {(0, 1), (3, 0)}
 
 
@@ -157,7 +156,7 @@ def test_what_is_not_modelled_says_so(operands: str, root: str, reason: str) -> 
 
 
 def test_every_opcode_with_maps_has_a_definition() -> None:
-    from models.indexing.table import opcodes
+    from hloproof.models.indexing.table import opcodes
 
     bodies = {"async-done", "async-start", "async-update", "call", "conditional", "fusion", "while"}
     without_operands = {"constant", "create-token", "iota", "parameter", "partition-id", "replica-id"}

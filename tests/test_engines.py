@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 from random_obligations import obligation as random_obligation
 
-from models.expressions.expr import Const, Expr, Var, maximum, minimum
-from models.expressions.interval import Interval
-from verify.engines import enumeration as enumerate_points
-from verify.engines import portfolio
-from verify.engines.gave_up import GaveUp, NotExpressible
-from verify.engines.isl import encode as encode_isl
-from verify.engines.portfolio import prove
-from verify.engines.z3 import encode as encode_z3
-from verify.logic import reproduction
-from verify.logic.evaluate import TooManySteps, holds, is_counterexample, truth
-from verify.logic.formula import FALSE, TRUE, Compare, Exists, Formula, Not, Or, conj, disj, eq, le, lt, ne
-from verify.logic.obligation import Obligation
+from hloproof.engines import enumeration as enumerate_points
+from hloproof.engines import portfolio
+from hloproof.engines.gave_up import GaveUp, NotExpressible
+from hloproof.engines.isl import encode as encode_isl
+from hloproof.engines.portfolio import prove
+from hloproof.engines.z3 import encode as encode_z3
+from hloproof.logic import reproduction
+from hloproof.logic.evaluate import TooManySteps, holds, is_counterexample, truth
+from hloproof.logic.formula import FALSE, TRUE, Compare, Exists, Formula, Not, Or, conj, disj, eq, le, lt, ne
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Const, Expr, Var, maximum, minimum
+from hloproof.models.expressions.interval import Interval
 
 d, e, x, w, k = (Var(name) for name in "dexwk")
 HUGE = Interval(0, 2**40)
@@ -31,9 +31,7 @@ ENGINES = {
 
 
 def owed(conclusion: Formula, hypothesis: Formula = TRUE, **intervals: tuple[int, int] | Interval | None) -> Obligation:
-    variables = tuple(
-        (name, Interval(*i) if isinstance(i, tuple) else i) for name, i in intervals.items()
-    )  # fmt: skip
+    variables = tuple((name, Interval(*i) if isinstance(i, tuple) else i) for name, i in intervals.items())
     return Obligation(variables, conclusion, hypothesis)
 
 
@@ -176,9 +174,7 @@ TRUE_ONE = owed(eq(d // 2 * 2 + d % 2, d), d=(0, 9))
 FALSE_ONE = owed(eq(d // 2 * 2, d), d=(0, 9))
 
 
-def test_disagreement_is_an_internal_error_with_a_reproduction(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_disagreement_is_an_internal_error_with_a_reproduction(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(portfolio.ENGINES, "isl", lambda o, b: None)
     outcome = prove(FALSE_ONE, cross=True, reproductions=tmp_path)
     assert outcome.verdict == "internal"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from verify.logic import reproduction
-from verify.results.verdict import Exit
+from hloproof.logic import reproduction
+from hloproof.results.verdict import Exit
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -28,11 +28,15 @@ ENTRY e {
 
 def hloproof(*arguments: object, cwd: Path, path: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run the command line; modules in `path` are found first, in the workers too."""
-    found = os.pathsep.join(str(p) for p in (path, ROOT) if p is not None)
+    found = os.pathsep.join(str(p) for p in (path, os.environ.get("PYTHONPATH")) if p)
     return subprocess.run(
-        [sys.executable, "-m", "verify", *map(str, arguments)], cwd=cwd, capture_output=True, text=True, timeout=120,
+        [sys.executable, "-m", "hloproof", *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=120,
         env={**os.environ, "PYTHONPATH": found, "XDG_CACHE_HOME": str(cwd / "cache")},
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture
@@ -44,11 +48,14 @@ def module(tmp_path: Path) -> Path:
 
 PLANTED = {
     "a counterexample out of thin air": (
-        "encode_isl.find_counterexample = lambda o, n: {v: i.lower if i else 0 for v, i in o.variables}", (),
+        "encode_isl.find_counterexample = lambda o, n: {v: i.lower if i else 0 for v, i in o.variables}",
+        (),
     ),
-    "two solvers that disagree": ("encode_isl.find_counterexample = lambda o, n: {v: 10**9 for v, _ in o.variables}",
-                                  ("--cross",)),
-}  # fmt: skip
+    "two solvers that disagree": (
+        "encode_isl.find_counterexample = lambda o, n: {v: 10**9 for v, _ in o.variables}",
+        ("--cross",),
+    ),
+}
 
 
 @pytest.mark.parametrize(("planted", "options"), PLANTED.values(), ids=PLANTED)

@@ -12,19 +12,19 @@ from typing import Any
 import pytest
 from map_points import counted
 
-from models.hlo.module import Computation, Instruction, Module
-from models.hlo.parser import parse_module
-from models.hlo.shape import ArrayShape, leaves
-from models.indexing.composition.composer import Composer
-from models.indexing.composition.module_maps import (
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.shape import ArrayShape, leaves
+from hloproof.models.indexing.composition.composer import Composer
+from hloproof.models.indexing.composition.module_maps import (
     composer_of,
     epilogue_maps,
     followed_maps,
     instruction_maps,
     maps_by_producer,
 )
-from models.maps.indexing_map import IndexingMap, compose, rt
-from models.maps.text import parse_map, print_map
+from hloproof.models.maps.indexing_map import IndexingMap, compose, rt
+from hloproof.models.maps.text import parse_map, print_map
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 needs_shared = pytest.mark.skipif(not (SHARED / "cases").is_dir(), reason="upstream's cases are not beside the project")
@@ -165,7 +165,7 @@ def test_computations_that_call_themselves_are_unknown() -> None:
 
 
 def _to_apply(name: str) -> Any:
-    from models.hlo.attributes import Attributes, ComputationRef
+    from hloproof.models.hlo.attributes import Attributes, ComputationRef
 
     return Attributes((("to_apply", ComputationRef(name)),))
 
@@ -222,7 +222,7 @@ def test_two_collectives_name_each_step_or_one_where_groups_agree() -> None:
 
 
 def _replica_text(m: IndexingMap, k: int) -> str:
-    from models.expressions.expr import to_text
+    from hloproof.models.expressions.expr import to_text
 
     assert m.replica is not None
     return to_text(m.replica.results[k])
@@ -247,9 +247,11 @@ def test_runtime_variables_keep_their_providers_and_clamps() -> None:
     ), head
     index = "(d0, d1) -> (), domain: d0 in [0, 2], d1 in [0, 4]"
     assert providers[1:] == [
-        f"rt0: parameter(1); {index}", f"rt1: parameter(2); {index}", f"rt2: parameter(2); {index}",
+        f"rt0: parameter(1); {index}",
+        f"rt1: parameter(2); {index}",
+        f"rt2: parameter(2); {index}",
         f"rt3: parameter(1); {index}",
-    ]  # fmt: skip
+    ]
 
 
 def test_long_chains_of_lookups_end_in_bounded_time() -> None:
@@ -272,10 +274,14 @@ def test_long_chains_of_lookups_end_in_bounded_time() -> None:
 
 
 def test_an_index_that_is_itself_looked_up() -> None:
-    first = parse_map("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]\n"
-                      "runtime variables:\nrt0: a; (d0) -> (), domain: d0 in [0, 3]")
-    second = parse_map("(d0){rt0} -> (rt0), domain: d0 in [0, 9], rt0 in [0, 99]\n"
-                       "runtime variables:\nrt0: b; (d0) -> (d0, 1), domain: d0 in [0, 9]")
+    first = parse_map(
+        "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]\n"
+        "runtime variables:\nrt0: a; (d0) -> (), domain: d0 in [0, 3]"
+    )
+    second = parse_map(
+        "(d0){rt0} -> (rt0), domain: d0 in [0, 9], rt0 in [0, 99]\n"
+        "runtime variables:\nrt0: b; (d0) -> (d0, 1), domain: d0 in [0, 9]"
+    )
     m = compose(first, second)
     assert m.results == (rt(0),) and m.runtime[0].provider == "b"
     index = m.runtime[0].index
@@ -316,9 +322,11 @@ def test_grouped_and_epilogue_cases_of_upstream(row: Any) -> None:
         assert [mapcheck.compare(e, print_map(m)) for e, m in zip(row["expected"], s.maps, strict=True)] == ["same"]
         return
     groups = maps_by_producer(composer, computation, instruction(row["instruction"]))
-    wanted = row["expected"] if row["expected_form"] == "grouped" else [
-        {"instruction": row["group_key"], "maps": row["expected"]}
-    ]
+    wanted = (
+        row["expected"]
+        if row["expected_form"] == "grouped"
+        else [{"instruction": row["group_key"], "maps": row["expected"]}]
+    )
     for group in wanted:
         maps = groups[instruction(group["instruction"]).name, ()].maps
         verdicts = [mapcheck.compare(e, print_map(m)) for e, m in zip(group["maps"], maps, strict=True)]

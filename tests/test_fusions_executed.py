@@ -11,8 +11,8 @@ import pytest
 from executed_fusions import body_of, compared, fusions, pairs
 from random_fusions import fusion_text, loop_text
 
-from models.hlo.parser import parse_module
-from models.maps.indexing_map import IndexingMap, RuntimeVariable, compose
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, compose
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 
@@ -97,7 +97,7 @@ FUSIONS = {
   z = f32[] constant(0)
   b = f32[8,9] pad(t, z), padding=1_2x0_4
   ROOT c = f32[5,5] call(b, k, i), to_apply=cut""",
-}  # fmt: skip
+}
 _CUT = """cut {
   x = f32[8,9] parameter(0)
   u = s32[] parameter(1)
@@ -185,18 +185,18 @@ def _in_place(first: IndexingMap, second: IndexingMap) -> IndexingMap:
 
 
 def _plant_composition(wrong: Callable[[IndexingMap, IndexingMap], IndexingMap]) -> Callable[[Any], None]:
-    return lambda patch: patch.setattr("models.indexing.composition.route.compose", wrong)
+    return lambda patch: patch.setattr("hloproof.models.indexing.composition.route.compose", wrong)
 
 
 def _plant_slices(patch: Any) -> None:
-    import models.indexing.dynamic as dynamic
+    import hloproof.models.indexing.dynamic as dynamic
 
     right = dynamic._starts
     patch.setattr(dynamic, "_starts", lambda *arguments: _rotated(right(*arguments)))
 
 
 def _plant_vectors(patch: Any) -> None:
-    from models.indexing.gather_scatter import _Windows
+    from hloproof.models.indexing.gather_scatter import _Windows
 
     right = _Windows.starts
 
@@ -207,7 +207,7 @@ def _plant_vectors(patch: Any) -> None:
 
 
 def _plant_arguments(patch: Any) -> None:
-    from models.indexing.composition.composer import Composer
+    from hloproof.models.indexing.composition.composer import Composer
 
     right = Composer.leaving
 
@@ -218,13 +218,13 @@ def _plant_arguments(patch: Any) -> None:
 
 
 def _plant_one_site(patch: Any) -> None:
-    from models.indexing.composition.composer import Composer
+    from hloproof.models.indexing.composition.composer import Composer
 
     patch.setattr(Composer, "site", lambda *_: "")
 
 
 def _plant_clamps(patch: Any) -> None:
-    import models.indexing.dynamic as dynamic
+    import hloproof.models.indexing.dynamic as dynamic
 
     right = dynamic._starts
 
@@ -243,25 +243,26 @@ PLANTED: dict[str, tuple[Callable[[Any], None], list[str]]] = {
         _plant_composition(_rotated_composition),
         ["a slice", "a slice of a slice", "an update", "rows looked up", "places added to", "two outputs"],
     ),
-    "runtime variables looked up at the consumer's place": (
-        _plant_composition(_in_place), ["places looked up twice"],
-    ),
+    "runtime variables looked up at the consumer's place": (_plant_composition(_in_place), ["places looked up twice"]),
     "starts of slices rotated": (
-        _plant_slices, ["a slice", "a slice of a slice", "an update", "two outputs", "a call with starts"],
+        _plant_slices,
+        ["a slice", "a slice of a slice", "an update", "two outputs", "a call with starts"],
     ),
     "components of index vectors rotated": (
-        _plant_vectors, ["rows looked up", "places looked up twice", "places added to"],
+        _plant_vectors,
+        ["rows looked up", "places looked up twice", "places added to"],
     ),
     "arguments of a call rotated": (_plant_arguments, ["a call with starts"]),
     "values of two calls taken for one": (_plant_one_site, ["a call with starts"]),
     "clamped as the widest": (_plant_clamps, ["a slice of a slice", "an update", "a call with starts"]),
-}  # fmt: skip
+}
 
 
 ILL_FORMED = {
-    "runtime variables looked up at the consumer's place", "arguments of a call rotated",
+    "runtime variables looked up at the consumer's place",
+    "arguments of a call rotated",
     "values of two calls taken for one",
-}  # fmt: skip
+}
 """These need providers of one shape, as the cases above have them; few random computations do."""
 
 

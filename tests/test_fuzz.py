@@ -13,24 +13,24 @@ from typing import Any
 
 import pytest
 
-import models.simplifier.simplify
-from models.expressions.expr import Const, Var
-from models.interpreter.rules import try_instance
-from models.maps.indexing_map import IndexingMap
-from models.rules.text import parse_rules
-from verify.cli import run as command_line
-from verify.fuzz import campaign, chunk
-from verify.fuzz.asynchronous import target_async
-from verify.fuzz.campaign import Limits
-from verify.fuzz.chunk import Chunk, Found, run_chunk
-from verify.fuzz.engines import target_solvers
-from verify.fuzz.layouts import layout_checks
-from verify.fuzz.maps import target_maps, target_rewrites
-from verify.fuzz.operations.reference import predicate
-from verify.fuzz.state import State
-from verify.fuzz.target import Failure
-from verify.fuzz.targets import MODULES, target
-from verify.fuzz.targets import target as find_target
+import hloproof.models.simplifier.simplify
+from hloproof.cli import run as command_line
+from hloproof.fuzz import campaign, chunk
+from hloproof.fuzz.asynchronous import target_async
+from hloproof.fuzz.campaign import Limits
+from hloproof.fuzz.chunk import Chunk, Found, run_chunk
+from hloproof.fuzz.engines import target_solvers
+from hloproof.fuzz.layouts import layout_checks
+from hloproof.fuzz.maps import target_maps, target_rewrites
+from hloproof.fuzz.operations.reference import predicate
+from hloproof.fuzz.state import State
+from hloproof.fuzz.target import Failure
+from hloproof.fuzz.targets import MODULES, target
+from hloproof.fuzz.targets import target as find_target
+from hloproof.models.expressions.expr import Const, Var
+from hloproof.models.interpreter.rules import try_instance
+from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.rules.text import parse_rules
 
 RUNS_HERE = [name for name in MODULES if name != "xla"]
 
@@ -54,13 +54,15 @@ def wrong_position(shape: Any, index: Any) -> int:
 
 
 def wrong_simplify(m: IndexingMap) -> Any:
-    found = models.simplifier.simplify.simplify(m)
+    found = hloproof.models.simplifier.simplify.simplify(m)
     results = tuple(Const(0) if r == Var("d0") else r for r in found.map.results)
-    return models.simplifier.simplify.Simplified(IndexingMap(m.dims, results, m.ranges, m.runtime, m.constraints), m)
+    return hloproof.models.simplifier.simplify.Simplified(
+        IndexingMap(m.dims, results, m.ranges, m.runtime, m.constraints), m
+    )
 
 
 def wrong_prove(*arguments: Any) -> Any:
-    from verify.logic.obligation import Outcome
+    from hloproof.logic.obligation import Outcome
 
     return Outcome("proved", ("isl",))
 
@@ -68,7 +70,7 @@ def wrong_prove(*arguments: Any) -> Any:
 PLANTED: list[tuple[str, Any, str, Callable[..., Any]]] = [
     ("layouts", layout_checks, "position_of", wrong_position),
     ("maps", target_maps, "simplify", wrong_simplify),
-    ("rewrites", target_rewrites, "simplify", lambda m: models.simplifier.simplify.Simplified(m, m)),
+    ("rewrites", target_rewrites, "simplify", lambda m: hloproof.models.simplifier.simplify.Simplified(m, m)),
     ("solvers", target_solvers, "prove", wrong_prove),
     ("async", target_async, "judge", lambda module, wanted, named: iter(())),
 ]
@@ -90,7 +92,7 @@ def test_a_planted_error_is_found_and_made_small(
 
 
 def test_a_wrong_definition_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    from verify.fuzz.operations import oracle_operations
+    from hloproof.fuzz.operations import oracle_operations
 
     right = predicate.count_reads
 
@@ -127,7 +129,7 @@ def test_a_campaign_resumes_and_a_torn_line_is_left_out(tmp_path: Path) -> None:
 
 
 def test_a_campaign_that_is_killed_keeps_what_was_done(tmp_path: Path) -> None:
-    program = [sys.executable, "-m", "verify", "fuzz", "layouts", "--time", "60", "-j", "1", "--state", str(tmp_path)]
+    program = [sys.executable, "-m", "hloproof", "fuzz", "layouts", "--time", "60", "-j", "1", "--state", str(tmp_path)]
     running = subprocess.Popen(program, cwd=Path(__file__).parents[1], stdout=subprocess.DEVNULL)
     lines = tmp_path / "chunks.jsonl"
     deadline = time.monotonic() + 30
@@ -178,7 +180,7 @@ def test_the_state_is_plain_json(tmp_path: Path) -> None:
 
 
 def test_sites_of_planted_errors_and_the_changed_source() -> None:
-    from verify.fuzz.mutation.sites import mutated, sites
+    from hloproof.fuzz.mutation.sites import mutated, sites
 
     body = "return (g(a), g(b)) if a + 1 < b else zip(a, strict=True)"
     source = f'def f(a, b):\n    """A sum of 1."""\n    {body}\n\nX = 1 + 1\n'
@@ -190,7 +192,7 @@ def test_sites_of_planted_errors_and_the_changed_source() -> None:
 
 
 def test_a_planted_change_of_a_map_builder_is_noticed_in_a_child_only() -> None:
-    from verify.fuzz.mutation.sites import mutants
+    from hloproof.fuzz.mutation import mutants
 
     sites = mutants.all_sites(["models/indexing/movement.py"])
     site = next(s for s in sites if s.function == "reverse_output_to_input")
@@ -203,8 +205,8 @@ def test_a_planted_change_of_a_map_builder_is_noticed_in_a_child_only() -> None:
 
 
 def test_a_changed_condition_of_a_rule_is_refuted_or_proved_to_be_right() -> None:
-    from verify.fuzz.mutation.reach import Reach
-    from verify.fuzz.mutation.sites import mutants
+    from hloproof.fuzz.mutation import mutants
+    from hloproof.fuzz.mutation.reach import Reach
 
     chosen = [s for s in mutants.all_sites(["specs/rules/order.rules"]) if s.function == "min-of-less"]
     assert [s.change for s in chosen] == ["x <= y is left out", "x <= y: <= becomes <"]
@@ -214,8 +216,8 @@ def test_a_changed_condition_of_a_rule_is_refuted_or_proved_to_be_right() -> Non
 
 
 def test_every_change_listed_as_equivalent_is_one_and_has_a_reason() -> None:
-    from verify.fuzz.mutation.equivalent import known_equivalent
-    from verify.fuzz.mutation.sites import mutants
+    from hloproof.fuzz.mutation import mutants
+    from hloproof.fuzz.mutation.equivalent import known_equivalent
 
     listed = known_equivalent()
     assert not set(listed) - {s.key for s in mutants.all_sites()}, "listed, but no longer in the source"

@@ -9,31 +9,46 @@ from typing import Any
 
 import pytest
 
-from models.hlo.parser import parse_module
-from verify.claims.asynchronous import judge
-from verify.claims.asynchronous.judgement import Judgement
-from verify.fuzz.asynchronous import target_async
-from verify.fuzz.asynchronous.generate_chains import chain_modules
-from verify.fuzz.asynchronous.generate_channels import buffer_modules, channel_modules, in_place_modules
-from verify.fuzz.asynchronous.generate_flights import flight_modules
-from verify.fuzz.asynchronous.oracle_chains import watch
-from verify.fuzz.asynchronous.oracle_channels import spoils_itself
-from verify.fuzz.asynchronous.oracle_flights import Step, moments
-from verify.fuzz.chunk import first_failure
-from verify.fuzz.target import Failure
-from verify.fuzz.targets import target
+from hloproof.claims.asynchronous import judge
+from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.fuzz.asynchronous import target_async
+from hloproof.fuzz.asynchronous.generate_chains import chain_modules
+from hloproof.fuzz.asynchronous.generate_channels import buffer_modules, channel_modules, in_place_modules
+from hloproof.fuzz.asynchronous.generate_flights import flight_modules
+from hloproof.fuzz.asynchronous.oracle_chains import watch
+from hloproof.fuzz.asynchronous.oracle_channels import spoils_itself
+from hloproof.fuzz.asynchronous.oracle_flights import Step, moments
+from hloproof.fuzz.chunk import first_failure
+from hloproof.fuzz.target import Failure
+from hloproof.fuzz.targets import target
+from hloproof.models.hlo.parser import parse_module
 
 CLAIMS = (
-    "async-chain", "async-linear", "async-thread", "async-computation", "async-shape", "async-done", "async-binding",
-    "async-channel", "collective-deadlock", "buffer-alias", "hazard-operand", "hazard-output", "hazard-overwrite",
+    "async-chain",
+    "async-linear",
+    "async-thread",
+    "async-computation",
+    "async-shape",
+    "async-done",
+    "async-binding",
+    "async-channel",
+    "collective-deadlock",
+    "buffer-alias",
+    "hazard-operand",
+    "hazard-output",
+    "hazard-overwrite",
     "hazard-in-place",
-)  # fmt: skip
+)
 
 
 def cases_of(claim: str) -> Callable[[], Any]:
     """Those of the target's cases that break a claim."""
-    own = {"async-channel": channel_modules, "collective-deadlock": channel_modules, "buffer-alias": buffer_modules,
-           "hazard-in-place": in_place_modules}  # fmt: skip
+    own = {
+        "async-channel": channel_modules,
+        "collective-deadlock": channel_modules,
+        "buffer-alias": buffer_modules,
+        "hazard-in-place": in_place_modules,
+    }
     return own.get(claim, flight_modules if claim.startswith("hazard") else chain_modules)
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from verify.fuzz import campaign
-from verify.fuzz.campaign import Limits
-from verify.fuzz.state import State
+from hloproof.fuzz import campaign
+from hloproof.fuzz.campaign import Limits
+from hloproof.fuzz.state import State
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
 ROOT = Path(__file__).parents[1]
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture
 def processes(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = dict(os.environ)
     file = tmp_path / "scheduler.json"
     quiet = subprocess.DEVNULL
     command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
@@ -42,12 +42,10 @@ def processes(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes
         process.wait()
 
 
-def test_a_lost_worker_loses_no_chunk(
-    processes: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path
-) -> None:
+def test_a_lost_worker_loses_no_chunk(processes: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path) -> None:
     from distributed import Client
 
-    from verify.fuzz.cluster import executor
+    from hloproof.fuzz.cluster import executor
 
     address, started = processes
     with Client(address) as client:

@@ -8,24 +8,31 @@ from typing import Any, Final
 
 import pytest
 
-from models.hlo.module import Operation
-from models.hlo.parser import parse_module
-from models.interpreter.run import run_module
-from verify.definitions import IN_TUPLES, TABLE
-from verify.definitions import define as right
-from verify.definitions.definition import Definition
-from verify.fuzz.chunk import first_failure
-from verify.fuzz.operations import oracle_control, oracle_operations
-from verify.fuzz.operations.generators.control import control
-from verify.fuzz.operations.generators.elementwise import elementwise_more, scan
-from verify.fuzz.target import Target
-from verify.fuzz.targets import target
-from verify.logic.formula import FALSE, TRUE
+from hloproof.definitions import IN_TUPLES, TABLE
+from hloproof.definitions import define as right
+from hloproof.definitions.definition import Definition
+from hloproof.fuzz.chunk import first_failure
+from hloproof.fuzz.operations import oracle_control, oracle_operations
+from hloproof.fuzz.operations.generators.control import control
+from hloproof.fuzz.operations.generators.elementwise import elementwise_more, scan
+from hloproof.fuzz.target import Target
+from hloproof.fuzz.targets import target
+from hloproof.logic.formula import FALSE, TRUE
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.interpreter.run import run_module
 
 NOT_RUN_ALONE: Final = {
-    "after-all", "infeed", "optimization-barrier", "outfeed", "recv", "rng", "rng-bit-generator", "send-done",
+    "after-all",
+    "infeed",
+    "optimization-barrier",
+    "outfeed",
+    "recv",
+    "rng",
+    "rng-bit-generator",
+    "send-done",
     "set-dimension-size",
-}  # fmt: skip
+}
 """Without data, without one meaning, or another name of what is generated; size of a dimension at run time."""
 
 

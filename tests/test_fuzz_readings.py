@@ -9,29 +9,29 @@ from typing import Any
 
 import pytest
 
-from models.dataflow.alias_classes import Buffers
-from models.hlo.parser import parse_module
-from models.hlo.shape import ArrayShape
-from models.hlo.text.shapes import parse_shape
-from models.interpreter import maps as written
-from models.maps.text import parse_map
-from verify.claims.asynchronous import judge
-from verify.claims.asynchronous.judgement import Judgement
-from verify.claims.asynchronous.orders import Orders
-from verify.fuzz.asynchronous import oracle_branches
-from verify.fuzz.asynchronous.alias_checks import check_aliases
-from verify.fuzz.asynchronous.hazard_words import check_words
-from verify.fuzz.asynchronous.oracle_aliases import Aliases
-from verify.fuzz.asynchronous.oracle_branches import check_branches
-from verify.fuzz.asynchronous.oracle_flights import Program
-from verify.fuzz.asynchronous.oracle_orders import all_orders, check_orders
-from verify.fuzz.chunk import first_failure
-from verify.fuzz.layouts import bitcast_checks
-from verify.fuzz.layouts.bitcast_checks import check_bitcasts
-from verify.fuzz.layouts.layout_readings import is_modelled, memory
-from verify.fuzz.maps.map_readings import check_points
-from verify.fuzz.target import Failure
-from verify.fuzz.targets import target
+from hloproof.claims.asynchronous import judge
+from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.claims.asynchronous.orders import Orders
+from hloproof.fuzz.asynchronous import oracle_branches
+from hloproof.fuzz.asynchronous.alias_checks import check_aliases
+from hloproof.fuzz.asynchronous.hazard_words import check_words
+from hloproof.fuzz.asynchronous.oracle_aliases import Aliases
+from hloproof.fuzz.asynchronous.oracle_branches import check_branches
+from hloproof.fuzz.asynchronous.oracle_flights import Program
+from hloproof.fuzz.asynchronous.oracle_orders import all_orders, check_orders
+from hloproof.fuzz.chunk import first_failure
+from hloproof.fuzz.layouts import bitcast_checks
+from hloproof.fuzz.layouts.bitcast_checks import check_bitcasts
+from hloproof.fuzz.layouts.layout_readings import is_modelled, memory
+from hloproof.fuzz.maps.map_readings import check_points
+from hloproof.fuzz.target import Failure
+from hloproof.fuzz.targets import target
+from hloproof.models.dataflow.alias_classes import Buffers
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.text.shapes import parse_shape
+from hloproof.models.interpreter import maps as written
+from hloproof.models.maps.text import parse_map
 
 # Cells in order, `.` for padding, parts behind one another; by hand from the pictures of tiled layouts.
 CELLS = [
@@ -57,8 +57,10 @@ def test_memory_read_cell_by_cell(text: str, parts: list[str]) -> None:
     assert found == parts
 
 
-@pytest.mark.parametrize("function", ["same_bits_map", "reshape_is_bitcast", "transpose_of_bitcast", "decompose",
-                                      "aligned_layout", "is_decomposable"])  # fmt: skip
+@pytest.mark.parametrize(
+    "function",
+    ["same_bits_map", "reshape_is_bitcast", "transpose_of_bitcast", "decompose", "aligned_layout", "is_decomposable"],
+)
 def test_bitcasts_that_are_wrong_are_found(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shape = parse_shape("f32[2,3]{0,1}")
     assert isinstance(shape, ArrayShape)
@@ -121,8 +123,10 @@ def test_aliases_read_off_by_hand() -> None:
     assert ("e", "d", ()) not in shared
 
 
-@pytest.mark.parametrize("method", ["must_share", "may_share", "classes", "bound", "declared_by_module", "merges",
-                                    "leaves_module", "defined_at"])  # fmt: skip
+@pytest.mark.parametrize(
+    "method",
+    ["must_share", "may_share", "classes", "bound", "declared_by_module", "merges", "leaves_module", "defined_at"],
+)
 def test_aliases_that_are_wrong_are_found(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module = parse_module(ALIASED)
     assert check_aliases(module)
@@ -165,8 +169,10 @@ def test_branches_that_disagree(monkeypatch: pytest.MonkeyPatch) -> None:
     right = judge
 
     def exchanged(*arguments: Any) -> Any:
-        return [replace(j, problem=j.problem and j.problem.replace("one returns", "other returns"))
-                for j in right(*arguments)]  # fmt: skip
+        return [
+            replace(j, problem=j.problem and j.problem.replace("one returns", "other returns"))
+            for j in right(*arguments)
+        ]
 
     for wrong in (exchanged, lambda *arguments: [replace(j, problem=None) for j in right(*arguments)]):
         monkeypatch.setattr(oracle_branches, "judge", wrong)
@@ -202,11 +208,15 @@ ENTRY e { a = f32[4] parameter(0)
 @pytest.mark.parametrize(
     ("said", "instead"),
     [
-        ("(line 5)", "(line 6)"), ("buffer of a,", "buffer of d,"), ("which s reads", "which d reads"),
-        ("until here", "from there"), ("predecessors={%d} on w", "predecessors={%s} on w"), ("in flight from", "up to"),
+        ("(line 5)", "(line 6)"),
+        ("buffer of a,", "buffer of d,"),
+        ("which s reads", "which d reads"),
+        ("until here", "from there"),
+        ("predecessors={%d} on w", "predecessors={%s} on w"),
+        ("in flight from", "up to"),
         ("  mended by control-predecessors={%d} on w", "  mended by a copy of a for w, or by finishing s first"),
     ],
-)  # fmt: skip
+)
 def test_words_that_are_not_so_are_found(said: str, instead: str) -> None:
     module = parse_module(FLIGHT)
     program = Program(module)
@@ -219,9 +229,12 @@ def test_words_that_are_not_so_are_found(said: str, instead: str) -> None:
 
 
 def test_a_copy_that_is_not_told_of_is_found() -> None:
-    module = parse_module(FLIGHT.replace(
-        'custom-call(a), custom_call_target="f", output_to_operand_aliasing={{}: (0, {})}',
-        "dynamic-update-slice(a, b, k)").replace("  s =", "  b = f32[1] parameter(1)  k = s32[] parameter(2)  s ="))
+    module = parse_module(
+        FLIGHT.replace(
+            'custom-call(a), custom_call_target="f", output_to_operand_aliasing={{}: (0, {})}',
+            "dynamic-update-slice(a, b, k)",
+        ).replace("  s =", "  b = f32[1] parameter(1)  k = s32[] parameter(2)  s =")
+    )
     (found,) = judge(module, lambda c: c == "hazard-operand", lambda c: False)
     program = Program(module)
     assert found.problem is None and found.note is not None

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from models.expressions.expr import Binary, Const
-from models.expressions.interval import Interval
-from models.maps.indexing_map import IndexingMap, compose
-from models.maps.text import parse_map
-from models.simplifier.simplify import Simplified, simplify
-from verify.fuzz.chunk import first_failure
-from verify.fuzz.maps import runtime_readings
-from verify.fuzz.maps.runtime_readings import Point, Undefined
-from verify.fuzz.targets import target
+from hloproof.fuzz.chunk import first_failure
+from hloproof.fuzz.maps import runtime_readings
+from hloproof.fuzz.maps.runtime_readings import Point, Undefined
+from hloproof.fuzz.targets import target
+from hloproof.models.expressions.expr import Binary, Const
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import IndexingMap, compose
+from hloproof.models.maps.text import parse_map
+from hloproof.models.simplifier.simplify import Simplified, simplify
 
 READ = """(d0)[s0]{rt0} -> (d0 + rt0), domain: d0 in [0, 3], s0 in [0, 1], rt0 in [0, 2], d0 - rt0 in [0, 3]
 runtime variables:
@@ -24,9 +24,14 @@ rt0: parameter(1); (d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 3], s0 in [0, 1]
 
 @pytest.mark.parametrize(
     ("dims", "ranges", "held", "inside", "results"),
-    [((1,), (0,), {2: 1}, True, (2,)), ((1,), (1,), {3: 9}, False, None), ((3,), (1,), {7: 9}, True, (5,)),
-     ((2,), (0,), {4: -5}, True, (2,)), ((4,), (0,), {}, False, None)],
-)  # fmt: skip
+    [
+        ((1,), (0,), {2: 1}, True, (2,)),
+        ((1,), (1,), {3: 9}, False, None),
+        ((3,), (1,), {7: 9}, True, (5,)),
+        ((2,), (0,), {4: -5}, True, (2,)),
+        ((4,), (0,), {}, False, None),
+    ],
+)
 def test_a_value_is_read_where_the_map_says_and_clamped(
     dims: tuple[int, ...], ranges: tuple[int, ...], held: dict[int, int], inside: bool, results: Any
 ) -> None:
@@ -81,9 +86,12 @@ def test_a_wrong_simplifier_is_found(wrong: Any, monkeypatch: pytest.MonkeyPatch
 def reading_elsewhere(first: IndexingMap, second: IndexingMap) -> IndexingMap:
     """The producer's values are read where the consumer's dims are, not its results."""
     found = compose(first, second)
-    kept = [v if v.index is None or second.runtime[k].index is None
-            else replace(v, index=replace(v.index, results=tuple(e + 1 for e in v.index.results)))
-            for k, v in enumerate(found.runtime[: len(second.runtime)])]  # fmt: skip
+    kept = [
+        v
+        if v.index is None or second.runtime[k].index is None
+        else replace(v, index=replace(v.index, results=tuple(e + 1 for e in v.index.results)))
+        for k, v in enumerate(found.runtime[: len(second.runtime)])
+    ]
     return replace(found, runtime=(*kept, *found.runtime[len(second.runtime) :]))
 
 

@@ -10,17 +10,17 @@ import pytest
 
 pytest.importorskip("hypothesis")
 
-import verify.definitions
-from models.hlo.parser import parse_module
-from models.interpreter.operations import collective, dispatch
-from models.interpreter.step import Step
-from models.interpreter.value import Array, Value
-from verify.definitions.definition import Definition
-from verify.fuzz.operations import oracle_operations, oracle_values
-from verify.fuzz.operations.generators.operation_text import ADD, LESS, one
-from verify.fuzz.operations.generators.runs import without_meaning
-from verify.fuzz.target import Failure
-from verify.logic.formula import FALSE, TRUE
+import hloproof.definitions
+from hloproof.definitions.definition import Definition
+from hloproof.fuzz.operations import oracle_operations, oracle_values
+from hloproof.fuzz.operations.generators.operation_text import ADD, LESS, one
+from hloproof.fuzz.operations.generators.runs import without_meaning
+from hloproof.fuzz.target import Failure
+from hloproof.logic.formula import FALSE, TRUE
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.interpreter.operations import collective, dispatch
+from hloproof.models.interpreter.step import Step
+from hloproof.models.interpreter.value import Array, Value
 
 PAD = one("f32[5]", "pad", ["f32[3]", "f32[]"], "padding=1_1")
 SORT = one("f32[5]", "sort", ["f32[5]"], "dimensions={0}, to_apply=less", LESS)
@@ -29,18 +29,33 @@ TOPK = one("(f32[2], s32[2])", "topk", ["f32[5]"], "k=2, largest=true")
 SLICE = one("f32[2]", "dynamic-slice", ["f32[5]", "s32[]"], "dynamic_slice_sizes={2}")
 BITS = one("u8[2,4]", "bitcast-convert", ["f32[2]"])
 REDUCE_ALL = one(
-    "f32[2]", "all-reduce", ["f32[2]"], "channel_id=1, replica_groups={{1,0}}, to_apply=add", ADD,
+    "f32[2]",
+    "all-reduce",
+    ["f32[2]"],
+    "channel_id=1, replica_groups={{1,0}}, to_apply=add",
+    ADD,
     ", replica_count=2, num_partitions=2",
-)  # fmt: skip
+)
 PERMUTE = one("f32[2]", "collective-permute", ["f32[2]"], "source_target_pairs={{0,1}}", "", ", replica_count=2")
 GATHER_ALL = one("f32[6]", "all-gather", ["f32[2]"], "dimensions={0}")
 RAGGED = one(
-    "f32[3,2]", "ragged-dot", ["f32[3,2]", "f32[2,2,2]", "s32[2]"],
+    "f32[3,2]",
+    "ragged-dot",
+    ["f32[3,2]", "f32[2,2,2]", "s32[2]"],
     "lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}",
-)  # fmt: skip
-TEXTS = {"pad": PAD, "sort": SORT, "reduce": REDUCE, "topk": TOPK, "dynamic-slice": SLICE, "bitcast-convert": BITS,
-         "all-reduce": REDUCE_ALL, "all-gather": GATHER_ALL, "ragged-dot": RAGGED,
-         "collective-permute": PERMUTE}  # fmt: skip
+)
+TEXTS = {
+    "pad": PAD,
+    "sort": SORT,
+    "reduce": REDUCE,
+    "topk": TOPK,
+    "dynamic-slice": SLICE,
+    "bitcast-convert": BITS,
+    "all-reduce": REDUCE_ALL,
+    "all-gather": GATHER_ALL,
+    "ragged-dot": RAGGED,
+    "collective-permute": PERMUTE,
+}
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -96,13 +111,13 @@ CHANGES: list[tuple[str, str, Callable[[Definition], Definition], str]] = [
 def test_another_definition_is_noticed(
     opcode: str, what: str, change: Callable[[Definition], Definition], cause: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right = verify.definitions.TABLE[opcode]
+    right = hloproof.definitions.TABLE[opcode]
 
     def wrong(*arguments: Any) -> Definition:
         found = right(*arguments)
         return change(found) if opcode != "dynamic-slice" or arguments[2] else found
 
-    monkeypatch.setitem(verify.definitions.TABLE, opcode, wrong)
+    monkeypatch.setitem(hloproof.definitions.TABLE, opcode, wrong)
     with pytest.raises(Failure, match=cause):
         oracle_operations.examine(TEXTS[opcode])
 

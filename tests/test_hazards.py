@@ -6,17 +6,21 @@ from xml.etree import ElementTree
 
 import pytest
 
-from models.hlo.parser import parse_module
-from verify.claims.asynchronous import judge
-from verify.claims.asynchronous.timeline import rows_of
-from verify.report.timeline_svg import draw
-from verify.results.verdict import ClaimResult, Verdict
+from hloproof.claims.asynchronous import judge
+from hloproof.claims.asynchronous.timeline import rows_of
+from hloproof.models.hlo.parser import parse_module
+from hloproof.report.timeline_svg import draw
+from hloproof.results.verdict import ClaimResult, Verdict
 
 HEAD = """HloModule m{flags}
 ENTRY e {{
 """
-COPY = ["p = f32[8] parameter(0)", "u = f32[2] parameter(1)", "i = s32[] parameter(2)",
-        "s = (f32[8], f32[8], u32[]) copy-start(p)"]  # fmt: skip
+COPY = [
+    "p = f32[8] parameter(0)",
+    "u = f32[2] parameter(1)",
+    "i = s32[] parameter(2)",
+    "s = (f32[8], f32[8], u32[]) copy-start(p)",
+]
 FUSED = """f {{
   b = f32[4] parameter(0)
   part = f32[3] slice(b), slice={{[{range}]}}
@@ -40,8 +44,12 @@ cond {{
   ROOT more = pred[] constant(false)
 }}
 """
-LOOP = ["p = f32[8] parameter(0)", "n = s32[] parameter(1)", "init = (f32[8], s32[]) tuple(p, n)",
-        "w = (f32[8], s32[]) while(init), condition=cond, body=body"]  # fmt: skip
+LOOP = [
+    "p = f32[8] parameter(0)",
+    "n = s32[] parameter(1)",
+    "init = (f32[8], s32[]) tuple(p, n)",
+    "w = (f32[8], s32[]) while(init), condition=cond, body=body",
+]
 CARRIED = """abody {{
   state = ((f32[8]), f32[8], s32[]) parameter(0)
 {lines}
@@ -93,115 +101,284 @@ PEEK = ["g = f32[8] get-tuple-element(s), index=0", "v = f32[8] negate(g)"]
 
 # name, broken text, repaired text, the claim that refutes the broken one
 PLANTED = [
-    ("an update in place between start and done of a schedule",
-     text([*COPY, UPDATE, DONE, SUM], flags=SCHEDULED), text([*COPY, DONE, UPDATE, SUM], flags=SCHEDULED),
-     "hazard-operand"),
-    ("an opaque call that overwrites the operand, in some order",
-     text([*COPY, WRITE, DONE, SUM]), text([*COPY, DONE, WRITE + ", control-predecessors={d}", SUM]),
-     "hazard-operand"),
-    ("the same inside a called computation",
-     text([*COPY, "v = f32[8] call(p), to_apply=c", DONE, SUM], CALLED),
-     text([*COPY, DONE, "v = f32[8] call(p), to_apply=c, control-predecessors={d}", SUM], CALLED),
-     "hazard-operand"),
-    ("the destination is read before the copy is done",
-     text([*COPY, *PEEK, DONE, SUM]), text([*COPY, DONE, "v = f32[8] negate(d)", SUM]), "hazard-output"),
-    ("the same, ordered by a control dependency",
-     text([*COPY, DONE, *PEEK, SUM]), text([*COPY, DONE, PEEK[0], PEEK[1] + ", control-predecessors={d}", SUM]),
-     "hazard-output"),
-    ("the positions of copy-start are swapped: what is taken for the source is the destination",
-     text([*COPY, "g = f32[8] get-tuple-element(s), index=0", "v = f32[8] negate(g)", DONE, SUM]),
-     text([*COPY, "g = f32[8] get-tuple-element(s), index=1", "v = f32[8] negate(g)", DONE, SUM]), "hazard-output"),
-    ("the result of an all-gather is read before it is done",
-     text(["p = f32[4] parameter(0)", GATHER,
-           "g = f32[8] get-tuple-element(s), index=1", "v = f32[8] negate(g)", "d = f32[8] all-gather-done(s)", SUM]),
-     text(["p = f32[4] parameter(0)", GATHER,
-           "d = f32[8] all-gather-done(s)", "v = f32[8] negate(d)", SUM]), "hazard-output"),
-    ("what a recv writes is read before recv-done",
-     text(["t = token[] after-all()", "s = (f32[8], u32[], token[]) recv(t), channel_id=1",
-           "g = f32[8] get-tuple-element(s), index=0", "v = f32[8] negate(g)",
-           "rd = (f32[8], token[]) recv-done(s), channel_id=1", "d = f32[8] get-tuple-element(rd), index=0", SUM]),
-     text(["t = token[] after-all()", "s = (f32[8], u32[], token[]) recv(t), channel_id=1",
-           "rd = (f32[8], token[]) recv-done(s), channel_id=1", "d = f32[8] get-tuple-element(rd), index=0",
-           "v = f32[8] negate(d)", SUM]), "hazard-output"),
-    ("a loop carries the operation, and its body reads what is being written",
-     text(["p = f32[8] parameter(0)", 's = ((f32[8]), f32[8], s32[]) custom-call-start(p), custom_call_target="t"',
-           "w = ((f32[8]), f32[8], s32[]) while(s), condition=acond, body=abody",
-           "ROOT d = f32[8] custom-call-done(w)"],
-          CARRIED.format(lines="  g = f32[8] get-tuple-element(state), index=1\n  n = f32[8] negate(g)\n"
-                               '  q = f32[8] custom-call(n), custom_call_target="u", custom_call_has_side_effect=true\n'
-                               "  ROOT o = ((f32[8]), f32[8], s32[]) custom-call-update(state)")),
-     text(["p = f32[8] parameter(0)", 's = ((f32[8]), f32[8], s32[]) custom-call-start(p), custom_call_target="t"',
-           "w = ((f32[8]), f32[8], s32[]) while(s), condition=acond, body=abody",
-           "ROOT d = f32[8] custom-call-done(w)"],
-          CARRIED.format(lines="  ROOT o = ((f32[8]), f32[8], s32[]) custom-call-update(state)")), "hazard-output"),
-    ("an operand bound at an update is overwritten after it",
-     text(["p = f32[8] parameter(0)", "q = f32[8] parameter(1)",
-           "s = ((f32[8]), f32[8], s32[]) call-start(q), to_apply=two",
-           "k = ((f32[8], f32[8]), f32[8], s32[]) call-update(s, p)", WRITE, "d = f32[8] call-done(k)", SUM],
-          "two { a = f32[8] parameter(0) b = f32[8] parameter(1) ROOT c = f32[8] add(a, b) }\n", SCHEDULED),
-     text(["p = f32[8] parameter(0)", "q = f32[8] parameter(1)",
-           "s = ((f32[8]), f32[8], s32[]) call-start(q), to_apply=two",
-           "k = ((f32[8], f32[8]), f32[8], s32[]) call-update(s, p)", "d = f32[8] call-done(k)", WRITE, SUM],
-          "two { a = f32[8] parameter(0) b = f32[8] parameter(1) ROOT c = f32[8] add(a, b) }\n", SCHEDULED),
-     "hazard-operand"),
-    ("an update in place is in flight while its operand is read",
-     text([*COPY[:3], IN_FLIGHT, "v = f32[8] negate(p)", "d = f32[8] dynamic-update-slice-done(s)", SUM],
-          flags=SCHEDULED),
-     text([*COPY[:3], "v = f32[8] negate(p)", IN_FLIGHT, "d = f32[8] dynamic-update-slice-done(s)", SUM],
-          flags=SCHEDULED), "hazard-output"),
-    ("an operand that an update binds is where the result is written",
-     text(["p = f32[8] parameter(0)", "q = f32[8] parameter(1)", LATE,
-           "k = ((f32[8], f32[8]), (), s32[]) async-update(s, q)", "v = f32[8] negate(q)", "d = f32[8] async-done(k)",
-           SUM], BOTH, SCHEDULED),
-     text(["p = f32[8] parameter(0)", "q = f32[8] parameter(1)", LATE, "v = f32[8] negate(q)",
-           "k = ((f32[8], f32[8]), (), s32[]) async-update(s, q)", "d = f32[8] async-done(k)", SUM], BOTH, SCHEDULED),
-     "hazard-output"),
-    ("the same around a computation",
-     text([*COPY[:3], IN_FLIGHT_CALL, "v = f32[8] negate(p)", "d = f32[8] async-done(s)", SUM], UPDATING, SCHEDULED),
-     text([*COPY[:3], "v = f32[8] negate(p)", IN_FLIGHT_CALL, "d = f32[8] async-done(s)", SUM], UPDATING, SCHEDULED),
-     "hazard-output"),
-    ("a value is read after its buffer was updated in place",
-     text([*COPY[:3], UPDATE, "d = f32[8] negate(p)", SUM], flags=SCHEDULED),
-     text([*COPY[:3], "d = f32[8] negate(p)", UPDATE, SUM], flags=SCHEDULED), "hazard-overwrite"),
-    ("a value is read after a loop has replaced it",
-     text([*LOOP, "d = f32[8] negate(p)", "v = f32[8] get-tuple-element(w), index=0", SUM],
-          BODY.format(lines="  y = f32[8] negate(x)\n  ROOT o = (f32[8], s32[]) tuple(y, k)"), SCHEDULED),
-     text([LOOP[0], "d = f32[8] negate(p)", *LOOP[1:], "v = f32[8] get-tuple-element(w), index=0", SUM],
-          BODY.format(lines="  y = f32[8] negate(x)\n  ROOT o = (f32[8], s32[]) tuple(y, k)"), SCHEDULED),
-     "hazard-overwrite"),
-    ("a body reads its state after it has made the next one",
-     text([*LOOP, "ROOT v = f32[8] get-tuple-element(w), index=0"],
-          BODY.format(lines="  y = f32[8] negate(x)\n  z = f32[8] add(x, y)\n  q = f32[8] custom-call(z), "
-                            'custom_call_target="u", custom_call_has_side_effect=true\n'
-                            "  ROOT o = (f32[8], s32[]) tuple(y, k)"), SCHEDULED),
-     text([*LOOP, "ROOT v = f32[8] get-tuple-element(w), index=0"],
-          BODY.format(lines="  c = f32[8] copy(x)\n  y = f32[8] negate(x)\n  z = f32[8] add(c, y)\n  q = f32[8] "
-                            'custom-call(z), custom_call_target="u", custom_call_has_side_effect=true\n'
-                            "  ROOT o = (f32[8], s32[]) tuple(y, k)"), SCHEDULED),
-     "hazard-overwrite"),
-    ("a body swaps two parts of its state without a copy",
-     text(["p = (f32[8], f32[8]) parameter(0)", "ROOT w = (f32[8], f32[8]) while(p), condition=cond, body=body"],
-          "body { s = (f32[8], f32[8]) parameter(0) a = f32[8] get-tuple-element(s), index=0 "
-          "b = f32[8] get-tuple-element(s), index=1 ROOT t = (f32[8], f32[8]) tuple(b, a) }\n"
-          "cond { s = (f32[8], f32[8]) parameter(0) ROOT k = pred[] constant(false) }\n", SCHEDULED),
-     text(["p = (f32[8], f32[8]) parameter(0)", "ROOT w = (f32[8], f32[8]) while(p), condition=cond, body=body"],
-          "body { s = (f32[8], f32[8]) parameter(0) a = f32[8] get-tuple-element(s), index=0 "
-          "b = f32[8] get-tuple-element(s), index=1 ROOT t = (f32[8], f32[8]) tuple(a, b) }\n"
-          "cond { s = (f32[8], f32[8]) parameter(0) ROOT k = pred[] constant(false) }\n", SCHEDULED),
-     "hazard-overwrite"),
-    ("a donated parameter is read after the result took its place",
-     text(["p = f32[8] parameter(0)", "n = f32[8] negate(p)", "b = f32[8] add(n, p)",
-           "ROOT r = (f32[8], f32[8]) tuple(n, b)"],
-          flags=SCHEDULED + ", input_output_alias={ {0}: (0, {}, must-alias) }"),
-     text(["p = f32[8] parameter(0)", "c = f32[8] copy(p)", "n = f32[8] negate(p)", "b = f32[8] add(n, c)",
-           "ROOT r = (f32[8], f32[8]) tuple(n, b)"],
-          flags=SCHEDULED + ", input_output_alias={ {0}: (0, {}, must-alias) }"), "hazard-donation"),
-    ("a fused update in place reads what it has overwritten",
-     text(["p = f32[4] parameter(0)", "ROOT r = f32[4] fusion(p), kind=kLoop, calls=f"], FUSED.format(range="0:3"),
-          SCHEDULED),
-     text(["p = f32[4] parameter(0)", "ROOT r = f32[4] fusion(p), kind=kLoop, calls=f"], FUSED.format(range="1:4"),
-          SCHEDULED), "hazard-in-place"),
-]  # fmt: skip
+    (
+        "an update in place between start and done of a schedule",
+        text([*COPY, UPDATE, DONE, SUM], flags=SCHEDULED),
+        text([*COPY, DONE, UPDATE, SUM], flags=SCHEDULED),
+        "hazard-operand",
+    ),
+    (
+        "an opaque call that overwrites the operand, in some order",
+        text([*COPY, WRITE, DONE, SUM]),
+        text([*COPY, DONE, WRITE + ", control-predecessors={d}", SUM]),
+        "hazard-operand",
+    ),
+    (
+        "the same inside a called computation",
+        text([*COPY, "v = f32[8] call(p), to_apply=c", DONE, SUM], CALLED),
+        text([*COPY, DONE, "v = f32[8] call(p), to_apply=c, control-predecessors={d}", SUM], CALLED),
+        "hazard-operand",
+    ),
+    (
+        "the destination is read before the copy is done",
+        text([*COPY, *PEEK, DONE, SUM]),
+        text([*COPY, DONE, "v = f32[8] negate(d)", SUM]),
+        "hazard-output",
+    ),
+    (
+        "the same, ordered by a control dependency",
+        text([*COPY, DONE, *PEEK, SUM]),
+        text([*COPY, DONE, PEEK[0], PEEK[1] + ", control-predecessors={d}", SUM]),
+        "hazard-output",
+    ),
+    (
+        "the positions of copy-start are swapped: what is taken for the source is the destination",
+        text([*COPY, "g = f32[8] get-tuple-element(s), index=0", "v = f32[8] negate(g)", DONE, SUM]),
+        text([*COPY, "g = f32[8] get-tuple-element(s), index=1", "v = f32[8] negate(g)", DONE, SUM]),
+        "hazard-output",
+    ),
+    (
+        "the result of an all-gather is read before it is done",
+        text(
+            [
+                "p = f32[4] parameter(0)",
+                GATHER,
+                "g = f32[8] get-tuple-element(s), index=1",
+                "v = f32[8] negate(g)",
+                "d = f32[8] all-gather-done(s)",
+                SUM,
+            ]
+        ),
+        text(["p = f32[4] parameter(0)", GATHER, "d = f32[8] all-gather-done(s)", "v = f32[8] negate(d)", SUM]),
+        "hazard-output",
+    ),
+    (
+        "what a recv writes is read before recv-done",
+        text(
+            [
+                "t = token[] after-all()",
+                "s = (f32[8], u32[], token[]) recv(t), channel_id=1",
+                "g = f32[8] get-tuple-element(s), index=0",
+                "v = f32[8] negate(g)",
+                "rd = (f32[8], token[]) recv-done(s), channel_id=1",
+                "d = f32[8] get-tuple-element(rd), index=0",
+                SUM,
+            ]
+        ),
+        text(
+            [
+                "t = token[] after-all()",
+                "s = (f32[8], u32[], token[]) recv(t), channel_id=1",
+                "rd = (f32[8], token[]) recv-done(s), channel_id=1",
+                "d = f32[8] get-tuple-element(rd), index=0",
+                "v = f32[8] negate(d)",
+                SUM,
+            ]
+        ),
+        "hazard-output",
+    ),
+    (
+        "a loop carries the operation, and its body reads what is being written",
+        text(
+            [
+                "p = f32[8] parameter(0)",
+                's = ((f32[8]), f32[8], s32[]) custom-call-start(p), custom_call_target="t"',
+                "w = ((f32[8]), f32[8], s32[]) while(s), condition=acond, body=abody",
+                "ROOT d = f32[8] custom-call-done(w)",
+            ],
+            CARRIED.format(
+                lines="  g = f32[8] get-tuple-element(state), index=1\n  n = f32[8] negate(g)\n"
+                '  q = f32[8] custom-call(n), custom_call_target="u", custom_call_has_side_effect=true\n'
+                "  ROOT o = ((f32[8]), f32[8], s32[]) custom-call-update(state)"
+            ),
+        ),
+        text(
+            [
+                "p = f32[8] parameter(0)",
+                's = ((f32[8]), f32[8], s32[]) custom-call-start(p), custom_call_target="t"',
+                "w = ((f32[8]), f32[8], s32[]) while(s), condition=acond, body=abody",
+                "ROOT d = f32[8] custom-call-done(w)",
+            ],
+            CARRIED.format(lines="  ROOT o = ((f32[8]), f32[8], s32[]) custom-call-update(state)"),
+        ),
+        "hazard-output",
+    ),
+    (
+        "an operand bound at an update is overwritten after it",
+        text(
+            [
+                "p = f32[8] parameter(0)",
+                "q = f32[8] parameter(1)",
+                "s = ((f32[8]), f32[8], s32[]) call-start(q), to_apply=two",
+                "k = ((f32[8], f32[8]), f32[8], s32[]) call-update(s, p)",
+                WRITE,
+                "d = f32[8] call-done(k)",
+                SUM,
+            ],
+            "two { a = f32[8] parameter(0) b = f32[8] parameter(1) ROOT c = f32[8] add(a, b) }\n",
+            SCHEDULED,
+        ),
+        text(
+            [
+                "p = f32[8] parameter(0)",
+                "q = f32[8] parameter(1)",
+                "s = ((f32[8]), f32[8], s32[]) call-start(q), to_apply=two",
+                "k = ((f32[8], f32[8]), f32[8], s32[]) call-update(s, p)",
+                "d = f32[8] call-done(k)",
+                WRITE,
+                SUM,
+            ],
+            "two { a = f32[8] parameter(0) b = f32[8] parameter(1) ROOT c = f32[8] add(a, b) }\n",
+            SCHEDULED,
+        ),
+        "hazard-operand",
+    ),
+    (
+        "an update in place is in flight while its operand is read",
+        text(
+            [*COPY[:3], IN_FLIGHT, "v = f32[8] negate(p)", "d = f32[8] dynamic-update-slice-done(s)", SUM],
+            flags=SCHEDULED,
+        ),
+        text(
+            [*COPY[:3], "v = f32[8] negate(p)", IN_FLIGHT, "d = f32[8] dynamic-update-slice-done(s)", SUM],
+            flags=SCHEDULED,
+        ),
+        "hazard-output",
+    ),
+    (
+        "an operand that an update binds is where the result is written",
+        text(
+            [
+                "p = f32[8] parameter(0)",
+                "q = f32[8] parameter(1)",
+                LATE,
+                "k = ((f32[8], f32[8]), (), s32[]) async-update(s, q)",
+                "v = f32[8] negate(q)",
+                "d = f32[8] async-done(k)",
+                SUM,
+            ],
+            BOTH,
+            SCHEDULED,
+        ),
+        text(
+            [
+                "p = f32[8] parameter(0)",
+                "q = f32[8] parameter(1)",
+                LATE,
+                "v = f32[8] negate(q)",
+                "k = ((f32[8], f32[8]), (), s32[]) async-update(s, q)",
+                "d = f32[8] async-done(k)",
+                SUM,
+            ],
+            BOTH,
+            SCHEDULED,
+        ),
+        "hazard-output",
+    ),
+    (
+        "the same around a computation",
+        text([*COPY[:3], IN_FLIGHT_CALL, "v = f32[8] negate(p)", "d = f32[8] async-done(s)", SUM], UPDATING, SCHEDULED),
+        text([*COPY[:3], "v = f32[8] negate(p)", IN_FLIGHT_CALL, "d = f32[8] async-done(s)", SUM], UPDATING, SCHEDULED),
+        "hazard-output",
+    ),
+    (
+        "a value is read after its buffer was updated in place",
+        text([*COPY[:3], UPDATE, "d = f32[8] negate(p)", SUM], flags=SCHEDULED),
+        text([*COPY[:3], "d = f32[8] negate(p)", UPDATE, SUM], flags=SCHEDULED),
+        "hazard-overwrite",
+    ),
+    (
+        "a value is read after a loop has replaced it",
+        text(
+            [*LOOP, "d = f32[8] negate(p)", "v = f32[8] get-tuple-element(w), index=0", SUM],
+            BODY.format(lines="  y = f32[8] negate(x)\n  ROOT o = (f32[8], s32[]) tuple(y, k)"),
+            SCHEDULED,
+        ),
+        text(
+            [LOOP[0], "d = f32[8] negate(p)", *LOOP[1:], "v = f32[8] get-tuple-element(w), index=0", SUM],
+            BODY.format(lines="  y = f32[8] negate(x)\n  ROOT o = (f32[8], s32[]) tuple(y, k)"),
+            SCHEDULED,
+        ),
+        "hazard-overwrite",
+    ),
+    (
+        "a body reads its state after it has made the next one",
+        text(
+            [*LOOP, "ROOT v = f32[8] get-tuple-element(w), index=0"],
+            BODY.format(
+                lines="  y = f32[8] negate(x)\n  z = f32[8] add(x, y)\n  q = f32[8] custom-call(z), "
+                'custom_call_target="u", custom_call_has_side_effect=true\n'
+                "  ROOT o = (f32[8], s32[]) tuple(y, k)"
+            ),
+            SCHEDULED,
+        ),
+        text(
+            [*LOOP, "ROOT v = f32[8] get-tuple-element(w), index=0"],
+            BODY.format(
+                lines="  c = f32[8] copy(x)\n  y = f32[8] negate(x)\n  z = f32[8] add(c, y)\n  q = f32[8] "
+                'custom-call(z), custom_call_target="u", custom_call_has_side_effect=true\n'
+                "  ROOT o = (f32[8], s32[]) tuple(y, k)"
+            ),
+            SCHEDULED,
+        ),
+        "hazard-overwrite",
+    ),
+    (
+        "a body swaps two parts of its state without a copy",
+        text(
+            ["p = (f32[8], f32[8]) parameter(0)", "ROOT w = (f32[8], f32[8]) while(p), condition=cond, body=body"],
+            "body { s = (f32[8], f32[8]) parameter(0) a = f32[8] get-tuple-element(s), index=0 "
+            "b = f32[8] get-tuple-element(s), index=1 ROOT t = (f32[8], f32[8]) tuple(b, a) }\n"
+            "cond { s = (f32[8], f32[8]) parameter(0) ROOT k = pred[] constant(false) }\n",
+            SCHEDULED,
+        ),
+        text(
+            ["p = (f32[8], f32[8]) parameter(0)", "ROOT w = (f32[8], f32[8]) while(p), condition=cond, body=body"],
+            "body { s = (f32[8], f32[8]) parameter(0) a = f32[8] get-tuple-element(s), index=0 "
+            "b = f32[8] get-tuple-element(s), index=1 ROOT t = (f32[8], f32[8]) tuple(a, b) }\n"
+            "cond { s = (f32[8], f32[8]) parameter(0) ROOT k = pred[] constant(false) }\n",
+            SCHEDULED,
+        ),
+        "hazard-overwrite",
+    ),
+    (
+        "a donated parameter is read after the result took its place",
+        text(
+            [
+                "p = f32[8] parameter(0)",
+                "n = f32[8] negate(p)",
+                "b = f32[8] add(n, p)",
+                "ROOT r = (f32[8], f32[8]) tuple(n, b)",
+            ],
+            flags=SCHEDULED + ", input_output_alias={ {0}: (0, {}, must-alias) }",
+        ),
+        text(
+            [
+                "p = f32[8] parameter(0)",
+                "c = f32[8] copy(p)",
+                "n = f32[8] negate(p)",
+                "b = f32[8] add(n, c)",
+                "ROOT r = (f32[8], f32[8]) tuple(n, b)",
+            ],
+            flags=SCHEDULED + ", input_output_alias={ {0}: (0, {}, must-alias) }",
+        ),
+        "hazard-donation",
+    ),
+    (
+        "a fused update in place reads what it has overwritten",
+        text(
+            ["p = f32[4] parameter(0)", "ROOT r = f32[4] fusion(p), kind=kLoop, calls=f"],
+            FUSED.format(range="0:3"),
+            SCHEDULED,
+        ),
+        text(
+            ["p = f32[4] parameter(0)", "ROOT r = f32[4] fusion(p), kind=kLoop, calls=f"],
+            FUSED.format(range="1:4"),
+            SCHEDULED,
+        ),
+        "hazard-in-place",
+    ),
+]
 
 
 @pytest.mark.parametrize(("broken", "repaired", "claim"), [p[1:] for p in PLANTED], ids=[p[0] for p in PLANTED])
@@ -226,17 +403,31 @@ def test_a_refuted_hazard_shows_its_schedule_and_what_mends_it() -> None:
 
 
 def test_constants_are_never_overwritten() -> None:
-    lines = ["p = f32[8] constant({...})", "n = s32[] parameter(0)", *LOOP[2:], "d = f32[8] negate(p)",
-             "v = f32[8] get-tuple-element(w), index=0", SUM]  # fmt: skip
+    lines = [
+        "p = f32[8] constant({...})",
+        "n = s32[] parameter(0)",
+        *LOOP[2:],
+        "d = f32[8] negate(p)",
+        "v = f32[8] get-tuple-element(w), index=0",
+        SUM,
+    ]
     body = BODY.format(lines="  y = f32[8] negate(x)\n  ROOT o = (f32[8], s32[]) tuple(y, k)")
     assert not found(text(lines, body, SCHEDULED))
 
 
 def test_schedules_are_drawn() -> None:
     record = ClaimResult(
-        "id", "instruction", "m.hlo", "m", 6, 3, "s", "hazard-operand", Verdict.REFUTED,
+        "id",
+        "instruction",
+        "m.hlo",
+        "m",
+        6,
+        3,
+        "s",
+        "hazard-operand",
+        Verdict.REFUTED,
         counterexample=found(text([*COPY, DONE, WRITE, SUM]))["hazard-operand"][0],
-    )  # fmt: skip
+    )
     rows = rows_of(record.counterexample or "")
     assert [(r.what.partition(" = ")[0], r.line) for r in rows] == [("s", 6), ("v", 8), ("d", 7)]
     picture = ElementTree.fromstring("".join(draw([record])))

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from models.hlo.parser import parse_module
-from verify.claims.asynchronous import judge
+from hloproof.claims.asynchronous import judge
+from hloproof.models.hlo.parser import parse_module
 
 WRITES = 'custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}'
 
@@ -34,7 +34,7 @@ def text(ops: list[Op], scheduled: bool) -> str:
         right = {
             "parameter": f"f32[8] parameter({n})",
             "negate": f"f32[8] negate({inside})",
-            "sum": f"f32[8] custom-call({inside}), custom_call_target=\"sum\"",
+            "sum": f'f32[8] custom-call({inside}), custom_call_target="sum"',
             "write": f"f32[8] custom-call({inside}), {WRITES}",
             "update": f"f32[8] dynamic-update-slice({inside}, {inside}, zero)",
             "start": f"(f32[8], f32[8], u32[]) copy-start({inside})",

@@ -8,17 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from models.errors import InputError
-from models.hlo.parser import parse_module, parse_modules
-from models.hlo.printer import print_modules
+from hloproof.models.errors import InputError
+from hloproof.models.hlo.parser import parse_module, parse_modules
+from hloproof.models.hlo.printer import print_modules
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared material is not present beside the project")
 
 NOT_HLO_TEXT = {
-    "hlo_to_mhlo__tests__dynamic_param.hlo", "hlo_to_mhlo__tests__simple.hlo",
+    "hlo_to_mhlo__tests__dynamic_param.hlo",
+    "hlo_to_mhlo__tests__simple.hlo",
     "hlo_to_mhlo__tests__spmd_module_sharding.hlo",
-}  # fmt: skip
+}
 """Protocol buffers in text form."""
 WRONG_SHAPES = {
     "invalid_concat.hlo": "concatenate along dimension 1",

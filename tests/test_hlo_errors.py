@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from models.errors import InputError
-from models.hlo.parser import parse_module, parse_modules
-from models.hlo.printer import print_modules
+from hloproof.models.errors import InputError
+from hloproof.models.hlo.parser import parse_module, parse_modules
+from hloproof.models.hlo.printer import print_modules
 
 DATA = Path(__file__).parent / "data"
 P = "p = f32[2,3]{1,0} parameter(0)"
@@ -72,17 +72,36 @@ WRONG = [
     ([V, "ROOT s = ((f32[8]), f32[8], u32[]) send-start(v)"], 2, "explicit asynchronous opcodes send"),
     ([V, "ROOT s = ((f32[8]), f32[8], u32[]) frob-start(v)"], 2, "unknown opcode"),
     ([V, "ROOT s = f32[8] async-start(v)"], 2, "in the form"),
-    ([V, "s = ((f32[8]), f32[4], u32[]) slice-start(v), slice={[8:12]}", "ROOT d = f32[4] slice-done(s)"], 2,
-     "out of bounds"),
-    (["t = (f32[8], f32[8]) parameter(0)", "s = (((f32[8], f32[8])), f32[8], u32[]) get-tuple-element-start(t)",
-      "ROOT d = f32[8] get-tuple-element-done(s)"], 2, "needs index="),
-    ([V, "w = f32[3] parameter(1)", "s = ((f32[8]), f32[8], u32[]) add-start(v)",
-      "u = ((f32[8], f32[3]), f32[8], u32[]) add-update(s, w)", "ROOT d = f32[8] add-done(u)"], 3, "different shapes"),
+    (
+        [V, "s = ((f32[8]), f32[4], u32[]) slice-start(v), slice={[8:12]}", "ROOT d = f32[4] slice-done(s)"],
+        2,
+        "out of bounds",
+    ),
+    (
+        [
+            "t = (f32[8], f32[8]) parameter(0)",
+            "s = (((f32[8], f32[8])), f32[8], u32[]) get-tuple-element-start(t)",
+            "ROOT d = f32[8] get-tuple-element-done(s)",
+        ],
+        2,
+        "needs index=",
+    ),
+    (
+        [
+            V,
+            "w = f32[3] parameter(1)",
+            "s = ((f32[8]), f32[8], u32[]) add-start(v)",
+            "u = ((f32[8], f32[3]), f32[8], u32[]) add-update(s, w)",
+            "ROOT d = f32[8] add-done(u)",
+        ],
+        3,
+        "different shapes",
+    ),
     ([V, "ROOT s = f32[8] async-done()"], 2, "at least 1"),
     ([P, "ROOT /* never closed"], 2, "never closed"),
     ([P, 'ROOT c = f32[2,3] custom-call(p), custom_call_target="x'], 2, "custom_call_target"),
     ([P, "ROOT c = f32[2,3] copy(p), metadata={a{"], 2, "never closed"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("lines", "at", "message"), WRONG, ids=[w[0][-1][:60] for w in WRONG])
@@ -157,9 +176,47 @@ def test_hostile_text_is_refused_in_bounded_time(name: str) -> None:
     assert time.process_time() - started < 10
 
 
-FRAGMENTS = ["{", "}", "(", ")", "[", "]", ",", "=", '"', "/*", "*/", "//", "\\", "%", "#0", "0", "-1", "<=", "?", "\n",
-             "9223372036854775808", "f32[", "f32[2]", "{1,0}", "ROOT ", "ENTRY ", "parameter(0)", "\x00", "é", "calls=",
-             "-done", "-start", "nan", "...", "slice={[0:1]}", "tuple(", "b(", "T(2)", "mesh["]  # fmt: skip
+FRAGMENTS = [
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    ",",
+    "=",
+    '"',
+    "/*",
+    "*/",
+    "//",
+    "\\",
+    "%",
+    "#0",
+    "0",
+    "-1",
+    "<=",
+    "?",
+    "\n",
+    "9223372036854775808",
+    "f32[",
+    "f32[2]",
+    "{1,0}",
+    "ROOT ",
+    "ENTRY ",
+    "parameter(0)",
+    "\x00",
+    "é",
+    "calls=",
+    "-done",
+    "-start",
+    "nan",
+    "...",
+    "slice={[0:1]}",
+    "tuple(",
+    "b(",
+    "T(2)",
+    "mesh[",
+]
 
 
 def mutated(text: str, dice: random.Random) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from models.hlo.attributes import (
+from hloproof.models.hlo.attributes import (
     Aliasing,
     BufferDonor,
     ConvolutionDimensions,
@@ -19,10 +19,10 @@ from models.hlo.attributes import (
     WindowDimension,
     Word,
 )
-from models.hlo.module import Module
-from models.hlo.parser import parse_module, parse_modules
-from models.hlo.printer import print_module, print_modules
-from models.hlo.text.shapes import print_shape
+from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.parser import parse_module, parse_modules
+from hloproof.models.hlo.printer import print_module, print_modules
+from hloproof.models.hlo.text.shapes import print_shape
 
 DATA = Path(__file__).parent / "data"
 
@@ -92,12 +92,18 @@ def test_comments_stand_anywhere() -> None:
 
 
 ATTRIBUTES = [
-    ("custom-call(), custom_call_target=\"a\\\"b\"", "custom_call_target", Quoted('a\\"b')),
-    ("custom-call(), window={size=3x2 stride=1x2 pad=0_1x-1_0 rhs_reversal=1x0}", "window",
-     Window((WindowDimension(3, 1, 0, 1, reversal=True), WindowDimension(2, 2, -1, 0)))),
+    ('custom-call(), custom_call_target="a\\"b"', "custom_call_target", Quoted('a\\"b')),
+    (
+        "custom-call(), window={size=3x2 stride=1x2 pad=0_1x-1_0 rhs_reversal=1x0}",
+        "window",
+        Window((WindowDimension(3, 1, 0, 1, reversal=True), WindowDimension(2, 2, -1, 0))),
+    ),
     ("custom-call(), window={pad=1_1 size=1}", "window", Window((WindowDimension(1, 1, 1, 1),))),
-    ("custom-call(), dim_labels=b01f_01io->b01f", "dim_labels",
-     ConvolutionDimensions(0, 3, (1, 2), 2, 3, (0, 1), 0, 3, (1, 2))),
+    (
+        "custom-call(), dim_labels=b01f_01io->b01f",
+        "dim_labels",
+        ConvolutionDimensions(0, 3, (1, 2), 2, 3, (0, 1), 0, 3, (1, 2)),
+    ),
     ("custom-call(), dim_labels=?b01f_0?1io->b01?f", "dim_labels", Word("?b01f_0?1io->b01?f")),
     ("custom-call(), padding=0_0_0x-1_2_1", "padding", (PaddingDimension(0, 0), PaddingDimension(-1, 2, 1))),
     ("custom-call(), slice={[0:8:2], [1:3]}", "slice", (SliceDimension(0, 8, 2), SliceDimension(1, 3))),
@@ -110,10 +116,13 @@ ATTRIBUTES = [
     ("custom-call(), slice_sizes={{1,8},{1,8}}", "slice_sizes", Word("{{1,8},{1,8}}")),
     ("custom-call(), is_host_transfer=true", "is_host_transfer", True),
     ("custom-call(), literal=s32[2]{0} {1, 2}", "literal", Word("s32[2]{0} {1, 2}")),
-    ("custom-call(), backend_config={\"a\":\"}\", \"b\":[1]}", "backend_config", Word('{"a":"}", "b":[1]}')),
-    ("custom-call(), result_accuracy={tolerance={rtol=0.5, atol=1.0, ulps=2}}", "result_accuracy",
-     Word("{tolerance={rtol=0.5, atol=1.0, ulps=2}}")),
-]  # fmt: skip
+    ('custom-call(), backend_config={"a":"}", "b":[1]}', "backend_config", Word('{"a":"}", "b":[1]}')),
+    (
+        "custom-call(), result_accuracy={tolerance={rtol=0.5, atol=1.0, ulps=2}}",
+        "result_accuracy",
+        Word("{tolerance={rtol=0.5, atol=1.0, ulps=2}}"),
+    ),
+]
 
 
 @pytest.mark.parametrize(("text", "name", "value"), ATTRIBUTES)
@@ -151,7 +160,10 @@ def test_an_unknown_opcode_is_kept() -> None:
     module = entry("p = f32[2] parameter(0)", "ROOT q = f32[3] frobnicate(p), strength=7, how={x=1}")
     root = module.entry.root
     assert (root.opcode, root.attributes.get("strength"), root.attributes.get("how")) == (
-        "frobnicate", 7, Word("{x=1}"))  # fmt: skip
+        "frobnicate",
+        7,
+        Word("{x=1}"),
+    )
 
 
 def test_sugar_of_asynchronous_operations_is_kept() -> None:
@@ -162,4 +174,7 @@ def test_sugar_of_asynchronous_operations_is_kept() -> None:
         "ROOT d = f32[20] custom-call-done(u)",
     )
     assert [i.opcode for i in module.entry.instructions][1:] == [
-        "custom-call-start", "custom-call-update", "custom-call-done"]  # fmt: skip
+        "custom-call-start",
+        "custom-call-update",
+        "custom-call-done",
+    ]

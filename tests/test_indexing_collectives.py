@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from models.errors import NotModelled
-from models.expressions.evaluate import evaluate
-from models.expressions.expr import Const
-from models.hlo.module import Module, Operation
-from models.hlo.parser import parse_module
-from models.hlo.shape import ArrayShape, leaves
-from models.indexing import input_to_output, output_to_input
-from models.indexing.collective import READER
-from models.indexing.composition.composer import Composer
-from models.indexing.composition.module_maps import followed_maps
-from models.interpreter.run import run_module
-from models.interpreter.semantics.counted import reads, tags
-from models.maps.indexing_map import IndexingMap
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.expressions.expr import Const
+from hloproof.models.hlo.module import Module, Operation
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.shape import ArrayShape, leaves
+from hloproof.models.indexing import input_to_output, output_to_input
+from hloproof.models.indexing.collective import READER
+from hloproof.models.indexing.composition.composer import Composer
+from hloproof.models.indexing.composition.module_maps import followed_maps
+from hloproof.models.interpreter.run import run_module
+from hloproof.models.interpreter.semantics.counted import reads, tags
+from hloproof.models.maps.indexing_map import IndexingMap
 
 DEVICES = 4
 GROUPS = "replica_groups={{0,2},{3,1}}"
@@ -37,7 +37,7 @@ CASES = {
     "all-to-all of a tuple": ("f32[3] f32[3]", f"(f32[3], f32[3]) all-to-all(p0, p1), {GROUPS}"),
     "collective-permute": ("f32[3]", "f32[3] collective-permute(p0), source_target_pairs={{0,1},{1,2},{3,0}}"),
     "collective-broadcast": ("f32[3]", f"f32[3] collective-broadcast(p0), {GROUPS}"),
-}  # fmt: skip
+}
 _GROUP_OF = {0: (0, 2), 2: (0, 2), 1: (3, 1), 3: (3, 1)}
 
 Read = tuple[int, tuple[int, ...], int, tuple[int, ...]]
@@ -70,10 +70,13 @@ def executed(module: Module, operand: int, output: int) -> Counter[Read]:
     given = []
     for device in range(DEVICES):
         own = marks[device * len(elements) : (device + 1) * len(elements)]
-        given.append([
-            _nested(s.dimensions, own if n == operand else [0] * s.elements)
-            for n, s in enumerate(shapes) if isinstance(s, ArrayShape)
-        ])  # fmt: skip
+        given.append(
+            [
+                _nested(s.dimensions, own if n == operand else [0] * s.elements)
+                for n, s in enumerate(shapes)
+                if isinstance(s, ArrayShape)
+            ]
+        )
     results = run_module(module, given, semantics="counted", replicas=DEVICES)
     parts = list(leaves(module.entry.root.shape))
     found: Counter[Read] = Counter()
@@ -137,13 +140,28 @@ def test_a_wrong_holder_is_seen(name: str) -> None:
 
 
 CHAINS = {
-    "gathers": ("f32[1,2]", [f"f32[2,2] all-gather(p0), {GROUPS}, dimensions={{0}}",
-                             f"f32[2,4] all-gather(x0), {GROUPS}, dimensions={{1}}"]),
-    "scatter of a gather": ("f32[2,3]", [f"f32[4,3] all-gather(p0), {GROUPS}, dimensions={{0}}",
-                                         f"f32[2,3] reduce-scatter(x0), {GROUPS}, dimensions={{0}}, to_apply=add"]),
-    "exchange twice": ("f32[2,4]", [f"f32[2,4] all-to-all(p0), {GROUPS}, dimensions={{1}}",
-                                    f"f32[2,4] all-to-all(x0), {GROUPS}, dimensions={{0}}"]),
-}  # fmt: skip
+    "gathers": (
+        "f32[1,2]",
+        [
+            f"f32[2,2] all-gather(p0), {GROUPS}, dimensions={{0}}",
+            f"f32[2,4] all-gather(x0), {GROUPS}, dimensions={{1}}",
+        ],
+    ),
+    "scatter of a gather": (
+        "f32[2,3]",
+        [
+            f"f32[4,3] all-gather(p0), {GROUPS}, dimensions={{0}}",
+            f"f32[2,3] reduce-scatter(x0), {GROUPS}, dimensions={{0}}, to_apply=add",
+        ],
+    ),
+    "exchange twice": (
+        "f32[2,4]",
+        [
+            f"f32[2,4] all-to-all(p0), {GROUPS}, dimensions={{1}}",
+            f"f32[2,4] all-to-all(x0), {GROUPS}, dimensions={{0}}",
+        ],
+    ),
+}
 
 
 @pytest.mark.parametrize("name", CHAINS)

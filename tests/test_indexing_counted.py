@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 from map_points import Pair, counted
 
-from models.errors import NotModelled
-from models.expressions.expr import Const
-from models.hlo.module import Module, Operation
-from models.hlo.parser import parse_module
-from models.hlo.shape import ArrayShape, leaves
-from models.indexing import input_to_output, output_to_input
-from models.indexing.table import opcodes
-from models.interpreter.run import run_module
-from models.interpreter.semantics.counted import reads, tags
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Const
+from hloproof.models.hlo.module import Module, Operation
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.shape import ArrayShape, leaves
+from hloproof.models.indexing import input_to_output, output_to_input
+from hloproof.models.indexing.table import opcodes
+from hloproof.models.interpreter.run import run_module
+from hloproof.models.interpreter.semantics.counted import reads, tags
 
 _ADD = "add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n"
 
@@ -58,7 +58,8 @@ CASES = {
         "f32[4,3] reduce-window(p0, p1), window={size=3x2 stride=2x1 pad=2_3x-1_1 rhs_dilate=2x1}, to_apply=add",
     ),
     "reduce-window with holes": (
-        "f32[4] f32[]", "f32[4] reduce-window(p0, p1), window={size=3 stride=2 pad=1_1 lhs_dilate=2}, to_apply=add",
+        "f32[4] f32[]",
+        "f32[4] reduce-window(p0, p1), window={size=3 stride=2 pad=1_1 lhs_dilate=2}, to_apply=add",
     ),
     "convolution": (
         "f32[2,5,6,2] f32[3,2,2,4]",
@@ -79,9 +80,7 @@ CASES = {
     ),
     "fft": ("c64[2,4]", "c64[2,4] fft(p0), fft_type=FFT, fft_length={4}"),
     "dynamic-slice": ("f32[5,4] s32[] s32[]", "f32[2,3] dynamic-slice(p0, p1, p2), dynamic_slice_sizes={2,3}"),
-    "dynamic-update-slice": (
-        "f32[5,4] f32[2,3] s32[] s32[]", "f32[5,4] dynamic-update-slice(p0, p1, p2, p3)",
-    ),
+    "dynamic-update-slice": ("f32[5,4] f32[2,3] s32[] s32[]", "f32[5,4] dynamic-update-slice(p0, p1, p2, p3)"),
     "gather": (
         "f32[5,4,3] s32[2,6]",
         "f32[6,2,3] gather(p0, p1), offset_dims={1,2}, collapsed_slice_dims={1}, start_index_map={1,0}, "
@@ -103,7 +102,7 @@ CASES = {
         "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add",
     ),
     "tuple": ("f32[2] f32[3]", "(f32[2], f32[3]) tuple(p0, p1)"),
-}  # fmt: skip
+}
 UNCOUNTED = {"dynamic-slice", "dynamic-update-slice", "gather", "scatter", "pad", "reduce", "reduce-window"}
 
 
@@ -172,7 +171,8 @@ def _counted_operands(op: Operation) -> list[int]:
     """Operands whose reads the executable path counts: not indices, not initial or padding values, not scalars."""
     scalars = op.opcode in UNCOUNTED
     return [
-        n for n, s in enumerate(op.operands)
+        n
+        for n, s in enumerate(op.operands)
         if isinstance(s, ArrayShape) and s.element_type not in ("s32", "pred") and not (scalars and not s.dimensions)
     ]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from models.errors import NotModelled
-from models.hlo.parser import parse_module
-from models.interpreter.run import run_module
-from models.interpreter.value import BadInput
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.interpreter.run import run_module
+from hloproof.models.interpreter.value import BadInput
 
 ADD = "add {\n x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT z = f32[] add(x, y)\n}\n"
 ADD_S32 = ADD.replace("f32", "s32")
@@ -28,8 +28,11 @@ def p(kind: str, number: int = 0, name: str = "p") -> str:
 @pytest.mark.parametrize(
     ("body", "inputs", "expected"),
     [
-        (p("s32[2,3]") + " ROOT r = s32[3,2] transpose(p), dimensions={1,0}", [[[1, 2, 3], [4, 5, 6]]],
-         [[1, 4], [2, 5], [3, 6]]),
+        (
+            p("s32[2,3]") + " ROOT r = s32[3,2] transpose(p), dimensions={1,0}",
+            [[[1, 2, 3], [4, 5, 6]]],
+            [[1, 4], [2, 5], [3, 6]],
+        ),
         (p("s32[3]") + " ROOT r = s32[3,2] broadcast(p), dimensions={0}", [[1, 2, 3]], [[1, 1], [2, 2], [3, 3]]),
         (p("s32[2,3]") + " ROOT r = s32[3,2] reshape(p)", [[[1, 2, 3], [4, 5, 6]]], [[1, 2], [3, 4], [5, 6]]),
         (p("s32[5]") + " ROOT r = s32[2] slice(p), slice={[1:5:3]}", [[0, 1, 2, 3, 4]], [1, 4]),
@@ -37,14 +40,26 @@ def p(kind: str, number: int = 0, name: str = "p") -> str:
         (p("s32[3]") + p("s32[]", 1, "z") + " ROOT r = s32[3] pad(p, z), padding=-1_-1_1", [[1, 2, 3], 9], [9, 2, 9]),
         (p("s32[0]") + p("s32[]", 1, "z") + " ROOT r = s32[2] pad(p, z), padding=1_1_3", [[], 9], [9, 9]),
         (" ROOT r = s32[2,3] iota(), iota_dimension=1", [], [[0, 1, 2], [0, 1, 2]]),
-        (p("s32[4]") + p("s32[]", 1, "i") + " ROOT r = s32[2] dynamic-slice(p, i), dynamic_slice_sizes={2}",
-         [[1, 2, 3, 4], 3], [3, 4]),
-        (p("s32[4]") + p("u8[]", 1, "i") + " ROOT r = s32[2] dynamic-slice(p, i), dynamic_slice_sizes={2}",
-         [[1, 2, 3, 4], 255], [3, 4]),
-        (p("s32[4]") + p("s8[]", 1, "i") + " ROOT r = s32[2] dynamic-slice(p, i), dynamic_slice_sizes={2}",
-         [[1, 2, 3, 4], 255], [1, 2]),
-        (p("s32[4]") + p("s32[2]", 1, "u") + p("s32[]", 2, "i") + " ROOT r = s32[4] dynamic-update-slice(p, u, i)",
-         [[1, 2, 3, 4], [8, 9], 7], [1, 2, 8, 9]),
+        (
+            p("s32[4]") + p("s32[]", 1, "i") + " ROOT r = s32[2] dynamic-slice(p, i), dynamic_slice_sizes={2}",
+            [[1, 2, 3, 4], 3],
+            [3, 4],
+        ),
+        (
+            p("s32[4]") + p("u8[]", 1, "i") + " ROOT r = s32[2] dynamic-slice(p, i), dynamic_slice_sizes={2}",
+            [[1, 2, 3, 4], 255],
+            [3, 4],
+        ),
+        (
+            p("s32[4]") + p("s8[]", 1, "i") + " ROOT r = s32[2] dynamic-slice(p, i), dynamic_slice_sizes={2}",
+            [[1, 2, 3, 4], 255],
+            [1, 2],
+        ),
+        (
+            p("s32[4]") + p("s32[2]", 1, "u") + p("s32[]", 2, "i") + " ROOT r = s32[4] dynamic-update-slice(p, u, i)",
+            [[1, 2, 3, 4], [8, 9], 7],
+            [1, 2, 8, 9],
+        ),
         (p("s8[2]") + " ROOT r = s8[2] add(p, p)", [[100, -100]], [-56, 56]),
         (p("u8[2]") + " ROOT r = u8[2] negate(p)", [[1, 0]], [255, 0]),
         (p("s8[3]") + p("s8[3]", 1, "q") + " ROOT r = s8[3] divide(p, q)", [[-128, 7, -7], [-1, 0, 2]], [-128, -1, -3]),
@@ -55,26 +70,47 @@ def p(kind: str, number: int = 0, name: str = "p") -> str:
         (p("f8e4m3fn[2]") + " ROOT r = f8e4m3fn[2] multiply(p, p)", [[1.125, 2.0]], [1.25, 4.0]),
         (p("f32[2]") + " ROOT r = u8[2,4] bitcast-convert(p)", [[1.0, -2.0]], [[0, 0, 128, 63], [0, 0, 0, 192]]),
         (p("u8[1,4]") + " ROOT r = u32[1] bitcast-convert(p)", [[[1, 0, 0, 2]]], [0x02000001]),
-        (p("s32[3,2]") + p("s32[2,1]", 1, "i") + " ROOT r = s32[2,2] gather(p, i), offset_dims={1}, "
-         "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,2}",
-         [[[1, 2], [3, 4], [5, 6]], [[7], [-1]]], [[5, 6], [1, 2]]),
-        (p("f32[4]") + " z = f32[] constant(10)\n ROOT r = f32[3] reduce-window(p, z), window={size=2 stride=2 "
-         "pad=1_1}, to_apply=add", [[1, 2, 3, 4]], [21, 15, 24]),
-        (p("f32[2,3]") + " z = f32[] constant(0)\n ROOT r = f32[3] reduce(p, z), dimensions={0}, to_apply=add",
-         [[[1, 2, 3], [4, 5, 6]]], [5, 7, 9]),
-        (p("f32[4]") + p("s32[2,1]", 1, "i") + p("f32[2,2]", 2, "u") + " ROOT r = f32[4] scatter(p, i, u), "
-         "update_window_dims={1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
-         "to_apply=add", [[0, 0, 0, 0], [[1], [3]], [[1, 2], [3, 4]]], [0, 1, 2, 0]),
-        (p("f32[1,4,1]") + p("f32[2,1,1]", 1, "k") + " ROOT r = f32[1,3,1] convolution(p, k), window={size=2 "
-         "rhs_reversal=1}, dim_labels=b0f_0io->b0f", [[[[1], [2], [3], [4]]], [[[10]], [[1]]]], [[[21], [32], [43]]]),
+        (
+            p("s32[3,2]") + p("s32[2,1]", 1, "i") + " ROOT r = s32[2,2] gather(p, i), offset_dims={1}, "
+            "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,2}",
+            [[[1, 2], [3, 4], [5, 6]], [[7], [-1]]],
+            [[5, 6], [1, 2]],
+        ),
+        (
+            p("f32[4]") + " z = f32[] constant(10)\n ROOT r = f32[3] reduce-window(p, z), window={size=2 stride=2 "
+            "pad=1_1}, to_apply=add",
+            [[1, 2, 3, 4]],
+            [21, 15, 24],
+        ),
+        (
+            p("f32[2,3]") + " z = f32[] constant(0)\n ROOT r = f32[3] reduce(p, z), dimensions={0}, to_apply=add",
+            [[[1, 2, 3], [4, 5, 6]]],
+            [5, 7, 9],
+        ),
+        (
+            p("f32[4]") + p("s32[2,1]", 1, "i") + p("f32[2,2]", 2, "u") + " ROOT r = f32[4] scatter(p, i, u), "
+            "update_window_dims={1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
+            "to_apply=add",
+            [[0, 0, 0, 0], [[1], [3]], [[1, 2], [3, 4]]],
+            [0, 1, 2, 0],
+        ),
+        (
+            p("f32[1,4,1]") + p("f32[2,1,1]", 1, "k") + " ROOT r = f32[1,3,1] convolution(p, k), window={size=2 "
+            "rhs_reversal=1}, dim_labels=b0f_0io->b0f",
+            [[[[1], [2], [3], [4]]], [[[10]], [[1]]]],
+            [[[21], [32], [43]]],
+        ),
         (p("f32[2]") + " ROOT r = (f32[1], s32[1]) topk(p), k=1, largest=true", [[1, 5]], ([5], [1])),
-        (p("f32[3,2]") + p("f32[2,2,2]", 1, "w") + p("s32[2]", 2, "g") + " ROOT r = f32[3,2] ragged-dot(p, w, g), "
-         "lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}",
-         [[[1, 0], [0, 1], [1, 1]], [[[1, 2], [3, 4]], [[5, 6], [7, 8]]], [1, 1]], [[1, 2], [7, 8], [0, 0]]),
+        (
+            p("f32[3,2]") + p("f32[2,2,2]", 1, "w") + p("s32[2]", 2, "g") + " ROOT r = f32[3,2] ragged-dot(p, w, g), "
+            "lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}",
+            [[[1, 0], [0, 1], [1, 1]], [[[1, 2], [3, 4]], [[5, 6], [7, 8]]], [1, 1]],
+            [[1, 2], [7, 8], [0, 0]],
+        ),
         (p("s32[2,3]{0,1}") + " ROOT r = s32[3,2]{1,0} bitcast(p)", [[[1, 2, 3], [4, 5, 6]]], [[1, 4], [2, 5], [3, 6]]),
         (" p = f32[2,2]{1,0:T(2,128)} parameter(0)\n ROOT r = f32[4]{0} slice-of(p)", [[[1, 2], [3, 4]]], None),
     ],
-)  # fmt: skip
+)
 def test_results(body: str, inputs: list[Any], expected: Any) -> None:
     if expected is None:
         with pytest.raises(NotModelled, match="slice-of"):
@@ -106,26 +142,55 @@ def test_while_conditional_call_and_fusion() -> None:
 
 
 COLLECTIVES: list[tuple[str, Any, Any]] = [
-    (" ROOT r = s32[2] all-reduce(p), replica_groups={{0,2},{1,3}}, to_apply=add",
-     [[0, 1], [10, 11], [20, 21], [30, 31]], [[20, 22], [40, 42], [20, 22], [40, 42]]),
-    (" ROOT r = s32[4] all-gather(p), replica_groups={{2,0},{1,3}}, dimensions={0}",
-     [[0, 1], [10, 11], [20, 21], [30, 31]], [[20, 21, 0, 1], [10, 11, 30, 31]] * 2),
-    (" ROOT r = s32[1] reduce-scatter(p), replica_groups={{0,1},{2,3}}, dimensions={0}, to_apply=add",
-     [[0, 1], [10, 11], [20, 21], [30, 31]], [[10], [12], [50], [52]]),
-    (" ROOT r = s32[2] all-to-all(p), replica_groups={{0,1},{2,3}}, dimensions={0}",
-     [[0, 1], [10, 11], [20, 21], [30, 31]], [[0, 10], [1, 11], [20, 30], [21, 31]]),
-    (" ROOT r = s32[2] collective-permute(p), source_target_pairs={{0,1},{1,2},{3,3}}",
-     [[0, 1], [10, 11], [20, 21], [30, 31]], [[0, 0], [0, 1], [10, 11], [30, 31]]),
-    (" ROOT r = s32[2] collective-broadcast(p), replica_groups={{1,0},{3,2}}",
-     [[0, 1], [10, 11], [20, 21], [30, 31]], [[10, 11], [10, 11], [30, 31], [30, 31]]),
-    (" i = u32[] replica-id()\n c = s32[] convert(i)\n b = s32[2] broadcast(c), dimensions={}\n"
-     " ROOT r = s32[2] add(p, b)", [[0, 1], [10, 11], [20, 21], [30, 31]], [[0, 1], [11, 12], [22, 23], [33, 34]]),
-    (" s = ((s32[2]), s32[2]) async-start(p), calls=wrapped\n u = ((s32[2]), s32[2]) async-update(s)\n"
-     " ROOT r = s32[2] async-done(u)", [[0, 1], [10, 11], [20, 21], [30, 31]], [[60, 64]] * 4),
-    (" s = (s32[2], s32[2]) collective-permute-start(p), source_target_pairs={{0,1}}\n"
-     " ROOT r = s32[2] collective-permute-done(s)", [[0, 1], [10, 11], [20, 21], [30, 31]],
-     [[0, 0], [0, 1], [0, 0], [0, 0]]),
-]  # fmt: skip
+    (
+        " ROOT r = s32[2] all-reduce(p), replica_groups={{0,2},{1,3}}, to_apply=add",
+        [[0, 1], [10, 11], [20, 21], [30, 31]],
+        [[20, 22], [40, 42], [20, 22], [40, 42]],
+    ),
+    (
+        " ROOT r = s32[4] all-gather(p), replica_groups={{2,0},{1,3}}, dimensions={0}",
+        [[0, 1], [10, 11], [20, 21], [30, 31]],
+        [[20, 21, 0, 1], [10, 11, 30, 31]] * 2,
+    ),
+    (
+        " ROOT r = s32[1] reduce-scatter(p), replica_groups={{0,1},{2,3}}, dimensions={0}, to_apply=add",
+        [[0, 1], [10, 11], [20, 21], [30, 31]],
+        [[10], [12], [50], [52]],
+    ),
+    (
+        " ROOT r = s32[2] all-to-all(p), replica_groups={{0,1},{2,3}}, dimensions={0}",
+        [[0, 1], [10, 11], [20, 21], [30, 31]],
+        [[0, 10], [1, 11], [20, 30], [21, 31]],
+    ),
+    (
+        " ROOT r = s32[2] collective-permute(p), source_target_pairs={{0,1},{1,2},{3,3}}",
+        [[0, 1], [10, 11], [20, 21], [30, 31]],
+        [[0, 0], [0, 1], [10, 11], [30, 31]],
+    ),
+    (
+        " ROOT r = s32[2] collective-broadcast(p), replica_groups={{1,0},{3,2}}",
+        [[0, 1], [10, 11], [20, 21], [30, 31]],
+        [[10, 11], [10, 11], [30, 31], [30, 31]],
+    ),
+    (
+        " i = u32[] replica-id()\n c = s32[] convert(i)\n b = s32[2] broadcast(c), dimensions={}\n"
+        " ROOT r = s32[2] add(p, b)",
+        [[0, 1], [10, 11], [20, 21], [30, 31]],
+        [[0, 1], [11, 12], [22, 23], [33, 34]],
+    ),
+    (
+        " s = ((s32[2]), s32[2]) async-start(p), calls=wrapped\n u = ((s32[2]), s32[2]) async-update(s)\n"
+        " ROOT r = s32[2] async-done(u)",
+        [[0, 1], [10, 11], [20, 21], [30, 31]],
+        [[60, 64]] * 4,
+    ),
+    (
+        " s = (s32[2], s32[2]) collective-permute-start(p), source_target_pairs={{0,1}}\n"
+        " ROOT r = s32[2] collective-permute-done(s)",
+        [[0, 1], [10, 11], [20, 21], [30, 31]],
+        [[0, 0], [0, 1], [0, 0], [0, 0]],
+    ),
+]
 
 
 @pytest.mark.parametrize(("body", "given", "expected"), COLLECTIVES)
@@ -159,7 +224,7 @@ def test_random_numbers_follow_the_seed() -> None:
 
 
 def test_data_sent_arrives_at_the_target_of_its_pair() -> None:
-    pairs = 'channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs={{0,1},{1,2}}}'
+    pairs = "channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs={{0,1},{1,2}}}"
     body = (
         f" t = token[] after-all()\n r = (s32[2], u32[], token[]) recv(t), {pairs}\n"
         f" s = (s32[2], u32[], token[]) send(p, t), {pairs}\n d = (s32[2], token[]) recv-done(r), {pairs}\n"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from models.hlo.parser import parse_module
-from models.interpreter.run import run_module
-from models.interpreter.semantics.random_bits import philox, philox_bits, threefry, threefry_bits
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.interpreter.run import run_module
+from hloproof.models.interpreter.semantics.random_bits import philox, philox_bits, threefry, threefry_bits
 
 
 def joined(*words: int) -> int:
@@ -33,10 +33,13 @@ def test_threefry_as_published(key: Any, counter: Any, expected: Any) -> None:
     [
         ((0, 0), (0, 0, 0, 0), (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
         ((0xFFFFFFFF,) * 2, (0xFFFFFFFF,) * 4, (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)),
-        ((0xA4093822, 0x299F31D0), (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344),
-         (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1)),
+        (
+            (0xA4093822, 0x299F31D0),
+            (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344),
+            (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1),
+        ),
     ],
-)  # fmt: skip
+)
 def test_philox_as_published(key: Any, counter: Any, expected: Any) -> None:
     assert philox(joined(*key), joined(*counter)) == expected
 
@@ -70,7 +73,9 @@ def test_counters_of_philox(state: list[int], after: list[int]) -> None:
 
 @pytest.mark.parametrize("semantics", ["real", "hashed"])
 def test_the_operation(semantics: Any) -> None:
-    text = ("HloModule m\nENTRY e {\n  s = u64[2] parameter(0)\n"
-            "  ROOT r = (u64[2], u32[3]) rng-bit-generator(s), algorithm=rng_three_fry\n}\n")  # fmt: skip
+    text = (
+        "HloModule m\nENTRY e {\n  s = u64[2] parameter(0)\n"
+        "  ROOT r = (u64[2], u32[3]) rng-bit-generator(s), algorithm=rng_three_fry\n}\n"
+    )
     state, bits = run_module(parse_module(text), [[0, 0]], semantics=semantics)
     assert state == [0, 2] and bits[:2] == [0x6B200159, 0x99BA4EFE]

@@ -12,17 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from xla_cases import all_cases
 
-from models.expressions.evaluate import UndefinedValue
-from models.hlo.parser import parse_module
-from models.interpreter.maps import count_points, points, reader, relation
-from models.interpreter.operations.collective import Devices
-from models.interpreter.run import Machine, run_module
-from models.interpreter.semantics import small_float
-from models.interpreter.semantics.counted import Counted, reads, tags
-from models.interpreter.semantics.hashed import PRIME
-from models.interpreter.value import Array
-from models.maps.text import parse_map
-from verify.cli import run as command_line
+from hloproof.cli import run as command_line
+from hloproof.models.expressions.evaluate import UndefinedValue
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.interpreter.maps import count_points, points, reader, relation
+from hloproof.models.interpreter.operations.collective import Devices
+from hloproof.models.interpreter.run import Machine, run_module
+from hloproof.models.interpreter.semantics import small_float
+from hloproof.models.interpreter.semantics.counted import Counted, reads, tags
+from hloproof.models.interpreter.semantics.hashed import PRIME
+from hloproof.models.interpreter.value import Array
+from hloproof.models.maps.text import parse_map
 
 SHARED = Path(__file__).parents[1].parent / "shared" / "corpus" / "jax-cpu"
 
@@ -30,13 +30,23 @@ SHARED = Path(__file__).parents[1].parent / "shared" / "corpus" / "jax-cpu"
 @pytest.mark.parametrize(
     ("kind", "value", "expected"),
     [
-        ("bf16", 1.00390625, 1.0), ("bf16", 1.01171875, 1.015625), ("f16", 65520.0, math.inf), ("f16", 65519.0,
-        65504.0),
-        ("f8e5m2", 61439.0, 57344.0), ("f8e5m2", 61440.0, math.inf), ("f8e4m3fn", 464.0, 448.0),
-        ("f8e4m3fn", 465.0, math.nan), ("f8e4m3fnuz", -0.0, 0.0), ("f8e4m3fnuz", 1e9, math.nan), ("f4e2m1fn", 2.5, 2.0),
-        ("f4e2m1fn", 100.0, 6.0), ("f8e8m0fnu", 3.1, 4.0), ("f32", 1e300, math.inf), ("f32", 0.1, 0.10000000149011612),
+        ("bf16", 1.00390625, 1.0),
+        ("bf16", 1.01171875, 1.015625),
+        ("f16", 65520.0, math.inf),
+        ("f16", 65519.0, 65504.0),
+        ("f8e5m2", 61439.0, 57344.0),
+        ("f8e5m2", 61440.0, math.inf),
+        ("f8e4m3fn", 464.0, 448.0),
+        ("f8e4m3fn", 465.0, math.nan),
+        ("f8e4m3fnuz", -0.0, 0.0),
+        ("f8e4m3fnuz", 1e9, math.nan),
+        ("f4e2m1fn", 2.5, 2.0),
+        ("f4e2m1fn", 100.0, 6.0),
+        ("f8e8m0fnu", 3.1, 4.0),
+        ("f32", 1e300, math.inf),
+        ("f32", 0.1, 0.10000000149011612),
     ],
-)  # fmt: skip
+)
 def test_rounding_to_nearest_even(kind: str, value: float, expected: float) -> None:
     found = small_float.rounding(kind)(value)
     assert (math.isnan(found) and math.isnan(expected)) or str(found) == str(expected)
@@ -61,39 +71,54 @@ def test_no_number_of_the_format_is_nearer(kind: str, value: float) -> None:
 
 
 def both(first: str, second: str, semantics: Any = "hashed", seed: int = 3) -> tuple[Any, Any]:
-    return tuple(run_module(parse_module(t), semantics=semantics, seed=seed) for t in (first,
-        second))  # type: ignore[return-value]
+    return tuple(run_module(parse_module(t), semantics=semantics, seed=seed) for t in (first, second))  # type: ignore[return-value]
 
 
 def entry(body: str) -> str:
-    return f"HloModule m\nadd {{\n x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT z = f32[] add(x, y)\n}}\n" \
-           f"ENTRY e {{\n p = f32[4,6] parameter(0)\n q = f32[4,6] parameter(1)\n z = f32[] constant(0)\n{body}\n}}\n"
+    return (
+        f"HloModule m\nadd {{\n x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT z = f32[] add(x, y)\n}}\n"
+        f"ENTRY e {{\n p = f32[4,6] parameter(0)\n q = f32[4,6] parameter(1)\n z = f32[] constant(0)\n{body}\n}}\n"
+    )
 
 
 SAME = [
     (" ROOT r = f32[4,6] add(p, q)", " ROOT r = f32[4,6] add(q, p)"),
-    (" ROOT r = f32[] reduce(p, z), dimensions={0,1}, to_apply=add",
-     " a = f32[4] reduce(p, z), dimensions={1}, to_apply=add\n"
-     " ROOT r = f32[] reduce(a, z), dimensions={0}, to_apply=add"),
-    (" c = f32[] constant(9)\n b = f32[4,6] broadcast(c), dimensions={}\n ROOT r = f32[4,6] divide(p, b)",
-     " c = f32[] constant(0.111111112)\n b = f32[4,6] broadcast(c), dimensions={}\n ROOT r = f32[4,6] multiply(p, b)"),
+    (
+        " ROOT r = f32[] reduce(p, z), dimensions={0,1}, to_apply=add",
+        " a = f32[4] reduce(p, z), dimensions={1}, to_apply=add\n"
+        " ROOT r = f32[] reduce(a, z), dimensions={0}, to_apply=add",
+    ),
+    (
+        " c = f32[] constant(9)\n b = f32[4,6] broadcast(c), dimensions={}\n ROOT r = f32[4,6] divide(p, b)",
+        " c = f32[] constant(0.111111112)\n b = f32[4,6] broadcast(c), dimensions={}\n"
+        " ROOT r = f32[4,6] multiply(p, b)",
+    ),
     (" h = bf16[4,6] convert(p)\n ROOT r = f32[4,6] convert(h)", " ROOT r = f32[4,6] copy(p)"),
-    (" t = f32[6,4] transpose(p), dimensions={1,0}\n ROOT r = f32[4,4] dot(p, q), lhs_contracting_dims={1}, "
-     "rhs_contracting_dims={1}", " t = f32[6,4] transpose(q), dimensions={1,0}\n ROOT r = f32[4,4] dot(p, t), "
-     "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
-    (" m = f32[4,6] maximum(p, q)\n ROOT r = f32[4,6] exponential(m)",
-     " m = f32[4,6] maximum(q, p)\n ROOT r = f32[4,6] exponential(m)"),
-]  # fmt: skip
+    (
+        " t = f32[6,4] transpose(p), dimensions={1,0}\n ROOT r = f32[4,4] dot(p, q), lhs_contracting_dims={1}, "
+        "rhs_contracting_dims={1}",
+        " t = f32[6,4] transpose(q), dimensions={1,0}\n ROOT r = f32[4,4] dot(p, t), "
+        "lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+    ),
+    (
+        " m = f32[4,6] maximum(p, q)\n ROOT r = f32[4,6] exponential(m)",
+        " m = f32[4,6] maximum(q, p)\n ROOT r = f32[4,6] exponential(m)",
+    ),
+]
 DIFFERENT = [
     (" ROOT r = f32[4,6] subtract(p, q)", " ROOT r = f32[4,6] subtract(q, p)"),
     (" ROOT r = f32[4,6] reverse(p), dimensions={0}", " ROOT r = f32[4,6] reverse(p), dimensions={1}"),
-    (" ROOT r = f32[] reduce(p, z), dimensions={0,1}, to_apply=add",
-     " s = f32[4,5] slice(p), slice={[0:4], [0:5]}\n ROOT r = f32[] reduce(s, z), dimensions={0,1}, to_apply=add"),
+    (
+        " ROOT r = f32[] reduce(p, z), dimensions={0,1}, to_apply=add",
+        " s = f32[4,5] slice(p), slice={[0:4], [0:5]}\n ROOT r = f32[] reduce(s, z), dimensions={0,1}, to_apply=add",
+    ),
     (" ROOT r = f32[4,6] maximum(p, q)", " ROOT r = f32[4,6] maximum(p, p)"),
     (" ROOT r = f32[4,6] sine(p)", " ROOT r = f32[4,6] cosine(p)"),
-    (' ROOT r = f32[4] custom-call(p), custom_call_target="f"', ' ROOT r = f32[4] custom-call(p), '
-     'custom_call_target="g"'),
-]  # fmt: skip
+    (
+        ' ROOT r = f32[4] custom-call(p), custom_call_target="f"',
+        ' ROOT r = f32[4] custom-call(p), custom_call_target="g"',
+    ),
+]
 
 
 @pytest.mark.parametrize(("first", "second"), SAME)
@@ -108,8 +133,9 @@ def test_other_elements_or_functions_hash_differently(first: str, second: str) -
     assert a != b
 
 
-@pytest.mark.parametrize("opcode", ["reshape", "transpose", "pad", "gather-s32", "sort", "convolution-everything",
-    "fft"])
+@pytest.mark.parametrize(
+    "opcode", ["reshape", "transpose", "pad", "gather-s32", "sort", "convolution-everything", "fft"]
+)
 def test_every_operation_runs_hashed(opcode: str) -> None:
     for name, text in all_cases():
         if name.startswith(opcode):
@@ -124,7 +150,8 @@ def test_one_moved_element_changes_the_hashes_of_a_real_program() -> None:
     a, b = both(text, after)
     assert a == b
     wrong = text.replace("dimensions={0,1,4,2,5,3}", "dimensions={0,1,4,3,5,2}").replace(
-        "dimensions={0,3,1,4,2,5}", "dimensions={0,3,1,4,5,2}")
+        "dimensions={0,3,1,4,2,5}", "dimensions={0,3,1,4,5,2}"
+    )
     if wrong != text:
         with pytest.raises(Exception):  # noqa: B017 - the shapes no longer fit
             parse_module(wrong)
@@ -146,8 +173,10 @@ def test_points_of_a_map() -> None:
     assert list(points(m, (0,))) == [((1,), (1, 1), ()), ((2,), (2, 0), ()), ((3,), (3, 1), ())]
     assert list(points(m, (3,))) == []
     assert count_points(m) == 8
-    assert relation(parse_map("(d0)[s0] -> (d0), domain: d0 in [0, 1], s0 in [0, "
-        "4]")) == {((0,), (0,)): 5, ((1,), (1,)): 5}
+    assert relation(parse_map("(d0)[s0] -> (d0), domain: d0 in [0, 1], s0 in [0, 4]")) == {
+        ((0,), (0,)): 5,
+        ((1,), (1,)): 5,
+    }
 
 
 def test_division_by_zero_is_undefined_at_the_point() -> None:
@@ -191,8 +220,9 @@ def test_the_command_answers_3_for_what_is_not_modelled(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the corpus is not beside the project")
-@pytest.mark.parametrize("name", ["bit_pack", "embedding", "fori_cond_switch", "moe_topk", "rope_interleaved",
-    "sort_misc"])
+@pytest.mark.parametrize(
+    "name", ["bit_pack", "embedding", "fori_cond_switch", "moe_topk", "rope_interleaved", "sort_misc"]
+)
 @pytest.mark.parametrize("semantics", ["real", "hashed"])
 def test_a_compiled_program_computes_what_it_did(name: str, semantics: Any) -> None:
     before, after = ((SHARED / name / f"{when}.hlo").read_text() for when in ("before", "after"))

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from xla_cases import all_cases, elementwise
 
-from models.hlo.parser import parse_module
-from verify.fuzz.modules.reference import Xla, disagreement, python_with_jax
+from hloproof.fuzz.modules.reference import Xla, disagreement, python_with_jax
+from hloproof.models.hlo.parser import parse_module
 
 EVERYTHING = bool(os.environ.get("HLOPROOF_XLA_ALL"))
 CORPUS = Path(__file__).parents[1].parent / "shared" / "corpus" / "jax-cpu"
@@ -25,9 +25,9 @@ EXPLAINED = {
 """Cases on extreme numbers where the two differ, and why."""
 
 ROUNDING = {
-    "transformer_encoder_grad":
-        "sums of magnitude 1e6, in another order. The gradient of the key's bias is zero in exact arithmetic (it moves "
-        "all scores alike): what either computes is what does not cancel",
+    "transformer_encoder_grad": "sums of magnitude 1e6, in another order. The gradient of the key's bias is zero in exact arithmetic "
+    "(it moves "
+    "all scores alike): what either computes is what does not cancel"
 }
 """Programs of the corpus compared with a looser tolerance, and relative to the largest number of all results."""
 
@@ -53,8 +53,9 @@ def test_results_agree_on_random_inputs(xla: Xla, name: str, text: str) -> None:
     assert disagreement(text, parse_module(text), xla, seed=len(name)) is None
 
 
-@pytest.mark.parametrize(("name", "text"), one_per_opcode(list(elementwise())),
-    ids=lambda v: v if "\n" not in v else "")
+@pytest.mark.parametrize(
+    ("name", "text"), one_per_opcode(list(elementwise())), ids=lambda v: v if "\n" not in v else ""
+)
 def test_results_agree_on_extreme_numbers(xla: Xla, name: str, text: str) -> None:
     found = disagreement(text, parse_module(text), xla, seed=len(name), corners=True)
     assert found is None or name in EXPLAINED, found

@@ -10,14 +10,20 @@ from typing import Any
 
 import pytest
 
-from models.errors import InputError
-from models.hlo.shape import ELEMENT_BITS, ArrayShape, Layout, Shape, SplitConfig, Tile, leaves
-from models.hlo.text.lexer import Scanner
-from models.hlo.text.shapes import parse_shape, print_layout, print_shape, read_layout
-from models.layouts.bitcast import aligned_layout, decompose, is_decomposable, reshape_is_bitcast, transpose_of_bitcast
-from models.layouts.memory_size import padded_elements, upstream_bytes
-from models.layouts.physical import default_layout, max_split_size
-from models.layouts.tiling import index_of, position_of, stages
+from hloproof.models.errors import InputError
+from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, Layout, Shape, SplitConfig, Tile, leaves
+from hloproof.models.hlo.text.lexer import Scanner
+from hloproof.models.hlo.text.shapes import parse_shape, print_layout, print_shape, read_layout
+from hloproof.models.layouts.bitcast import (
+    aligned_layout,
+    decompose,
+    is_decomposable,
+    reshape_is_bitcast,
+    transpose_of_bitcast,
+)
+from hloproof.models.layouts.memory_size import padded_elements, upstream_bytes
+from hloproof.models.layouts.physical import default_layout, max_split_size
+from hloproof.models.layouts.tiling import index_of, position_of, stages
 
 CASES = Path(__file__).parents[1].parent / "shared" / "cases" / "layout.jsonl"
 pytestmark = pytest.mark.skipif(not CASES.exists(), reason="the extracted cases are not beside the project")
@@ -78,7 +84,8 @@ FACTS: dict[str, Callable[..., Any]] = {
     "MaxElementsInPerSplit": lambda text: padded_elements(array(text)),
     "ElementsIn": lambda text: array(text).elements,
     "tile_bounds": lambda text: {
-        "tile_counts": list(stages(array(text))[0].counts), "tile": list(stages(array(text))[0].sizes),
+        "tile_counts": list(stages(array(text))[0].counts),
+        "tile": list(stages(array(text))[0].sizes),
     },
     "ReshapeIsBitcast": lambda one, two, *_: reshape_is_bitcast(array(one), array(two)),
     "IsReshapeOrTransposeBitcast": lambda one, two: (
@@ -99,7 +106,7 @@ FACTS: dict[str, Callable[..., Any]] = {
     "DecomposeBitcast.reshape_shape": lambda one, two: print_shape(decompose(array(one), array(two)).reshaped),
     "DecomposeBitcast.IsTranspose1Identity": lambda one, two: _is_identity(decompose(array(one), array(two)).first),
     "DecomposeBitcast.IsTranspose2Identity": lambda one, two: _is_identity(decompose(array(one), array(two)).second),
-}  # fmt: skip
+}
 """What the facts of the cases are called there, and how they are computed here. (Editing of shapes and compatibility of
 element types are not this project's business.)"""
 
@@ -128,9 +135,13 @@ def test_printed_exactly(case: Case) -> None:
     f = case["fields"]
     assert not (f["split_configs"] or f["physical_shape"] or f["index_type"] or f["pointer_type"])
     made = Layout(
-        tuple(f["minor_to_major"]), tuple(Tile(tuple(t)) for t in f["tiles"] or ()), f["L"] or 0, f["E"] or 0,
-        f["S"] or 0, dynamic_prefix_bytes=f["M"] or 0,
-    )  # fmt: skip
+        tuple(f["minor_to_major"]),
+        tuple(Tile(tuple(t)) for t in f["tiles"] or ()),
+        f["L"] or 0,
+        f["E"] or 0,
+        f["S"] or 0,
+        dynamic_prefix_bytes=f["M"] or 0,
+    )
     assert print_layout(made) == case["expected"]
     assert layout(case["expected"]) == made
 

@@ -9,20 +9,20 @@ from random import Random
 
 import pytest
 
-import models.layouts.tiling
-from models.expressions.expr import Var
-from models.expressions.interval import Interval
-from models.hlo.shape import ArrayShape
-from models.hlo.text.shapes import parse_shape
-from models.layouts.tiling import TileStage
-from verify.claims.layouts.claims import ClaimedLayout, claims
-from verify.claims.layouts.contiguity import Run, judged_runs
-from verify.claims.layouts.formats import format_claims, instances
-from verify.claims.layouts.judge import JudgedClaim, judge
-from verify.claims.layouts.steps import Step, chain
-from verify.engines.portfolio import prove
-from verify.logic.obligation import Obligation
-from verify.results.verdict import Verdict
+import hloproof.models.layouts.tiling
+from hloproof.claims.layouts.claims import ClaimedLayout, claims
+from hloproof.claims.layouts.contiguity import Run, judged_runs
+from hloproof.claims.layouts.formats import format_claims, instances
+from hloproof.claims.layouts.judge import JudgedClaim, judge
+from hloproof.claims.layouts.steps import Step, chain
+from hloproof.engines.portfolio import prove
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Var
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.text.shapes import parse_shape
+from hloproof.models.layouts.tiling import TileStage
+from hloproof.results.verdict import Verdict
 
 
 def array(text: str) -> ArrayShape:
@@ -106,36 +106,59 @@ def combine_off_by_one(s: TileStage) -> TileStage:
 
 def mutate_stage(change: Callable[[TileStage], TileStage]) -> Callable[[pytest.MonkeyPatch], None]:
     def plant(patch: pytest.MonkeyPatch) -> None:
-        right = models.layouts.tiling.stage
-        patch.setattr(models.layouts.tiling, "stage", lambda before, tile: change(right(before, tile)))
+        right = hloproof.models.layouts.tiling.stage
+        patch.setattr(hloproof.models.layouts.tiling, "stage", lambda before, tile: change(right(before, tile)))
 
     return plant
 
 
 def swap_tiles(patch: pytest.MonkeyPatch) -> None:
-    right = models.layouts.tiling.stages_of
-    patch.setattr(models.layouts.tiling, "stages_of", lambda dims, tiles: right(dims, tiles[::-1]))
+    right = hloproof.models.layouts.tiling.stages_of
+    patch.setattr(hloproof.models.layouts.tiling, "stages_of", lambda dims, tiles: right(dims, tiles[::-1]))
 
 
 @pytest.mark.parametrize(
     ("plant", "text", "claim", "counterexample"),
     [
-        (swap_tiles, "f32[4,8]{1,0:T(2,4)(2,1)}", "two-readings",
-         "element [0, 1]: the formula says position 8, pad-reshape-transpose says 2"),
-        (swap_tiles, "bf16[16,1023,1025]{2,1,0:T(8,128)(2,1)}", "two-readings",
-         "element [0, 0, 1]: the formula says position 1024, pad-reshape-transpose says 2"),
-        (mutate_stage(floor_for_ceil), "f32[3,5]{1,0:T(2,2)}", "one-to-one",
-         "elements [0, 4] and [2, 0] both lie at position 8"),
-        (mutate_stage(floor_for_ceil), "f32[2047,50257]{1,0:T(8,128)(4,1)}", "one-to-one",
-         "elements [0, 50176] and [8, 0] both lie at position 401408"),
-        (mutate_stage(combine_off_by_one), "f32[4,6,5]{2,1,0:T(*,2,3)}", "two-readings",
-         "element [0, 1, 0]: the formula says position 8, pad-reshape-transpose says 3"),
+        (
+            swap_tiles,
+            "f32[4,8]{1,0:T(2,4)(2,1)}",
+            "two-readings",
+            "element [0, 1]: the formula says position 8, pad-reshape-transpose says 2",
+        ),
+        (
+            swap_tiles,
+            "bf16[16,1023,1025]{2,1,0:T(8,128)(2,1)}",
+            "two-readings",
+            "element [0, 0, 1]: the formula says position 1024, pad-reshape-transpose says 2",
+        ),
+        (
+            mutate_stage(floor_for_ceil),
+            "f32[3,5]{1,0:T(2,2)}",
+            "one-to-one",
+            "elements [0, 4] and [2, 0] both lie at position 8",
+        ),
+        (
+            mutate_stage(floor_for_ceil),
+            "f32[2047,50257]{1,0:T(8,128)(4,1)}",
+            "one-to-one",
+            "elements [0, 50176] and [8, 0] both lie at position 401408",
+        ),
+        (
+            mutate_stage(combine_off_by_one),
+            "f32[4,6,5]{2,1,0:T(*,2,3)}",
+            "two-readings",
+            "element [0, 1, 0]: the formula says position 8, pad-reshape-transpose says 3",
+        ),
     ],
-)  # fmt: skip
+)
 def test_planted_errors_are_refuted(
-    plant: Callable[[pytest.MonkeyPatch], None], text: str, claim: str, counterexample: str,
+    plant: Callable[[pytest.MonkeyPatch], None],
+    text: str,
+    claim: str,
+    counterexample: str,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     plant(monkeypatch)
     found = judged(ClaimedLayout.by_formula(array(text)))[claim]
     assert (found.verdict, found.counterexample) == (Verdict.REFUTED, counterexample)
@@ -194,7 +217,9 @@ def test_steps_of_random_layouts_hold() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "bf16[?,?]{1,0:T(8,128)(2,1)}", "f32[?,?,?,?,?]{4,3,2,1,0:T(*,*,2,*,3)(2,1)}", "f32[?]{0:T(2,2)}",
+        "bf16[?,?]{1,0:T(8,128)(2,1)}",
+        "f32[?,?,?,?,?]{4,3,2,1,0:T(*,*,2,*,3)(2,1)}",
+        "f32[?]{0:T(2,2)}",
         "f32[?,7,?]{0,2,1}",
     ],
 )
@@ -244,8 +269,8 @@ def test_runs(text: str, expected: list[Run]) -> None:
 
 
 def test_the_first_counterexample_is_the_smallest() -> None:
-    from verify.claims.layouts.judge import first_counterexample
-    from verify.logic.formula import lt
+    from hloproof.claims.layouts.judge import first_counterexample
+    from hloproof.logic.formula import lt
 
     o = Obligation((("d0", Interval(0, 99)), ("d1", Interval(0, 99))), lt(Var("d0") * 3 + Var("d1"), 200))
     assert dict(first_counterexample(o, prove(o), prove).model) == {"d0": 34, "d1": 98}

@@ -8,12 +8,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from models.errors import InputError, NotModelled
-from models.hlo.shape import ArrayShape
-from models.hlo.text.shapes import parse_shape
-from verify.cli import run
-from verify.queries.layouts import answer, compared
-from verify.report.layout_svg import LIMIT, TooLarge, draw
+from hloproof.cli import run
+from hloproof.models.errors import InputError, NotModelled
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.text.shapes import parse_shape
+from hloproof.queries.layouts import answer, compared
+from hloproof.report.layout_svg import LIMIT, TooLarge, draw
 
 
 def array(text: str) -> ArrayShape:
@@ -26,16 +26,28 @@ def test_the_answer_of_the_document() -> None:
     found = answer("F32[3,5]{1,0:T(2,2)}", index=(2, 3))
     keys = ("shape", "physical_dimensions", "linear_index", "elements", "padding", "verdict")
     assert {k: found[k] for k in keys} == {
-        "shape": "f32[3,5]{1,0:T(2,2)}", "physical_dimensions": [3, 5], "linear_index": 17, "elements": 15,
-        "padding": 9, "verdict": "proved",
-    }  # fmt: skip
+        "shape": "f32[3,5]{1,0:T(2,2)}",
+        "physical_dimensions": [3, 5],
+        "linear_index": 17,
+        "elements": 15,
+        "padding": 9,
+        "verdict": "proved",
+    }
     assert [o["claim"] for o in found["obligations"]] == [
-        "one-to-one", "inside", "onto", "inverse", "padding", "two-readings", "contiguous", "contiguous",
-    ]  # fmt: skip
+        "one-to-one",
+        "inside",
+        "onto",
+        "inverse",
+        "padding",
+        "two-readings",
+        "contiguous",
+        "contiguous",
+    ]
     assert all(o["verdict"] == "proved" for o in found["obligations"])
     assert found["contiguous"] == [
-        {"dimension": 0, "run": 2, "stride": 2, "bits": 32}, {"dimension": 1, "run": 2, "stride": 1, "bits": 64},
-    ]  # fmt: skip
+        {"dimension": 0, "run": 2, "stride": 2, "bits": 32},
+        {"dimension": 1, "run": 2, "stride": 1, "bits": 64},
+    ]
     assert found["replication"] == 1
     json.dumps(found)
 
@@ -69,8 +81,9 @@ def test_what_cannot_be_asked(
 def test_tuples_are_answered_leaf_by_leaf() -> None:
     found = answer("(f32[3], (s4[7]{0:E(4)}, token[]))")
     assert [(leaf["path"], leaf["elements"], leaf["transfer_bytes"]) for leaf in found["leaves"]] == [
-        ([0], 3, 12), ([1, 0], 7, 4),
-    ]  # fmt: skip
+        ([0], 3, 12),
+        ([1, 0], 7, 4),
+    ]
     assert (found["elements"], found["verdict"]) == (10, "proved")
 
 
@@ -92,18 +105,24 @@ def test_comparison() -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "told"),
     [
-        (["bf16[16,1023,1025]{2,1,0:T(8,128)(2,1)}", "--index", "3,17,5", "--linear", "12345"], 0,
-         ["18,874,368", "position 3,557,387, bit 56,918,192", "index [0, 9, 412]"]),
+        (
+            ["bf16[16,1023,1025]{2,1,0:T(8,128)(2,1)}", "--index", "3,17,5", "--linear", "12345"],
+            0,
+            ["18,874,368", "position 3,557,387, bit 56,918,192", "index [0, 9, 412]"],
+        ),
         (["f32[3,5]{1,0:T(2,2)}", "--compare", "f32[3,5]"], 1, ["element [0, 2] lies at position 4"]),
         (["f32[?,?]{1,0:T(8,128)(2,1)}"], 0, ["for all sizes"]),
         (["u32[]{:T(128)}", "--index", ""], 0, ["position 0"]),
         (["f32[8,8]{1,0:D(D,C)}"], 3, ["not modelled"]),
         (["(f32[2], s32[])"], 0, ["{0}", "{1}"]),
-        (["f32[3,5]{1,0:T(2,2)}", "--maps"], 0,
-         ["index-to-position: (d0, d1) -> (", "position-to-index: (d0) -> (", "d0 in [0, 23]"]),
+        (
+            ["f32[3,5]{1,0:T(2,2)}", "--maps"],
+            0,
+            ["index-to-position: (d0, d1) -> (", "position-to-index: (d0) -> (", "d0 in [0, 23]"],
+        ),
         (["f32[8]{0:SC(0:3)}", "--maps"], 0, ["position-to-index: not modelled: "]),
     ],
-)  # fmt: skip
+)
 def test_command(arguments: list[str], status: int, told: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["layout", *arguments]) == status
     out = capsys.readouterr().out

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from models.errors import InputError
-from models.specs.entries import parse_entries
-from models.specs.layouts import parse_layouts
-from verify.pipeline.layout_specs import check_layouts_text
-from verify.results.verdict import ClaimResult, Verdict
+from hloproof.models.errors import InputError
+from hloproof.models.specs.entries import parse_entries
+from hloproof.models.specs.layouts import parse_layouts
+from hloproof.pipeline.layout_specs import check_layouts_text
+from hloproof.results.verdict import ClaimResult, Verdict
 
 SPECS = Path(__file__).parents[1] / "specs"
 FILES = sorted((SPECS / "layouts").glob("*.layout")) + sorted((SPECS / "refuted").glob("*.layout"))
@@ -100,8 +100,7 @@ def test_unreadable_specs_name_the_place(text: str, line: int, column: int, mess
 def test_comments_and_continued_clauses() -> None:
     (entry,) = parse_entries(
         "# head\nlayout one  # tail\n  shape f32[2]{0:#(u32)} # not part of it\n\n  note first\n    second # c\n",
-        "layout", ("shape", "note"),
-    )  # fmt: skip
-    assert [(c.word, c.text) for c in entry.clauses] == [
-        ("shape", "f32[2]{0:#(u32)}"), ("note", "first\n    second"),
-    ]  # fmt: skip
+        "layout",
+        ("shape", "note"),
+    )
+    assert [(c.word, c.text) for c in entry.clauses] == [("shape", "f32[2]{0:#(u32)}"), ("note", "first\n    second")]

@@ -7,9 +7,9 @@ import random
 
 import pytest
 
-from models.hlo.text import literal
-from models.hlo.text.literal import LiteralError, check_literal, parse_literal
-from models.hlo.text.shapes import parse_shape
+from hloproof.models.hlo.text import literal
+from hloproof.models.hlo.text.literal import LiteralError, check_literal, parse_literal
+from hloproof.models.hlo.text.shapes import parse_shape
 
 READ = [
     ("42", "s32[]", 42),

@@ -13,19 +13,20 @@ from executed_fusions import compared
 from loop_modules import LOOPS, ROWS, SCAN, UNKNOWN, nested
 from random_fusions import loop_text
 
-from models.hlo.module import Computation, Instruction, Module
-from models.hlo.parser import parse_module, parse_modules
-from models.hlo.shape import ArrayShape, TupleShape, leaves
-from models.indexing.composition.calls import taken_branch as taken
-from models.indexing.composition.families import _family as family
-from models.indexing.composition.known_scalars import is_single_integer
-from models.indexing.composition.loops import _any_turns as any_turns
-from models.indexing.composition.module_maps import composer_of, followed_maps, instruction_maps
-from models.indexing.composition.providers import resolved
-from models.indexing.composition.trip_count import known_turns
-from models.maps.text import print_map
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.parser import parse_module, parse_modules
+from hloproof.models.hlo.shape import ArrayShape, TupleShape, leaves
+from hloproof.models.indexing.composition.calls import taken_branch as taken
+from hloproof.models.indexing.composition.families import _family as family
+from hloproof.models.indexing.composition.known_scalars import is_single_integer
+from hloproof.models.indexing.composition.loops import _any_turns as any_turns
+from hloproof.models.indexing.composition.module_maps import composer_of, followed_maps, instruction_maps
+from hloproof.models.indexing.composition.providers import resolved
+from hloproof.models.indexing.composition.trip_count import known_turns
+from hloproof.models.maps.text import print_map
 
 SHARED = Path(__file__).parents[1].parent / "shared"
+
 
 def differences(text: str) -> set[str]:
     """What is seen to be wrong, over some seeds, in every array and direction; a bound is wrong, too."""
@@ -110,7 +111,7 @@ def test_a_bound_that_ends_too_early_is_seen(monkeypatch: pytest.MonkeyPatch) ->
         found = any_turns(*arguments)
         return found and {at: maps[:1] for at, maps in found.items()}
 
-    monkeypatch.setattr("models.indexing.composition.loops._any_turns", wrong)
+    monkeypatch.setattr("hloproof.models.indexing.composition.loops._any_turns", wrong)
     assert random_bounds(range(60)) != []
     module = parse_module(ROWS)
     assert {compared(module, module.entry, seed).difference for seed in range(6)} != {""}
@@ -118,25 +119,28 @@ def test_a_bound_that_ends_too_early_is_seen(monkeypatch: pytest.MonkeyPatch) ->
 
 def _plant_turns(wrong: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Callable[[Any], None]:
     def plant(patch: Any) -> None:
-        patch.setattr("models.indexing.composition.loops.known_turns", lambda *a: (found := known_turns(*a)) and wrong(found))
+        patch.setattr(
+            "hloproof.models.indexing.composition.loops.known_turns",
+            lambda *a: (found := known_turns(*a)) and wrong(found),
+        )
 
     return plant
 
 
 def _plant_no_clamp(patch: Any) -> None:
-    patch.setattr("models.indexing.composition.loops.min", lambda a, b: a, raising=False)
-    patch.setattr("models.indexing.composition.loops.max", lambda a, b: a, raising=False)
+    patch.setattr("hloproof.models.indexing.composition.loops.min", lambda a, b: a, raising=False)
+    patch.setattr("hloproof.models.indexing.composition.loops.max", lambda a, b: a, raising=False)
 
 
 def _plant_one_name(patch: Any) -> None:
     def wrong(maps: Any, source: Any, site: str) -> Any:
         return resolved(maps, source, site.split("[")[0] + "[0]")
 
-    patch.setattr("models.indexing.composition.loops.resolved", wrong)
+    patch.setattr("hloproof.models.indexing.composition.loops.resolved", wrong)
 
 
 def _plant_values_that_change_taken_for_the_first(patch: Any) -> None:
-    import models.indexing.composition.loops as loops
+    import hloproof.models.indexing.composition.loops as loops
 
     right = loops._initial
 
@@ -151,11 +155,11 @@ def _plant_another_branch(patch: Any) -> None:
         found = taken(*arguments)
         return found and found - 1
 
-    patch.setattr("models.indexing.composition.calls.taken_branch", wrong)
+    patch.setattr("hloproof.models.indexing.composition.calls.taken_branch", wrong)
 
 
 def _plant_what_another_turn_found(patch: Any) -> None:
-    patch.setattr("models.indexing.composition.known_values.KnownValues.turns_for", lambda *_: ())
+    patch.setattr("hloproof.models.indexing.composition.known_values.KnownValues.turns_for", lambda *_: ())
 
 
 def _plant_families(patch: Any) -> None:
@@ -164,26 +168,29 @@ def _plant_families(patch: Any) -> None:
     def wrong(m: Any, skeleton: Any, run: Any) -> Any:
         return family(m, skeleton, [*run, tuple(2 * b - a for a, b in zip(run[-2], run[-1], strict=True))])
 
-    patch.setattr("models.indexing.composition.families._family", wrong)
+    patch.setattr("hloproof.models.indexing.composition.families._family", wrong)
 
 
 PLANTED: dict[str, tuple[Callable[[Any], None], list[str]]] = {
     "one turn less": (_plant_turns(lambda t: t[:-1]), ["a scan", "one turn", "downwards"]),
     "the first counter in every turn": (
-        _plant_turns(lambda t: t[:1] * len(t)), ["a scan", "from a place computed in a call"],
+        _plant_turns(lambda t: t[:1] * len(t)),
+        ["a scan", "from a place computed in a call"],
     ),
     "turns in the other order": (_plant_turns(lambda t: t[::-1]), ["a scan", "downwards"]),
     "counters not clamped": (_plant_no_clamp, ["more turns than rows", "downwards"]),
     "values of all turns taken for one": (_plant_one_name, ["from a value that changes"]),
     "values that change taken for the first": (
-        _plant_values_that_change_taken_for_the_first, ["from a value that changes"],
+        _plant_values_that_change_taken_for_the_first,
+        ["from a value that changes"],
     ),
     "another branch": (_plant_another_branch, ["branches that the counter chooses"]),
     "what was found in another turn": (
-        _plant_what_another_turn_found, ["branches that the counter chooses", "a loop that the outer counter ends"],
+        _plant_what_another_turn_found,
+        ["branches that the counter chooses", "a loop that the outer counter ends"],
     ),
     "families too long": (_plant_families, ["a scan", "downwards"]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("planted", "name"), [(p, n) for p, (_, names) in PLANTED.items() for n in names])
@@ -244,8 +251,8 @@ def test_turns_are_one_family() -> None:
 
 
 def test_what_is_followed_turn_by_turn_is_claimed_and_proved() -> None:
-    from verify.pipeline.driver import check_hlo
-    from verify.pipeline.options import Options
+    from hloproof.pipeline.driver import check_hlo
+    from hloproof.pipeline.options import Options
 
     records = [r for r in check_hlo(SCAN, Options(jobs=1)).records() if r.instruction == "w"]
     assert {r.claim for r in records} >= {"definition", "in-bounds", "dedup", "simplify"}
@@ -255,9 +262,7 @@ def test_what_is_followed_turn_by_turn_is_claimed_and_proved() -> None:
 def test_a_loop_that_takes_too_long_to_follow_is_a_bound_in_every_array() -> None:
     """Each turn reads 40 rows more: far more maps than are followed."""
     size = 3_000
-    slices = "\n".join(
-        f"  x{k} = f32[{size - 41}] slice(h), slice={{[{k}:{size - 41 + k}]}}" for k in range(40)
-    )
+    slices = "\n".join(f"  x{k} = f32[{size - 41}] slice(h), slice={{[{k}:{size - 41 + k}]}}" for k in range(40))
     sums = "\n".join(f"  y{k} = f32[{size - 41}] add({'x0' if k == 0 else f'y{k - 1}'}, x{k})" for k in range(40))
     text = f"""HloModule m
 body {{

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from models.errors import InputError
-from models.specs.maps import parse_map_specs
-from verify.pipeline.map_specs import check_maps_text
-from verify.results.verdict import ClaimResult, Verdict
+from hloproof.models.errors import InputError
+from hloproof.models.specs.maps import parse_map_specs
+from hloproof.pipeline.map_specs import check_maps_text
+from hloproof.results.verdict import ClaimResult, Verdict
 
 SPECS = Path(__file__).parents[1] / "specs"
 FILES = sorted((SPECS / "examples").glob("*.map")) + sorted((SPECS / "refuted").glob("*.map"))
@@ -58,16 +58,29 @@ SUM = (
         (REVERSE + "  output-to-input 1 (d0) -> (d0), domain: d0 in [0, 3]\n", "unknown", "no operand 1"),
         (REVERSE + "  instruction q\n  output-to-input 0 nothing\n", "unknown", "no instruction 'q'"),
         (SUM + "  output-to-input 0 (d0) -> (d0), domain: d0 in [0, 3]\n", "refuted", "is a map of the composition"),
-        (SUM + "  output-to-input 0 (d0) -> (d0), domain: d0 in [0, 3]\n"
-         "  output-to-input 0 (d0) -> (3 - d0), domain: d0 in [0, 3]\n", "proved", ""),
-        (SUM + "  output-to-input 0 (d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 3]\n", "refuted",
-         "is a map of said and none of the composition"),
-        ("map one\n  map (d0) -> (d0 mod 4), domain: d0 in [0, 3]\n  equals (d0) -> (d0), domain: d0 in [0, 3]\n",
-         "proved", ""),
-        ("map one\n  map (d0) -> (d0 mod 4), domain: d0 in [0, 4]\n  equals (d0) -> (d0), domain: d0 in [0, 4]\n",
-         "refuted", "d0 = 4"),
+        (
+            SUM + "  output-to-input 0 (d0) -> (d0), domain: d0 in [0, 3]\n"
+            "  output-to-input 0 (d0) -> (3 - d0), domain: d0 in [0, 3]\n",
+            "proved",
+            "",
+        ),
+        (
+            SUM + "  output-to-input 0 (d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 3]\n",
+            "refuted",
+            "is a map of said and none of the composition",
+        ),
+        (
+            "map one\n  map (d0) -> (d0 mod 4), domain: d0 in [0, 3]\n  equals (d0) -> (d0), domain: d0 in [0, 3]\n",
+            "proved",
+            "",
+        ),
+        (
+            "map one\n  map (d0) -> (d0 mod 4), domain: d0 in [0, 4]\n  equals (d0) -> (d0), domain: d0 in [0, 4]\n",
+            "refuted",
+            "d0 = 4",
+        ),
     ],
-)  # fmt: skip
+)
 def test_statements_are_judged(text: str, verdict: str, told: str) -> None:
     found = checked(text)
     assert found.verdict == verdict
@@ -84,9 +97,13 @@ UNREADABLE = [
     ("map one\n  output-to-input 0 nothing\n", 2, 3, "there is none"),
     (REVERSE + "  output-to-input (d0) -> (d0)\n", 5, 19, "number of an operand"),
     (REVERSE + "  output-to-input 0 (d0) -> (d1),\n    domain: d0 in [0, 3]\n", 5, 30, "declared variable"),
-    ("map one\n  hlo\n    p = f32[4] parameter(0)\n    ROOT r = f32[5] reverse(q)\n  output-to-input 0 nothing\n", 4, 5,
-     "operand q of r"),
-]  # fmt: skip
+    (
+        "map one\n  hlo\n    p = f32[4] parameter(0)\n    ROOT r = f32[5] reverse(q)\n  output-to-input 0 nothing\n",
+        4,
+        5,
+        "operand q of r",
+    ),
+]
 
 
 @pytest.mark.parametrize(("text", "line", "column", "message"), UNREADABLE)

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.errors import InputError
-from models.expressions.evaluate import evaluate
-from models.expressions.expr import Binary, Const, Expr, Var, decimal, to_text
-from models.expressions.interval import Interval
-from models.expressions.text import parse_expr
-from models.maps.text import parse_map, print_map
+from hloproof.models.errors import InputError
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, decimal, to_text
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.expressions.text import parse_expr
+from hloproof.models.maps.text import parse_map, print_map
 
 CASES = Path(__file__).parents[1].parent / "shared" / "cases"
 
@@ -50,17 +50,23 @@ def test_is_printed_as_it_was_read(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "printed"),
     [
-        ("(d0)->(d0 floordiv 2,d0 floorDiv 3,\n d0 ceilDiv 4), domain:d0 in [0,9]",
-         "(d0) -> (d0 / 2, d0 / 3, d0 ceildiv 4), domain: d0 in [0, 9]"),
-        ("(d0) -> (2 * d0, d0 + -1, d0 + -2 * d0), domain: d0 in [0, 9]",
-         "(d0) -> (d0 * 2, d0 - 1, d0 - d0 * 2), domain: d0 in [0, 9]"),
+        (
+            "(d0)->(d0 floordiv 2,d0 floorDiv 3,\n d0 ceilDiv 4), domain:d0 in [0,9]",
+            "(d0) -> (d0 / 2, d0 / 3, d0 ceildiv 4), domain: d0 in [0, 9]",
+        ),
+        (
+            "(d0) -> (2 * d0, d0 + -1, d0 + -2 * d0), domain: d0 in [0, 9]",
+            "(d0) -> (d0 * 2, d0 - 1, d0 - d0 * 2), domain: d0 in [0, 9]",
+        ),
         ("(d0) -> (d0), domain: d0 in [1, 0]", "KNOWN EMPTY"),
         ("(d0) -> (d0), domain: d0 in [0, 9], 0 in [10, 15]", "KNOWN EMPTY"),
         ("(d0) -> (min(d0, 1, 2)), domain: d0 in [0, 9],", "(d0) -> (min(min(d0, 1), 2)), domain: d0 in [0, 9]"),
-        ("(d0)[s0] -> (s0)\ndomain:\nd0 in [0, 9]\ns0 in [0, 1]\ns0 mod 2 in [0, 0]",
-         "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 1], s0 mod 2 in [0, 0]"),
+        (
+            "(d0)[s0] -> (s0)\ndomain:\nd0 in [0, 9]\ns0 in [0, 1]\ns0 mod 2 in [0, 0]",
+            "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 1], s0 mod 2 in [0, 0]",
+        ),
     ],
-)  # fmt: skip
+)
 def test_spellings(text: str, printed: str) -> None:
     assert print_map(parse_map(text)) == printed
 
@@ -83,7 +89,7 @@ def test_spellings(text: str, printed: str) -> None:
         ("(" * 10_000, "1:2", "a variable name"),
         ("(d0) -> (" + "(" * 10_000 + "d0), domain: d0 in [0, 1]", "1:10013", "an operator or ')'"),
     ],
-)  # fmt: skip
+)
 def test_errors_say_where_and_what_was_expected(text: str, place: str, says: str) -> None:
     with pytest.raises(InputError) as raised:
         parse_map(text)

@@ -12,9 +12,7 @@ SAMPLE = [m for name in BUILDERS for m in Random(7).sample([x for x in ALL if x.
 
 
 def test_nothing_is_refuted_without_a_planted_error() -> None:
-    wrong = {
-        op.opcode: found for op in operations() if (found := verdict(op))[0] not in ("proved", "unknown")
-    }  # fmt: skip
+    wrong = {op.opcode: found for op in operations() if (found := verdict(op))[0] not in ("proved", "unknown")}
     assert not wrong
 
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from models.errors import NotModelled
-from models.expressions.expr import Var
-from models.expressions.interval import Interval
-from verify.logic.formula import le
-from verify.logic.obligation import Obligation, Outcome
-from verify.pipeline.options import Selection
-from verify.pipeline.prover import Prover
-from verify.results.results import exit_status, worst
-from verify.results.verdict import Exit, Verdict
+from hloproof.logic.formula import le
+from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Var
+from hloproof.models.expressions.interval import Interval
+from hloproof.pipeline.options import Selection
+from hloproof.pipeline.prover import Prover
+from hloproof.results.results import exit_status, worst
+from hloproof.results.verdict import Exit, Verdict
 
 
 def at_most(bound: int) -> Obligation:
@@ -77,7 +77,7 @@ def prove(*owed: Owed, selection: Selection | None = None) -> dict[str, tuple[Ve
         (Owed("definition", failure=KeyError("x")), Verdict.INTERNAL, None, "KeyError: 'x'"),
         (Owed("definition", (100,), "output 0"), Verdict.UNKNOWN, None, "output 0: too large"),
     ],
-)  # fmt: skip
+)
 def test_the_worst_obligation_decides_the_claim(
     owed: Owed, verdict: Verdict, counterexample: str | None, reason: str | None
 ) -> None:
@@ -128,8 +128,10 @@ def test_fail_fast_stops_at_the_first_refutation() -> None:
     prover.prove(answer, fail_fast=True)
     prover.settle("stopped")
     assert [(c.claim, c.verdict) for c in verdicts.claims] == [
-        ("definition", Verdict.PROVED), ("converse", Verdict.REFUTED), ("in-bounds", Verdict.UNKNOWN),
-    ]  # fmt: skip
+        ("definition", Verdict.PROVED),
+        ("converse", Verdict.REFUTED),
+        ("in-bounds", Verdict.UNKNOWN),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -141,7 +143,7 @@ def test_fail_fast_stops_at_the_first_refutation() -> None:
         (Selection(skip=("async",)), {"definition"}),
         (Selection(only=("async",), skip=("async-done",)), {"async-chain"}),
     ],
-)  # fmt: skip
+)
 def test_selection_by_claim_and_family(selection: Selection, claims: set[str]) -> None:
     owed = [Owed(name) for name in ("definition", "async-chain", "async-done")]
     assert set(prove(*owed, selection=selection)) == claims
@@ -166,7 +168,7 @@ def test_a_claim_on_request_runs_only_when_it_is_named() -> None:
         (set(), True, Exit.BAD_INPUT),
         ({Verdict.REFUTED, Verdict.INTERNAL}, True, Exit.INTERNAL),
     ],
-)  # fmt: skip
+)
 def test_the_order_of_exit_statuses(verdicts: set[Verdict], bad_input: bool, status: Exit) -> None:
     assert exit_status(verdicts, bad_input) is status
 
@@ -199,9 +201,9 @@ def test_what_cannot_be_stated_is_told_whatever_is_asked(
 
 
 def test_the_cache_of_whole_files_depends_on_the_rules(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from verify.pipeline.record_cache import source_digest
+    from hloproof.pipeline.record_cache import source_digest
 
     before = source_digest()
     (tmp_path / "division.rules").write_text("rule wrong\n  x floordiv c => x\n", encoding="utf-8")
-    monkeypatch.setattr("models.rules.text.rules_folder", lambda: tmp_path)
+    monkeypatch.setattr("hloproof.models.rules.text.rules_folder", lambda: tmp_path)
     assert source_digest.__wrapped__() != before

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from report_sample import instruction, sample
 
-from verify.pipeline.sources import BadInput
-from verify.report import json_report
-from verify.report.destinations import FORMATS, Style, write_file
-from verify.report.records import encoded
-from verify.results.baseline import chunks as baseline_chunks
-from verify.results.baseline import read as read_baseline
-from verify.results.findings import Known, Policy, fingerprint, judge
-from verify.results.results import (
+from hloproof.pipeline.sources import BadInput
+from hloproof.report import json_report
+from hloproof.report.destinations import FORMATS, Style, write_file
+from hloproof.report.records import encoded
+from hloproof.results.baseline import chunks as baseline_chunks
+from hloproof.results.baseline import read as read_baseline
+from hloproof.results.findings import Known, Policy, fingerprint, judge
+from hloproof.results.results import (
     ClaimVerdict,
     Comment,
     FileResults,
@@ -26,8 +26,8 @@ from verify.results.results import (
     OperationVerdicts,
     Report,
 )
-from verify.results.suppressions import BadSuppression, suppressions
-from verify.results.verdict import Exit, Verdict
+from hloproof.results.suppressions import BadSuppression, suppressions
+from hloproof.results.verdict import Exit, Verdict
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -39,10 +39,14 @@ def written(form: str, policy: Policy | None = None, verbosity: int = 0) -> str:
 @pytest.mark.parametrize(
     ("name", "form", "verbosity"),
     [
-        ("report.txt", "text", 0), ("report_verbose.txt", "text", 1), ("report_quiet.txt", "text", -1),
-        ("report.json", "json", 0), ("report.xml", "junit", 0), ("report.github", "github", 0),
+        ("report.txt", "text", 0),
+        ("report_verbose.txt", "text", 1),
+        ("report_quiet.txt", "text", -1),
+        ("report.json", "json", 0),
+        ("report.xml", "junit", 0),
+        ("report.github", "github", 0),
     ],
-)  # fmt: skip
+)
 def test_reports_are_as_kept(name: str, form: str, verbosity: int) -> None:
     """With HLOPROOF_WRITE_GOLDEN=1 the files are written anew, to be read before they are committed."""
     text = written(form, verbosity=verbosity)
@@ -62,9 +66,10 @@ def test_json_is_valid_by_its_schema() -> None:
     jsonschema.validate(data, json_schema())
     assert data["schema"] == "hloproof/1"
     assert data["summary"]["per_opcode"] == {
-        "copy": {"instructions": 2, "complete": 2}, "slice": {"instructions": 1, "complete": 0},
+        "copy": {"instructions": 2, "complete": 2},
+        "slice": {"instructions": 1, "complete": 0},
         "x": {"instructions": 2, "complete": 0},
-    }  # fmt: skip
+    }
     counts = {v: sum(o["verdict"] == v for o in data["obligations"]) for v in map(str, Verdict)}
     assert counts == {v: data["summary"][v] for v in counts}
     assert len({o["id"] for o in data["obligations"]}) == len(data["obligations"])
@@ -81,7 +86,7 @@ def test_json_is_valid_by_its_schema() -> None:
         (("summary", "proved"), "3"),
         (("schema",), "hloproof/2"),
     ],
-)  # fmt: skip
+)
 def test_the_schema_refuses_what_is_wrong(path: tuple[Any, ...], value: Any) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     data = json.loads(written("json"))
@@ -98,9 +103,11 @@ def test_junit_is_read_back_by_an_independent_reader() -> None:
     suites = list(junitparser.JUnitXml.fromstring(written("junit").encode()))
     cases = {(s.name, c.name): [type(r).__name__ for r in c.result] for s in suites for c in s}
     assert cases == {
-        ("dumps/m.hlo", "in-bounds"): [], ("dumps/m.hlo", "definition"): ["Failure"],
-        ("my rules.rules", "rule"): ["Failure"], ("bad.hlo", "input"): ["Error"],
-    }  # fmt: skip
+        ("dumps/m.hlo", "in-bounds"): [],
+        ("dumps/m.hlo", "definition"): ["Failure"],
+        ("my rules.rules", "rule"): ["Failure"],
+        ("bad.hlo", "input"): ["Error"],
+    }
     assert [(s.tests, s.failures, s.errors, s.skipped) for s in suites] == [(2, 1, 0, 0), (1, 1, 0, 0), (1, 0, 1, 0)]
 
 
@@ -120,10 +127,13 @@ def test_sarif_is_read_back_by_an_independent_reader(tmp_path: Path) -> None:
     path.write_text(written("sarif"))
     records = loader.load_sarif_file(str(path)).get_records()
     assert sorted((r["Location"], r["Line"], r["Code"], r["Severity"]) for r in records) == [
-        ("dumps/m.hlo", 6, "definition", "error"), ("dumps/m.hlo", 7, "definition", "warning"),
-        ("dumps/m.hlo", 8, "definition", "warning"), ("my%20rules.rules", 5, "rule", "error"),
-        ("my%20rules.rules", 9, "rule", "error"), ("my%20rules.rules", 12, "rule", "error"),
-    ]  # fmt: skip
+        ("dumps/m.hlo", 6, "definition", "error"),
+        ("dumps/m.hlo", 7, "definition", "warning"),
+        ("dumps/m.hlo", 8, "definition", "warning"),
+        ("my%20rules.rules", 5, "rule", "error"),
+        ("my%20rules.rules", 9, "rule", "error"),
+        ("my%20rules.rules", 12, "rule", "error"),
+    ]
 
 
 def test_sarif_is_valid_by_the_published_schema() -> None:
@@ -225,11 +235,13 @@ def test_justifications_are_kept_when_a_baseline_is_written_again() -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("{", "not JSON"), ("[]", "not a baseline"), ('{"schema": "hloproof/1"}', "not a baseline"),
+        ("{", "not JSON"),
+        ("[]", "not a baseline"),
+        ('{"schema": "hloproof/1"}', "not a baseline"),
         ('{"schema": "hloproof-baseline/1", "findings": [3]}', "entry 1"),
         ('{"schema": "hloproof-baseline/1", "findings": [{"verdict": "refuted"}]}', "no fingerprint"),
     ],
-)  # fmt: skip
+)
 def test_a_broken_baseline_is_refused(content: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "b.json"
     path.write_text(content)
@@ -246,8 +258,9 @@ def test_suppressions_beside_the_text() -> None:
         "y = f32[] y() // hloproof: allow in-bounds, async because of that\n"
     )
     assert list(suppressions(text, "m.hlo", [4, 5])) == [
-        Comment("m.hlo", 4, ("definition",), "x is ours"), Comment("m.hlo", 5, ("in-bounds", "async"), "of that"),
-    ]  # fmt: skip
+        Comment("m.hlo", 4, ("definition",), "x is ours"),
+        Comment("m.hlo", 5, ("in-bounds", "async"), "of that"),
+    ]
     for wrong in ("# hloproof: allow definition", "# hloproof: allow because x", "hloproof: allow rule because x"):
         with pytest.raises(BadSuppression):
             list(suppressions(wrong, "m.hlo", [1]))
@@ -257,8 +270,9 @@ def test_a_suppression_hides_its_finding_and_one_that_matches_nothing_is_told() 
     report = sample()
     report.files.pop()
     comments = (
-        Comment("dumps/m.hlo", 6, ("definition",), "upstream does so"), Comment("dumps/m.hlo", 4, ("definition",), "x"),
-    )  # fmt: skip
+        Comment("dumps/m.hlo", 6, ("definition",), "upstream does so"),
+        Comment("dumps/m.hlo", 4, ("definition",), "x"),
+    )
     judged = judge(report, Policy(comments=comments))
     assert "slice" not in [f.record.instruction for f in judged.new] and judged.stale == [comments[1]]
     assert "this suppression of definition matches nothing" in "".join(FORMATS["text"](judged, Style()))

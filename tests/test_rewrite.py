@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from models.errors import InputError
-from models.maps.text import parse_map, print_map
-from verify.claims.maps.rewrite import rewrite
-from verify.claims.maps.simplified import simplified
-from verify.results.verdict import Verdict
+from hloproof.claims.maps.rewrite import rewrite
+from hloproof.claims.maps.simplified import simplified
+from hloproof.models.errors import InputError
+from hloproof.models.maps.text import parse_map, print_map
+from hloproof.results.verdict import Verdict
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 BOX = "domain: d0 in [0, 11]"
@@ -22,28 +22,66 @@ BOX = "domain: d0 in [0, 11]"
     [
         (f"(d0) -> ((d0 / 2) / 3), {BOX}", f"(d0) -> (d0 / 6), {BOX}", "proved", "pointwise", ""),
         (f"(d0) -> (d0 / 6), {BOX}", f"(d0) -> (d0 / 4), {BOX}", "refuted", "pointwise", "before gives ("),
-        (f"(d0) -> (d0), {BOX}", "(d0) -> (d0), domain: d0 in [0, 12]", "refuted", "pointwise",
-         "d0 = 12: in the domain of after, not in that of before"),
-        (f"(d0) -> (d0), {BOX}", f"(d0) -> (d0), {BOX}, d0 mod 5 in [0, 3]", "refuted", "pointwise",
-         "in the domain of before, not in that of after"),
-        (f"(d0)[s0] -> (s0), {BOX}, s0 in [0, 3]", f"(d0)[s0] -> (3 - s0), {BOX}, s0 in [0, 3]", "refuted",
-         "pointwise", "before gives"),
-        (f"(d0)[s0] -> (s0), {BOX}, s0 in [0, 3]", f"(d0)[s0, s1] -> (s0 * 2 + s1), {BOX}, s0 in [0, 1], s1 in [0, 1]",
-         "proved", "relational", ""),
-        (f"(d0)[s0] -> (s0), {BOX}, s0 in [0, 3]", f"(d0)[s0, s1] -> (s0 * 2 + s1), {BOX}, s0 in [0, 1], s1 in [0, 2]",
-         "refuted", "relational", "after gives (4), which before does not give"),
+        (
+            f"(d0) -> (d0), {BOX}",
+            "(d0) -> (d0), domain: d0 in [0, 12]",
+            "refuted",
+            "pointwise",
+            "d0 = 12: in the domain of after, not in that of before",
+        ),
+        (
+            f"(d0) -> (d0), {BOX}",
+            f"(d0) -> (d0), {BOX}, d0 mod 5 in [0, 3]",
+            "refuted",
+            "pointwise",
+            "in the domain of before, not in that of after",
+        ),
+        (
+            f"(d0)[s0] -> (s0), {BOX}, s0 in [0, 3]",
+            f"(d0)[s0] -> (3 - s0), {BOX}, s0 in [0, 3]",
+            "refuted",
+            "pointwise",
+            "before gives",
+        ),
+        (
+            f"(d0)[s0] -> (s0), {BOX}, s0 in [0, 3]",
+            f"(d0)[s0, s1] -> (s0 * 2 + s1), {BOX}, s0 in [0, 1], s1 in [0, 1]",
+            "proved",
+            "relational",
+            "",
+        ),
+        (
+            f"(d0)[s0] -> (s0), {BOX}, s0 in [0, 3]",
+            f"(d0)[s0, s1] -> (s0 * 2 + s1), {BOX}, s0 in [0, 1], s1 in [0, 2]",
+            "refuted",
+            "relational",
+            "after gives (4), which before does not give",
+        ),
         (f"(d0) -> (d0), {BOX}, d0 in [20, 30]", "KNOWN EMPTY", "proved", "pointwise", ""),
         (f"(d0) -> (d0), {BOX}", "KNOWN EMPTY", "refuted", "pointwise", "in the domain of before"),
-        (f"(d0){{rt0}} -> (d0 + rt0), {BOX}, rt0 in [0, 1]\nruntime variables:\nrt0: parameter(1)",
-         f"(d0){{rt0}} -> (rt0 + d0), {BOX}, rt0 in [0, 1]\nruntime variables:\nrt0: parameter(1)", "proved",
-         "pointwise", ""),
-        (f"(d0){{rt0}} -> (d0 + rt0), {BOX}, rt0 in [0, 1]\nruntime variables:\nrt0: parameter(1)",
-         f"(d0){{rt0}} -> (rt0 + d0), {BOX}, rt0 in [0, 1]\nruntime variables:\nrt0: parameter(2)", "unknown",
-         "pointwise", "read different elements"),
-        (f"(d0) -> (d0 mod 5), {BOX}\nreplica id:\n(d0) -> (d0 / 5), {BOX}",
-         f"(d0) -> (d0 mod 5), {BOX}\nreplica id:\n(d0) -> (d0 / 6), {BOX}", "refuted", "pointwise", "d0 = 5"),
+        (
+            f"(d0){{rt0}} -> (d0 + rt0), {BOX}, rt0 in [0, 1]\nruntime variables:\nrt0: parameter(1)",
+            f"(d0){{rt0}} -> (rt0 + d0), {BOX}, rt0 in [0, 1]\nruntime variables:\nrt0: parameter(1)",
+            "proved",
+            "pointwise",
+            "",
+        ),
+        (
+            f"(d0){{rt0}} -> (d0 + rt0), {BOX}, rt0 in [0, 1]\nruntime variables:\nrt0: parameter(1)",
+            f"(d0){{rt0}} -> (rt0 + d0), {BOX}, rt0 in [0, 1]\nruntime variables:\nrt0: parameter(2)",
+            "unknown",
+            "pointwise",
+            "read different elements",
+        ),
+        (
+            f"(d0) -> (d0 mod 5), {BOX}\nreplica id:\n(d0) -> (d0 / 5), {BOX}",
+            f"(d0) -> (d0 mod 5), {BOX}\nreplica id:\n(d0) -> (d0 / 6), {BOX}",
+            "refuted",
+            "pointwise",
+            "d0 = 5",
+        ),
     ],
-)  # fmt: skip
+)
 def test_verdicts(before: str, after: str, verdict: str, equality: str, says: str) -> None:
     found = rewrite(parse_map(before), parse_map(after))
     assert (found.verdict, found.equality) == (verdict, equality)
@@ -96,14 +134,20 @@ def test_known_wrong_rewrites_are_refuted_and_right_ones_proved() -> None:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("(d0, d1) -> ((d0 * 2 + d1) mod 8), domain: d0 in [0, 20], d1 in [0, 20], d0 + d1 in [0, 3]",
-         "(d0, d1) -> (d0 * 2 + d1), domain: d0 in [0, 20], d1 in [0, 20], d0 + d1 in [0, 3]"),
-        ("(d0) -> (d0 mod 5 + (d0 + 1) / 7), domain: d0 in [0, 11], (d0 * 3) mod 7 in [1, 1]",
-         "(d0) -> (0), domain: d0 in [0, 11], (d0 * 3) mod 7 in [1, 1]"),
-        ("(d0, d1) -> (min(d0 * 3, d1)), domain: d0 in [0, 9], d1 in [0, 40], d1 - d0 * 2 in [9, 99]",
-         "(d0, d1) -> (d0 * 3), domain: d0 in [0, 9], d1 in [0, 40], d0 * 2 - d1 in [-99, -9]"),
+        (
+            "(d0, d1) -> ((d0 * 2 + d1) mod 8), domain: d0 in [0, 20], d1 in [0, 20], d0 + d1 in [0, 3]",
+            "(d0, d1) -> (d0 * 2 + d1), domain: d0 in [0, 20], d1 in [0, 20], d0 + d1 in [0, 3]",
+        ),
+        (
+            "(d0) -> (d0 mod 5 + (d0 + 1) / 7), domain: d0 in [0, 11], (d0 * 3) mod 7 in [1, 1]",
+            "(d0) -> (0), domain: d0 in [0, 11], (d0 * 3) mod 7 in [1, 1]",
+        ),
+        (
+            "(d0, d1) -> (min(d0 * 3, d1)), domain: d0 in [0, 9], d1 in [0, 40], d1 - d0 * 2 in [9, 99]",
+            "(d0, d1) -> (d0 * 3), domain: d0 in [0, 9], d1 in [0, 40], d0 * 2 - d1 in [-99, -9]",
+        ),
     ],
-)  # fmt: skip
+)
 def test_engines_finish_where_the_rules_stop(before: str, after: str) -> None:
     found = simplified(parse_map(before))
     assert print_map(found.map) == after

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.expressions.expr import Binary, Const, Expr, Var
-from models.rules.rule import Condition
-from verify.claims.rules.instances import meets
-from verify.engines.nonlinear.prove import Reading, implies
+from hloproof.claims.rules.instances import meets
+from hloproof.engines.nonlinear.prove import Reading, implies
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var
+from hloproof.models.rules.rule import Condition
 
 RLIMIT = 300_000
 NAMES = ("a", "x", "y")
@@ -43,7 +43,7 @@ def test_what_is_shown_holds_at_every_small_point(given_: list[Condition], goal:
 
 
 def _c(text: str) -> Condition:
-    from models.rules.text import parse_rules
+    from hloproof.models.rules.text import parse_rules
 
     (rule,) = parse_rules(f"rule c x => y when {text}".replace("rule c ", "rule c\n"))
     return rule.conditions[0]
@@ -69,8 +69,8 @@ def test_statements(given_: list[str], goal: str, shown: bool) -> None:
 @settings(max_examples=150, deadline=None)
 @given(TERMS, st.tuples(*[st.integers(-7, 7)] * 3))
 def test_both_evaluations_agree(e: Expr, at: tuple[int, int, int]) -> None:
-    from models.expressions.evaluate import UndefinedValue
-    from verify.claims.rules import rounding as rule_readings
+    from hloproof.claims.rules import rounding as rule_readings
+    from hloproof.models.expressions.evaluate import UndefinedValue
 
     values = dict(zip(NAMES, at, strict=True))
     results: list[int | str] = []

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from models.errors import InputError
-from models.expressions import bounds
-from models.expressions.interval import Interval
-from models.maps.text import parse_map
-from models.rules.rule import ConstraintRule, ExpressionRule, VariableRule
-from models.rules.text import parse_rules, project_rules
-from verify.claims.rules.claims import check_rules_text
-from verify.results.verdict import ClaimResult, Verdict
+from hloproof.claims.rules.claims import check_rules_text
+from hloproof.models.errors import InputError
+from hloproof.models.expressions import bounds
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.text import parse_map
+from hloproof.models.rules.rule import ConstraintRule, ExpressionRule, VariableRule
+from hloproof.models.rules.text import parse_rules, project_rules
+from hloproof.results.verdict import ClaimResult, Verdict
 
 ROOT = Path(__file__).parents[1]
 
@@ -80,7 +80,7 @@ def test_verdicts(text: str, verdict: Verdict) -> None:
 
 
 def test_a_second_encoder_agrees() -> None:
-    from verify.claims.rules.claims import check_rule
+    from hloproof.claims.rules.claims import check_rule
 
     rules = {r.name: r for r in (*project_rules("division"), *project_rules("order"))}
     for name in ("mod-of-small", "floordiv-of-multiples", "min-of-less"):
@@ -112,7 +112,7 @@ def test_conditions_that_are_not_needed_are_named() -> None:
         ("rule a\n x => x\nrule a\n x => x", "4:8", "used twice"),
         ("rule a\n x => x compute k = gcd(x)", "2:27", "2 arguments"),
     ],
-)  # fmt: skip
+)
 def test_errors_in_rule_files_have_a_place(text: str, place: str, says: str) -> None:
     with pytest.raises(InputError) as raised:
         parse_rules(text)
@@ -139,8 +139,8 @@ def test_rules_of_the_project_are_proved(kind: str) -> None:
 
 def test_a_planted_error_in_ranges_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     """A simplifier that believes a wrong range gives a wrong map, and the claim about it says so."""
-    from models.simplifier import rewriter
-    from verify.claims.maps.simplified import simplified
+    from hloproof.claims.maps.simplified import simplified
+    from hloproof.models.simplifier import rewriter
 
     right = bounds.combine
 
@@ -153,15 +153,15 @@ def test_a_planted_error_in_ranges_is_refuted(monkeypatch: pytest.MonkeyPatch) -
     assert simplified(before).map == before
     monkeypatch.setattr(rewriter, "combine", wrong)
     again = parse_map("(e0) -> ((e0 / 4) mod 5), domain: e0 in [0, 23]")
-    monkeypatch.setattr("models.simplifier.simplify._done", OrderedDict())
-    monkeypatch.setattr("models.simplifier.simplify._rewriters", OrderedDict())
+    monkeypatch.setattr("hloproof.models.simplifier.simplify._done", OrderedDict())
+    monkeypatch.setattr("hloproof.models.simplifier.simplify._rewriters", OrderedDict())
     result = simplified(again)
     assert result.verdict is Verdict.REFUTED
     assert result.counterexample is not None
 
 
 def test_the_proof_alone_refuses_what_a_hint_with_a_zero_divisor_would_hide(monkeypatch: pytest.MonkeyPatch) -> None:
-    from verify.claims.rules import claims as rule_claims
+    from hloproof.claims.rules import claims as rule_claims
 
     monkeypatch.setattr(rule_claims, "_refuted", lambda *_: False)
     assert checked(PLANTED["a hint that hides a zero"][0]).verdict is Verdict.UNKNOWN

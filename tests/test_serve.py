@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from verify.server.methods import METHODS
-from verify.server.serve import serve
+from hloproof.server.methods import METHODS
+from hloproof.server.serve import serve
 
 ROOT = Path(__file__).parents[1]
 
@@ -59,7 +58,7 @@ def call(method: str, **params: Any) -> dict[str, Any]:
         ('{"jsonrpc": "2.0", "id": 1, "method": "parse_map", "params": {"mpa": "x"}}', -32602, 1),
         ('{"jsonrpc": "2.0", "id": 1, "method": "layout", "params": {"shape": "f32[2]", "index": [true]}}', -32602, 1),
     ],
-)  # fmt: skip
+)
 def test_a_bad_line_has_its_error_and_the_server_goes_on(line: str | bytes, code: int, request_id: Any) -> None:
     first, second = ask(line, '{"jsonrpc": "2.0", "id": 2, "method": "version"}')
     assert first["error"]["code"] == code and first["id"] == request_id
@@ -109,7 +108,7 @@ def test_compose_puts_the_producer_behind_the_consumer() -> None:
 
 
 def test_every_method_is_documented_in_the_help() -> None:
-    from verify.commands.serve import command
+    from hloproof.commands.serve import command
 
     assert command.help is not None
     assert all(name in command.help for name in METHODS)
@@ -118,9 +117,8 @@ def test_every_method_is_documented_in_the_help() -> None:
 def test_the_process_answers_on_standard_output_alone_and_ends_with_0() -> None:
     lines = b'{"jsonrpc":"2.0","id":1,"method":"version"}\n{bad\n'
     done = subprocess.run(
-        [sys.executable, "-m", "verify", "serve"], input=lines, capture_output=True, cwd=ROOT, check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+        [sys.executable, "-m", "hloproof", "serve"], input=lines, capture_output=True, cwd=ROOT, check=False
+    )
     assert done.returncode == 0 and done.stderr == b""
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [a["id"] for a in answers] == [1, None]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.errors import InputError
-from models.hlo.shape import (
+from hloproof.models.errors import InputError
+from hloproof.models.hlo.shape import (
     ELEMENT_BITS,
     ArrayShape,
     BufferShape,
@@ -18,7 +18,7 @@ from models.hlo.shape import (
     TokenShape,
     TupleShape,
 )
-from models.hlo.text.shapes import parse_shape, print_shape
+from hloproof.models.hlo.text.shapes import parse_shape, print_shape
 
 READ = [
     ("f32[]", ArrayShape("f32")),
@@ -28,20 +28,34 @@ READ = [
     ("u32[]{:S(2)}", ArrayShape("u32", layout=Layout((), memory_space=2))),
     ("f32[]{:T(128)}", ArrayShape("f32", layout=Layout((), (Tile((128,)),)))),
     ("s4[8]{0:E(4)}", ArrayShape("s4", (8,), layout=Layout((0,), element_bits=4))),
-    ("bf16[9,8,7]{2,1,0:T(2,*,128)(2,1)}", ArrayShape("bf16", (9, 8, 7), layout=Layout((2, 1, 0), (Tile((2, -1, 128)),
-                                                                                     Tile((2, 1)))))),
+    (
+        "bf16[9,8,7]{2,1,0:T(2,*,128)(2,1)}",
+        ArrayShape("bf16", (9, 8, 7), layout=Layout((2, 1, 0), (Tile((2, -1, 128)), Tile((2, 1))))),
+    ),
     ("f32[4,<=9]", ArrayShape("f32", (4, 9), (False, True))),
     ("f32[?,9]", ArrayShape("f32", (-1, 9), (True, False))),
-    ("pred[9,8]{1,0:S(3)SC(0:4)(1:2,5)}",
-     ArrayShape("pred", (9, 8), layout=Layout((1, 0), memory_space=3,
-                                              split_configs=(SplitConfig(0, (4,)), SplitConfig(1, (2, 5)))))),
-    ("f32[9,8]{1,0:T(8,8)L(16)#(u32)*(u16)M(1024)}",
-     ArrayShape("f32", (9, 8), layout=Layout((1, 0), (Tile((8, 8)),), 16, index_type="u32", pointer_type="u16",
-                                             dynamic_prefix_bytes=1024))),
-    ("(f32[2], (s32[], token[]), /*index=5*/())",
-     TupleShape((ArrayShape("f32", (2,)), TupleShape((ArrayShape("s32"), TokenShape())), TupleShape()))),
+    (
+        "pred[9,8]{1,0:S(3)SC(0:4)(1:2,5)}",
+        ArrayShape(
+            "pred",
+            (9, 8),
+            layout=Layout((1, 0), memory_space=3, split_configs=(SplitConfig(0, (4,)), SplitConfig(1, (2, 5)))),
+        ),
+    ),
+    (
+        "f32[9,8]{1,0:T(8,8)L(16)#(u32)*(u16)M(1024)}",
+        ArrayShape(
+            "f32",
+            (9, 8),
+            layout=Layout((1, 0), (Tile((8, 8)),), 16, index_type="u32", pointer_type="u16", dynamic_prefix_bytes=1024),
+        ),
+    ),
+    (
+        "(f32[2], (s32[], token[]), /*index=5*/())",
+        TupleShape((ArrayShape("f32", (2,)), TupleShape((ArrayShape("s32"), TokenShape())), TupleShape())),
+    ),
     ("b(f32[4]{0})", BufferShape(ArrayShape("f32", (4,), layout=Layout((0,))))),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "shape"), READ)
@@ -90,14 +104,23 @@ def test_refused_with_a_place(text: str, column: int, message: str) -> None:
 def layouts(rank: int) -> st.SearchStrategy[Layout]:
     tiles = st.lists(st.lists(st.integers(1, 300), min_size=1, max_size=3).map(lambda t: Tile(tuple(t))), max_size=3)
     return st.builds(
-        Layout, st.permutations(range(rank)).map(tuple), tiles.map(tuple), st.integers(0, 9), st.integers(0, 8),
-        st.integers(0, 5))  # fmt: skip
+        Layout,
+        st.permutations(range(rank)).map(tuple),
+        tiles.map(tuple),
+        st.integers(0, 9),
+        st.integers(0, 8),
+        st.integers(0, 5),
+    )
 
 
 arrays = st.lists(st.integers(0, 40), max_size=4).flatmap(
     lambda sizes: st.builds(
-        ArrayShape, st.sampled_from(sorted(ELEMENT_BITS)), st.just(tuple(sizes)), st.just(()),
-        st.none() | layouts(len(sizes)))
+        ArrayShape,
+        st.sampled_from(sorted(ELEMENT_BITS)),
+        st.just(tuple(sizes)),
+        st.just(()),
+        st.none() | layouts(len(sizes)),
+    )
 )
 shapes = st.recursive(
     arrays | st.just(TokenShape()) | arrays.map(BufferShape),

@@ -4,35 +4,44 @@ from __future__ import annotations
 
 import pytest
 
-from models.maps.text import parse_map
-from verify.claims.operations.simplified import same_points
-from verify.engines.portfolio import prove
+from hloproof.claims.operations.simplified import same_points
+from hloproof.engines.portfolio import prove
+from hloproof.models.maps.text import parse_map
 
 BOX = ", domain: d0 in [0, 9], s0 in [0, 3]"
 READ = """(d0){{rt0}} -> (d0 + rt0), domain: d0 in [0, 2], rt0 in [0, 5]
 runtime variables: rt0: parameter({}); (d0) -> ({}), domain: d0 in [0, 2]"""
 CASES = [
     ("(d0)[s0] -> ((d0 * 4 + s0) / 4)" + BOX, "(d0)[s0] -> (d0)" + BOX, "proved"),
-    ("(d0)[s0] -> (d0)" + BOX + ", d0 * 4 + s0 in [0, 19]", "(d0)[s0] -> (d0), domain: d0 in [0, 4], s0 in [0, 3]",
-     "proved"),
+    (
+        "(d0)[s0] -> (d0)" + BOX + ", d0 * 4 + s0 in [0, 19]",
+        "(d0)[s0] -> (d0), domain: d0 in [0, 4], s0 in [0, 3]",
+        "proved",
+    ),
     ("(d0) -> (d0), domain: d0 in [0, 9], d0 mod 2 in [3, 4]", "KNOWN EMPTY", "proved"),
     ("(d0)[s0] -> ((d0 * 4 + s0) / 4)" + BOX, "(d0)[s0] -> (d0 + 1)" + BOX, "refuted"),
     ("(d0)[s0] -> (d0)" + BOX, "(d0)[s0] -> (d0), domain: d0 in [0, 8], s0 in [0, 3]", "refuted"),
     ("(d0)[s0] -> (d0)" + BOX + ", d0 + s0 in [0, 9]", "(d0)[s0] -> (d0)" + BOX, "refuted"),
-    ("(d0) -> (d0), domain: d0 in [0, 9]\nreplica id:\n(d0) -> (d0 / 5), domain: d0 in [0, 9]",
-     "(d0) -> (d0), domain: d0 in [0, 9]\nreplica id:\n(d0) -> (0), domain: d0 in [0, 9]", "refuted"),
+    (
+        "(d0) -> (d0), domain: d0 in [0, 9]\nreplica id:\n(d0) -> (d0 / 5), domain: d0 in [0, 9]",
+        "(d0) -> (d0), domain: d0 in [0, 9]\nreplica id:\n(d0) -> (0), domain: d0 in [0, 9]",
+        "refuted",
+    ),
     ("(d0) -> (d0), domain: d0 in [0, 9]", "KNOWN EMPTY", "refuted"),
     ("(d0) -> (d0), domain: d0 in [0, -1]", "(d0) -> (d0), domain: d0 in [0, 9]", "refuted"),
     ("(d0) -> (d0), domain: d0 in [0, 9], d0 + 1 in [5, 2]", "(d0) -> (d0), domain: d0 in [0, 9]", "refuted"),
     ("(d0) -> (d0), domain: d0 in [0, -1]", "KNOWN EMPTY", "proved"),
-    ("(d0) -> (d0), domain: d0 in [0, 9]\nreplica id:\n(d0) -> (0), domain: d0 in [0, 9]",
-     "(d0) -> (d0), domain: d0 in [0, 9]", "refuted"),
+    (
+        "(d0) -> (d0), domain: d0 in [0, 9]\nreplica id:\n(d0) -> (0), domain: d0 in [0, 9]",
+        "(d0) -> (d0), domain: d0 in [0, 9]",
+        "refuted",
+    ),
     (READ.format(0, "d0"), READ.format(1, "d0"), "refuted"),
     (READ.format(0, "d0"), READ.format(0, "d0 * 0"), "refuted"),
     (READ.format(0, "d0"), READ.format(0, "(d0 * 4) / 4"), "proved"),
     (READ.format(0, "d0"), READ.replace("[0, 5]", "[0, 4]").format(0, "d0"), "refuted"),
     (READ.format(0, "d0"), "(d0) -> (d0), domain: d0 in [0, 2]", "refuted"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("before", "after", "verdict"), CASES)

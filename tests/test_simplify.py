@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import re
 import subprocess
 import sys
@@ -13,16 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.expressions.evaluate import UndefinedValue, evaluate
-from models.expressions.expr import Binary, Const, Expr, Var
-from models.expressions.interval import Interval
-from models.expressions.text import parse_expr
-from models.maps.indexing_map import Constraint, IndexingMap, Variable, rt
-from models.maps.text import parse_map, print_map
-from models.maps.variables import remove_unused_symbols, rescale_symbols
-from models.simplifier.linear import linear_of
-from models.simplifier.measure import smaller
-from models.simplifier.simplify import is_empty, simplify, simplify_expr
+from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.expressions.text import parse_expr
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable, rt
+from hloproof.models.maps.text import parse_map, print_map
+from hloproof.models.maps.variables import remove_unused_symbols, rescale_symbols
+from hloproof.models.simplifier.linear import linear_of
+from hloproof.models.simplifier.measure import smaller
+from hloproof.models.simplifier.simplify import is_empty, simplify, simplify_expr
 
 ROOT = Path(__file__).parents[1]
 CASES = ROOT.parent / "shared" / "cases"
@@ -36,47 +37,79 @@ def simplified(text: str) -> str:
     ("before", "after"),
     [
         ("(d0) -> ((d0 / 16) * 16 + (d0 mod 16)), domain: d0 in [0, 99]", "(d0) -> (d0), domain: d0 in [0, 99]"),
-        ("(d0, d1) -> ((d0 * 100 + d1) / 100, (d0 * 100 + d1) mod 100), domain: d0 in [0, 8], d1 in [0, 99]",
-         "(d0, d1) -> (d0, d1), domain: d0 in [0, 8], d1 in [0, 99]"),
-        ("(d0, d1) -> (d0 + d1 / 16, d1 mod 16), domain: d0 in [0, 6], d1 in [0, 14]",
-         "(d0, d1) -> (d0, d1), domain: d0 in [0, 6], d1 in [0, 14]"),
-        ("(d0, d1, d2) -> ((d0 * 100 + d1 * 10 + d2) / 100, ((d0 * 100 + d1 * 10 + d2) mod 100) / 10, d2 mod 10), "
-         "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",
-         "(d0, d1, d2) -> (d0, d1, d2), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]"),
-        ("(d0, d1, d2) -> ((d0 * 16 + d1 * 4 + d2) / 8, (d0 * 16 + d1 * 4 + d2) mod 8), "
-         "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",
-         "(d0, d1, d2) -> (d0 * 2 + (d1 * 4 + d2) / 8, (d1 * 4 + d2) mod 8), "
-         "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]"),
-        ("(d0, d1) -> (-((d0 * -11 - d1 + 109) / 11) + 9), domain: d0 in [0, 9], d1 in [0, 10]",
-         "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 10]"),
+        (
+            "(d0, d1) -> ((d0 * 100 + d1) / 100, (d0 * 100 + d1) mod 100), domain: d0 in [0, 8], d1 in [0, 99]",
+            "(d0, d1) -> (d0, d1), domain: d0 in [0, 8], d1 in [0, 99]",
+        ),
+        (
+            "(d0, d1) -> (d0 + d1 / 16, d1 mod 16), domain: d0 in [0, 6], d1 in [0, 14]",
+            "(d0, d1) -> (d0, d1), domain: d0 in [0, 6], d1 in [0, 14]",
+        ),
+        (
+            "(d0, d1, d2) -> ((d0 * 100 + d1 * 10 + d2) / 100, ((d0 * 100 + d1 * 10 + d2) mod 100) / 10, d2 mod 10), "
+            "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",
+            "(d0, d1, d2) -> (d0, d1, d2), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",
+        ),
+        (
+            "(d0, d1, d2) -> ((d0 * 16 + d1 * 4 + d2) / 8, (d0 * 16 + d1 * 4 + d2) mod 8), "
+            "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",
+            "(d0, d1, d2) -> (d0 * 2 + (d1 * 4 + d2) / 8, (d1 * 4 + d2) mod 8), "
+            "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",
+        ),
+        (
+            "(d0, d1) -> (-((d0 * -11 - d1 + 109) / 11) + 9), domain: d0 in [0, 9], d1 in [0, 10]",
+            "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 10]",
+        ),
         ("(d0) -> (d0 mod 42), domain: d0 in [53, 71]", "(d0) -> (d0 - 42), domain: d0 in [53, 71]"),
-        ("()[s0] -> ((s0 / 2) / -7), domain: s0 in [0, 1233]",
-         "()[s0] -> (-((s0 + 12) / 14)), domain: s0 in [0, 1233]"),
-        ("(d0) -> (((d0 / 4) mod 3) * 4 + d0 mod 4), domain: d0 in [0, 99]",
-         "(d0) -> (d0 mod 12), domain: d0 in [0, 99]"),
+        (
+            "()[s0] -> ((s0 / 2) / -7), domain: s0 in [0, 1233]",
+            "()[s0] -> (-((s0 + 12) / 14)), domain: s0 in [0, 1233]",
+        ),
+        (
+            "(d0) -> (((d0 / 4) mod 3) * 4 + d0 mod 4), domain: d0 in [0, 99]",
+            "(d0) -> (d0 mod 12), domain: d0 in [0, 99]",
+        ),
         ("(d0) -> (d0 ceildiv 4), domain: d0 in [-9, 9]", "(d0) -> ((d0 + 3) / 4), domain: d0 in [-9, 9]"),
-        ("(d0, d1) -> (min(d0, d1 + 10), max(d0, 3) + min(d0, 3)), domain: d0 in [0, 9], d1 in [0, 3]",
-         "(d0, d1) -> (d0, d0 + 3), domain: d0 in [0, 9], d1 in [0, 3]"),
+        (
+            "(d0, d1) -> (min(d0, d1 + 10), max(d0, 3) + min(d0, 3)), domain: d0 in [0, 9], d1 in [0, 3]",
+            "(d0, d1) -> (d0, d0 + 3), domain: d0 in [0, 9], d1 in [0, 3]",
+        ),
         ("(d0) -> (d0), domain: d0 in [0, 99], d0 / 8 in [5, 11]", "(d0) -> (d0), domain: d0 in [40, 95]"),
-        ("(d0) -> (d0 / 4 * 4), domain: d0 in [0, 99], d0 mod 4 in [0, 0]",
-         "(d0) -> (d0), domain: d0 in [0, 96], d0 mod 4 in [0, 0]"),
-        ("(d0) -> (d0), domain: d0 in [0, 99], d0 mod 4 in [3, 3], d0 mod 6 in [1, 1]",
-         "(d0) -> (d0), domain: d0 in [7, 91], d0 mod 12 in [7, 7]"),
+        (
+            "(d0) -> (d0 / 4 * 4), domain: d0 in [0, 99], d0 mod 4 in [0, 0]",
+            "(d0) -> (d0), domain: d0 in [0, 96], d0 mod 4 in [0, 0]",
+        ),
+        (
+            "(d0) -> (d0), domain: d0 in [0, 99], d0 mod 4 in [3, 3], d0 mod 6 in [1, 1]",
+            "(d0) -> (d0), domain: d0 in [7, 91], d0 mod 12 in [7, 7]",
+        ),
         ("(d0) -> (d0), domain: d0 in [0, 99], d0 mod 4 in [3, 3], d0 mod 6 in [2, 2]", "KNOWN EMPTY"),
-        ("(d0) -> (d0), domain: d0 in [0, 50], d0 mod 7 in [0, 0], (d0 + 1) mod 11 in [0, 0], d0 mod 5 in [3, 3]",
-         "KNOWN EMPTY"),
-        ("(d0)[s0] -> (d0), domain: d0 in [0, 99], s0 in [-99, 99], s0 / -3 in [-11, -5]",
-         "(d0)[s0] -> (d0), domain: d0 in [0, 99], s0 in [13, 33]"),
-        ("(d0) -> (((d0 / 3) mod 2) * 2 + ((d0 / 6) mod 3) * 4), domain: d0 in [0, 40]",
-         "(d0) -> (((d0 / 3) mod 6) * 2), domain: d0 in [0, 40]"),
-        ("(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 / 2 + d1 in [1, 3]",
-         "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 * 2 in [2, 7]"),
-        ("(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d1 - d0 / 2 in [1, 3]",
-         "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 - d1 * 2 in [-6, -1]"),
-        ("(d0){rt0} -> ((d0 + rt0 * 8) mod 8, d0 / rt0), domain: d0 in [0, 7], rt0 in [1, 4]",
-         "(d0){rt0} -> (d0, d0 / rt0), domain: d0 in [0, 7], rt0 in [1, 4]"),
+        (
+            "(d0) -> (d0), domain: d0 in [0, 50], d0 mod 7 in [0, 0], (d0 + 1) mod 11 in [0, 0], d0 mod 5 in [3, 3]",
+            "KNOWN EMPTY",
+        ),
+        (
+            "(d0)[s0] -> (d0), domain: d0 in [0, 99], s0 in [-99, 99], s0 / -3 in [-11, -5]",
+            "(d0)[s0] -> (d0), domain: d0 in [0, 99], s0 in [13, 33]",
+        ),
+        (
+            "(d0) -> (((d0 / 3) mod 2) * 2 + ((d0 / 6) mod 3) * 4), domain: d0 in [0, 40]",
+            "(d0) -> (((d0 / 3) mod 6) * 2), domain: d0 in [0, 40]",
+        ),
+        (
+            "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 / 2 + d1 in [1, 3]",
+            "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 * 2 in [2, 7]",
+        ),
+        (
+            "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d1 - d0 / 2 in [1, 3]",
+            "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 - d1 * 2 in [-6, -1]",
+        ),
+        (
+            "(d0){rt0} -> ((d0 + rt0 * 8) mod 8, d0 / rt0), domain: d0 in [0, 7], rt0 in [1, 4]",
+            "(d0){rt0} -> (d0, d0 / rt0), domain: d0 in [0, 7], rt0 in [1, 4]",
+        ),
     ],
-)  # fmt: skip
+)
 def test_becomes(before: str, after: str) -> None:
     assert simplified(before) == after
     assert simplified(after) == after
@@ -90,14 +123,20 @@ def test_rescaled_symbols() -> None:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("(d0)[s0, s1] -> (d0 + s1), domain: d0 in [0, 3], s0 in [0, 1], s1 in [0, 2], s0 mod 2 in [0, 0]",
-         "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 2]"),
-        ("(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 5], d0 + s0 in [0, 4]",
-         "(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 5], d0 + s0 in [0, 4]"),
-        ("(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [1, 5], s0 mod 7 in [0, 0]",
-         "(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [1, 5], s0 mod 7 in [0, 0]"),
+        (
+            "(d0)[s0, s1] -> (d0 + s1), domain: d0 in [0, 3], s0 in [0, 1], s1 in [0, 2], s0 mod 2 in [0, 0]",
+            "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 2]",
+        ),
+        (
+            "(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 5], d0 + s0 in [0, 4]",
+            "(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 5], d0 + s0 in [0, 4]",
+        ),
+        (
+            "(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [1, 5], s0 mod 7 in [0, 0]",
+            "(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [1, 5], s0 mod 7 in [0, 0]",
+        ),
     ],
-)  # fmt: skip
+)
 def test_unused_symbols_go_where_the_relation_stays(before: str, after: str) -> None:
     assert print_map(remove_unused_symbols(parse_map(before))) == after
 
@@ -132,32 +171,40 @@ def _extended(sub: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
         st.builds(lambda x, y: Binary("+", x, y), sub, sub),
         st.builds(lambda x, y: Binary("+", x, y), sub, sub),
         st.builds(lambda x, c: Binary("*", x, Const(c)), sub, st.sampled_from([-3, -2, -1, 2, 3, 4, 6, 12])),
-        st.builds(lambda op, x, d: Binary(op, x, Const(d)), st.sampled_from(["floordiv", "mod", "ceildiv"]), sub,
-                  DIVISORS),
+        st.builds(
+            lambda op, x, d: Binary(op, x, Const(d)), st.sampled_from(["floordiv", "mod", "ceildiv"]), sub, DIVISORS
+        ),
         st.builds(lambda op, x, d: Binary(op, x, Const(d)), st.sampled_from(["floordiv", "mod"]), sub, DIVISORS),
         st.builds(lambda op, x, y: Binary(op, x, y), st.sampled_from(["min", "max", "*"]), sub, sub),
-    )  # fmt: skip
+    )
 
 
 LEAVES: st.SearchStrategy[Expr] = st.one_of(
-    st.sampled_from([Var(n) for n in NAMES]), st.sampled_from([Var(n) for n in NAMES]),
+    st.sampled_from([Var(n) for n in NAMES]),
+    st.sampled_from([Var(n) for n in NAMES]),
     st.builds(Const, st.integers(-9, 9)),
-)  # fmt: skip
+)
 EXPRESSIONS = st.recursive(LEAVES, _extended, max_leaves=10)
 INTERVALS = st.builds(lambda low, n: Interval(low, low + n), st.integers(-4, 3), st.sampled_from([0, 1, 3, 4, 7]))
 CONSTRAINTS = st.lists(
     st.builds(
-        lambda e, low, n: Constraint(e, Interval(low, low + n)), EXPRESSIONS, st.integers(-5, 5),
+        lambda e, low, n: Constraint(e, Interval(low, low + n)),
+        EXPRESSIONS,
+        st.integers(-5, 5),
         st.sampled_from([0, 0, 1, 3, 9]),
     ),
     max_size=3,
-)  # fmt: skip
+)
 MAPS = st.builds(
     lambda i, j, k, results, constraints: IndexingMap(
         (Variable(i), Variable(j)), tuple(results), (Variable(k),), (), tuple(constraints)
     ),
-    INTERVALS, INTERVALS, INTERVALS, st.lists(EXPRESSIONS, min_size=1, max_size=2), CONSTRAINTS,
-)  # fmt: skip
+    INTERVALS,
+    INTERVALS,
+    INTERVALS,
+    st.lists(EXPRESSIONS, min_size=1, max_size=2),
+    CONSTRAINTS,
+)
 
 
 def meaning(m: IndexingMap) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -204,9 +251,12 @@ def _turned(e: Expr) -> Expr:
 @given(MAPS)
 def test_the_order_of_terms_and_constraints_does_not_matter(m: IndexingMap) -> None:
     turned = IndexingMap(
-        m.dims, tuple(_turned(e) for e in m.results), m.ranges, (),
+        m.dims,
+        tuple(_turned(e) for e in m.results),
+        m.ranges,
+        (),
         tuple(Constraint(_turned(c.expr), c.interval) for c in reversed(m.constraints)),
-    )  # fmt: skip
+    )
     assert simplify(turned).map == simplify(m).map
 
 
@@ -228,15 +278,20 @@ def test_rescaling_and_leaving_out_keep_the_relation(m: IndexingMap) -> None:
 @pytest.mark.parametrize("seed", ["1", "2"])
 def test_hash_order_does_not_matter(seed: str) -> None:
     program = (
-        "from models.maps.text import parse_map, print_map; from models.simplifier.simplify import simplify;"
+        "from hloproof.models.maps.text import parse_map, print_map;"
+        "from hloproof.models.simplifier.simplify import simplify;"
         "print(print_map(simplify(parse_map('(d0, d1)[s0] -> ((d0 * 7 + d1 * 5 + s0) mod 12 + min(d0, s0) / 3 + "
         "(s0 / 2 + d1 / 3) / 5), domain: d0 in [0, 40], d1 in [-9, 30], s0 in [0, 9], d0 + d1 in [0, 20], "
         "(d0 + s0) mod 3 in [0, 1]')).map))"
     )
     text = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT,
-        env={"PYTHONHASHSEED": seed},
-    ).stdout  # fmt: skip
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONHASHSEED": seed},
+    ).stdout
     assert text.startswith("(d0, d1)[s0] -> (")
     assert text.strip() == simplified(text)
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 from benchmarks.hard_set import ALIGNED_CHAINS, COPRIME_CHAINS, reshape_chain
 
-from models.expressions.expr import Expr, Var
-from models.expressions.interval import Interval
-from verify.engines import portfolio
-from verify.engines.gave_up import GaveUp, NotExpressible
-from verify.engines.isl import encode as encode_isl
-from verify.engines.portfolio import prove
-from verify.engines.structural import intervals, mixed_radix
-from verify.engines.z3 import encode as encode_z3
-from verify.logic.formula import Exists, Formula, conj, eq, le
-from verify.logic.normal_form import identical, key, written_the_same
-from verify.logic.obligation import Obligation
+from hloproof.engines import portfolio
+from hloproof.engines.gave_up import GaveUp, NotExpressible
+from hloproof.engines.isl import encode as encode_isl
+from hloproof.engines.portfolio import prove
+from hloproof.engines.structural import intervals, mixed_radix
+from hloproof.engines.z3 import encode as encode_z3
+from hloproof.logic.formula import Exists, Formula, conj, eq, le
+from hloproof.logic.normal_form import identical, key, written_the_same
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Expr, Var
+from hloproof.models.expressions.interval import Interval
 
 d, e = Var("d"), Var("e")
 SMALL, WIDE = Interval(0, 49), Interval(0, 99)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from models.expressions.expr import Const, Expr, Var, maximum
-from models.expressions.interval import Interval
-from verify.engines.gave_up import GaveUp, NotExpressible
-from verify.engines.nonlinear import products
-from verify.engines.portfolio import prove
-from verify.engines.structural import symbolic_digits
-from verify.engines.z3 import encode as encode_z3
-from verify.logic.formula import Formula, conj, eq, le, lt, ne
-from verify.logic.obligation import Obligation
+from hloproof.engines.gave_up import GaveUp, NotExpressible
+from hloproof.engines.nonlinear import products
+from hloproof.engines.portfolio import prove
+from hloproof.engines.structural import symbolic_digits
+from hloproof.engines.z3 import encode as encode_z3
+from hloproof.logic.formula import Formula, conj, eq, le, lt, ne
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Const, Expr, Var, maximum
+from hloproof.models.expressions.interval import Interval
 
 x, y, a, b, c = (Var(name) for name in "xyabc")
 POSITIVE = conj(lt(0, a), lt(0, b), lt(0, c))

@@ -8,12 +8,12 @@ from random import Random
 
 import pytest
 
-from models.errors import NotModelled
-from models.expressions.evaluate import evaluate
-from models.hlo.shape import ArrayShape, Layout, SplitConfig, Tile
-from models.hlo.text.shapes import parse_shape
-from models.interpreter.layout import position as interpreted_position
-from models.layouts.memory_size import (
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.hlo.shape import ArrayShape, Layout, SplitConfig, Tile
+from hloproof.models.hlo.text.shapes import parse_shape
+from hloproof.models.interpreter.layout import position as interpreted_position
+from hloproof.models.layouts.memory_size import (
     bit_offset,
     data_bytes,
     element_bits,
@@ -23,10 +23,10 @@ from models.layouts.memory_size import (
     transfer_bytes,
     upstream_bytes,
 )
-from models.layouts.pad_reshape_transpose import memory, movements
-from models.layouts.physical import max_split_size, part_count, part_of, physical_dimensions
-from models.layouts.tiling import expanded_dimensions, index_map, index_of, position_map, position_of, stages
-from models.maps.indexing_map import IndexingMap
+from hloproof.models.layouts.pad_reshape_transpose import memory, movements
+from hloproof.models.layouts.physical import max_split_size, part_count, part_of, physical_dimensions
+from hloproof.models.layouts.tiling import expanded_dimensions, index_map, index_of, position_map, position_of, stages
+from hloproof.models.maps.indexing_map import IndexingMap
 
 
 def array(text: str) -> ArrayShape:
@@ -50,8 +50,7 @@ FIGURE_2 = [
 
 
 @pytest.mark.parametrize(
-    ("text", "figure", "padded"),
-    [("F32[3,5]{1,0:T(2,2)}", FIGURE_1, 24), ("bf16[4,8]{1,0:T(2,4)(2,1)}", FIGURE_2, 32)],
+    ("text", "figure", "padded"), [("F32[3,5]{1,0:T(2,2)}", FIGURE_1, 24), ("bf16[4,8]{1,0:T(2,4)(2,1)}", FIGURE_2, 32)]
 )
 def test_the_two_figures(text: str, figure: list[list[int]], padded: int) -> None:
     shape = array(text)
@@ -199,9 +198,7 @@ def test_physical_dimensions_are_most_major_first() -> None:
 
 def test_the_second_reading_states_its_steps() -> None:
     kinds = [(m.kind, m.after) for m in movements(array("f32[3,5]{1,0:T(2,2)}"))]
-    assert kinds == [
-        ("transpose", (3, 5)), ("pad", (4, 6)), ("reshape", (2, 2, 3, 2)), ("transpose", (2, 3, 2, 2)),
-    ]  # fmt: skip
+    assert kinds == [("transpose", (3, 5)), ("pad", (4, 6)), ("reshape", (2, 2, 3, 2)), ("transpose", (2, 3, 2, 2))]
 
 
 def test_what_has_no_positions_says_so() -> None:

@@ -15,18 +15,18 @@ from pathlib import Path
 import pytest
 from random_obligations import obligation as random_obligation
 
-from models.expressions.expr import Var
-from models.expressions.interval import Interval
-from verify.engines import cache as cache_module
-from verify.engines import worker
-from verify.engines.batch import Settings, prove_all
-from verify.engines.budget import Budget
-from verify.engines.cache import Cache
-from verify.engines.certificate import MANIFEST, recheck
-from verify.engines.portfolio import prove
-from verify.engines.worker import Task, prove_many
-from verify.logic.formula import eq, lt, ne
-from verify.logic.obligation import Obligation, Outcome
+from hloproof.engines import cache as cache_module
+from hloproof.engines import worker
+from hloproof.engines.batch import Settings, prove_all
+from hloproof.engines.budget import Budget
+from hloproof.engines.cache import Cache
+from hloproof.engines.certificate import MANIFEST, recheck
+from hloproof.engines.portfolio import prove
+from hloproof.engines.worker import Task, prove_many
+from hloproof.logic.formula import eq, lt, ne
+from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.models.expressions.expr import Var
+from hloproof.models.expressions.interval import Interval
 
 x, y, z, d = (Var(name) for name in "xyzd")
 EASY = [random_obligation(seed, symbolic=seed % 5 == 0) for seed in range(60)]
@@ -198,9 +198,9 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from random_obligations import obligation
-from verify.engines.budget import Budget
-from verify.engines.cache import Cache
-from verify.logic.obligation import Outcome
+from hloproof.engines.budget import Budget
+from hloproof.engines.cache import Cache
+from hloproof.logic.obligation import Outcome
 cache = Cache(Path(sys.argv[1]))
 for seed in range(10**9):
     cache.put(obligation(seed), Outcome("proved", ("isl",)), Budget(), False)

@@ -1,4 +1,4 @@
-"""The entry point of `hloproof` and of `python -m verify`."""
+"""The entry point of `hloproof` and of `python -m hloproof`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 def main() -> None:
     """Run the command line on the arguments of the process and end it with the exit status."""
-    from verify.cli import run
+    from hloproof.cli import run
 
     sys.exit(run(sys.argv[1:]))
 

@@ -9,15 +9,15 @@ from typing import Final, NamedTuple
 
 import click
 
-from models.errors import InputError
-from verify.pipeline.sources import BadInput
-from verify.results.verdict import Exit
-from verify.version import VERSION
+from hloproof.models.errors import InputError
+from hloproof.pipeline.sources import BadInput
+from hloproof.results.verdict import Exit
+from hloproof.version import VERSION
 
 
 class Entry(NamedTuple):
     module: str
-    """The module under verify.commands that holds the click command `command`."""
+    """The module under hloproof.commands that holds the click command `command`."""
     help: str
 
 
@@ -40,7 +40,7 @@ COMMANDS: Final[dict[str, Entry]] = {
 
 
 class Commands(click.Group):
-    """A group whose commands are modules under verify.commands, imported when named. The help lists them from the
+    """A group whose commands are modules under hloproof.commands, imported when named. The help lists them from the
     table, so that neither `--help` nor `--version` imports any."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -50,7 +50,7 @@ class Commands(click.Group):
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
-        command: click.Command = import_module(f"verify.commands.{entry.module}").command
+        command: click.Command = import_module(f"hloproof.commands.{entry.module}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

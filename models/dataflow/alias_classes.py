@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Final
 
-from models.dataflow.async_chain import AsyncChains, link_of
-from models.dataflow.in_place import fused_in_place, in_place_operand
-from models.dataflow.value_flow import Place, branches, called
-from models.hlo.attributes import Aliasing
-from models.hlo.module import Computation, Instruction, Module
-from models.hlo.shape import Shape, TupleShape
+from hloproof.models.dataflow.async_chain import AsyncChains, link_of
+from hloproof.models.dataflow.in_place import fused_in_place, in_place_operand
+from hloproof.models.dataflow.value_flow import Place, branches, called
+from hloproof.models.hlo.attributes import Aliasing
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.shape import Shape, TupleShape
 
 _PASS_ON: Final = frozenset({"bitcast", "opt-barrier", "optimization-barrier", "domain"})
 
@@ -208,13 +208,13 @@ class Buffers:
                 yield from operand(0, (0, *at))
             case "all-reduce", "done":
                 yield from operand(0, at)
-            case ("all-gather" | "collective-permute"), "start":
+            case (("all-gather" | "collective-permute"), "start"):
                 if at[:1] == (0,):
                     several = len(i.operands) > 1 and "slice_sizes" not in i.attributes
                     yield from operand(at[1], at[2:]) if several and len(at) > 1 else operand(0, at[1:])
                 elif at[:1] == (1,) and "slice_sizes" in i.attributes:
                     yield from operand(1, at[1:])
-            case ("all-gather" | "collective-permute"), "done":
+            case (("all-gather" | "collective-permute"), "done"):
                 held = self._instruction(Place(place.computation, i.operands[0])).shape
                 yield from operand(0, (1, *at) if isinstance(held, TupleShape) else at)
             case "send", "start":
@@ -309,8 +309,9 @@ class Buffers:
         for computation in self.module.computations:
             for i in computation.instructions:
                 for output, n, index in in_place_operand(i) + fused_in_place(self.module, i):
-                    self._join(classes, Place(computation.name, i.name, output),
-                               Place(computation.name, i.operands[n], index))  # fmt: skip
+                    self._join(
+                        classes, Place(computation.name, i.name, output), Place(computation.name, i.operands[n], index)
+                    )
         for a, b, must in self.declared_by_module():
             if not must:
                 self._join(classes, a, b)
@@ -322,8 +323,10 @@ class Buffers:
         other = shape_at(self._instruction(b).shape, b.index)
         for at in positions(shape) if shape is not None else ():
             if shape_at(other, at) is not None:
-                classes.join(Place(a.computation, a.instruction, (*a.index, *at)),
-                             Place(b.computation, b.instruction, (*b.index, *at)))  # fmt: skip
+                classes.join(
+                    Place(a.computation, a.instruction, (*a.index, *at)),
+                    Place(b.computation, b.instruction, (*b.index, *at)),
+                )
 
     def _join_must(self, classes: _Classes) -> None:
         for place, sources in self.sources.items():
@@ -364,8 +367,13 @@ class Buffers:
         for e in entries if isinstance(entries, tuple) else ():
             if isinstance(e, Aliasing) and 0 <= e.operand < len(entry.parameters):
                 parameter = entry.parameters[e.operand]
-                out.append((Place(entry.name, entry.root_name, e.output_index),
-                            Place(entry.name, parameter.name, e.operand_index), e.kind == "must-alias"))  # fmt: skip
+                out.append(
+                    (
+                        Place(entry.name, entry.root_name, e.output_index),
+                        Place(entry.name, parameter.name, e.operand_index),
+                        e.kind == "must-alias",
+                    )
+                )
         return tuple(out)
 
     def must_share(self, a: Place, b: Place) -> bool:

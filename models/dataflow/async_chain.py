@@ -3,7 +3,7 @@
 An asynchronous operation is a start, any number of updates, and a done. Three spellings exist: generic
 (`async-start` ... with `calls=`), sugar (`X-start`, `X-update`, `X-done` for an opcode X), and the explicit pairs of
 copy, all-reduce, all-gather, collective-permute, send and recv. The links of a chain may be joined through tuples,
-loops, branches and calls; `models.dataflow.value_flow` says how.
+loops, branches and calls; `hloproof.models.dataflow.value_flow` says how.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
-from models.dataflow.value_flow import Place, ValueFlow, called
-from models.hlo.attributes import Quoted, Word
-from models.hlo.module import Computation, Instruction, Module
-from models.hlo.shape import Shape, TupleShape
+from hloproof.models.dataflow.value_flow import Place, ValueFlow, called
+from hloproof.models.hlo.attributes import Quoted, Word
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.shape import Shape, TupleShape
 
 Role = Literal["start", "update", "done"]
 Form = Literal["generic", "sugared", "explicit"]
@@ -24,19 +24,28 @@ Form = Literal["generic", "sugared", "explicit"]
 MAIN_THREAD: Final = "main"
 
 EXPLICIT: Final[Mapping[str, tuple[Role, str]]] = {
-    "copy-start": ("start", "copy"), "copy-done": ("done", "copy"),
-    "all-reduce-start": ("start", "all-reduce"), "all-reduce-done": ("done", "all-reduce"),
-    "all-gather-start": ("start", "all-gather"), "all-gather-done": ("done", "all-gather"),
+    "copy-start": ("start", "copy"),
+    "copy-done": ("done", "copy"),
+    "all-reduce-start": ("start", "all-reduce"),
+    "all-reduce-done": ("done", "all-reduce"),
+    "all-gather-start": ("start", "all-gather"),
+    "all-gather-done": ("done", "all-gather"),
     "collective-permute-start": ("start", "collective-permute"),
     "collective-permute-done": ("done", "collective-permute"),
-    "send": ("start", "send"), "send-done": ("done", "send"),
-    "recv": ("start", "recv"), "recv-done": ("done", "recv"),
-}  # fmt: skip
+    "send": ("start", "send"),
+    "send-done": ("done", "send"),
+    "recv": ("start", "recv"),
+    "recv-done": ("done", "recv"),
+}
 """Opcodes with start and done instructions of their own."""
 
 RESULT_INDEX: Final[Mapping[str, tuple[int, ...]]] = {
-    "copy": (0,), "all-reduce": (), "all-gather": (1,), "collective-permute": (1,), "recv": (0,),
-}  # fmt: skip
+    "copy": (0,),
+    "all-reduce": (),
+    "all-gather": (1,),
+    "collective-permute": (1,),
+    "recv": (0,),
+}
 """Where the result lies in what the explicit start returns. send has none; a recv-done returns (data, token)."""
 
 
@@ -179,6 +188,7 @@ class AsyncChains:
 
     def bound_operands(self, start: Place) -> tuple[Shape, ...]:
         """The shapes of all operands bound by the start and its updates, in order of binding (straight chains)."""
+
         def shapes(place: Place, names: tuple[str, ...]) -> tuple[Shape, ...]:
             computation = self.module.by_name[place.computation]
             return tuple(computation.by_name[n].shape for n in names)

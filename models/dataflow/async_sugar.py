@@ -12,12 +12,12 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from models.dataflow.alias_classes import Buffers, shape_at
-from models.dataflow.async_chain import AsyncChains, link_of
-from models.dataflow.value_flow import Place, called
-from models.hlo.attributes import Attributes, AttributeValue, ComputationRef, Quoted
-from models.hlo.module import Computation, Instruction, Module
-from models.hlo.shape import Shape, TupleShape
+from hloproof.models.dataflow.alias_classes import Buffers, shape_at
+from hloproof.models.dataflow.async_chain import AsyncChains, link_of
+from hloproof.models.dataflow.value_flow import Place, called
+from hloproof.models.hlo.attributes import Attributes, AttributeValue, ComputationRef, Quoted
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.shape import Shape, TupleShape
 
 OF_THE_START: Final = frozenset({"async_execution_thread", "control-predecessors", "metadata", "frontend_attributes"})
 """Attributes of the start itself; the others belong to the operation that it wraps."""
@@ -27,8 +27,10 @@ def has_sugar(module: Module) -> bool:
     """Some start of the module is written with sugar."""
     return any(
         (link := link_of(i.opcode)) is not None and link.form == "sugared"
-        for c in module.computations for i in c.instructions if i.opcode.endswith("-start")
-    )  # fmt: skip
+        for c in module.computations
+        for i in c.instructions
+        if i.opcode.endswith("-start")
+    )
 
 
 def desugar(module: Module) -> Module:
@@ -81,7 +83,8 @@ def sugar(module: Module) -> Module:
             other = chains.flow.instruction(member)
             kept = tuple(p for p in other.attributes.pairs if p[0] != "calls")
             changed[member] = replace(
-                other, opcode=f"{opcode}-{chains.links[member].role}", attributes=Attributes(kept))  # fmt: skip
+                other, opcode=f"{opcode}-{chains.links[member].role}", attributes=Attributes(kept)
+            )
     return _rebuilt(module, changed, {}, frozenset(folded))
 
 

@@ -11,20 +11,30 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from models.dataflow.alias_classes import positions, shape_at
-from models.dataflow.async_chain import AsyncChains, Link
-from models.dataflow.value_flow import Place
-from models.dataflow.versions import LocalBuffers, Spot
-from models.hlo.attributes import Aliasing
-from models.hlo.shape import ArrayShape, BufferShape
+from hloproof.models.dataflow.alias_classes import positions, shape_at
+from hloproof.models.dataflow.async_chain import AsyncChains, Link
+from hloproof.models.dataflow.value_flow import Place
+from hloproof.models.dataflow.versions import LocalBuffers, Spot
+from hloproof.models.hlo.attributes import Aliasing
+from hloproof.models.hlo.shape import ArrayShape, BufferShape
 
 _OUTPUT: Final[dict[str, tuple[int, ...] | None]] = {
-    "copy": (0,), "all-reduce": (), "all-gather": (1,), "collective-permute": (1,), "recv": (0,), "send": None,
-}  # fmt: skip
+    "copy": (0,),
+    "all-reduce": (),
+    "all-gather": (1,),
+    "collective-permute": (1,),
+    "recv": (0,),
+    "send": None,
+}
 """Where explicit starts return the buffer that is being written."""
 _OPERAND: Final[dict[str, tuple[int, ...] | None]] = {
-    "copy": (1,), "all-reduce": None, "all-gather": (0,), "collective-permute": (0,), "recv": None, "send": (0,),
-}  # fmt: skip
+    "copy": (1,),
+    "all-reduce": None,
+    "all-gather": (0,),
+    "collective-permute": (0,),
+    "recv": None,
+    "send": (0,),
+}
 """Where explicit starts return the buffers that are being read."""
 
 
@@ -67,8 +77,16 @@ def flights(chains: AsyncChains, locals_: Mapping[str, LocalBuffers]) -> Iterato
             i = local.computation.by_name[opening.instruction]
             operands, outputs = _held(local, link, chains, opening.instruction, opening.index)
             yield Flight(
-                opening.computation, start, opening.instruction, closings, open_end, i.opcode == "parameter", operands,
-                outputs, _overwritten(chains, local, start, opening), links,
+                opening.computation,
+                start,
+                opening.instruction,
+                closings,
+                open_end,
+                i.opcode == "parameter",
+                operands,
+                outputs,
+                _overwritten(chains, local, start, opening),
+                links,
             )
 
 
@@ -142,11 +160,12 @@ def _overwritten(chains: AsyncChains, local: LocalBuffers, start: Place, opening
     return tuple(
         spot
         for entry in aliases
-        if isinstance(entry, Aliasing) and before <= entry.operand < before + len(names)
+        if isinstance(entry, Aliasing)
+        and before <= entry.operand < before + len(names)
         and entry.output_index[:1] == (1,)
         for spot in local.leaves(names[entry.operand - before])
         if spot[1][: len(entry.operand_index)] == entry.operand_index
-    )  # fmt: skip
+    )
 
 
 def _held(
@@ -163,9 +182,10 @@ def _held(
         if part is None:
             return ()
         return tuple(
-            (opening, (*index, *at, *rest)) for rest in positions(part)
+            (opening, (*index, *at, *rest))
+            for rest in positions(part)
             if isinstance(shape_at(part, rest), ArrayShape | BufferShape)
-        )  # fmt: skip
+        )
 
     explicit = link.form == "explicit"
     outputs = under(_OUTPUT[link.opcode] if explicit else (1,))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from models.dataflow.value_flow import called
-from models.hlo.module import Computation, Instruction, Module
+from hloproof.models.dataflow.value_flow import called
+from hloproof.models.hlo.module import Computation, Instruction, Module
 
 Pair = tuple[tuple[int, ...], int, tuple[int, ...]]
 """A position of the output, an operand number, a position of that operand."""
 
 _FIRST_OPERAND: Final = frozenset({"dynamic-update-slice", "set-dimension-size"})
+
 
 def in_place_operand(i: Instruction) -> tuple[Pair, ...]:
     """The pairs of a single instruction."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from models.hlo.attributes import ComputationRef
-from models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.attributes import ComputationRef
+from hloproof.models.hlo.module import Computation, Instruction, Module
 
 
 @dataclass(frozen=True, slots=True, order=True)

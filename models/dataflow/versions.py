@@ -16,21 +16,31 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from models.dataflow.alias_classes import Buffers, positions, shape_at
-from models.dataflow.async_chain import link_of
-from models.dataflow.in_place import Pair, fused_in_place, in_place_operand
-from models.dataflow.value_flow import Place, branches, called
-from models.hlo.attributes import Aliasing
-from models.hlo.module import Computation, Instruction
-from models.hlo.shape import ArrayShape, BufferShape
+from hloproof.models.dataflow.alias_classes import Buffers, positions, shape_at
+from hloproof.models.dataflow.async_chain import link_of
+from hloproof.models.dataflow.in_place import Pair, fused_in_place, in_place_operand
+from hloproof.models.dataflow.value_flow import Place, branches, called
+from hloproof.models.hlo.attributes import Aliasing
+from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.shape import ArrayShape, BufferShape
 
 Spot = tuple[str, tuple[int, ...]]
 """An instruction's name and a position in its result."""
 
-PASS_ON: Final = frozenset({
-    "tuple", "get-tuple-element", "bitcast", "opt-barrier", "optimization-barrier", "add-dependency", "after-all",
-    "domain", "parameter", "get-dimension-size",
-})  # fmt: skip
+PASS_ON: Final = frozenset(
+    {
+        "tuple",
+        "get-tuple-element",
+        "bitcast",
+        "opt-barrier",
+        "optimization-barrier",
+        "add-dependency",
+        "after-all",
+        "domain",
+        "parameter",
+        "get-dimension-size",
+    }
+)
 """Instructions that touch no element of their operands."""
 
 
@@ -123,8 +133,11 @@ class LocalBuffers:
                 continue
             kept = self._passed_on(i, spot)
             if kept is None and i.opcode not in ("call", "while", "conditional", "parameter"):
-                local = [s for s in sources.get(Place(self.computation.name, *spot), ())
-                         if s.computation == self.computation.name]  # fmt: skip
+                local = [
+                    s
+                    for s in sources.get(Place(self.computation.name, *spot), ())
+                    if s.computation == self.computation.name
+                ]
                 kept = (local[0].instruction, local[0].index) if len(local) == 1 else None
             self.version[spot] = self.version.get(kept, kept) if kept is not None else spot
         self._reads[i.name] = self._read_by(i)
@@ -237,15 +250,16 @@ class LocalBuffers:
             out: list[Spot] = []
             for body, operands in self._bodies(i):
                 summary = self.summaries.get(body)
-                for (number, index), access in (summary.accesses.items() if summary else ()):
+                for (number, index), access in summary.accesses.items() if summary else ():
                     if number < len(operands) and (access.reader or access.writer):
                         out.append((operands[number], index))
                 # What a body hands on into a buffer of its own is copied there.
                 moved = {} if summary is None or body == called(i, "condition") else summary.passes
                 out += [
-                    (operands[number], index) for at, (number, index) in moved.items()
+                    (operands[number], index)
+                    for at, (number, index) in moved.items()
                     if number < len(operands) and self.version.get((i.name, at)) == (i.name, at)
-                ]  # fmt: skip
+                ]
             if i.opcode == "conditional":
                 out += self.leaves(i.operands[0])
             return out
@@ -256,8 +270,10 @@ class LocalBuffers:
 
     def _share_the_state_of_loops(self) -> None:
         """In a loop's body each part of the root lies in the buffer of the same part of the parameter."""
-        if not any(c.opcode == "while" and called(c, "body") == self.computation.name
-                   for _, c in self.buffers.chains.flow.callers[self.computation.name]):  # fmt: skip
+        if not any(
+            c.opcode == "while" and called(c, "body") == self.computation.name
+            for _, c in self.buffers.chains.flow.callers[self.computation.name]
+        ):
             return
         if len(self.computation.parameters) != 1:
             return

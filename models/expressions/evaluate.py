@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 
 
 class UndefinedValue(Exception):

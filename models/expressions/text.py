@@ -6,14 +6,18 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from models.errors import InputError
-from models.expressions.expr import Binary, Const, Expr, Operator, Var
+from hloproof.models.errors import InputError
+from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var
 
 _WORD: Final = re.compile(r"\s*(?:(?P<name>[A-Za-z_][\w.]*)|(?P<number>[0-9]+)|(?P<sign>->|=>|==|!=|<=|>=|[^\s]))")
 
 DIVISIONS: Final[dict[str, Operator]] = {
-    "/": "floordiv", "floordiv": "floordiv", "floorDiv": "floordiv", "ceildiv": "ceildiv", "ceilDiv": "ceildiv",
-}  # fmt: skip
+    "/": "floordiv",
+    "floordiv": "floordiv",
+    "floorDiv": "floordiv",
+    "ceildiv": "ceildiv",
+    "ceilDiv": "ceildiv",
+}
 _TIGHT: Final[dict[str, Operator]] = {"*": "*", "mod": "mod", **DIVISIONS}
 RESERVED: Final = frozenset({"in", "mod", "floordiv", "floorDiv", "ceildiv", "ceilDiv"})
 """Words that cannot name a variable."""
@@ -122,7 +126,7 @@ class Reader:
 def parse_expr(text: str, variables: Iterable[str] | None = None, file: str = "") -> Expr:
     """The expression that a text spells; any identifier is a variable unless `variables` lists the permitted ones.
 
-    Raises models.errors.InputError with line and column.
+    Raises InputError with line and column.
     """
     reader = Reader(text, file)
     e = expression(reader, None if variables is None else {v: v for v in variables})

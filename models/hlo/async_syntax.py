@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from models.hlo.attributes import Attributes, ComputationRef, Quoted, Word
-from models.hlo.inference import infer
-from models.hlo.inference.common import ShapeError, Signature
-from models.hlo.module import Instruction
-from models.hlo.opcodes import async_sugar
-from models.hlo.shape import Shape, TupleShape
+from hloproof.models.hlo.attributes import Attributes, ComputationRef, Quoted, Word
+from hloproof.models.hlo.inference import infer
+from hloproof.models.hlo.inference.common import ShapeError, Signature
+from hloproof.models.hlo.module import Instruction
+from hloproof.models.hlo.opcodes import async_sugar
+from hloproof.models.hlo.shape import Shape, TupleShape
 
 
 def step_of(opcode: str) -> str | None:

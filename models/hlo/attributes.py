@@ -118,10 +118,24 @@ class BufferDonor:
 
 
 AttributeValue = (
-    bool | int | float | Word | Quoted | Window | ConvolutionDimensions | ReplicaGroups | DevicePairs | ComputationRef
-    | tuple[int, ...] | tuple[SliceDimension, ...] | tuple[PaddingDimension, ...] | tuple[ComputationRef, ...]
-    | tuple[Aliasing, ...] | tuple[BufferDonor, ...] | tuple[Word, ...]
-)  # fmt: skip
+    bool
+    | int
+    | float
+    | Word
+    | Quoted
+    | Window
+    | ConvolutionDimensions
+    | ReplicaGroups
+    | DevicePairs
+    | ComputationRef
+    | tuple[int, ...]
+    | tuple[SliceDimension, ...]
+    | tuple[PaddingDimension, ...]
+    | tuple[ComputationRef, ...]
+    | tuple[Aliasing, ...]
+    | tuple[BufferDonor, ...]
+    | tuple[Word, ...]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +185,18 @@ class Attributes:
         return tuple(out)
 
 
-NON_SEMANTIC: Final = frozenset({
-    "metadata", "backend_config", "frontend_attributes", "sharding", "control-predecessors", "origin", "statistics",
-    "original_value", "parameter_replication", "result_accuracy",
-})  # fmt: skip
+NON_SEMANTIC: Final = frozenset(
+    {
+        "metadata",
+        "backend_config",
+        "frontend_attributes",
+        "sharding",
+        "control-predecessors",
+        "origin",
+        "statistics",
+        "original_value",
+        "parameter_replication",
+        "result_accuracy",
+    }
+)
 """Attributes that do not change which elements an instruction reads."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from models.hlo.attributes import Word
-from models.hlo.module import Module
+from hloproof.models.hlo.attributes import Word
+from hloproof.models.hlo.module import Module
 
 
 def device_counts(module: Module) -> tuple[int, int]:

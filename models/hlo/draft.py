@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from models.hlo.attributes import AttributeValue
-from models.hlo.shape import Shape
+from hloproof.models.hlo.attributes import AttributeValue
+from hloproof.models.hlo.shape import Shape
 
 
 class DraftInstruction:
     """One instruction as read. `shape` is None where the text leaves it to inference; `name` is "" for an instruction
     written inside an operand list, until its computation is complete."""
 
-    __slots__ = ("attributes", "declared_operands", "literal", "name", "opcode", "operands", "parameter_number", "pos",
-                 "shape")  # fmt: skip
+    __slots__ = (
+        "attributes",
+        "declared_operands",
+        "literal",
+        "name",
+        "opcode",
+        "operands",
+        "parameter_number",
+        "pos",
+        "shape",
+    )
 
     def __init__(self, name: str, opcode: str, shape: Shape | None, pos: int) -> None:
         self.name, self.opcode, self.shape, self.pos = name, opcode, shape, pos

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from models.errors import Position
-from models.hlo.attributes import NON_SEMANTIC, Attributes
-from models.hlo.shape import Shape
+from hloproof.models.errors import Position
+from hloproof.models.hlo.attributes import NON_SEMANTIC, Attributes
+from hloproof.models.hlo.shape import Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,10 @@ class Operation:
         """The operation that `instruction` of `computation` performs; attributes that move no data are left out."""
         kept = tuple(p for p in instruction.attributes.pairs if p[0] not in NON_SEMANTIC)
         return cls(
-            instruction.opcode, instruction.shape, computation.operand_shapes(instruction), Attributes(kept), replicas,
+            instruction.opcode,
+            instruction.shape,
+            computation.operand_shapes(instruction),
+            Attributes(kept),
+            replicas,
             partitions,
         )

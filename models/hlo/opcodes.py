@@ -4,39 +4,163 @@ from __future__ import annotations
 
 from typing import Final
 
-UNARY: Final = frozenset({
-    "abs", "acos", "acosh", "asin", "asinh", "atanh", "cbrt", "ceil", "cosine", "cosh", "count-leading-zeros",
-    "erf", "exponential", "exponential-minus-one", "floor", "is-finite", "imag", "real", "log", "log-plus-one",
-    "logistic", "negate", "not", "popcnt", "round-nearest-afz", "round-nearest-even", "rsqrt", "sign", "sine", "sinh",
-    "sqrt", "tan", "tanh", "reduce-precision", "convert", "copy", "bitcast-convert",
-})  # fmt: skip
-BINARY: Final = frozenset({
-    "add", "and", "atan2", "compare", "complex", "divide", "maximum", "minimum", "multiply", "or", "power", "remainder",
-    "shift-left", "shift-right-arithmetic", "shift-right-logical", "stochastic-convert", "subtract", "xor",
-})  # fmt: skip
+UNARY: Final = frozenset(
+    {
+        "abs",
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atanh",
+        "cbrt",
+        "ceil",
+        "cosine",
+        "cosh",
+        "count-leading-zeros",
+        "erf",
+        "exponential",
+        "exponential-minus-one",
+        "floor",
+        "is-finite",
+        "imag",
+        "real",
+        "log",
+        "log-plus-one",
+        "logistic",
+        "negate",
+        "not",
+        "popcnt",
+        "round-nearest-afz",
+        "round-nearest-even",
+        "rsqrt",
+        "sign",
+        "sine",
+        "sinh",
+        "sqrt",
+        "tan",
+        "tanh",
+        "reduce-precision",
+        "convert",
+        "copy",
+        "bitcast-convert",
+    }
+)
+BINARY: Final = frozenset(
+    {
+        "add",
+        "and",
+        "atan2",
+        "compare",
+        "complex",
+        "divide",
+        "maximum",
+        "minimum",
+        "multiply",
+        "or",
+        "power",
+        "remainder",
+        "shift-left",
+        "shift-right-arithmetic",
+        "shift-right-logical",
+        "stochastic-convert",
+        "subtract",
+        "xor",
+    }
+)
 FIRST_CLASS: Final = frozenset({"all-gather", "all-reduce", "collective-permute", "copy", "send", "recv"})
 """Opcodes with asynchronous opcodes of their own."""
 FIRST_CLASS_PAIRS: Final = {
-    "all-gather-start": "all-gather-done", "all-reduce-start": "all-reduce-done",
-    "collective-permute-start": "collective-permute-done", "copy-start": "copy-done", "send": "send-done",
+    "all-gather-start": "all-gather-done",
+    "all-reduce-start": "all-reduce-done",
+    "collective-permute-start": "collective-permute-done",
+    "copy-start": "copy-done",
+    "send": "send-done",
     "recv": "recv-done",
-}  # fmt: skip
-COLLECTIVES: Final = frozenset({
-    "all-gather", "all-reduce", "all-to-all", "ragged-all-to-all", "collective-broadcast", "collective-permute",
-    "collective-reduce", "reduce-scatter", "all-gather-start", "all-reduce-start", "collective-permute-start",
-})  # fmt: skip
+}
+COLLECTIVES: Final = frozenset(
+    {
+        "all-gather",
+        "all-reduce",
+        "all-to-all",
+        "ragged-all-to-all",
+        "collective-broadcast",
+        "collective-permute",
+        "collective-reduce",
+        "reduce-scatter",
+        "all-gather-start",
+        "all-reduce-start",
+        "collective-permute-start",
+    }
+)
 GENERIC_ASYNC: Final = frozenset({"async-start", "async-update", "async-done"})
 
-KNOWN: Final = UNARY | BINARY | COLLECTIVES | GENERIC_ASYNC | frozenset(FIRST_CLASS_PAIRS) | frozenset(
-    FIRST_CLASS_PAIRS.values()) | frozenset({
-    "add-dependency", "after-all", "batch-norm-grad", "batch-norm-inference", "batch-norm-training", "bitcast",
-    "broadcast", "call", "cholesky", "clamp", "concatenate", "conditional", "constant", "convolution", "custom-call",
-    "domain", "dot", "dynamic-reshape", "dynamic-slice", "dynamic-update-slice", "fft", "fusion", "gather",
-    "get-dimension-size", "get-tuple-element", "infeed", "iota", "map", "opt-barrier", "outfeed", "pad", "parameter",
-    "partition-id", "ragged-dot", "reduce", "reduce-window", "replica-id", "reshape", "reverse", "rng",
-    "rng-bit-generator", "rng-get-and-update-state", "scaled-dot", "scan", "scatter", "select", "select-and-scatter",
-    "set-dimension-size", "slice", "sort", "topk", "transpose", "triangular-solve", "tuple", "while",
-})  # fmt: skip
+KNOWN: Final = (
+    UNARY
+    | BINARY
+    | COLLECTIVES
+    | GENERIC_ASYNC
+    | frozenset(FIRST_CLASS_PAIRS)
+    | frozenset(FIRST_CLASS_PAIRS.values())
+    | frozenset(
+        {
+            "add-dependency",
+            "after-all",
+            "batch-norm-grad",
+            "batch-norm-inference",
+            "batch-norm-training",
+            "bitcast",
+            "broadcast",
+            "call",
+            "cholesky",
+            "clamp",
+            "concatenate",
+            "conditional",
+            "constant",
+            "convolution",
+            "custom-call",
+            "domain",
+            "dot",
+            "dynamic-reshape",
+            "dynamic-slice",
+            "dynamic-update-slice",
+            "fft",
+            "fusion",
+            "gather",
+            "get-dimension-size",
+            "get-tuple-element",
+            "infeed",
+            "iota",
+            "map",
+            "opt-barrier",
+            "outfeed",
+            "pad",
+            "parameter",
+            "partition-id",
+            "ragged-dot",
+            "reduce",
+            "reduce-window",
+            "replica-id",
+            "reshape",
+            "reverse",
+            "rng",
+            "rng-bit-generator",
+            "rng-get-and-update-state",
+            "scaled-dot",
+            "scan",
+            "scatter",
+            "select",
+            "select-and-scatter",
+            "set-dimension-size",
+            "slice",
+            "sort",
+            "topk",
+            "transpose",
+            "triangular-solve",
+            "tuple",
+            "while",
+        }
+    )
+)
 
 _SUFFIXES: Final = ("-start", "-update", "-done")
 _OWN_LINKS: Final = FIRST_CLASS | GENERIC_ASYNC | frozenset(FIRST_CLASS_PAIRS) | frozenset(FIRST_CLASS_PAIRS.values())

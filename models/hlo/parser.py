@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from models.errors import InputError
-from models.hlo.attributes import AttributeValue, ComputationRef
-from models.hlo.draft import DraftComputation, DraftInstruction, DraftModule
-from models.hlo.module import Module
-from models.hlo.resolve import resolve
-from models.hlo.text.attributes import read_attribute
-from models.hlo.text.lexer import COMMENT, Scanner
-from models.hlo.text.shapes import read_shape, starts_shape
+from hloproof.models.errors import InputError
+from hloproof.models.hlo.attributes import AttributeValue, ComputationRef
+from hloproof.models.hlo.draft import DraftComputation, DraftInstruction, DraftModule
+from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.resolve import resolve
+from hloproof.models.hlo.text.attributes import read_attribute
+from hloproof.models.hlo.text.lexer import COMMENT, Scanner
+from hloproof.models.hlo.text.shapes import read_shape, starts_shape
 
 _SEPARATOR = re.compile(r"^[ \t]*//[ \t]*-----[ \t]*\r?$", re.MULTILINE)
 _HEAD = re.compile(r"(ROOT[ \t\r\n]+)?(%[A-Za-z0-9_.\-]+|[A-Za-z_][A-Za-z0-9_.\-]*)[ \t\r\n]*=[ \t\r\n]*", re.ASCII)
@@ -41,9 +41,7 @@ def parse_module(text: str, file: str = "") -> Module:
     modules = parse_modules(text, file)
     if len(modules) > 1:
         second = modules[1].position
-        raise InputError(
-            f"{len(modules)} modules where one was expected", second.line, second.column, file=file
-        )
+        raise InputError(f"{len(modules)} modules where one was expected", second.line, second.column, file=file)
     return modules[0]
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from models.hlo.attributes import Attributes
-from models.hlo.module import Computation, Instruction, Module
-from models.hlo.text.attributes import print_attribute
-from models.hlo.text.shapes import print_shape
+from hloproof.models.hlo.attributes import Attributes
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.text.attributes import print_attribute
+from hloproof.models.hlo.text.shapes import print_shape
 
 
 def print_module(module: Module) -> str:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from models.hlo.async_syntax import check_link, check_wrapped, step_of
-from models.hlo.attributes import Attributes, ComputationRef, Word
-from models.hlo.draft import DraftComputation, DraftInstruction, DraftModule
-from models.hlo.inference import ShapeError, Signature, compatible, infer
-from models.hlo.module import Computation, Instruction, Module
-from models.hlo.opcodes import FIRST_CLASS_PAIRS, refusal
-from models.hlo.shape import Shape, TupleShape
-from models.hlo.text.lexer import Scanner
-from models.hlo.text.literal import LiteralError, check_literal
-from models.hlo.text.shapes import print_shape
+from hloproof.models.hlo.async_syntax import check_link, check_wrapped, step_of
+from hloproof.models.hlo.attributes import Attributes, ComputationRef, Word
+from hloproof.models.hlo.draft import DraftComputation, DraftInstruction, DraftModule
+from hloproof.models.hlo.inference import ShapeError, Signature, compatible, infer
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.opcodes import FIRST_CLASS_PAIRS, refusal
+from hloproof.models.hlo.shape import Shape, TupleShape
+from hloproof.models.hlo.text.lexer import Scanner
+from hloproof.models.hlo.text.literal import LiteralError, check_literal
+from hloproof.models.hlo.text.shapes import print_shape
 
 NO_ATTRIBUTES: Final = Attributes()
 
@@ -212,9 +212,15 @@ class _Finisher:
         shape = self.shape(draft, tuple(operand_shapes), attributes)
         shapes[name] = shape
         instruction = Instruction(
-            name, draft.opcode, shape, tuple(draft.operands), attributes, draft.parameter_number,  # type: ignore[arg-type]
-            draft.literal, scanner.position(draft.pos),
-        )  # fmt: skip
+            name,
+            draft.opcode,
+            shape,
+            tuple(draft.operands),
+            attributes,
+            draft.parameter_number,  # type: ignore[arg-type]
+            draft.literal,
+            scanner.position(draft.pos),
+        )
         if "-" in draft.opcode:
             self.link(instruction, draft)
         return instruction
@@ -382,5 +388,3 @@ class _Finisher:
                     instruction.pos,
                 )
         return tuple(self.shapes[by_number[n].name] for n in range(len(by_number)))
-
-

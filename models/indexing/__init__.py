@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from models.errors import NotModelled
-from models.hlo.module import Operation
-from models.indexing.map_set import OperandMaps
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Operation
+from hloproof.models.indexing.map_set import OperandMaps
 
 
 def output_to_input(op: Operation, output: int = 0) -> tuple[OperandMaps, ...]:
@@ -14,7 +14,7 @@ def output_to_input(op: Operation, output: int = 0) -> tuple[OperandMaps, ...]:
     name their provider `operand(n)`. Raises NotModelled for opcodes and shapes whose meaning is not known, and for
     calls, whose maps need the module.
     """
-    from models.indexing.table import builders
+    from hloproof.models.indexing.table import builders
 
     found = builders(op.opcode)
     if found is None:
@@ -27,7 +27,7 @@ def input_to_output(op: Operation, operand: int = 0) -> tuple[OperandMaps, ...]:
 
     Built from the operation, not by reversing the other direction. Raises NotModelled likewise.
     """
-    from models.indexing.table import builders
+    from hloproof.models.indexing.table import builders
 
     found = builders(op.opcode)
     if found is None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 
-from models.errors import NotModelled
-from models.expressions.expr import Const, Expr
-from models.expressions.interval import Interval
-from models.hlo.module import Operation
-from models.hlo.shape import UNBOUNDED, ArrayShape, BufferShape, Shape, leaves
-from models.indexing.map_set import Kind, OperandMaps
-from models.maps.indexing_map import Constraint, IndexingMap, Variable, boxed, dim, rng
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Const, Expr
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import UNBOUNDED, ArrayShape, BufferShape, Shape, leaves
+from hloproof.models.indexing.map_set import Kind, OperandMaps
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable, boxed, dim, rng
 
 Builder = Callable[[Operation, int], tuple[OperandMaps, ...]]
 """From an operation and an output number (or an operand number) to its maps. Raises NotModelled."""

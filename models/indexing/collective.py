@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from models.errors import NotModelled
-from models.expressions.expr import Const, Expr
-from models.expressions.interval import Interval
-from models.hlo.attributes import DevicePairs, ReplicaGroups
-from models.hlo.module import Operation
-from models.hlo.shape import Shape, TupleShape, leaves
-from models.indexing.box import (
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Const, Expr
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.attributes import DevicePairs, ReplicaGroups
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import Shape, TupleShape, leaves
+from hloproof.models.indexing.box import (
     RangeVariables,
     data_outputs,
     divided,
@@ -30,8 +30,18 @@ from models.indexing.box import (
     total,
     within,
 )
-from models.indexing.map_set import OperandMaps
-from models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, boxed, dim, identity, rng, rt
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import (
+    Constraint,
+    IndexingMap,
+    RuntimeVariable,
+    Variable,
+    boxed,
+    dim,
+    identity,
+    rng,
+    rt,
+)
 
 READER: Final = "reader"
 """The provider of the runtime variable that holds the reader's own place: its position in its group, or its id for
@@ -61,7 +71,11 @@ def _from(m: IndexingMap, position: Expr, group: int) -> IndexingMap:
     if group == 1:
         return m
     return IndexingMap(
-        m.dims, m.results, m.ranges, m.runtime, m.constraints,
+        m.dims,
+        m.results,
+        m.ranges,
+        m.runtime,
+        m.constraints,
         replica=IndexingMap(m.dims, (position,), m.ranges, m.runtime, m.constraints),
     )
 

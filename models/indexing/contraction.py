@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from models.errors import NotModelled
-from models.expressions.expr import Expr
-from models.hlo.attributes import Word
-from models.hlo.module import Operation
-from models.indexing.box import (
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Expr
+from hloproof.models.hlo.attributes import Word
+from hloproof.models.hlo.module import Operation
+from hloproof.models.indexing.box import (
     RangeVariables,
     bounds,
     divided,
@@ -22,8 +22,8 @@ from models.indexing.box import (
     whole,
     within,
 )
-from models.indexing.map_set import OperandMaps
-from models.maps.indexing_map import Constraint, IndexingMap, boxed, dim
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, boxed, dim
 
 
 @dataclass(frozen=True)
@@ -103,9 +103,7 @@ def scaled_dot_output_to_input(op: Operation, output: int) -> tuple[OperandMaps,
         if not sizes(shape):
             found.append(one(n + 2, "reads", IndexingMap(box, (), ranges.done())))
             continue
-        scaled = tuple(
-            divided(e, ratio) for e, ratio in zip(indices[n], _ratios(op, n), strict=True)
-        )
+        scaled = tuple(divided(e, ratio) for e, ratio in zip(indices[n], _ratios(op, n), strict=True))
         found.append(one(n + 2, "reads", IndexingMap(box, scaled, ranges.done())))
     return tuple(found)
 
@@ -119,9 +117,7 @@ def scaled_dot_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps
     if not box:
         index: tuple[Expr, ...] = tuple(ranges.new(n) for n in sides[side].sizes)
     else:
-        index = tuple(
-            total((times(dim(i), ratio), ranges.new(ratio))) for i, ratio in enumerate(_ratios(op, side))
-        )
+        index = tuple(total((times(dim(i), ratio), ranges.new(ratio))) for i, ratio in enumerate(_ratios(op, side)))
     results = _dot_output(sides, side, index, ranges)
     return (one(0, "reads", IndexingMap(boxed(box), results, ranges.done())),)
 
@@ -248,16 +244,11 @@ def triangular_solve_output_to_input(op: Operation, output: int) -> tuple[Operan
     p, q = ranges.new(n), ranges.new(n)
     constraints = [*_not_after(t, p, dim(line), n), *_used(t, p, q, n)]
     batch = tuple(dim(i) for i in range(len(out) - 2))
-    of_a = IndexingMap(
-        boxed(out), (*batch, *_entry(t, p, q)), ranges.done(), constraints=tuple(constraints)
-    )
+    of_a = IndexingMap(boxed(out), (*batch, *_entry(t, p, q)), ranges.done(), constraints=tuple(constraints))
     solved = RangeVariables()
     k = solved.new(n)
     column = {**dict(enumerate(batch)), line: k, other: dim(other)}
-    of_b = IndexingMap(
-        boxed(out), placed(column), solved.done(),
-        constraints=tuple(_not_after(t, k, dim(line), n)),
-    )
+    of_b = IndexingMap(boxed(out), placed(column), solved.done(), constraints=tuple(_not_after(t, k, dim(line), n)))
     if n == 1 and t.unit_diagonal:
         return OperandMaps(0, "reads", ()), one(1, "reads", of_b)
     return one(0, "reads", of_a), one(1, "reads", of_b)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from models.errors import NotModelled
-from models.hlo.module import Operation
-from models.hlo.shape import Shape, TupleShape, leaves
-from models.indexing.box import (
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import Shape, TupleShape, leaves
+from hloproof.models.indexing.box import (
     Builder,
     bounds,
     data_operands,
@@ -18,8 +18,8 @@ from models.indexing.box import (
     to_scalar,
     whole,
 )
-from models.indexing.map_set import OperandMaps
-from models.maps.indexing_map import identity
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import identity
 
 
 def nothing(op: Operation, number: int) -> tuple[OperandMaps, ...]:
@@ -223,5 +223,5 @@ def _without_repeats(op: Operation) -> Operation:
 
 
 def by_body(op: Operation, number: int) -> tuple[OperandMaps, ...]:
-    """What it reads is decided by computations that it calls; `models.indexing.fusion` composes through them."""
+    """What it reads is decided by computations that it calls, which the composer composes through."""
     raise NotModelled(f"{op.opcode} is composed through the computations that it calls")

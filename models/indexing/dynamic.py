@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.expressions.expr import Const, Expr
-from models.expressions.interval import Interval
-from models.hlo.module import Operation
-from models.indexing.box import bounds, narrowed, one, sizes, to_scalar, whole, within
-from models.indexing.map_set import OperandMaps
-from models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, boxed, dim, rt
+from hloproof.models.expressions.expr import Const, Expr
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.module import Operation
+from hloproof.models.indexing.box import bounds, narrowed, one, sizes, to_scalar, whole, within
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, boxed, dim, rt
 
 
 def dynamic_slice_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from models.errors import NotModelled
-from models.hlo.module import Operation
-from models.hlo.shape import leaves
-from models.indexing.box import bounds, data_outputs, holds_data, one, output_shape, to_scalar, whole
-from models.indexing.map_set import OperandMaps
-from models.maps.indexing_map import identity
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import leaves
+from hloproof.models.indexing.box import bounds, data_outputs, holds_data, one, output_shape, to_scalar, whole
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import identity
 
 
 def elementwise_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:

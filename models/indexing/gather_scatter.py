@@ -10,14 +10,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from models.errors import NotModelled
-from models.expressions.expr import Const, Expr
-from models.expressions.interval import Interval
-from models.hlo.module import Operation
-from models.hlo.shape import ELEMENT_BITS, Shape
-from models.indexing.box import RangeVariables, array, data_outputs, narrowed, one, output_shape, sizes, within
-from models.indexing.map_set import OperandMaps
-from models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, boxed, dim, identity, rt
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Const, Expr
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import ELEMENT_BITS, Shape
+from hloproof.models.indexing.box import RangeVariables, array, data_outputs, narrowed, one, output_shape, sizes, within
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import (
+    Constraint,
+    IndexingMap,
+    RuntimeVariable,
+    Variable,
+    boxed,
+    dim,
+    identity,
+    rt,
+)
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,11 @@ class _Windows:
         return (*batch[: self.vector_dim], component, *batch[self.vector_dim :])
 
     def starts(
-        self, dims: tuple[Variable, ...], ranges: tuple[Variable, ...], batch: Sequence[Expr], provider: int,
+        self,
+        dims: tuple[Variable, ...],
+        ranges: tuple[Variable, ...],
+        batch: Sequence[Expr],
+        provider: int,
         clamped: bool,
     ) -> tuple[RuntimeVariable, ...]:
         """A runtime variable per component. Unclamped ones keep the whole range of the index type."""

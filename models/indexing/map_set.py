@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.indexing_map import IndexingMap
 
 Kind = Literal["moves", "reads", "bound"]
 """moves: the output element is that operand element. reads: exactly the elements that the result depends on, with

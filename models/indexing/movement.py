@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.errors import NotModelled
-from models.expressions.expr import Expr, substitute
-from models.expressions.interval import Interval
-from models.hlo.attributes import PaddingDimension, SliceDimension
-from models.hlo.module import Operation
-from models.indexing.box import (
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Expr, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
+from hloproof.models.hlo.module import Operation
+from hloproof.models.indexing.box import (
     RangeVariables,
     bounds,
     divided,
@@ -21,8 +21,8 @@ from models.indexing.box import (
     times,
     within,
 )
-from models.indexing.map_set import OperandMaps
-from models.maps.indexing_map import Constraint, IndexingMap, Variable, boxed, dim, rng
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable, boxed, dim, rng
 
 
 def broadcast_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
@@ -227,4 +227,3 @@ def _as_ranges(box: tuple[Variable, ...], constraints: tuple[Constraint, ...]) -
     names = {f"d{i}": rng(i) for i in range(len(box))}
     moved = tuple(Constraint(substitute(c.expr, names), c.interval) for c in constraints)
     return IndexingMap((), tuple(rng(i) for i in range(len(box))), box, constraints=moved)
-

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from models.errors import NotModelled
-from models.expressions.expr import Expr
-from models.hlo.module import Operation
-from models.indexing.box import (
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Expr
+from hloproof.models.hlo.module import Operation
+from hloproof.models.indexing.box import (
     RangeVariables,
     bounds,
     data_outputs,
@@ -19,8 +19,8 @@ from models.indexing.box import (
     whole,
     within,
 )
-from models.indexing.map_set import Kind, OperandMaps
-from models.maps.indexing_map import Constraint, IndexingMap, boxed, dim, identity
+from hloproof.models.indexing.map_set import Kind, OperandMaps
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, boxed, dim, identity
 
 
 def reduce_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from models.errors import NotModelled
-from models.expressions.expr import Const, Expr
-from models.hlo.module import Operation
-from models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape, Layout
-from models.indexing.box import RangeVariables, array, delinear, linear, one, placed, sizes
-from models.indexing.map_set import OperandMaps
-from models.layouts.bitcast import same_bits_map
-from models.maps.indexing_map import IndexingMap, boxed, dim
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Const, Expr
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape, Layout
+from hloproof.models.indexing.box import RangeVariables, array, delinear, linear, one, placed, sizes
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.layouts.bitcast import same_bits_map
+from hloproof.models.maps.indexing_map import IndexingMap, boxed, dim
 
 
 def reshape_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:

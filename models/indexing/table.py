@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from models.indexing import (
+from hloproof.models.indexing import (
     collective,
     contraction,
     control,
@@ -17,7 +17,7 @@ from models.indexing import (
     reshape,
     window,
 )
-from models.indexing.box import Builder
+from hloproof.models.indexing.box import Builder
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,24 +28,85 @@ class Builders:
     input_to_output: Builder
 
 
-ELEMENTWISE: Final = frozenset({
-    "abs", "acos", "acosh", "add", "and", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "clamp", "compare",
-    "complex", "convert", "cosh", "cosine", "count-leading-zeros", "divide", "erf", "exponential",
-    "exponential-minus-one", "floor", "imag", "is-finite", "log", "log-plus-one", "logistic", "map", "maximum",
-    "minimum", "multiply", "negate", "not", "or", "popcnt", "power", "real", "reduce-precision", "remainder",
-    "round-nearest-afz", "round-nearest-even", "rsqrt", "select", "shift-left", "shift-right-arithmetic",
-    "shift-right-logical", "sign", "sine", "sinh", "sqrt", "stochastic-convert", "subtract", "tan", "tanh", "xor",
-})  # fmt: skip
+ELEMENTWISE: Final = frozenset(
+    {
+        "abs",
+        "acos",
+        "acosh",
+        "add",
+        "and",
+        "asin",
+        "asinh",
+        "atan",
+        "atan2",
+        "atanh",
+        "cbrt",
+        "ceil",
+        "clamp",
+        "compare",
+        "complex",
+        "convert",
+        "cosh",
+        "cosine",
+        "count-leading-zeros",
+        "divide",
+        "erf",
+        "exponential",
+        "exponential-minus-one",
+        "floor",
+        "imag",
+        "is-finite",
+        "log",
+        "log-plus-one",
+        "logistic",
+        "map",
+        "maximum",
+        "minimum",
+        "multiply",
+        "negate",
+        "not",
+        "or",
+        "popcnt",
+        "power",
+        "real",
+        "reduce-precision",
+        "remainder",
+        "round-nearest-afz",
+        "round-nearest-even",
+        "rsqrt",
+        "select",
+        "shift-left",
+        "shift-right-arithmetic",
+        "shift-right-logical",
+        "sign",
+        "sine",
+        "sinh",
+        "sqrt",
+        "stochastic-convert",
+        "subtract",
+        "tan",
+        "tanh",
+        "xor",
+    }
+)
 """Opcodes whose every output element depends on the operand elements at its own index."""
 
 _WITHOUT_DATA: Final = (
-    "after-all", "constant", "create-token", "infeed", "iota", "outfeed", "parameter", "partition-id", "recv",
-    "replica-id", "rng-get-and-update-state", "send-done",
-)  # fmt: skip
+    "after-all",
+    "constant",
+    "create-token",
+    "infeed",
+    "iota",
+    "outfeed",
+    "parameter",
+    "partition-id",
+    "recv",
+    "replica-id",
+    "rng-get-and-update-state",
+    "send-done",
+)
 _OPAQUE: Final = ("custom-call", "rng", "rng-bit-generator")
-_BY_BODY: Final = (
-    "async-done", "async-start", "async-update", "call", "conditional", "fusion", "while",
-)  # fmt: skip
+_BY_BODY: Final = ("async-done", "async-start", "async-update", "call", "conditional", "fusion", "while")
 
 _all_reduce = Builders(collective.all_reduce_output_to_input, collective.all_reduce_input_to_output)
 _all_gather = Builders(collective.all_gather_output_to_input, collective.all_gather_input_to_output)
@@ -81,9 +142,7 @@ _BUILDERS: Final[dict[str, Builders]] = {
         control.all_reduce_start(collective.all_reduce_input_to_output),
     ),
     "all-to-all": Builders(collective.all_to_all_output_to_input, collective.all_to_all_input_to_output),
-    "batch-norm-grad": Builders(
-        reduction.batch_norm_grad_output_to_input, reduction.batch_norm_grad_input_to_output
-    ),
+    "batch-norm-grad": Builders(reduction.batch_norm_grad_output_to_input, reduction.batch_norm_grad_input_to_output),
     "batch-norm-inference": Builders(
         reduction.batch_norm_inference_output_to_input, reduction.batch_norm_inference_input_to_output
     ),
@@ -114,9 +173,7 @@ _BUILDERS: Final[dict[str, Builders]] = {
     "fft": Builders(contraction.fft_output_to_input, contraction.fft_input_to_output),
     "gather": Builders(gather_scatter.gather_output_to_input, gather_scatter.gather_input_to_output),
     "get-dimension-size": Builders(control.nothing_read, control.nothing_written),
-    "get-tuple-element": Builders(
-        control.get_tuple_element_output_to_input, control.get_tuple_element_input_to_output
-    ),
+    "get-tuple-element": Builders(control.get_tuple_element_output_to_input, control.get_tuple_element_input_to_output),
     "opt-barrier": _first,
     "optimization-barrier": _first,
     "pad": Builders(movement.pad_output_to_input, movement.pad_input_to_output),
@@ -126,9 +183,7 @@ _BUILDERS: Final[dict[str, Builders]] = {
     "ragged-dot": Builders(contraction.ragged_dot_output_to_input, contraction.ragged_dot_input_to_output),
     "recv-done": _done_with_first,
     "reduce": Builders(reduction.reduce_output_to_input, reduction.reduce_input_to_output),
-    "reduce-scatter": Builders(
-        collective.reduce_scatter_output_to_input, collective.reduce_scatter_input_to_output
-    ),
+    "reduce-scatter": Builders(collective.reduce_scatter_output_to_input, collective.reduce_scatter_input_to_output),
     "reduce-window": Builders(window.reduce_window_output_to_input, window.reduce_window_input_to_output),
     "reshape": Builders(reshape.reshape_output_to_input, reshape.reshape_input_to_output),
     "reverse": Builders(movement.reverse_output_to_input, movement.reverse_input_to_output),

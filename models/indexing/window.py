@@ -6,11 +6,11 @@ it is spread by its base dilation: p is element p / base_dilation where that div
 
 from __future__ import annotations
 
-from models.errors import NotModelled
-from models.expressions.expr import Const, Expr
-from models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
-from models.hlo.module import Operation
-from models.indexing.box import (
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Const, Expr
+from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
+from hloproof.models.hlo.module import Operation
+from hloproof.models.indexing.box import (
     RangeVariables,
     data_outputs,
     divided,
@@ -26,13 +26,11 @@ from models.indexing.box import (
     whole,
     within,
 )
-from models.indexing.map_set import OperandMaps
-from models.maps.indexing_map import Constraint, IndexingMap, boxed, dim
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, boxed, dim
 
 
-def touched(
-    place: Expr, position: Expr, w: WindowDimension, size: int, constraints: list[Constraint]
-) -> Expr:
+def touched(place: Expr, position: Expr, w: WindowDimension, size: int, constraints: list[Constraint]) -> Expr:
     """The operand index that window position `position` of output index `place` touches.
 
     Appends what must hold for it to be an element: not in the padding, not in a hole of the base dilation.
@@ -45,9 +43,7 @@ def touched(
     return divided(p, w.base_dilation)
 
 
-def touching(
-    element: Expr, position: Expr, w: WindowDimension, size: int, constraints: list[Constraint]
-) -> Expr:
+def touching(element: Expr, position: Expr, w: WindowDimension, size: int, constraints: list[Constraint]) -> Expr:
     """The output index (of `size`) whose window position `position` touches operand element `element`.
 
     Appends what must hold for it to exist: the stride hits it and it is inside.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from models.hlo.module import Computation, Instruction
-from models.interpreter.value import BadInput
+from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.interpreter.value import BadInput
 
 _EFFECTS = frozenset({"send", "send-done", "outfeed", "parameter"})
 """Opcodes that are evaluated although nothing may read them."""

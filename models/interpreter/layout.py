@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
 
-from models.errors import NotModelled
-from models.hlo.shape import ArrayShape
-from models.interpreter.value import Element, flat_index, indices, strides
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.interpreter.value import Element, flat_index, indices, strides
 
 Place = tuple[int, int]
 """Which memory, and the position in it."""

@@ -13,10 +13,10 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
-from models.expressions.evaluate import UndefinedValue
-from models.expressions.expr import Binary, Const, Expr, Var, postorder
-from models.interpreter.value import Array, flat_index, strides
-from models.maps.indexing_map import Constraint, IndexingMap
+from hloproof.models.expressions.evaluate import UndefinedValue
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.interpreter.value import Array, flat_index, strides
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap
 
 Reader = Callable[[int, tuple[int, ...], tuple[int, ...]], int]
 """The value of runtime variable k at a point (dims, ranges), not clamped."""
@@ -24,8 +24,15 @@ Reader = Callable[[int, tuple[int, ...], tuple[int, ...]], int]
 Point = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 """Values of the range variables, the results, and the positions in the group for collectives (else empty)."""
 
-SPELLED = {"+": "({} + {})", "*": "({} * {})", "floordiv": "({} // {})", "ceildiv": "(-(-{} // {}))",
-            "mod": "({0} - {1} * ({0} // {1}))", "min": "min({}, {})", "max": "max({}, {})"}  # fmt: skip
+SPELLED = {
+    "+": "({} + {})",
+    "*": "({} * {})",
+    "floordiv": "({} // {})",
+    "ceildiv": "(-(-{} // {}))",
+    "mod": "({0} - {1} * ({0} // {1}))",
+    "min": "min({}, {})",
+    "max": "max({}, {})",
+}
 """How Python writes each operator; it agrees with `expression.apply_operator` (a test)."""
 
 

@@ -14,17 +14,17 @@ from functools import reduce
 from operator import or_
 from typing import Final
 
-from models.errors import NotModelled
-from models.hlo.attributes import Attributes
-from models.hlo.module import Computation, Instruction, Module
-from models.hlo.shape import ArrayShape, Shape, TupleShape, leaves
-from models.interpreter.operations.collective import Devices
-from models.interpreter.run import Machine
-from models.interpreter.semantics.counted import Counted
-from models.interpreter.semantics.real import Real
-from models.interpreter.semantics.semantics import Function, Scalars
-from models.interpreter.step import Body
-from models.interpreter.value import Array, Element, Token, Value, filled, indices
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import Attributes
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape, leaves
+from hloproof.models.interpreter.operations.collective import Devices
+from hloproof.models.interpreter.run import Machine
+from hloproof.models.interpreter.semantics.counted import Counted
+from hloproof.models.interpreter.semantics.real import Real
+from hloproof.models.interpreter.semantics.semantics import Function, Scalars
+from hloproof.models.interpreter.step import Body
+from hloproof.models.interpreter.value import Array, Element, Token, Value, filled, indices
 
 Path = tuple[str, ...]
 """Where an instruction is evaluated: the names of the instructions whose computations it is evaluated in, then its own.
@@ -63,10 +63,7 @@ class _Traced(Machine):
         finally:
             self.path[-1] = i.name
 
-
-    def _conditional(
-        self, i: Instruction, operands: list[tuple[Value, ...]], devices: Sequence[int]
-    ) -> list[Value]:
+    def _conditional(self, i: Instruction, operands: list[tuple[Value, ...]], devices: Sequence[int]) -> list[Value]:
         self.path[-1] = f"{i.name}[{self.branch(i, operands[0][0])}]"
         return super()._conditional(i, operands, devices)
 
@@ -136,8 +133,10 @@ class _Providers(Mapping[str, Array]):
             self._by_name.setdefault(path[-1], []).append(path)
         self._constants = {
             f"constant({i.literal})": i
-            for c in recorder.module.computations for i in c.instructions if i.opcode == "constant"
-        }  # fmt: skip
+            for c in recorder.module.computations
+            for i in c.instructions
+            if i.opcode == "constant"
+        }
 
     def __getitem__(self, provider: str) -> Array:
         for p in self._entry.parameters:
@@ -226,9 +225,7 @@ class _Reads(_Traced):
             state = self.turn(i, f"[{trip}]", "body", state, devices)
         return [state]
 
-    def _conditional(
-        self, i: Instruction, operands: list[tuple[Value, ...]], devices: Sequence[int]
-    ) -> list[Value]:
+    def _conditional(self, i: Instruction, operands: list[tuple[Value, ...]], devices: Sequence[int]) -> list[Value]:
         selector = self._recorder.values[(*self.path[:-1], i.operands[0])]
         (given,) = operands
         (result,) = super()._conditional(i, [(selector, *given[1:])], devices)

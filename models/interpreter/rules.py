@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Literal
 
-from models.expressions.evaluate import UndefinedValue, apply_operator
-from models.expressions.expr import Binary, Const, Expr, Var, postorder
-from models.rules.rule import Bounded, Condition, ConstraintRule, ExpressionRule, Rule, RuleBase, VariableRule
+from hloproof.models.expressions.evaluate import UndefinedValue, apply_operator
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.rules.rule import Bounded, Condition, ConstraintRule, ExpressionRule, Rule, RuleBase, VariableRule
 
 Outcome = Literal["inapplicable", "holds", "fails"]
 """inapplicable: a condition is false or the left side is not defined at this point."""

@@ -7,24 +7,34 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any, Final, Literal
 
-from models.errors import NotModelled
-from models.hlo.attributes import ComputationRef, DevicePairs, Word
-from models.hlo.module import Computation, Instruction, Module
-from models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape, leaves
-from models.hlo.text.literal import parse_literal
-from models.interpreter.computation_order import Plan, plan
-from models.interpreter.operations.collective import COLLECTIVES, Devices
-from models.interpreter.operations.collective import run as run_collective
-from models.interpreter.operations.dispatch import LARGEST, OPERATIONS
-from models.interpreter.operations.scalar_body import scalar_body
-from models.interpreter.operations.scan import run_scan
-from models.interpreter.semantics.counted import Counted
-from models.interpreter.semantics.hashed import Hashed
-from models.interpreter.semantics.real import Real
-from models.interpreter.semantics.semantics import Scalars
-from models.interpreter.source_of_values import random_value, rng, rng_bit_generator
-from models.interpreter.step import Body, Step
-from models.interpreter.value import Array, BadInput, InFlight, Nested, Token, Value, elements, filled, to_nested
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import ComputationRef, DevicePairs, Word
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape, leaves
+from hloproof.models.hlo.text.literal import parse_literal
+from hloproof.models.interpreter.computation_order import Plan, plan
+from hloproof.models.interpreter.operations.collective import COLLECTIVES, Devices
+from hloproof.models.interpreter.operations.collective import run as run_collective
+from hloproof.models.interpreter.operations.dispatch import LARGEST, OPERATIONS
+from hloproof.models.interpreter.operations.scalar_body import scalar_body
+from hloproof.models.interpreter.operations.scan import run_scan
+from hloproof.models.interpreter.semantics.counted import Counted
+from hloproof.models.interpreter.semantics.hashed import Hashed
+from hloproof.models.interpreter.semantics.real import Real
+from hloproof.models.interpreter.semantics.semantics import Scalars
+from hloproof.models.interpreter.source_of_values import random_value, rng, rng_bit_generator
+from hloproof.models.interpreter.step import Body, Step
+from hloproof.models.interpreter.value import (
+    Array,
+    BadInput,
+    InFlight,
+    Nested,
+    Token,
+    Value,
+    elements,
+    filled,
+    to_nested,
+)
 
 Semantics = Literal["real", "hashed", "counted"]
 _SEMANTICS: Final[dict[str, type[Scalars]]] = {"real": Real, "hashed": Hashed, "counted": Counted}
@@ -39,8 +49,12 @@ MOST_TRIPS: Final = 1_000_000
 
 
 def run_module(
-    module: Module, inputs: Sequence[Nested] | None = None, semantics: Semantics = "real", replicas: int = 1,
-    partitions: int = 1, seed: int = 0,
+    module: Module,
+    inputs: Sequence[Nested] | None = None,
+    semantics: Semantics = "real",
+    replicas: int = 1,
+    partitions: int = 1,
+    seed: int = 0,
 ) -> Any:
     """The value of the entry computation's root.
 
@@ -241,9 +255,7 @@ class Machine:
             return 0 if number else 1
         return number if 0 <= number <= last else last
 
-    def _conditional(
-        self, i: Instruction, operands: list[tuple[Value, ...]], devices: Sequence[int]
-    ) -> list[Value]:
+    def _conditional(self, i: Instruction, operands: list[tuple[Value, ...]], devices: Sequence[int]) -> list[Value]:
         names = branch_names(i)
         chosen: dict[int, list[int]] = {}
         for k, o in enumerate(operands):
@@ -255,9 +267,7 @@ class Machine:
             results.update(zip(members, self.evaluate(branch, arguments, [devices[k] for k in members]), strict=True))
         return [results[k] for k in range(len(operands))]
 
-    def _asynchronous(
-        self, i: Instruction, operands: list[tuple[Value, ...]], devices: Sequence[int]
-    ) -> list[Value]:
+    def _asynchronous(self, i: Instruction, operands: list[tuple[Value, ...]], devices: Sequence[int]) -> list[Value]:
         """The wrapped computation runs as soon as all its operands are bound; done answers its result."""
         before: list[InFlight] = []
         if i.opcode == "async-start":

@@ -5,16 +5,16 @@ from __future__ import annotations
 from math import prod
 from random import Random
 
-from models.errors import NotModelled
-from models.hlo.attributes import Word
-from models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
-from models.interpreter.semantics import element_type as types
-from models.interpreter.semantics.hashed import PRIME
-from models.interpreter.semantics.random_bits import philox_bits, threefry_bits
-from models.interpreter.semantics.semantics import Scalars
-from models.interpreter.semantics.small_float import FLOATS
-from models.interpreter.step import Step, static
-from models.interpreter.value import Array, Token, Value
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import Word
+from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
+from hloproof.models.interpreter.semantics import element_type as types
+from hloproof.models.interpreter.semantics.hashed import PRIME
+from hloproof.models.interpreter.semantics.random_bits import philox_bits, threefry_bits
+from hloproof.models.interpreter.semantics.semantics import Scalars
+from hloproof.models.interpreter.semantics.small_float import FLOATS
+from hloproof.models.interpreter.step import Step, static
+from hloproof.models.interpreter.value import Array, Token, Value
 
 
 def random_value(shape: Shape, scalars: Scalars, random: Random) -> Value:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from models.errors import NotModelled
-from models.hlo.attributes import Attributes, ComputationRef
-from models.hlo.module import Instruction
-from models.hlo.shape import ArrayShape, Shape
-from models.interpreter.semantics.semantics import Function, Scalars
-from models.interpreter.value import Array, Element, Value
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import Attributes, ComputationRef
+from hloproof.models.hlo.module import Instruction
+from hloproof.models.hlo.shape import ArrayShape, Shape
+from hloproof.models.interpreter.semantics.semantics import Function, Scalars
+from hloproof.models.interpreter.value import Array, Element, Value
 
 Body = Callable[[Sequence[Element]], tuple[Element, ...]]
 """A called computation on scalars: the elements of its parameters in, the elements of its root out."""

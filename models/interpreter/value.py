@@ -8,7 +8,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from models.hlo.shape import ArrayShape, BufferShape, OpaqueShape, Shape, TokenShape, TupleShape
+from hloproof.models.hlo.shape import ArrayShape, BufferShape, OpaqueShape, Shape, TokenShape, TupleShape
 
 Element = Any
 """One element: bool for pred, int for the integer types, float, complex; or what another semantics makes of them."""

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from models.errors import NotModelled
-from models.expressions.expr import Const, substitute
-from models.expressions.interval import Interval
-from models.hlo.shape import ArrayShape
-from models.layouts.memory_size import element_bits
-from models.layouts.physical import default_layout, layout_of, part_count, physical_dimensions, physical_order
-from models.layouts.tiling import index_map, position_expression
-from models.maps.indexing_map import Constraint, IndexingMap, Variable, boxed, rng
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Const, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.layouts.memory_size import element_bits
+from hloproof.models.layouts.physical import default_layout, layout_of, part_count, physical_dimensions, physical_order
+from hloproof.models.layouts.tiling import index_map, position_expression
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable, boxed, rng
 
 
 def same_bits_map(source: ArrayShape, target: ArrayShape) -> IndexingMap:
@@ -46,7 +46,9 @@ def same_bits_map(source: ArrayShape, target: ArrayShape) -> IndexingMap:
     at = {"d0": place}
     constraints = [Constraint(substitute(c.expr, at), c.interval) for c in way_back.constraints]
     return IndexingMap(
-        boxed(source.dimensions), tuple(substitute(e, at) for e in way_back.results), ranges,
+        boxed(source.dimensions),
+        tuple(substitute(e, at) for e in way_back.results),
+        ranges,
         constraints=(Constraint(place, way_back.dims[0].interval), *constraints),
     )
 
@@ -79,9 +81,11 @@ def decompose(operand: ArrayShape, result: ArrayShape) -> Decomposition:
         raise NotModelled("a bitcast between different element counts, or with tiles, as reshape and transposes")
     order = physical_order(result)
     return Decomposition(
-        physical_order(operand), _row_major(operand), _row_major(result),
+        physical_order(operand),
+        _row_major(operand),
+        _row_major(result),
         tuple(order.index(i) for i in range(result.rank)),
-    )  # fmt: skip
+    )
 
 
 def _row_major(shape: ArrayShape) -> ArrayShape:

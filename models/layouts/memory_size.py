@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import prod
 
-from models.errors import NotModelled
-from models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape
-from models.layouts.physical import layout_of, max_split_size, part_count
-from models.layouts.tiling import expanded_dimensions, position_of
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape
+from hloproof.models.layouts.physical import layout_of, max_split_size, part_count
+from hloproof.models.layouts.tiling import expanded_dimensions, position_of
 
 
 def padded_elements(shape: ArrayShape) -> int:

@@ -3,7 +3,7 @@
 The document on tiled layouts says of a tile that it equals (1) padding the array up to whole tiles, (2) reshaping
 every dimension into (tile count, tile size), and (3) transposing so that the tile sizes become the most minor
 dimensions. Here these are steps over arrays, each with its sizes before and after. Nothing here uses the formula of
-`models.layouts.tiling`.
+`hloproof.models.layouts.tiling`.
 
 Split dimensions are not read this way.
 """
@@ -16,10 +16,10 @@ from itertools import product
 from math import prod
 from typing import Literal
 
-from models.errors import NotModelled
-from models.expressions.expr import Const, Expr
-from models.hlo.shape import COMBINE, ArrayShape, Tile
-from models.layouts.physical import check_dense
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Const, Expr
+from hloproof.models.hlo.shape import COMBINE, ArrayShape, Tile
+from hloproof.models.layouts.physical import check_dense
 
 Cell = tuple[int, ...] | None
 """What lies at a position: the logical index of an element, or None for padding."""

@@ -12,10 +12,10 @@ from dataclasses import replace
 from itertools import pairwise
 from math import prod
 
-from models.errors import NotModelled
-from models.expressions.expr import Const, Expr, minimum
-from models.hlo.shape import ArrayShape, Layout, SplitConfig
-from models.maps.indexing_map import dim
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Const, Expr, minimum
+from hloproof.models.hlo.shape import ArrayShape, Layout, SplitConfig
+from hloproof.models.maps.indexing_map import dim
 
 
 def default_layout(rank: int) -> Layout:

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeVar
 
-from models.errors import NotModelled
-from models.expressions.expr import Const, Expr
-from models.expressions.interval import Interval
-from models.hlo.shape import COMBINE, ArrayShape, Tile
-from models.layouts.physical import (
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Const, Expr
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.shape import COMBINE, ArrayShape, Tile
+from hloproof.models.layouts.physical import (
     join_parts,
     layout_of,
     offset_expressions,
@@ -34,7 +34,7 @@ from models.layouts.physical import (
     part_expression,
     physical_order,
 )
-from models.maps.indexing_map import Constraint, IndexingMap, Variable, boxed, dim
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable, boxed, dim
 
 Index = TypeVar("Index", int, Expr)
 

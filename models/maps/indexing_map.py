@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from models.expressions.expr import Const, Expr, Var, substitute
-from models.expressions.interval import Interval
+from hloproof.models.expressions.expr import Const, Expr, Var, substitute
+from hloproof.models.expressions.interval import Interval
 
 
 @dataclass(frozen=True, slots=True)

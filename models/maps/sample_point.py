@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from models.expressions.bounds import range_of
-from models.expressions.evaluate import UndefinedValue, evaluate
-from models.expressions.expr import Expr
-from models.expressions.interval import Interval
+from hloproof.models.expressions.bounds import range_of
+from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
+from hloproof.models.expressions.expr import Expr
+from hloproof.models.expressions.interval import Interval
 
 
 def find_point(

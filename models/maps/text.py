@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from models.expressions.expr import Const, Expr, Var, decimal, to_text
-from models.expressions.interval import Interval
-from models.expressions.text import Reader, expression
-from models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable
+from hloproof.models.expressions.expr import Const, Expr, Var, decimal, to_text
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.expressions.text import Reader, expression
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable
 
 KNOWN_EMPTY = IndexingMap((), (), constraints=(Constraint(Const(0), Interval(0, -1)),))
 """The map that `KNOWN EMPTY` reads as: no variables, an empty domain."""
@@ -27,7 +27,7 @@ KNOWN_EMPTY = IndexingMap((), (), constraints=(Constraint(Const(0), Interval(0, 
 def parse_map(text: str, file: str = "") -> IndexingMap:
     """The map that a text spells.
 
-    Raises models.errors.InputError, with line and column, when it spells none: a word out of place, a variable that is
+    Raises InputError, with line and column, when it spells none: a word out of place, a variable that is
     not declared or declared twice, a variable without an interval. Empty intervals are no error.
     """
     reader = Reader(text, file)

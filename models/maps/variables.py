@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from models.expressions.expr import Binary, Const, Expr, Var, substitute
-from models.expressions.interval import Interval
-from models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, rng, rt
-from models.maps.sample_point import find_point
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, rng, rt
+from hloproof.models.maps.sample_point import find_point
 
 
 def rescale_symbols(m: IndexingMap) -> IndexingMap:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from models.expressions.expr import Expr, to_text
+from hloproof.models.expressions.expr import Expr, to_text
 
 Sort = Literal["constant", "variable", "expression"]
 """What a metavariable stands for: an integer constant, a variable of the map, or any expression."""

@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from models.expressions.expr import Binary, Const, Expr, Var
-from models.expressions.text import Reader, expression
-from models.rules.rule import (
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var
+from hloproof.models.expressions.text import Reader, expression
+from hloproof.models.rules.rule import (
     Bounded,
     Computed,
     Condition,
@@ -21,14 +21,14 @@ from models.rules.rule import (
     Sort,
     VariableRule,
 )
-from models.specs.folder import specs_folder
+from hloproof.models.specs.folder import specs_folder
 
 _CLAUSES: Final = ("when", "compute", "with", "witness", "because", "from", "expect", "remainder", "division", "note")
 _FUNCTIONS: Final = {"gcd": 2, "lcm": 2, "inverse": 2, "range": 1, "least": 1, "greatest": 1}
 
 
 def parse_rules(text: str, file: str = "") -> tuple[Rule, ...]:
-    """The rules of a file, in order. Raises models.errors.InputError with line and column."""
+    """The rules of a file, in order. Raises InputError with line and column."""
     reader = Reader(_without_comments(text), file)
     rules: list[Rule] = []
     names: set[str] = set()
@@ -71,9 +71,7 @@ def _rule(reader: Reader, file: str) -> Rule:
     names = _Names()
     names.sides.append(reader.position())
     build = _variable_statement(reader, names) if reader.at("for") else _statement(reader, names)
-    common: dict[str, Any] = {
-        "name": name, "file": file, "line": line, "column": column, "sides": tuple(names.sides)
-    }  # fmt: skip
+    common: dict[str, Any] = {"name": name, "file": file, "line": line, "column": column, "sides": tuple(names.sides)}
     sorts: dict[str, Sort] = {}
     while not reader.at_end and not reader.at("rule"):
         _clause(reader, names, common, sorts)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 from math import gcd, lcm
 
-from models.expressions.expr import Binary, Var
-from models.rules.rule import Condition, ExpressionRule, Rule
-from models.rules.text import project_rules
-from models.simplifier.match import ConstPattern, NodePattern, Part, Pattern, SumPattern, compile_pattern
+from hloproof.models.expressions.expr import Binary, Var
+from hloproof.models.rules.rule import Condition, ExpressionRule, Rule
+from hloproof.models.rules.text import project_rules
+from hloproof.models.simplifier.match import ConstPattern, NodePattern, Part, Pattern, SumPattern, compile_pattern
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,14 @@ from functools import cache
 from itertools import combinations
 from typing import Final
 
-from models.expressions.expr import Binary, Expr, Var, to_text
-from models.expressions.interval import Interval
-from models.rules.rule import ConstraintRule
-from models.rules.text import project_rules
-from models.simplifier.linear import Linear, key, linear_of
-from models.simplifier.match import Bindings, Pattern, compile_pattern, match, solve, value
-from models.simplifier.measure import Measure, measure
-from models.simplifier.rewriter import Rewriter, Step
+from hloproof.models.expressions.expr import Binary, Expr, Var, to_text
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.rules.rule import ConstraintRule
+from hloproof.models.rules.text import project_rules
+from hloproof.models.simplifier.linear import Linear, key, linear_of
+from hloproof.models.simplifier.match import Bindings, Pattern, compile_pattern, match, solve, value
+from hloproof.models.simplifier.measure import Measure, measure
+from hloproof.models.simplifier.rewriter import Rewriter, Step
 
 _MOST: Final = 12
 """With more constraints than these it is not tried which of them the others imply."""
@@ -127,9 +127,7 @@ def _store(d: Domain, e: Expr, new: Interval, old: Interval) -> None:
     d.empty |= both.is_empty
 
 
-def _one_step(
-    d: Domain, s: Linear, interval: Interval, rewriter: Rewriter
-) -> list[tuple[Linear, Interval]] | None:
+def _one_step(d: Domain, s: Linear, interval: Interval, rewriter: Rewriter) -> list[tuple[Linear, Interval]] | None:
     """What one constraint becomes: None when no rule applies, an empty list when it says nothing."""
     for compiled in _rules()[0]:
         rule = compiled.rule
@@ -295,5 +293,3 @@ def known_intervals(
 
 def _shown(constraints: Sequence[tuple[Expr, Interval]]) -> str:
     return ", ".join(f"{to_text(e)} in {i}" for e, i in constraints)
-
-

@@ -15,7 +15,7 @@ from hashlib import blake2b
 from math import gcd
 from typing import Final
 
-from models.expressions.expr import Binary, Const, Expr, Operator, Var
+from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var
 
 Atom = Var | Binary
 Key = tuple[int, int, int, str, int, bytes]

@@ -14,10 +14,10 @@ from math import gcd
 from operator import neg
 from typing import Final, Protocol
 
-from models.expressions.expr import Binary, Const, Expr, Operator, Var
-from models.expressions.interval import Interval
-from models.rules.rule import RuleBase, Sort
-from models.simplifier.linear import ZERO, Atom, Linear, constant, linear_of, of_atom
+from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.rules.rule import RuleBase, Sort
+from hloproof.models.simplifier.linear import ZERO, Atom, Linear, constant, linear_of, of_atom
 
 Bindings = dict[str, "Linear | int"]
 _OPEN: Final = "?"
@@ -272,9 +272,7 @@ def match_operands(p: NodePattern, lhs: Linear, rhs: Linear, b: Bindings, build:
         yield from match(p.lhs, lhs, found, build)
 
 
-def match_parts(
-    p: SumPattern, at: int, s: Linear, b: Bindings, build: Builder
-) -> Iterator[tuple[Bindings, Linear]]:
+def match_parts(p: SumPattern, at: int, s: Linear, b: Bindings, build: Builder) -> Iterator[tuple[Bindings, Linear]]:
     """Matches the parts from number `at` on; yields bindings and what is left of the sum."""
     if at == len(p.parts):
         yield b, s

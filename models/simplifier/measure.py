@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from models.expressions.expr import Binary, Const
-from models.simplifier.linear import Atom, Linear, linear_of
+from hloproof.models.expressions.expr import Binary, Const
+from hloproof.models.simplifier.linear import Atom, Linear, linear_of
 
 Measure = tuple[int, int, int, int]
 

@@ -1,7 +1,7 @@
 """Simplifies expressions by rules, with what is known of the ranges of variables and of other expressions.
 
 Sums are collected first (specs/rules/arithmetic.rules), then the operators are rewritten from the leaves up, each until
-no rule makes it smaller (`models.simplifier.measure`). A step that would not make its expression smaller is not taken, whatever
+no rule makes it smaller (measure.py). A step that would not make its expression smaller is not taken, whatever
 the rule, so that every input ends. Which rule comes first is the order of the files and of the terms, never of hashes.
 """
 
@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from models.expressions.bounds import combine
-from models.expressions.expr import Binary, Const, Expr, Operator, Var, postorder, to_text
-from models.expressions.interval import Interval
-from models.rules.rule import Condition, Rule
-from models.simplifier.compiled_rules import Compiled, compare, compiled_rules, compute, first_operators
-from models.simplifier.linear import Linear, constant, factors, key, linear_of, of_atom, product
-from models.simplifier.match import (
+from hloproof.models.expressions.bounds import combine
+from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var, postorder, to_text
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.rules.rule import Condition, Rule
+from hloproof.models.simplifier.compiled_rules import Compiled, compare, compiled_rules, compute, first_operators
+from hloproof.models.simplifier.linear import Linear, constant, factors, key, linear_of, of_atom, product
+from hloproof.models.simplifier.match import (
     Bindings,
     NodePattern,
     SumPattern,
@@ -27,7 +27,7 @@ from models.simplifier.match import (
     match_parts,
     value,
 )
-from models.simplifier.measure import smaller
+from hloproof.models.simplifier.measure import smaller
 
 _DEEP: Final = 40
 """Rules that call for one another deeper than this wait for the next round over the expression."""

@@ -1,7 +1,7 @@
 """Simplifies indexing maps by the rules in specs/rules: results and domain, variable by variable the same.
 
 `simplify` keeps the meaning pointwise: the variables stay, the domain stays the same set, the results are equal at
-every point. `rescale_symbols` and `remove_unused_symbols` (models.maps.variables) change the variables and promise less.
+every point. `rescale_symbols` and `remove_unused_symbols` (maps/variables.py) change the variables and promise less.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from models.expressions.expr import Const, Expr
-from models.expressions.interval import Interval
-from models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, rt
-from models.maps.sample_point import find_point
-from models.simplifier.domain import Domain, known_intervals, simplify_domain
-from models.simplifier.linear import key
-from models.simplifier.rewriter import Rewriter, Step
+from hloproof.models.expressions.expr import Const, Expr
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, rt
+from hloproof.models.maps.sample_point import find_point
+from hloproof.models.simplifier.domain import Domain, known_intervals, simplify_domain
+from hloproof.models.simplifier.linear import key
+from hloproof.models.simplifier.rewriter import Rewriter, Step
 
 _REMEMBERED: Final = 4_096
 _NOTHING: Final = Interval(0, -1)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeVar, get_args
 
-from models.errors import InputError
+from hloproof.models.errors import InputError
 
 T = TypeVar("T")
 
@@ -55,9 +55,7 @@ class Clause:
             column = error.column + (self.text_column - 1 if error.line == 1 else 0)
             raise InputError(error.message, line, column, self.lines[line - 1], self.file) from error
         except ValueError as error:
-            raise InputError(
-                str(error), self.line, self.text_column, self.lines[self.line - 1], self.file
-            ) from error
+            raise InputError(str(error), self.line, self.text_column, self.lines[self.line - 1], self.file) from error
 
 
 @dataclass(frozen=True)
@@ -114,9 +112,12 @@ def parse_entries(text: str, kind: str, words: Collection[str], file: str = "") 
             raise InputError(f"expected {kind!r} and a name, found {word!r}", start + 1, 1, lines[start], file)
         if _NAME.fullmatch(name) is None:
             raise InputError(
-                f"expected a name of letters, digits, '-', '_' and '.' after {kind!r}, found {name!r}", start + 1,
-                len(kind) + 2, lines[start], file,
-            )  # fmt: skip
+                f"expected a name of letters, digits, '-', '_' and '.' after {kind!r}, found {name!r}",
+                start + 1,
+                len(kind) + 2,
+                lines[start],
+                file,
+            )
         if name in names:
             raise InputError(f"the name {name!r} is used twice", start + 1, len(kind) + 2, lines[start], file)
         names.add(name)

@@ -6,21 +6,34 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from models.errors import InputError
-from models.hlo.shape import ArrayShape
-from models.hlo.text.shapes import parse_shape
-from models.maps.indexing_map import IndexingMap
-from models.maps.text import parse_map
-from models.specs.entries import Entry, Expectation, folded_text, parse_entries, read_expectation
+from hloproof.models.errors import InputError
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.text.shapes import parse_shape
+from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.text import parse_map
+from hloproof.models.specs.entries import Entry, Expectation, folded_text, parse_entries, read_expectation
 
 NUMBERS: Final = ("padded", "padding", "element-bits", "data-bytes", "bytes", "xla-bytes", "parts")
 """Clauses that say one number."""
 SIZES: Final = ("physical", "tiled")
 """Clauses that say sizes, most major first."""
-WORDS: Final = frozenset({
-    "shape", *NUMBERS, *SIZES, "position", "positions", "bit", "at", "formula", "same", "bitcast", "expect", "from",
-    "note",
-})  # fmt: skip
+WORDS: Final = frozenset(
+    {
+        "shape",
+        *NUMBERS,
+        *SIZES,
+        "position",
+        "positions",
+        "bit",
+        "at",
+        "formula",
+        "same",
+        "bitcast",
+        "expect",
+        "from",
+        "note",
+    }
+)
 _PLACE: Final = re.compile(r"\[([\d\s,]*)\]\s*=\s*(\d+)")
 _AT: Final = re.compile(r"(\d+)\s*=\s*(?:\[([\d\s,]*)\]|(padding))")
 
@@ -71,7 +84,11 @@ def _spec(entry: Entry) -> LayoutSpec:
     table = entry.one("positions")
     formula = entry.one("formula")
     return LayoutSpec(
-        entry.name, entry.line, entry.column, shape, problem,
+        entry.name,
+        entry.line,
+        entry.column,
+        shape,
+        problem,
         tuple((w, c.read(_number)) for w in NUMBERS if (c := entry.one(w)) is not None),
         tuple((w, c.read(_sizes)) for w in SIZES if (c := entry.one(w)) is not None),
         tuple(c.read(_place) for c in entry.all("position")),
@@ -81,8 +98,10 @@ def _spec(entry: Entry) -> LayoutSpec:
         None if formula is None else formula.read(parse_map),
         tuple(c.read(_array) for c in entry.all("same")),
         tuple(c.read(_array) for c in entry.all("bitcast")),
-        expect, folded_text(entry.one("from")), folded_text(entry.one("note")),
-    )  # fmt: skip
+        expect,
+        folded_text(entry.one("from")),
+        folded_text(entry.one("note")),
+    )
 
 
 def _array(text: str) -> ArrayShape:

@@ -7,23 +7,21 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from models.errors import InputError
-from models.hlo.module import Module
-from models.hlo.parser import parse_module
-from models.maps.indexing_map import IndexingMap
-from models.maps.text import parse_map
-from models.specs.entries import Entry, Expectation, folded_text, parse_entries, read_expectation
+from hloproof.models.errors import InputError
+from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.text import parse_map
+from hloproof.models.specs.entries import Entry, Expectation, folded_text, parse_entries, read_expectation
 
 Direction = Literal["output-to-input", "input-to-output"]
 Equality = Literal["pointwise", "relational"]
 DIRECTIONS: Final[tuple[Direction, ...]] = get_args(Direction)
-EQUALITIES: Final[dict[str, Equality | None]] = {
-    "becomes": None, "equals": "pointwise", "same-relation": "relational",
-}  # fmt: skip
+EQUALITIES: Final[dict[str, Equality | None]] = {"becomes": None, "equals": "pointwise", "same-relation": "relational"}
 """Clauses that put another map beside the one of `map`, and in which sense they are equal (None: whichever applies)."""
-WORDS: Final = frozenset({
-    "hlo", "hlo-after", "instruction", "output", "follow", *DIRECTIONS, "map", *EQUALITIES, "expect", "from", "note",
-})  # fmt: skip
+WORDS: Final = frozenset(
+    {"hlo", "hlo-after", "instruction", "output", "follow", *DIRECTIONS, "map", *EQUALITIES, "expect", "from", "note"}
+)
 
 _NUMBERED: Final = re.compile(r"(\d+)(?=\s)")
 _INSTRUCTION: Final = re.compile(r"\s*(?:ROOT\s+)?%?[\w.-]+\s*=")
@@ -98,7 +96,10 @@ def _read(entry: Entry, expect: Expectation, source: str, note: str) -> MapSpec:
     if hlo is not None and after is None and not claimed:
         raise entry.error(f"nothing is said of the instruction: {', '.join(DIRECTIONS)} or hlo-after")
     return MapSpec(
-        entry.name, entry.line, entry.column, None,
+        entry.name,
+        entry.line,
+        entry.column,
+        None,
         None if hlo is None else hlo.read(_module),
         None if after is None else after.read(_module),
         "" if instruction is None else instruction.text.strip(),
@@ -106,8 +107,11 @@ def _read(entry: Entry, expect: Expectation, source: str, note: str) -> MapSpec:
         follow is not None,
         tuple(ClaimedMaps(direction, number, maps) for (direction, number), maps in claimed.items()),
         None if own is None else own.read(parse_map),
-        equal, expect, source, note,
-    )  # fmt: skip
+        equal,
+        expect,
+        source,
+        note,
+    )
 
 
 def _module(text: str) -> Module:

@@ -9,13 +9,13 @@ from typing import Any
 import islpy as isl
 import z3
 
-from models.expressions.expr import Binary, Const, Expr, Var, postorder
-from verify.engines import enumeration as enumerate_points
-from verify.engines.gave_up import GaveUp
-from verify.engines.portfolio import prove
-from verify.engines.z3 import encode as encode_z3
-from verify.logic.formula import And, Compare, Exists, Formula, Not, Or
-from verify.logic.obligation import Obligation
+from hloproof.engines import enumeration as enumerate_points
+from hloproof.engines.gave_up import GaveUp
+from hloproof.engines.portfolio import prove
+from hloproof.engines.z3 import encode as encode_z3
+from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 
 Verdict = str
 """proved, refuted, or unknown."""
@@ -170,10 +170,14 @@ def _z3_term(root: Expr, names: dict[str, Any]) -> Any:
             case Binary(op, lhs, rhs):
                 x, y = done[lhs], done[rhs]
                 done[e] = {
-                    "+": lambda x, y: x + y, "*": lambda x, y: x * y, "floordiv": lambda x, y: x / y,
-                    "ceildiv": lambda x, y: -((-x) / y), "mod": lambda x, y: x % y,
-                    "min": lambda x, y: z3.If(x <= y, x, y), "max": lambda x, y: z3.If(x >= y, x, y),
-                }[op](x, y)  # fmt: skip
+                    "+": lambda x, y: x + y,
+                    "*": lambda x, y: x * y,
+                    "floordiv": lambda x, y: x / y,
+                    "ceildiv": lambda x, y: -((-x) / y),
+                    "mod": lambda x, y: x % y,
+                    "min": lambda x, y: z3.If(x <= y, x, y),
+                    "max": lambda x, y: z3.If(x >= y, x, y),
+                }[op](x, y)
     return done[root]
 
 

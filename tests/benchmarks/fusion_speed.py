@@ -11,12 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import process_time
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-from models.hlo.module import Module
-from models.hlo.parser import parse_modules
-from models.hlo.shape import leaves
-from models.indexing.composition.module_maps import composer_of, instruction_maps
+from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.parser import parse_modules
+from hloproof.models.hlo.shape import leaves
+from hloproof.models.indexing.composition.module_maps import composer_of, instruction_maps
 
 CORPUS = Path(__file__).resolve().parents[2].parent / "shared" / "corpus"
 

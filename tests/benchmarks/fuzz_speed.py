@@ -10,10 +10,10 @@ from __future__ import annotations
 import sys
 import time
 
-from models.interpreter.maps import count_points
-from models.maps.text import parse_map
-from verify.fuzz.chunk import run_chunk
-from verify.fuzz.targets import MODULES
+from hloproof.fuzz.chunk import run_chunk
+from hloproof.fuzz.targets import MODULES
+from hloproof.models.interpreter.maps import count_points
+from hloproof.models.maps.text import parse_map
 
 MAP = (
     "(d0, d1)[s0] -> ((d0 * 50 + d1 + s0) / 7, (d0 + s0) mod 5), domain: d0 in [0, 99], d1 in [0, 49], s0 in [0, 9], "

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import prod
 
-from models.expressions.expr import Const, Expr, Var, maximum, minimum
-from models.expressions.interval import Interval
-from verify.logic.formula import Formula, conj, eq, le, lt, within
-from verify.logic.obligation import Obligation
+from hloproof.logic.formula import Formula, conj, eq, le, lt, within
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Const, Expr, Var, maximum, minimum
+from hloproof.models.expressions.interval import Interval
 
 Sizes = Sequence[int]
 
@@ -203,9 +203,7 @@ def hard_set(seed: int = 0) -> Iterator[Obligation]:
         yield tiling_one_to_one(sizes, tiles, f"{label} one to one")
         extents = list(sizes)
         at = len(extents) - len(tiles[0])
-        padded = prod(extents[:at]) * prod(
-            -(-n // t) * t for n, t in zip(extents[at:], tiles[0], strict=True)
-        )  # fmt: skip
+        padded = prod(extents[:at]) * prod(-(-n // t) * t for n, t in zip(extents[at:], tiles[0], strict=True))
         rows = tiles[1:] and len(tiles[1]) != len(tiles[0])
         yield tiling_in_bounds(sizes, tiles, padded * (4 if rows else 1), f"{label} in bounds")
         yield tiling_in_bounds(sizes, tiles, padded // 2, f"{label} in half the bounds")

@@ -13,14 +13,14 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from models.errors import InputError, NotModelled
-from models.expressions.expr import Binary, Const, Expr, Var, postorder
-from models.hlo.shape import ArrayShape
-from models.hlo.text.shapes import parse_shape, print_shape
-from models.layouts.tiling import position_expression
-from verify.claims.layouts.claims import ClaimedLayout, one_to_one
-from verify.claims.layouts.steps import chain
-from verify.engines.portfolio import prove
+from hloproof.claims.layouts.claims import ClaimedLayout, one_to_one
+from hloproof.claims.layouts.steps import chain
+from hloproof.engines.portfolio import prove
+from hloproof.models.errors import InputError, NotModelled
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.text.shapes import parse_shape, print_shape
+from hloproof.models.layouts.tiling import position_expression
 
 NAMED = (
     "f32[2047,50257]{1,0:T(8,128)(4,1)}",

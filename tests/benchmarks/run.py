@@ -25,10 +25,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.baselines import COLUMNS
 from benchmarks.suites import suites
-from models.expressions.expr import Var
-from models.expressions.interval import Interval
-from verify.logic.formula import eq
-from verify.logic.obligation import Obligation
+from hloproof.logic.formula import eq
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Var
+from hloproof.models.expressions.interval import Interval
 
 Result = tuple[str, float]
 WARM_UP = Obligation((("d", Interval(0, 99)),), eq(Var("d") // 10 * 10 + Var("d") % 10, Var("d")))
@@ -101,11 +101,20 @@ def measure(sample: int, seconds: float, columns: Sequence[str]) -> list[Cell]:
             if column == "brute force":
                 times = [ms for v, ms in results if v != "unknown"]
             logs = [math.log(max(ms, 0.001)) for ms in times]
-            cells.append(Cell(
-                suite, column, len(obligations), percentile(times, 0.5), percentile(times, 0.99), max(times),
-                math.exp(sum(logs) / len(logs)), sum(times), verdicts.count("unknown"),
-                sum(v not in ("unknown", t) for v, t in zip(verdicts, truth, strict=True) if t != "unknown"),
-            ))  # fmt: skip
+            cells.append(
+                Cell(
+                    suite,
+                    column,
+                    len(obligations),
+                    percentile(times, 0.5),
+                    percentile(times, 0.99),
+                    max(times),
+                    math.exp(sum(logs) / len(logs)),
+                    sum(times),
+                    verdicts.count("unknown"),
+                    sum(v not in ("unknown", t) for v, t in zip(verdicts, truth, strict=True) if t != "unknown"),
+                )
+            )
             print(row(cells[-1]), flush=True)
     return cells
 

@@ -19,13 +19,11 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-from models.expressions.expr import Binary, Const, Expr, Var, postorder, to_text
-from models.expressions.interval import Interval
-from models.maps.indexing_map import IndexingMap
-from models.maps.text import parse_map
-from models.simplifier import simplify as simplifier
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder, to_text
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.text import parse_map
+from hloproof.models.simplifier import simplify as simplifier
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 Intervals = dict[str, Interval]
@@ -59,9 +57,9 @@ def operations(m: IndexingMap) -> int:
 
 def fusion_maps(fusions: int) -> list[IndexingMap]:
     """The maps that are simplified on the way through the corpus's fusions."""
-    from models.hlo.parser import parse_modules
-    from models.indexing.composition.composer import Composer
-    from models.indexing.composition.module_maps import followed_maps
+    from hloproof.models.hlo.parser import parse_modules
+    from hloproof.models.indexing.composition.composer import Composer
+    from hloproof.models.indexing.composition.module_maps import followed_maps
 
     seen: dict[IndexingMap, None] = {}
 
@@ -115,9 +113,14 @@ def sympy_simplify() -> Simplify:
     import sympy  # type: ignore[import-not-found,unused-ignore]
 
     operators = {
-        "+": lambda x, y: x + y, "*": lambda x, y: x * y, "floordiv": lambda x, y: sympy.floor(x / y),
-        "ceildiv": lambda x, y: sympy.ceiling(x / y), "mod": sympy.Mod, "min": sympy.Min, "max": sympy.Max,
-    }  # fmt: skip
+        "+": lambda x, y: x + y,
+        "*": lambda x, y: x * y,
+        "floordiv": lambda x, y: sympy.floor(x / y),
+        "ceildiv": lambda x, y: sympy.ceiling(x / y),
+        "mod": sympy.Mod,
+        "min": sympy.Min,
+        "max": sympy.Max,
+    }
 
     def run(e: Expr, intervals: Intervals) -> str:
         variables = {n: sympy.Symbol(n, integer=True, nonnegative=i.lower >= 0) for n, i in intervals.items()}
@@ -130,10 +133,14 @@ def tinygrad_simplify() -> Simplify:
     from tinygrad.uop.ops import UOp  # type: ignore[import-not-found,unused-ignore]
 
     operators = {
-        "+": lambda x, y: x + y, "*": lambda x, y: x * y, "floordiv": lambda x, y: x // y,
-        "ceildiv": lambda x, y: -((-x) // y), "mod": lambda x, y: x % y, "min": lambda x, y: x.minimum(y),
+        "+": lambda x, y: x + y,
+        "*": lambda x, y: x * y,
+        "floordiv": lambda x, y: x // y,
+        "ceildiv": lambda x, y: -((-x) // y),
+        "mod": lambda x, y: x % y,
+        "min": lambda x, y: x.minimum(y),
         "max": lambda x, y: x.maximum(y),
-    }  # fmt: skip
+    }
 
     def run(e: Expr, intervals: Intervals) -> str:
         variables = {n: UOp.variable(n, i.lower, i.upper) for n, i in intervals.items()}
@@ -149,9 +156,14 @@ def tvm_simplify() -> Simplify:
     from tvm import sym, tirx  # type: ignore[import-not-found,unused-ignore]
 
     operators = {
-        "+": lambda x, y: x + y, "*": lambda x, y: x * y, "floordiv": tirx.floordiv, "mod": tirx.floormod,
-        "ceildiv": lambda x, y: -tirx.floordiv(-x, y), "min": tirx.min, "max": tirx.max,
-    }  # fmt: skip
+        "+": lambda x, y: x + y,
+        "*": lambda x, y: x * y,
+        "floordiv": tirx.floordiv,
+        "mod": tirx.floormod,
+        "ceildiv": lambda x, y: -tirx.floordiv(-x, y),
+        "min": tirx.min,
+        "max": tirx.max,
+    }
 
     def run(e: Expr, intervals: Intervals) -> str:
         analyzer = sym.Analyzer()
@@ -218,8 +230,11 @@ def main() -> None:
     for s in speeds:
         print(f"{s.which:10s} {s.maps:6d} maps, {s.maps / max(s.seconds, 1e-9):8.0f} per second")
     makers: dict[str, Callable[[], Simplify]] = {
-        "hloproof": lambda: ours, "sympy": sympy_simplify, "tinygrad": tinygrad_simplify, "apache-tvm": tvm_simplify,
-    }  # fmt: skip
+        "hloproof": lambda: ours,
+        "sympy": sympy_simplify,
+        "tinygrad": tinygrad_simplify,
+        "apache-tvm": tvm_simplify,
+    }
     peers: list[Peer] = []
     for name, make in makers.items():
         found = compared(name, make, options.seconds)

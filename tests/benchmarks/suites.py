@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.hard_set import hard_set
-from models.errors import InputError, NotModelled
-from models.hlo.module import Operation
-from models.hlo.parser import parse_modules
-from models.maps.indexing_map import IndexingMap
-from models.maps.text import parse_map
-from verify.claims import owed
-from verify.logic.formula import conj, eq, within
-from verify.logic.normal_form import key
-from verify.logic.obligation import Obligation
+from hloproof.claims import owed
+from hloproof.logic.formula import conj, eq, within
+from hloproof.logic.normal_form import key
+from hloproof.logic.obligation import Obligation
+from hloproof.models.errors import InputError, NotModelled
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.parser import parse_modules
+from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.text import parse_map
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 LARGEST_FILE = 300_000

@@ -64,20 +64,21 @@ def module_text(instructions: int, seed: int = 0) -> str:
 
 
 def check(name: str, path: Path, cache: Path, kind: str) -> Run:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = dict(os.environ)
     start = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-m", "verify", "check", "-q", "--cache", str(cache), str(path)],
-        cwd=path.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment,
-    )  # fmt: skip
+        [sys.executable, "-m", "hloproof", "check", "-q", "--cache", str(cache), str(path)],
+        cwd=path.parent,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+    )
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - start
     process.returncode = os.waitstatus_to_exitcode(status)
     count = sum(" = " in line for line in path.read_text(encoding="utf-8").splitlines())
     # What a process waited for counts into its own usage: the workers are in it.
-    return Run(
-        name, count, kind, process.returncode, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
-    )
+    return Run(name, count, kind, process.returncode, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def main() -> None:
@@ -104,8 +105,9 @@ def main() -> None:
                 each = run.processor_seconds / run.instructions * 1e6
                 print(
                     f"{run.module:20} {run.instructions:12} {run.cache:>6} {run.status:6} {run.seconds:8.2f} "
-                    f"{run.processor_seconds:8.2f} {run.megabytes:7.0f} {each:15.0f}", flush=True,
-                )  # fmt: skip
+                    f"{run.processor_seconds:8.2f} {run.megabytes:7.0f} {each:15.0f}",
+                    flush=True,
+                )
     if chosen.json:
         chosen.json.write_text(json.dumps([asdict(r) for r in runs], indent=1) + "\n", encoding="utf-8")
 

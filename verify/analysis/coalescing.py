@@ -13,21 +13,21 @@ from math import gcd
 from random import Random
 from typing import Final
 
-from models.errors import NotModelled
-from models.expressions.evaluate import evaluate
-from models.expressions.expr import Expr, Var, substitute
-from models.expressions.interval import Interval
-from models.hlo.shape import ArrayShape
-from models.layouts.physical import part_count, physical_order
-from models.layouts.tiling import position_expression
-from models.maps.indexing_map import IndexingMap
-from models.maps.sample_point import find_point
-from verify.analysis.neighbours import TwoPoints, two_points
-from verify.analysis.requests import value_at
-from verify.engines.budget import DEFAULT, Budget
-from verify.engines.portfolio import prove
-from verify.logic.formula import FALSE, conj, eq, le
-from verify.logic.obligation import Obligation
+from hloproof.analysis.neighbours import TwoPoints, two_points
+from hloproof.analysis.requests import value_at
+from hloproof.engines.budget import DEFAULT, Budget
+from hloproof.engines.portfolio import prove
+from hloproof.logic.formula import FALSE, conj, eq, le
+from hloproof.logic.obligation import Obligation
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.expressions.expr import Expr, Var, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.layouts.physical import part_count, physical_order
+from hloproof.models.layouts.tiling import position_expression
+from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.sample_point import find_point
 
 _LOOKED_AT: Final = 4096
 """Steps along a dimension that are tried to find the block in which the distance is constant."""

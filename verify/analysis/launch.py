@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from math import prod
 from typing import Final
 
-from models.expressions.expr import Const, Expr, Var, substitute
-from models.expressions.interval import Interval
-from models.hlo.shape import ArrayShape
-from models.layouts.physical import physical_dimensions, physical_order
-from models.layouts.tiling import delinearize
-from models.maps.indexing_map import Constraint, IndexingMap, Variable, dim, rng
-from models.maps.text import parse_map
+from hloproof.models.expressions.expr import Const, Expr, Var, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.layouts.physical import physical_dimensions, physical_order
+from hloproof.models.layouts.tiling import delinearize
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable, dim, rng
+from hloproof.models.maps.text import parse_map
 
 WARP: Final = 32
 """Threads that read together."""

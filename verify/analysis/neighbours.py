@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from models.expressions.expr import Expr, Var, substitute
-from models.expressions.interval import Interval
-from models.maps.indexing_map import IndexingMap, RuntimeVariable
-from verify.logic.formula import Formula, disj, eq, ne, within
+from hloproof.logic.formula import Formula, disj, eq, ne, within
+from hloproof.models.expressions.expr import Expr, Var, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable
 
 
 @dataclass(frozen=True)

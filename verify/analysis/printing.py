@@ -6,20 +6,22 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from models.expressions.expr import to_text
-from models.maps.text import print_map
-from verify.analysis.coalescing import Stride
-from verify.analysis.launch import Launch
-from verify.analysis.propagation import OperandTile
-from verify.analysis.report import InstructionAnalysis, MapAnalysis, OperandAnalysis
-from verify.analysis.utilization import Utilization
-from verify.analysis.warps import Sectors, WarpReads
+from hloproof.analysis.coalescing import Stride
+from hloproof.analysis.launch import Launch
+from hloproof.analysis.propagation import OperandTile
+from hloproof.analysis.report import InstructionAnalysis, MapAnalysis, OperandAnalysis
+from hloproof.analysis.utilization import Utilization
+from hloproof.analysis.warps import Sectors, WarpReads
+from hloproof.models.expressions.expr import to_text
+from hloproof.models.maps.text import print_map
 
 
 def as_json(found: InstructionAnalysis) -> dict[str, Any]:
     """One instruction as JSON data."""
     return {
-        "computation": found.computation, "instruction": found.instruction, "opcode": found.opcode,
+        "computation": found.computation,
+        "instruction": found.instruction,
+        "opcode": found.opcode,
         "reason": found.reason or None,
         "tile_does_not_fit": [{"output": output, "rank": rank} for output, rank in found.unfit],
         "threads_do_not_fit": [{"output": output, "rank": rank} for output, rank in found.unfit_threads],
@@ -29,7 +31,7 @@ def as_json(found: InstructionAnalysis) -> dict[str, Any]:
             {"operand": t.operand, "position": list(t.position), "name": t.name, **_used_json(t.utilization)}
             for t in found.together
         ],
-    }  # fmt: skip
+    }
 
 
 def _launch_json(found: InstructionAnalysis) -> dict[str, Any] | None:
@@ -37,61 +39,93 @@ def _launch_json(found: InstructionAnalysis) -> dict[str, Any] | None:
     if launch is None:
         return None
     return {
-        "threads": launch.threads, "vector": launch.vector, "warp": launch.warp, "sector_bytes": launch.sector,
+        "threads": launch.threads,
+        "vector": launch.vector,
+        "warp": launch.warp,
+        "sector_bytes": launch.sector,
         "outputs": [
             {
-                "output": o.output, "elements": o.elements, "blocks": o.blocks, "chunks": o.chunks,
+                "output": o.output,
+                "elements": o.elements,
+                "blocks": o.blocks,
+                "chunks": o.chunks,
                 "map": print_map(o.map),
             }
             for o in found.launches
         ],
-    }  # fmt: skip
+    }
 
 
 def _operand_json(o: OperandAnalysis) -> dict[str, Any]:
     return {
-        "output": o.output, "operand": o.operand, "position": list(o.position), "name": o.name, "kind": o.kind,
-        **_used_json(o.utilization), "equal_maps_dropped": o.equal, "undecided": list(o.undecided),
+        "output": o.output,
+        "operand": o.operand,
+        "position": list(o.position),
+        "name": o.name,
+        "kind": o.kind,
+        **_used_json(o.utilization),
+        "equal_maps_dropped": o.equal,
+        "undecided": list(o.undecided),
         "maps": [_map_json(m) for m in o.maps],
-    }  # fmt: skip
+    }
 
 
 def _used_json(u: Utilization) -> dict[str, Any]:
     return {
-        "elements": u.total, "elements_read": u.elements, "pairs": u.pairs, "reads": u.reads, "exact": u.exact,
+        "elements": u.total,
+        "elements_read": u.elements,
+        "pairs": u.pairs,
+        "reads": u.reads,
+        "exact": u.exact,
         "bound_because": u.bound or None,
-        "method": u.method, "reason": u.reason or None,
-    }  # fmt: skip
+        "method": u.method,
+        "reason": u.reason or None,
+    }
 
 
 def _map_json(m: MapAnalysis) -> dict[str, Any]:
     return {
-        "map": print_map(m.map), "reason": m.reason or None,
-        "contained_in": list(m.within), "contained_engines": list(m.engines),
+        "map": print_map(m.map),
+        "reason": m.reason or None,
+        "contained_in": list(m.within),
+        "contained_engines": list(m.engines),
         "strides": [_stride_json(s) for s in m.strides],
         "threads": None if m.warps is None else _warps_json(m, m.warps),
         "tile": None if m.tile is None else _tile_json(m.tile),
-    }  # fmt: skip
+    }
 
 
 def _tile_json(t: OperandTile) -> dict[str, Any]:
     return {
-        "exact": t.exact, "smallest": t.smallest, "enclosing": t.enclosing, "tiles_at_the_border_read_less": t.border,
+        "exact": t.exact,
+        "smallest": t.smallest,
+        "enclosing": t.enclosing,
+        "tiles_at_the_border_read_less": t.border,
         "dimensions": [
             {
-                "offset": to_text(d.offset), "size": d.size, "stride": d.stride, "exact": d.exact,
-                "smallest": d.smallest, "enclosing": d.enclosing, "engines": list(d.engines),
+                "offset": to_text(d.offset),
+                "size": d.size,
+                "stride": d.stride,
+                "exact": d.exact,
+                "smallest": d.smallest,
+                "enclosing": d.enclosing,
+                "engines": list(d.engines),
             }
             for d in t.dimensions
         ],
-    }  # fmt: skip
+    }
 
 
 def _stride_json(s: Stride) -> dict[str, Any]:
     return {
-        "dimension": s.dimension, "size": s.size, "distance": s.distance, "block": s.block, "runtime": s.runtime,
-        "verdict": s.verdict, "engines": list(s.engines),
-    }  # fmt: skip
+        "dimension": s.dimension,
+        "size": s.size,
+        "distance": s.distance,
+        "block": s.block,
+        "runtime": s.runtime,
+        "verdict": s.verdict,
+        "engines": list(s.engines),
+    }
 
 
 def _warps_json(m: MapAnalysis, w: WarpReads) -> dict[str, Any]:
@@ -101,14 +135,21 @@ def _warps_json(m: MapAnalysis, w: WarpReads) -> dict[str, Any]:
     s = w.sectors
     return {
         "map": None if m.by_thread is None else print_map(m.by_thread),
-        "neighbours": distance(w.threads), "vector": None if w.vector is None else distance(w.vector),
+        "neighbours": distance(w.threads),
+        "vector": None if w.vector is None else distance(w.vector),
         "side_by_side": w.contiguous,
-        "sectors": None if s is None else {
-            "most": s.most, "seen": s.seen, "exact": s.exact, "best": s.best, "method": s.method,
+        "sectors": None
+        if s is None
+        else {
+            "most": s.most,
+            "seen": s.seen,
+            "exact": s.exact,
+            "best": s.best,
+            "method": s.method,
             "engines": list(s.engines),
         },
         "reason": w.reason or None,
-    }  # fmt: skip
+    }
 
 
 def as_lines(found: InstructionAnalysis) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import gcd
 
-from models.expressions.expr import Binary, Const, Expr, postorder
+from hloproof.models.expressions.expr import Binary, Const, Expr, postorder
 
 
 @dataclass(frozen=True)

@@ -16,22 +16,22 @@ from math import gcd, prod
 from random import Random
 from typing import Final
 
-from models.expressions.bounds import range_of
-from models.expressions.evaluate import UndefinedValue, evaluate
-from models.expressions.expr import Binary, Const, Expr, Var, postorder, substitute, to_text
-from models.expressions.interval import Interval
-from models.maps.indexing_map import IndexingMap
-from models.simplifier.simplify import simplify_expr
-from verify.analysis.neighbours import stays
-from verify.analysis.progressions import Progression, divided, folded, remainders, summed, times
-from verify.claims.statements.elimination import Condition, solve, unmentioned
-from verify.engines.budget import DEFAULT, Budget
-from verify.engines.isl.miniscope import separated
-from verify.engines.portfolio import prove
-from verify.logic.evaluate import TooManySteps, holds
-from verify.logic.formula import Exists, Formula, Not, conj, eq, le, within
-from verify.logic.obligation import Obligation
-from verify.logic.substitution import replace_variables
+from hloproof.analysis.neighbours import stays
+from hloproof.analysis.progressions import Progression, divided, folded, remainders, summed, times
+from hloproof.claims.statements.elimination import Condition, solve, unmentioned
+from hloproof.engines.budget import DEFAULT, Budget
+from hloproof.engines.isl.miniscope import separated
+from hloproof.engines.portfolio import prove
+from hloproof.logic.evaluate import TooManySteps, holds
+from hloproof.logic.formula import Exists, Formula, Not, conj, eq, le, within
+from hloproof.logic.obligation import Obligation
+from hloproof.logic.substitution import replace_variables
+from hloproof.models.expressions.bounds import range_of
+from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder, substitute, to_text
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.simplifier.simplify import simplify_expr
 
 _PLACES: Final = 12
 _INSIDE: Final = 200
@@ -291,9 +291,7 @@ class _Inside:
         whole = self._whole_tile()
         if self._fails_at_a_corner(goal, whole, dict(steps)):
             return False
-        obligation = Obligation(
-            (*self.outer.items(), *steps), goal, whole, "all of the operand tile is read"
-        )  # fmt: skip
+        obligation = Obligation((*self.outer.items(), *steps), goal, whole, "all of the operand tile is read")
         return prove(obligation, self.budget).verdict == "proved"
 
     def _fails_at_a_corner(self, goal: Formula, whole: Formula, steps: Mapping[str, Interval]) -> bool:
@@ -319,9 +317,7 @@ class _Inside:
         conditions = [*wanted, *dims, *own]
         known = solve(self.inner, conditions)
         free = unmentioned(self.inner, conditions)  # any value of these will do, and there is one
-        body = conj(
-            *(within(c.expr, c.interval) for c in conditions), *(within(Var(n), self.inner[n]) for n in known)
-        )  # fmt: skip
+        body = conj(*(within(c.expr, c.interval) for c in conditions), *(within(Var(n), self.inner[n]) for n in known))
         rest = tuple((n, i) for n, i in self.inner.items() if n not in known and n not in free)
         body = replace_variables(body, known)
         if not rest:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from models.errors import NotModelled
-from models.hlo.devices import device_counts
-from models.hlo.module import Computation, Instruction, Module
-from models.hlo.shape import ArrayShape, leaves
-from models.indexing.composition.module_maps import composer_of, instruction_maps
-from models.indexing.map_set import OperandMaps
-from models.maps.indexing_map import IndexingMap, compose
-from models.simplifier.simplify import simplify
-from verify.analysis.coalescing import Stride, strides
-from verify.analysis.launch import Launch, thread_map
-from verify.analysis.propagation import OperandTile, operand_tile
-from verify.analysis.utilization import SIZES, Utilization, joint_utilization, utilization
-from verify.analysis.warps import WarpReads, warp_reads
-from verify.claims.maps.dedup import Contained, deduplicate
+from hloproof.analysis.coalescing import Stride, strides
+from hloproof.analysis.launch import Launch, thread_map
+from hloproof.analysis.propagation import OperandTile, operand_tile
+from hloproof.analysis.utilization import SIZES, Utilization, joint_utilization, utilization
+from hloproof.analysis.warps import WarpReads, warp_reads
+from hloproof.claims.maps.dedup import Contained, deduplicate
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.devices import device_counts
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.shape import ArrayShape, leaves
+from hloproof.models.indexing.composition.module_maps import composer_of, instruction_maps
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import IndexingMap, compose
+from hloproof.models.simplifier.simplify import simplify
 
 
 @dataclass(frozen=True)
@@ -215,15 +215,17 @@ def _operand(
     if shape.is_dynamic or operand.is_dynamic:
         used = replace(used, bound=used.bound or SIZES)
     undecided = tuple(dict.fromkeys(why for _, _, why in different.undecided))
-    return [
-        OperandAnalysis(output, s.operand, s.position, name, s.kind, used, maps, len(different.same), undecided)
-    ]  # fmt: skip
+    return [OperandAnalysis(output, s.operand, s.position, name, s.kind, used, maps, len(different.same), undecided)]
 
 
 def _map(
-    m: IndexingMap, output: ArrayShape, operand: ArrayShape, asked: Request, contained: Contained | None,
+    m: IndexingMap,
+    output: ArrayShape,
+    operand: ArrayShape,
+    asked: Request,
+    contained: Contained | None,
     number: dict[int, int],
-) -> MapAnalysis:  # fmt: skip
+) -> MapAnalysis:
     reason, found = "", tuple[Stride, ...]()
     warps: WarpReads | None = None
     by_thread: IndexingMap | None = None

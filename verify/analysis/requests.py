@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from models.errors import NotModelled
-from models.expressions.expr import Expr
-from models.interpreter.maps import points as points_of
-from models.interpreter.maps import python_text
-from models.maps.indexing_map import IndexingMap
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Expr
+from hloproof.models.interpreter.maps import points as points_of
+from hloproof.models.interpreter.maps import python_text
+from hloproof.models.maps.indexing_map import IndexingMap
 
 
 class Requests:

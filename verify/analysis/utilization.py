@@ -8,20 +8,20 @@ from fractions import Fraction
 from math import prod
 from typing import Final
 
-from models.expressions.evaluate import UndefinedValue
-from models.expressions.expr import Expr, Var, substitute
-from models.hlo.shape import ArrayShape
-from models.indexing.map_set import OperandMaps
-from models.interpreter.maps import domain_points
-from models.maps.indexing_map import Constraint, IndexingMap, Variable, rng
-from models.simplifier.simplify import simplify
-from verify.analysis.neighbours import stays
-from verify.claims.operations.simplified import same_points
-from verify.claims.statements.linear_form import Linear, linear_form
-from verify.engines.gave_up import GaveUp, NotExpressible
-from verify.engines.portfolio import prove
-from verify.logic.formula import eq
-from verify.logic.obligation import Obligation
+from hloproof.analysis.neighbours import stays
+from hloproof.claims.operations.simplified import same_points
+from hloproof.claims.statements.linear_form import Linear, linear_form
+from hloproof.engines.gave_up import GaveUp, NotExpressible
+from hloproof.engines.portfolio import prove
+from hloproof.logic.formula import eq
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.evaluate import UndefinedValue
+from hloproof.models.expressions.expr import Expr, Var, substitute
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.interpreter.maps import domain_points
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable, rng
+from hloproof.models.simplifier.simplify import simplify
 
 FEW_POINTS: Final = 20_000
 """Points of the maps' domains up to which elements are counted one by one at once."""
@@ -213,7 +213,7 @@ def _reads_in_one_run(m: IndexingMap) -> int | None:
     A dim that has to lie within a window at a runtime value that does not depend on it has so many values as the window
     is wide, whatever the runtime value is.
     """
-    from verify.engines.isl.count import count_values
+    from hloproof.engines.isl.count import count_values
 
     moved = _seen_from_windows(m)
     names = [n for n, _ in moved.intervals() if not n.startswith("rt")]
@@ -250,9 +250,10 @@ def _seen_from_windows(m: IndexingMap) -> IndexingMap:
                 dims=tuple(replace(d, interval=c.interval) if k == i else d for k, d in enumerate(m.dims)),
                 results=tuple(substitute(e, into) for e in m.results),
                 constraints=(
-                    *(Constraint(substitute(x.expr, into), x.interval) for x in others), Constraint(back, v.interval),
+                    *(Constraint(substitute(x.expr, into), x.interval) for x in others),
+                    Constraint(back, v.interval),
                 ),
-            )  # fmt: skip
+            )
             break
     return m
 
@@ -301,15 +302,17 @@ def _listed(maps: Sequence[IndexingMap], rank: int) -> tuple[Counts, tuple[str, 
 def _by_isl(
     maps: Sequence[IndexingMap], rank: int, operations: int, elements_only: bool
 ) -> tuple[Counts, tuple[str, ...]]:
-    from verify.engines.isl.count import count_image, count_pairs, count_values
+    from hloproof.engines.isl.count import count_image, count_pairs, count_values
 
     def reads() -> int:
         return sum(count_values(m, [n for n, _ in m.intervals()], operations) for m in maps)
 
     shapes = [replace(m, results=m.results[:rank]) for m in maps]
     ways: tuple[Callable[[], int], ...] = (
-        lambda: count_image(shapes, operations), lambda: count_pairs(maps, operations), reads,
-    )  # fmt: skip
+        lambda: count_image(shapes, operations),
+        lambda: count_pairs(maps, operations),
+        reads,
+    )
     counts: list[int | None] = []
     reasons: list[str] = []
     for count in ways[:1] if elements_only else ways:

@@ -18,22 +18,22 @@ from math import gcd, prod
 from random import Random
 from typing import Final
 
-from models.errors import NotModelled
-from models.expressions.evaluate import evaluate
-from models.expressions.expr import Const, Expr, Var, substitute
-from models.expressions.interval import Interval
-from models.hlo.shape import ArrayShape
-from models.layouts.memory_size import element_bits, padded_elements
-from models.maps.indexing_map import IndexingMap, compose
-from models.simplifier.simplify import simplify
-from verify.analysis.coalescing import Stride, operand_position, stride_along
-from verify.analysis.launch import Launch, first_of_warp, lane_map, request_map, rows
-from verify.analysis.neighbours import two_points
-from verify.analysis.requests import Requests
-from verify.engines.budget import Budget
-from verify.engines.portfolio import prove
-from verify.logic.formula import conj, eq, le, within
-from verify.logic.obligation import Obligation
+from hloproof.analysis.coalescing import Stride, operand_position, stride_along
+from hloproof.analysis.launch import Launch, first_of_warp, lane_map, request_map, rows
+from hloproof.analysis.neighbours import two_points
+from hloproof.analysis.requests import Requests
+from hloproof.engines.budget import Budget
+from hloproof.engines.portfolio import prove
+from hloproof.logic.formula import conj, eq, le, within
+from hloproof.logic.obligation import Obligation
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.expressions.expr import Const, Expr, Var, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.layouts.memory_size import element_bits, padded_elements
+from hloproof.models.maps.indexing_map import IndexingMap, compose
+from hloproof.models.simplifier.simplify import simplify
 
 FEW_POINTS: Final = 20_000
 """Reads up to which all warps are looked at at once."""
@@ -274,9 +274,11 @@ class _Search:
         both = two_points(self.m, {name: there}, intervals, {name: here})
         apart = substitute(self.sector, both.there) - substitute(self.sector, {name: here})
         return Obligation(
-            both.variables, le(apart, span - 1), conj(*both.hypotheses),
+            both.variables,
+            le(apart, span - 1),
+            conj(*both.hypotheses),
             f"what a class of a warp's places reads spans {span} sectors",
-        )  # fmt: skip
+        )
 
 
 def _divisors(n: int) -> Sequence[int]:

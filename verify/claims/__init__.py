@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from verify.claims.operations.owed import CLAIMS, OwedClaim, owed
+from hloproof.claims.operations.owed import CLAIMS, OwedClaim, owed
 
 __all__ = ["CLAIMS", "OwedClaim", "owed"]

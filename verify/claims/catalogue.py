@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
-from verify.pipeline.options import family
+from hloproof.pipeline.options import family
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,18 @@ class Entry:
 
 _ENTRIES: Final = (
     Entry(
-        "in-bounds", "instruction", "Every index that a map gives lies inside the operand's shape.",
+        "in-bounds",
+        "instruction",
+        "Every index that a map gives lies inside the operand's shape.",
         "For every point of the map's domain, each result is at least 0 and less than the operand's size in that "
         "dimension. An index outside means that the map reads memory that is not the operand's.",
         "slice of f32[10] with [2:8] maps (d0) -> (d0 + 2), d0 in [0, 5]: at most 7, and there are 10.",
         "(d0) -> (d0 + 5), d0 in [0, 5] into f32[10]: d0 = 5 reads index 10.",
     ),
     Entry(
-        "definition", "instruction", "The maps say exactly what the operation reads, in both directions.",
+        "definition",
+        "instruction",
+        "The maps say exactly what the operation reads, in both directions.",
         "The maps of an instruction, taken together per output and operand, are compared with a formula that is "
         "written from the operation's meaning by other code. A set marked `moves` or `reads` has to agree point for "
         "point, with how often each element is read; one marked `bound` has to cover.",
@@ -42,90 +46,116 @@ _ENTRIES: Final = (
         "the same with (d0, d1) -> (d0, d1): output[0, 1] is operand[1, 0], and the map says operand[0, 1].",
     ),
     Entry(
-        "coverage", "instruction", "Whatever an opaque operation may read, its maps cover.",
+        "coverage",
+        "instruction",
+        "Whatever an opaque operation may read, its maps cover.",
         "Owed in place of `definition` by operations of which only a bound is known: custom-call, infeed, random numbers, "
         "cholesky. The maps hold every pair of elements that may depend on each other; that they hold no other is not said.",
         "custom-call on f32[4]: every output element may read all of the operand, (d0)[s0] -> (s0).",
         "the same with (d0) -> (d0): output[0] may read operand[1], and no map says so.",
     ),
     Entry(
-        "converse", "instruction", "Output-to-input and input-to-output maps are converse relations.",
+        "converse",
+        "instruction",
+        "Output-to-input and input-to-output maps are converse relations.",
         "Output element o reads operand element i by the one exactly when i feeds o by the other. The two are built "
         "by different code, so an error in either shows.",
         "reverse of f32[4]: (d0) -> (3 - d0) in both directions.",
         "broadcast of f32[4] to f32[2,4] with input-to-output (d0) -> (d0, s0): it should be (d0)[s0] -> (s0, d0).",
     ),
     Entry(
-        "partition", "instruction", "Every output element comes from exactly one source.",
+        "partition",
+        "instruction",
+        "Every output element comes from exactly one source.",
         "Owed by concatenate, pad and dynamic-update-slice: the domains of their maps do not overlap, and together "
         "they cover the output.",
         "concatenate of f32[2] and f32[3]: [0, 1] and [2, 4] of five elements.",
         "the same with [0, 2] and [2, 4]: output[2] would come from both.",
     ),
     Entry(
-        "bijective", "instruction", "Each operand element goes to exactly one output element, and back.",
+        "bijective",
+        "instruction",
+        "Each operand element goes to exactly one output element, and back.",
         "Owed by reshape, transpose, reverse, copy, and bitcasts of equal element counts.",
         "reshape of f32[6] to f32[2,3]: (d0, d1) -> (d0 * 3 + d1).",
         "(d0, d1) -> (d0 * 2 + d1): output[0, 2] and output[1, 0] both read operand[2], and operand[5] is never read.",
     ),
     Entry(
-        "index-range", "instruction", "No intermediate value of an index computation overflows.",
+        "index-range",
+        "instruction",
+        "No intermediate value of an index computation overflows.",
         "Every subexpression of a map, at every point of its domain, fits in a signed integer of the index width: 64 "
         "bits, or 32 with `--index-width 32`.",
         "(d0, d1) -> (d0 * 1024 + d1) for f32[1024,1024]: at most 1048575.",
         "the linear index of f32[65536,65536] in 32 bits: 4294967295 does not fit.",
     ),
     Entry(
-        "dedup", "fusion", "A map that was dropped as a duplicate equals one that was kept.",
+        "dedup",
+        "fusion",
+        "A map that was dropped as a duplicate equals one that was kept.",
         "The maps of a fusion to one operand are compared as relations, runtime variables and replicas included. Each "
         "one dropped is proved equal to one kept, and those kept are pairwise different, each pair with a witness.",
         "p0 + transpose(transpose(p0)): two paths, one map.",
         "p0 + transpose(p0) with one map: output[0, 1] also reads p0[1, 0].",
     ),
     Entry(
-        "simplify", "fusion", "A simplified map means what it meant before.",
+        "simplify",
+        "fusion",
+        "A simplified map means what it meant before.",
         "At every point the map before and the map after have the same domain and the same results, and read each "
         "element as often.",
         "(d0) -> ((d0 * 4) floordiv 4), d0 in [0, 9] becomes (d0) -> (d0).",
         "(d0) -> ((d0 floordiv 4) * 4) becomes (d0) -> (d0): d0 = 1 gave 0 and now gives 1.",
     ),
     Entry(
-        "layout", "instruction", "A tiled layout puts each element at a place of its own, inside the padded size.",
+        "layout",
+        "instruction",
+        "A tiled layout puts each element at a place of its own, inside the padded size.",
         "The position in memory is computed from the index by minor-to-major order and tiles. It is one to one, inside "
         "the padded size, onto exactly when nothing is padded, and agrees with pad, reshape and transpose.",
         "f32[3,5]{1,0:T(2,2)}: element (2, 3) lies at 17 of 24.",
         "the same with floor for ceil in the number of tiles: (0, 4) and (2, 0) would both lie at 8.",
     ),
     Entry(
-        "bitcast", "instruction", "A bitcast keeps every element at its place in memory, bit for bit.",
+        "bitcast",
+        "instruction",
+        "A bitcast keeps every element at its place in memory, bit for bit.",
         "Each logical element of the result lies where the element of the operand that it is said to be lies, layouts "
         "included; where element counts differ, what is left over is padding.",
         "bitcast of f32[2,3]{1,0} to f32[3,2]{0,1}: a transpose of the index, nothing moves.",
         "bitcast of f32[2,3]{1,0} to f32[3,2]{1,0} said to be a transpose: result (0, 1) lies at 1, operand (1, 0) at 3.",
     ),
     Entry(
-        "rule", "rule", "A rewrite rule is right for all values that meet its conditions.",
+        "rule",
+        "rule",
+        "A rewrite rule is right for all values that meet its conditions.",
         "Whenever the conditions hold and the left side is defined, the right side is defined and equal. The "
         "conditions can be met (else the rule is vacuous), and the sides differ (else it is trivial).",
         "(x floordiv a) floordiv b => x floordiv (a * b) when a != 0, b > 0.",
         "the same for b < 0: x = 1, a = 2, b = -7 gives 0 on the left and -1 on the right.",
     ),
     Entry(
-        "async-chain", "async", "Every start is finished once, and every done finishes a start.",
+        "async-chain",
+        "async",
+        "Every start is finished once, and every done finishes a start.",
         "A start reaches one done on every path, through tuples, loops, branches and calls; only a while loop may carry "
         "a chain on without one. Every update and done continues a chain of its own kind.",
         "async-start, async-update, async-done, one after the other.",
         "one async-start whose value goes to two async-done.",
     ),
     Entry(
-        "async-done", "async", "What a done returns is the result of the chain that it ends.",
+        "async-done",
+        "async",
+        "What a done returns is the result of the chain that it ends.",
         "The shape of a done equals the result bound by the chain: the second position of the start's tuple, or the one "
         "that the opcode's own form uses (copy-start keeps its destination at {0}).",
         "async-done of ((f32[8]), f32[4], u32[]) returning f32[4].",
         "the same returning f32[8].",
     ),
     Entry(
-        "async-linear", "async", "Every start and update has one user, the next link of its chain.",
+        "async-linear",
+        "async",
+        "Every start and update has one user, the next link of its chain.",
         "The stricter sentence of XLA's documents. Compilers carry starts through tuples and loops, so it is checked "
         "only when it is named.",
         "start used by done alone.",
@@ -133,61 +163,79 @@ _ENTRIES: Final = (
         on_request=True,
     ),
     Entry(
-        "async-shape", "async", "A start returns its operands, and its result as far as it is bound.",
+        "async-shape",
+        "async",
+        "A start returns its operands, and its result as far as it is bound.",
         "The tuple of a start or update holds the operands' shapes, the result's and contexts, at the positions of its "
         "form; flat and nested tuples are both read.",
         "async-start of f32[8] returning ((f32[8]), f32[4], u32[]).",
         "the same returning ((f32[9]), f32[4], u32[]).",
     ),
     Entry(
-        "async-computation", "async", "A chain's computation holds one operation and is called by chains only.",
+        "async-computation",
+        "async",
+        "A chain's computation holds one operation and is called by chains only.",
         "On the main thread the called computation holds parameters and a root. Only asynchronous instructions call it, "
         "and all links that name a computation name the same one.",
         "%wrapped holding two parameters and an all-gather.",
         "an async-start and a call of the same computation.",
     ),
     Entry(
-        "async-thread", "async", "All links of a chain agree on the execution thread.",
+        "async-thread",
+        "async",
+        "All links of a chain agree on the execution thread.",
         "The links of a chain, the computation it calls and the other callers of that name one execution thread.",
         'async_execution_thread="parallel" on start and done.',
         'start on "parallel", its computation on "main".',
     ),
     Entry(
-        "async-alias", "async", "Declared aliasing names operands and results that exist and have equal shapes.",
+        "async-alias",
+        "async",
+        "Declared aliasing names operands and results that exist and have equal shapes.",
         "Each entry of output_to_operand_aliasing of a start or update pairs a position of the result with a position "
         "of an operand of the same shape.",
         "{0}: (0, {}) with f32[8] on both sides.",
         "{0}: (0, {}) with f32[4] and f32[8].",
     ),
     Entry(
-        "async-binding", "async", "At the end of a chain everything is bound, and what is bound stays.",
+        "async-binding",
+        "async",
+        "At the end of a chain everything is bound, and what is bound stays.",
         "Operands and results may be given at a start, at an update or at the done. At the end all parameters of the "
         "computation are bound, and from link to link what is bound only grows.",
         "start with the first operand, update with the second, done.",
         "start, done, and the second operand nowhere.",
     ),
     Entry(
-        "async-channel", "async", "A send or recv has one consumer, on its own channel.",
+        "async-channel",
+        "async",
+        "A send or recv has one consumer, on its own channel.",
         "A send or recv is consumed once, by its done, which names the same channel; host transfers that share a "
         "channel have the same attributes.",
         "send channel_id=1, send-done channel_id=1.",
         "recv channel_id=1, recv-done channel_id=2.",
     ),
     Entry(
-        "collective-deadlock", "module", "No devices wait for each other in a circle.",
+        "collective-deadlock",
+        "module",
+        "No devices wait for each other in a circle.",
         "Source and target pairs of sends and recvs agree and are unique, and along the schedule every device gets to "
         "the end: none stands before a recv for ever.",
         "device 0 sends to 1 and then receives; device 1 receives and then sends.",
         "both receive first.",
     ),
     Entry(
-        "buffer-alias", "module", "A value of buffer type that goes in comes out, or is declared consumed.",
+        "buffer-alias",
+        "module",
+        "A value of buffer type that goes in comes out, or is declared consumed.",
         "Every operand of buffer type is aliased by exactly one result, and no buffer is taken by two writers.",
         "custom-call of b(f32[4]) with output_to_operand_aliasing={{}: (0, {})}.",
         "the same without the aliasing.",
     ),
     Entry(
-        "hazard-operand", "hazard", "What an operation in flight reads is not written before it is done.",
+        "hazard-operand",
+        "hazard",
+        "What an operation in flight reads is not written before it is done.",
         "From a start to its done, also through loops and calls, no instruction writes a buffer that the operation "
         "reads. In a scheduled module the given order counts and updates in place write their operands' buffers; in "
         "others every order that dependencies allow counts, and only writes that no copy can keep apart: what copy "
@@ -196,35 +244,43 @@ _ENTRIES: Final = (
         "copy-start of p, an update of p in place, copy-done.",
     ),
     Entry(
-        "hazard-output", "hazard", "What an operation in flight writes is touched by nobody before it is done.",
+        "hazard-output",
+        "hazard",
+        "What an operation in flight writes is touched by nobody before it is done.",
         "From a start to its done no other instruction reads or writes the buffer of the result, in the given order of "
         "a scheduled module, or in any order that dependencies allow.",
         "copy-start, copy-done, and a read of what copy-done returns.",
         "copy-start, a read of its element {0}, copy-done.",
     ),
     Entry(
-        "hazard-overwrite", "hazard", "In a scheduled module nothing is read after its buffer was overwritten.",
+        "hazard-overwrite",
+        "hazard",
+        "In a scheduled module nothing is read after its buffer was overwritten.",
         "Updates in place, loops, branches and declared aliases reuse buffers. Whoever reads a value does so before "
         "another value is written where it lies, in the order of the text.",
         "p is read, then updated in place.",
         "p is updated in place, then read.",
     ),
     Entry(
-        "hazard-donation", "hazard", "A donated parameter is not read after its buffer was reused.",
+        "hazard-donation",
+        "hazard",
+        "A donated parameter is not read after its buffer was reused.",
         "As hazard-overwrite, for buffers that a module's input_output_alias makes a result share with a parameter "
         "(must-alias).",
         "the result is made after the last read of the parameter.",
         "the result is made, then the parameter is read.",
     ),
     Entry(
-        "hazard-in-place", "hazard", "A fused update in place reads no element that it has overwritten.",
+        "hazard-in-place",
+        "hazard",
+        "A fused update in place reads no element that it has overwritten.",
         "A fusion that ends in a dynamic-update-slice of a parameter may be computed in that parameter's buffer. Every "
         "element of the window is then written while others are still being computed, so what the update reads of the "
         "parameter lies outside the window or at the very element that is written.",
         "base + 1 written over base at the same place.",
         "base[0:3] written over base[1:4]: element 2 is read after it was overwritten by element 1.",
     ),
-)  # fmt: skip
+)
 
 CATALOGUE: Final[Mapping[str, Entry]] = {e.name: e for e in _ENTRIES}
 

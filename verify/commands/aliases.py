@@ -17,9 +17,9 @@ def command(module: str, may: bool, everything: bool, form: str) -> None:
 
     Classes hold what must share: values handed on, loops, branches, asynchronous operations, declared aliasing.
     """
-    from models.hlo.parser import parse_modules
-    from verify.pipeline.sources import Source
-    from verify.queries.aliases import alias_classes
+    from hloproof.models.hlo.parser import parse_modules
+    from hloproof.pipeline.sources import Source
+    from hloproof.queries.aliases import alias_classes
 
     modules = parse_modules(Source(module, "hlo").read(), module)
     answer = [{"module": m.name, "classes": alias_classes(m, may, everything)} for m in modules]

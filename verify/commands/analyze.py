@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from verify.analysis.launch import Launch
+    from hloproof.analysis.launch import Launch
 
 _DIGITS = 20
 
@@ -24,9 +24,11 @@ _DIGITS = 20
     help="BLOCKS,THREADS[,VECTOR], or threads=128,vector=4: how threads read that make the output in memory order.",
 )
 @click.option(
-    "--thread-map", default="", metavar="MAP",
+    "--thread-map",
+    default="",
+    metavar="MAP",
     help="Instead of --launch: '(th_x, ..., bl_x, ...)[...] -> (element), domain: ...', which thread makes what.",
-)  # fmt: skip
+)
 @click.option("--warp", type=click.IntRange(1, 1024), metavar="N", help="Threads that read together.  [default: 32]")
 @click.option("--sector", type=click.IntRange(1), metavar="BYTES", help="What memory moves at once.  [default: 32]")
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
@@ -44,10 +46,10 @@ def command(
 
     Every count and every distance is proved or marked as a bound.
     """
-    from models.hlo.parser import parse_modules
-    from verify.analysis.printing import as_json, as_lines
-    from verify.analysis.report import analyze, output_ranks
-    from verify.pipeline.sources import Source
+    from hloproof.analysis.printing import as_json, as_lines
+    from hloproof.analysis.report import analyze, output_ranks
+    from hloproof.models.hlo.parser import parse_modules
+    from hloproof.pipeline.sources import Source
 
     sizes = _sizes(tile)
     shape = _launch(launch, thread_map, warp, sector)
@@ -93,8 +95,8 @@ def _sizes(tile: str) -> tuple[int, ...] | None:
 
 
 def _launch(text: str, threads: str, warp: int | None, sector: int | None) -> Launch | None:
-    from models.errors import InputError
-    from verify.analysis.launch import SECTOR, WARP, parse_launch, parse_thread_map
+    from hloproof.analysis.launch import SECTOR, WARP, parse_launch, parse_thread_map
+    from hloproof.models.errors import InputError
 
     if text and threads:
         raise click.UsageError("--launch and --thread-map exclude each other")
@@ -112,7 +114,7 @@ def _launch(text: str, threads: str, warp: int | None, sector: int | None) -> La
 
 
 def _has(module: object, name: str) -> bool:
-    from models.hlo.module import Module
+    from hloproof.models.hlo.module import Module
 
     assert isinstance(module, Module)
     return any(name.removeprefix("%") in c.by_name for c in module.computations)

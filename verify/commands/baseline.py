@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from verify.commands.check import check_options, checked, merged
-from verify.pipeline.sources import BadInput
+from hloproof.commands.check import check_options, checked, merged
+from hloproof.pipeline.sources import BadInput
 
 
 @click.command("baseline", epilog="Example:  hloproof baseline dumps/ --write baseline.json")
@@ -19,8 +19,8 @@ def command(write: Path, **given: Any) -> None:
 
     Justifications that FILE holds already are kept.
     """
-    from verify.report.destinations import write_file
-    from verify.results.baseline import chunks, read
+    from hloproof.report.destinations import write_file
+    from hloproof.results.baseline import chunks, read
 
     before = read(write) if write.exists() else ()
     report = checked(merged(given), quiet=False)

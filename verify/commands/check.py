@@ -10,32 +10,42 @@ from typing import Any
 
 import click
 
-from verify.pipeline.options import Options, Selection
-from verify.pipeline.sources import KINDS, BadInput, find_sources
-from verify.report.destinations import FORMATS
+from hloproof.pipeline.options import Options, Selection
+from hloproof.pipeline.sources import KINDS, BadInput, find_sources
+from hloproof.report.destinations import FORMATS
 
 
 def check_options(command: Any) -> Any:
     """The arguments and options that say what to check and how; `check` and `baseline` share them."""
-    for option in reversed((
-        click.argument("paths", nargs=-1),
-        click.option("--config", type=click.Path(path_type=Path), help="Settings; else hloproof.toml, pyproject.toml."),
-        click.option("--kind", type=click.Choice(KINDS), help="Take every named file as this, whatever its suffix."),
-        click.option("--only", multiple=True, metavar="CLAIM", help="Only this claim or family (again for more)."),
-        click.option("--skip", multiple=True, metavar="CLAIM", help="Not this claim or family."),
-        click.option("--instruction", "instructions", multiple=True, metavar="NAME", help="Only this instruction."),
-        click.option("--jobs", "-j", type=click.IntRange(0), help="Worker processes; 0 is one per core."),
-        click.option("--cross", is_flag=True, default=None, help="Two engines that share no encoder must agree."),
-        click.option("--obligation-seconds", type=click.FloatRange(0, min_open=True), help="For one; default 10."),
-        click.option("--total-seconds", type=click.FloatRange(0, min_open=True), help="For all; the rest is unknown."),
-        click.option("--cache", type=click.Path(path_type=Path), help="The proof cache."),
-        click.option("--no-cache", is_flag=True, default=None, help="Neither read nor write the proof cache."),
-        click.option("--certify", type=click.Path(path_type=Path), metavar="DIR", help="Write certificates there."),
-        click.option("--cluster", metavar="tcp://HOST:PORT", help="Check files on the workers of a Dask scheduler."),
-        click.option("--layout-sensitive", is_flag=True, default=None, help="Layouts have to agree."),
-        click.option("--after-copy-insertion", is_flag=True, default=None, help="The text is the schedule."),
-        click.option("--index-width", type=click.Choice((32, 64)), help="Bits of an index; default 64."),
-    )):
+    for option in reversed(
+        (
+            click.argument("paths", nargs=-1),
+            click.option(
+                "--config", type=click.Path(path_type=Path), help="Settings; else hloproof.toml, pyproject.toml."
+            ),
+            click.option(
+                "--kind", type=click.Choice(KINDS), help="Take every named file as this, whatever its suffix."
+            ),
+            click.option("--only", multiple=True, metavar="CLAIM", help="Only this claim or family (again for more)."),
+            click.option("--skip", multiple=True, metavar="CLAIM", help="Not this claim or family."),
+            click.option("--instruction", "instructions", multiple=True, metavar="NAME", help="Only this instruction."),
+            click.option("--jobs", "-j", type=click.IntRange(0), help="Worker processes; 0 is one per core."),
+            click.option("--cross", is_flag=True, default=None, help="Two engines that share no encoder must agree."),
+            click.option("--obligation-seconds", type=click.FloatRange(0, min_open=True), help="For one; default 10."),
+            click.option(
+                "--total-seconds", type=click.FloatRange(0, min_open=True), help="For all; the rest is unknown."
+            ),
+            click.option("--cache", type=click.Path(path_type=Path), help="The proof cache."),
+            click.option("--no-cache", is_flag=True, default=None, help="Neither read nor write the proof cache."),
+            click.option("--certify", type=click.Path(path_type=Path), metavar="DIR", help="Write certificates there."),
+            click.option(
+                "--cluster", metavar="tcp://HOST:PORT", help="Check files on the workers of a Dask scheduler."
+            ),
+            click.option("--layout-sensitive", is_flag=True, default=None, help="Layouts have to agree."),
+            click.option("--after-copy-insertion", is_flag=True, default=None, help="The text is the schedule."),
+            click.option("--index-width", type=click.Choice((32, 64)), help="Bits of an index; default 64."),
+        )
+    ):
         command = option(command)
     return command
 
@@ -61,9 +71,9 @@ def command(**given: Any) -> int:
 
     PATHS are files, folders, or - for standard input.
     """
-    from verify.report import text
-    from verify.report.destinations import Style, write_file, write_standard_output
-    from verify.results.findings import judge
+    from hloproof.report import text
+    from hloproof.report.destinations import Style, write_file, write_standard_output
+    from hloproof.results.findings import judge
 
     settings = merged(given)
     form = settings.get("format") or "text"
@@ -93,7 +103,7 @@ def merged(given: dict[str, Any]) -> dict[str, Any]:
 
     Raises BadInput for a configuration that cannot be read.
     """
-    from verify.pipeline.configuration import read_configuration
+    from hloproof.pipeline.configuration import read_configuration
 
     settings = read_configuration(Path.cwd(), given["config"])
     names = {"form": "format"}
@@ -108,10 +118,10 @@ def merged(given: dict[str, Any]) -> dict[str, Any]:
 
 def checked(settings: dict[str, Any], quiet: bool) -> Any:
     """The report of a check with these settings. Raises BadInput."""
-    from verify.claims.catalogue import unknown_name
-    from verify.engines.cache import default_path
-    from verify.pipeline.driver import check
-    from verify.pipeline.progress import progress_bar
+    from hloproof.claims.catalogue import unknown_name
+    from hloproof.engines.cache import default_path
+    from hloproof.pipeline.driver import check
+    from hloproof.pipeline.progress import progress_bar
 
     only, skip = tuple(settings.get("only", ())), tuple(settings.get("skip", ()))
     for name in (*only, *skip):
@@ -133,7 +143,7 @@ def checked(settings: dict[str, Any], quiet: bool) -> Any:
     )
     with progress_bar(not quiet) as progress:
         if settings.get("cluster"):
-            from verify.pipeline.cluster import check_on, cluster_executor
+            from hloproof.pipeline.cluster import check_on, cluster_executor
 
             sources = find_sources(settings["paths"], options.kind)
             with cluster_executor(settings["cluster"]) as executor:
@@ -151,9 +161,9 @@ def _output(text: str) -> tuple[str, Path]:
 
 
 def _policy(settings: dict[str, Any]) -> Any:
-    from verify.claims.catalogue import unknown_name
-    from verify.results.baseline import read
-    from verify.results.findings import SEVERITIES, Policy
+    from hloproof.claims.catalogue import unknown_name
+    from hloproof.results.baseline import read
+    from hloproof.results.findings import SEVERITIES, Policy
 
     severity = dict(settings["severity"]) if isinstance(settings.get("severity"), dict) else {}
     for text in settings.get("severity", ()) if not severity else ():

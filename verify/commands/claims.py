@@ -8,7 +8,7 @@ import click
 @click.command("claims", epilog="Example:  hloproof claims")
 def command() -> None:
     """List the claims that check owes, each with what it says."""
-    from verify.claims.catalogue import CATALOGUE
+    from hloproof.claims.catalogue import CATALOGUE
 
     width = max(len(name) for name in CATALOGUE)
     for entry in CATALOGUE.values():

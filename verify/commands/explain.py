@@ -11,8 +11,8 @@ def command(claim: str) -> None:
     """Say what a claim means, with an example that holds and one that does not."""
     from textwrap import fill
 
-    from verify.claims.catalogue import CATALOGUE, unknown_name
-    from verify.pipeline.options import family
+    from hloproof.claims.catalogue import CATALOGUE, unknown_name
+    from hloproof.pipeline.options import family
 
     entries = [e for e in CATALOGUE.values() if claim in (e.name, family(e.name))]
     if claim in CATALOGUE:

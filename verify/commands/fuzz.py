@@ -10,8 +10,8 @@ from pathlib import Path
 
 import click
 
-from verify.fuzz.targets import MODULES
-from verify.results.verdict import Exit
+from hloproof.fuzz.targets import MODULES
+from hloproof.results.verdict import Exit
 
 
 @click.command(
@@ -20,8 +20,9 @@ from verify.results.verdict import Exit
     hloproof fuzz --report campaign""",
 )
 @click.argument("targets", nargs=-1, type=click.Choice(tuple(MODULES)))
-@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="The campaign's folder; resumed if "
-    "it exists.")
+@click.option(
+    "--state", type=click.Path(path_type=Path, file_okay=False), help="The campaign's folder; resumed if it exists."
+)
 @click.option("--time", "seconds", type=click.FloatRange(0, min_open=True), help="Seconds for all. Default 60.")
 @click.option("--examples", type=click.IntRange(1), help="Examples per target.")
 @click.option("--seed", type=int, help="Default 0. Same seed, same examples.")
@@ -31,14 +32,23 @@ from verify.results.verdict import Exit
 @click.option("--sample", type=click.IntRange(1), help="So many mutants, drawn at random; default all.")
 @click.option("--with-equivalent", is_flag=True, help="Try the mutants too that are listed as equivalent.")
 @click.option("--file", "files", multiple=True, metavar="FILE", help="Mutants of this file only (again for more).")
-@click.option("--report", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Print a campaign, "
-    "run nothing.")
+@click.option(
+    "--report", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Print a campaign, run nothing."
+)
 def command(
-    targets: tuple[str, ...], state: Path | None, seconds: float | None, examples: int | None, seed: int | None,
-        jobs: int,
-    report: Path | None, mutants: bool, sample: int | None, files: tuple[str, ...],
-    cluster: str | None, with_equivalent: bool,
-) -> int:  # fmt: skip
+    targets: tuple[str, ...],
+    state: Path | None,
+    seconds: float | None,
+    examples: int | None,
+    seed: int | None,
+    jobs: int,
+    report: Path | None,
+    mutants: bool,
+    sample: int | None,
+    files: tuple[str, ...],
+    cluster: str | None,
+    with_equivalent: bool,
+) -> int:
     """Try random maps, rules, obligations, operations, layouts, modules and texts against what must hold of them.
 
     Without TARGETS all of them that can run here. Failures are minimised and written to the campaign's folder; those
@@ -46,8 +56,8 @@ def command(
     """
     from tempfile import mkdtemp
 
-    from verify.fuzz import campaign
-    from verify.fuzz.state import State
+    from hloproof.fuzz import campaign
+    from hloproof.fuzz.state import State
 
     if report is not None:
         for line in campaign.report(State.open(report, None, campaign.CHUNK)):
@@ -87,7 +97,7 @@ def command(
 
 
 def _cluster(address: str) -> tuple[Callable[[int], Executor], int]:
-    from verify.fuzz.cluster import executor
+    from hloproof.fuzz.cluster import executor
 
     try:
         return executor(address)
@@ -101,7 +111,7 @@ def _mutants(
     count: int | None, files: tuple[str, ...], seed: int, jobs: int, seconds: float | None, with_equivalent: bool
 ) -> int:
     """Prints the score; refuted when it is under 98%."""
-    from verify.fuzz.mutation import mutants
+    from hloproof.fuzz.mutation import mutants
 
     unknown = [f for f in files if f not in mutants.watched()]
     if unknown:
@@ -123,13 +133,13 @@ def _mutants(
 
 def _runnable() -> tuple[str, ...]:
     """All targets but the one that needs the real compiler, unless that is here."""
-    from verify.fuzz.modules.reference import python_with_jax
+    from hloproof.fuzz.modules.reference import python_with_jax
 
     return tuple(name for name in MODULES if name != "xla" or python_with_jax() is not None)
 
 
 def _importable(names: tuple[str, ...]) -> None:
-    from verify.fuzz.targets import target
+    from hloproof.fuzz.targets import target
 
     for name in names:
         try:
@@ -141,7 +151,7 @@ def _importable(names: tuple[str, ...]) -> None:
 
 
 def _display(progress: object) -> None:
-    from verify.fuzz.campaign import Progress
+    from hloproof.fuzz.campaign import Progress
 
     assert isinstance(progress, Progress)
     text = (

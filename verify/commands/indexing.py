@@ -6,7 +6,7 @@ import json
 
 import click
 
-from models.indexing.composition.directions import DIRECTIONS, OUTPUT_TO_INPUT
+from hloproof.models.indexing.composition.directions import DIRECTIONS, OUTPUT_TO_INPUT
 
 
 @click.command("indexing", epilog="Example:  hloproof indexing specs/examples/attention.hlo --instruction by_position")
@@ -19,14 +19,14 @@ from models.indexing.composition.directions import DIRECTIONS, OUTPUT_TO_INPUT
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 def command(
     module: str, instruction: str, direction: str, output: int, operand: int, fused: bool, form: str
-) -> int | None:  # fmt: skip
+) -> int | None:
     """Print the indexing maps of an instruction of MODULE, a file of HLO text or - for standard input."""
-    from models.errors import NotModelled
-    from models.hlo.parser import parse_modules
-    from models.maps.text import print_map
-    from verify.pipeline.sources import Source
-    from verify.queries.indexing import answer, as_json, find_instruction
-    from verify.results.verdict import Exit
+    from hloproof.models.errors import NotModelled
+    from hloproof.models.hlo.parser import parse_modules
+    from hloproof.models.maps.text import print_map
+    from hloproof.pipeline.sources import Source
+    from hloproof.queries.indexing import answer, as_json, find_instruction
+    from hloproof.results.verdict import Exit
 
     modules = parse_modules(Source(module, "hlo").read(), module)
     chosen = next((m for m in modules if _has(m, instruction)), modules[0])
@@ -52,8 +52,8 @@ def command(
 
 
 def _has(module: object, name: str) -> bool:
-    from models.hlo.module import Module
-    from verify.queries.indexing import find_instruction
+    from hloproof.models.hlo.module import Module
+    from hloproof.queries.indexing import find_instruction
 
     assert isinstance(module, Module)
     try:

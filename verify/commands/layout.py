@@ -23,14 +23,21 @@ import click
 @click.option("--at", metavar="I,..", help="Which slice to draw: the index of the dimensions before the last two.")
 @click.option("--cross", is_flag=True, help="Prove each obligation by two engines that share no encoder.")
 def command(
-    shape: str, index: str | None, linear: int | None, maps: bool, compare: str | None, form: str, svg: Path | None,
-    at: str | None, cross: bool,
-) -> int:  # fmt: skip
+    shape: str,
+    index: str | None,
+    linear: int | None,
+    maps: bool,
+    compare: str | None,
+    form: str,
+    svg: Path | None,
+    at: str | None,
+    cross: bool,
+) -> int:
     """Say where the elements of SHAPE lie in memory, and prove that each has a place of its own."""
-    from verify.queries.layouts import answer, compared, maps_of
-    from verify.report.layout_text import lines
-    from verify.results.results import exit_status
-    from verify.results.verdict import Verdict
+    from hloproof.queries.layouts import answer, compared, maps_of
+    from hloproof.report.layout_text import lines
+    from hloproof.results.results import exit_status
+    from hloproof.results.verdict import Verdict
 
     try:
         found = answer(shape, _numbers(index, "--index"), linear, cross=cross)
@@ -63,10 +70,10 @@ def _numbers(text: str | None, option: str) -> tuple[int, ...] | None:
 
 
 def _draw(shape: str, at: tuple[int, ...], path: Path) -> None:
-    from models.errors import NotModelled
-    from models.hlo.shape import ArrayShape
-    from models.hlo.text.shapes import parse_shape
-    from verify.report.layout_svg import draw
+    from hloproof.models.errors import NotModelled
+    from hloproof.models.hlo.shape import ArrayShape
+    from hloproof.models.hlo.text.shapes import parse_shape
+    from hloproof.report.layout_svg import draw
 
     array = parse_shape(shape)
     if not isinstance(array, ArrayShape):

@@ -20,8 +20,8 @@ def command(folder: Path, solver: str | None, seconds: float, quiet: bool) -> in
     """
     from collections import Counter
 
-    from verify.engines.certificate import recheck
-    from verify.results.verdict import Exit
+    from hloproof.engines.certificate import recheck
+    from hloproof.results.verdict import Exit
 
     states: Counter[str] = Counter()
     said: set[str] = set()

@@ -17,9 +17,9 @@ def command(before: str, after: str, relational: bool) -> int:
 
     Point by point where both have the same variables, else as relations between dims and results.
     """
-    from models.maps.text import parse_map
-    from verify.claims.maps.rewrite import rewrite
-    from verify.results.results import exit_status
+    from hloproof.claims.maps.rewrite import rewrite
+    from hloproof.models.maps.text import parse_map
+    from hloproof.results.results import exit_status
 
     result = rewrite(parse_map(before, "BEFORE"), parse_map(after, "AFTER"), "relational" if relational else None)
     said = result.counterexample or result.reason

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from verify.results.verdict import Exit
+from hloproof.results.verdict import Exit
 
 
 @click.command(
@@ -30,13 +30,13 @@ def command(
     With several devices: a list with one result per device. Under `hashed` a float is an integer that changes whenever
     a different element moves there.
     """
-    from models.dataflow.async_sugar import desugar
-    from models.errors import NotModelled
-    from models.hlo.parser import parse_modules
-    from models.interpreter.operations.collective import Stuck
-    from models.interpreter.run import run_module
-    from models.interpreter.value import BadInput
-    from verify.pipeline.sources import Source
+    from hloproof.models.dataflow.async_sugar import desugar
+    from hloproof.models.errors import NotModelled
+    from hloproof.models.hlo.parser import parse_modules
+    from hloproof.models.interpreter.operations.collective import Stuck
+    from hloproof.models.interpreter.run import run_module
+    from hloproof.models.interpreter.value import BadInput
+    from hloproof.pipeline.sources import Source
 
     found = parse_modules(Source(module, "hlo").read(), module)
     given = None

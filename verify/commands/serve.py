@@ -11,6 +11,6 @@ def command() -> int:
 
     Methods: parse_map, parse_module, indexing, compose, rewrite, simplify, check, layout, version, shutdown.
     """
-    from verify.server.serve import serve_standard_streams
+    from hloproof.server.serve import serve_standard_streams
 
     return serve_standard_streams()

@@ -12,10 +12,10 @@ import click
 @click.option("--remove-unused", is_flag=True, help="Also remove variables that nothing uses.")
 def command(map_text: str, explain: bool, rescale: bool, remove_unused: bool) -> int:
     """Print an indexing map simplified, and prove that it means the same."""
-    from models.maps.text import parse_map, print_map
-    from verify.claims.maps.simplified import simplified
-    from verify.results.results import exit_status
-    from verify.results.verdict import Verdict
+    from hloproof.claims.maps.simplified import simplified
+    from hloproof.models.maps.text import parse_map, print_map
+    from hloproof.results.results import exit_status
+    from hloproof.results.verdict import Verdict
 
     result = simplified(parse_map(map_text), rescale=rescale, remove_unused=remove_unused)
     if explain:

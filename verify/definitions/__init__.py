@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from models.errors import NotModelled
-from models.hlo.module import Operation
-from verify.definitions import (
+from hloproof.definitions import (
     bitcast,
     collective,
     contraction,
@@ -21,7 +19,9 @@ from verify.definitions import (
     whole_lines,
     window,
 )
-from verify.definitions.definition import Definition
+from hloproof.definitions.definition import Definition
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Operation
 
 Define = Callable[[Operation, int, int], Definition]
 """Operation, output number, operand number."""
@@ -75,9 +75,7 @@ TABLE: Final[Mapping[str, Define]] = {
 IN_TUPLES: Final[Mapping[str, DefineInTuple]] = {
     **dict.fromkeys(("add-dependency", "domain", "opt-barrier", "optimization-barrier"), control.first_operand),
     **dict.fromkeys(("custom-call", "rng", "rng-bit-generator"), control.anything),
-    **dict.fromkeys(
-        ("after-all", "get-dimension-size", "infeed", "outfeed", "recv", "send-done"), control.nothing
-    ),
+    **dict.fromkeys(("after-all", "get-dimension-size", "infeed", "outfeed", "recv", "send-done"), control.nothing),
     "all-gather-done": control.gathered_done,
     "all-reduce-done": control.all_reduce_done,
     "collective-permute-done": control.gathered_done,

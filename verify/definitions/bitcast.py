@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.errors import NotModelled
-from models.expressions.expr import Const, Expr
-from models.hlo.module import Operation
-from models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape, Tile
-from verify.definitions.definition import Definition
-from verify.definitions.variables import d, identity, linear, operand_array, output_array, require_static, x
-from verify.logic.formula import Formula, conj, eq, lt
+from hloproof.definitions.definition import Definition
+from hloproof.definitions.variables import d, identity, linear, operand_array, output_array, require_static, x
+from hloproof.logic.formula import Formula, conj, eq, lt
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Const, Expr
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape, Tile
 
 
 def bitcast(op: Operation, output: int, operand: int) -> Definition:
@@ -28,8 +28,9 @@ def bitcast(op: Operation, output: int, operand: int) -> Definition:
     require_static("bitcast", into)
     assumed = tuple(
         f"bitcast: the {name} has no layout, row-major is taken"
-        for name, shape in (("output", out), ("operand", into)) if shape.layout is None and shape.rank > 1
-    )  # fmt: skip
+        for name, shape in (("output", out), ("operand", into))
+        if shape.layout is None and shape.rank > 1
+    )
     place_out = place(out, [d(i) for i in range(out.rank)])
     place_in = place(into, [x(j) for j in range(into.rank)])
     bits_out, bits_in = memory_bits(out), memory_bits(into)

@@ -6,13 +6,8 @@ group table turns positions into device ids, one to one, so statements about pos
 
 from __future__ import annotations
 
-from models.errors import NotModelled
-from models.expressions.interval import Interval
-from models.hlo.attributes import DevicePairs, ReplicaGroups
-from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape
-from verify.definitions.definition import Definition
-from verify.definitions.variables import (
+from hloproof.definitions.definition import Definition
+from hloproof.definitions.variables import (
     OWN_POSITION,
     SOURCE_POSITION,
     d,
@@ -22,7 +17,12 @@ from verify.definitions.variables import (
     require_static,
     x,
 )
-from verify.logic.formula import FALSE, TRUE, Formula, conj, disj, eq, within
+from hloproof.logic.formula import FALSE, TRUE, Formula, conj, disj, eq, within
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.attributes import DevicePairs, ReplicaGroups
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import ArrayShape
 
 
 def group_size(op: Operation) -> int:
@@ -50,9 +50,7 @@ def group_size(op: Operation) -> int:
     return size * op.partitions if across else size
 
 
-_OVER_PARTITIONS = frozenset({
-    "all-gather", "all-gather-start", "all-reduce", "all-reduce-start", "reduce-scatter",
-})  # fmt: skip
+_OVER_PARTITIONS = frozenset({"all-gather", "all-gather-start", "all-reduce", "all-reduce-start", "reduce-scatter"})
 """With channel_id alone these span all partitions of the replicas in a group; for the others channel_id makes the
 groups hold partitions."""
 

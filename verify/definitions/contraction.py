@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from models.errors import NotModelled
-from models.expressions.expr import Expr, Var
-from models.expressions.interval import Interval
-from models.hlo.module import Operation
-from verify.definitions.definition import Definition
-from verify.definitions.variables import d, operand_array, output_array, require_static, x
-from verify.logic.formula import FALSE, TRUE, Formula, conj, eq
+from hloproof.definitions.definition import Definition
+from hloproof.definitions.variables import d, operand_array, output_array, require_static, x
+from hloproof.logic.formula import FALSE, TRUE, Formula, conj, eq
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Expr, Var
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.module import Operation
 
 
 def reduce(op: Operation, output: int, operand: int) -> Definition:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from models.errors import NotModelled
-from models.hlo.module import Operation
-from verify.definitions.definition import Definition
-from verify.definitions.variables import arrays_of, identity, operand_array, output_array
-from verify.logic.formula import FALSE, TRUE
+from hloproof.definitions.definition import Definition
+from hloproof.definitions.variables import arrays_of, identity, operand_array, output_array
+from hloproof.logic.formula import FALSE, TRUE
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Operation
 
 Place = tuple[int, ...]
 

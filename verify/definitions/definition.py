@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from models.expressions.expr import Expr
-from models.expressions.interval import Interval
-from verify.logic.formula import Formula
+from hloproof.logic.formula import Formula
+from hloproof.models.expressions.expr import Expr
+from hloproof.models.expressions.interval import Interval
 
 Kind = Literal["moves", "reads", "bound"]
 

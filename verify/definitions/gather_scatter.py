@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.errors import NotModelled
-from models.expressions.expr import Const, Expr
-from models.expressions.interval import Interval
-from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape
-from verify.definitions.definition import Definition, RuntimeRead
-from verify.definitions.variables import d, identity, operand_array, output_array, r, require_static, x
-from verify.logic.formula import TRUE, Formula, Not, conj, eq, le, lt, within
+from hloproof.definitions.definition import Definition, RuntimeRead
+from hloproof.definitions.variables import d, identity, operand_array, output_array, r, require_static, x
+from hloproof.logic.formula import TRUE, Formula, Not, conj, eq, le, lt, within
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Const, Expr
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import ArrayShape
 
 
 def dynamic_slice(op: Operation, output: int, operand: int) -> Definition:
@@ -39,9 +39,7 @@ def dynamic_update_slice(op: Operation, output: int, operand: int) -> Definition
         parts = [eq(d(i), x(i) + r(i)) for i in range(out.rank)]
         return Definition("moves", out.dimensions, into.dimensions, conj(*parts), runtime=starts)
     replaced = conj(*(within(d(i) - r(i), Interval.of_size(n)) for i, n in enumerate(update.dimensions)))
-    return Definition(
-        "moves", out.dimensions, into.dimensions, conj(identity(out.rank), Not(replaced)), runtime=starts
-    )
+    return Definition("moves", out.dimensions, into.dimensions, conj(identity(out.rank), Not(replaced)), runtime=starts)
 
 
 def _starts(op: Operation, first: int, sizes: Sequence[int]) -> tuple[RuntimeRead, ...]:

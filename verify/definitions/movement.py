@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from models.errors import NotModelled
-from models.hlo.attributes import PaddingDimension, SliceDimension
-from models.hlo.module import Operation
-from verify.definitions.definition import Definition
-from verify.definitions.variables import d, identity, linear, operand_array, output_array, require_static, x
-from verify.logic.formula import Formula, conj, disj, eq, lt, ne
+from hloproof.definitions.definition import Definition
+from hloproof.definitions.variables import d, identity, linear, operand_array, output_array, require_static, x
+from hloproof.logic.formula import Formula, conj, disj, eq, lt, ne
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
+from hloproof.models.hlo.module import Operation
 
 _NO_PADDING = PaddingDimension(0, 0, 0)
 

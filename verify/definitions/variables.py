@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from models.errors import NotModelled
-from models.expressions.expr import Const, Expr, Var
-from models.hlo.module import Operation
-from models.hlo.shape import UNBOUNDED, ArrayShape, BufferShape, Shape, TupleShape, leaves
-from verify.logic.formula import TRUE, Formula, conj, eq
+from hloproof.logic.formula import TRUE, Formula, conj, eq
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Const, Expr, Var
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import UNBOUNDED, ArrayShape, BufferShape, Shape, TupleShape, leaves
 
 SOURCE_POSITION = Var("q")
 """Collectives: the position in the reader's group of the device that is read."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.errors import NotModelled
-from models.hlo.attributes import Word
-from models.hlo.module import Operation
-from verify.definitions.definition import Definition, Kind
-from verify.definitions.variables import arrays_of, d, identity, operand_array, output_array, require_static, x
-from verify.logic.formula import FALSE, TRUE, Formula, conj, eq, le, lt
+from hloproof.definitions.definition import Definition, Kind
+from hloproof.definitions.variables import arrays_of, d, identity, operand_array, output_array, require_static, x
+from hloproof.logic.formula import FALSE, TRUE, Formula, conj, eq, le, lt
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import Word
+from hloproof.models.hlo.module import Operation
 
 
 def sort(op: Operation, output: int, operand: int) -> Definition:
@@ -151,5 +151,3 @@ def _per_feature(output: tuple[int, ...], operand: tuple[int, ...], feature: int
     at_output = d(feature) if len(output) > 1 else d(0)
     at_operand = x(feature) if len(operand) > 1 else x(0)
     return Definition("reads", output, operand, eq(at_operand, at_output), multiplicity=False)
-
-

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.errors import NotModelled
-from models.expressions.expr import Expr, maximum, minimum
-from models.expressions.interval import Interval
-from models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
-from models.hlo.module import Operation
-from verify.definitions.definition import Definition
-from verify.definitions.variables import d, operand_array, output_array, require_static, x
-from verify.logic.formula import FALSE, TRUE, Formula, conj, eq, le, within
+from hloproof.definitions.definition import Definition
+from hloproof.definitions.variables import d, operand_array, output_array, require_static, x
+from hloproof.logic.formula import FALSE, TRUE, Formula, conj, eq, le, within
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Expr, maximum, minimum
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
+from hloproof.models.hlo.module import Operation
 
 _ONE_TAP = WindowDimension(1)
 """A window that leaves its dimension as it is."""
@@ -77,9 +77,7 @@ def convolution(op: Operation, output: int, operand: int) -> Definition:
         require_static("convolution", shape)
     feature = d(labels.output_feature)
     if operand == 1:
-        return Definition(
-            "reads", out.dimensions, into.dimensions, eq(x(labels.kernel_output_feature), feature)
-        )
+        return Definition("reads", out.dimensions, into.dimensions, eq(x(labels.kernel_output_feature), feature))
     parts: list[Formula] = []
     window = _window(op, len(labels.output_spatial))
     for w, i, j in zip(window, labels.output_spatial, labels.input_spatial, strict=True):

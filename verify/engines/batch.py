@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from verify.engines.cache import Cache
-from verify.engines.worker import OnResult, Task, prove_many
-from verify.logic.normal_form import key
-from verify.logic.obligation import Obligation, Outcome
+from hloproof.engines.cache import Cache
+from hloproof.engines.worker import OnResult, Task, prove_many
+from hloproof.logic.normal_form import key
+from hloproof.logic.obligation import Obligation, Outcome
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,12 @@ def prove_all(obligations: Sequence[Obligation], settings: Settings, on_result: 
             report(group, outcome)
 
         prove_many(
-            [obligations[group[0]] for _, group in open_groups], settings.jobs, settings.task, decided,
+            [obligations[group[0]] for _, group in open_groups],
+            settings.jobs,
+            settings.task,
+            decided,
             settings.total_seconds,
-        )  # fmt: skip
+        )
     finally:
         if cache:
             cache.close()
@@ -77,6 +80,6 @@ def _certify(settings: Settings, obligation: Obligation, outcome: Outcome) -> st
     """Write the certificate of what was proved; returns its file's name, '' where there is none."""
     if settings.certify is None or outcome.verdict != "proved":
         return ""
-    from verify.engines.certificate import write
+    from hloproof.engines.certificate import write
 
     return write(obligation, outcome, settings.certify).name

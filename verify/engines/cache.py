@@ -19,10 +19,10 @@ from pathlib import Path
 from time import monotonic
 from typing import Final, Literal
 
-from verify.engines.budget import Budget
-from verify.logic.evaluate import TooManySteps, is_counterexample
-from verify.logic.normal_form import key
-from verify.logic.obligation import Obligation, Outcome
+from hloproof.engines.budget import Budget
+from hloproof.logic.evaluate import TooManySteps, is_counterexample
+from hloproof.logic.normal_form import key
+from hloproof.logic.obligation import Obligation, Outcome
 
 SCHEMA: Final = 1
 COMMIT_SECONDS: Final = 0.5
@@ -45,10 +45,10 @@ def default_path() -> Path:
 
 def proof_sources() -> tuple[Path, ...]:
     """The folders that a proof depends on, as they stand: terms, formulas, engines."""
-    import models.expressions
+    import hloproof.models.expressions
 
     here = Path(__file__).resolve().parents[1]
-    return (Path(models.expressions.__path__[0]), here / "logic", here / "engines")
+    return (Path(hloproof.models.expressions.__path__[0]), here / "logic", here / "engines")
 
 
 @cache
@@ -66,8 +66,10 @@ def engines_fingerprint() -> str:
 
 
 _KEPT: Final[dict[str, Literal["proved", "refuted", "unknown"]]] = {
-    "proved": "proved", "refuted": "refuted", "unknown": "unknown",
-}  # fmt: skip
+    "proved": "proved",
+    "refuted": "refuted",
+    "unknown": "unknown",
+}
 
 
 class Cache:
@@ -157,17 +159,30 @@ class Cache:
             return None
 
     def put(
-        self, obligation: Obligation, outcome: Outcome, budget: Budget, cross: bool, digest: str = "",
+        self,
+        obligation: Obligation,
+        outcome: Outcome,
+        budget: Budget,
+        cross: bool,
+        digest: str = "",
         certificate: str = "",
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Keep the outcome, unless time or memory decided it, or it is an error of this tool."""
         if not outcome.final or outcome.verdict == "internal" or self._connection is None:
             return
         values = json.dumps([v for _, v in outcome.model])
-        self._pending.append((
-            _entry(digest or key(obligation), cross), outcome.verdict, json.dumps(list(outcome.engines)), values,
-            outcome.reason, budget.deterministic() if outcome.verdict == "unknown" else "", certificate, outcome.ms,
-        ))  # fmt: skip
+        self._pending.append(
+            (
+                _entry(digest or key(obligation), cross),
+                outcome.verdict,
+                json.dumps(list(outcome.engines)),
+                values,
+                outcome.reason,
+                budget.deterministic() if outcome.verdict == "unknown" else "",
+                certificate,
+                outcome.ms,
+            )
+        )
         if monotonic() - self._last > COMMIT_SECONDS:
             self.flush()
 

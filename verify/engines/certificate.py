@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from verify.engines.smtlib.encode import to_smtlib
-from verify.logic.normal_form import key
-from verify.logic.obligation import Obligation, Outcome
+from hloproof.engines.smtlib.encode import to_smtlib
+from hloproof.logic.normal_form import key
+from hloproof.logic.obligation import Obligation, Outcome
 
 MANIFEST: Final = "manifest.jsonl"
 
@@ -58,7 +58,7 @@ def write(obligation: Obligation, outcome: Outcome, folder: Path) -> Path:
 
 def _proof(text: str) -> str:
     """cvc5's proof (in its Cooperating Proof Calculus) that the text is unsatisfiable; '' where there is none."""
-    from verify.engines.smtlib.cvc5 import decide, is_installed
+    from hloproof.engines.smtlib.cvc5 import decide, is_installed
 
     if not is_installed():
         return ""
@@ -109,7 +109,7 @@ def _ask_command(command: str, path: Path, seconds: float) -> str:
 
 
 def _ask_cvc5(path: Path, seconds: float) -> str:
-    from verify.engines.smtlib.cvc5 import decide
+    from hloproof.engines.smtlib.cvc5 import decide
 
     said, _ = decide(path.read_text(encoding="utf-8"), milliseconds=int(seconds * 1000))
     return said

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import product
 from math import prod
 
-from verify.engines.gave_up import GaveUp, NotExpressible
-from verify.logic.evaluate import TooManySteps, is_counterexample
-from verify.logic.obligation import Obligation
+from hloproof.engines.gave_up import GaveUp, NotExpressible
+from hloproof.logic.evaluate import TooManySteps, is_counterexample
+from hloproof.logic.obligation import Obligation
 
 
 def size(obligation: Obligation) -> int | None:

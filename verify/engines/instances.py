@@ -10,12 +10,12 @@ import random
 from dataclasses import replace
 from typing import Final
 
-from models.expressions.expr import Binary, Const, Expr, postorder, substitute
-from models.expressions.interval import Interval
-from verify.engines.gave_up import GaveUp, NotExpressible
-from verify.logic.evaluate import TooManySteps, is_counterexample
-from verify.logic.formula import And, Compare, Exists, Formula, Not, Or
-from verify.logic.obligation import Obligation
+from hloproof.engines.gave_up import GaveUp, NotExpressible
+from hloproof.logic.evaluate import TooManySteps, is_counterexample
+from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Binary, Const, Expr, postorder, substitute
+from hloproof.models.expressions.interval import Interval
 
 INSTANCES: Final = 1000
 REACH: Final = 12
@@ -52,7 +52,7 @@ def find_counterexample(obligation: Obligation, max_operations: int) -> dict[str
 
     Raises NotExpressible when isl decides none of the instances.
     """
-    from verify.engines.isl import encode as encode_isl
+    from hloproof.engines.isl import encode as encode_isl
 
     if any(i is not None and i.is_empty for _, i in obligation.variables):
         return None

@@ -1,6 +1,6 @@
 """One obligation through the engines, in order, until one answers.
 
-Every refutation is replayed by `verify.logic.evaluate` before it is returned. A counterexample that does not replay, or two
+Every refutation is replayed by logic/evaluate.py before it is returned. A counterexample that does not replay, or two
 engines of `cross` with different answers, is an error of this tool: the outcome is `internal` and a file with the
 obligation and the answers is written.
 """
@@ -13,10 +13,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final
 
-from verify.engines.budget import DEFAULT, Budget
-from verify.engines.gave_up import GaveUp, NotExpressible, OutOfMemory
-from verify.logic.evaluate import TooManySteps, is_counterexample
-from verify.logic.obligation import Obligation, Outcome
+from hloproof.engines.budget import DEFAULT, Budget
+from hloproof.engines.gave_up import GaveUp, NotExpressible, OutOfMemory
+from hloproof.logic.evaluate import TooManySteps, is_counterexample
+from hloproof.logic.obligation import Obligation, Outcome
 
 Answer = dict[str, int] | None
 """A counterexample, or None for: there is none."""
@@ -25,38 +25,38 @@ Engine = Callable[[Obligation, Budget], Answer]
 
 
 def _isl(obligation: Obligation, budget: Budget) -> Answer:
-    from verify.engines.isl import encode as encode_isl
+    from hloproof.engines.isl import encode as encode_isl
 
     return encode_isl.find_counterexample(obligation, budget.isl_operations)
 
 
 def _z3(obligation: Obligation, budget: Budget) -> Answer:
-    from verify.engines.z3 import encode as encode_z3
+    from hloproof.engines.z3 import encode as encode_z3
 
     return encode_z3.find_counterexample(obligation, budget.z3_rlimit)
 
 
 def _isl_briefly(obligation: Obligation, budget: Budget) -> Answer:
-    from verify.engines.isl import encode as encode_isl
+    from hloproof.engines.isl import encode as encode_isl
 
     return encode_isl.find_counterexample(obligation, budget.isl_operations // BRIEF)
 
 
 def _z3_quickly(obligation: Obligation, budget: Budget) -> Answer:
-    from verify.engines.z3 import encode as encode_z3
+    from hloproof.engines.z3 import encode as encode_z3
 
     return encode_z3.find_counterexample_quickly(obligation, budget.z3_rlimit // BRIEF // 10)
 
 
 def _z3_briefly(obligation: Obligation, budget: Budget) -> Answer:
-    from verify.engines.z3 import encode as encode_z3
+    from hloproof.engines.z3 import encode as encode_z3
 
     return encode_z3.find_counterexample(obligation, budget.z3_rlimit // BRIEF)
 
 
 def _products(obligation: Obligation, budget: Budget) -> Answer:
-    from verify.engines import instances
-    from verify.engines.nonlinear import products
+    from hloproof.engines import instances
+    from hloproof.engines.nonlinear import products
 
     if not instances.parameters(obligation):
         raise NotExpressible("for symbolic divisors only")
@@ -65,13 +65,13 @@ def _products(obligation: Obligation, budget: Budget) -> Answer:
 
 
 def _enumeration(obligation: Obligation, budget: Budget) -> Answer:
-    from verify.engines import enumeration as enumerate_points
+    from hloproof.engines import enumeration as enumerate_points
 
     return enumerate_points.find_counterexample(obligation, budget.enumeration_points)
 
 
 def _identical(obligation: Obligation, budget: Budget) -> Answer:
-    from verify.logic.normal_form import identical
+    from hloproof.logic.normal_form import identical
 
     if identical(obligation):
         return None
@@ -79,27 +79,27 @@ def _identical(obligation: Obligation, budget: Budget) -> Answer:
 
 
 def _digits(obligation: Obligation, budget: Budget) -> Answer:
-    from verify.engines.structural import mixed_radix
+    from hloproof.engines.structural import mixed_radix
 
     return mixed_radix.find_counterexample(obligation, lambda goal: _subgoal("digits", ("isl", "z3"), goal, budget))
 
 
 def _digits_z3(obligation: Obligation, budget: Budget) -> Answer:
-    from verify.engines.structural import mixed_radix
+    from hloproof.engines.structural import mixed_radix
 
     engines = ("z3 briefly", "z3")
     return mixed_radix.find_counterexample(obligation, lambda goal: _subgoal("digits", engines, goal, budget))
 
 
 def _intervals(obligation: Obligation, budget: Budget) -> Answer:
-    from verify.engines.structural import intervals
+    from hloproof.engines.structural import intervals
 
     intervals.find_counterexample(obligation, lambda goal: _subgoal("intervals", ("isl", "z3"), goal, budget))
     return None
 
 
 def _symbolic_digits(obligation: Obligation, budget: Budget) -> Answer:
-    from verify.engines.structural import symbolic_digits
+    from hloproof.engines.structural import symbolic_digits
 
     engines = ("z3 briefly", "products")
     symbolic_digits.find_counterexample(obligation, lambda g: _subgoal("symbolic digits", engines, g, budget))
@@ -107,7 +107,7 @@ def _symbolic_digits(obligation: Obligation, budget: Budget) -> Answer:
 
 
 def _symbolic_digits_text(obligation: Obligation, budget: Budget) -> Answer:
-    from verify.engines.structural import symbolic_digits
+    from hloproof.engines.structural import symbolic_digits
 
     engines = ("products", "cvc5", "z3 on SMT-LIB briefly")
     symbolic_digits.find_counterexample(obligation, lambda g: _subgoal("symbolic digits", engines, g, budget))
@@ -115,7 +115,7 @@ def _symbolic_digits_text(obligation: Obligation, budget: Budget) -> Answer:
 
 
 def _cvc5_at_length(obligation: Obligation, budget: Budget) -> Answer:
-    from verify.engines.smtlib import cvc5 as cvc5_engine
+    from hloproof.engines.smtlib import cvc5 as cvc5_engine
 
     return cvc5_engine.find_counterexample(obligation, budget.z3_rlimit // BRIEF)
 
@@ -125,14 +125,14 @@ def _z3_text_briefly(obligation: Obligation, budget: Budget) -> Answer:
 
 
 def _cvc5(obligation: Obligation, budget: Budget) -> Answer:
-    from verify.engines.smtlib import cvc5 as cvc5_engine
+    from hloproof.engines.smtlib import cvc5 as cvc5_engine
 
     return cvc5_engine.find_counterexample(obligation, budget.z3_rlimit // Z3_PER_CVC5)
 
 
 def _z3_text(obligation: Obligation, budget: Budget) -> Answer:
-    from verify.engines.smtlib import encode as encode_smtlib
-    from verify.engines.z3 import encode as encode_z3
+    from hloproof.engines.smtlib import encode as encode_smtlib
+    from hloproof.engines.z3 import encode as encode_z3
 
     said, values = encode_z3.decide(encode_smtlib.to_smtlib(obligation), budget.z3_rlimit)
     if said == "unsat":
@@ -143,7 +143,7 @@ def _z3_text(obligation: Obligation, budget: Budget) -> Answer:
 
 
 def _instances(obligation: Obligation, budget: Budget) -> Answer:
-    from verify.engines import instances
+    from hloproof.engines import instances
 
     return instances.find_counterexample(obligation, budget.isl_operations // BRIEF)
 
@@ -166,29 +166,54 @@ Z3_PER_CVC5: Final = 400
 """So many of Z3's units of resources are, very roughly, as much work as one of cvc5's."""
 
 ENGINES: dict[str, Engine] = {
-    "identical": _identical, "isl briefly": _isl_briefly, "isl": _isl, "digits": _digits, "z3": _z3,
-    "z3 quickly": _z3_quickly, "z3 briefly": _z3_briefly, "products": _products, "symbolic digits": _symbolic_digits,
-    "symbolic digits on SMT-LIB": _symbolic_digits_text, "z3 on SMT-LIB briefly": _z3_text_briefly,
+    "identical": _identical,
+    "isl briefly": _isl_briefly,
+    "isl": _isl,
+    "digits": _digits,
+    "z3": _z3,
+    "z3 quickly": _z3_quickly,
+    "z3 briefly": _z3_briefly,
+    "products": _products,
+    "symbolic digits": _symbolic_digits,
+    "symbolic digits on SMT-LIB": _symbolic_digits_text,
+    "z3 on SMT-LIB briefly": _z3_text_briefly,
     "cvc5 at length": _cvc5_at_length,
-    "digits for z3": _digits_z3, "intervals": _intervals, "enumeration": _enumeration, "cvc5": _cvc5,
-    "z3 on SMT-LIB": _z3_text, "instances": _instances,
-}  # fmt: skip
+    "digits for z3": _digits_z3,
+    "intervals": _intervals,
+    "enumeration": _enumeration,
+    "cvc5": _cvc5,
+    "z3 on SMT-LIB": _z3_text,
+    "instances": _instances,
+}
 """Every stage by name. `identical`, `digits` and `intervals` are not engines by themselves: the first is the thin
 normal form, the others hand sub-goals to isl and Z3."""
 
 ORDER: Final = (
-    "identical", "isl briefly", "digits", "z3 briefly", "products", "symbolic digits", "isl", "z3", "intervals",
+    "identical",
+    "isl briefly",
+    "digits",
+    "z3 briefly",
+    "products",
+    "symbolic digits",
+    "isl",
+    "z3",
+    "intervals",
     "enumeration",
-)  # fmt: skip
+)
 """The order by default. What isl cannot decide briefly is for digits and Z3, then for isl at length."""
 
 FIRST: Final = ("isl", "z3 briefly", "symbolic digits", "z3", "enumeration")
 """Which engine is first under `cross`."""
 
 _BESIDE_Z3: Final = (
-    "enumeration", "products", "z3 on SMT-LIB briefly", "cvc5", "symbolic digits on SMT-LIB", "z3 on SMT-LIB",
+    "enumeration",
+    "products",
+    "z3 on SMT-LIB briefly",
+    "cvc5",
+    "symbolic digits on SMT-LIB",
+    "z3 on SMT-LIB",
     "cvc5 at length",
-)  # fmt: skip
+)
 
 SECOND: Final = {
     "isl": ("z3 quickly", "digits for z3", "z3 briefly", "z3", "enumeration", "cvc5", "z3 on SMT-LIB"),
@@ -200,9 +225,12 @@ SECOND: Final = {
 """By which engine was first, those that share no encoder with it, in the order in which they are asked."""
 
 _SAME: Final = {
-    "isl briefly": "isl", "z3 quickly": "z3", "z3 briefly": "z3", "z3 on SMT-LIB briefly": "z3 on SMT-LIB",
+    "isl briefly": "isl",
+    "z3 quickly": "z3",
+    "z3 briefly": "z3",
+    "z3 on SMT-LIB briefly": "z3 on SMT-LIB",
     "cvc5 at length": "cvc5",
-}  # fmt: skip
+}
 """Stages that report under another's name."""
 
 
@@ -250,7 +278,7 @@ class _Run:
         return Outcome("unknown", (), reason=reason, final=self.final, stages=tuple(self.stages))
 
     def internal(self, engines: tuple[str, ...], reason: str) -> Outcome:
-        from verify.logic.reproduction import write
+        from hloproof.logic.reproduction import write
 
         path = write(self.obligation, engines, reason, self.reproductions)
         return Outcome("internal", engines, reason=f"{reason}; reproduction: {path}", stages=tuple(self.stages))
@@ -268,9 +296,14 @@ def prove(
     run = _Run(obligation, budget, reproductions)
     outcome = _crossed(run) if cross else _first(run)
     return Outcome(
-        outcome.verdict, outcome.engines, outcome.model, outcome.reason, outcome.final,
-        (perf_counter() - start) * 1e3, outcome.stages,
-    )  # fmt: skip
+        outcome.verdict,
+        outcome.engines,
+        outcome.model,
+        outcome.reason,
+        outcome.final,
+        (perf_counter() - start) * 1e3,
+        outcome.stages,
+    )
 
 
 def _first(run: _Run) -> Outcome:

@@ -24,8 +24,9 @@ from pathlib import Path
 from time import monotonic
 from typing import IO, Any, Final
 
-from verify.engines.budget import DEFAULT, Budget
-from verify.logic.obligation import Obligation, Outcome
+import hloproof
+from hloproof.engines.budget import DEFAULT, Budget
+from hloproof.logic.obligation import Obligation, Outcome
 
 OnResult = Callable[[int, Outcome], None]
 
@@ -45,11 +46,7 @@ class Task:
 
 
 def prove_many(
-    obligations: Sequence[Obligation],
-    jobs: int,
-    task: Task,
-    on_result: OnResult,
-    total_seconds: float | None = None,
+    obligations: Sequence[Obligation], jobs: int, task: Task, on_result: OnResult, total_seconds: float | None = None
 ) -> None:
     """Prove all obligations on `jobs` workers (0: one per core) and report each, by its position, as it is decided.
 
@@ -117,9 +114,12 @@ class _Pool:
 
     def _start(self) -> None:
         process = subprocess.Popen(
-            [sys.executable, "-m", "verify.engines.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            start_new_session=True, env={**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": _import_path()},
-        )  # fmt: skip
+            isolated_python("from hloproof.engines.worker import main; main()"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            env=_environment(),
+        )
         worker = _Worker(process)
         os.set_blocking(worker.stdin.fileno(), False)
         os.set_blocking(worker.stdout.fileno(), False)
@@ -233,9 +233,21 @@ class _Pool:
         return True
 
 
-def _import_path() -> str:
-    root = str(Path(__file__).resolve().parents[2])
-    return os.pathsep.join(p for p in (root, os.environ.get("PYTHONPATH", "")) if p)
+def isolated_python(program: str) -> list[str]:
+    """The command that runs a program of this package's in a Python of its own.
+
+    The working directory does not decide what it imports: a folder that is checked may hold an `enum.py`. Where this
+    package was found without being installed, its folder comes last.
+    """
+    folder = Path(hloproof.__file__).absolute().parents[1]
+    path = f"import sys; sys.path.append({str(folder)!r}); " if (folder / "hloproof" / "__init__.py").exists() else ""
+    return [sys.executable, "-P", "-c", path + program]
+
+
+def _environment() -> dict[str, str]:
+    """That of this process. Hashes are the same in every run; a PYTHONPATH does not name the working directory."""
+    folders = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isabs(p)]
+    return {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(folders)}
 
 
 def _status_text(status: int) -> str:
@@ -265,7 +277,7 @@ def _frames(buffer: bytearray) -> Iterable[Any]:
 
 
 def _serve(source: IO[bytes], sink: IO[bytes]) -> None:
-    from verify.engines.portfolio import prove
+    from hloproof.engines.portfolio import prove
 
     task = _receive(source)
     assert isinstance(task, Task)
@@ -316,10 +328,3 @@ def main() -> None:
     source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing that a library prints may get into the frames
     _serve(source, sink)
-
-
-if __name__ == "__main__":
-    # Under its own name, so that what is pickled here is found there.
-    from verify.engines.worker import main as _main
-
-    _main()

@@ -10,10 +10,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
-from verify.fuzz.chunk import Chunk, Found, examine, run_chunk
-from verify.fuzz.state import State
-from verify.fuzz.target import Failure
-from verify.fuzz.targets import target as find_target
+from hloproof.fuzz.chunk import Chunk, Found, examine, run_chunk
+from hloproof.fuzz.state import State
+from hloproof.fuzz.target import Failure
+from hloproof.fuzz.targets import target as find_target
 
 CHUNK: Final = 50
 """Examples per chunk."""
@@ -62,7 +62,11 @@ def replay(state: State) -> list[tuple[str, Path, str | None]]:
 
 
 def run(
-    state: State, targets: Sequence[str], limits: Limits, jobs: int = 1, show: Callable[[Progress], None] | None = None,
+    state: State,
+    targets: Sequence[str],
+    limits: Limits,
+    jobs: int = 1,
+    show: Callable[[Progress], None] | None = None,
     executor: Callable[[int], Executor] = local,
 ) -> list[Found]:
     """The failures of causes that were not known before. Chunks in hand when the time is up are finished.
@@ -142,9 +146,11 @@ def _one_by_one(state: State, tasks: Sequence[tuple[str, int]], executor: Callab
 def _progress(state: State, before: int, seconds: float) -> Progress:
     examples = sum(state.examples.values())
     return Progress(
-        examples, (examples - before) / max(seconds, 1e-9), sum(len(c) for c in state.causes.values()),
+        examples,
+        (examples - before) / max(seconds, 1e-9),
+        sum(len(c) for c in state.causes.values()),
         sum(len(c) for c in state.coverage.values()),
-    )  # fmt: skip
+    )
 
 
 def report(state: State) -> list[str]:

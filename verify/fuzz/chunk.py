@@ -17,8 +17,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
-from verify.fuzz.target import Failure, Target
-from verify.fuzz.targets import target as find_target
+from hloproof.fuzz.target import Failure, Target
+from hloproof.fuzz.targets import target as find_target
 
 SECONDS_PER_EXAMPLE: Final = 30
 """An example that takes longer is a failure of its own."""
@@ -94,9 +94,13 @@ def examine(chosen: Target, case: str, seconds: float = SECONDS_PER_EXAMPLE) -> 
         raise Failure(_place(error), f"{type(error).__name__}: {error}") from error
 
 
+_OURS = ("/verify/", "/models/", "/hloproof/")
+"""Parts of the paths of our files, in a checkout or installed."""
+
+
 def _place(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
-    inner = next((f for f in reversed(frames) if "/verify/" in f.filename or "/models/" in f.filename), frames[-1])
+    inner = next((f for f in reversed(frames) if any(part in f.filename for part in _OURS)), frames[-1])
     return f"{type(error).__name__} in {Path(inner.filename).stem}.{inner.name}"
 
 
@@ -127,8 +131,9 @@ def first_failure(chosen: Target, seed: int, examples: int) -> Found | None:
     return _draw(chosen, chunk, chunk_seed(seed, chosen.name, 0), examples, (), minimise=False)
 
 
-def _draw(chosen: Target, chunk: Chunk, seed: int, examples: int, causes: Collection[str],
-    minimise: bool = True) -> Found | None:
+def _draw(
+    chosen: Target, chunk: Chunk, seed: int, examples: int, causes: Collection[str], minimise: bool = True
+) -> Found | None:
     """Runs the examples up to the first failure of a cause that is not among `causes`; that failure, minimised."""
     import hypothesis
     from hypothesis import HealthCheck, Phase
@@ -148,11 +153,14 @@ def _draw(chosen: Target, chunk: Chunk, seed: int, examples: int, causes: Collec
         chunk.coverage.update(covered)
 
     options: dict[str, Any] = {
-        "max_examples": examples, "database": None, "deadline": None, "print_blob": False,
-        "suppress_health_check": list(HealthCheck), "phases": [Phase.generate,
-        Phase.shrink] if minimise else [Phase.generate],
+        "max_examples": examples,
+        "database": None,
+        "deadline": None,
+        "print_blob": False,
+        "suppress_health_check": list(HealthCheck),
+        "phases": [Phase.generate, Phase.shrink] if minimise else [Phase.generate],
         "report_multiple_bugs": False,
-    }  # fmt: skip
+    }
     seeded: Any = hypothesis.seed(seed)
     limited: Any = hypothesis.settings(**options)
     given: Any = hypothesis.given

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from verify.fuzz.chunk import Chunk, Found
-from verify.fuzz.target import Target
+from hloproof.fuzz.chunk import Chunk, Found
+from hloproof.fuzz.target import Target
 
 
 @dataclass
@@ -67,10 +67,13 @@ class State:
         causes = Counter(chunk.repeated)
         causes.update(f.cause for f in chunk.failures)
         line = {
-            "target": chunk.target, "chunk": chunk.number, "examples": chunk.examples, "seconds": round(chunk.seconds,
-            3),
-            "coverage": dict(sorted(chunk.coverage.items())), "causes": dict(sorted(causes.items())),
-        }  # fmt: skip
+            "target": chunk.target,
+            "chunk": chunk.number,
+            "examples": chunk.examples,
+            "seconds": round(chunk.seconds, 3),
+            "coverage": dict(sorted(chunk.coverage.items())),
+            "causes": dict(sorted(causes.items())),
+        }
         with (self.folder / "chunks.jsonl").open("a") as out:
             out.write(json.dumps(line) + "\n")
             out.flush()
@@ -105,7 +108,7 @@ class State:
         replace(folder / f"{failure.key}{target.suffix}", comment + failure.case)
         name = failure.key.replace("-", "_")
         test = (
-            f'"""{failure.cause}"""\n\nfrom verify.fuzz.targets import target\n\nCASE = {failure.case!r}\n\n\n'
+            f'"""{failure.cause}"""\n\nfrom hloproof.fuzz.targets import target\n\nCASE = {failure.case!r}\n\n\n'
             f"def test_{name}() -> None:\n    target({failure.target!r}).examine(CASE)\n"
         )
         replace(folder / f"test_{name}.py", test)

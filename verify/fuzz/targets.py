@@ -6,24 +6,24 @@ from functools import cache
 from importlib import import_module
 from typing import Final
 
-from verify.fuzz.target import Target
+from hloproof.fuzz.target import Target
 
 MODULES: Final[dict[str, str]] = {
-    "maps": "verify.fuzz.maps.target_maps",
-    "rewrites": "verify.fuzz.maps.target_rewrites",
-    "rules": "verify.fuzz.maps.target_rules",
-    "solvers": "verify.fuzz.engines.target_solvers",
-    "ops": "verify.fuzz.operations.target_operations",
-    "layouts": "verify.fuzz.layouts.target_layouts",
-    "async": "verify.fuzz.asynchronous.target_async",
-    "modules": "verify.fuzz.modules.target_modules",
-    "compositions": "verify.fuzz.modules.target_compositions",
-    "text": "verify.fuzz.modules.target_text",
-    "xla": "verify.fuzz.modules.target_xla",
+    "maps": "hloproof.fuzz.maps.target_maps",
+    "rewrites": "hloproof.fuzz.maps.target_rewrites",
+    "rules": "hloproof.fuzz.maps.target_rules",
+    "solvers": "hloproof.fuzz.engines.target_solvers",
+    "ops": "hloproof.fuzz.operations.target_operations",
+    "layouts": "hloproof.fuzz.layouts.target_layouts",
+    "async": "hloproof.fuzz.asynchronous.target_async",
+    "modules": "hloproof.fuzz.modules.target_modules",
+    "compositions": "hloproof.fuzz.modules.target_compositions",
+    "text": "hloproof.fuzz.modules.target_text",
+    "xla": "hloproof.fuzz.modules.target_xla",
 }
 """Where each target of a campaign is defined, as the module's TARGET."""
 
-PROVERS: Final[dict[str, str]] = {"specs": "verify.fuzz.modules.target_specs"}
+PROVERS: Final[dict[str, str]] = {"specs": "hloproof.fuzz.modules.target_specs"}
 """Targets that draw from a fixed list; mutants are tried on them, campaigns are not."""
 
 

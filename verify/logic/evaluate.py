@@ -3,7 +3,7 @@
 Truth is three-valued: an atom that divides by zero is undefined, a connective is undefined where its defined parts do
 not settle it. `Exists` is decided by splitting the box of its variables: a part of the box in which interval arithmetic
 settles the body is not split further, and a box of one point is evaluated exactly. Nothing here is shared with the
-encoders, the simplifier or `models.expressions.bounds`.
+encoders, the simplifier or `hloproof.models.expressions.bounds`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from models.expressions.expr import Binary, Const, Expr, Var, postorder
-from verify.logic.formula import And, Compare, Exists, Formula, Not, Or
-from verify.logic.obligation import Obligation
+from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 
 STEPS: Final = 200_000
 """How many boxes are looked at before the search gives up."""

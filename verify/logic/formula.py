@@ -1,6 +1,6 @@
 """Formulas over integer expressions: what obligations and definitions are written in.
 
-Terms are `models.expressions.expr` expressions; variables are named. Formulas are inert data. Division by a term that is zero makes
+Terms are expressions of `models`; variables are named. Formulas are inert data. Division by a term that is zero makes
 the atom that holds it undefined; whoever states an obligation with symbolic divisors states that they are not zero.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from models.expressions.expr import Const, Expr, Var, lift
-from models.expressions.interval import Interval
+from hloproof.models.expressions.expr import Const, Expr, Var, lift
+from hloproof.models.expressions.interval import Interval
 
 Comparator = Literal["==", "!=", "<=", "<"]
 
@@ -102,6 +102,22 @@ def disj(*parts: Formula) -> Formula:
 
 
 __all__ = [
-    "FALSE", "TRUE", "And", "Compare", "Const", "Exists", "Formula", "Not", "Or", "Var", "conj", "conjuncts", "disj",
-    "eq", "le", "lt", "ne", "within",
-]  # fmt: skip
+    "FALSE",
+    "TRUE",
+    "And",
+    "Compare",
+    "Const",
+    "Exists",
+    "Formula",
+    "Not",
+    "Or",
+    "Var",
+    "conj",
+    "conjuncts",
+    "disj",
+    "eq",
+    "le",
+    "lt",
+    "ne",
+    "within",
+]

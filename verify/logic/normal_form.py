@@ -11,10 +11,10 @@ import hashlib
 from collections.abc import Mapping
 from typing import Final
 
-from models.expressions.expr import Binary, Const, Expr, Var, postorder
-from models.expressions.interval import Interval
-from verify.logic.formula import And, Compare, Exists, Formula, Not, Or
-from verify.logic.obligation import Obligation
+from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.expressions.interval import Interval
 
 SORTED: Final = frozenset(("+", "*", "min", "max"))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from models.expressions.interval import Interval
-from verify.logic.formula import TRUE, Formula
+from hloproof.logic.formula import TRUE, Formula
+from hloproof.models.expressions.interval import Interval
 
 
 @dataclass(frozen=True, slots=True)

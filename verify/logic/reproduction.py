@@ -7,11 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from models.expressions.expr import Binary, Expr, Var, lift
-from models.expressions.expr import to_table as expr_table
-from models.expressions.interval import Interval
-from verify.logic.formula import And, Compare, Exists, Formula, Not, Or
-from verify.logic.obligation import Obligation
+from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Binary, Expr, Var, lift
+from hloproof.models.expressions.expr import to_table as expr_table
+from hloproof.models.expressions.interval import Interval
 
 
 def write(obligation: Obligation, engines: tuple[str, ...], reason: str, folder: Path | None) -> Path:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from models.expressions.expr import Expr, substitute
-from verify.logic.formula import And, Compare, Exists, Formula, Not, Or
+from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
+from hloproof.models.expressions.expr import Expr, substitute
 
 
 def free_variables(formula: Formula) -> frozenset[str]:

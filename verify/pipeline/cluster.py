@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 
-from verify.pipeline.driver import check_text
-from verify.pipeline.items import internal_error
-from verify.pipeline.options import Options
-from verify.pipeline.prover import Progress
-from verify.pipeline.sources import BadInput, Source
-from verify.results.results import FileResults, InputProblem, Report
+from hloproof.pipeline.driver import check_text
+from hloproof.pipeline.items import internal_error
+from hloproof.pipeline.options import Options
+from hloproof.pipeline.prover import Progress
+from hloproof.pipeline.sources import BadInput, Source
+from hloproof.results.results import FileResults, InputProblem, Report
 
 
 @contextmanager

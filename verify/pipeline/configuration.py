@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from verify.pipeline.sources import BadInput
-from verify.results.findings import SEVERITIES
+from hloproof.pipeline.sources import BadInput
+from hloproof.results.findings import SEVERITIES
 
 
 class Sort(NamedTuple):
@@ -39,11 +39,26 @@ _SEVERITIES: Final = Sort(
 )
 
 KEYS: Final[dict[str, Sort]] = {
-    "paths": _STRINGS, "only": _STRINGS, "skip": _STRINGS, "format": _STRING, "output": _STRINGS, "jobs": _COUNT,
-    "cross": _BOOLEAN, "fail-fast": _BOOLEAN, "obligation-seconds": _SECONDS, "total-seconds": _SECONDS,
-    "cache": _STRING, "no-cache": _BOOLEAN, "baseline": _STRING, "allow-unknown": _BOOLEAN, "severity": _SEVERITIES,
-    "cluster": _STRING, "layout-sensitive": _BOOLEAN, "after-copy-insertion": _BOOLEAN, "index-width": _WIDTH,
-}  # fmt: skip
+    "paths": _STRINGS,
+    "only": _STRINGS,
+    "skip": _STRINGS,
+    "format": _STRING,
+    "output": _STRINGS,
+    "jobs": _COUNT,
+    "cross": _BOOLEAN,
+    "fail-fast": _BOOLEAN,
+    "obligation-seconds": _SECONDS,
+    "total-seconds": _SECONDS,
+    "cache": _STRING,
+    "no-cache": _BOOLEAN,
+    "baseline": _STRING,
+    "allow-unknown": _BOOLEAN,
+    "severity": _SEVERITIES,
+    "cluster": _STRING,
+    "layout-sensitive": _BOOLEAN,
+    "after-copy-insertion": _BOOLEAN,
+    "index-width": _WIDTH,
+}
 """What can be set; each is the option of `hloproof check` of the same name, or its arguments (`paths`)."""
 
 

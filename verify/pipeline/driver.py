@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
-from models.errors import InputError
-from models.hlo.module import Module, Operation
-from verify.logic.obligation import Outcome
-from verify.pipeline.engine_run import batch_engine, warm_engine
-from verify.pipeline.file_cache import FileCache
-from verify.pipeline.items import ITEM_KINDS, InThisProcess, Item, internal_error, judge_items, undecided
-from verify.pipeline.options import Options
-from verify.pipeline.prover import Progress, Prover
-from verify.pipeline.sources import BadInput, Source, find_sources
-from verify.results.expectation import expects, met_error, sections, settle
-from verify.results.results import FileResults, InputProblem, OperationVerdicts, Report
-from verify.results.suppressions import BadSuppression, suppressions
-from verify.results.verdict import ClaimResult
+from hloproof.logic.obligation import Outcome
+from hloproof.models.errors import InputError
+from hloproof.models.hlo.module import Module, Operation
+from hloproof.pipeline.engine_run import batch_engine, warm_engine
+from hloproof.pipeline.file_cache import FileCache
+from hloproof.pipeline.items import ITEM_KINDS, InThisProcess, Item, internal_error, judge_items, undecided
+from hloproof.pipeline.options import Options
+from hloproof.pipeline.prover import Progress, Prover
+from hloproof.pipeline.sources import BadInput, Source, find_sources
+from hloproof.results.expectation import expects, met_error, sections, settle
+from hloproof.results.results import FileResults, InputProblem, OperationVerdicts, Report
+from hloproof.results.suppressions import BadSuppression, suppressions
+from hloproof.results.verdict import ClaimResult
 
 
 def check(paths: Iterable[str], options: Options | None = None, progress: Progress | None = None) -> Report:
@@ -70,7 +70,9 @@ def check_text(name: str, kind: str, text: str, options: Options) -> FileResults
 
 
 def check_hlo(
-    text: str, options: Options, known: dict[str, Outcome] | None = None,
+    text: str,
+    options: Options,
+    known: dict[str, Outcome] | None = None,
     judged: dict[Operation, OperationVerdicts] | None = None,
 ) -> Report:
     """Check HLO text in this process. `known` keeps what was proved from call to call, `judged` the verdicts on
@@ -78,7 +80,7 @@ def check_hlo(
 
     Raises InputError when the text is wrong.
     """
-    from models.hlo.parser import parse_modules
+    from hloproof.models.hlo.parser import parse_modules
 
     run = _Run(options)
     if judged is not None:
@@ -106,7 +108,7 @@ class _Run:
             self.progress(done, total, what)
 
     def __post_init__(self) -> None:
-        from verify.pipeline.instruction_claims import InstructionClaims
+        from hloproof.pipeline.instruction_claims import InstructionClaims
 
         self.items: list[tuple[FileResults, Item]] = []
         self._cache = FileCache(self.options)
@@ -160,7 +162,7 @@ class _Run:
             case "hlo" if expects(text):
                 self._expecting(results, text)
             case "hlo":
-                from models.hlo.parser import parse_modules
+                from hloproof.models.hlo.parser import parse_modules
 
                 self.modules(results, parse_modules(text, results.file))
             case other:
@@ -181,7 +183,7 @@ class _Run:
 
     def _expecting(self, results: FileResults, text: str) -> None:
         """A file that says of its modules what they should be found to be."""
-        from models.hlo.parser import parse_modules
+        from hloproof.models.hlo.parser import parse_modules
 
         for part, expectation in sections(text, results.file):
             try:

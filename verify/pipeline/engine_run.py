@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from verify.logic.obligation import Obligation, Outcome
-from verify.pipeline.options import Options
-from verify.pipeline.prover import Engine
+from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.pipeline.options import Options
+from hloproof.pipeline.prover import Engine
 
 Stages = dict[str, tuple[int, float]]
 """Per stage: how many obligations it was asked for, and milliseconds."""
@@ -16,9 +16,9 @@ def batch_engine(options: Options, stages: Stages) -> Engine:
     """Workers that can be killed, with the budget, the cache and the number of processes that the options ask for."""
 
     def run(obligations: Sequence[Obligation], decided: Callable[[int, Outcome], None]) -> None:
-        from verify.engines.batch import Settings, prove_all
-        from verify.engines.budget import Budget
-        from verify.engines.worker import Task
+        from hloproof.engines.batch import Settings, prove_all
+        from hloproof.engines.budget import Budget
+        from hloproof.engines.worker import Task
 
         def counted(number: int, outcome: Outcome) -> None:
             _count(stages, outcome)
@@ -40,8 +40,8 @@ def warm_engine(known: dict[str, Outcome]) -> Engine:
     def run(obligations: Sequence[Obligation], decided: Callable[[int, Outcome], None]) -> None:
         from dataclasses import replace
 
-        from verify.engines.portfolio import prove
-        from verify.logic.normal_form import key
+        from hloproof.engines.portfolio import prove
+        from hloproof.logic.normal_form import key
 
         for number, obligation in enumerate(obligations):
             form = key(obligation)

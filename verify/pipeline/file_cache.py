@@ -15,10 +15,10 @@ from dataclasses import asdict, astuple
 from hashlib import sha256
 from typing import Any, Final
 
-from models.errors import Position
-from verify.pipeline.options import Options
-from verify.pipeline.record_cache import open_cache, record_from, source_digest
-from verify.results.results import (
+from hloproof.models.errors import Position
+from hloproof.pipeline.options import Options
+from hloproof.pipeline.record_cache import open_cache, record_from, source_digest
+from hloproof.results.results import (
     ClaimVerdict,
     Comment,
     FileResults,
@@ -27,7 +27,7 @@ from verify.results.results import (
     OperationVerdicts,
     Site,
 )
-from verify.results.verdict import ClaimResult, Verdict
+from hloproof.results.verdict import ClaimResult, Verdict
 
 _TABLE: Final = "CREATE TABLE IF NOT EXISTS file (key BLOB PRIMARY KEY, results BLOB NOT NULL) WITHOUT ROWID"
 
@@ -39,9 +39,13 @@ class FileCache:
         path = None if options.certify is not None else options.cache
         self._connection = open_cache(path, _TABLE)
         asked = (
-            options.selection, options.cross, options.obligation_seconds, options.layout_sensitive,
-            options.after_copy_insertion, options.index_width,
-        )  # fmt: skip
+            options.selection,
+            options.cross,
+            options.obligation_seconds,
+            options.layout_sensitive,
+            options.after_copy_insertion,
+            options.index_width,
+        )
         self._asked = repr(asked).encode()
 
     def key(self, name: str, text: str) -> bytes:
@@ -102,9 +106,11 @@ def _data(results: FileResults) -> dict[str, Any] | None:
     if any(r.verdict is Verdict.INTERNAL for r in results.others):
         return None
     return {
-        "claims": claims, "modules": modules, "others": [asdict(r) for r in results.others],
+        "claims": claims,
+        "modules": modules,
+        "others": [asdict(r) for r in results.others],
         "suppressions": [astuple(c) for c in results.suppressions],
-    }  # fmt: skip
+    }
 
 
 def _fill(results: FileResults, data: dict[str, Any]) -> None:

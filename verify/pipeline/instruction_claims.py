@@ -6,20 +6,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from models.dataflow.async_sugar import desugar, has_sugar
-from models.hlo.attributes import Attributes, AttributeValue, ComputationRef
-from models.hlo.devices import device_counts
-from models.hlo.module import Computation, Instruction, Module, Operation
-from models.indexing.composition.composer import Composer
-from models.indexing.composition.module_maps import composer_of
-from verify.pipeline.module_claims import attach
-from verify.pipeline.options import Options
-from verify.pipeline.prover import Owed, Progress, Prover
-from verify.results.results import InstructionResult, ModuleResults, OperationVerdicts, Site
+from hloproof.models.dataflow.async_sugar import desugar, has_sugar
+from hloproof.models.hlo.attributes import Attributes, AttributeValue, ComputationRef
+from hloproof.models.hlo.devices import device_counts
+from hloproof.models.hlo.module import Computation, Instruction, Module, Operation
+from hloproof.models.indexing.composition.composer import Composer
+from hloproof.models.indexing.composition.module_maps import composer_of
+from hloproof.pipeline.module_claims import attach
+from hloproof.pipeline.options import Options
+from hloproof.pipeline.prover import Owed, Progress, Prover
+from hloproof.results.results import InstructionResult, ModuleResults, OperationVerdicts, Site
 
-COMPOSED: Final = frozenset({
-    "fusion", "call", "while", "conditional", "async-start", "async-update", "async-done",
-})  # fmt: skip
+COMPOSED: Final = frozenset({"fusion", "call", "while", "conditional", "async-start", "async-update", "async-done"})
 """Opcodes whose meaning is that of the computations they call."""
 
 _ANY_COMPUTATION: Final = ComputationRef("")
@@ -69,8 +67,8 @@ class InstructionClaims:
         return known
 
     def _owed_composed(self, computation: Computation, instruction: Instruction) -> Iterable[Owed]:
-        from verify.claims.layouts.owed import owed_layout
-        from verify.claims.operations.composed import owed
+        from hloproof.claims.layouts.owed import owed_layout
+        from hloproof.claims.operations.composed import owed
 
         assert self._composer is not None
         yield from owed_layout(self._composer.operation(computation, instruction))
@@ -78,8 +76,8 @@ class InstructionClaims:
 
 
 def _owed(operation: Operation, index_width: int) -> Iterable[Owed]:
-    from verify.claims import owed
-    from verify.claims.layouts.owed import owed_layout
+    from hloproof.claims import owed
+    from hloproof.claims.layouts.owed import owed_layout
 
     yield from owed_layout(operation)
     yield from owed(operation, index_width)

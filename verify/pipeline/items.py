@@ -13,10 +13,10 @@ from os import cpu_count
 from time import monotonic
 from typing import Any, Final
 
-from verify.pipeline.options import Options
-from verify.pipeline.prover import Progress
-from verify.pipeline.record_cache import RecordCache
-from verify.results.verdict import ClaimResult, Verdict
+from hloproof.pipeline.options import Options
+from hloproof.pipeline.prover import Progress
+from hloproof.pipeline.record_cache import RecordCache
+from hloproof.results.verdict import ClaimResult, Verdict
 
 
 @dataclass(frozen=True)
@@ -30,37 +30,37 @@ class ItemKind:
 
 
 def _parse_rules(text: str, file: str) -> Sequence[Any]:
-    from models.rules.text import parse_rules
+    from hloproof.models.rules.text import parse_rules
 
     return parse_rules(text, file)
 
 
 def _judge_rule(item: Any, file: str, cross: bool) -> ClaimResult:
-    from verify.claims.rules.claims import check_rule
+    from hloproof.claims.rules.claims import check_rule
 
     return check_rule(item, file, cross)
 
 
 def _parse_layouts(text: str, file: str) -> Sequence[Any]:
-    from models.specs.layouts import parse_layouts
+    from hloproof.models.specs.layouts import parse_layouts
 
     return parse_layouts(text, file)
 
 
 def _judge_layout(item: Any, file: str, cross: bool) -> ClaimResult:
-    from verify.pipeline.layout_specs import check_layout
+    from hloproof.pipeline.layout_specs import check_layout
 
     return check_layout(item, file, cross=cross)
 
 
 def _parse_maps(text: str, file: str) -> Sequence[Any]:
-    from models.specs.maps import parse_map_specs
+    from hloproof.models.specs.maps import parse_map_specs
 
     return parse_map_specs(text, file)
 
 
 def _judge_map(item: Any, file: str, cross: bool) -> ClaimResult:
-    from verify.pipeline.map_specs import check_map_spec
+    from hloproof.pipeline.map_specs import check_map_spec
 
     return check_map_spec(item, file, cross=cross)
 
@@ -148,9 +148,17 @@ def undecided(item: Item, reason: str, verdict: Verdict = Verdict.UNKNOWN) -> Cl
     name = str(getattr(item.content, "name", ""))
     line, column = getattr(item.content, "line", 0), getattr(item.content, "column", 0)
     return ClaimResult(
-        f"{item.file}#{name}/{kind.claim}", kind.record_kind, item.file, "", line, column, name, kind.claim, verdict,
+        f"{item.file}#{name}/{kind.claim}",
+        kind.record_kind,
+        item.file,
+        "",
+        line,
+        column,
+        name,
+        kind.claim,
+        verdict,
         reason=reason,
-    )  # fmt: skip
+    )
 
 
 def internal_error(file: str, error: BaseException) -> ClaimResult:

@@ -8,10 +8,16 @@ from functools import partial
 from math import prod
 from time import perf_counter
 
-from models.errors import NotModelled
-from models.expressions.evaluate import evaluate
-from models.hlo.shape import ArrayShape
-from models.layouts.memory_size import (
+from hloproof.claims.layouts.bitcasts import bitcast_claims, same_positions
+from hloproof.claims.layouts.claims import ClaimedLayout, claims
+from hloproof.claims.layouts.formats import format_claims, is_format
+from hloproof.claims.layouts.judge import JudgedClaim, judge
+from hloproof.engines.budget import DEFAULT, Budget
+from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.layouts.memory_size import (
     data_bytes,
     element_bits,
     padded_elements,
@@ -19,19 +25,13 @@ from models.layouts.memory_size import (
     transfer_bytes,
     upstream_bytes,
 )
-from models.layouts.pad_reshape_transpose import movements
-from models.layouts.physical import part_count, physical_dimensions
-from models.layouts.tiling import expanded_dimensions, index_of, position_of
-from models.maps.indexing_map import IndexingMap, dim
-from models.specs.layouts import LayoutSpec, parse_layouts
-from verify.claims.layouts.bitcasts import bitcast_claims, same_positions
-from verify.claims.layouts.claims import ClaimedLayout, claims
-from verify.claims.layouts.formats import format_claims, is_format
-from verify.claims.layouts.judge import JudgedClaim, judge
-from verify.engines.budget import DEFAULT, Budget
-from verify.logic.obligation import Obligation, Outcome
-from verify.results.results import worst
-from verify.results.verdict import ClaimResult, Verdict
+from hloproof.models.layouts.pad_reshape_transpose import movements
+from hloproof.models.layouts.physical import part_count, physical_dimensions
+from hloproof.models.layouts.tiling import expanded_dimensions, index_of, position_of
+from hloproof.models.maps.indexing_map import IndexingMap, dim
+from hloproof.models.specs.layouts import LayoutSpec, parse_layouts
+from hloproof.results.results import worst
+from hloproof.results.verdict import ClaimResult, Verdict
 
 
 def check_layouts_text(text: str, file: str, budget: Budget = DEFAULT, cross: bool = False) -> list[ClaimResult]:
@@ -48,9 +48,20 @@ def check_layout(spec: LayoutSpec, file: str = "", budget: Budget = DEFAULT, cro
     elif spec.expect == "refuted" and verdict is Verdict.PROVED:
         verdict, counterexample = Verdict.REFUTED, "expected to be refuted, and all of it holds"
     return ClaimResult(
-        f"{file}#{spec.name}", "layout", file, "", spec.line, spec.column, spec.name, "layout", verdict, engines,
-        (perf_counter() - started) * 1e3, counterexample, reason,
-    )  # fmt: skip
+        f"{file}#{spec.name}",
+        "layout",
+        file,
+        "",
+        spec.line,
+        spec.column,
+        spec.name,
+        "layout",
+        verdict,
+        engines,
+        (perf_counter() - started) * 1e3,
+        counterexample,
+        reason,
+    )
 
 
 def _judged(spec: LayoutSpec, budget: Budget, cross: bool) -> tuple[Verdict, tuple[str, ...], str | None, str | None]:
@@ -96,7 +107,7 @@ def _checked_formula(formula: IndexingMap, shape: ArrayShape) -> IndexingMap:
 
 
 def _prove(obligation: Obligation, budget: Budget, cross: bool) -> Outcome:
-    from verify.engines.portfolio import prove
+    from hloproof.engines.portfolio import prove
 
     return prove(obligation, budget, cross)
 
@@ -106,10 +117,14 @@ def _wrong_numbers(spec: LayoutSpec, shape: ArrayShape) -> Iterator[str]:
     if is_format(shape):
         return
     measured = {
-        "padded": padded_elements(shape), "padding": padding_elements(shape), "element-bits": element_bits(shape),
-        "data-bytes": data_bytes(shape), "bytes": transfer_bytes(shape), "xla-bytes": upstream_bytes(shape),
+        "padded": padded_elements(shape),
+        "padding": padding_elements(shape),
+        "element-bits": element_bits(shape),
+        "data-bytes": data_bytes(shape),
+        "bytes": transfer_bytes(shape),
+        "xla-bytes": upstream_bytes(shape),
         "parts": part_count(shape),
-    }  # fmt: skip
+    }
     for word, said in spec.numbers:
         if measured[word] != said:
             yield f"{word} is {measured[word]}, not {said}"
@@ -169,6 +184,4 @@ def _both_readings(shape: ArrayShape, index: tuple[int, ...]) -> Iterator[tuple[
         at = move.index(at)
     values = {f"d{i}": e for i, e in enumerate(index)}
     sizes = moves[-1].after
-    yield "pad, reshape, transpose", sum(
-        evaluate(e, values) * prod(sizes[k + 1 :]) for k, e in enumerate(at)
-    )
+    yield "pad, reshape, transpose", sum(evaluate(e, values) * prod(sizes[k + 1 :]) for k, e in enumerate(at))

@@ -7,22 +7,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
-from models.errors import InputError, NotModelled
-from models.hlo.module import Computation, Instruction, Module, Operation
-from models.hlo.shape import ArrayShape, leaves
-from models.indexing import OperandMaps
-from models.maps.indexing_map import IndexingMap
-from models.maps.text import print_map
-from models.specs.maps import ClaimedMaps, MapSpec, parse_map_specs
-from verify.claims.maps.rewrite import rewrite
-from verify.claims.operations.definition import Subject, definition_parts
-from verify.claims.operations.in_bounds import in_bounds_parts
-from verify.claims.statements.statement import Part
-from verify.definitions import define
-from verify.engines.budget import DEFAULT, Budget
-from verify.engines.portfolio import prove
-from verify.queries.indexing import answer, find_instruction
-from verify.results.verdict import ClaimResult, Verdict
+from hloproof.claims.maps.rewrite import rewrite
+from hloproof.claims.operations.definition import Subject, definition_parts
+from hloproof.claims.operations.in_bounds import in_bounds_parts
+from hloproof.claims.statements.statement import Part
+from hloproof.definitions import define
+from hloproof.engines.budget import DEFAULT, Budget
+from hloproof.engines.portfolio import prove
+from hloproof.models.errors import InputError, NotModelled
+from hloproof.models.hlo.module import Computation, Instruction, Module, Operation
+from hloproof.models.hlo.shape import ArrayShape, leaves
+from hloproof.models.indexing import OperandMaps
+from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.text import print_map
+from hloproof.models.specs.maps import ClaimedMaps, MapSpec, parse_map_specs
+from hloproof.queries.indexing import answer, find_instruction
+from hloproof.results.verdict import ClaimResult, Verdict
 
 COMPOSED = frozenset({"fusion", "call"})
 """Opcodes whose maps are those of the computation that they call."""
@@ -48,9 +48,20 @@ def check_map_spec(spec: MapSpec, file: str = "", budget: Budget = DEFAULT, cros
     started = perf_counter()
     found = _with_expectation(spec, budget, cross)
     return ClaimResult(
-        f"{file}#{spec.name}", "map", file, "", spec.line, spec.column, spec.name, "definition", found.verdict,
-        found.engines, (perf_counter() - started) * 1e3, found.counterexample, found.reason,
-    )  # fmt: skip
+        f"{file}#{spec.name}",
+        "map",
+        file,
+        "",
+        spec.line,
+        spec.column,
+        spec.name,
+        "definition",
+        found.verdict,
+        found.engines,
+        (perf_counter() - started) * 1e3,
+        found.counterexample,
+        found.reason,
+    )
 
 
 def _with_expectation(spec: MapSpec, budget: Budget, cross: bool) -> Found:
@@ -143,9 +154,7 @@ def _composed(spec: MapSpec, module: Module, claimed: ClaimedMaps, budget: Budge
     return _same_sets(claimed.maps, found, ("said", "the composition"), budget)
 
 
-def _same_sets(
-    one: Sequence[IndexingMap], two: Sequence[IndexingMap], names: tuple[str, str], budget: Budget
-) -> Found:
+def _same_sets(one: Sequence[IndexingMap], two: Sequence[IndexingMap], names: tuple[str, str], budget: Budget) -> Found:
     """Every map of one side is the same relation as one of the other side."""
     engines: set[str] = set()
     for maps, others, name in ((one, two, names[0]), (two, one, names[1])):

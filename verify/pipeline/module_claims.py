@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from models.hlo.module import Module
-from models.hlo.shape import BufferShape, leaves
-from verify.claims.asynchronous import judge
-from verify.claims.asynchronous.judgement import Judgement
-from verify.pipeline.options import Options
-from verify.results.results import ClaimVerdict, ModuleResults
-from verify.results.verdict import Verdict
+from hloproof.claims.asynchronous import judge
+from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.shape import BufferShape, leaves
+from hloproof.pipeline.options import Options
+from hloproof.results.results import ClaimVerdict, ModuleResults
+from hloproof.results.verdict import Verdict
 
 ENGINE = "value-flow"
-"""What decides these claims: the forwarding relation of models.dataflow.value_flow, followed to its end."""
+"""What decides these claims: the forwarding relation of hloproof.models.dataflow.value_flow, followed to its end."""
 
 
 def attach(module: Module, results: ModuleResults, options: Options) -> None:
@@ -21,8 +21,11 @@ def attach(module: Module, results: ModuleResults, options: Options) -> None:
     selection = options.selection
     found: dict[tuple[str, str], list[ClaimVerdict]] = {}
     for j in judge(
-        module, lambda c: selection.takes_claim(c), lambda c: selection.takes_claim(c, on_request=True),
-        options.layout_sensitive, options.after_copy_insertion,
+        module,
+        lambda c: selection.takes_claim(c),
+        lambda c: selection.takes_claim(c, on_request=True),
+        options.layout_sensitive,
+        options.after_copy_insertion,
     ):
         found.setdefault((j.place.computation, j.place.instruction), []).append(_verdict(j))
     for r in results.instructions:
@@ -33,11 +36,12 @@ def _concerned(module: Module) -> bool:
     """Some instruction is asynchronous or of buffer type, or the order of the text is a schedule, in which buffers are
     reused; most modules are neither, and need no value flow."""
     return module.attributes.flag("is_scheduled") or any(
-        i.opcode.endswith(("-start", "-update", "-done")) or i.opcode in ("send", "recv")
+        i.opcode.endswith(("-start", "-update", "-done"))
+        or i.opcode in ("send", "recv")
         or (i.opcode == "custom-call" and any(isinstance(s, BufferShape) for _, s in leaves(i.shape)))
         for c in module.computations
         for i in c.instructions
-    )  # fmt: skip
+    )
 
 
 def _verdict(j: Judgement) -> ClaimVerdict:

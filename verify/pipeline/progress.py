@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from verify.pipeline.prover import Progress as Report
+from hloproof.pipeline.prover import Progress as Report
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -40,8 +40,12 @@ class _Bar:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
         self._bar = Progress(
-            BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-            TextColumn("{task.description}"), console=Console(stderr=True), transient=True,
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.description}"),
+            console=Console(stderr=True),
+            transient=True,
         )
         self._bar.start()
         self._task = self._bar.add_task("", total=None)

@@ -7,18 +7,18 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from models.errors import NotModelled
-from verify.logic.obligation import Obligation, Outcome
-from verify.pipeline.options import Selection
-from verify.results.results import ClaimVerdict, OperationVerdicts, worst
-from verify.results.verdict import Verdict
+from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.models.errors import NotModelled
+from hloproof.pipeline.options import Selection
+from hloproof.results.results import ClaimVerdict, OperationVerdicts, worst
+from hloproof.results.verdict import Verdict
 
 Progress = Callable[[int, int, str], None]
 """Called with how many obligations are decided, of how many, and the label of the last."""
 
 
 class Owed(Protocol):
-    """What a table of claims says is owed: see verify.claims."""
+    """What a table of claims says is owed: see hloproof.claims."""
 
     @property
     def claim(self) -> str: ...
@@ -163,8 +163,14 @@ class Prover:
                     reasons.setdefault(verdict, _named(part.owed, outcome.reason))
         verdict = worst(verdicts)
         return ClaimVerdict(
-            name, verdict, tuple(sorted(engines)), ms, counterexample if verdict is Verdict.REFUTED else None,
-            reasons.get(verdict), tuple(assumptions), final,
+            name,
+            verdict,
+            tuple(sorted(engines)),
+            ms,
+            counterexample if verdict is Verdict.REFUTED else None,
+            reasons.get(verdict),
+            tuple(assumptions),
+            final,
         )
 
 

@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
-from verify.results.verdict import ClaimResult, Related, Verdict
+from hloproof.results.verdict import ClaimResult, Related, Verdict
 
 _TABLE: Final = "CREATE TABLE IF NOT EXISTS record (key BLOB PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID"
 
@@ -24,13 +24,14 @@ _TABLE: Final = "CREATE TABLE IF NOT EXISTS record (key BLOB PRIMARY KEY, record
 @cache
 def source_digest() -> bytes:
     """A digest of this project's code, the rules that it simplifies by, and the solvers' versions."""
-    from models.rules.text import rules_folder
+    import hloproof.models
+    from hloproof.models.rules.text import rules_folder
 
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[1]
     state = hashlib.sha256()
-    for folder in ("models", "verify"):
-        for source in sorted((root / folder).rglob("*.py")):
-            state.update(source.relative_to(root).as_posix().encode())
+    for folder in (Path(hloproof.models.__path__[0]).resolve(), root):
+        for source in sorted(folder.rglob("*.py")):
+            state.update(source.relative_to(folder).as_posix().encode())
             state.update(source.read_bytes())
     for rules in sorted(rules_folder().glob("*.rules")):
         state.update(rules.name.encode())
@@ -61,10 +62,16 @@ def open_cache(path: Path | None, table: str) -> sqlite3.Connection | None:
 
 def record_from(data: dict[str, Any]) -> ClaimResult:
     """A record from its fields as JSON data, with no time spent on it. Raises TypeError, KeyError and ValueError."""
-    return ClaimResult(**{
-        **data, "verdict": Verdict(data["verdict"]), "related": tuple(Related(**r) for r in data["related"]),
-        "engines": tuple(data["engines"]), "assumptions": tuple(data["assumptions"]), "ms": 0.0,
-    })  # fmt: skip
+    return ClaimResult(
+        **{
+            **data,
+            "verdict": Verdict(data["verdict"]),
+            "related": tuple(Related(**r) for r in data["related"]),
+            "engines": tuple(data["engines"]),
+            "assumptions": tuple(data["assumptions"]),
+            "ms": 0.0,
+        }
+    )
 
 
 class RecordCache:

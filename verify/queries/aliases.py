@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from models.dataflow.alias_classes import Buffers, shape_at
-from models.hlo.module import Module
-from models.hlo.text.shapes import print_shape
+from hloproof.models.dataflow.alias_classes import Buffers, shape_at
+from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.text.shapes import print_shape
 
 
 def alias_classes(module: Module, may: bool = False, everything: bool = False) -> list[dict[str, Any]]:
@@ -19,14 +19,19 @@ def alias_classes(module: Module, may: bool = False, everything: bool = False) -
             continue
         first = found.places[0]
         shape = shape_at(module.by_name[first.computation].by_name[first.instruction].shape, first.index)
-        out.append({
-            "shape": print_shape(shape, layout=False) if shape is not None else "",
-            "places": [
-                {
-                    "computation": p.computation, "instruction": p.instruction, "index": list(p.index), "place": str(p),
-                    "must": buffers.must_share(first, p),
-                }
-                for p in found.places
-            ],
-        })  # fmt: skip
+        out.append(
+            {
+                "shape": print_shape(shape, layout=False) if shape is not None else "",
+                "places": [
+                    {
+                        "computation": p.computation,
+                        "instruction": p.instruction,
+                        "index": list(p.index),
+                        "place": str(p),
+                        "must": buffers.must_share(first, p),
+                    }
+                    for p in found.places
+                ],
+            }
+        )
     return out

@@ -7,14 +7,14 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
-from models.dataflow.async_sugar import desugar, has_sugar
-from models.hlo.devices import device_counts
-from models.hlo.module import Computation, Instruction, Module
-from models.hlo.shape import leaves
-from models.indexing import OperandMaps
-from models.indexing.composition.directions import OUTPUT_TO_INPUT
-from models.indexing.composition.module_maps import composer_of, followed_maps, instruction_maps
-from models.maps.text import print_map
+from hloproof.models.dataflow.async_sugar import desugar, has_sugar
+from hloproof.models.hlo.devices import device_counts
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.shape import leaves
+from hloproof.models.indexing import OperandMaps
+from hloproof.models.indexing.composition.directions import OUTPUT_TO_INPUT
+from hloproof.models.indexing.composition.module_maps import composer_of, followed_maps, instruction_maps
+from hloproof.models.maps.text import print_map
 
 
 def find_instruction(module: Module, name: str) -> tuple[Computation, Instruction]:
@@ -36,7 +36,11 @@ def find_instruction(module: Module, name: str) -> tuple[Computation, Instructio
 
 
 def answer(
-    module: Module, instruction: str = "", direction: str = OUTPUT_TO_INPUT, output: int = 0, input: int = 0,
+    module: Module,
+    instruction: str = "",
+    direction: str = OUTPUT_TO_INPUT,
+    output: int = 0,
+    input: int = 0,
     fused: bool = False,
 ) -> tuple[OperandMaps, ...]:
     """The maps of one output, or of one operand, of an instruction.
@@ -63,7 +67,7 @@ def _different(sets: Sequence[OperandMaps]) -> tuple[OperandMaps, ...]:
     """The sets without maps that are the same relation as another of their set."""
     if all(len(s.maps) < 2 for s in sets):
         return tuple(sets)
-    from verify.claims.maps.dedup import deduplicate
+    from hloproof.claims.maps.dedup import deduplicate
 
     return tuple(s if len(s.maps) < 2 else replace(s, maps=deduplicate(s.maps).kept_maps()) for s in sets)
 

@@ -5,11 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from models.errors import NotModelled
-from models.hlo.shape import ArrayShape, BufferShape, Shape, leaves
-from models.hlo.text.shapes import parse_shape, print_shape
-from models.layouts.bitcast import decompose, is_decomposable
-from models.layouts.memory_size import (
+from hloproof.claims.layouts.bitcasts import bitcast_claims, same_positions
+from hloproof.claims.layouts.claims import ClaimedLayout, claims
+from hloproof.claims.layouts.contiguity import judged_runs
+from hloproof.claims.layouts.formats import format_claims, is_format
+from hloproof.claims.layouts.judge import JudgedClaim, judge
+from hloproof.engines.budget import DEFAULT, Budget
+from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, leaves
+from hloproof.models.hlo.text.shapes import parse_shape, print_shape
+from hloproof.models.layouts.bitcast import decompose, is_decomposable
+from hloproof.models.layouts.memory_size import (
     bit_offset,
     data_bytes,
     element_bits,
@@ -19,23 +26,19 @@ from models.layouts.memory_size import (
     transfer_bytes,
     upstream_bytes,
 )
-from models.layouts.physical import part_count, part_of, physical_dimensions
-from models.layouts.tiling import expanded_dimensions, index_map, index_of, position_map, position_of
-from verify.claims.layouts.bitcasts import bitcast_claims, same_positions
-from verify.claims.layouts.claims import ClaimedLayout, claims
-from verify.claims.layouts.contiguity import judged_runs
-from verify.claims.layouts.formats import format_claims, is_format
-from verify.claims.layouts.judge import JudgedClaim, judge
-from verify.engines.budget import DEFAULT, Budget
-from verify.logic.obligation import Obligation, Outcome
-from verify.results.results import worst
-from verify.results.verdict import Verdict
+from hloproof.models.layouts.physical import part_count, part_of, physical_dimensions
+from hloproof.models.layouts.tiling import expanded_dimensions, index_map, index_of, position_map, position_of
+from hloproof.results.results import worst
+from hloproof.results.verdict import Verdict
 
 Answer = dict[str, Any]
 
 
 def answer(
-    text: str, index: tuple[int, ...] | None = None, linear_index: int | None = None, budget: Budget = DEFAULT,
+    text: str,
+    index: tuple[int, ...] | None = None,
+    linear_index: int | None = None,
+    budget: Budget = DEFAULT,
     cross: bool = False,
 ) -> Answer:
     """Facts, the position of `index`, what lies at `linear_index`, and the claims with their verdicts.
@@ -53,10 +56,13 @@ def answer(
         raise LookupError("an index needs an array, and this is a tuple")
     found = [{"path": list(path), **_array_answer(a, None, None, budget, cross)} for path, a in arrays]
     return {
-        "shape": print_shape(shape), "leaves": found, "elements": sum(f["elements"] for f in found),
-        "padding": sum(f["padding"] for f in found), "verdict": str(worst(Verdict(f["verdict"]) for f in found)),
+        "shape": print_shape(shape),
+        "leaves": found,
+        "elements": sum(f["elements"] for f in found),
+        "padding": sum(f["padding"] for f in found),
+        "verdict": str(worst(Verdict(f["verdict"]) for f in found)),
         "obligations": [],
-    }  # fmt: skip
+    }
 
 
 def _array(leaf: Shape) -> ArrayShape | None:
@@ -76,9 +82,14 @@ def _array_answer(
         owed = format_claims(shape) if is_format(shape) else claims(ClaimedLayout.by_formula(shape))
     except NotModelled as error:
         return {
-            "physical_dimensions": None, "elements": None, "padding": None, "verdict": "unknown",
-            "reason": f"not modelled: {error}", "obligations": [], "assumptions": assumptions,
-        }  # fmt: skip
+            "physical_dimensions": None,
+            "elements": None,
+            "padding": None,
+            "verdict": "unknown",
+            "reason": f"not modelled: {error}",
+            "obligations": [],
+            "assumptions": assumptions,
+        }
     prove = partial(_prove, budget=budget, cross=cross)
     judged = judge(owed, prove)
     if not is_format(shape):
@@ -89,22 +100,31 @@ def _array_answer(
         ]
         judged = (*judged, *(j for _, j in runs))
     return {
-        **facts, **_places(shape, index, linear_index), "verdict": str(worst(j.verdict for j in judged)),
-        "obligations": [as_json(j) for j in judged], "assumptions": assumptions,
-    }  # fmt: skip
+        **facts,
+        **_places(shape, index, linear_index),
+        "verdict": str(worst(j.verdict for j in judged)),
+        "obligations": [as_json(j) for j in judged],
+        "assumptions": assumptions,
+    }
 
 
 def _prove(obligation: Obligation, budget: Budget, cross: bool) -> Outcome:
-    from verify.engines.portfolio import prove
+    from hloproof.engines.portfolio import prove
 
     return prove(obligation, budget, cross)
 
 
 def as_json(j: JudgedClaim) -> dict[str, Any]:
     return {
-        "claim": j.claim, "statement": j.statement, "verdict": str(j.verdict), "engines": list(j.engines),
-        "ms": round(j.ms, 3), "goals": j.goals, "counterexample": j.counterexample, "reason": j.reason,
-    }  # fmt: skip
+        "claim": j.claim,
+        "statement": j.statement,
+        "verdict": str(j.verdict),
+        "engines": list(j.engines),
+        "ms": round(j.ms, 3),
+        "goals": j.goals,
+        "counterexample": j.counterexample,
+        "reason": j.reason,
+    }
 
 
 def format_facts(shape: ArrayShape) -> Answer:
@@ -157,8 +177,8 @@ def _places(shape: ArrayShape, index: tuple[int, ...] | None, linear_index: int 
 def maps_of(text: str) -> Answer:
     """The position as an indexing map of the index, and the index as one of the position, simplified and the
     simplification proved. Raises InputError, LookupError for what is no array, NotModelled."""
-    from models.maps.text import print_map
-    from verify.claims.maps.simplified import simplified
+    from hloproof.claims.maps.simplified import simplified
+    from hloproof.models.maps.text import print_map
 
     shape = _array(parse_shape(text))
     if shape is None:
@@ -196,14 +216,17 @@ def compared(one: str, two: str, budget: Budget = DEFAULT, cross: bool = False) 
         reason = f"not modelled: {error}"
         return {"shape": print_shape(shapes[1]), "verdict": "unknown", "reason": reason, "obligations": []}
     out: Answer = {
-        "shape": print_shape(shapes[1]), "verdict": str(worst(j.verdict for j in (positions or moved))),
+        "shape": print_shape(shapes[1]),
+        "verdict": str(worst(j.verdict for j in (positions or moved))),
         "bitcast": str(worst(j.verdict for j in moved)),
         "obligations": [as_json(j) for j in positions] + [{**as_json(j), "claim": f"bitcast-{j.claim}"} for j in moved],
-    }  # fmt: skip
+    }
     if is_decomposable(operand, result):
         d = decompose(operand, result)
         out["decomposition"] = {
-            "first": list(d.first), "flattened": print_shape(d.flattened), "reshaped": print_shape(d.reshaped),
+            "first": list(d.first),
+            "flattened": print_shape(d.flattened),
+            "reshaped": print_shape(d.reshaped),
             "second": list(d.second),
-        }  # fmt: skip
+        }
     return out

@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import Final
 
-from verify.pipeline.sources import BadInput
-from verify.results.findings import Judged
+from hloproof.pipeline.sources import BadInput
+from hloproof.results.findings import Judged
 
 
 @dataclass(frozen=True)
@@ -24,44 +24,49 @@ class Style:
 
 
 def _text(judged: Judged, style: Style) -> Iterator[str]:
-    from verify.report.text import lines
+    from hloproof.report.text import lines
 
     return (f"{line}\n" for line in lines(judged, style.verbosity, style.colour))
 
 
 def _json(judged: Judged, style: Style) -> Iterator[str]:
-    from verify.report.json_report import chunks
+    from hloproof.report.json_report import chunks
 
     return chunks(judged)
 
 
 def _sarif(judged: Judged, style: Style) -> Iterator[str]:
-    from verify.report.sarif import chunks
+    from hloproof.report.sarif import chunks
 
     return chunks(judged)
 
 
 def _junit(judged: Judged, style: Style) -> Iterator[str]:
-    from verify.report.junit import chunks
+    from hloproof.report.junit import chunks
 
     return chunks(judged)
 
 
 def _github(judged: Judged, style: Style) -> Iterator[str]:
-    from verify.report.github import chunks
+    from hloproof.report.github import chunks
 
     return chunks(judged)
 
 
 def _svg(judged: Judged, style: Style) -> Iterator[str]:
-    from verify.report.timeline_svg import chunks
+    from hloproof.report.timeline_svg import chunks
 
     return chunks(judged)
 
 
 FORMATS: Final[dict[str, Callable[[Judged, Style], Iterator[str]]]] = {
-    "text": _text, "json": _json, "sarif": _sarif, "junit": _junit, "github": _github, "svg": _svg,
-}  # fmt: skip
+    "text": _text,
+    "json": _json,
+    "sarif": _sarif,
+    "junit": _junit,
+    "github": _github,
+    "svg": _svg,
+}
 
 
 def write_standard_output(form: str, judged: Judged, style: Style) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verify.results.findings import Judged
-from verify.results.verdict import Verdict
+from hloproof.results.findings import Judged
+from hloproof.results.verdict import Verdict
 
 
 def chunks(judged: Judged) -> Iterator[str]:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from verify.report.records import encoded
-from verify.results.findings import Judged
-from verify.results.results import Report
-from verify.results.verdict import Verdict
+from hloproof.report.records import encoded
+from hloproof.results.findings import Judged
+from hloproof.results.results import Report
+from hloproof.results.verdict import Verdict
 
 SCHEMA_NAME: Final = "hloproof/1"
 SCHEMA_FILE: Final = Path(__file__).with_name("schema.json")
@@ -36,9 +36,7 @@ def summary(report: Report) -> dict[str, Any]:
 def chunks(judged: Judged) -> Iterator[str]:
     """The report as pieces of text, one obligation per line; joined they are one JSON object."""
     report = judged.report
-    problems = [
-        {"file": p.file, "line": p.line, "column": p.column, "message": p.message} for p in report.problems
-    ]
+    problems = [{"file": p.file, "line": p.line, "column": p.column, "message": p.message} for p in report.problems]
     yield f'{{"schema": "{SCHEMA_NAME}",\n "summary": {json.dumps(summary(report))},\n'
     yield f' "problems": {json.dumps(problems)},\n "interrupted": {json.dumps(report.interrupted)},\n'
     yield ' "obligations": ['

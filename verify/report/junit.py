@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
-from verify.results.findings import Finding, Judged
-from verify.results.results import FileResults
-from verify.results.verdict import ClaimResult, Verdict
+from hloproof.results.findings import Finding, Judged
+from hloproof.results.results import FileResults
+from hloproof.results.verdict import ClaimResult, Verdict
 
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _BAD: Final = frozenset({Verdict.REFUTED, Verdict.VACUOUS, Verdict.TRIVIAL})

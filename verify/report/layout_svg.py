@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from html import escape
 from math import prod
 
-from models.errors import NotModelled
-from models.hlo.shape import ArrayShape
-from models.hlo.text.shapes import print_shape
-from models.layouts.physical import part_count, physical_order
-from models.layouts.tiling import position_of, stages, tile_index
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.text.shapes import print_shape
+from hloproof.models.layouts.physical import part_count, physical_order
+from hloproof.models.layouts.tiling import position_of, stages, tile_index
 
 CELL_HEIGHT = 26
 MARGIN = 20
@@ -23,9 +23,7 @@ GAP = 56
 TITLE = 44
 CAPTION = 26
 FONT = "font-family='ui-sans-serif, Helvetica, Arial, sans-serif'"
-COLOURS = (
-    "#9ecae1", "#fdd0a2", "#a1d99b", "#dadaeb", "#fcbba1", "#c7e9c0", "#fee391", "#bcbddc", "#ccebc5", "#fbb4ae",
-)  # fmt: skip
+COLOURS = ("#9ecae1", "#fdd0a2", "#a1d99b", "#dadaeb", "#fcbba1", "#c7e9c0", "#fee391", "#bcbddc", "#ccebc5", "#fbb4ae")
 """Fills of the first tiles, in turn; light, so that black numbers are readable on all of them."""
 INNER = "#c62828"
 """The outline of inner tiles."""
@@ -151,9 +149,13 @@ def _whole(n: int, t: int) -> int:
 
 class _Picture:
     def __init__(
-        self, shape: ArrayShape, places: dict[tuple[int, int], int], tiles: dict[tuple[int, int], int],
-        size: tuple[int, int], first: tuple[int, int],
-    ) -> None:  # fmt: skip
+        self,
+        shape: ArrayShape,
+        places: dict[tuple[int, int], int],
+        tiles: dict[tuple[int, int], int],
+        size: tuple[int, int],
+        first: tuple[int, int],
+    ) -> None:
         self.shape, self.places, self.tiles, self.size, self.first = shape, places, tiles, size, first
         self.inner = _inner_tile(shape, first)
         self.cell_width = max(26, 9 * len(str(max(places.values()))) + 10)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from json.encoder import encode_basestring_ascii as quoted
 
-from verify.results.results import ClaimVerdict, Report
+from hloproof.results.results import ClaimVerdict, Report
 
 
 def encoded(report: Report, suppressed: Mapping[str, str] | None = None) -> Iterator[str]:
@@ -38,7 +38,12 @@ def encoded(report: Report, suppressed: Mapping[str, str] | None = None) -> Iter
         for other in file.others:
             tail = _tail(
                 ClaimVerdict(
-                    other.claim, other.verdict, other.engines, other.ms, other.counterexample, other.reason,
+                    other.claim,
+                    other.verdict,
+                    other.engines,
+                    other.ms,
+                    other.counterexample,
+                    other.reason,
                     other.assumptions,
                 )
             )
@@ -58,5 +63,3 @@ def _tail(c: ClaimVerdict) -> str:
         f'"claim": "{c.claim}", "verdict": "{c.verdict}", "engines": [{engines}], "ms": {round(c.ms, 3)}, '
         f'"counterexample": {counterexample}, "reason": {reason}, "assumptions": [{assumptions}]'
     )
-
-

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import quote
 
-from verify.claims.catalogue import CATALOGUE
-from verify.results.findings import Finding, Judged, fingerprint
-from verify.results.verdict import ClaimResult, Verdict
-from verify.version import VERSION
+from hloproof.claims.catalogue import CATALOGUE
+from hloproof.results.findings import Finding, Judged, fingerprint
+from hloproof.results.verdict import ClaimResult, Verdict
+from hloproof.version import VERSION
 
 SCHEMA_URI: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from verify.results.findings import Finding, Judged
-from verify.results.results import FileResults, Report
-from verify.results.verdict import Verdict
+from hloproof.results.findings import Finding, Judged
+from hloproof.results.results import FileResults, Report
+from hloproof.results.verdict import Verdict
 
 _COLOURS = {
-    Verdict.PROVED: "32", Verdict.REFUTED: "31", Verdict.VACUOUS: "31", Verdict.TRIVIAL: "31", Verdict.UNKNOWN: "33",
+    Verdict.PROVED: "32",
+    Verdict.REFUTED: "31",
+    Verdict.VACUOUS: "31",
+    Verdict.TRIVIAL: "31",
+    Verdict.UNKNOWN: "33",
     Verdict.INTERNAL: "35",
-}  # fmt: skip
+}
 
 
 def lines(judged: Judged, verbosity: int = 0, colour: bool = False) -> Iterator[str]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 from xml.sax.saxutils import escape
 
-from verify.claims.asynchronous.timeline import BEGINS, ENDS, Row, rows_of
-from verify.results.findings import Judged
-from verify.results.verdict import ClaimResult, Verdict
+from hloproof.claims.asynchronous.timeline import BEGINS, ENDS, Row, rows_of
+from hloproof.results.findings import Judged
+from hloproof.results.verdict import ClaimResult, Verdict
 
 _ROW_HEIGHT: Final = 22
 _LEFT: Final = 90
@@ -23,9 +23,10 @@ def chunks(judged: Judged) -> Iterator[str]:
 
 def draw(records: Sequence[ClaimResult]) -> Iterator[str]:
     panels = [
-        (r, rows) for r in records
+        (r, rows)
+        for r in records
         if r.verdict is Verdict.REFUTED and r.counterexample and (rows := rows_of(r.counterexample))
-    ]  # fmt: skip
+    ]
     height = 20 + sum(_panel_height(rows) for _, rows in panels)
     yield (
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {_WIDTH} {height}' width='{_WIDTH}' height='{height}' "

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from verify.pipeline.sources import BadInput
-from verify.results.findings import Known, fingerprint
-from verify.results.results import Report
-from verify.results.verdict import Verdict
+from hloproof.pipeline.sources import BadInput
+from hloproof.results.findings import Known, fingerprint
+from hloproof.results.results import Report
+from hloproof.results.verdict import Verdict
 
 SCHEMA_NAME: Final = "hloproof-baseline/1"
 
@@ -23,13 +23,14 @@ def chunks(report: Report, before: tuple[Known, ...] = ()) -> Iterator[str]:
     justified = {k.fingerprint: k.justification for k in before}
     entries = [
         {
-            "fingerprint": fingerprint(r), "verdict": str(r.verdict),
+            "fingerprint": fingerprint(r),
+            "verdict": str(r.verdict),
             "what": f"{r.file}: {r.claim} of {r.instruction}" if r.instruction else f"{r.file}: {r.claim}",
             "justification": justified.get(fingerprint(r), ""),
         }
         for r in report.records(undecided_only=True)
         if r.verdict is not Verdict.INTERNAL
-    ]  # fmt: skip
+    ]
     yield f'{{"schema": "{SCHEMA_NAME}", "findings": ['
     separator = "\n "
     for entry in entries:

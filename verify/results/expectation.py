@@ -12,9 +12,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from verify.pipeline.sources import BadInput
-from verify.results.results import ClaimVerdict, FileResults, InstructionResult, ModuleResults, OperationVerdicts, worst
-from verify.results.verdict import ClaimResult, Verdict
+from hloproof.pipeline.sources import BadInput
+from hloproof.results.results import (
+    ClaimVerdict,
+    FileResults,
+    InstructionResult,
+    ModuleResults,
+    OperationVerdicts,
+    worst,
+)
+from hloproof.results.verdict import ClaimResult, Verdict
 
 _EXPECT: Final = re.compile(r"^[ \t]*//[ \t]*expect:[ \t]*(\S*)[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 _SEPARATOR: Final = re.compile(r"^// -----.*$", re.MULTILINE)
@@ -56,7 +63,15 @@ def sections(text: str, file: str) -> Iterator[tuple[str, Expectation | None]]:
 def met_error(file: str, expectation: Expectation, reason: str) -> ClaimResult:
     """The record of text that could not be read, as expected."""
     return ClaimResult(
-        f"{file}#/{expectation.line}/{_CLAIM}", "spec", file, "", expectation.line, 1, "", _CLAIM, Verdict.PROVED,
+        f"{file}#/{expectation.line}/{_CLAIM}",
+        "spec",
+        file,
+        "",
+        expectation.line,
+        1,
+        "",
+        _CLAIM,
+        Verdict.PROVED,
         reason=f"an error, as expected: {reason}",
     )
 

@@ -9,9 +9,9 @@ from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import Final, Literal
 
-from verify.pipeline.options import family
-from verify.results.results import Comment, Report, exit_status
-from verify.results.verdict import ClaimResult, Exit, Verdict
+from hloproof.pipeline.options import family
+from hloproof.results.results import Comment, Report, exit_status
+from hloproof.results.verdict import ClaimResult, Exit, Verdict
 
 Level = Literal["error", "warning"]
 Severity = Literal["error", "warning", "off"]
@@ -86,9 +86,10 @@ class Judged:
         if self.report.interrupted:
             return Exit.INTERRUPTED
         counted = {
-            f.record.verdict for f in self.findings
+            f.record.verdict
+            for f in self.findings
             if f.record.verdict is Verdict.INTERNAL or (f.known is None and f.level == "error")
-        }  # fmt: skip
+        }
         return exit_status(counted, bool(self.report.problems))
 
 

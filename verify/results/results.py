@@ -7,16 +7,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from models.errors import Position
-from models.hlo.module import Instruction
-from verify.results.verdict import ClaimResult, Exit, Verdict
+from hloproof.models.errors import Position
+from hloproof.models.hlo.module import Instruction
+from hloproof.results.verdict import ClaimResult, Exit, Verdict
 
 if TYPE_CHECKING:
-    from verify.results.expectation import Expectation
+    from hloproof.results.expectation import Expectation
 
 _WORST: tuple[Verdict, ...] = (
-    Verdict.INTERNAL, Verdict.REFUTED, Verdict.VACUOUS, Verdict.TRIVIAL, Verdict.UNKNOWN, Verdict.PROVED,
-)  # fmt: skip
+    Verdict.INTERNAL,
+    Verdict.REFUTED,
+    Verdict.VACUOUS,
+    Verdict.TRIVIAL,
+    Verdict.UNKNOWN,
+    Verdict.PROVED,
+)
 """From worst to best: what a group is called when its members differ."""
 
 
@@ -105,9 +110,20 @@ class ModuleResults:
                 if undecided_only and c.verdict is Verdict.PROVED:
                     continue
                 yield ClaimResult(
-                    f"{file}#{self.module}/{r.computation}/{i.name}/{c.claim}", "instruction", file, self.module,
-                    i.position.line, i.position.column, i.name, c.claim, c.verdict, c.engines, c.ms, c.counterexample,
-                    c.reason, c.assumptions,
+                    f"{file}#{self.module}/{r.computation}/{i.name}/{c.claim}",
+                    "instruction",
+                    file,
+                    self.module,
+                    i.position.line,
+                    i.position.column,
+                    i.name,
+                    c.claim,
+                    c.verdict,
+                    c.engines,
+                    c.ms,
+                    c.counterexample,
+                    c.reason,
+                    c.assumptions,
                 )
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from verify.results.results import Comment
+from hloproof.results.results import Comment
 
 _MARK: Final = "hloproof: allow"
 _COMMENT: Final = re.compile(

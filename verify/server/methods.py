@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from verify.version import VERSION
+from hloproof.version import VERSION
 
 
 class BadParameters(Exception):
@@ -22,22 +22,22 @@ class Method:
 
 
 def parse_map(map: str) -> dict[str, str]:
-    from models.maps.text import parse_map, print_map
+    from hloproof.models.maps.text import parse_map, print_map
 
     return {"map": print_map(parse_map(map))}
 
 
 def parse_module(hlo: str) -> dict[str, Any]:
-    from models.hlo.parser import parse_modules
-    from models.hlo.printer import print_module
+    from hloproof.models.hlo.parser import parse_modules
+    from hloproof.models.hlo.printer import print_module
 
     modules = parse_modules(hlo)
     return {"module": "\n// -----\n".join(print_module(m) for m in modules), "names": [m.name for m in modules]}
 
 
 def compose(first: str, second: str) -> dict[str, str]:
-    from models.maps.indexing_map import compose
-    from models.maps.text import parse_map, print_map
+    from hloproof.models.maps.indexing_map import compose
+    from hloproof.models.maps.text import parse_map, print_map
 
     consumer, producer = parse_map(first), parse_map(second)
     try:
@@ -47,12 +47,16 @@ def compose(first: str, second: str) -> dict[str, str]:
 
 
 def indexing(
-    hlo: str, direction: str = "output-to-input", instruction: str = "", output: int = 0, input: int = 0,
+    hlo: str,
+    direction: str = "output-to-input",
+    instruction: str = "",
+    output: int = 0,
+    input: int = 0,
     fused: bool = False,
 ) -> dict[str, Any]:
-    from models.hlo.parser import parse_module
-    from models.indexing.composition.directions import DIRECTIONS
-    from verify.queries.indexing import answer, as_json
+    from hloproof.models.hlo.parser import parse_module
+    from hloproof.models.indexing.composition.directions import DIRECTIONS
+    from hloproof.queries.indexing import answer, as_json
 
     if direction not in DIRECTIONS:
         raise BadParameters(f"direction is {' or '.join(DIRECTIONS)}, not {direction!r}")
@@ -64,23 +68,26 @@ def indexing(
 
 
 def rewrite(before: str, after: str) -> dict[str, Any]:
-    from models.maps.text import parse_map
-    from verify.claims.maps.rewrite import rewrite
+    from hloproof.claims.maps.rewrite import rewrite
+    from hloproof.models.maps.text import parse_map
 
     result = rewrite(parse_map(before), parse_map(after))
     return {
-        "verdict": str(result.verdict), "counterexample": result.counterexample, "reason": result.reason,
+        "verdict": str(result.verdict),
+        "counterexample": result.counterexample,
+        "reason": result.reason,
         "equality": result.equality,
     }
 
 
 def simplify(map: str, rescale: bool = False, remove_unused: bool = False) -> dict[str, Any]:
-    from models.maps.text import parse_map, print_map
-    from verify.claims.maps.simplified import simplified
+    from hloproof.claims.maps.simplified import simplified
+    from hloproof.models.maps.text import parse_map, print_map
 
     result = simplified(parse_map(map), rescale=rescale, remove_unused=remove_unused)
     return {
-        "map": print_map(result.map), "derivation": [str(step) for step in result.derivation],
+        "map": print_map(result.map),
+        "derivation": [str(step) for step in result.derivation],
         "verdict": str(result.verdict),
     }
 
@@ -92,10 +99,10 @@ _proved_before: Final[dict[str, Any]] = {}
 def check(
     hlo: str, only: list[str] | None = None, skip: list[str] | None = None, layout_sensitive: bool = False
 ) -> dict[str, Any]:
-    from verify.claims.catalogue import unknown_name
-    from verify.pipeline.driver import check_hlo
-    from verify.pipeline.options import Options, Selection
-    from verify.report.json_report import obligations
+    from hloproof.claims.catalogue import unknown_name
+    from hloproof.pipeline.driver import check_hlo
+    from hloproof.pipeline.options import Options, Selection
+    from hloproof.report.json_report import obligations
 
     for name in (*(only or ()), *(skip or ())):
         if sentence := unknown_name(name):
@@ -106,7 +113,7 @@ def check(
 
 
 def layout(shape: str, index: list[int] | None = None, linear_index: int | None = None) -> dict[str, Any]:
-    from verify.queries.layouts import answer
+    from hloproof.queries.layouts import answer
 
     try:
         return answer(shape, index=None if index is None else tuple(index), linear_index=linear_index)
@@ -128,14 +135,19 @@ METHODS: Final[Mapping[str, Method]] = {
     "compose": Method(compose, {"first": "string", "second": "string"}),
     "indexing": Method(
         indexing,
-        {"hlo": "string", "direction?": "string", "instruction?": "string", "output?": "integer", "input?": "integer",
-         "fused?": "boolean"},
+        {
+            "hlo": "string",
+            "direction?": "string",
+            "instruction?": "string",
+            "output?": "integer",
+            "input?": "integer",
+            "fused?": "boolean",
+        },
     ),
     "rewrite": Method(rewrite, {"before": "string", "after": "string"}),
     "simplify": Method(simplify, {"map": "string", "rescale?": "boolean", "remove_unused?": "boolean"}),
     "check": Method(
-        check,
-        {"hlo": "string", "only?": "list of strings", "skip?": "list of strings", "layout_sensitive?": "boolean"},
+        check, {"hlo": "string", "only?": "list of strings", "skip?": "list of strings", "layout_sensitive?": "boolean"}
     ),
     "layout": Method(layout, {"shape": "string", "index?": "list of integers", "linear_index?": "integer"}),
     "version": Method(version),

@@ -1,6 +1,6 @@
 """JSON-RPC 2.0 over lines: one request, or one batch, per line in; one answer per line out.
 
-What the methods do stands in verify/server/methods.py. A bad line is answered and never ends the server; a notification (a
+What the methods do stands in methods.py. A bad line is answered and never ends the server; a notification (a
 request without an id) is not answered.
 """
 
@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any, BinaryIO, Final
 
-from models.errors import InputError, NotModelled
-from verify.results.verdict import Exit
-from verify.server.methods import METHODS, BadParameters, Method
+from hloproof.models.errors import InputError, NotModelled
+from hloproof.results.verdict import Exit
+from hloproof.server.methods import METHODS, BadParameters, Method
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -26,8 +26,12 @@ NOT_MODELLED: Final = -32000
 """In the range that JSON-RPC leaves to servers: the request is right, its meaning is not modelled."""
 
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
-    "string": (str,), "boolean": (bool,), "integer": (int,), "list of strings": (list,), "list of integers": (list,),
-}  # fmt: skip
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "list of strings": (list,),
+    "list of integers": (list,),
+}
 
 
 class _RequestError(Exception):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from models.hlo.attributes import ReplicaGroups
-from models.hlo.inference.common import Request, ShapeError, same_sizes, tuple_unless_one
-from models.hlo.shape import UNBOUNDED, ArrayShape, Shape, TupleShape
-from models.hlo.text.shapes import print_shape
+from hloproof.models.hlo.attributes import ReplicaGroups
+from hloproof.models.hlo.inference.common import Request, ShapeError, same_sizes, tuple_unless_one
+from hloproof.models.hlo.shape import UNBOUNDED, ArrayShape, Shape, TupleShape
+from hloproof.models.hlo.text.shapes import print_shape
 
 
 def _group_size(request: Request) -> int:

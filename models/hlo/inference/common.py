@@ -6,15 +6,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from models.errors import Position
-from models.hlo.attributes import Attributes, ComputationRef
-from models.hlo.shape import UNBOUNDED, ArrayShape, BufferShape, Shape, TupleShape
-from models.hlo.text.shapes import print_shape
+from hloproof.models.errors import Position
+from hloproof.models.hlo.attributes import Attributes, ComputationRef
+from hloproof.models.hlo.shape import UNBOUNDED, ArrayShape, BufferShape, Shape, TupleShape
+from hloproof.models.hlo.text.shapes import print_shape
 
-FLOATS: Final = frozenset({
-    "f4e2m1fn", "f8e8m0fnu", "f8e3m4", "f8e4m3", "f8e4m3fn", "f8e4m3b11fnuz", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz",
-    "f16", "bf16", "f32", "f64",
-})  # fmt: skip
+FLOATS: Final = frozenset(
+    {
+        "f4e2m1fn",
+        "f8e8m0fnu",
+        "f8e3m4",
+        "f8e4m3",
+        "f8e4m3fn",
+        "f8e4m3b11fnuz",
+        "f8e4m3fnuz",
+        "f8e5m2",
+        "f8e5m2fnuz",
+        "f16",
+        "bf16",
+        "f32",
+        "f64",
+    }
+)
 COMPLEX: Final = frozenset({"c64", "c128"})
 INTEGERS: Final = frozenset({"s1", "s2", "s4", "s8", "s16", "s32", "s64", "u1", "u2", "u4", "u8", "u16", "u32", "u64"})
 _PRECISION: Final = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}
@@ -59,13 +72,15 @@ class Request:
     def arity(self, *counts: int) -> None:
         if len(self.operands) not in counts:
             wanted = " or ".join(map(str, counts))
-            raise ShapeError(f"{self.opcode} takes {wanted} operand{'' if wanted == '1' else 's'}, "
-                             f"found {len(self.operands)}")  # fmt: skip
+            raise ShapeError(
+                f"{self.opcode} takes {wanted} operand{'' if wanted == '1' else 's'}, found {len(self.operands)}"
+            )
 
     def at_least(self, count: int) -> None:
         if len(self.operands) < count:
-            raise ShapeError(f"{self.opcode} takes at least {count} operand{'' if count == 1 else 's'}, "
-                             f"found {len(self.operands)}")  # fmt: skip
+            raise ShapeError(
+                f"{self.opcode} takes at least {count} operand{'' if count == 1 else 's'}, found {len(self.operands)}"
+            )
 
     def integers(self, name: str) -> tuple[int, ...]:
         try:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from models.hlo.attributes import ComputationRef
-from models.hlo.inference.common import Request, ShapeError, Signature, compatible
-from models.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape
-from models.hlo.text.lexer import Scanner
-from models.hlo.text.shapes import print_shape, read_shape
+from hloproof.models.hlo.attributes import ComputationRef
+from hloproof.models.hlo.inference.common import Request, ShapeError, Signature, compatible
+from hloproof.models.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape
+from hloproof.models.hlo.text.lexer import Scanner
+from hloproof.models.hlo.text.shapes import print_shape, read_shape
 
 _TOKEN = TokenShape()
 
@@ -108,12 +108,15 @@ def recv_done(request: Request) -> Shape | None:
 def _check_call(request: Request, callee: Signature, operands: tuple[Shape, ...], what: str, exact: bool) -> None:
     """Each parameter takes its operand. Without `exact` further operands may be left over."""
     if len(callee.parameters) > len(operands) or (exact and len(callee.parameters) != len(operands)):
-        raise ShapeError(f"{request.opcode} passes {len(operands)} operands to {what}, "
-                         f"which has {len(callee.parameters)} parameters")  # fmt: skip
+        raise ShapeError(
+            f"{request.opcode} passes {len(operands)} operands to {what}, which has {len(callee.parameters)} parameters"
+        )
     for i, (parameter, operand) in enumerate(zip(callee.parameters, operands, strict=False)):
         if parameter is not operand and not compatible(parameter, operand):
-            raise ShapeError(f"{request.opcode} passes {print_shape(operand)} as parameter {i} of {what}, "
-                             f"which is {print_shape(parameter)}")  # fmt: skip
+            raise ShapeError(
+                f"{request.opcode} passes {print_shape(operand)} as parameter {i} of {what}, "
+                f"which is {print_shape(parameter)}"
+            )
 
 
 def _named(request: Request, *names: str) -> tuple[str, Signature]:
@@ -172,16 +175,15 @@ def conditional(request: Request) -> Shape:
     if not names or (selector.element_type == "pred" and len(names) != 2):
         raise ShapeError(f"conditional by {selector.element_type} has {len(names)} branches")
     if len(request.operands) != len(names) + 1:
-        raise ShapeError(f"conditional with {len(names)} branches takes {len(names) + 1} operands, "
-                         f"found {len(request.operands)}")  # fmt: skip
+        raise ShapeError(
+            f"conditional with {len(names)} branches takes {len(names) + 1} operands, found {len(request.operands)}"
+        )
     result: Shape | None = None
     for name, operand in zip(names, request.operands[1:], strict=True):
         branch = request.signatures[name]
         _check_call(request, branch, (operand,), name, exact=True)
         if result is not None and not compatible(branch.result, result):
-            raise ShapeError(
-                f"the branches of conditional give {print_shape(result)} and {print_shape(branch.result)}"
-            )
+            raise ShapeError(f"the branches of conditional give {print_shape(result)} and {print_shape(branch.result)}")
         result = result or branch.result
     assert result is not None
     return result
@@ -205,8 +207,10 @@ def custom_call(request: Request) -> Shape | None:
         raise ShapeError(f"{len(shapes)} operand layout constraints for {len(request.operands)} operands")
     for i, (shape, operand) in enumerate(zip(shapes, request.operands, strict=True)):
         if not compatible(shape, operand):
-            raise ShapeError(f"the layout constraint {print_shape(shape)} of operand {i} is not compatible with "
-                             f"operand shape {print_shape(operand)}")  # fmt: skip
+            raise ShapeError(
+                f"the layout constraint {print_shape(shape)} of operand {i} is not compatible with "
+                f"operand shape {print_shape(operand)}"
+            )
     return None
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from models.hlo.attributes import Word
-from models.hlo.inference.common import (
+from hloproof.models.hlo.attributes import Word
+from hloproof.models.hlo.inference.common import (
     COMPLEX,
     FLOATS,
     INTEGERS,
@@ -17,20 +17,43 @@ from models.hlo.inference.common import (
     shown,
     wider,
 )
-from models.hlo.shape import ELEMENT_BITS, UNBOUNDED, ArrayShape, OpaqueShape, Shape, TokenShape
+from hloproof.models.hlo.shape import ELEMENT_BITS, UNBOUNDED, ArrayShape, OpaqueShape, Shape, TokenShape
 
 _FLOAT_OR_COMPLEX: Final = FLOATS | COMPLEX
 _OPERAND_TYPES: Final[dict[str, frozenset[str]]] = {
     **dict.fromkeys(
-        ("cosine", "sine", "tan", "tanh", "exponential", "exponential-minus-one", "log", "log-plus-one", "logistic",
-         "rsqrt", "sqrt", "cbrt", "acos", "acosh", "asin", "asinh", "atanh", "cosh", "sinh"), _FLOAT_OR_COMPLEX),
+        (
+            "cosine",
+            "sine",
+            "tan",
+            "tanh",
+            "exponential",
+            "exponential-minus-one",
+            "log",
+            "log-plus-one",
+            "logistic",
+            "rsqrt",
+            "sqrt",
+            "cbrt",
+            "acos",
+            "acosh",
+            "asin",
+            "asinh",
+            "atanh",
+            "cosh",
+            "sinh",
+        ),
+        _FLOAT_OR_COMPLEX,
+    ),
     **dict.fromkeys(
-        ("floor", "ceil", "round-nearest-afz", "round-nearest-even", "is-finite", "reduce-precision", "erf"), FLOATS),
+        ("floor", "ceil", "round-nearest-afz", "round-nearest-even", "is-finite", "reduce-precision", "erf"), FLOATS
+    ),
     **dict.fromkeys(("and", "or", "xor", "not"), INTEGERS | {"pred"}),
     **dict.fromkeys(
-        ("shift-left", "shift-right-arithmetic", "shift-right-logical", "popcnt", "count-leading-zeros"), INTEGERS),
+        ("shift-left", "shift-right-arithmetic", "shift-right-logical", "popcnt", "count-leading-zeros"), INTEGERS
+    ),
     "complex": frozenset({"f32", "f64"}),
-}  # fmt: skip
+}
 _DIRECTIONS: Final = frozenset({"EQ", "NE", "GE", "GT", "LE", "LT"})
 
 

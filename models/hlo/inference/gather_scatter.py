@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from models.hlo.attributes import Word
-from models.hlo.inference.common import (
+from hloproof.models.hlo.attributes import Word
+from hloproof.models.hlo.inference.common import (
     COMPLEX,
     INTEGERS,
     Request,
@@ -17,7 +17,7 @@ from models.hlo.inference.common import (
     shown,
     tuple_unless_one,
 )
-from models.hlo.shape import UNBOUNDED, ArrayShape, Shape, TupleShape
+from hloproof.models.hlo.shape import UNBOUNDED, ArrayShape, Shape, TupleShape
 
 _TRANSPOSES: Final = frozenset({"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"})
 
@@ -54,7 +54,8 @@ def gather(request: Request) -> Shape:
     operand, indices = request.array(0), request.array(1)
     index_vector, batch, length = _index_vector(request, indices)
     batching = _batching(
-        request, operand, indices, index_vector, ("operand_batching_dims", "start_indices_batching_dims"))  # fmt: skip
+        request, operand, indices, index_vector, ("operand_batching_dims", "start_indices_batching_dims")
+    )
     collapsed = request.dimensions(operand.rank, "collapsed_slice_dims")
     index_map = request.dimensions(operand.rank, "start_index_map")
     check_dimensions([*collapsed, *batching], operand.rank, "collapsed and batching dimensions of gather")
@@ -96,20 +97,21 @@ def scatter(request: Request) -> Shape:
         if not same_sizes(other.dimensions, first.dimensions):
             raise ShapeError(f"scatter into arrays of different sizes: {shown(operands)}")
     batching = _batching(
-        request, first, indices, index_vector, ("input_batching_dims", "scatter_indices_batching_dims"))  # fmt: skip
+        request, first, indices, index_vector, ("input_batching_dims", "scatter_indices_batching_dims")
+    )
     inserted = request.dimensions(first.rank, "inserted_window_dims")
     targets = request.dimensions(first.rank, "scatter_dims_to_operand_dims")
     check_dimensions([*inserted, *batching], first.rank, "inserted and batching dimensions of scatter")
     if length not in (len(targets), UNBOUNDED):
-        raise ShapeError(
-            f"scatter_dims_to_operand_dims names {len(targets)} dimensions, an index vector has {length}"
-        )
+        raise ShapeError(f"scatter_dims_to_operand_dims names {len(targets)} dimensions, an index vector has {length}")
     for update in updates:
         window_dims = request.dimensions(update.rank, "update_window_dims")
         window = [s for i, s in enumerate(first.dimensions) if i not in inserted and i not in batching]
         if len(window_dims) != len(window) or update.rank != len(batch) + len(window):
-            raise ShapeError(f"the updates of scatter, {shown((update,))}, need {len(batch)} dimensions of the indices "
-                             f"and {len(window)} of the window")  # fmt: skip
+            raise ShapeError(
+                f"the updates of scatter, {shown((update,))}, need {len(batch)} dimensions of the indices "
+                f"and {len(window)} of the window"
+            )
         rest = [s for i, s in enumerate(update.dimensions) if i not in window_dims]
         if not same_sizes(rest, batch):
             raise ShapeError(f"the updates of scatter have {rest} outside the window, the indices have {batch}")
@@ -160,8 +162,9 @@ def fft(request: Request) -> Shape:
     half = lengths[-1] // 2 + 1
     expected = (*lengths[:-1], half) if name == "IRFFT" else lengths
     if not same_sizes(operand.dimensions[operand.rank - len(lengths) :], expected):
-        raise ShapeError(f"{name} of lengths {list(lengths)} takes last dimensions {list(expected)}, "
-                         f"found {shown((operand,))}")  # fmt: skip
+        raise ShapeError(
+            f"{name} of lengths {list(lengths)} takes last dimensions {list(expected)}, found {shown((operand,))}"
+        )
     if (operand.element_type in COMPLEX) == (name == "RFFT"):
         wanted = "real" if name == "RFFT" else "complex"
         raise ShapeError(f"{name} takes {wanted} numbers, found {operand.element_type}")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from models.hlo.attributes import PaddingDimension, SliceDimension
-from models.hlo.inference.common import INTEGERS, Request, ShapeError, same_size, same_sizes, same_type, shown
-from models.hlo.shape import UNBOUNDED, ArrayShape, Shape
-from models.hlo.text.shapes import print_shape
+from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
+from hloproof.models.hlo.inference.common import INTEGERS, Request, ShapeError, same_size, same_sizes, same_type, shown
+from hloproof.models.hlo.shape import UNBOUNDED, ArrayShape, Shape
+from hloproof.models.hlo.text.shapes import print_shape
 
 
 def broadcast(request: Request) -> Shape:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
-from models.hlo.inference.common import (
+from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
+from hloproof.models.hlo.inference.common import (
     Request,
     ShapeError,
     Signature,
@@ -15,7 +15,7 @@ from models.hlo.inference.common import (
     shown,
     tuple_unless_one,
 )
-from models.hlo.shape import UNBOUNDED, ArrayShape, Shape, TupleShape
+from hloproof.models.hlo.shape import UNBOUNDED, ArrayShape, Shape, TupleShape
 
 
 def _reducer(request: Request, count: int) -> list[str]:
@@ -93,8 +93,9 @@ def select_and_scatter(request: Request) -> Shape:
     window = _window(request, operand.rank)
     sizes = tuple(window_output(s, w) for s, w in zip(operand.dimensions, window, strict=True))
     if not same_sizes(source.dimensions, sizes):
-        raise ShapeError(f"the source of select-and-scatter has sizes {list(source.dimensions)}, "
-                         f"the window gives {list(sizes)}")  # fmt: skip
+        raise ShapeError(
+            f"the source of select-and-scatter has sizes {list(source.dimensions)}, the window gives {list(sizes)}"
+        )
     if init.dimensions:
         raise ShapeError("the initial value of select-and-scatter is a scalar")
     return operand
@@ -123,9 +124,7 @@ def convolution(request: Request) -> Shape:
     kernel_in = kernel.dimensions[labels.kernel_input_feature]
     kernel_out = kernel.dimensions[labels.kernel_output_feature]
     if UNBOUNDED not in (features, kernel_in) and features != kernel_in * groups:
-        raise ShapeError(
-            f"convolution: {features} input features are not {groups} groups of the kernel's {kernel_in}"
-        )
+        raise ShapeError(f"convolution: {features} input features are not {groups} groups of the kernel's {kernel_in}")
     if kernel_out != UNBOUNDED and (kernel_out % groups or kernel_out % batch_groups):
         raise ShapeError(f"convolution: {kernel_out} output features do not divide into the groups")
     if batch != UNBOUNDED and batch % batch_groups:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from models.hlo.attributes import (
+from hloproof.models.hlo.attributes import (
     Aliasing,
     AttributeValue,
     BufferDonor,
@@ -24,10 +24,10 @@ from models.hlo.attributes import (
     Window,
     Word,
 )
-from models.hlo.text.device_groups import read_device_pairs, read_iota, read_replica_groups
-from models.hlo.text.lexer import COMMENT, Scanner
-from models.hlo.text.shapes import read_shape
-from models.hlo.text.windows import (
+from hloproof.models.hlo.text.device_groups import read_device_pairs, read_iota, read_replica_groups
+from hloproof.models.hlo.text.lexer import COMMENT, Scanner
+from hloproof.models.hlo.text.shapes import read_shape
+from hloproof.models.hlo.text.windows import (
     print_convolution,
     print_padding,
     print_window,
@@ -36,38 +36,113 @@ from models.hlo.text.windows import (
     read_window,
 )
 
-COMPUTATION: Final = frozenset({
-    "to_apply", "calls", "condition", "body", "select", "scatter", "true_computation", "false_computation",
-    "comparator",
-})  # fmt: skip
+COMPUTATION: Final = frozenset(
+    {
+        "to_apply",
+        "calls",
+        "condition",
+        "body",
+        "select",
+        "scatter",
+        "true_computation",
+        "false_computation",
+        "comparator",
+    }
+)
 """Attributes that name one computation of the module, or hold its instructions between braces."""
 COMPUTATIONS: Final = frozenset({"branch_computations", "called_computations"})
-TEXT: Final = frozenset({
-    "metadata", "backend_config", "frontend_attributes", "origin", "original_value", "statistics", "debug_attributes",
-    "origin_recovery_table", "sparsity_config", "precision_config", "stack_frame_index",
-})  # fmt: skip
+TEXT: Final = frozenset(
+    {
+        "metadata",
+        "backend_config",
+        "frontend_attributes",
+        "origin",
+        "original_value",
+        "statistics",
+        "debug_attributes",
+        "origin_recovery_table",
+        "sparsity_config",
+        "precision_config",
+        "stack_frame_index",
+    }
+)
 """Kept as written."""
-INTEGER_LISTS: Final = frozenset({
-    "dimensions", "dynamic_slice_sizes", "slice_sizes", "fft_length", "offset_dims", "collapsed_slice_dims",
-    "start_index_map", "operand_batching_dims", "start_indices_batching_dims", "update_window_dims",
-    "inserted_window_dims", "scatter_dims_to_operand_dims", "input_batching_dims", "scatter_indices_batching_dims",
-    "lhs_batch_dims", "rhs_batch_dims", "lhs_contracting_dims", "rhs_contracting_dims", "lhs_ragged_dims",
-    "rhs_group_dims", "permutation",
-})  # fmt: skip
-INTEGERS: Final = frozenset({
-    "index", "iota_dimension", "k", "feature_index", "exponent_bits", "mantissa_bits", "channel_id",
-    "feature_group_count", "batch_group_count", "index_vector_dim", "delta", "num_carries", "replica_count",
-    "num_partitions", "cross_program_prefetch_index", "all_reduce_id",
-})  # fmt: skip
-BOOLEANS: Final = frozenset({
-    "is_scheduled", "indices_are_sorted", "unique_indices", "use_global_device_ids", "is_host_transfer", "is_stable",
-    "constrain_layout", "largest", "custom_call_has_side_effect", "has_dynamic_root", "is_associative", "is_composite",
-    "lower", "left_side", "unit_diagonal", "is_reverse", "use_auto_spmd_partitioning", "is_cross_program_prefetch",
-})  # fmt: skip
-API_VERSIONS: Final = frozenset({
-    "API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL", "API_VERSION_STATUS_RETURNING",
-    "API_VERSION_STATUS_RETURNING_UNIFIED", "API_VERSION_TYPED_FFI",
-})  # fmt: skip
+INTEGER_LISTS: Final = frozenset(
+    {
+        "dimensions",
+        "dynamic_slice_sizes",
+        "slice_sizes",
+        "fft_length",
+        "offset_dims",
+        "collapsed_slice_dims",
+        "start_index_map",
+        "operand_batching_dims",
+        "start_indices_batching_dims",
+        "update_window_dims",
+        "inserted_window_dims",
+        "scatter_dims_to_operand_dims",
+        "input_batching_dims",
+        "scatter_indices_batching_dims",
+        "lhs_batch_dims",
+        "rhs_batch_dims",
+        "lhs_contracting_dims",
+        "rhs_contracting_dims",
+        "lhs_ragged_dims",
+        "rhs_group_dims",
+        "permutation",
+    }
+)
+INTEGERS: Final = frozenset(
+    {
+        "index",
+        "iota_dimension",
+        "k",
+        "feature_index",
+        "exponent_bits",
+        "mantissa_bits",
+        "channel_id",
+        "feature_group_count",
+        "batch_group_count",
+        "index_vector_dim",
+        "delta",
+        "num_carries",
+        "replica_count",
+        "num_partitions",
+        "cross_program_prefetch_index",
+        "all_reduce_id",
+    }
+)
+BOOLEANS: Final = frozenset(
+    {
+        "is_scheduled",
+        "indices_are_sorted",
+        "unique_indices",
+        "use_global_device_ids",
+        "is_host_transfer",
+        "is_stable",
+        "constrain_layout",
+        "largest",
+        "custom_call_has_side_effect",
+        "has_dynamic_root",
+        "is_associative",
+        "is_composite",
+        "lower",
+        "left_side",
+        "unit_diagonal",
+        "is_reverse",
+        "use_auto_spmd_partitioning",
+        "is_cross_program_prefetch",
+    }
+)
+API_VERSIONS: Final = frozenset(
+    {
+        "API_VERSION_UNSPECIFIED",
+        "API_VERSION_ORIGINAL",
+        "API_VERSION_STATUS_RETURNING",
+        "API_VERSION_STATUS_RETURNING_UNIFIED",
+        "API_VERSION_TYPED_FFI",
+    }
+)
 
 _BARE = re.compile(r"[^,\s{}()\[\]\"/]*")
 _SIMPLE_LIST = re.compile(r"\{\s*(?:-?[A-Za-z0-9_.\-%]+(?:\s*,\s*-?[A-Za-z0-9_.\-%]+)*+)?\s*\}", re.ASCII)
@@ -367,13 +442,24 @@ def _result_accuracy(scanner: Scanner) -> Word:
 
 
 _READERS: Final[dict[str, Callable[[Scanner], AttributeValue]]] = {
-    "window": read_window, "dim_labels": read_convolution, "padding": read_padding, "slice": _read_slice,
-    "replica_groups": read_replica_groups, "source_target_pairs": read_device_pairs,
-    "control-predecessors": _read_predecessors, "output_to_operand_aliasing": _read_aliasing,
-    "input_output_alias": _read_aliasing, "buffer_donor": _read_donors, "sharding": _sharding,
-    "operand_layout_constraints": _shapes_between_braces, "outfeed_shape": _one_shape, "shape": _one_shape,
-    "entry_computation_layout": _entry_layout, "literal": _typed_literal, "result_accuracy": _result_accuracy,
-}  # fmt: skip
+    "window": read_window,
+    "dim_labels": read_convolution,
+    "padding": read_padding,
+    "slice": _read_slice,
+    "replica_groups": read_replica_groups,
+    "source_target_pairs": read_device_pairs,
+    "control-predecessors": _read_predecessors,
+    "output_to_operand_aliasing": _read_aliasing,
+    "input_output_alias": _read_aliasing,
+    "buffer_donor": _read_donors,
+    "sharding": _sharding,
+    "operand_layout_constraints": _shapes_between_braces,
+    "outfeed_shape": _one_shape,
+    "shape": _one_shape,
+    "entry_computation_layout": _entry_layout,
+    "literal": _typed_literal,
+    "result_accuracy": _result_accuracy,
+}
 
 
 def print_attribute(name: str, value: AttributeValue) -> str:
@@ -436,5 +522,3 @@ def _print_list(name: str, values: tuple[object, ...]) -> str:
                 entries.append(str(value))
     separator = "," if all(isinstance(v, int) for v in values) else ", "
     return "{" + separator.join(entries) + "}"
-
-

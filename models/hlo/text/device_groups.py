@@ -8,8 +8,8 @@ from itertools import product
 from math import prod
 from typing import Final
 
-from models.hlo.attributes import DevicePairs, ReplicaGroups
-from models.hlo.text.lexer import Scanner
+from hloproof.models.hlo.attributes import DevicePairs, ReplicaGroups
+from hloproof.models.hlo.text.lexer import Scanner
 
 MAX_DEVICES: Final = 1 << 20
 _AXIS = re.compile(r"'([^'\n]*)'|\"([^\"\n]*)\"|([A-Za-z_][A-Za-z0-9_.]*|[0-9]+)", re.ASCII)
@@ -162,8 +162,10 @@ def _mesh_groups(scanner: Scanner) -> tuple[tuple[int, ...], ...]:
             spanned.append((size, stride * (sizes[axis] // (before_size[0] * size))))
         else:
             spanned.append((sizes[axis], stride))
-    offsets = [sum(i * s for i, (_, s) in zip(index, spanned, strict=True))
-               for index in product(*(range(size) for size, _ in spanned))]  # fmt: skip
+    offsets = [
+        sum(i * s for i, (_, s) in zip(index, spanned, strict=True))
+        for index in product(*(range(size) for size, _ in spanned))
+    ]
     taken: set[int] = set()
     groups: list[tuple[int, ...]] = []
     for base in range(len(ids)):

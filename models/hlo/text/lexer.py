@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from typing import Final
 
-from models.errors import InputError, Position
+from hloproof.models.errors import InputError, Position
 
 MAX_NESTING: Final = 100
 """Brackets, tuples and instructions inside operands may nest this deep; a deeper text is refused."""

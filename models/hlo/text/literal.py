@@ -9,8 +9,8 @@ import math
 import re
 from typing import Final
 
-from models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
-from models.hlo.text.shapes import print_shape
+from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
+from hloproof.models.hlo.text.shapes import print_shape
 
 Scalar = bool | int | float | complex
 Nested = Scalar | list["Nested"] | tuple["Nested", ...] | None
@@ -25,14 +25,25 @@ _INTEGER = re.compile(r"[-+]?[0-9]{1,20}", re.ASCII)
 _INFINITE: Final = frozenset({"inf", "-inf", "+inf"})
 
 LARGEST_FLOAT: Final[dict[str, float]] = {
-    "f16": 65504.0, "bf16": float.fromhex("0x1.fep127"), "f32": float.fromhex("0x1.fffffep127"),
-    "f64": float.fromhex("0x1.fffffffffffffp1023"), "f4e2m1fn": 6.0, "f8e3m4": 15.5, "f8e4m3": 240.0,
-    "f8e4m3fn": 448.0, "f8e4m3b11fnuz": 30.0, "f8e4m3fnuz": 240.0, "f8e5m2": 57344.0, "f8e5m2fnuz": 57344.0,
+    "f16": 65504.0,
+    "bf16": float.fromhex("0x1.fep127"),
+    "f32": float.fromhex("0x1.fffffep127"),
+    "f64": float.fromhex("0x1.fffffffffffffp1023"),
+    "f4e2m1fn": 6.0,
+    "f8e3m4": 15.5,
+    "f8e4m3": 240.0,
+    "f8e4m3fn": 448.0,
+    "f8e4m3b11fnuz": 30.0,
+    "f8e4m3fnuz": 240.0,
+    "f8e5m2": 57344.0,
+    "f8e5m2fnuz": 57344.0,
     "f8e8m0fnu": 2.0**127,
-}  # fmt: skip
+}
 _HALF_STEP: Final[dict[str, float]] = {
-    "f16": 65520.0, "bf16": float.fromhex("0x1.ffp127"), "f32": float.fromhex("0x1.ffffffp127"),
-}  # fmt: skip
+    "f16": 65520.0,
+    "bf16": float.fromhex("0x1.ffp127"),
+    "f32": float.fromhex("0x1.ffffffp127"),
+}
 """From here on a decimal rounds to infinity."""
 
 
@@ -212,8 +223,9 @@ class _Reader:
                 token = self.take("'{'")
                 if token != "{":
                     raise LiteralError(
-                        f"expects nested array in rank {rank}, but sees {depth}" if depth else
-                        f"expected '{{' at the start of an array, found '{token[:40]}'"
+                        f"expects nested array in rank {rank}, but sees {depth}"
+                        if depth
+                        else f"expected '{{' at the start of an array, found '{token[:40]}'"
                     )
                 if shape.dimensions[depth] == 0:
                     self.expect("}", "in an array without elements")

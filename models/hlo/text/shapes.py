@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from models.hlo.shape import (
+from hloproof.models.hlo.shape import (
     COMBINE,
     ELEMENT_BITS,
     UNBOUNDED,
@@ -20,11 +20,14 @@ from models.hlo.shape import (
     TokenShape,
     TupleShape,
 )
-from models.hlo.text.lexer import Scanner
+from hloproof.models.hlo.text.lexer import Scanner
 
 _TYPE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?=[ \t\r\n]*\[)", re.ASCII)
-_ARRAY = re.compile(r"[A-Za-z][A-Za-z0-9]*\[[^\[\]/]*\](?:\{[^{}/]*\})?(?![{\s])|[A-Za-z][A-Za-z0-9]*\[[^\[\]/]*\]"
-                    r"(?:\{[^{}/]*\})?(?=[ \t]+[A-Za-z%])", re.ASCII)  # fmt: skip
+_ARRAY = re.compile(
+    r"[A-Za-z][A-Za-z0-9]*\[[^\[\]/]*\](?:\{[^{}/]*\})?(?![{\s])|[A-Za-z][A-Za-z0-9]*\[[^\[\]/]*\]"
+    r"(?:\{[^{}/]*\})?(?=[ \t]+[A-Za-z%])",
+    re.ASCII,
+)
 _PAREN = re.compile(r"[()]")
 _LAYOUT_FOLLOWS = re.compile(r"\{(?=[ \t\r\n]*[0-9:}\-])|[ \t\r\n]+\{(?=[ \t\r\n]*[0-9:\-])")
 _UPPER_TYPES: Final = {name.upper(): name for name in ELEMENT_BITS}
@@ -122,8 +125,9 @@ def _read_uncached(scanner: Scanner) -> Shape:
         total *= max(size, 1)
     if total >= 2**63:
         raise scanner.error("the size of this array in bytes does not fit into 64 bits", found.start())
-    layout = read_layout(scanner, len(dimensions)) if _LAYOUT_FOLLOWS.match(
-        scanner.text, scanner.pos, scanner.end) else None  # fmt: skip
+    layout = (
+        read_layout(scanner, len(dimensions)) if _LAYOUT_FOLLOWS.match(scanner.text, scanner.pos, scanner.end) else None
+    )
     return ArrayShape(element_type, dimensions, dynamic, layout)
 
 
@@ -315,16 +319,18 @@ def print_layout(layout: Layout) -> str:
     parts: list[str] = [f"D({','.join(layout.level_types)})" if layout.level_types else ""]
     number: Callable[[str, int], str] = lambda letter, value: f"{letter}({value})" if value else ""  # noqa: E731
     if layout.tiles:
-        parts.append("T" + "".join(
-            f"({','.join('*' if d == COMBINE else str(d) for d in t.dimensions)})" for t in layout.tiles))  # fmt: skip
+        parts.append(
+            "T" + "".join(f"({','.join('*' if d == COMBINE else str(d) for d in t.dimensions)})" for t in layout.tiles)
+        )
     parts.append(number("L", layout.tail_padding))
     parts.append(f"#({layout.index_type})" if layout.index_type else "")
     parts.append(f"*({layout.pointer_type})" if layout.pointer_type else "")
     parts.append(number("E", layout.element_bits))
     parts.append(number("S", layout.memory_space))
     if layout.split_configs:
-        parts.append("SC" + "".join(
-            f"({c.dimension}:{','.join(map(str, c.split_indices))})" for c in layout.split_configs))  # fmt: skip
+        parts.append(
+            "SC" + "".join(f"({c.dimension}:{','.join(map(str, c.split_indices))})" for c in layout.split_configs)
+        )
     parts.append(f"P({print_shape(layout.physical_shape)})" if layout.physical_shape else "")
     parts.append(number("M", layout.dynamic_prefix_bytes))
     properties = "".join(parts)

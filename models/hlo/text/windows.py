@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from models.hlo.attributes import ConvolutionDimensions, PaddingDimension, Window, WindowDimension, Word
-from models.hlo.text.lexer import Scanner
+from hloproof.models.hlo.attributes import ConvolutionDimensions, PaddingDimension, Window, WindowDimension, Word
+from hloproof.models.hlo.text.lexer import Scanner
 
 _NUMBERS = re.compile(r"[-0-9_x]*", re.ASCII)
 _LABELS = re.compile(r"([0-9bf?]+)_([0-9io?]+)->([0-9bf?]+)", re.ASCII)
@@ -62,18 +62,20 @@ def read_window(scanner: Scanner) -> Window:
     def at_dimension(name: str, i: int, default: int, part: int = 0) -> int:
         return fields[name][i][part] if name in fields else default
 
-    return Window(tuple(
-        WindowDimension(
-            size=fields["size"][i][0],
-            stride=at_dimension("stride", i, 1),
-            padding_low=at_dimension("pad", i, 0),
-            padding_high=at_dimension("pad", i, 0, 1),
-            base_dilation=at_dimension("lhs_dilate", i, 1),
-            window_dilation=at_dimension("rhs_dilate", i, 1),
-            reversal=at_dimension("rhs_reversal", i, 0) == 1,
+    return Window(
+        tuple(
+            WindowDimension(
+                size=fields["size"][i][0],
+                stride=at_dimension("stride", i, 1),
+                padding_low=at_dimension("pad", i, 0),
+                padding_high=at_dimension("pad", i, 0, 1),
+                base_dilation=at_dimension("lhs_dilate", i, 1),
+                window_dilation=at_dimension("rhs_dilate", i, 1),
+                reversal=at_dimension("rhs_reversal", i, 0) == 1,
+            )
+            for i in range(rank)
         )
-        for i in range(rank)
-    ))  # fmt: skip
+    )
 
 
 def print_window(window: Window) -> str:
@@ -128,10 +130,16 @@ def read_convolution(scanner: Scanner) -> ConvolutionDimensions | Word:
         return Word(found.group())
     order = [str(i) for i in range(spatial)]
     return ConvolutionDimensions(
-        operand.index("b"), operand.index("f"), tuple(operand.index(d) for d in order),
-        kernel.index("i"), kernel.index("o"), tuple(kernel.index(d) for d in order),
-        output.index("b"), output.index("f"), tuple(output.index(d) for d in order),
-    )  # fmt: skip
+        operand.index("b"),
+        operand.index("f"),
+        tuple(operand.index(d) for d in order),
+        kernel.index("i"),
+        kernel.index("o"),
+        tuple(kernel.index(d) for d in order),
+        output.index("b"),
+        output.index("f"),
+        tuple(output.index(d) for d in order),
+    )
 
 
 def print_convolution(dimensions: ConvolutionDimensions) -> str:
@@ -144,7 +152,9 @@ def print_convolution(dimensions: ConvolutionDimensions) -> str:
 
     d = dimensions
     return (
-        labels(d.input_batch, "b", d.input_feature, "f", d.input_spatial) + "_"
-        + labels(d.kernel_input_feature, "i", d.kernel_output_feature, "o", d.kernel_spatial) + "->"
+        labels(d.input_batch, "b", d.input_feature, "f", d.input_spatial)
+        + "_"
+        + labels(d.kernel_input_feature, "i", d.kernel_output_feature, "o", d.kernel_spatial)
+        + "->"
         + labels(d.output_batch, "b", d.output_feature, "f", d.output_spatial)
-    )  # fmt: skip
+    )

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from models.errors import NotModelled
-from models.hlo.attributes import ComputationRef
-from models.hlo.module import Computation, Instruction
-from models.hlo.shape import Shape, TupleShape, leaves
-from models.indexing.box import bounds, holds_data
-from models.indexing.composition.composer import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Composer, Position, Step
-from models.indexing.composition.route import Route
-from models.maps.indexing_map import identity
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import ComputationRef
+from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.shape import Shape, TupleShape, leaves
+from hloproof.models.indexing.box import bounds, holds_data
+from hloproof.models.indexing.composition.composer import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Composer, Position, Step
+from hloproof.models.indexing.composition.route import Route
+from hloproof.models.maps.indexing_map import identity
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from models.errors import NotModelled
-from models.hlo.attributes import ComputationRef
-from models.hlo.module import Computation, Instruction
-from models.hlo.shape import ArrayShape, leaves
-from models.indexing.box import bounds, holds_data, to_scalar, whole
-from models.indexing.composition.async_links import link_reads, link_writes, start_reads
-from models.indexing.composition.composer import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Composer, Position, Step
-from models.indexing.composition.known_values import branch_names
-from models.indexing.composition.loops import loop_reads, loop_writes
-from models.indexing.composition.route import Route
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import ComputationRef
+from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.shape import ArrayShape, leaves
+from hloproof.models.indexing.box import bounds, holds_data, to_scalar, whole
+from hloproof.models.indexing.composition.async_links import link_reads, link_writes, start_reads
+from hloproof.models.indexing.composition.composer import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Composer, Position, Step
+from hloproof.models.indexing.composition.known_values import branch_names
+from hloproof.models.indexing.composition.loops import loop_reads, loop_writes
+from hloproof.models.indexing.composition.route import Route
 
 
 def reads_through(

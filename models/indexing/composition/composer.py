@@ -17,21 +17,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from models.errors import NotModelled
-from models.hlo.module import Computation, Instruction, Module, Operation
-from models.hlo.shape import leaves
-from models.indexing import input_to_output, output_to_input
-from models.indexing.box import bounds, holds_data
-from models.indexing.composition.dependence import topological
-from models.indexing.composition.known_values import KnownValues, Turn
-from models.indexing.composition.providers import named, operand_number, resolved
-from models.indexing.composition.route import Direction, Reached, Route, group_table, join, joint_kind
-from models.indexing.composition.tidy import used_variables_only
-from models.indexing.map_set import Kind, OperandMaps
-from models.maps.indexing_map import IndexingMap, identity
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Computation, Instruction, Module, Operation
+from hloproof.models.hlo.shape import leaves
+from hloproof.models.indexing import input_to_output, output_to_input
+from hloproof.models.indexing.box import bounds, holds_data
+from hloproof.models.indexing.composition.dependence import topological
+from hloproof.models.indexing.composition.known_values import KnownValues, Turn
+from hloproof.models.indexing.composition.providers import named, operand_number, resolved
+from hloproof.models.indexing.composition.route import Direction, Reached, Route, group_table, join, joint_kind
+from hloproof.models.indexing.composition.tidy import used_variables_only
+from hloproof.models.indexing.map_set import Kind, OperandMaps
+from hloproof.models.maps.indexing_map import IndexingMap, identity
 
 if TYPE_CHECKING:
-    from models.indexing.composition.loops import Loop
+    from hloproof.models.indexing.composition.loops import Loop
 
 MOST_MAPS: Final = 256
 """Different maps to one array beyond which they are given up as unknown."""
@@ -113,7 +113,7 @@ class Composer:
         if isinstance(found, NotModelled):
             raise found
         if instruction.opcode == "scan":
-            from models.indexing.composition.scan_body import with_body
+            from hloproof.models.indexing.composition.scan_body import with_body
 
             return with_body(self, instruction, direction, number, found)
         if any(m.runtime for s in found for m in s.maps):
@@ -155,8 +155,13 @@ class Composer:
         return found
 
     def _advance(
-        self, arrived: dict[Route, Kind], name: str, step: Step, direction: Direction,
-        routes: dict[str, dict[Position, dict[Route, Kind]]], unknown: dict[str, dict[Position, str]],
+        self,
+        arrived: dict[Route, Kind],
+        name: str,
+        step: Step,
+        direction: Direction,
+        routes: dict[str, dict[Position, dict[Route, Kind]]],
+        unknown: dict[str, dict[Position, str]],
     ) -> None:
         if step.unknown:
             unknown.setdefault(name, {}).setdefault(step.position, step.unknown)
@@ -208,7 +213,7 @@ class Composer:
         if not why:
             try:
                 if instruction.opcode in BY_BODY:
-                    from models.indexing.composition.calls import reads_through
+                    from hloproof.models.indexing.composition.calls import reads_through
 
                     return reads_through(self, computation, instruction, position)
                 number = _number(instruction, position)
@@ -232,25 +237,19 @@ class Composer:
         if not why:
             try:
                 if instruction.opcode in BY_BODY:
-                    from models.indexing.composition.calls import writes_through
+                    from hloproof.models.indexing.composition.calls import writes_through
 
                     return writes_through(self, computation, instruction, operand, position)
                 sets = self.plain(computation, instruction, INPUT_TO_OUTPUT, operand)
                 table = group_table(self.operation(computation, instruction))
                 return tuple(
-                    Step(0, places[s.operand], s.kind, _routes(s.maps, table))
-                    for s in sets
-                    if s.position == position
+                    Step(0, places[s.operand], s.kind, _routes(s.maps, table)) for s in sets if s.position == position
                 )
             except NotModelled as error:
                 why = f"{instruction.opcode} {instruction.name}: {error}"
-        return tuple(
-            Step(0, place, "bound", (), why) for place, leaf in leaves(instruction.shape) if holds_data(leaf)
-        )
+        return tuple(Step(0, place, "bound", (), why) for place, leaf in leaves(instruction.shape) if holds_data(leaf))
 
-    def through(
-        self, callee: Computation, direction: Direction, number: int, position: Position
-    ) -> tuple[Step, ...]:
+    def through(self, callee: Computation, direction: Direction, number: int, position: Position) -> tuple[Step, ...]:
         """From an array of the callee's root to the arrays of its parameters; or from one of parameter `number` to the
         root's. Raises NotModelled when computations call each other in a circle or too deep."""
         key = (callee.name, direction, number, position, self.known.turns_for(callee))
@@ -266,8 +265,13 @@ class Composer:
             if direction == OUTPUT_TO_INPUT:
                 reached = self.backwards(callee, callee.root, position)
                 steps = tuple(
-                    Step(p.parameter_number or 0, place, reached[p.name, place].kind,
-                         tuple(reached[p.name, place].routes), reached[p.name, place].unknown)
+                    Step(
+                        p.parameter_number or 0,
+                        place,
+                        reached[p.name, place].kind,
+                        tuple(reached[p.name, place].routes),
+                        reached[p.name, place].unknown,
+                    )
                     for p in callee.parameters
                     for place, _ in leaves(p.shape)
                     if (p.name, place) in reached
@@ -310,7 +314,7 @@ class Composer:
 
     def loop(self, computation: Computation, instruction: Instruction) -> Loop:
         """What is known of a while instruction. Raises NotModelled."""
-        from models.indexing.composition.loops import loop_of
+        from hloproof.models.indexing.composition.loops import loop_of
 
         key = (computation.name, instruction.name, self.known.turns_for(computation))
         if key not in self._loops:
@@ -352,9 +356,7 @@ class Composer:
         return order
 
 
-BY_BODY: Final = frozenset({
-    "async-done", "async-start", "async-update", "call", "conditional", "fusion", "while",
-})  # fmt: skip
+BY_BODY: Final = frozenset({"async-done", "async-start", "async-update", "call", "conditional", "fusion", "while"})
 """Opcodes that are composed through the computations they call."""
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from models.errors import NotModelled
-from models.hlo.module import Computation, Instruction
-from models.hlo.shape import leaves
-from models.indexing.box import holds_data
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.shape import leaves
+from hloproof.models.indexing.box import holds_data
 
 Position = tuple[int, ...]
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from models.expressions.expr import Binary, Const, Expr
-from models.expressions.interval import Interval
-from models.indexing.box import plus, times
-from models.maps.indexing_map import IndexingMap, Variable, dim, rng
+from hloproof.models.expressions.expr import Binary, Const, Expr
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.indexing.box import plus, times
+from hloproof.models.maps.indexing_map import IndexingMap, Variable, dim, rng
 
 Numbers = tuple[int, ...]
 
@@ -71,8 +71,12 @@ def _runs(members: Sequence[Numbers], dims: int) -> Iterable[list[Numbers]]:
     """The members in sequences of equal steps, each of which changes at most one dim, and that by one."""
     left = dict.fromkeys(members)
     steps = dict.fromkeys(tuple(b - a for a, b in zip(one, two, strict=True)) for one, two in pairwise(members))
-    usable = [step for step in steps if sorted(abs(n) for n in step[:dims])[:-1] == [0] * (dims - 1)
-              and max((abs(n) for n in step[:dims]), default=0) <= 1]  # fmt: skip
+    usable = [
+        step
+        for step in steps
+        if sorted(abs(n) for n in step[:dims])[:-1] == [0] * (dims - 1)
+        and max((abs(n) for n in step[:dims]), default=0) <= 1
+    ]
     while left:
         first = next(iter(left))
         best = [first]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from models.hlo.attributes import ComputationRef, Word
-from models.hlo.module import Computation, Instruction, Module
-from models.hlo.shape import ELEMENT_BITS, ArrayShape, Shape, leaves
+from hloproof.models.hlo.attributes import ComputationRef, Word
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, Shape, leaves
 
 Position = tuple[int, ...]
 Given = Callable[[int, Position], int | None]
@@ -47,7 +47,9 @@ _COMPARED: Final[Mapping[str, Callable[[int, int], bool]]] = {
 def is_single_integer(shape: Shape) -> bool:
     """An integer or pred array of one element, of static sizes."""
     return (
-        isinstance(shape, ArrayShape) and not shape.is_dynamic and shape.elements == 1
+        isinstance(shape, ArrayShape)
+        and not shape.is_dynamic
+        and shape.elements == 1
         and (shape.element_type == "pred" or _is_integer(shape.element_type))
     )
 
@@ -82,8 +84,13 @@ class KnownScalars:
         return known[wanted]
 
     def _found(
-        self, computation: Computation, i: Instruction, at: Position, known: Mapping[tuple[str, Position], int | None],
-        given: Given, depth: int,
+        self,
+        computation: Computation,
+        i: Instruction,
+        at: Position,
+        known: Mapping[tuple[str, Position], int | None],
+        given: Given,
+        depth: int,
     ) -> int | None:
         """The value of an array, all that it needs being known or known to be unknown."""
         match i.opcode:
@@ -106,9 +113,12 @@ class KnownScalars:
         numbers = [v for v in values if v is not None]
         return None if len(numbers) < len(values) else _computed(i, numbers)
 
-
     def _returns(
-        self, computation: Computation, i: Instruction, at: Position, known: Mapping[tuple[str, Position], int | None],
+        self,
+        computation: Computation,
+        i: Instruction,
+        at: Position,
+        known: Mapping[tuple[str, Position], int | None],
         depth: int,
     ) -> int | None:
         """The value of an array of what a fusion or call returns: it follows from the single integers handed over."""
@@ -117,7 +127,9 @@ class KnownScalars:
         if callee is None or depth >= _DEEPEST or len(callee.parameters) != len(i.operands):
             return None
         places = [
-            (number, at) for number, o in enumerate(i.operands) for at, leaf in leaves(computation.by_name[o].shape)
+            (number, at)
+            for number, o in enumerate(i.operands)
+            for at, leaf in leaves(computation.by_name[o].shape)
             if is_single_integer(leaf)
         ]
         handed = {(number, at): known.get((i.operands[number], at)) for number, at in places}
@@ -146,7 +158,9 @@ def _needs(computation: Computation, i: Instruction, at: Position) -> tuple[tupl
             return ()
         case "fusion" | "call":
             return tuple(
-                (o, place) for o in dict.fromkeys(i.operands) for place, found in leaves(computation.by_name[o].shape)
+                (o, place)
+                for o in dict.fromkeys(i.operands)
+                for place, found in leaves(computation.by_name[o].shape)
                 if is_single_integer(found)
             )
         case "opt-barrier" | "optimization-barrier":
@@ -177,7 +191,7 @@ def _computed(i: Instruction, values: list[int]) -> int | None:
             return 1 - a if kind == "pred" else _wrapped(~a, kind)
         case "convert", [a]:
             return int(a != 0) if kind == "pred" else _wrapped(a, kind)
-        case ("divide" | "remainder"), [a, b]:
+        case (("divide" | "remainder"), [a, b]):
             if b == 0 or kind == "pred":
                 return None
             quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)  # rounded to zero
@@ -187,8 +201,10 @@ def _computed(i: Instruction, values: list[int]) -> int | None:
 
 def _same_type(computation: Computation, i: Instruction) -> bool:
     (operand,) = computation.operand_shapes(i)
-    return isinstance(operand, ArrayShape) and isinstance(i.shape, ArrayShape) and (
-        operand.element_type == i.shape.element_type
+    return (
+        isinstance(operand, ArrayShape)
+        and isinstance(i.shape, ArrayShape)
+        and (operand.element_type == i.shape.element_type)
     )
 
 

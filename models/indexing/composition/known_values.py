@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Final
 
-from models.hlo.attributes import ComputationRef
-from models.hlo.module import Computation, Instruction, Module
-from models.indexing.composition.known_scalars import Given, KnownScalars, Position, is_single_integer
+from hloproof.models.hlo.attributes import ComputationRef
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.indexing.composition.known_scalars import Given, KnownScalars, Position, is_single_integer
 
 Site = Callable[[Computation, Instruction], str]
 """What tells a called computation's values apart, by computation and caller; "" where nothing has to."""
@@ -94,8 +94,7 @@ class KnownValues:
         return self._turns if computation.name in self._deciding else ()
 
     def named(self, computation: Computation, provider: str, given: Given) -> int | None:
-        """What a provider holds that the maps of a computation name, `name` or `site/name`; None where that is unknown.
-        """
+        """What a provider holds that the maps of a computation name, `name` or `site/name`; None: unknown."""
         key = (computation.name, provider)
         if key not in self._located:
             self._located[key] = self._locate(computation, provider)

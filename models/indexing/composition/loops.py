@@ -17,25 +17,25 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
-from models.errors import NotModelled
-from models.expressions.expr import Const
-from models.hlo.attributes import ComputationRef
-from models.hlo.module import Computation, Instruction
-from models.hlo.shape import Shape, leaves
-from models.indexing.box import bounds, holds_data, whole
-from models.indexing.collective import READER
-from models.indexing.composition.dependence import is_handed_on, parameter_positions
-from models.indexing.composition.families import with_families
-from models.indexing.composition.known_scalars import Given, Position
-from models.indexing.composition.providers import resolved, without_runtime
-from models.indexing.composition.route import Direction, Route, joint_kind
-from models.indexing.composition.tidy import with_any_value
-from models.indexing.composition.trip_count import State, given_by, known_turns
-from models.indexing.map_set import Kind
-from models.maps.indexing_map import IndexingMap, identity
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Const
+from hloproof.models.hlo.attributes import ComputationRef
+from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.shape import Shape, leaves
+from hloproof.models.indexing.box import bounds, holds_data, whole
+from hloproof.models.indexing.collective import READER
+from hloproof.models.indexing.composition.dependence import is_handed_on, parameter_positions
+from hloproof.models.indexing.composition.families import with_families
+from hloproof.models.indexing.composition.known_scalars import Given, Position
+from hloproof.models.indexing.composition.providers import resolved, without_runtime
+from hloproof.models.indexing.composition.route import Direction, Route, joint_kind
+from hloproof.models.indexing.composition.tidy import with_any_value
+from hloproof.models.indexing.composition.trip_count import State, given_by, known_turns
+from hloproof.models.indexing.map_set import Kind
+from hloproof.models.maps.indexing_map import IndexingMap, identity
 
 if TYPE_CHECKING:
-    from models.indexing.composition.composer import Composer, Step
+    from hloproof.models.indexing.composition.composer import Composer, Step
 
 MOST_LOOP_MAPS: Final = 256
 """Different maps between two arrays of a loop's state beyond which the bound is given."""
@@ -129,7 +129,7 @@ def _instructions(composer: Composer, computation: Computation) -> int:
 
 
 def _steps(composer: Composer, loop: Loop, position: Position, direction: Direction) -> tuple[Step, ...]:
-    from models.indexing.composition.composer import Step
+    from hloproof.models.indexing.composition.composer import Step
 
     if position not in loop.depends:
         return ()
@@ -157,7 +157,7 @@ def followed_turn_by_turn(composer: Composer, computation: Computation, instruct
 def _bound(composer: Composer, loop: Loop, position: Position, direction: Direction) -> tuple[Step, ...]:
     """An array that the body hands on unchanged is the initial one. Any other may be what any number of turns makes of
     the initial state, and depends on all that decides the number of turns."""
-    from models.indexing.composition.composer import Step
+    from hloproof.models.indexing.composition.composer import Step
 
     if direction not in loop.any_turns:
         loop.any_turns[direction] = _all_any_turns(composer, loop, direction) if loop.small else {}
@@ -205,9 +205,7 @@ def _all_any_turns(composer: Composer, loop: Loop, direction: Direction) -> dict
     return found
 
 
-def _any_turns(
-    composer: Composer, loop: Loop, position: Position, direction: Direction, limit: int
-) -> _Maps | None:
+def _any_turns(composer: Composer, loop: Loop, position: Position, direction: Direction, limit: int) -> _Maps | None:
     """The maps of no turn, one turn, and so on, until there are no new ones, whatever is read at run time; None where
     they do not come to an end soon, or the body holds what has no map."""
     start = identity(bounds(_leaf(loop, position)))
@@ -292,7 +290,7 @@ def _turn_by_turn(
     composer: Composer, loop: Loop, turns: tuple[State, ...], position: Position, direction: Direction, limit: int
 ) -> tuple[Step, ...]:
     """The steps through all turns. Raises NotModelled where they cannot be followed."""
-    from models.indexing.composition.composer import Step
+    from hloproof.models.indexing.composition.composer import Step
 
     shapes = dict(leaves(loop.instruction.shape))
     here: dict[Position, _Routes] = {position: {Route(identity(bounds(shapes[position]))): "moves"}}
@@ -315,10 +313,15 @@ def _families(routes: list[Route]) -> tuple[Route, ...]:
 
 
 def _one_turn(
-    composer: Composer, loop: Loop, turns: tuple[State, ...], turn: int, here: dict[Position, _Routes],
-    direction: Direction, limit: int,
+    composer: Composer,
+    loop: Loop,
+    turns: tuple[State, ...],
+    turn: int,
+    here: dict[Position, _Routes],
+    direction: Direction,
+    limit: int,
 ) -> dict[Position, _Routes]:
-    from models.indexing.composition.composer import better_kind
+    from hloproof.models.indexing.composition.composer import better_kind
 
     after: dict[Position, _Routes] = {}
     for at, arrived in here.items():
@@ -343,7 +346,7 @@ def _one_turn(
 
 
 def _merge(target: _Routes, more: _Routes) -> None:
-    from models.indexing.composition.composer import better_kind
+    from hloproof.models.indexing.composition.composer import better_kind
 
     for route, kind in more.items():
         target[route] = better_kind(target.get(route, kind), kind)

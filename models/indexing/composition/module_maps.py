@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from models.hlo.module import Computation, Instruction, Module
-from models.hlo.shape import leaves
-from models.indexing.box import holds_data
-from models.indexing.composition.composer import BY_BODY, INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Composer, Place, Step
-from models.indexing.composition.route import Direction, Reached
-from models.indexing.map_set import OperandMaps
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.shape import leaves
+from hloproof.models.indexing.box import holds_data
+from hloproof.models.indexing.composition.composer import (
+    BY_BODY,
+    INPUT_TO_OUTPUT,
+    OUTPUT_TO_INPUT,
+    Composer,
+    Place,
+    Step,
+)
+from hloproof.models.indexing.composition.route import Direction, Reached
+from hloproof.models.indexing.map_set import OperandMaps
 
 
 def instruction_maps(
@@ -96,7 +103,7 @@ def output_position(instruction: Instruction, number: int) -> tuple[int, ...]:
 
 def composer_of(module: Module, replicas: int = 1, partitions: int = 1) -> Composer:
     """A composer for a module that runs on so many devices, which simplifies what it composes."""
-    from models.simplifier.simplify import simplify
+    from hloproof.models.simplifier.simplify import simplify
 
     return Composer(module, replicas, partitions, lambda m: simplify(m).map)
 

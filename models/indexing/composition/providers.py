@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
-from models.expressions.bounds import range_of
-from models.expressions.expr import Const, Expr, substitute
-from models.expressions.interval import Interval
-from models.hlo.module import Computation, Instruction
-from models.hlo.shape import ELEMENT_BITS, ArrayShape
-from models.indexing.composition.tidy import tidied
-from models.indexing.map_set import OperandMaps
-from models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, rt
+from hloproof.models.expressions.bounds import range_of
+from hloproof.models.expressions.expr import Const, Expr, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape
+from hloproof.models.indexing.composition.tidy import tidied
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, rt
 
 _THE_SAME_ANYWHERE: Final = ("constant(", "reader")
 """Providers whose value does not depend on who called the computation they stand in."""
@@ -187,8 +187,4 @@ def without_runtime(m: IndexingMap, k: int, value: Expr, more: tuple[Constraint,
     )
     if m.replica is None:
         return changed
-    return replace(
-        changed, replica=replace(changed, results=tuple(substitute(e, into) for e in m.replica.results))
-    )
-
-
+    return replace(changed, replica=replace(changed, results=tuple(substitute(e, into) for e in m.replica.results)))

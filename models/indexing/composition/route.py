@@ -6,17 +6,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from models.errors import NotModelled
-from models.expressions.bounds import range_of
-from models.expressions.expr import Expr, Var, substitute
-from models.expressions.interval import Interval
-from models.hlo.attributes import ReplicaGroups
-from models.hlo.module import Operation
-from models.indexing.collective import READER
-from models.indexing.composition.providers import without_runtime
-from models.indexing.composition.tidy import tidied, tidied_providers, used_variables_only
-from models.indexing.map_set import Kind
-from models.maps.indexing_map import IndexingMap, RuntimeVariable, compose, dim, rt, used_by_index
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.bounds import range_of
+from hloproof.models.expressions.expr import Expr, Var, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.attributes import ReplicaGroups
+from hloproof.models.hlo.module import Operation
+from hloproof.models.indexing.collective import READER
+from hloproof.models.indexing.composition.providers import without_runtime
+from hloproof.models.indexing.composition.tidy import tidied, tidied_providers, used_variables_only
+from hloproof.models.indexing.map_set import Kind
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, compose, dim, rt, used_by_index
 
 Direction = Literal["output-to-input", "input-to-output"]
 

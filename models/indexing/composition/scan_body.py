@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from models.errors import NotModelled
-from models.hlo.attributes import ComputationRef
-from models.hlo.module import Instruction
-from models.hlo.shape import leaves
-from models.indexing.box import RangeVariables
-from models.indexing.composition.composer import OUTPUT_TO_INPUT, Composer
-from models.indexing.composition.route import Direction
-from models.indexing.map_set import OperandMaps
-from models.maps.indexing_map import IndexingMap, dim
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import ComputationRef
+from hloproof.models.hlo.module import Instruction
+from hloproof.models.hlo.shape import leaves
+from hloproof.models.indexing.box import RangeVariables
+from hloproof.models.indexing.composition.composer import OUTPUT_TO_INPUT, Composer
+from hloproof.models.indexing.composition.route import Direction
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import IndexingMap, dim
 
 
 def with_body(
@@ -65,4 +65,3 @@ def _own_slice(m: IndexingMap, axis: int) -> IndexingMap:
         size = next(left) if e.free else 1
         results.append(dim(axis) if i == axis else ranges.new(size))
     return IndexingMap(m.dims, tuple(results), ranges.done())
-

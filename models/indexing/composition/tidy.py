@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from models.expressions.bounds import range_of
-from models.expressions.expr import Const, Expr, Var, substitute
-from models.expressions.interval import Interval
-from models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, rng, rt, used_by_index
+from hloproof.models.expressions.bounds import range_of
+from hloproof.models.expressions.expr import Const, Expr, Var, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, rng, rt, used_by_index
 
 _NOWHERE = Interval(0, -1)
 
@@ -41,9 +41,7 @@ def tidied(m: IndexingMap) -> IndexingMap:
             return empty(m)
         kept.append(Constraint(e, interval))
     constraints = tuple(kept)
-    if constraints == m.constraints and all(
-        intervals[name] == v.interval for name, v in m.variables()
-    ):
+    if constraints == m.constraints and all(intervals[name] == v.interval for name, v in m.variables()):
         return m
     dims = tuple(_within(v, intervals[f"d{i}"]) for i, v in enumerate(m.dims))
     ranges = tuple(_within(v, intervals[f"s{j}"]) for j, v in enumerate(m.ranges))
@@ -75,8 +73,10 @@ def _within(v: Variable, interval: Interval) -> Variable:
 
 def empty(m: IndexingMap) -> IndexingMap:
     """The empty map with as many dims and results as `m`."""
-    return IndexingMap(tuple(Variable(_NOWHERE) for _ in m.dims), tuple(Const(0) for _ in m.results)) if m.dims else (
-        IndexingMap((), tuple(Const(0) for _ in m.results), constraints=(Constraint(Const(0), _NOWHERE),))
+    return (
+        IndexingMap(tuple(Variable(_NOWHERE) for _ in m.dims), tuple(Const(0) for _ in m.results))
+        if m.dims
+        else (IndexingMap((), tuple(Const(0) for _ in m.results), constraints=(Constraint(Const(0), _NOWHERE),)))
     )
 
 

@@ -11,10 +11,10 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from models.hlo.attributes import Quoted, Word
-from models.hlo.module import Computation, Instruction
-from models.hlo.shape import leaves
-from models.indexing.composition.known_scalars import Given, KnownScalars, Position, is_single_integer
+from hloproof.models.hlo.attributes import Quoted, Word
+from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.shape import leaves
+from hloproof.models.indexing.composition.known_scalars import Given, KnownScalars, Position, is_single_integer
 
 MOST_TURNS: Final = 64
 """Turns up to which a loop is followed turn by turn."""
@@ -24,9 +24,14 @@ State = Mapping[Position, int]
 
 _TRIP_COUNT: Final = re.compile(r'known_trip_count\\*"?\s*:\s*\{\s*\\*"?n\\*"?\s*:\s*\\*"?(\d+)')
 
+
 def known_turns(
-    scalars: KnownScalars, computation: Computation, instruction: Instruction, condition: Computation,
-    body: Computation, given: Given,
+    scalars: KnownScalars,
+    computation: Computation,
+    instruction: Instruction,
+    condition: Computation,
+    body: Computation,
+    given: Given,
 ) -> tuple[State, ...] | None:
     """The states of the turns of a loop; None where it is not known how many there are. `given` is what is known of the
     parameters of the computation that the loop stands in."""

@@ -13,16 +13,23 @@ from dataclasses import dataclass
 from math import prod
 from typing import Final
 
-from models.errors import NotModelled
-from models.hlo.attributes import DevicePairs, ReplicaGroups
-from models.hlo.shape import TupleShape
-from models.interpreter.step import Step
-from models.interpreter.value import Array, Value
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import DevicePairs, ReplicaGroups
+from hloproof.models.hlo.shape import TupleShape
+from hloproof.models.interpreter.step import Step
+from hloproof.models.interpreter.value import Array, Value
 
-COLLECTIVES: Final = frozenset({
-    "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute", "collective-broadcast",
-    "ragged-all-to-all",
-})  # fmt: skip
+COLLECTIVES: Final = frozenset(
+    {
+        "all-reduce",
+        "all-gather",
+        "reduce-scatter",
+        "all-to-all",
+        "collective-permute",
+        "collective-broadcast",
+        "ragged-all-to-all",
+    }
+)
 
 _WITH_FLAG: Final = frozenset({"all-reduce", "all-gather", "reduce-scatter"})
 
@@ -101,9 +108,9 @@ def _exchange(opcode: str, group: Sequence[Step], position: int) -> Value:
             return _packed([_gathered([s.array(k) for s in group], axis) for k in operands])
         case "reduce-scatter":
             count = len(group)
-            return _packed([
-                _piece(_reduced(group, k), _axis(group[0]), position, count) for k in range(len(group[0].operands))
-            ])  # fmt: skip
+            return _packed(
+                [_piece(_reduced(group, k), _axis(group[0]), position, count) for k in range(len(group[0].operands))]
+            )
         case "all-to-all":
             return _all_to_all(group, position)
         case "collective-broadcast":

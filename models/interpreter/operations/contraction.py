@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from models.errors import NotModelled
-from models.interpreter.step import Step
-from models.interpreter.value import Array, Element, Value, flat_index, indices, offsets, strides
+from hloproof.models.errors import NotModelled
+from hloproof.models.interpreter.step import Step
+from hloproof.models.interpreter.value import Array, Element, Value, flat_index, indices, offsets, strides
 
 
 def _offsets_along(x: Array, dims: Sequence[int]) -> list[int]:

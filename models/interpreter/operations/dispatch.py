@@ -6,10 +6,10 @@ from collections.abc import Callable
 from math import prod
 from typing import Final
 
-from models.errors import NotModelled
-from models.hlo.attributes import NON_SEMANTIC, ComputationRef, Quoted
-from models.hlo.shape import ArrayShape, Shape, leaves
-from models.interpreter.operations import (
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef, Quoted
+from hloproof.models.hlo.shape import ArrayShape, Shape, leaves
+from hloproof.models.interpreter.operations import (
     contraction,
     gather_scatter,
     linear_algebra,
@@ -18,9 +18,9 @@ from models.interpreter.operations import (
     reduction,
     window,
 )
-from models.interpreter.operations.elementwise import ELEMENTWISE, elementwise
-from models.interpreter.step import Step
-from models.interpreter.value import Array, Element, InFlight, Token, Value, filled
+from hloproof.models.interpreter.operations.elementwise import ELEMENTWISE, elementwise
+from hloproof.models.interpreter.step import Step
+from hloproof.models.interpreter.value import Array, Element, InFlight, Token, Value, filled
 
 Operation = Callable[[Step], Value]
 
@@ -108,9 +108,10 @@ def _uninterpreted(step: Step, shape: Shape, name: str, arguments: list[Element]
         kind = leaf.element_type
         at = f"{name} {position}"
         made[position] = Array(
-            kind, leaf.dimensions,
+            kind,
+            leaf.dimensions,
             [step.scalars.uninterpreted(at, kind, [whole], k) for k in range(prod(leaf.dimensions))],
-        )  # fmt: skip
+        )
     return _assembled(shape, made, ())
 
 

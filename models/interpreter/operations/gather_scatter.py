@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.interpreter.operations.movement import clamped
-from models.interpreter.step import Step, as_result
-from models.interpreter.value import Array, Value, flat_index, indices, strides
+from hloproof.models.interpreter.operations.movement import clamped
+from hloproof.models.interpreter.step import Step, as_result
+from hloproof.models.interpreter.value import Array, Value, flat_index, indices, strides
 
 
 def _index_vector(step: Step, index_array: Array, batch: Sequence[int], vector_dim: int) -> list[int]:

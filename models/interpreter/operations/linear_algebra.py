@@ -6,11 +6,11 @@ import cmath
 from collections.abc import Sequence
 from math import nan, pi, prod
 
-from models.hlo.attributes import Word
-from models.interpreter.operations.reduction import lines
-from models.interpreter.semantics import element_type as types
-from models.interpreter.step import Step
-from models.interpreter.value import Array, Element, Value, indices
+from hloproof.models.hlo.attributes import Word
+from hloproof.models.interpreter.operations.reduction import lines
+from hloproof.models.interpreter.semantics import element_type as types
+from hloproof.models.interpreter.step import Step
+from hloproof.models.interpreter.value import Array, Element, Value, indices
 
 
 def fft(step: Step) -> Value:
@@ -156,8 +156,13 @@ def triangular_solve(step: Step) -> Value:
 
 
 def _solve(
-    step: Step, matrix: Sequence[Element], right: Sequence[Element], n: int, size: tuple[int, int],
-    flags: tuple[bool, bool, bool], transpose: str,
+    step: Step,
+    matrix: Sequence[Element],
+    right: Sequence[Element],
+    n: int,
+    size: tuple[int, int],
+    flags: tuple[bool, bool, bool],
+    transpose: str,
 ) -> list[Element]:
     left, lower, unit = flags
     rows, columns = size

@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import product
 from math import prod
 
-from models.errors import NotModelled
-from models.hlo.attributes import PaddingDimension, SliceDimension
-from models.hlo.shape import ArrayShape
-from models.interpreter.layout import read_memory, write_memory
-from models.interpreter.semantics import element_type as types
-from models.interpreter.step import Step
-from models.interpreter.value import Array, Element, Value, offsets, strides
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.interpreter.layout import read_memory, write_memory
+from hloproof.models.interpreter.semantics import element_type as types
+from hloproof.models.interpreter.step import Step
+from hloproof.models.interpreter.value import Array, Element, Value, offsets, strides
 
 
 def take(x: Array, sizes: tuple[int, ...], steps: tuple[int, ...], start: int = 0) -> list[Element]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from models.interpreter.step import Step
-from models.interpreter.value import Array, Element, Value, indices
+from hloproof.models.interpreter.step import Step
+from hloproof.models.interpreter.value import Array, Element, Value, indices
 
 Arithmetic = Callable[..., Element]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cmp_to_key
 
-from models.hlo.attributes import Attributes, Word
-from models.interpreter.step import Step, as_result, result_shapes
-from models.interpreter.value import Array, Element, Value, offsets, strides
+from hloproof.models.hlo.attributes import Attributes, Word
+from hloproof.models.interpreter.step import Step, as_result, result_shapes
+from hloproof.models.interpreter.value import Array, Element, Value, offsets, strides
 
 
 def reduce(step: Step) -> Value:
@@ -71,9 +71,11 @@ def top_k(step: Step) -> Value:
     k = values_shape.dimensions[-1]
     direction = "LT" if step.attributes.get("largest") is False else "GT"
     before = step.scalars.function(
-        "compare", [x.element_type, x.element_type], "pred",
+        "compare",
+        [x.element_type, x.element_type],
+        "pred",
         Attributes((("direction", Word(direction)), ("type", Word("TOTALORDER")))),
-    )  # fmt: skip
+    )
 
     def compare(a: tuple[Element, int], b: tuple[Element, int]) -> int:
         (first, _), (second, _) = a, b

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from models.hlo.module import Computation, Instruction
-from models.hlo.shape import ArrayShape, TupleShape
-from models.interpreter.operations.elementwise import ELEMENTWISE
-from models.interpreter.semantics.semantics import Function, Scalars
-from models.interpreter.step import Body
-from models.interpreter.value import Array, Element, Value
+from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.shape import ArrayShape, TupleShape
+from hloproof.models.interpreter.operations.elementwise import ELEMENTWISE
+from hloproof.models.interpreter.semantics.semantics import Function, Scalars
+from hloproof.models.interpreter.step import Body
+from hloproof.models.interpreter.value import Array, Element, Value
 
 _SAME: Final = frozenset({"copy", "reshape", "bitcast", "broadcast", "transpose"})
 """On scalars these change nothing."""
 
 
 def scalar_body(
-    computation: Computation, order: Sequence[Instruction], scalars: Scalars, literal: Callable[[Instruction], Value],
+    computation: Computation,
+    order: Sequence[Instruction],
+    scalars: Scalars,
+    literal: Callable[[Instruction], Value],
     evaluate: Callable[[Sequence[Value]], Value],
 ) -> Body:
     """The computation as a function on elements. `order` has operands before users; `evaluate` runs what is more than

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from models.errors import NotModelled
-from models.hlo.module import Instruction
-from models.hlo.shape import ArrayShape, TupleShape
-from models.interpreter.value import Array, Element, Value, offsets, strides
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Instruction
+from hloproof.models.hlo.shape import ArrayShape, TupleShape
+from hloproof.models.interpreter.value import Array, Element, Value, offsets, strides
 
 Evaluate = Callable[[list[tuple[Value, ...]]], list[Value]]
 """The called computation, on the arguments of every device."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from models.errors import NotModelled
-from models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
-from models.interpreter.step import Step, as_result, result_shapes
-from models.interpreter.value import Array, Element, Value, indices, strides
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
+from hloproof.models.interpreter.step import Step, as_result, result_shapes
+from hloproof.models.interpreter.value import Array, Element, Value, indices, strides
 
 HOLE = -1
 """A window position on a hole between dilated elements."""

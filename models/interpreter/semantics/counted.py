@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.hlo.attributes import Attributes
-from models.interpreter.semantics.semantics import Function, Scalars
-from models.interpreter.value import Element
+from hloproof.models.hlo.attributes import Attributes
+from hloproof.models.interpreter.semantics.semantics import Function, Scalars
+from hloproof.models.interpreter.value import Element
 
 
 class Counted(Scalars):

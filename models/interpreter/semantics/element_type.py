@@ -7,9 +7,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final
 
-from models.hlo.shape import ELEMENT_BITS
-from models.interpreter.semantics import small_float
-from models.interpreter.value import Element
+from hloproof.models.hlo.shape import ELEMENT_BITS
+from hloproof.models.interpreter.semantics import small_float
+from hloproof.models.interpreter.value import Element
 
 SIGNED: Final = frozenset({"s1", "s2", "s4", "s8", "s16", "s32", "s64"})
 UNSIGNED: Final = frozenset({"u1", "u2", "u4", "u8", "u16", "u32", "u64"})
@@ -100,6 +100,17 @@ def is_signed(element_type: str) -> bool:
 
 
 __all__ = [
-    "COMPLEX", "INTEGERS", "PART", "SIGNED", "UNSIGNED", "from_bits", "highest", "is_signed", "lowest", "rounded",
-    "to_bits", "width", "wrapping",
-]  # fmt: skip
+    "COMPLEX",
+    "INTEGERS",
+    "PART",
+    "SIGNED",
+    "UNSIGNED",
+    "from_bits",
+    "highest",
+    "is_signed",
+    "lowest",
+    "rounded",
+    "to_bits",
+    "width",
+    "wrapping",
+]

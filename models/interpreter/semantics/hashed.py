@@ -25,14 +25,14 @@ from math import isfinite, isnan
 from operator import mul
 from typing import Final
 
-from models.errors import NotModelled
-from models.hlo.attributes import Attributes
-from models.interpreter.semantics import element_type as types
-from models.interpreter.semantics.real import Real
-from models.interpreter.semantics.real_integer import COMPARISONS
-from models.interpreter.semantics.semantics import Function, Scalars, word
-from models.interpreter.semantics.small_float import FLOATS, largest, rounding
-from models.interpreter.value import Element
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import Attributes
+from hloproof.models.interpreter.semantics import element_type as types
+from hloproof.models.interpreter.semantics.real import Real
+from hloproof.models.interpreter.semantics.real_integer import COMPARISONS
+from hloproof.models.interpreter.semantics.semantics import Function, Scalars, word
+from hloproof.models.interpreter.semantics.small_float import FLOATS, largest, rounding
+from hloproof.models.interpreter.value import Element
 
 PRIME: Final = (1 << 61) - 1
 _HALF: Final = PRIME >> 1

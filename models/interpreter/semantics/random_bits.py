@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Final
 
-from models.interpreter.value import indices
+from hloproof.models.interpreter.value import indices
 
 _32: Final = (1 << 32) - 1
 _64: Final = (1 << 64) - 1

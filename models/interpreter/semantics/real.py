@@ -6,18 +6,30 @@ import math
 from collections.abc import Sequence
 from operator import mul
 
-from models.errors import NotModelled
-from models.hlo.attributes import Attributes
-from models.interpreter.semantics import element_type as types
-from models.interpreter.semantics.real_complex import COMPLEX_FUNCTIONS
-from models.interpreter.semantics.real_float import FLOAT_FUNCTIONS, maximum, minimum
-from models.interpreter.semantics.real_integer import COMPARISONS, integer_function, pred_function
-from models.interpreter.semantics.semantics import Function, Scalars, word
-from models.interpreter.semantics.small_float import FLOATS, reduce_precision, rounding
-from models.interpreter.value import Element
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import Attributes
+from hloproof.models.interpreter.semantics import element_type as types
+from hloproof.models.interpreter.semantics.real_complex import COMPLEX_FUNCTIONS
+from hloproof.models.interpreter.semantics.real_float import FLOAT_FUNCTIONS, maximum, minimum
+from hloproof.models.interpreter.semantics.real_integer import COMPARISONS, integer_function, pred_function
+from hloproof.models.interpreter.semantics.semantics import Function, Scalars, word
+from hloproof.models.interpreter.semantics.small_float import FLOATS, reduce_precision, rounding
+from hloproof.models.interpreter.value import Element
 
-_EXACT = frozenset({"negate", "abs", "sign", "maximum", "minimum", "floor", "ceil", "round-nearest-even",
-                    "round-nearest-afz", "remainder"})  # fmt: skip
+_EXACT = frozenset(
+    {
+        "negate",
+        "abs",
+        "sign",
+        "maximum",
+        "minimum",
+        "floor",
+        "ceil",
+        "round-nearest-even",
+        "round-nearest-afz",
+        "remainder",
+    }
+)
 """On floats these give a representable number whenever they are given representable ones."""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from math import inf, nan
 from typing import Final
 
-from models.interpreter.semantics.semantics import Function
+from hloproof.models.interpreter.semantics.semantics import Function
 
 _NAN: Final = complex(nan, nan)
 

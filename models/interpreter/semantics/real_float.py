@@ -10,7 +10,7 @@ from collections.abc import Callable
 from math import copysign, inf, isinf, isnan, nan
 from typing import Final
 
-from models.interpreter.semantics.semantics import Function
+from hloproof.models.interpreter.semantics.semantics import Function
 
 
 def divide(a: float, b: float) -> float:

@@ -11,12 +11,10 @@ from collections.abc import Callable
 from operator import and_, eq, ge, gt, le, lt, ne, or_, xor
 from typing import Any, Final
 
-from models.interpreter.semantics.element_type import width, wrapping
-from models.interpreter.semantics.semantics import Function
+from hloproof.models.interpreter.semantics.element_type import width, wrapping
+from hloproof.models.interpreter.semantics.semantics import Function
 
-COMPARISONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
-    "EQ": eq, "NE": ne, "LT": lt, "LE": le, "GT": gt, "GE": ge,
-}  # fmt: skip
+COMPARISONS: Final[dict[str, Callable[[Any, Any], bool]]] = {"EQ": eq, "NE": ne, "LT": lt, "LE": le, "GT": gt, "GE": ge}
 
 _BITWISE: Final[dict[str, Function]] = {"and": and_, "or": or_, "xor": xor, "maximum": max, "minimum": min}
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
-from models.hlo.attributes import Attributes, Word
-from models.interpreter.value import Element
+from hloproof.models.hlo.attributes import Attributes, Word
+from hloproof.models.interpreter.value import Element
 
 Function = Callable[..., Element]
 

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from models.dataflow.async_chain import AsyncChains
-from models.hlo.module import Module
-from verify.claims.asynchronous.buffer_checks import buffer_alias
-from verify.claims.asynchronous.chain_checks import async_chain, async_linear
-from verify.claims.asynchronous.channel_checks import async_channel, collective_deadlock
-from verify.claims.asynchronous.computation_checks import async_alias, async_computation, async_thread
-from verify.claims.asynchronous.hazard_checks import hazard_donation, hazard_operand, hazard_output, hazard_overwrite
-from verify.claims.asynchronous.in_place_checks import hazard_in_place
-from verify.claims.asynchronous.judgement import Context, Judgement
-from verify.claims.asynchronous.shape_checks import async_binding, async_done, async_shape
+from hloproof.claims.asynchronous.buffer_checks import buffer_alias
+from hloproof.claims.asynchronous.chain_checks import async_chain, async_linear
+from hloproof.claims.asynchronous.channel_checks import async_channel, collective_deadlock
+from hloproof.claims.asynchronous.computation_checks import async_alias, async_computation, async_thread
+from hloproof.claims.asynchronous.hazard_checks import hazard_donation, hazard_operand, hazard_output, hazard_overwrite
+from hloproof.claims.asynchronous.in_place_checks import hazard_in_place
+from hloproof.claims.asynchronous.judgement import Context, Judgement
+from hloproof.claims.asynchronous.shape_checks import async_binding, async_done, async_shape
+from hloproof.models.dataflow.async_chain import AsyncChains
+from hloproof.models.hlo.module import Module
 
 Check = Callable[[Context], Iterator[Judgement]]
 

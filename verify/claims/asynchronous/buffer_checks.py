@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from models.dataflow.async_chain import AsyncChains
-from models.dataflow.value_flow import Place
-from models.hlo.module import Computation, Instruction
-from models.hlo.shape import BufferShape, leaves
-from models.hlo.text.shapes import print_shape
-from verify.claims.asynchronous.computation_checks import aliasing_of
-from verify.claims.asynchronous.judgement import Context, Judgement, at_index, same_shape
+from hloproof.claims.asynchronous.computation_checks import aliasing_of
+from hloproof.claims.asynchronous.judgement import Context, Judgement, at_index, same_shape
+from hloproof.models.dataflow.async_chain import AsyncChains
+from hloproof.models.dataflow.value_flow import Place
+from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.shape import BufferShape, leaves
+from hloproof.models.hlo.text.shapes import print_shape
 
 _FORWARDS: Final = frozenset({"tuple", "get-tuple-element", "opt-barrier", "optimization-barrier", "parameter"})
 _COMPOSED: Final = frozenset({"while", "conditional", "call", "async-start", "async-update", "async-done", "fusion"})

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from models.dataflow.async_chain import AsyncChains, Link
-from models.dataflow.value_flow import Place, branches, called
-from models.hlo.module import Instruction
-from verify.claims.asynchronous.judgement import Context, Judgement
+from hloproof.claims.asynchronous.judgement import Context, Judgement
+from hloproof.models.dataflow.async_chain import AsyncChains, Link
+from hloproof.models.dataflow.value_flow import Place, branches, called
+from hloproof.models.hlo.module import Instruction
 
 
 def async_chain(context: Context) -> Iterator[Judgement]:
@@ -173,9 +173,7 @@ class _Ends:
         self._outcomes[name, spots] = outcomes
         return outcomes
 
-    def _step(
-        self, name: str, user: Instruction, held: frozenset[_Spot]
-    ) -> Iterator[tuple[_Met, frozenset[_Spot]]]:
+    def _step(self, name: str, user: Instruction, held: frozenset[_Spot]) -> Iterator[tuple[_Met, frozenset[_Spot]]]:
         """What one user does with the operation: the dones met in it, and the spots of its result that hold it."""
         place = Place(name, user.name)
         link = self.chains.links.get(place)
@@ -198,10 +196,13 @@ class _Ends:
         elif user.opcode in ("call", "fusion"):
             yield from self._through(user, called(user, "to_apply") or called(user, "calls"), user.operands, held)
         else:
-            forwarded = (t for n, index in held if n in user.operands
-                         for t in self.flow.targets(Place(name, n, index)))  # fmt: skip
-            yield (), frozenset((t.instruction, t.index) for t in forwarded
-                                if t.instruction == user.name and t.computation == name)  # fmt: skip
+            forwarded = (t for n, index in held if n in user.operands for t in self.flow.targets(Place(name, n, index)))
+            yield (
+                (),
+                frozenset(
+                    (t.instruction, t.index) for t in forwarded if t.instruction == user.name and t.computation == name
+                ),
+            )
 
     def _through(
         self, user: Instruction, callee: str | None, operands: Sequence[str], held: frozenset[_Spot]
@@ -210,8 +211,12 @@ class _Ends:
         if body is None:
             yield (), frozenset()
             return
-        spots = frozenset((p.name, index) for p, name in zip(body.parameters, operands, strict=False)
-                          for n, index in held if n == name)  # fmt: skip
+        spots = frozenset(
+            (p.name, index)
+            for p, name in zip(body.parameters, operands, strict=False)
+            for n, index in held
+            if n == name
+        )
         for met, left in self._within(body.name, spots) if spots else (((), frozenset()),):
             yield met, frozenset((user.name, index) for index in left)
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from models.dataflow.async_chain import AsyncChains, text_of
-from models.dataflow.value_flow import Place, branches, called
-from models.hlo.attributes import AttributeValue
-from models.hlo.module import Instruction
-from verify.claims.asynchronous.chain_checks import is_wrapped
-from verify.claims.asynchronous.judgement import Context, Judgement
+from hloproof.claims.asynchronous.chain_checks import is_wrapped
+from hloproof.claims.asynchronous.judgement import Context, Judgement
+from hloproof.models.dataflow.async_chain import AsyncChains, text_of
+from hloproof.models.dataflow.value_flow import Place, branches, called
+from hloproof.models.hlo.attributes import AttributeValue
+from hloproof.models.hlo.module import Instruction
 
 _TRANSFERS: Final = ("send", "recv")
 
@@ -108,12 +108,16 @@ def _events(chains: AsyncChains, computation: str, path: tuple[str, ...]) -> Ite
     for i in chains.module.by_name[computation].instructions:
         place = Place(computation, i.name)
         inner = (
-            (called(i, "condition"), called(i, "body")) if i.opcode == "while"
-            else branches(i) if i.opcode == "conditional"
-            else (called(i, "to_apply"),) if i.opcode == "call"
-            else (called(i, "calls"),) if i.opcode in ("async-start", "fusion")
+            (called(i, "condition"), called(i, "body"))
+            if i.opcode == "while"
+            else branches(i)
+            if i.opcode == "conditional"
+            else (called(i, "to_apply"),)
+            if i.opcode == "call"
+            else (called(i, "calls"),)
+            if i.opcode in ("async-start", "fusion")
             else ()
-        )  # fmt: skip
+        )
         for name in inner:
             if name is not None and chains.module.find(name) is not None:
                 yield from _events(chains, name, (*path, computation))

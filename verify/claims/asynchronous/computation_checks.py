@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from models.dataflow.async_chain import MAIN_THREAD, AsyncChains, Wrapped, text_of
-from models.dataflow.value_flow import Place, called
-from models.hlo.attributes import Aliasing
-from models.hlo.module import Computation, Instruction
-from models.hlo.shape import BufferShape, Shape, TupleShape
-from models.hlo.text.shapes import print_shape
-from verify.claims.asynchronous.judgement import Context, Judgement, at_index, same_shape
+from hloproof.claims.asynchronous.judgement import Context, Judgement, at_index, same_shape
+from hloproof.models.dataflow.async_chain import MAIN_THREAD, AsyncChains, Wrapped, text_of
+from hloproof.models.dataflow.value_flow import Place, called
+from hloproof.models.hlo.attributes import Aliasing
+from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.shape import BufferShape, Shape, TupleShape
+from hloproof.models.hlo.text.shapes import print_shape
 
 _HARMLESS: Final = frozenset({"parameter", "opt-barrier", "optimization-barrier", "after-all"})
 """Opcodes that may stand beside the root of a wrapped computation."""
@@ -162,5 +162,3 @@ def _words(entry: Aliasing) -> str:
         return "{" + ",".join(map(str, index)) + "}"
 
     return f"{braces(entry.output_index)}: ({entry.operand}, {braces(entry.operand_index)})"
-
-

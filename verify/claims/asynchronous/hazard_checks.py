@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from models.dataflow.alias_classes import Buffers
-from models.dataflow.in_flight import Flight, flights
-from models.dataflow.value_flow import Place, branches
-from models.dataflow.versions import LocalBuffers, Spot, Write, local_buffers
-from models.hlo.module import Computation
-from verify.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement
-from verify.claims.asynchronous.orders import Orders
-from verify.claims.asynchronous.timeline import BEGINS, ENDS, timeline
+from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement
+from hloproof.claims.asynchronous.orders import Orders
+from hloproof.claims.asynchronous.timeline import BEGINS, ENDS, timeline
+from hloproof.models.dataflow.alias_classes import Buffers
+from hloproof.models.dataflow.in_flight import Flight, flights
+from hloproof.models.dataflow.value_flow import Place, branches
+from hloproof.models.dataflow.versions import LocalBuffers, Spot, Write, local_buffers
+from hloproof.models.hlo.module import Computation
 
 
 def hazard_operand(context: Context) -> Iterator[Judgement]:
@@ -257,8 +257,12 @@ def _joined_results(scene: Scene, local: LocalBuffers) -> Iterator[Judgement]:
 
 
 def _overwritten(
-    local: LocalBuffers, version: Spot, found: tuple[Spot, ...], needed: tuple[Spot, ...],
-    reads: list[tuple[str, Spot]], live_out: set[Spot],
+    local: LocalBuffers,
+    version: Spot,
+    found: tuple[Spot, ...],
+    needed: tuple[Spot, ...],
+    reads: list[tuple[str, Spot]],
+    live_out: set[Spot],
 ) -> str | None:
     """What is wrong with a version that is needed after its buffer holds another of `found`. All are in one buffer, and
     `needed` are those that somebody reads."""

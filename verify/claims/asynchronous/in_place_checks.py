@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.dataflow.in_place import fused_in_place, updating
-from models.dataflow.value_flow import Place, called
-from models.errors import NotModelled
-from models.expressions.expr import Const, Expr, Var, substitute
-from models.expressions.interval import Interval
-from models.hlo.module import Computation, Instruction
-from models.hlo.shape import ArrayShape
-from models.indexing.composition.composer import OUTPUT_TO_INPUT, Composer
-from models.indexing.composition.module_maps import followed_maps
-from models.indexing.composition.providers import provider_name
-from models.indexing.map_set import OperandMaps
-from models.maps.indexing_map import IndexingMap, RuntimeVariable
-from verify.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement
-from verify.logic.formula import Formula, conj, disj, eq, lt, within
-from verify.logic.obligation import Obligation
+from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement
+from hloproof.logic.formula import Formula, conj, disj, eq, lt, within
+from hloproof.logic.obligation import Obligation
+from hloproof.models.dataflow.in_place import fused_in_place, updating
+from hloproof.models.dataflow.value_flow import Place, called
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Const, Expr, Var, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.indexing.composition.composer import OUTPUT_TO_INPUT, Composer
+from hloproof.models.indexing.composition.module_maps import followed_maps
+from hloproof.models.indexing.composition.providers import provider_name
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable
 
 CLAIM = "hazard-in-place"
 
@@ -85,7 +85,7 @@ def _judge_map(
     body: Computation, place: Place, update: Instruction, parameter: Instruction, found: OperandMaps, m: IndexingMap
 ) -> Judgement | None:
     """The first thing wrong with one map of the update's reads; None when it is safe."""
-    from verify.engines.portfolio import prove  # the solvers are imported when first needed
+    from hloproof.engines.portfolio import prove  # the solvers are imported when first needed
 
     obligation, starts, positions = obligation_of(body, update, m)
     if obligation is None:
@@ -105,14 +105,15 @@ def _judge_map(
     index = ", ".join(str(_value(e, values)) for e in positions)
     writes = ", ".join(str(_value(s, values) + values.get(f"d{k}", 0)) for k, s in enumerate(starts))
     return Judgement(
-        CLAIM, place,
+        CLAIM,
+        place,
         f"element [{writes}] of {place.instruction} is computed from {parameter.name}[{index}], which the update in "
         f"place of {update.name} (line {update.position.line}) overwrites as well",
-    )  # fmt: skip
+    )
 
 
 def _value(e: Expr, values: dict[str, int]) -> int:
-    from models.expressions.evaluate import evaluate
+    from hloproof.models.expressions.evaluate import evaluate
 
     return evaluate(e, values)
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from models.dataflow.async_chain import AsyncChains
-from models.dataflow.value_flow import Place
-from models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
+from hloproof.models.dataflow.async_chain import AsyncChains
+from hloproof.models.dataflow.value_flow import Place
+from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
 
 NEEDS_COPY: Final = "needs-copy"
 """Begins the note on what holds only because a compiler inserts a copy."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
-from models.hlo.attributes import Word
-from models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.attributes import Word
+from hloproof.models.hlo.module import Computation, Instruction
 
 
 def predecessors(i: Instruction) -> tuple[str, ...]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from models.dataflow.async_chain import RESULT_INDEX, Link
-from models.dataflow.value_flow import Place
-from models.hlo.module import Instruction
-from models.hlo.shape import Shape, TokenShape, TupleShape
-from models.hlo.text.shapes import print_shape
-from verify.claims.asynchronous.judgement import Context, Judgement, at_index, elements_of, is_prefix, same_shape
+from hloproof.claims.asynchronous.judgement import Context, Judgement, at_index, elements_of, is_prefix, same_shape
+from hloproof.models.dataflow.async_chain import RESULT_INDEX, Link
+from hloproof.models.dataflow.value_flow import Place
+from hloproof.models.hlo.module import Instruction
+from hloproof.models.hlo.shape import Shape, TokenShape, TupleShape
+from hloproof.models.hlo.text.shapes import print_shape
 
 
 def _words(shape: Shape | None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from models.hlo.module import Computation
+from hloproof.models.hlo.module import Computation
 
 _ROW: Final = re.compile(r"  +(\d+)  (\S.*?) *  line (\d+) *  (.*)")
 BEGINS: Final = "in flight from here"
@@ -27,9 +27,9 @@ class Row:
 def timeline(computation: Computation, order: Sequence[str], marks: Mapping[str, str]) -> str:
     """One line per marked instruction, in order, with its mark and line number; the others are counted.
 
-        3  start  = copy-start(p0)      line 7   reads p0 until done
-        5  update = custom-call(p0)     line 9   overwrites p0
-        8  done   = copy-done(start)    line 8   finishes
+    3  start  = copy-start(p0)      line 7   reads p0 until done
+    5  update = custom-call(p0)     line 9   overwrites p0
+    8  done   = copy-done(start)    line 8   finishes
     """
     shown = [(n, name) for n, name in enumerate(order) if name in marks]
     texts = []

@@ -11,20 +11,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from models.errors import NotModelled
-from models.expressions.evaluate import evaluate
-from models.expressions.expr import Expr, Var, substitute
-from models.expressions.interval import Interval
-from models.hlo.shape import ArrayShape
-from models.hlo.text.shapes import print_shape
-from models.layouts.memory_size import element_bits, padded_elements
-from models.layouts.physical import part_count
-from models.layouts.tiling import expanded_dimensions, index_map, position_expression
-from models.maps.indexing_map import IndexingMap
-from verify.claims.layouts.claims import ClaimedLayout, LayoutClaim, Model, index_box, inside, inverse, padding
-from verify.claims.layouts.steps import chain
-from verify.logic.formula import Formula, conj, eq, within
-from verify.logic.obligation import Obligation
+from hloproof.claims.layouts.claims import ClaimedLayout, LayoutClaim, Model, index_box, inside, inverse, padding
+from hloproof.claims.layouts.steps import chain
+from hloproof.logic.formula import Formula, conj, eq, within
+from hloproof.logic.obligation import Obligation
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.expressions.expr import Expr, Var, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.text.shapes import print_shape
+from hloproof.models.layouts.memory_size import element_bits, padded_elements
+from hloproof.models.layouts.physical import part_count
+from hloproof.models.layouts.tiling import expanded_dimensions, index_map, position_expression
+from hloproof.models.maps.indexing_map import IndexingMap
 
 
 def bitcast_claims(
@@ -71,7 +71,8 @@ def kept(one: ArrayShape, other: ArrayShape, name: str, other_name: str) -> Layo
     parts = (("s", Interval.of_size(own)),) if own > 1 else ()
     direct = Obligation(
         (*index_box(one), *parts),
-        _is_element(other, there), label=f"no element of the {name} lies on padding of the {other_name}",
+        _is_element(other, there),
+        label=f"no element of the {name} lies on padding of the {other_name}",
     )
 
     def describe(model: Model) -> str:
@@ -93,7 +94,9 @@ def whole(wide: ArrayShape, narrow: ArrayShape, name: str, other_name: str) -> L
     here, there = _is_element(narrow, first), _is_element(narrow, second)
     part = Interval.of_size(own)
     direct = Obligation(
-        (*index_box(wide), ("s", part), ("t", part)), there, here,
+        (*index_box(wide), ("s", part), ("t", part)),
+        there,
+        here,
         f"no element of the {name} is partly padding of the {other_name}",
     )
 
@@ -108,9 +111,13 @@ def whole(wide: ArrayShape, narrow: ArrayShape, name: str, other_name: str) -> L
     found = ClaimedLayout.by_formula(narrow)
     more = inverse(found, chain(narrow)).steps + padding(found).steps
     return LayoutClaim(
-        "whole", f"no element of the {name} is partly padding of the {other_name}", (direct, *more), direct, describe,
+        "whole",
+        f"no element of the {name} is partly padding of the {other_name}",
+        (direct, *more),
+        direct,
+        describe,
         complete=False,
-    )  # fmt: skip
+    )
 
 
 def _is_element(shape: ArrayShape, position: Expr) -> Formula:
@@ -129,7 +136,8 @@ def said_to_be(operand: ArrayShape, result: ArrayShape, m: IndexingMap) -> Layou
     named = substitute(position_expression(operand), {f"d{i}": e for i, e in enumerate(m.results)})
     place = position_expression(result)
     direct = Obligation(
-        tuple(m.intervals()), eq(_block(named, operand_atoms, larger), _block(place, result_atoms, larger)),
+        tuple(m.intervals()),
+        eq(_block(named, operand_atoms, larger), _block(place, result_atoms, larger)),
         conj(*(within(c.expr, c.interval) for c in m.constraints)),
         "the operand element that the map names lies where the result element lies",
     )

@@ -14,19 +14,19 @@ from itertools import pairwise, product
 from math import prod
 from typing import Final
 
-from models.errors import NotModelled
-from models.expressions.evaluate import evaluate
-from models.expressions.expr import Const, Expr, Var, substitute
-from models.expressions.interval import Interval
-from models.hlo.shape import ArrayShape
-from models.layouts.memory_size import padded_elements
-from models.layouts.pad_reshape_transpose import Movement, movements
-from models.layouts.physical import part_count, physical_order, splits
-from models.layouts.tiling import index_map, index_of, position_map
-from models.maps.indexing_map import IndexingMap
-from verify.claims.layouts.steps import Chain, Step, chain
-from verify.logic.formula import FALSE, Exists, conj, disj, eq, le, ne, within
-from verify.logic.obligation import Obligation
+from hloproof.claims.layouts.steps import Chain, Step, chain
+from hloproof.logic.formula import FALSE, Exists, conj, disj, eq, le, ne, within
+from hloproof.logic.obligation import Obligation
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.expressions.expr import Const, Expr, Var, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.layouts.memory_size import padded_elements
+from hloproof.models.layouts.pad_reshape_transpose import Movement, movements
+from hloproof.models.layouts.physical import part_count, physical_order, splits
+from hloproof.models.layouts.tiling import index_map, index_of, position_map
+from hloproof.models.maps.indexing_map import IndexingMap
 
 Model = Mapping[str, int]
 
@@ -64,7 +64,7 @@ class ClaimedLayout:
 
     @classmethod
     def by_formula(cls, shape: ArrayShape) -> ClaimedLayout:
-        """What the formula of `models.layouts.tiling` says. Raises NotModelled."""
+        """What the formula of `hloproof.models.layouts.tiling` says. Raises NotModelled."""
         inverse = index_map(shape) if part_count(shape) == 1 else None
         return cls(shape, position_map(shape), padded_elements(shape), inverse)
 
@@ -89,7 +89,8 @@ def composition(claimed: ClaimedLayout, steps: Chain) -> Obligation:
     """The claimed position is the composition of the steps."""
     results = zip(claimed.position.results, steps.compose(), strict=True)
     return Obligation(
-        index_box(claimed.shape), conj(*(eq(f, g) for f, g in results)),
+        index_box(claimed.shape),
+        conj(*(eq(f, g) for f, g in results)),
         label="the formula is the composition of the steps",
     )
 
@@ -123,7 +124,8 @@ def inside(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
         label="every position lies inside of the padded size",
     )
     fits = Obligation(
-        (), conj(*(le(n, m) for n, m in zip(steps.steps[-1].after, sizes, strict=True))),
+        (),
+        conj(*(le(n, m) for n, m in zip(steps.steps[-1].after, sizes, strict=True))),
         label="what the steps fill is not larger than the padded size",
     )
 
@@ -148,7 +150,10 @@ def onto(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
         )
         subgoals = (composition(claimed, steps), *(g for s in steps.steps for g in s.onto()), _full(steps, sizes))
         return LayoutClaim(
-            "onto", "every position holds an element", subgoals, direct,
+            "onto",
+            "every position holds an element",
+            subgoals,
+            direct,
             lambda model: f"position {', '.join(str(model[f'q{i}']) for i in range(len(sizes)))} holds no element",
         )
     hole = _hole(claimed, steps)
@@ -175,7 +180,8 @@ def _part_boxes(shape: ArrayShape) -> Iterator[tuple[tuple[str, Interval], ...]]
 
 def _full(steps: Chain, sizes: list[int]) -> Obligation:
     return Obligation(
-        (), conj(*(eq(n, m) for n, m in zip(steps.steps[-1].after, sizes, strict=True))),
+        (),
+        conj(*(eq(n, m) for n, m in zip(steps.steps[-1].after, sizes, strict=True))),
         label="the steps fill exactly the padded size",
     )
 
@@ -226,14 +232,17 @@ def inverse(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
     domain = conj(*(within(substitute(c.expr, to_index), c.interval) for c in back.constraints))
     returned = [substitute(e, to_index) for e in back.results]
     direct = Obligation(
-        index_box(shape), conj(domain, *(eq(e, Var(f"d{i}")) for i, e in enumerate(returned))),
+        index_box(shape),
+        conj(domain, *(eq(e, Var(f"d{i}")) for i, e in enumerate(returned))),
         label="the way back from an element's position is its index",
     )
     at_q = {"d0": Var("q0")}
     holds = conj(*(within(substitute(c.expr, at_q), c.interval) for c in back.constraints))
     pairs = zip((substitute(e, at_q) for e in back.results), steps.compose_back(), strict=True)
     same = Obligation(
-        (("q0", back.dims[0].interval),), conj(*(eq(e, g) for e, g in pairs)), holds if shape.elements else FALSE,
+        (("q0", back.dims[0].interval),),
+        conj(*(eq(e, g) for e, g in pairs)),
+        holds if shape.elements else FALSE,
         "the way back is the composition of the steps back",
     )
     there_and_back = (g for s in steps.steps for g in s.inverse())
@@ -260,7 +269,8 @@ def padding(claimed: ClaimedLayout) -> LayoutClaim:
     direct = Obligation(
         (("q0", back.dims[0].interval),),
         conj(*(within(e, v) for e, (_, v) in zip(results, box, strict=True)), eq(position, Var("q0"))),
-        holds, "where the way back exists, the element that it names lies",
+        holds,
+        "where the way back exists, the element that it names lies",
     )
 
     def describe(model: Model) -> str:
@@ -279,7 +289,8 @@ def _way_back_exists(claimed: ClaimedLayout) -> tuple[Obligation, ...]:
     to_index = {"d0": claimed.position.results[0]}
     return tuple(
         Obligation(
-            index_box(claimed.shape), within(substitute(c.expr, to_index), c.interval),
+            index_box(claimed.shape),
+            within(substitute(c.expr, to_index), c.interval),
             label="the way back exists at every element's position",
         )
         for c in claimed.inverse.constraints
@@ -292,7 +303,8 @@ def two_readings(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
     moves = movements(shape)
     second = _through(moves, [Var(f"d{i}") for i in range(shape.rank)])
     direct = Obligation(
-        index_box(shape), eq(position, _joined(second, moves[-1].after)),
+        index_box(shape),
+        eq(position, _joined(second, moves[-1].after)),
         label="the formula says the same as pad, reshape, transpose",
     )
 

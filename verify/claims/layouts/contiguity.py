@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from models.expressions.evaluate import evaluate
-from models.expressions.expr import Const, Var, substitute
-from models.hlo.shape import ArrayShape
-from models.layouts.physical import part_count
-from models.layouts.tiling import position_expression, position_of
-from verify.claims.layouts.claims import LayoutClaim, Model, index_box
-from verify.claims.layouts.judge import JudgedClaim, Prove, first_counterexample, judge_one
-from verify.logic.formula import TRUE, conj, eq, lt
-from verify.logic.obligation import Obligation
-from verify.results.verdict import Verdict
+from hloproof.claims.layouts.claims import LayoutClaim, Model, index_box
+from hloproof.claims.layouts.judge import JudgedClaim, Prove, first_counterexample, judge_one
+from hloproof.logic.formula import TRUE, conj, eq, lt
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.expressions.expr import Const, Var, substitute
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.layouts.physical import part_count
+from hloproof.models.layouts.tiling import position_expression, position_of
+from hloproof.results.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,9 @@ def claim(shape: ArrayShape, run: Run) -> LayoutClaim:
     inside = TRUE if run.length == size else lt(d % Const(run.length), run.length - 1)
     box = sorted(index_box(shape), key=lambda v: v[0] != d.name)  # what it is about first, to be made smallest first
     direct = Obligation(
-        tuple(box), eq(following, position + run.stride), conj(lt(d, size - 1), inside),
+        tuple(box),
+        eq(following, position + run.stride),
+        conj(lt(d, size - 1), inside),
         f"dimension {run.dimension} goes on by {run.stride}",
     )
 

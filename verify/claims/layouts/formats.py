@@ -13,15 +13,15 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from random import Random
 
-from models.errors import NotModelled
-from models.expressions.expr import Binary, Const, Expr, Var, rebuild
-from models.hlo.shape import COMBINE, ArrayShape, Tile
-from models.layouts.physical import check_dense
-from models.maps.indexing_map import dim
-from verify.claims.layouts.claims import ClaimedLayout, LayoutClaim, one_to_one
-from verify.claims.layouts.steps import chain
-from verify.logic.formula import conj, eq, le, lt
-from verify.logic.obligation import Obligation
+from hloproof.claims.layouts.claims import ClaimedLayout, LayoutClaim, one_to_one
+from hloproof.claims.layouts.steps import chain
+from hloproof.logic.formula import conj, eq, le, lt
+from hloproof.logic.obligation import Obligation
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, rebuild
+from hloproof.models.hlo.shape import COMBINE, ArrayShape, Tile
+from hloproof.models.layouts.physical import check_dense
+from hloproof.models.maps.indexing_map import dim
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,22 @@ class _Goals:
         """x to (x floordiv t, x mod t), for any size n of x."""
         x, z, n, tile = Var("x"), Var("z"), Var("n"), Const(t)
         name = f"dividing by {t}"
-        self.one_to_one[Obligation(
-            (("x", None), ("z", None)), eq(x, z), conj(eq(x // tile, z // tile), eq(x % tile, z % tile)),
-            f"{name}: one to one",
-        )] = None  # fmt: skip
-        self.inside[Obligation(
-            (("x", None), ("n", None)),
-            conj(le(0, x // tile), lt(x // tile, n.ceildiv(tile)), le(0, x % tile), lt(x % tile, tile)),
-            conj(le(0, x), lt(x, n)), f"{name}: inside",
-        )] = None  # fmt: skip
+        self.one_to_one[
+            Obligation(
+                (("x", None), ("z", None)),
+                eq(x, z),
+                conj(eq(x // tile, z // tile), eq(x % tile, z % tile)),
+                f"{name}: one to one",
+            )
+        ] = None
+        self.inside[
+            Obligation(
+                (("x", None), ("n", None)),
+                conj(le(0, x // tile), lt(x // tile, n.ceildiv(tile)), le(0, x % tile), lt(x % tile, tile)),
+                conj(le(0, x), lt(x, n)),
+                f"{name}: inside",
+            )
+        ] = None
         self.inverse[Obligation((("x", None),), eq(x // tile * tile + x % tile, x), label=f"{name}: inverse")] = None
 
     def join(self, size: Expr) -> None:
@@ -63,18 +70,30 @@ class _Goals:
         n = size if isinstance(size, Const) else Var("n")
         own = () if isinstance(size, Const) else (("n", None),)
         name = f"joining with a coordinate of size {size.value}" if isinstance(size, Const) else "joining, any size"
-        self.one_to_one[Obligation(
-            (*own, ("x", None), ("z", None), ("a", None), ("b", None)), conj(eq(x, z), eq(a, b)),
-            conj(le(0, a), lt(a, n), le(0, b), lt(b, n), eq(x * n + a, z * n + b)), f"{name}: one to one",
-        )] = None  # fmt: skip
-        self.inside[Obligation(
-            (*own, ("m", None), ("x", None), ("a", None)), conj(le(0, x * n + a), lt(x * n + a, m * n)),
-            conj(le(0, x), lt(x, m), le(0, a), lt(a, n)), f"{name}: inside",
-        )] = None  # fmt: skip
-        self.inverse[Obligation(
-            (*own, ("x", None), ("a", None)), conj(eq((x * n + a) // n, x), eq((x * n + a) % n, a)),
-            conj(le(0, a), lt(a, n)), f"{name}: inverse",
-        )] = None  # fmt: skip
+        self.one_to_one[
+            Obligation(
+                (*own, ("x", None), ("z", None), ("a", None), ("b", None)),
+                conj(eq(x, z), eq(a, b)),
+                conj(le(0, a), lt(a, n), le(0, b), lt(b, n), eq(x * n + a, z * n + b)),
+                f"{name}: one to one",
+            )
+        ] = None
+        self.inside[
+            Obligation(
+                (*own, ("m", None), ("x", None), ("a", None)),
+                conj(le(0, x * n + a), lt(x * n + a, m * n)),
+                conj(le(0, x), lt(x, m), le(0, a), lt(a, n)),
+                f"{name}: inside",
+            )
+        ] = None
+        self.inverse[
+            Obligation(
+                (*own, ("x", None), ("a", None)),
+                conj(eq((x * n + a) // n, x), eq((x * n + a) % n, a)),
+                conj(le(0, a), lt(a, n)),
+                f"{name}: inverse",
+            )
+        ] = None
 
 
 def is_format(shape: ArrayShape) -> bool:
@@ -157,9 +176,10 @@ def _divide(index: tuple[Coordinate, ...], tile: Sequence[int], goals: _Goals) -
         goals.divide(t)
     tiled = list(zip(index[front:], tile, strict=True))
     return (
-        *index[:front], *(Coordinate(c.value // t, _ceildiv(c.size, t)) for c, t in tiled),
+        *index[:front],
+        *(Coordinate(c.value // t, _ceildiv(c.size, t)) for c, t in tiled),
         *(Coordinate(c.value % t, Const(t)) for c, t in tiled),
-    )  # fmt: skip
+    )
 
 
 def _ceildiv(size: Expr, t: int) -> Expr:
@@ -218,5 +238,3 @@ def instances(shape: ArrayShape, count: int, seed: int = 0, largest: int = 300) 
         claim = one_to_one(ClaimedLayout.by_formula(concrete), steps)
         out.extend((concrete, o) for o in claim.steps)
     return out
-
-

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from models.expressions.interval import Interval
-from verify.claims.layouts.claims import LayoutClaim
-from verify.logic.obligation import Obligation, Outcome
-from verify.results.verdict import Verdict
+from hloproof.claims.layouts.claims import LayoutClaim
+from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.models.expressions.interval import Interval
+from hloproof.results.verdict import Verdict
 
 Prove = Callable[[Obligation], Outcome]
 
@@ -64,8 +64,14 @@ def judge_one(claim: LayoutClaim, prove: Prove) -> JudgedClaim:
         decisive = first_counterexample(claim.direct, decisive, prove)
         counterexample = claim.describe(dict(decisive.model))
     return JudgedClaim(
-        claim.name, claim.statement, verdict, tuple(sorted({e for o in outcomes for e in o.engines})),
-        sum(o.ms for o in outcomes), len(outcomes), counterexample, reason if verdict is not Verdict.PROVED else None,
+        claim.name,
+        claim.statement,
+        verdict,
+        tuple(sorted({e for o in outcomes for e in o.engines})),
+        sum(o.ms for o in outcomes),
+        len(outcomes),
+        counterexample,
+        reason if verdict is not Verdict.PROVED else None,
     )
 
 

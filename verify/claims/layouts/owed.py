@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from models.errors import NotModelled
-from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape, BufferShape, Layout, leaves
-from models.maps.indexing_map import IndexingMap
-from verify.claims.layouts.bitcasts import bitcast_claims
-from verify.claims.layouts.claims import ClaimedLayout, LayoutClaim, claims
-from verify.claims.layouts.formats import format_claims, is_format
-from verify.claims.operations.owed import OwedClaim
-from verify.claims.statements.statement import Describe, Part, Point
-from verify.logic.obligation import Obligation
+from hloproof.claims.layouts.bitcasts import bitcast_claims
+from hloproof.claims.layouts.claims import ClaimedLayout, LayoutClaim, claims
+from hloproof.claims.layouts.formats import format_claims, is_format
+from hloproof.claims.operations.owed import OwedClaim
+from hloproof.claims.statements.statement import Describe, Part, Point
+from hloproof.logic.obligation import Obligation
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import ArrayShape, BufferShape, Layout, leaves
+from hloproof.models.maps.indexing_map import IndexingMap
 
 DEFAULT_ASSUMED = "no layout is written: row-major, without tiles"
 DYNAMIC_ASSUMED = "dynamic dimensions take the space of their bound"
@@ -52,9 +52,12 @@ def _only_order_and_tiles(shape: ArrayShape) -> ArrayShape:
     layout = shape.layout
     if layout is not None:
         layout = Layout(
-            layout.minor_to_major, layout.tiles, tail_padding=layout.tail_padding, split_configs=layout.split_configs,
+            layout.minor_to_major,
+            layout.tiles,
+            tail_padding=layout.tail_padding,
+            split_configs=layout.split_configs,
             level_types=layout.level_types,
-        )  # fmt: skip
+        )
     return replace(shape, element_type="u8", dynamic=(), layout=layout)
 
 
@@ -68,7 +71,7 @@ def bitcast_parts(op: Operation) -> list[Part]:
 
 
 def _maps(op: Operation) -> list[IndexingMap]:
-    from models.indexing import output_to_input
+    from hloproof.models.indexing import output_to_input
 
     try:
         return [m for found in output_to_input(op, 0) for m in found.maps]

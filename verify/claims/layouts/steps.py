@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from math import prod
 
-from models.errors import NotModelled
-from models.expressions.expr import Const, Expr, Var, minimum, substitute
-from models.expressions.interval import Interval
-from models.hlo.shape import COMBINE, ArrayShape, SplitConfig, Tile
-from models.layouts.physical import check_dense
-from verify.logic.formula import Formula, conj, eq, within
-from verify.logic.obligation import Obligation
+from hloproof.logic.formula import Formula, conj, eq, within
+from hloproof.logic.obligation import Obligation
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Const, Expr, Var, minimum, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.shape import COMBINE, ArrayShape, SplitConfig, Tile
+from hloproof.models.layouts.physical import check_dense
 
 Goals = tuple[Obligation, ...]
 Box = tuple[tuple[str, Interval], ...]
@@ -181,7 +181,10 @@ def _y(i: int) -> Expr:
 def _order(sizes: tuple[int, ...], order: tuple[int, ...]) -> Step:
     back = sorted(range(len(order)), key=order.__getitem__)
     return Step(
-        "the order of the dimensions in memory", sizes, tuple(sizes[i] for i in order), tuple(_x(i) for i in order),
+        "the order of the dimensions in memory",
+        sizes,
+        tuple(sizes[i] for i in order),
+        tuple(_x(i) for i in order),
         tuple(_y(k) for k in back),
     )
 
@@ -205,9 +208,13 @@ def _split(parts: tuple[int, ...], sizes: tuple[int, ...], dimension: int, cuts:
     backward = [*(_y(i) for i in range(p)), *(_y(p + 1 + i) for i in range(len(sizes)))]
     backward[k] = _y(k + 1) + start_back
     return Step(
-        "the parts of a split dimension", (*parts, *sizes), (*parts, len(cuts) + 1, *lengths), tuple(forward),
-        tuple(backward), Cases(k, p, bounds),
-    )  # fmt: skip
+        "the parts of a split dimension",
+        (*parts, *sizes),
+        (*parts, len(cuts) + 1, *lengths),
+        tuple(forward),
+        tuple(backward),
+        Cases(k, p, bounds),
+    )
 
 
 def _step_function(e: Expr, threshold: int) -> Expr:
@@ -245,12 +252,16 @@ def _tile(parts: tuple[int, ...], sizes: tuple[int, ...], tile: Sequence[int]) -
     front = p + len(sizes) - k
     tiled = [_x(front + i) for i in range(k)]
     return Step(
-        f"tile ({','.join(map(str, tile))})", (*parts, *sizes),
+        f"tile ({','.join(map(str, tile))})",
+        (*parts, *sizes),
         (*parts, *sizes[: front - p], *(-(-n // t) for n, t in zip(sizes[front - p :], tile, strict=True)), *tile),
-        (*(_x(i) for i in range(front)), *(e // t for e, t in zip(tiled, tile, strict=True)),
-         *(e % t for e, t in zip(tiled, tile, strict=True))),
+        (
+            *(_x(i) for i in range(front)),
+            *(e // t for e, t in zip(tiled, tile, strict=True)),
+            *(e % t for e, t in zip(tiled, tile, strict=True)),
+        ),
         (*(_y(i) for i in range(front)), *(_y(front + i) * t + _y(front + k + i) for i, t in enumerate(tile))),
-    )  # fmt: skip
+    )
 
 
 def _join(parts: tuple[int, ...], sizes: tuple[int, ...]) -> Step:
@@ -262,7 +273,10 @@ def _join(parts: tuple[int, ...], sizes: tuple[int, ...]) -> Step:
         return Step("the join of all coordinates", sizes, (prod(sizes),), (offset,), backward)
     part = _ravel([_x(i) for i in range(p)], parts)
     return Step(
-        "the join of all coordinates", (*parts, *sizes), (prod(parts), prod(sizes)), (part, offset),
+        "the join of all coordinates",
+        (*parts, *sizes),
+        (prod(parts), prod(sizes)),
+        (part, offset),
         (*_unravel(_y(0), parts), *backward),
     )
 

@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final
 
-from models.expressions.expr import Expr, Var
-from models.expressions.interval import Interval
-from models.maps.indexing_map import IndexingMap
-from verify.claims.maps.shared_readings import SharedMaps
-from verify.claims.statements.relation import Piece
-from verify.claims.statements.statement import Describe, Part, Point, Statement, value_of
-from verify.logic.evaluate import TooManySteps, holds
-from verify.logic.formula import Formula, disj
-from verify.logic.substitution import replace_variables
+from hloproof.claims.maps.shared_readings import SharedMaps
+from hloproof.claims.statements.relation import Piece
+from hloproof.claims.statements.statement import Describe, Part, Point, Statement, value_of
+from hloproof.logic.evaluate import TooManySteps, holds
+from hloproof.logic.formula import Formula, disj
+from hloproof.logic.substitution import replace_variables
+from hloproof.models.expressions.expr import Expr, Var
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import IndexingMap
 
 _SAMPLES: Final = 12
 STEPS: Final = 2_000

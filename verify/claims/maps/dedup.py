@@ -13,19 +13,19 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from models.expressions.interval import Interval
-from models.maps.indexing_map import IndexingMap
-from models.maps.sample_point import find_point
-from verify.claims.maps.compared_maps import STEPS, ComparedMaps
-from verify.claims.maps.shared_readings import shared
-from verify.claims.maps.shifting_maps import difference, inclusions
-from verify.claims.statements.relation import Direction
-from verify.claims.statements.statement import Part, Point
-from verify.engines.budget import DEFAULT, Budget
-from verify.engines.portfolio import prove
-from verify.logic.evaluate import TooManySteps, holds
-from verify.logic.formula import FALSE, Not, conj, within
-from verify.logic.obligation import Obligation
+from hloproof.claims.maps.compared_maps import STEPS, ComparedMaps
+from hloproof.claims.maps.shared_readings import shared
+from hloproof.claims.maps.shifting_maps import difference, inclusions
+from hloproof.claims.statements.relation import Direction
+from hloproof.claims.statements.statement import Part, Point
+from hloproof.engines.budget import DEFAULT, Budget
+from hloproof.engines.portfolio import prove
+from hloproof.logic.evaluate import TooManySteps, holds
+from hloproof.logic.formula import FALSE, Not, conj, within
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.sample_point import find_point
 
 MOST_COMPARED: Final = 64
 """So many maps that no point of a few tells apart are compared each with each, and looked at for containment."""

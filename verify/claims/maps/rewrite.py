@@ -10,17 +10,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from models.errors import InputError
-from models.expressions.evaluate import UndefinedValue, evaluate
-from models.expressions.expr import Binary, Const, Expr, Var, postorder, substitute, to_text
-from models.expressions.interval import Interval
-from models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable
-from models.maps.text import print_map
-from verify.engines.budget import DEFAULT, Budget
-from verify.engines.portfolio import prove
-from verify.logic.formula import FALSE, Exists, Formula, conj, eq, ne, within
-from verify.logic.obligation import Obligation, Outcome
-from verify.results.verdict import Verdict
+from hloproof.engines.budget import DEFAULT, Budget
+from hloproof.engines.portfolio import prove
+from hloproof.logic.formula import FALSE, Exists, Formula, conj, eq, ne, within
+from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.models.errors import InputError
+from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder, substitute, to_text
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable
+from hloproof.models.maps.text import print_map
+from hloproof.results.verdict import Verdict
 
 Equality = Literal["pointwise", "relational"]
 
@@ -52,7 +52,7 @@ def rewrite(
     """Proves or refutes that `after` may stand where `before` does.
 
     `mode` None means pointwise where the maps have the same numbers of dims, range and runtime variables, relational
-    otherwise. Raises models.errors.InputError when the maps cannot be compared (dims or results differ in number) or a
+    otherwise. Raises InputError when the maps cannot be compared (dims or results differ in number) or a
     divisor of `before` is zero at some point of its domain.
     """
     if before.is_trivially_empty or after.is_trivially_empty:
@@ -129,13 +129,13 @@ def _with_devices(m: IndexingMap) -> IndexingMap:
     if m.replica is None:
         return m
     own = dict(m.intervals())
-    bounds = tuple(
-        Constraint(Var(n), i) for n, i in m.replica.intervals() if n in own and not i.contains(own[n])
-    )
+    bounds = tuple(Constraint(Var(n), i) for n, i in m.replica.intervals() if n in own and not i.contains(own[n]))
     return replace(
-        m, results=(*m.results, *m.replica.results), constraints=(*m.constraints, *m.replica.constraints, *bounds),
+        m,
+        results=(*m.results, *m.replica.results),
+        constraints=(*m.constraints, *m.replica.constraints, *bounds),
         replica=None,
-    )  # fmt: skip
+    )
 
 
 def _clamped_otherwise(before: IndexingMap, after: IndexingMap) -> bool:
@@ -227,7 +227,7 @@ def _decided(goals: Sequence[_Goal], large: bool, budget: Budget) -> Iterator[tu
         for goal in goals:
             yield goal, prove(goal.obligation, budget)
         return
-    from verify.engines.worker import Task, prove_many
+    from hloproof.engines.worker import Task, prove_many
 
     found: dict[int, Outcome] = {}
     prove_many([g.obligation for g in goals], 1, Task(budget), found.__setitem__, total_seconds=budget.seconds)
@@ -237,9 +237,7 @@ def _decided(goals: Sequence[_Goal], large: bool, budget: Budget) -> Iterator[tu
 
 def domain_formula(m: IndexingMap) -> Formula:
     """The intervals of all variables, and the constraints."""
-    return conj(
-        *(within(Var(n), i) for n, i in m.intervals()), *(within(c.expr, c.interval) for c in m.constraints)
-    )
+    return conj(*(within(Var(n), i) for n, i in m.intervals()), *(within(c.expr, c.interval) for c in m.constraints))
 
 
 def _domain(m: IndexingMap) -> tuple[object, ...]:

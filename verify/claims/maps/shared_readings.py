@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from models.expressions.expr import Expr, Var, maximum, minimum, substitute
-from models.expressions.interval import Interval
-from models.maps.indexing_map import IndexingMap, RuntimeVariable
-from verify.claims.statements.elimination import Condition
-from verify.claims.statements.relation import Direction, Piece, piece_of
-from verify.logic.formula import Formula, disj, eq, ne
+from hloproof.claims.statements.elimination import Condition
+from hloproof.claims.statements.relation import Direction, Piece, piece_of
+from hloproof.logic.formula import Formula, disj, eq, ne
+from hloproof.models.expressions.expr import Expr, Var, maximum, minimum, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable
 
 
 @dataclass(frozen=True)

@@ -13,19 +13,19 @@ from itertools import islice, product
 from random import Random
 from typing import Final
 
-from models.expressions.evaluate import UndefinedValue, evaluate
-from models.expressions.expr import Const, Expr, Var, maximum, minimum, substitute
-from models.expressions.interval import Interval
-from models.interpreter.maps import Reader, points
-from models.maps.indexing_map import IndexingMap
-from verify.claims.maps.compared_maps import ComparedMaps
-from verify.claims.maps.shared_readings import OpenReading, one_value
-from verify.claims.statements.elimination import Condition
-from verify.claims.statements.relation import Piece
-from verify.claims.statements.statement import Part, Statement
-from verify.logic.evaluate import holds
-from verify.logic.formula import FALSE, Formula, Not, conj, disj, eq, ne, within
-from verify.logic.obligation import Obligation
+from hloproof.claims.maps.compared_maps import ComparedMaps
+from hloproof.claims.maps.shared_readings import OpenReading, one_value
+from hloproof.claims.statements.elimination import Condition
+from hloproof.claims.statements.relation import Piece
+from hloproof.claims.statements.statement import Part, Statement
+from hloproof.logic.evaluate import holds
+from hloproof.logic.formula import FALSE, Formula, Not, conj, disj, eq, ne, within
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
+from hloproof.models.expressions.expr import Const, Expr, Var, maximum, minimum, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.interpreter.maps import Reader, points
+from hloproof.models.maps.indexing_map import IndexingMap
 
 _ASSIGNMENTS: Final = 6
 _CONTENTS: Final = 40
@@ -87,9 +87,7 @@ def _choices(wanted: Sequence[OpenReading], known: Sequence[_Known]) -> Iterator
 def _member(other: Piece, piece: Piece, choice: Sequence[tuple[OpenReading, _Known]]) -> Formula:
     """The results of `piece` are a pair of `other` at a point that reads the elements that were chosen."""
     values: dict[str, Expr] = {r.name: x.value for r, x in choice}
-    same = [
-        Condition(a - b, Interval.point(0)) for r, x in choice for a, b in zip(r.index, x.index, strict=True)
-    ]  # fmt: skip
+    same = [Condition(a - b, Interval.point(0)) for r, x in choice for a, b in zip(r.index, x.index, strict=True)]
     read = replace(
         other,
         results=tuple(substitute(e, values) for e in other.results),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from models.maps.indexing_map import IndexingMap
-from models.maps.variables import remove_unused_symbols, rescale_symbols
-from models.simplifier.rewriter import Step
-from models.simplifier.simplify import simplify
-from verify.claims.maps.rewrite import Equality, rewrite
-from verify.claims.maps.tighten import tighten
-from verify.engines.budget import DEFAULT, Budget
-from verify.results.verdict import Verdict
+from hloproof.claims.maps.rewrite import Equality, rewrite
+from hloproof.claims.maps.tighten import tighten
+from hloproof.engines.budget import DEFAULT, Budget
+from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.variables import remove_unused_symbols, rescale_symbols
+from hloproof.models.simplifier.rewriter import Step
+from hloproof.models.simplifier.simplify import simplify
+from hloproof.results.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,7 @@ class SimplifiedMap:
 
 
 def simplified(
-    m: IndexingMap, rescale: bool = False, remove_unused: bool = False, budget: Budget = DEFAULT,
-    engines: bool = True,
+    m: IndexingMap, rescale: bool = False, remove_unused: bool = False, budget: Budget = DEFAULT, engines: bool = True
 ) -> SimplifiedMap:
     """Simplifies the map and proves the result.
 

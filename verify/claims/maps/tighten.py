@@ -11,19 +11,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from models.expressions.evaluate import UndefinedValue, evaluate
-from models.expressions.expr import Binary, Const, Expr, postorder, to_text
-from models.expressions.interval import Interval
-from models.maps.indexing_map import Constraint, IndexingMap
-from models.maps.sample_point import find_point
-from models.simplifier.domain import known_intervals
-from models.simplifier.rewriter import Rewriter, Step
-from models.simplifier.simplify import empty_like, simplify
-from verify.claims.maps.rewrite import LARGE, size
-from verify.engines.budget import Budget
-from verify.engines.portfolio import prove
-from verify.logic.formula import FALSE, Formula, conj, eq, within
-from verify.logic.obligation import Obligation
+from hloproof.claims.maps.rewrite import LARGE, size
+from hloproof.engines.budget import Budget
+from hloproof.engines.portfolio import prove
+from hloproof.logic.formula import FALSE, Formula, conj, eq, within
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
+from hloproof.models.expressions.expr import Binary, Const, Expr, postorder, to_text
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap
+from hloproof.models.maps.sample_point import find_point
+from hloproof.models.simplifier.domain import known_intervals
+from hloproof.models.simplifier.rewriter import Rewriter, Step
+from hloproof.models.simplifier.simplify import empty_like, simplify
 
 BUDGET: Final = Budget(isl_operations=400_000, z3_rlimit=200_000, enumeration_points=2_000)
 _ATOMS: Final = 24
@@ -33,7 +33,7 @@ Point = dict[str, int]
 
 
 def tighten(m: IndexingMap, budget: Budget = BUDGET) -> tuple[IndexingMap, tuple[Step, ...]]:
-    """A map that `models.simplifier.simplify` has simplified, simpler where the engines know how, and by what steps."""
+    """A map that the simplifier has simplified, simpler where the engines know how, and by what steps."""
     if m.is_trivially_empty or size(m) > LARGE or not (m.constraints or any(_atoms(m))):
         return m, ()
     points = _points(m)

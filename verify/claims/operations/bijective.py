@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.errors import NotModelled
-from models.expressions.expr import Expr, Var, substitute
-from models.expressions.interval import Interval
-from models.indexing.map_set import OperandMaps
-from models.maps.indexing_map import IndexingMap
-from verify.claims.operations.definition import Subject, shape_errors
-from verify.claims.statements.statement import Part, Statement
-from verify.claims.statements.wording import at
-from verify.logic.formula import conj, eq, within
+from hloproof.claims.operations.definition import Subject, shape_errors
+from hloproof.claims.statements.statement import Part, Statement
+from hloproof.claims.statements.wording import at
+from hloproof.logic.formula import conj, eq, within
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Expr, Var, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import IndexingMap
 
 
 def bijective_parts(about: Subject, forth: OperandMaps | None, back: OperandMaps | None) -> list[Part]:
@@ -26,9 +26,14 @@ def bijective_parts(about: Subject, forth: OperandMaps | None, back: OperandMaps
     if there.ranges or again.ranges or there.runtime or again.runtime:
         raise NotModelled("maps with range or runtime variables are no functions of the index alone")
     turned = Subject(
-        about.op, about.output, about.operand, about.output_shape, about.operand_shape, "input-to-output",
+        about.op,
+        about.output,
+        about.operand,
+        about.output_shape,
+        about.operand_shape,
+        "input-to-output",
         about.position,
-    )  # fmt: skip
+    )
     wrong = shape_errors(about, forth) + shape_errors(turned, back)
     if wrong:
         return wrong

@@ -10,25 +10,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 
-from models.errors import NotModelled
-from models.expressions.expr import Expr, substitute
-from models.expressions.interval import Interval
-from models.hlo.module import Computation, Instruction, Operation
-from models.indexing.composition.composer import Composer
-from models.indexing.composition.loops import followed_turn_by_turn
-from models.indexing.composition.module_maps import instruction_maps
-from models.indexing.map_set import OperandMaps
-from models.maps.indexing_map import Constraint, IndexingMap, Variable, rng
-from verify.claims.operations.definition import Subject
-from verify.claims.operations.index_range import index_range_parts
-from verify.claims.operations.loop import owed_by_while
-from verify.claims.operations.owed import OwedClaim
-from verify.claims.operations.simplified import same_points
-from verify.claims.statements.relation import Direction, piece_of
-from verify.claims.statements.statement import Part, Statement
-from verify.claims.statements.wording import at, runtime_words, shape_words, subject
-from verify.definitions.variables import arrays_of
-from verify.logic.formula import within
+from hloproof.claims.operations.definition import Subject
+from hloproof.claims.operations.index_range import index_range_parts
+from hloproof.claims.operations.loop import owed_by_while
+from hloproof.claims.operations.owed import OwedClaim
+from hloproof.claims.operations.simplified import same_points
+from hloproof.claims.statements.relation import Direction, piece_of
+from hloproof.claims.statements.statement import Part, Statement
+from hloproof.claims.statements.wording import at, runtime_words, shape_words, subject
+from hloproof.definitions.variables import arrays_of
+from hloproof.logic.formula import within
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Expr, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.module import Computation, Instruction, Operation
+from hloproof.models.indexing.composition.composer import Composer
+from hloproof.models.indexing.composition.loops import followed_turn_by_turn
+from hloproof.models.indexing.composition.module_maps import instruction_maps
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable, rng
 
 _DIRECTIONS: Sequence[Direction] = ("output-to-input", "input-to-output")
 
@@ -93,7 +93,7 @@ def _different(maps: OperandMaps | None) -> list[Part]:
     """Which of the maps are one, as inclusions both ways, and which are not, each pair with its witness."""
     if maps is None or len(maps.maps) < 2:
         return []
-    from verify.claims.maps.dedup import deduplicate
+    from hloproof.claims.maps.dedup import deduplicate
 
     found = deduplicate(maps.maps)
     if found.undecided:

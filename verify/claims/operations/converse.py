@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.errors import NotModelled
-from models.indexing.map_set import OperandMaps
-from verify.claims.operations.definition import Subject, shape_errors
-from verify.claims.statements.relation import Direction, Piece
-from verify.claims.statements.runtime import Matched, match
-from verify.claims.statements.statement import Part, Statement
-from verify.claims.statements.wording import at, runtime_words
-from verify.definitions.definition import Definition
-from verify.logic.formula import disj
+from hloproof.claims.operations.definition import Subject, shape_errors
+from hloproof.claims.statements.relation import Direction, Piece
+from hloproof.claims.statements.runtime import Matched, match
+from hloproof.claims.statements.statement import Part, Statement
+from hloproof.claims.statements.wording import at, runtime_words
+from hloproof.definitions.definition import Definition
+from hloproof.logic.formula import disj
+from hloproof.models.errors import NotModelled
+from hloproof.models.indexing.map_set import OperandMaps
 
 
 def converse_parts(
@@ -28,9 +28,14 @@ def converse_parts(
     if (forth.kind == "bound") != (back.kind == "bound"):
         raise NotModelled("one direction is only a bound")
     turned = Subject(
-        about.op, about.output, about.operand, about.output_shape, about.operand_shape, "input-to-output",
+        about.op,
+        about.output,
+        about.operand,
+        about.output_shape,
+        about.operand_shape,
+        "input-to-output",
         about.position,
-    )  # fmt: skip
+    )
     wrong = shape_errors(about, forth) + shape_errors(turned, back)
     if wrong:
         return wrong

@@ -10,21 +10,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from models.errors import NotModelled
-from models.expressions.expr import Binary, Const, Expr, Var, substitute
-from models.expressions.interval import Interval
-from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape
-from models.indexing.map_set import OperandMaps
-from verify.claims.statements.elimination import Condition, solve
-from verify.claims.statements.relation import Direction, Piece
-from verify.claims.statements.runtime import Matched, match
-from verify.claims.statements.statement import Part, Statement
-from verify.claims.statements.wording import at, operand_words, output_words, runtime_words
-from verify.definitions.definition import Definition
-from verify.logic.formula import FALSE, Compare, Exists, Formula, Not, conj, conjuncts, disj, eq, within
-from verify.logic.obligation import Obligation
-from verify.logic.substitution import free_variables, replace_variables
+from hloproof.claims.statements.elimination import Condition, solve
+from hloproof.claims.statements.relation import Direction, Piece
+from hloproof.claims.statements.runtime import Matched, match
+from hloproof.claims.statements.statement import Part, Statement
+from hloproof.claims.statements.wording import at, operand_words, output_words, runtime_words
+from hloproof.definitions.definition import Definition
+from hloproof.logic.formula import FALSE, Compare, Exists, Formula, Not, conj, conjuncts, disj, eq, within
+from hloproof.logic.obligation import Obligation
+from hloproof.logic.substitution import free_variables, replace_variables
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.indexing.map_set import OperandMaps
 
 
 @dataclass(frozen=True)
@@ -87,10 +87,12 @@ def shape_errors(about: Subject, maps: OperandMaps) -> list[Part]:
     out: list[Part] = []
     for m in maps.maps:
         if len(m.dims) != source.rank or len(m.results) != target.rank:
-            out.append(refuted(
-                f"a map with {len(m.dims)} dims and {len(m.results)} results between arrays of rank {source.rank} "
-                f"and {target.rank}"
-            ))  # fmt: skip
+            out.append(
+                refuted(
+                    f"a map with {len(m.dims)} dims and {len(m.results)} results between arrays of rank {source.rank} "
+                    f"and {target.rank}"
+                )
+            )
     return out
 
 
@@ -143,8 +145,9 @@ def _some_iteration(definition: Definition) -> Formula:
 def _conditions(predicate: Formula) -> list[Condition]:
     return [
         Condition(p.lhs - p.rhs, Interval.point(0))
-        for p in conjuncts(predicate) if isinstance(p, Compare) and p.op == "=="
-    ]  # fmt: skip
+        for p in conjuncts(predicate)
+        if isinstance(p, Compare) and p.op == "=="
+    ]
 
 
 def _own_position(definition: Definition) -> tuple[tuple[str, Interval], ...]:
@@ -311,23 +314,20 @@ def _determined(about: Subject, m: Matched) -> list[Part]:
     both = Statement(
         (*piece.variables, *((f"{n}_", i) for n, i in piece.ranges)),
         (
-            *piece.constraint_formulas, *(replace_variables(c, again) for c in piece.constraint_formulas),
+            *piece.constraint_formulas,
+            *(replace_variables(c, again) for c in piece.constraint_formulas),
             *(eq(e, substitute(e, again)) for e in piece.results),
             *((eq(piece.position, substitute(piece.position, again)),) if piece.position is not None else ()),
         ),
-    )  # fmt: skip
+    )
     goals = [eq(Var(n), again[n]) for n, _ in open_names]
     return parts + both.conclusions(goals, "each pair is read once", words)
 
 
-def _apart(
-    about: Subject, maps: OperandMaps, first: Matched, other: Matched, definition: Definition
-) -> Part:
+def _apart(about: Subject, maps: OperandMaps, first: Matched, other: Matched, definition: Definition) -> Part:
     """Two pieces share no pair."""
     piece = first.piece
-    second = match(
-        maps.maps[other.piece.number], other.piece.number, about.direction, definition, suffix="_"
-    ).piece
+    second = match(maps.maps[other.piece.number], other.piece.number, about.direction, definition, suffix="_").piece
     loose = tuple((n, i) for n, i in second.runtime if n not in {m for m, _ in piece.runtime})
     statement = Statement((*piece.variables, *loose), piece.constraint_formulas)
     source = [Var(n) for n, _ in piece.source]

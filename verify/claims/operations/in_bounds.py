@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from models.expressions.expr import Var
-from models.expressions.interval import Interval
-from models.hlo.shape import ArrayShape
-from models.indexing.map_set import OperandMaps
-from verify.claims.operations.definition import Subject, refuted, shape_errors
-from verify.claims.statements.relation import piece_of
-from verify.claims.statements.runtime import readings
-from verify.claims.statements.statement import Part, Statement
-from verify.claims.statements.wording import at, operand_words, runtime_words, shape_words
-from verify.logic.formula import within
+from hloproof.claims.operations.definition import Subject, refuted, shape_errors
+from hloproof.claims.statements.relation import piece_of
+from hloproof.claims.statements.runtime import readings
+from hloproof.claims.statements.statement import Part, Statement
+from hloproof.claims.statements.wording import at, operand_words, runtime_words, shape_words
+from hloproof.logic.formula import within
+from hloproof.models.expressions.expr import Var
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.indexing.map_set import OperandMaps
 
 
 def in_bounds_parts(about: Subject, maps: OperandMaps | None, group_size: int = 0) -> list[Part]:
@@ -50,8 +50,9 @@ def in_bounds_parts(about: Subject, maps: OperandMaps | None, group_size: int = 
         start = about.output_shape if forward else about.operand_shape
         domain = [
             within(Var(name), Interval.of_size(n))
-            for (name, i), n in zip(piece.source, start.dimensions, strict=True) if i != Interval.of_size(n)
-        ]  # fmt: skip
+            for (name, i), n in zip(piece.source, start.dimensions, strict=True)
+            if i != Interval.of_size(n)
+        ]
 
         def beyond(point: dict[str, int], piece=piece, start=start) -> str:  # type: ignore[no-untyped-def]
             whose = about.output_words if forward else about.operand_words

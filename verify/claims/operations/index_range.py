@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from models.expressions.expr import Binary, Expr, Var, postorder, to_text
-from models.expressions.interval import Interval
-from models.indexing.map_set import OperandMaps
-from models.maps.indexing_map import IndexingMap
-from verify.claims.operations.definition import Subject
-from verify.claims.statements.relation import piece_of
-from verify.claims.statements.runtime import readings
-from verify.claims.statements.statement import Part, Statement, value_of
-from verify.claims.statements.wording import coordinates
-from verify.logic.formula import conj, within
+from hloproof.claims.operations.definition import Subject
+from hloproof.claims.statements.relation import piece_of
+from hloproof.claims.statements.runtime import readings
+from hloproof.claims.statements.statement import Part, Statement, value_of
+from hloproof.claims.statements.wording import coordinates
+from hloproof.logic.formula import conj, within
+from hloproof.models.expressions.expr import Binary, Expr, Var, postorder, to_text
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import IndexingMap
 
 
 def index_range_parts(about: Subject, maps: OperandMaps | None, width: int) -> list[Part]:

@@ -5,14 +5,14 @@ their own claims; the maps of a loop that is followed turn by turn owe what comp
 
 from __future__ import annotations
 
-from models.errors import NotModelled
-from models.hlo.attributes import ComputationRef
-from models.hlo.module import Computation, Instruction, Module
-from models.hlo.shape import ArrayShape, Shape, leaves
-from verify.claims.operations.owed import OwedClaim
-from verify.claims.statements.statement import Part, Point
-from verify.logic.formula import Formula, conj, eq
-from verify.logic.obligation import Obligation
+from hloproof.claims.operations.owed import OwedClaim
+from hloproof.claims.statements.statement import Part, Point
+from hloproof.logic.formula import Formula, conj, eq
+from hloproof.logic.obligation import Obligation
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import ComputationRef
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.shape import ArrayShape, Shape, leaves
 
 
 def owed_by_while(module: Module, computation: Computation, instruction: Instruction) -> list[OwedClaim]:

@@ -8,23 +8,23 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Final
 
-from models.errors import NotModelled
-from models.hlo.module import Operation
-from models.hlo.shape import ELEMENT_BITS, ArrayShape, leaves
-from models.indexing.map_set import OperandMaps
-from verify.claims.operations.bijective import bijective_parts
-from verify.claims.operations.converse import converse_parts
-from verify.claims.operations.definition import Subject, definition_parts, refuted
-from verify.claims.operations.in_bounds import in_bounds_parts
-from verify.claims.operations.index_range import index_range_parts
-from verify.claims.operations.partition import partition_parts
-from verify.claims.statements.relation import Direction
-from verify.claims.statements.statement import Part, Point
-from verify.claims.statements.wording import subject
-from verify.definitions import define
-from verify.definitions.definition import Definition
-from verify.definitions.variables import array_in, arrays_of
-from verify.logic.obligation import Obligation
+from hloproof.claims.operations.bijective import bijective_parts
+from hloproof.claims.operations.converse import converse_parts
+from hloproof.claims.operations.definition import Subject, definition_parts, refuted
+from hloproof.claims.operations.in_bounds import in_bounds_parts
+from hloproof.claims.operations.index_range import index_range_parts
+from hloproof.claims.operations.partition import partition_parts
+from hloproof.claims.statements.relation import Direction
+from hloproof.claims.statements.statement import Part, Point
+from hloproof.claims.statements.wording import subject
+from hloproof.definitions import define
+from hloproof.definitions.definition import Definition
+from hloproof.definitions.variables import array_in, arrays_of
+from hloproof.logic.obligation import Obligation
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, leaves
+from hloproof.models.indexing.map_set import OperandMaps
 
 CLAIMS: Final[Mapping[str, str]] = {
     "in-bounds": "every result lies inside the shape that it indexes, for every point of the domain",
@@ -63,7 +63,7 @@ Place = tuple[int, ...]
 """Where an array lies in a tuple; () for an array that lies in none."""
 
 ONE_SOURCE: Final[Mapping[str, Callable[[Operation, int], Sequence[tuple[int, Place]]]]] = {
-    "tuple": lambda op, output: [(at[0], at[1:]) for at in [arrays_of(op.shape)[output][0]]],
+    "tuple": lambda op, output: [(at[0], at[1:]) for at in [arrays_of(op.shape)[output][0]]]
 }
 """Opcodes each of whose outputs reads one operand array, which can be named without looking at all of them."""
 
@@ -148,12 +148,12 @@ class _Table:
         self.define = cache(lambda output, operand, position: define(op, output, operand, position))
 
     def _forward(self, output: int) -> tuple[OperandMaps, ...]:
-        from models.indexing import output_to_input
+        from hloproof.models.indexing import output_to_input
 
         return output_to_input(self.op, self.numbers[output])
 
     def _backward(self, operand: int) -> tuple[OperandMaps, ...]:
-        from models.indexing import input_to_output
+        from hloproof.models.indexing import input_to_output
 
         found = input_to_output(self.op, operand)
         return tuple(replace(m, operand=self.numbers.index(m.operand)) for m in found if m.operand in self.numbers)
@@ -226,9 +226,7 @@ class _Table:
             return False
         return position in dict(arrays_of(self.op.operands[operand]))
 
-    def _pair(
-        self, output: int, output_shape: ArrayShape, operand: int, position: Place
-    ) -> list[OwedClaim]:
+    def _pair(self, output: int, output_shape: ArrayShape, operand: int, position: Place) -> list[OwedClaim]:
         out: list[OwedClaim] = []
         op = self.op
         operand_shape = dict(arrays_of(op.operands[operand]))[position]
@@ -245,9 +243,13 @@ class _Table:
                 maps = [self.maps(a) for a in ([about] if claim not in BOTH_DIRECTIONS else both)]
                 providers = any(v.runtime for m in maps if m is not None for v in m.maps)
                 return (
-                    claim, about.direction, output_shape.dimensions, operand_shape.dimensions,
+                    claim,
+                    about.direction,
+                    output_shape.dimensions,
+                    operand_shape.dimensions,
                     tuple((m.kind, m.maps) if m is not None else None for m in maps),
-                    defined() if claim in DEFINED else _group_size(defined), self.width,
+                    defined() if claim in DEFINED else _group_size(defined),
+                    self.width,
                     op.operands if providers else (),
                 )
 
@@ -304,7 +306,7 @@ def _not_modelled(reason: str) -> list[Part]:
 
 def nothing_read(definition: Definition) -> bool:
     """The predicate is written as false."""
-    from verify.logic.formula import FALSE
+    from hloproof.logic.formula import FALSE
 
     return definition.predicate == FALSE
 

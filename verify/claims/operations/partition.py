@@ -10,18 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from models.errors import NotModelled
-from models.expressions.expr import Var
-from models.expressions.interval import Interval
-from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape
-from models.indexing.map_set import OperandMaps
-from verify.claims.statements.relation import Piece
-from verify.claims.statements.runtime import match
-from verify.claims.statements.statement import Describe, Part, Statement
-from verify.claims.statements.wording import at, coordinates, runtime_words
-from verify.definitions.definition import Definition
-from verify.logic.formula import Formula, Not, conj, disj, eq, le, lt, within
+from hloproof.claims.statements.relation import Piece
+from hloproof.claims.statements.runtime import match
+from hloproof.claims.statements.statement import Describe, Part, Statement
+from hloproof.claims.statements.wording import at, coordinates, runtime_words
+from hloproof.definitions.definition import Definition
+from hloproof.logic.formula import Formula, Not, conj, disj, eq, le, lt, within
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Var
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.indexing.map_set import OperandMaps
 
 MANY = 8
 """From this many maps on, neighbours along one dimension are compared instead of all pairs."""

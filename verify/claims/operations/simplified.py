@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from models.expressions.expr import Expr, Var
-from models.maps.indexing_map import IndexingMap
-from verify.claims.statements.statement import Describe, Part, Point, Statement, value_of
-from verify.logic.formula import FALSE, Formula, conjuncts, eq, within
-from verify.logic.obligation import Obligation
+from hloproof.claims.statements.statement import Describe, Part, Point, Statement, value_of
+from hloproof.logic.formula import FALSE, Formula, conjuncts, eq, within
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Expr, Var
+from hloproof.models.maps.indexing_map import IndexingMap
 
 _Goals = list[tuple[Formula, str]]
 

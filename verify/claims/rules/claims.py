@@ -14,15 +14,15 @@ from itertools import islice
 from time import perf_counter
 from typing import Final
 
-from models.expressions.evaluate import UndefinedValue
-from models.expressions.expr import Const, Expr, substitute, to_text
-from models.rules.rule import Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
-from models.rules.text import parse_rules
-from verify.claims.rules.instances import Instance, instances, meets
-from verify.claims.rules.rounding import evaluate, reading_of
-from verify.claims.rules.statements import Statement, defined, names_of, sign_cases, statements_of
-from verify.engines.nonlinear.prove import Reading, implies
-from verify.results.verdict import ClaimResult, Related, Verdict
+from hloproof.claims.rules.instances import Instance, instances, meets
+from hloproof.claims.rules.rounding import evaluate, reading_of
+from hloproof.claims.rules.statements import Statement, defined, names_of, sign_cases, statements_of
+from hloproof.engines.nonlinear.prove import Reading, implies
+from hloproof.models.expressions.evaluate import UndefinedValue
+from hloproof.models.expressions.expr import Const, Expr, substitute, to_text
+from hloproof.models.rules.rule import Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
+from hloproof.models.rules.text import parse_rules
+from hloproof.results.verdict import ClaimResult, Related, Verdict
 
 RLIMIT: Final = 3_000_000
 DIRECT_RLIMIT: Final = 300_000
@@ -45,7 +45,7 @@ class Findings:
 
 
 def check_rules_text(text: str, file: str, cross: bool = False) -> list[ClaimResult]:
-    """The verdicts on all rules of a text. Raises models.errors.InputError."""
+    """The verdicts on all rules of a text. Raises InputError."""
     return [check_rule(rule, file, cross) for rule in parse_rules(text, file)]
 
 
@@ -68,11 +68,21 @@ def check_rule(rule: Rule, file: str = "", cross: bool = False) -> ClaimResult:
             verdict = Verdict.REFUTED
             reasons.insert(0, "expected to be refuted, and proved")
     return ClaimResult(
-        id=f"{file}#{rule.name}", kind="rule", file=file, module="", line=rule.line, column=rule.column,
-        instruction=rule.name, claim="rule", verdict=verdict, engines=tuple(found.engines),
-        ms=(perf_counter() - start) * 1e3, counterexample=counterexample, reason="; ".join(reasons) or None,
+        id=f"{file}#{rule.name}",
+        kind="rule",
+        file=file,
+        module="",
+        line=rule.line,
+        column=rule.column,
+        instruction=rule.name,
+        claim="rule",
+        verdict=verdict,
+        engines=tuple(found.engines),
+        ms=(perf_counter() - start) * 1e3,
+        counterexample=counterexample,
+        reason="; ".join(reasons) or None,
         related=tuple(Related(*at, side) for at, side in zip(rule.sides, ("left side", "right side"), strict=False)),
-    )  # fmt: skip
+    )
 
 
 def judge(rule: Rule, needed: bool = True) -> Findings:
@@ -183,9 +193,7 @@ def _shrunk(s: Statement, values: Instance, reading: Reading) -> Instance:
     return best
 
 
-def _implied(
-    given: Sequence[Condition], c: Condition, rlimit: int, reading: Reading, direct: bool = True
-) -> bool:
+def _implied(given: Sequence[Condition], c: Condition, rlimit: int, reading: Reading, direct: bool = True) -> bool:
     """The condition is defined, and holds: a divisor that could be zero would become an assumption when it is used."""
     for part in (*defined(c.lhs), *defined(c.rhs), c):
         if part in given:
@@ -198,10 +206,10 @@ def _implied(
 
 def _direct(given: Sequence[Condition], c: Condition) -> bool | None:
     """What Z3 says at once, with quotients and remainders named and products left to it; None where it gives up."""
-    from verify.engines.gave_up import GaveUp
-    from verify.engines.z3.encode import find_counterexample
-    from verify.logic.formula import Compare, conj
-    from verify.logic.obligation import Obligation
+    from hloproof.engines.gave_up import GaveUp
+    from hloproof.engines.z3.encode import find_counterexample
+    from hloproof.logic.formula import Compare, conj
+    from hloproof.logic.obligation import Obligation
 
     names = names_of(Statement(tuple(given), (c,), ""))
     hypothesis = conj(*(Compare(g.op, g.lhs, g.rhs) for g in given))
@@ -259,10 +267,10 @@ def _first(rule: Rule, s: Statement, count: int) -> Iterator[Instance]:
 
 def _isl_instances(rule: Rule, statements: Sequence[Statement], found: Findings) -> None:
     """Gives instances with concrete constants, for all values of the expressions, to isl."""
-    from verify.engines.gave_up import GaveUp
-    from verify.engines.isl.encode import find_counterexample
-    from verify.logic.formula import Compare, conj
-    from verify.logic.obligation import Obligation
+    from hloproof.engines.gave_up import GaveUp
+    from hloproof.engines.isl.encode import find_counterexample
+    from hloproof.logic.formula import Compare, conj
+    from hloproof.logic.obligation import Obligation
 
     reading = reading_of(rule)
     if reading != Reading():

@@ -7,12 +7,12 @@ from itertools import product
 from random import Random
 from typing import Final
 
-from models.expressions.evaluate import UndefinedValue
-from models.expressions.expr import Var
-from models.rules.rule import Computed, Condition, RuleBase
-from models.simplifier.compiled_rules import compare, compute
-from verify.claims.rules.rounding import evaluate
-from verify.engines.nonlinear.prove import Reading
+from hloproof.claims.rules.rounding import evaluate
+from hloproof.engines.nonlinear.prove import Reading
+from hloproof.models.expressions.evaluate import UndefinedValue
+from hloproof.models.expressions.expr import Var
+from hloproof.models.rules.rule import Computed, Condition, RuleBase
+from hloproof.models.simplifier.compiled_rules import compare, compute
 
 Instance = dict[str, int]
 

@@ -6,17 +6,22 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
-from models.expressions.evaluate import UndefinedValue, apply_operator
-from models.expressions.expr import Binary, Const, Expr, Var, postorder
-from models.rules.rule import RuleBase
-from verify.engines.nonlinear.prove import FLOOR, Reading, Rounding
+from hloproof.engines.nonlinear.prove import FLOOR, Reading, Rounding
+from hloproof.models.expressions.evaluate import UndefinedValue, apply_operator
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.rules.rule import RuleBase
 
 _SMALL: Final = 60
 _LONG: Final = 5_000
 _PYTHON: Final = {
-    "+": "({} + {})", "*": "({} * {})", "floordiv": "({} // {})", "ceildiv": "(-(-{} // {}))", "mod": "({} % {})",
-    "min": "min({}, {})", "max": "max({}, {})",
-}  # fmt: skip
+    "+": "({} + {})",
+    "*": "({} * {})",
+    "floordiv": "({} // {})",
+    "ceildiv": "(-(-{} // {}))",
+    "mod": "({} % {})",
+    "min": "min({}, {})",
+    "max": "max({}, {})",
+}
 
 
 def reading_of(rule: RuleBase) -> Reading:

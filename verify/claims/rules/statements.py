@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from models.expressions.expr import Binary, Const, Expr, Operator, Var, postorder, rebuild, substitute
-from models.rules.rule import Bounded, Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
+from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var, postorder, rebuild, substitute
+from hloproof.models.rules.rule import Bounded, Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,8 @@ def _variable_statements(rule: VariableRule) -> tuple[Statement, ...]:
     image_of_other = substitute(rule.image, {rule.fresh: other})
     return (
         Statement(
-            (*rule.conditions, *right), tuple(_at(c, rule.variable, rule.image) for c in left),
+            (*rule.conditions, *right),
+            tuple(_at(c, rule.variable, rule.image) for c in left),
             "every image is a value of the variable",
         ),
         Statement(
@@ -68,12 +69,16 @@ def _variable_statements(rule: VariableRule) -> tuple[Statement, ...]:
             "every value of the variable is an image",
         ),
         Statement(
-            (*rule.conditions, *right, *(_at(c, rule.fresh, other) for c in right),
-             Condition("==", rule.image, image_of_other)),
+            (
+                *rule.conditions,
+                *right,
+                *(_at(c, rule.fresh, other) for c in right),
+                Condition("==", rule.image, image_of_other),
+            ),
             (Condition("==", Var(rule.fresh), other),),
             "no value is an image twice",
         ),
-    )  # fmt: skip
+    )
 
 
 def _at(c: Condition, name: str, value: Expr) -> Condition:
@@ -81,9 +86,7 @@ def _at(c: Condition, name: str, value: Expr) -> Condition:
 
 
 def _inside(bounded: Sequence[Bounded]) -> tuple[Condition, ...]:
-    return tuple(
-        c for b in bounded for c in (Condition("<=", b.lower, b.expr), Condition("<=", b.expr, b.upper))
-    )
+    return tuple(c for b in bounded for c in (Condition("<=", b.lower, b.expr), Condition("<=", b.expr, b.upper)))
 
 
 def defined(e: Expr) -> tuple[Condition, ...]:

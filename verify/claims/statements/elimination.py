@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from models.expressions.expr import Binary, Const, Expr, Var, substitute
-from models.expressions.interval import Interval
-from verify.claims.statements.linear_form import Linear, linear_form
+from hloproof.claims.statements.linear_form import Linear, linear_form
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, substitute
+from hloproof.models.expressions.interval import Interval
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from models.expressions.expr import Binary, Const, Expr, Operator, Var, postorder
+from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var, postorder
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from models.expressions.expr import Expr, Var, substitute
-from models.expressions.interval import Interval
-from models.maps.indexing_map import IndexingMap
-from verify.claims.statements.elimination import Condition, solve, unmentioned
-from verify.logic.formula import FALSE, TRUE, Exists, Formula, conj, eq, within
-from verify.logic.substitution import replace_variables
+from hloproof.claims.statements.elimination import Condition, solve, unmentioned
+from hloproof.logic.formula import FALSE, TRUE, Exists, Formula, conj, eq, within
+from hloproof.logic.substitution import replace_variables
+from hloproof.models.expressions.expr import Expr, Var, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import IndexingMap
 
 Direction = Literal["output-to-input", "input-to-output"]
 
@@ -87,12 +87,13 @@ class Piece:
         witness = solve(unknowns, [*conditions, *bounds])
         free = unmentioned(unknowns, [*conditions, *bounds])  # any value of these will do, and there is one
         body = conj(
-            *(eq(e, t) for e, t in zip(results, target, strict=True)), placed,
+            *(eq(e, t) for e, t in zip(results, target, strict=True)),
+            placed,
             *(within(c.expr, c.interval) for c in bounds),
             *(within(at[name], i) for name, i in self.source),
             *(within(Var(name), i) for name, i in self.ranges if name in witness),
             *(within(Var(name), i) for name, i in self.runtime),
-        )  # fmt: skip
+        )
         body = replace_variables(body, witness)
         rest = tuple((n, i) for n, i in self.ranges if n not in witness and n not in free)
         return Exists(rest, body) if rest else body
@@ -126,10 +127,12 @@ def piece_of(
             if not interval.contains(own):
                 constraints.append(Condition(into[name], interval))
     return Piece(
-        number, direction,
+        number,
+        direction,
         tuple((f"{letter}{i}", v.interval) for i, v in enumerate(m.dims)),
         tuple((f"s{j}{suffix}", v.interval) for j, v in enumerate(m.ranges)),
-        tuple(runtime), tuple(constraints),
+        tuple(runtime),
+        tuple(constraints),
         tuple(substitute(e, into) for e in m.results),
         None if m.replica is None else substitute(m.replica.results[0], into),
-    )  # fmt: skip
+    )

@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
-from models.errors import NotModelled
-from models.expressions.expr import Expr, Var, maximum, minimum, substitute
-from models.expressions.interval import Interval
-from models.maps.indexing_map import IndexingMap, RuntimeVariable
-from verify.claims.statements.relation import Direction, Piece, piece_of
-from verify.claims.statements.statement import Part, Statement, value_of
-from verify.claims.statements.wording import at, operand_words
-from verify.definitions.definition import Definition, RuntimeRead
-from verify.logic.formula import conj, eq
+from hloproof.claims.statements.relation import Direction, Piece, piece_of
+from hloproof.claims.statements.statement import Part, Statement, value_of
+from hloproof.claims.statements.wording import at, operand_words
+from hloproof.definitions.definition import Definition, RuntimeRead
+from hloproof.logic.formula import conj, eq
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Expr, Var, maximum, minimum, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable
 
 _OPERAND = re.compile(r"operand\((\d+)\)")
 READER: Final = "reader"
@@ -74,9 +74,7 @@ def readings(m: IndexingMap, piece: Piece) -> tuple[Reading | None, ...]:
     return tuple(out)
 
 
-def match(
-    m: IndexingMap, number: int, direction: Direction, definition: Definition, suffix: str = ""
-) -> Matched:
+def match(m: IndexingMap, number: int, direction: Direction, definition: Definition, suffix: str = "") -> Matched:
     """The map as a piece over the definition's r0.., with the obligations that its runtime variables are those.
 
     A runtime variable that nothing in the definition reads is named u<number>_<k> and may hold anything. Where the
@@ -126,9 +124,7 @@ def _closest(piece: Piece, own: Reading, reads: Sequence[RuntimeRead]) -> int | 
 
     def agreeing(k: int) -> int:
         index = [_placed(e, piece) for e in reads[k].index]
-        return sum(
-            all(value_of(a, p) == value_of(b, p) for a, b in zip(own.index, index, strict=True)) for p in points
-        )
+        return sum(all(value_of(a, p) == value_of(b, p) for a, b in zip(own.index, index, strict=True)) for p in points)
 
     try:
         return max(candidates, key=agreeing)

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from models.expressions.expr import Binary, Const, Expr, Var, postorder, substitute
-from models.expressions.interval import Interval
-from verify.logic.formula import Compare, Formula, conj, conjuncts, within
-from verify.logic.obligation import Obligation
-from verify.logic.substitution import free_variables, replace_variables
+from hloproof.logic.formula import Compare, Formula, conj, conjuncts, within
+from hloproof.logic.obligation import Obligation
+from hloproof.logic.substitution import free_variables, replace_variables
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder, substitute
+from hloproof.models.expressions.interval import Interval
 
 Point = dict[str, int]
 Describe = Callable[[Point], str]
@@ -153,7 +153,7 @@ def _groups(hypotheses: Sequence[Formula], intervals: Mapping[str, Interval | No
 
 def _point(names: set[str], parts: Sequence[Formula], intervals: Mapping[str, Interval | None]) -> Point | None:
     """A point that satisfies the parts: one of a few corners and middles. None when none of them does."""
-    from verify.logic.evaluate import TooManySteps, holds
+    from hloproof.logic.evaluate import TooManySteps, holds
 
     boxes = {n: intervals[n] or Interval(0, 0) for n in sorted(names)}
     if any(i.is_empty for i in boxes.values()):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from models.expressions.expr import Expr
-from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape, Shape, TupleShape
-from verify.claims.statements.relation import Direction
-from verify.claims.statements.statement import value_of
+from hloproof.claims.statements.relation import Direction
+from hloproof.claims.statements.statement import value_of
+from hloproof.models.expressions.expr import Expr
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
 
 
 def coordinates(values: Sequence[int]) -> str:

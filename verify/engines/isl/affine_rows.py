@@ -118,9 +118,12 @@ class Node:
     """A place in the search: rows, what they say of each linear form outright, and clauses still open."""
 
     def __init__(
-        self, rows: list[Row], bounds: dict[Linear, tuple[int | None, int | None]],
-        clauses: list[list[Conjunction]], known: frozenset[int],
-    ) -> None:  # fmt: skip
+        self,
+        rows: list[Row],
+        bounds: dict[Linear, tuple[int | None, int | None]],
+        clauses: list[list[Conjunction]],
+        known: frozenset[int],
+    ) -> None:
         self.rows, self.bounds, self.clauses = list(rows), dict(bounds), list(clauses)
         self.known = known
         """Columns whose definitions are in."""

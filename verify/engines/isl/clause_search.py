@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from math import prod
 from typing import Final
 
-from verify.engines.gave_up import GaveUp
-from verify.engines.isl.affine_rows import Conjunction, Groups, Node, Row, components
+from hloproof.engines.gave_up import GaveUp
+from hloproof.engines.isl.affine_rows import Conjunction, Groups, Node, Row, components
 
 FEW_BRANCHES: Final = 8
 """So many combinations of alternatives are tried as they are; more are narrowed first, one alternative at a time."""
@@ -114,9 +114,7 @@ class Search:
     def _define(self, node: Node) -> bool:
         """Add the definitions of the columns that the rows use. False when they contradict."""
         while True:
-            needed = [
-                c for c in {c for r in node.rows for c in r.columns} - node.known if c in self.definitions
-            ]  # fmt: skip
+            needed = [c for c in {c for r in node.rows for c in r.columns} - node.known if c in self.definitions]
             if not needed:
                 return True
             node.known = node.known | set(needed)

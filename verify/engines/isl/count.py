@@ -14,10 +14,10 @@ from typing import Any, Final
 
 import islpy as isl
 
-from models.expressions.expr import Binary, Const, Expr, Var, postorder
-from models.maps.indexing_map import IndexingMap
-from verify.engines.gave_up import GaveUp, NotExpressible
-from verify.engines.isl.encode import context
+from hloproof.engines.gave_up import GaveUp, NotExpressible
+from hloproof.engines.isl.encode import context
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.maps.indexing_map import IndexingMap
 
 _OPERATIONS: Final = 3_000_000
 FEW_POINTS: Final = 2_000
@@ -257,9 +257,7 @@ def _count_factor(s: Any) -> int:
         count = _progression(s)
         if count is not None:
             return count
-    extents = [
-        int(s.dim_max_val(k).to_python()) - int(s.dim_min_val(k).to_python()) + 1 for k in range(rank)
-    ]  # fmt: skip
+    extents = [int(s.dim_max_val(k).to_python()) - int(s.dim_min_val(k).to_python()) + 1 for k in range(rank)]
     box = prod(extents)
     if box <= FEW_POINTS or (rank == 1 and box <= MOST_POINTS):
         return int(s.count_val().to_python())

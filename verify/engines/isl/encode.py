@@ -18,14 +18,14 @@ from typing import Any, Final, Literal
 
 import islpy as isl
 
-from models.expressions.expr import Binary, Const, Expr, Var
-from models.expressions.interval import Interval
-from verify.engines.gave_up import GaveUp, NotExpressible
-from verify.engines.isl.affine_rows import CONSTANT, Affine, Conjunction, Row, combine, is_constant, plus, scale
-from verify.engines.isl.clause_search import Search
-from verify.engines.isl.miniscope import separated
-from verify.logic.formula import And, Compare, Exists, Formula, Not, Or
-from verify.logic.obligation import Obligation
+from hloproof.engines.gave_up import GaveUp, NotExpressible
+from hloproof.engines.isl.affine_rows import CONSTANT, Affine, Conjunction, Row, combine, is_constant, plus, scale
+from hloproof.engines.isl.clause_search import Search
+from hloproof.engines.isl.miniscope import separated
+from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var
+from hloproof.models.expressions.interval import Interval
 
 _MACHINE: Final = 2**63
 """islpy takes integers below this as they are."""
@@ -45,11 +45,17 @@ Mode = Literal["true", "false", "not true", "not false"]
 """What a formula is asked to be. With undefined atoms, not true is more than false."""
 
 _OPPOSITE: Final[dict[Mode, Mode]] = {
-    "true": "false", "false": "true", "not true": "not false", "not false": "not true",
-}  # fmt: skip
+    "true": "false",
+    "false": "true",
+    "not true": "not false",
+    "not false": "not true",
+}
 _COMPLEMENT: Final[dict[Mode, Mode]] = {
-    "true": "not true", "not true": "true", "false": "not false", "not false": "false",
-}  # fmt: skip
+    "true": "not true",
+    "not true": "true",
+    "false": "not false",
+    "not false": "false",
+}
 
 
 _context: isl.Context | None = None
@@ -226,7 +232,7 @@ class _Encoder:
                 self._floordiv(combine(rest, 1, one, by), divisor, scope),
                 self._floordiv(combine(rest, 1, other, by), divisor, scope),
                 scope,
-            )  # fmt: skip
+            )
         columns = [c for c in rest if c != CONSTANT]
         if len(columns) == 1 and rest[columns[0]] == 1 and columns[0] in self.quotient_of:
             # (f floordiv a + k) floordiv b = (f + a * k) floordiv (a * b): quotients of one form share columns.
@@ -403,9 +409,10 @@ class _Encoder:
         while pending:
             rows, clauses, defined = pending.pop()
             needed = [
-                c for c in {c for r in rows for c in r.columns} - defined
+                c
+                for c in {c for r in rows for c in r.columns} - defined
                 if c in self.definitions and self._is_inside(c, inner)
-            ]  # fmt: skip
+            ]
             if needed:
                 more, choices = list(rows), list(clauses)
                 for c in needed:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from verify.engines.isl.affine_rows import Groups
-from verify.logic.formula import And, Compare, Exists, Formula, Not, Or
+from hloproof.engines.isl.affine_rows import Groups
+from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
 
 
 def separated(formula: Exists) -> list[Formula] | None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import z3
 
-from verify.engines.nonlinear.polynomial import Monomial, Poly, degree, multiply, negate, variables
+from hloproof.engines.nonlinear.polynomial import Monomial, Poly, degree, multiply, negate, variables
 
 _DEGREE: Final = 5
 _PRODUCTS: Final = 3_000
@@ -63,9 +63,7 @@ def _unsatisfiable(facts: Sequence[Mapping[Monomial, int]], rlimit: int, ctx: An
     names: dict[Monomial, str] = {}
     lines: list[str] = []
     for f in facts:
-        terms = [
-            str(c) if not m else f"(* {c} {names.setdefault(m, f'm{len(names)}')})" for m, c in f.items()
-        ]
+        terms = [str(c) if not m else f"(* {c} {names.setdefault(m, f'm{len(names)}')})" for m, c in f.items()]
         lines.append(f"(assert (>= (+ 0 {' '.join(terms)}) 0))".replace("(* 1 ", "(+ 0 "))
     for sort, logic in (("Real", "QF_LRA"), ("Int", "QF_LIA")):
         solver = z3.SolverFor(logic, ctx=ctx)

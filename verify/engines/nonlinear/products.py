@@ -6,17 +6,17 @@ innermost first, since `rule_proof` takes it for granted.
 
 from __future__ import annotations
 
-from models.expressions.expr import Binary, Const, Expr, Var, postorder
-from models.rules.rule import Condition
-from verify.engines.gave_up import GaveUp, NotExpressible
-from verify.logic.formula import And, Compare, Formula
-from verify.logic.obligation import Obligation
+from hloproof.engines.gave_up import GaveUp, NotExpressible
+from hloproof.logic.formula import And, Compare, Formula
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.rules.rule import Condition
 
 
 def find_counterexample(obligation: Obligation, rlimit: int) -> None:
     """None when the obligation is proved. Raises NotExpressible where it is not a conjunction of comparisons that
     follows from one, GaveUp where it is not shown."""
-    from verify.engines.nonlinear.prove import implies
+    from hloproof.engines.nonlinear.prove import implies
 
     if any("!" in name for name, _ in obligation.variables):  # so are its quotients called
         raise NotExpressible("a variable with the name of a quotient")

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from models.expressions.expr import Binary, Const, Expr, Var, postorder
-from models.rules.rule import Condition
-from verify.engines.nonlinear.polynomial import ONE, Monomial, Poly, add, multiply, negate, number, replace, variable
+from hloproof.engines.nonlinear.polynomial import ONE, Monomial, Poly, add, multiply, negate, number, replace, variable
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.rules.rule import Condition
 
 _CASES: Final = 2_048
 
@@ -109,10 +109,7 @@ class Problem:
         v = self._variable("m")
         less = add(y, x, -1) if sign > 0 else add(x, y, -1)  # at least zero where the answer is x
         self.splits.append(
-            (
-                (less, add(v, x, -1), add(x, v, -1)),
-                (add(negate(less), number(-1)), add(v, y, -1), add(y, v, -1)),
-            )
+            ((less, add(v, x, -1), add(x, v, -1)), (add(negate(less), number(-1)), add(v, y, -1), add(y, v, -1)))
         )
         return v
 
@@ -153,7 +150,7 @@ def negation(c: Condition) -> Condition:
 
 def implies(hypotheses: Sequence[Condition], goal: Condition, rlimit: int, reading: Reading = FLOOR) -> bool:
     """The goal holds wherever the hypotheses do and all divisors differ from zero. False means: not shown."""
-    from verify.engines.nonlinear.encode_z3 import context, contradictory
+    from hloproof.engines.nonlinear.encode_z3 import context, contradictory
 
     problem = Problem(reading=reading)
     ctx = context()
@@ -198,7 +195,7 @@ _signs: dict[frozenset[tuple[tuple[Monomial, int], ...]], bool] = {}
 
 def _impossible(facts: list[Poly], rlimit: int) -> bool:
     """The facts about constants contradict each other; remembered, since every statement about a rule asks again."""
-    from verify.engines.nonlinear.encode_z3 import context, contradictory
+    from hloproof.engines.nonlinear.encode_z3 import context, contradictory
 
     k = frozenset(tuple(sorted(f.items())) for f in facts)
     if k not in _signs:

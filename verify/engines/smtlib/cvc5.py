@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from importlib.util import find_spec
 
-from verify.engines.gave_up import GaveUp, NotExpressible
-from verify.engines.smtlib.encode import to_smtlib, variable_names
-from verify.logic.obligation import Obligation
+from hloproof.engines.gave_up import GaveUp, NotExpressible
+from hloproof.engines.smtlib.encode import to_smtlib, variable_names
+from hloproof.logic.obligation import Obligation
 
 _VALUE = re.compile(r"\((x_\d+) (?:(\d+)|\(- (\d+)\))\)")
 

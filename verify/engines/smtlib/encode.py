@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from models.expressions.expr import Binary, Const, Expr, Var, postorder
-from models.expressions.interval import Interval
-from verify.logic.formula import And, Compare, Exists, Formula, Not, Or
-from verify.logic.obligation import Obligation
+from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.expressions.interval import Interval
 
 LONGEST_TERM: Final = 200
 """A longer term is given a name: shared terms could double the text at every level."""
@@ -123,9 +123,14 @@ def _atom(f: Compare, asked: str, scope: dict[str, str], names: _Names) -> str:
 
 
 def _term(
-    e: Expr, done: dict[Expr, str], scope: dict[str, str], names: _Names,
-    quotients: list[str], axioms: list[str], divisors: list[str],
-) -> str:  # fmt: skip
+    e: Expr,
+    done: dict[Expr, str],
+    scope: dict[str, str],
+    names: _Names,
+    quotients: list[str],
+    axioms: list[str],
+    divisors: list[str],
+) -> str:
     if isinstance(e, Const):
         return _number(e.value)
     if isinstance(e, Var):

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import product
 
-from models.expressions.expr import Binary, Const, Expr, Var, postorder
-from models.expressions.interval import Interval
-from verify.engines.gave_up import GaveUp, NotExpressible
-from verify.logic.formula import And, Compare, Formula, conj, le
-from verify.logic.obligation import Obligation
+from hloproof.engines.gave_up import GaveUp, NotExpressible
+from hloproof.logic.formula import And, Compare, Formula, conj, le
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.expressions.interval import Interval
 
 Bounds = tuple[int | None, int | None]
 """Lower and upper bound, inclusive; None where there is none."""

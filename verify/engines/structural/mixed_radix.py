@@ -13,12 +13,12 @@ from __future__ import annotations
 from math import gcd
 from typing import Final
 
-from models.expressions.expr import Binary, Const, Expr, postorder
-from models.expressions.interval import Interval
-from verify.engines.gave_up import GaveUp, NotExpressible
-from verify.engines.structural.intervals import Ask, Bounds, bounds_of_variables, ranges
-from verify.logic.formula import And, Compare, Exists, Formula, Not, Or, eq
-from verify.logic.obligation import Obligation
+from hloproof.engines.gave_up import GaveUp, NotExpressible
+from hloproof.engines.structural.intervals import Ask, Bounds, bounds_of_variables, ranges
+from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or, eq
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Binary, Const, Expr, postorder
+from hloproof.models.expressions.interval import Interval
 
 MOST_TERMS: Final = 64
 """A linear index with more terms is left as it is."""
@@ -174,4 +174,3 @@ def _sum(terms: Terms, constant: int) -> Expr:
     if total is None:
         return Const(constant)
     return total if constant == 0 else total + constant
-

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from models.expressions.expr import Binary, Const, Expr, Var, postorder
-from models.expressions.interval import Interval
-from verify.engines.gave_up import GaveUp, NotExpressible
-from verify.engines.structural.intervals import Ask
-from verify.logic.formula import And, Compare, Formula, eq, ne
-from verify.logic.obligation import Obligation
+from hloproof.engines.gave_up import GaveUp, NotExpressible
+from hloproof.engines.structural.intervals import Ask
+from hloproof.logic.formula import And, Compare, Formula, eq, ne
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.expressions.interval import Interval
 
 MOST_MONOMIALS: Final = 200
 """A polynomial with more is left alone."""

@@ -16,11 +16,11 @@ from typing import Any, Final, Literal
 
 import z3
 
-from models.expressions.expr import Binary, Const, Expr, Var, postorder
-from models.expressions.interval import Interval
-from verify.engines.gave_up import GaveUp, OutOfMemory
-from verify.logic.formula import And, Compare, Exists, Formula, Not, Or
-from verify.logic.obligation import Obligation
+from hloproof.engines.gave_up import GaveUp, OutOfMemory
+from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.expressions.interval import Interval
 
 Asked = Literal["T", "F", "not T", "not F"]
 """What a formula is to be, where an atom that divides by zero is neither true nor false."""
@@ -307,4 +307,3 @@ class _Encoder:
                     else:
                         found.append(self.term(e.rhs, scope))
         return found
-

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import islice, product
 
-from models.dataflow.alias_classes import Buffers
-from models.dataflow.async_chain import AsyncChains
-from models.dataflow.value_flow import Place
-from models.hlo.module import Module
-from verify.fuzz.asynchronous.oracle_aliases import Aliases, Spot
-from verify.fuzz.target import Failure
+from hloproof.fuzz.asynchronous.oracle_aliases import Aliases, Spot
+from hloproof.fuzz.target import Failure
+from hloproof.models.dataflow.alias_classes import Buffers
+from hloproof.models.dataflow.async_chain import AsyncChains
+from hloproof.models.dataflow.value_flow import Place
+from hloproof.models.hlo.module import Module
 
 MOST_PAIRS = 400
 """So many pairs of places are asked about one by one; the classes are compared whole."""

@@ -240,9 +240,16 @@ class _Body:
     def _fusion(self) -> None:
         """A fused computation that ends in updates, behind bitcasts or in a tuple, or in something else."""
         m, name = self.module, self.module.name("f")
-        lines = ["  a = f32[4] parameter(0)\n", "  b = f32[4] parameter(1)\n", "  k = s32[] constant(0)\n",
-                 "  s = f32[1] constant({0})\n", "  n = f32[4] negate(a)\n", "  f = f32[2,2] bitcast(b)\n",
-                 "  g = f32[4] bitcast(f)\n", "  i = s32[1,1] constant({{0}})\n"]  # fmt: skip
+        lines = [
+            "  a = f32[4] parameter(0)\n",
+            "  b = f32[4] parameter(1)\n",
+            "  k = s32[] constant(0)\n",
+            "  s = f32[1] constant({0})\n",
+            "  n = f32[4] negate(a)\n",
+            "  f = f32[2,2] bitcast(b)\n",
+            "  g = f32[4] bitcast(f)\n",
+            "  i = s32[1,1] constant({{0}})\n",
+        ]
         dims = "update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1"
         results = []
         for k in range(m.draw(st.integers(1, 2))):
@@ -267,7 +274,7 @@ class _Body:
         m.done.append(f"{name} {{\n{''.join(lines)}}}\n\n")
         x, y = self.pick(F), self.pick(F)
         if m.chance(4) and shape == F:
-            state = (((F, F), F, "s32[]"))
+            state = ((F, F), F, "s32[]")
             started = self.hidden(state, f"fusion-start({x}, {y}), kind=kLoop, calls={name}")
             self.add(F, f"fusion-done({started})")
         else:
@@ -452,8 +459,9 @@ class _Body:
             case 5:
                 a, b, into = self.hidden(u, "constant(0)"), self.hidden(u, "constant(0)"), self.pick((F, F))
                 shape = ((F, F), (F, F), u, u)
-                s = self.hidden(shape, f"collective-permute-start({t}, {into}, {a}, {b}), {pairs}, "
-                                       "slice_sizes={{4},{4}}")  # fmt: skip
+                s = self.hidden(
+                    shape, f"collective-permute-start({t}, {into}, {a}, {b}), {pairs}, slice_sizes={{{{4}},{{4}}}}"
+                )
                 self.add((F, F), f"collective-permute-done({s})")
             case 6:
                 channel, token = m.name(""), self.hidden("token[]", "after-all()")

@@ -134,8 +134,9 @@ class _Writer:
 
     def start(self, lines: list[str], operand: str | None = None) -> _State:
         """A start on an array of four floats, in these lines."""
-        kind = self.one_of(("copy", "collective-permute", "all-gather", "all-reduce", "async", "async", "async",
-                            "negate", "call"))  # fmt: skip
+        kind = self.one_of(
+            ("copy", "collective-permute", "all-gather", "all-reduce", "async", "async", "async", "negate", "call")
+        )
         x = operand or self.one_of(self.values)
         name, computation, bound, inside = self.name(), "", 1, x
         match kind:
@@ -256,8 +257,11 @@ class _Writer:
     def loop(self, s: _State, name: str) -> None:
         """A loop whose state is the operation in flight: mostly it ends one and starts the next of the same kind."""
         shape = written(s.shape)
-        lines = [f"  t = ({shape}, f32[4]) parameter(0)\n", f"  s = {shape} get-tuple-element(t), index=0\n",
-                 "  x = f32[4] get-tuple-element(t), index=1\n"]  # fmt: skip
+        lines = [
+            f"  t = ({shape}, f32[4]) parameter(0)\n",
+            f"  s = {shape} get-tuple-element(t), index=0\n",
+            "  x = f32[4] get-tuple-element(t), index=1\n",
+        ]
         inner, out, last = _State("s", s.shape, s.kind, s.computation, s.bound), "s", "x"
         ready = s.computation != "two" or s.bound == 2
         if ready and s.begun and not self.slip(2):
@@ -277,7 +281,6 @@ class _Writer:
         self.lines.append(f"  {given} = ({shape}, f32[4]) tuple({s.name}, p)\n")
         self.lines.append(f"  {whole} = ({shape}, f32[4]) while({given}), condition={stop}, body={body}\n")
         self.lines.append(f"  {name} = {shape} get-tuple-element({whole}), index=0\n")
-
 
     def exchange(self) -> None:
         """A loop that holds two copies in flight, and ends, starts and turns round what it likes."""
@@ -339,7 +342,7 @@ def chain_modules(draw: Draw) -> str:
     if w.slip(8):
         w.lines.append("  extra = f32[4] call(p), to_apply=one\n")
     if w.chance(8):
-        w.lines.append(f"  seen = {F4} custom-call({w.one_of(w.states).name}), custom_call_target=\"look\"\n")
+        w.lines.append(f'  seen = {F4} custom-call({w.one_of(w.states).name}), custom_call_target="look"\n')
     given = "  p = f32[4] parameter(0)\n  q = f32[2] parameter(1)\n  choice = s32[] parameter(2)\n"
     return (
         f"{ODD if w.odd else ''}HloModule {NAME}\n\n{_BODIES}{''.join(w.bodies)}ENTRY e {{\n{given}{''.join(w.lines)}"

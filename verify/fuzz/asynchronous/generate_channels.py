@@ -87,8 +87,12 @@ def buffer_modules(draw: Draw) -> str:
     count = draw(st.integers(1, 6))
     for n in range(count):
         kind = draw(st.sampled_from(("pin", "pin", "write", "write", "unpin", "pair", "first", "two")))
-        declared = draw(st.sampled_from((alias,) * 8 + ("", "output_to_operand_aliasing={{}: (1, {})}",
-                                                        "output_to_operand_aliasing={{0}: (0, {})}")))  # fmt: skip
+        declared = draw(
+            st.sampled_from(
+                (alias,) * 8
+                + ("", "output_to_operand_aliasing={{}: (1, {})}", "output_to_operand_aliasing={{0}: (0, {})}")
+            )
+        )
         tail = f", {declared}" if declared else ""
         fresh = draw(st.integers(0, 5)) == 0
         if kind == "pin":

@@ -58,27 +58,45 @@ class Form:
 
 FORMS: Final[dict[str, Form]] = {
     "copy": Form("(f32[4], f32[4], u32[])", "copy-start({x})", "copy-done", (0,), (1,)),
-    "permute": Form(_PAIR, "collective-permute-start({x}), source_target_pairs={{{{0,0}}}}",
-                    "collective-permute-done", (1,), (0,)),
-    "gather": Form(_PAIR, "all-gather-start({x}), dimensions={{0}}, replica_groups={{{{0}}}}", "all-gather-done",
-                   (1,), (0,)),
+    "permute": Form(
+        _PAIR, "collective-permute-start({x}), source_target_pairs={{{{0,0}}}}", "collective-permute-done", (1,), (0,)
+    ),
+    "gather": Form(
+        _PAIR, "all-gather-start({x}), dimensions={{0}}, replica_groups={{{{0}}}}", "all-gather-done", (1,), (0,)
+    ),
     "reduce": Form("f32[4]", "all-reduce-start({x}), to_apply=add, replica_groups={{{{0}}}}", "all-reduce-done", ()),
     "generic": Form(_STATE, "async-start({x}), calls=opaque", "async-done", (1,), (0, 0), "async-update"),
-    "aliased": Form(_STATE, "async-start({x}), calls=opaque, output_to_operand_aliasing={{{{1}}: (0, {{}})}}",
-                    "async-done", (1,), (0, 0), "async-update"),
+    "aliased": Form(
+        _STATE,
+        "async-start({x}), calls=opaque, output_to_operand_aliasing={{{{1}}: (0, {{}})}}",
+        "async-done",
+        (1,),
+        (0, 0),
+        "async-update",
+    ),
     "in place": Form(_STATE, "async-start({x}), calls=writes", "async-done", (1,), (0, 0), "async-update"),
     "sugar": Form(_STATE, "exponential-start({x})", "exponential-done", (1,), (0, 0), "exponential-update"),
     "called": Form(_STATE, "call-start({x}), to_apply=reads", "call-done", (1,), (0, 0), "call-update"),
     "pair": Form("((f32[4], f32[4]), f32[4], s32[])", "async-start({x}, {y}), calls=both", "async-done", (1,)),
-    "late": Form("((), f32[4], s32[])", "async-start(), calls=opaque", "async-done", (1,), None, "async-update",
-                 _STATE),
-    "half": Form(_STATE, "async-start({x}), calls=both", "async-done", (1,), None, "async-update",
-                 "((f32[4], f32[4]), f32[4], s32[])"),
-    "send": Form("(f32[4], u32[], token[])", "send({x}, tok), channel_id=1", "send-done", None, (0,),
-                 finished="token[]"),
-    "recv": Form("(f32[4], u32[], token[])", "recv(tok), channel_id=2", "recv-done", (0,), None,
-                 finished="(f32[4], token[])"),
-}  # fmt: skip
+    "late": Form(
+        "((), f32[4], s32[])", "async-start(), calls=opaque", "async-done", (1,), None, "async-update", _STATE
+    ),
+    "half": Form(
+        _STATE,
+        "async-start({x}), calls=both",
+        "async-done",
+        (1,),
+        None,
+        "async-update",
+        "((f32[4], f32[4]), f32[4], s32[])",
+    ),
+    "send": Form(
+        "(f32[4], u32[], token[])", "send({x}, tok), channel_id=1", "send-done", None, (0,), finished="token[]"
+    ),
+    "recv": Form(
+        "(f32[4], u32[], token[])", "recv(tok), channel_id=2", "recv-done", (0,), None, finished="(f32[4], token[])"
+    ),
+}
 """Forms by a name of their own; `{x}` stands for the operand."""
 
 
@@ -186,8 +204,11 @@ class _Writer:
             case "update":
                 text = f"dynamic-update-slice({x}, {y}, zero)"
             case "branch":
-                names = self.draw(st.sampled_from(("passes, passes", "passes, reads", "reads, reads", "writes, passes",
-                                                   "reads, writes")))  # fmt: skip
+                names = self.draw(
+                    st.sampled_from(
+                        ("passes, passes", "passes, reads", "reads, reads", "writes, passes", "reads, writes")
+                    )
+                )
                 text = f"conditional(zero, {x}, {y}), branch_computations={{{names}}}"
             case "loop of two" | "write two":
                 if kind == "write two":

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from models.hlo.module import Module
-from verify.claims.asynchronous.judgement import NEEDS_COPY, Judgement
-from verify.claims.asynchronous.timeline import BEGINS, ENDS, Row, rows_of
-from verify.fuzz.asynchronous.oracle_flights import Cell, Flight, Program, Step, moments
-from verify.fuzz.target import Failure
+from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Judgement
+from hloproof.claims.asynchronous.timeline import BEGINS, ENDS, Row, rows_of
+from hloproof.fuzz.asynchronous.oracle_flights import Cell, Flight, Program, Step, moments
+from hloproof.fuzz.target import Failure
+from hloproof.models.hlo.module import Module
 
 _WRITES: Final = re.compile(r"(\S+) \(line (\d+)\) writes the buffer of (\S+), which (\S+) reads until it is done")
 _TOUCHES: Final = re.compile(
@@ -76,8 +76,11 @@ class _Words:
             else:
                 first = [s for s in self.program.steps if not s.waits and not s.reads and not s.writes]
                 gone = {s.name for s in first}
-                rest = [Step(s.name, s.waits - gone, s.reads, s.writes, s.spared)
-                        for s in self.program.steps if s.name not in gone]  # fmt: skip
+                rest = [
+                    Step(s.name, s.waits - gone, s.reads, s.writes, s.spared)
+                    for s in self.program.steps
+                    if s.name not in gone
+                ]
                 self._moments = [(before, self.step[s.name]) for before, s in moments(rest)]
         return self._moments
 
@@ -85,8 +88,11 @@ class _Words:
         return [f for f in self.program.flights if f.opening == opening]
 
     def _during(self, flight: Flight) -> list[Step]:
-        return [s for done, s in self.moments()
-                if flight.opening in done and flight.closing not in done and s.name not in flight.links]  # fmt: skip
+        return [
+            s
+            for done, s in self.moments()
+            if flight.opening in done and flight.closing not in done and s.name not in flight.links
+        ]
 
     def _read(self, flight: Flight) -> set[int]:
         return {self.program.same.get(b, b) for b in flight.reads}
@@ -141,8 +147,13 @@ class _Words:
         self._true("who is shown", set(rows) == {flight.opening, name, flight.closing}, j)
         at = [rows[n].time for n in (flight.opening, name, flight.closing)]
         self._true("the order", at == sorted(set(at)), j)
-        self._true("the marks", rows[flight.opening].mark.startswith(BEGINS) and rows[flight.closing].mark == ENDS
-                   and rows[name].mark.startswith(act), j)  # fmt: skip
+        self._true(
+            "the marks",
+            rows[flight.opening].mark.startswith(BEGINS)
+            and rows[flight.closing].mark == ENDS
+            and rows[name].mark.startswith(act),
+            j,
+        )
         what = rows[flight.opening].mark.removeprefix(BEGINS + ": ")
         wanted = self._read(flight) if j.claim == "hazard-operand" else self._held(flight)
         self._true("what is in flight", self._in(what, wanted), j)
@@ -173,9 +184,15 @@ class _Words:
         two = _TWO.fullmatch(first)
         if two is not None:
             a, b = self.cell(two[1]), self.cell(two[2])
-            self._true("two in one buffer", a is not None and b is not None and a != b
-                       and self.program.buffer(a) == self.program.buffer(b)
-                       and self.program.maker[a.version] == self.program.maker[b.version], j)  # fmt: skip
+            self._true(
+                "two in one buffer",
+                a is not None
+                and b is not None
+                and a != b
+                and self.program.buffer(a) == self.program.buffer(b)
+                and self.program.maker[a.version] == self.program.maker[b.version],
+                j,
+            )
             return
         found = _OVERWRITES.fullmatch(first)
         self._true("it has the form", found is not None, j)
@@ -199,8 +216,13 @@ class _Words:
             self._true("it is read later", self.number[name] < self.number[reader], j)
         rows = {row.what.partition(" = ")[0]: row for row in rows_of(problem)}
         self._true("who is shown", set(rows) == {maker, name, reader}, j)
-        self._true("the marks", rows[maker].mark == f"makes {spot}" and rows[name].mark == "writes the same buffer"
-                   and (reader == name or rows[reader].mark == f"needs {spot}"), j)  # fmt: skip
+        self._true(
+            "the marks",
+            rows[maker].mark == f"makes {spot}"
+            and rows[name].mark == "writes the same buffer"
+            and (reader == name or rows[reader].mark == f"needs {spot}"),
+            j,
+        )
         self._shown(j, rows)
         mended = _COPY.fullmatch(problem.splitlines()[-1])
         self._true("a copy mends it", mended is not None and mended[1] == spot and mended[2] is None, j)
@@ -215,11 +237,17 @@ class _Words:
         for flight in self._flights(j.place.instruction) if not self.program.scheduled else ():
             for step in self._during(flight):
                 if j.claim == "hazard-operand":
-                    wanted |= {f"{step.name} may not update" for c in step.spared
-                               if self.program.buffer(c) in self._read(flight)}  # fmt: skip
+                    wanted |= {
+                        f"{step.name} may not update"
+                        for c in step.spared
+                        if self.program.buffer(c) in self._read(flight)
+                    }
                 else:
-                    wanted |= {f"{step.name} reads" for c in step.reads
-                               if self.program.buffer(c) in self._held(flight) and c not in flight.writes}  # fmt: skip
+                    wanted |= {
+                        f"{step.name} reads"
+                        for c in step.reads
+                        if self.program.buffer(c) in self._held(flight) and c not in flight.writes
+                    }
         said = (j.note or "").removeprefix(f"{NEEDS_COPY}: ")
         if not wanted:
             self._true("no copy is needed", not said, j)

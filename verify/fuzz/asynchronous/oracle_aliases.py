@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from models.hlo.attributes import Aliasing, ComputationRef, Quoted, Word
-from models.hlo.module import Computation, Instruction, Module
-from models.hlo.shape import Shape, TupleShape
+from hloproof.models.hlo.attributes import Aliasing, ComputationRef, Quoted, Word
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.shape import Shape, TupleShape
 
 Index = tuple[int, ...]
 Spot = tuple[str, str, Index]
@@ -155,8 +155,9 @@ class Aliases:
                 break
         return {
             (c, i.name): sorted(reached.get((c, i.operands[0], ()), set()))
-            for c, i in links if _role(i.opcode) != "start"
-        }  # fmt: skip
+            for c, i in links
+            if _role(i.opcode) != "start"
+        }
 
     def bound(self, start: tuple[str, str]) -> list[tuple[str, str]]:
         """What is bound to the operation of a start, by itself and by its updates in the order of the text."""
@@ -292,10 +293,14 @@ class Aliases:
         entry = self.module.entry
         numbered = {p.parameter_number: p.name for p in entry.parameters}
         return [
-            ((entry.name, entry.root_name, e.output_index), (entry.name, numbered[e.operand], e.operand_index),
-             e.kind == "must-alias")
-            for e in _declared(self.module.attributes.get("input_output_alias")) if e.operand in numbered
-        ]  # fmt: skip
+            (
+                (entry.name, entry.root_name, e.output_index),
+                (entry.name, numbered[e.operand], e.operand_index),
+                e.kind == "must-alias",
+            )
+            for e in _declared(self.module.attributes.get("input_output_alias"))
+            if e.operand in numbered
+        ]
 
     def shared(self, may: bool) -> list[set[Spot]]:
         """The classes of places in one buffer, in no order."""
@@ -365,10 +370,22 @@ def _behind_bitcasts(body: Computation, name: str) -> Instruction:
     return _behind_bitcasts(body, i.operands[0]) if i.opcode == "bitcast" else i
 
 
-_OWN = frozenset({
-    "copy-start", "copy-done", "all-reduce-start", "all-reduce-done", "all-gather-start", "all-gather-done",
-    "collective-permute-start", "collective-permute-done", "send", "send-done", "recv", "recv-done",
-})  # fmt: skip
+_OWN = frozenset(
+    {
+        "copy-start",
+        "copy-done",
+        "all-reduce-start",
+        "all-reduce-done",
+        "all-gather-start",
+        "all-gather-done",
+        "collective-permute-start",
+        "collective-permute-done",
+        "send",
+        "send-done",
+        "recv",
+        "recv-done",
+    }
+)
 
 
 def _role(opcode: str) -> str | None:

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from models.hlo.attributes import ComputationRef
-from models.hlo.module import Computation, Module
-from verify.claims.asynchronous import judge
-from verify.fuzz.target import Failure
+from hloproof.claims.asynchronous import judge
+from hloproof.fuzz.target import Failure
+from hloproof.models.hlo.attributes import ComputationRef
+from hloproof.models.hlo.module import Computation, Module
 
 NAME: Final = "branches"
 """What these modules are called."""
@@ -34,8 +34,11 @@ def branch_modules(draw: Any) -> str:
     shape, count = draw(st.sampled_from(_SHAPES)), draw(st.integers(2, 3))
     text = f"HloModule {NAME}{', is_scheduled=true' if draw(st.integers(0, 5)) else ''}\n\n"
     for k in range(count):
-        lines = [f"  p = ({_F}, {_F}) parameter(0)\n", f"  a{k} = {_F} get-tuple-element(p), index=0\n",
-                 f"  b{k} = {_F} get-tuple-element(p), index=1\n"]  # fmt: skip
+        lines = [
+            f"  p = ({_F}, {_F}) parameter(0)\n",
+            f"  a{k} = {_F} get-tuple-element(p), index=0\n",
+            f"  b{k} = {_F} get-tuple-element(p), index=1\n",
+        ]
         values = [f"a{k}", f"b{k}"]
         for n in range(draw(st.integers(0, 2))):
             x = draw(st.sampled_from(values))
@@ -81,12 +84,17 @@ def check_branches(module: Module) -> tuple[str, ...]:
     held = {n.name: parts(module.by_name[n.name]) for n in named if isinstance(n, ComputationRef)}
     joined = {
         f"{one} {other} c{{{','.join(map(str, a))}}} c{{{','.join(map(str, b))}}}"
-        for one, first in held.items() for other, second in held.items()
-        for a, b in combinations(first, 2) if first[a] == first[b] and second[a] != second[b]
-    }  # fmt: skip
+        for one, first in held.items()
+        for other, second in held.items()
+        for a, b in combinations(first, 2)
+        if first[a] == first[b] and second[a] != second[b]
+    }
     scheduled = module.attributes.flag("is_scheduled")
-    said = [j for j in judge(module, lambda n: n == "hazard-overwrite", lambda n: False)
-            if (j.place.computation, j.place.instruction) == (module.entry_name, "c")]  # fmt: skip
+    said = [
+        j
+        for j in judge(module, lambda n: n == "hazard-overwrite", lambda n: False)
+        if (j.place.computation, j.place.instruction) == (module.entry_name, "c")
+    ]
     problems = [j.problem for j in said if j.problem is not None and "returns one buffer for" in j.problem]
     if bool(said) != scheduled:
         raise Failure("async: hazard-overwrite of a conditional is said at the wrong time", f"{scheduled}: {said}")

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from models.hlo.attributes import ComputationRef, Quoted, Word
-from models.hlo.module import Computation, Instruction, Module
-from models.hlo.shape import ArrayShape, Shape, TupleShape
+from hloproof.models.hlo.attributes import ComputationRef, Quoted, Word
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
 
 Where = tuple[str, str]
 """A computation and an instruction in it."""
@@ -219,8 +219,10 @@ class Reading:
                     if check(w):
                         broken.add((claim, w))
             elif role != "start":
-                blind |= {(claim, w) for claim in ("async-shape", "async-done", "async-binding", "async-thread",
-                                                   "async-computation")}  # fmt: skip
+                blind |= {
+                    (claim, w)
+                    for claim in ("async-shape", "async-done", "async-binding", "async-thread", "async-computation")
+                }
         return broken, blind
 
     def _sound_before(self, w: Where, broken: set[tuple[str, Where]]) -> bool:
@@ -315,9 +317,7 @@ class Reading:
                     return bool(i)
             busy = [i for i in inner.instructions if i.opcode != "parameter" and i.name != inner.root_name]
             return self._thread_of(w) == "main" and bool(busy)
-        return any(
-            (other := self._wrapped(s)) is not None and _listed(other) != _listed(inner) for s in self.starts[w]
-        )
+        return any((other := self._wrapped(s)) is not None and _listed(other) != _listed(inner) for s in self.starts[w])
 
     # -- shapes -----------------------------------------------------------------------------------------------------
 
@@ -402,8 +402,10 @@ class Reading:
 def _listed(computation: Computation) -> list[object]:
     """What a computation does, without its names."""
     number = {i.name: n for n, i in enumerate(computation.instructions)}
-    return [(i.opcode, plain(i.shape), [number[o] for o in i.operands], i.parameter_number)
-            for i in computation.instructions]  # fmt: skip
+    return [
+        (i.opcode, plain(i.shape), [number[o] for o in i.operands], i.parameter_number)
+        for i in computation.instructions
+    ]
 
 
 def links_of(module: Module) -> Iterator[str]:

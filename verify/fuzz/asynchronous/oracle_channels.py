@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from itertools import permutations
 from typing import Final
 
-from models.hlo.attributes import Aliasing
-from models.hlo.module import Computation, Instruction, Module
-from models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
+from hloproof.models.hlo.attributes import Aliasing
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
 
 Pairs = tuple[tuple[int, int], ...]
 
@@ -101,7 +101,11 @@ def _stuck(module: Module, steps: Sequence[Instruction]) -> set[str]:
 
 
 def _can_go(
-    module: Module, steps: Sequence[Instruction], devices: Sequence[int], at: tuple[int, ...], device: int,
+    module: Module,
+    steps: Sequence[Instruction],
+    devices: Sequence[int],
+    at: tuple[int, ...],
+    device: int,
     step: Instruction,
 ) -> bool:
     """A recv-done needs, of each source, one more send than was taken of it before; all else goes on at once."""
@@ -109,8 +113,9 @@ def _can_go(
         return True
     pairs = pairs_of(module.entry.by_name[step.operands[0]])
     own = at[devices.index(device)]
-    taken = sum(1 for s in steps[:own] if s.opcode == "recv-done"
-                and pairs_of(module.entry.by_name[s.operands[0]]) == pairs)  # fmt: skip
+    taken = sum(
+        1 for s in steps[:own] if s.opcode == "recv-done" and pairs_of(module.entry.by_name[s.operands[0]]) == pairs
+    )
     for source, target in pairs:
         if target == device:
             sent = sum(1 for s in steps[: at[devices.index(source)]] if s.opcode == "send" and pairs_of(s) == pairs)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from models.hlo.attributes import Aliasing, ComputationRef, Word
-from models.hlo.module import Computation, Instruction, Module
-from models.hlo.shape import TupleShape
+from hloproof.models.hlo.attributes import Aliasing, ComputationRef, Word
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.shape import TupleShape
 
 Found = set[tuple[str, str]]
 """(claim, the instruction that it is about)."""
@@ -206,8 +206,9 @@ class Program:
         if all(r.opcode == "opt-barrier" for r in roots) and len(set(arrays)) == 1:
             return arrays[0]
         step.reads += arrays
-        written = [a for a, r in zip(arrays, roots, strict=True)
-                   if _declared(r.attributes.get("output_to_operand_aliasing"))]  # fmt: skip
+        written = [
+            a for a, r in zip(arrays, roots, strict=True) if _declared(r.attributes.get("output_to_operand_aliasing"))
+        ]
         return self._in_place(written[0], step) if written else self._fresh(step)
 
     def _link(self, i: Instruction, given: list[Tree], step: Step) -> Tree:

@@ -11,10 +11,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from models.hlo.attributes import Word
-from models.hlo.module import Computation, Module
-from verify.claims.asynchronous.orders import Orders
-from verify.fuzz.target import Failure
+from hloproof.claims.asynchronous.orders import Orders
+from hloproof.fuzz.target import Failure
+from hloproof.models.hlo.attributes import Word
+from hloproof.models.hlo.module import Computation, Module
 
 NAME = "orders"
 """What these modules are called."""

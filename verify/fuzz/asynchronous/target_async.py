@@ -13,16 +13,13 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from models.errors import InputError
-from models.hlo.module import Module
-from models.hlo.parser import parse_module
-from verify.claims.asynchronous import judge
-from verify.fuzz.asynchronous.alias_checks import check_aliases
-from verify.fuzz.asynchronous.generate_aliases import NAME as ALIASES
-from verify.fuzz.asynchronous.generate_aliases import alias_modules
-from verify.fuzz.asynchronous.generate_chains import NAME as CHAINS
-from verify.fuzz.asynchronous.generate_chains import ODD, chain_modules
-from verify.fuzz.asynchronous.generate_channels import (
+from hloproof.claims.asynchronous import judge
+from hloproof.fuzz.asynchronous.alias_checks import check_aliases
+from hloproof.fuzz.asynchronous.generate_aliases import NAME as ALIASES
+from hloproof.fuzz.asynchronous.generate_aliases import alias_modules
+from hloproof.fuzz.asynchronous.generate_chains import NAME as CHAINS
+from hloproof.fuzz.asynchronous.generate_chains import ODD, chain_modules
+from hloproof.fuzz.asynchronous.generate_channels import (
     BUFFERS,
     CHANNELS,
     IN_PLACE,
@@ -30,29 +27,50 @@ from verify.fuzz.asynchronous.generate_channels import (
     channel_modules,
     in_place_modules,
 )
-from verify.fuzz.asynchronous.generate_flights import NAME as FLIGHTS
-from verify.fuzz.asynchronous.generate_flights import flight_modules
-from verify.fuzz.asynchronous.hazard_words import check_words
-from verify.fuzz.asynchronous.oracle_branches import NAME as BRANCHES
-from verify.fuzz.asynchronous.oracle_branches import branch_modules, check_branches
-from verify.fuzz.asynchronous.oracle_chains import Reading, links_of
-from verify.fuzz.asynchronous.oracle_channels import broken_buffers, broken_channels, spoils_itself, steps_of
-from verify.fuzz.asynchronous.oracle_flights import Program, hazards
-from verify.fuzz.asynchronous.oracle_orders import NAME as ORDERS
-from verify.fuzz.asynchronous.oracle_orders import check_orders, order_modules
-from verify.fuzz.target import Failure, Target
+from hloproof.fuzz.asynchronous.generate_flights import NAME as FLIGHTS
+from hloproof.fuzz.asynchronous.generate_flights import flight_modules
+from hloproof.fuzz.asynchronous.hazard_words import check_words
+from hloproof.fuzz.asynchronous.oracle_branches import NAME as BRANCHES
+from hloproof.fuzz.asynchronous.oracle_branches import branch_modules, check_branches
+from hloproof.fuzz.asynchronous.oracle_chains import Reading, links_of
+from hloproof.fuzz.asynchronous.oracle_channels import broken_buffers, broken_channels, spoils_itself, steps_of
+from hloproof.fuzz.asynchronous.oracle_flights import Program, hazards
+from hloproof.fuzz.asynchronous.oracle_orders import NAME as ORDERS
+from hloproof.fuzz.asynchronous.oracle_orders import check_orders, order_modules
+from hloproof.fuzz.target import Failure, Target
+from hloproof.models.errors import InputError
+from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.parser import parse_module
 
 Key = tuple[str, str]
 """A claim and an instruction, with its computation where names are not unique."""
 
-_CHAIN_CLAIMS: Final = ("async-chain", "async-linear", "async-thread", "async-computation", "async-shape", "async-done",
-                        "async-binding")  # fmt: skip
+_CHAIN_CLAIMS: Final = (
+    "async-chain",
+    "async-linear",
+    "async-thread",
+    "async-computation",
+    "async-shape",
+    "async-done",
+    "async-binding",
+)
 
 
 def cases() -> st.SearchStrategy[str]:
-    return st.one_of(flight_modules(), flight_modules(), flight_modules(), chain_modules(), chain_modules(),
-                     channel_modules(), buffer_modules(), in_place_modules(), alias_modules(), alias_modules(),
-                     order_modules(), branch_modules())  # fmt: skip
+    return st.one_of(
+        flight_modules(),
+        flight_modules(),
+        flight_modules(),
+        chain_modules(),
+        chain_modules(),
+        channel_modules(),
+        buffer_modules(),
+        in_place_modules(),
+        alias_modules(),
+        alias_modules(),
+        order_modules(),
+        branch_modules(),
+    )
 
 
 def judged(module: Module, claims: Collection[str]) -> tuple[set[Key], set[Key], set[Key]]:
@@ -131,9 +149,15 @@ def _branches(module: Module, text: str) -> tuple[str, ...]:
 
 
 _KINDS: Final[dict[str, Callable[[Module, str], tuple[str, ...]]]] = {
-    FLIGHTS: _flights, CHAINS: _chains, CHANNELS: _channels, BUFFERS: _buffers, IN_PLACE: _in_place, ALIASES: _aliases,
-    ORDERS: _orders, BRANCHES: _branches,
-}  # fmt: skip
+    FLIGHTS: _flights,
+    CHAINS: _chains,
+    CHANNELS: _channels,
+    BUFFERS: _buffers,
+    IN_PLACE: _in_place,
+    ALIASES: _aliases,
+    ORDERS: _orders,
+    BRANCHES: _branches,
+}
 
 
 def examine(text: str) -> tuple[str, ...]:
@@ -146,6 +170,4 @@ def examine(text: str) -> tuple[str, ...]:
     return _KINDS[module.name](module, text)
 
 
-TARGET = Target(
-    "async", "asynchronous operations against walks over their schedules and runs", cases, examine, ".hlo"
-)
+TARGET = Target("async", "asynchronous operations against walks over their schedules and runs", cases, examine, ".hlo")

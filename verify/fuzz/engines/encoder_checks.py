@@ -8,16 +8,16 @@ import json
 from random import Random
 from typing import Final
 
-from models.expressions.evaluate import UndefinedValue, evaluate
-from models.expressions.expr import Binary, Const, Expr, Var, maximum, minimum
-from models.expressions.interval import Interval
-from verify.engines.gave_up import GaveUp
-from verify.fuzz.engines.judge_checks import DIVISIONS
-from verify.fuzz.engines.three_valued import read
-from verify.fuzz.target import Failure
-from verify.logic.formula import FALSE, TRUE, And, Compare, Exists, Formula, Not, Or, eq, le, ne
-from verify.logic.obligation import Obligation
-from verify.logic.reproduction import to_json
+from hloproof.engines.gave_up import GaveUp
+from hloproof.fuzz.engines.judge_checks import DIVISIONS
+from hloproof.fuzz.engines.three_valued import read
+from hloproof.fuzz.target import Failure
+from hloproof.logic.formula import FALSE, TRUE, And, Compare, Exists, Formula, Not, Or, eq, le, ne
+from hloproof.logic.obligation import Obligation
+from hloproof.logic.reproduction import to_json
+from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, maximum, minimum
+from hloproof.models.expressions.interval import Interval
 
 OPERATIONS: Final = 1_000_000
 POINTS: Final = 4
@@ -27,7 +27,7 @@ u, v = Var("u"), Var("v")
 
 def encoder(draw: Random) -> None:
     """Raises Failure where a law takes a step, or a point is misjudged."""
-    from verify.engines.isl.encode import find_counterexample
+    from hloproof.engines.isl.encode import find_counterexample
 
     law = Obligation((("u", None), ("v", None)), _law(draw))
     try:
@@ -49,7 +49,7 @@ def encoder(draw: Random) -> None:
 
 def divided(draw: Random) -> None:
     """Raises Failure where Z3 misjudges a point of quotients by what varies, or of quantifiers inside one another."""
-    from verify.engines.z3.encode import find_counterexample_quickly
+    from hloproof.engines.z3.encode import find_counterexample_quickly
 
     w, z, k = Var("w"), Var("z"), Var("k")
     divisor: Expr = draw.choice((k, k, k + 1, Const(draw.choice((-3, -1, 0, 2)))))
@@ -84,24 +84,47 @@ def _law(draw: Random) -> Formula:
     if draw.random() < 0.5:
         f = f + draw.randint(-7, 7)
     a, b, k = draw.choice((2, 3, 4, 6)), draw.choice((2, 3, 5)), draw.randint(-5, 12)
-    return draw.choice((
-        eq((f * a + k) // a, f + k // a), eq((f * a + k) // (a * b), (f + k // a) // b),
-        eq((f // a + k) // b, (f + a * k) // (a * b)), eq((f // a + k) // b // 2, (f + a * k) // (a * b * 2)),
-    ))  # fmt: skip
+    return draw.choice(
+        (
+            eq((f * a + k) // a, f + k // a),
+            eq((f * a + k) // (a * b), (f + k // a) // b),
+            eq((f // a + k) // b, (f + a * k) // (a * b)),
+            eq((f // a + k) // b // 2, (f + a * k) // (a * b * 2)),
+        )
+    )
 
 
 def _connected(draw: Random) -> Formula:
     def atom() -> Formula:
         x, other, c = draw.choice((u, v)), draw.choice((u, v)), draw.randint(-1, 2)
-        return draw.choice((
-            eq(x, c), eq(x, c), ne(x, c), ne(other, c), le(x, c), le(c, maximum(u, v)), le(minimum(u, v), c),
-            le(maximum(u, v) + x, c), le(c, minimum(u, v + 1)), eq(Const(c) // 0, 0), eq(x // 0, c), eq(0, 1), eq(0, 0),
-        ))  # fmt: skip
+        return draw.choice(
+            (
+                eq(x, c),
+                eq(x, c),
+                ne(x, c),
+                ne(other, c),
+                le(x, c),
+                le(c, maximum(u, v)),
+                le(minimum(u, v), c),
+                le(maximum(u, v) + x, c),
+                le(c, minimum(u, v + 1)),
+                eq(Const(c) // 0, 0),
+                eq(x // 0, c),
+                eq(0, 1),
+                eq(0, 0),
+            )
+        )
 
     pair = Or((atom(), atom()))
     apart = And((atom(), atom()))
-    return draw.choice((
-        Or((And((ne(u, 0), ne(v, draw.randint(0, 1)))), atom())), And((pair, atom())), Or((apart, atom())),
-        Or((And((pair, atom())), atom())), And((Or((apart, atom())), pair)), Or((And((pair, eq(0, 1))), atom())),
-        And((Or((And((pair, Or((atom(), atom())))), atom())), atom())),
-    ))  # fmt: skip
+    return draw.choice(
+        (
+            Or((And((ne(u, 0), ne(v, draw.randint(0, 1)))), atom())),
+            And((pair, atom())),
+            Or((apart, atom())),
+            Or((And((pair, atom())), atom())),
+            And((Or((apart, atom())), pair)),
+            Or((And((pair, eq(0, 1))), atom())),
+            And((Or((And((pair, Or((atom(), atom())))), atom())), atom())),
+        )
+    )

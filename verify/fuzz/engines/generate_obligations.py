@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from models.expressions.evaluate import apply_operator
-from models.expressions.expr import Binary, Const, Expr, Operator, Var, lift, maximum, minimum
-from models.expressions.interval import Interval
-from verify.logic.formula import TRUE, And, Compare, Exists, Formula, Not, Or, conj, eq, le, lt
-from verify.logic.obligation import Obligation
-from verify.logic.reproduction import to_json
-from verify.logic.substitution import free_variables
+from hloproof.logic.formula import TRUE, And, Compare, Exists, Formula, Not, Or, conj, eq, le, lt
+from hloproof.logic.obligation import Obligation
+from hloproof.logic.reproduction import to_json
+from hloproof.logic.substitution import free_variables
+from hloproof.models.expressions.evaluate import apply_operator
+from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var, lift, maximum, minimum
+from hloproof.models.expressions.interval import Interval
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
@@ -147,9 +147,7 @@ def quantified_obligations(draw: Draw, symbolic: bool = False) -> str:
     return _text(Obligation(variables, conclusion, hypothesis))
 
 
-_decided = st.sampled_from(
-    (And(), Or(), lt(0, 0), le(0, 0), eq(Const(1) // 0, 0), eq(Var("v0") % 0, Var("v0")))
-)  # fmt: skip
+_decided = st.sampled_from((And(), Or(), lt(0, 0), le(0, 0), eq(Const(1) // 0, 0), eq(Var("v0") % 0, Var("v0"))))
 _rather_equal = st.sampled_from(("==", "==", "==", "!=", "!=", "<=", "<"))
 
 
@@ -315,9 +313,17 @@ def wide_obligations(draw: Draw) -> str:
     x = Var("v0")
     member = Exists(tuple(bound), Compare(draw(_rather_equal), x, form))
     remainder = Compare(draw(_comparators), (x + draw(st.integers(-3, 3))) % a, lift(draw(st.integers(0, 6))))
-    given_, owed = draw(st.sampled_from(((member, remainder), (remainder, member), (Not(member), remainder),
-        (And((remainder, le(0, x))), Not(member)), (TRUE, Or((member, remainder)))))
-    )  # fmt: skip
+    given_, owed = draw(
+        st.sampled_from(
+            (
+                (member, remainder),
+                (remainder, member),
+                (Not(member), remainder),
+                (And((remainder, le(0, x))), Not(member)),
+                (TRUE, Or((member, remainder))),
+            )
+        )
+    )
     variables = (("v0", draw(st.sampled_from((Interval(0, 2**40), Interval(-5, 60), None)))), ("idle", None))
     return _text(Obligation(variables if draw(st.booleans()) else variables[:1], owed, given_))
 
@@ -344,7 +350,16 @@ def boxes(draw: Draw) -> str:
 def obligation_texts() -> st.SearchStrategy[str]:
     """An obligation as JSON, in the form of a reproduction file."""
     return st.one_of(
-        small_obligations(), small_obligations(symbolic=True), clausal_obligations(), clausal_obligations(),
-        quantified_obligations(), quantified_obligations(symbolic=True), far_obligations(), laws(),
-        digit_obligations(), digit_chains(), wide_obligations(), boxes(),
-    )  # fmt: skip
+        small_obligations(),
+        small_obligations(symbolic=True),
+        clausal_obligations(),
+        clausal_obligations(),
+        quantified_obligations(),
+        quantified_obligations(symbolic=True),
+        far_obligations(),
+        laws(),
+        digit_obligations(),
+        digit_chains(),
+        wide_obligations(),
+        boxes(),
+    )

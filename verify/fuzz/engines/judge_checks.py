@@ -1,4 +1,4 @@
-"""The judge of counterexamples, `verify.logic.evaluate`, held against readings point by point."""
+"""The judge of counterexamples, `hloproof.logic.evaluate`, held against readings point by point."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from math import prod
 from random import Random
 from typing import Final
 
-from models.expressions.evaluate import apply_operator
-from models.expressions.expr import OPERATORS, Binary, Const, Expr, Var
-from verify.fuzz.engines.three_valued import Point, points, read, size_of
-from verify.fuzz.target import Failure
-from verify.logic.evaluate import TooManySteps, bounds, is_counterexample, truth
-from verify.logic.formula import And, Compare, Exists, Formula, Not, Or
-from verify.logic.obligation import Obligation
+from hloproof.fuzz.engines.three_valued import Point, points, read, size_of
+from hloproof.fuzz.target import Failure
+from hloproof.logic.evaluate import TooManySteps, bounds, is_counterexample, truth
+from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.evaluate import apply_operator
+from hloproof.models.expressions.expr import OPERATORS, Binary, Const, Expr, Var
 
 JUDGED: Final = 40
 """About so many points of a domain are given to the judge."""

@@ -6,14 +6,14 @@ import json
 from random import Random
 from typing import Any
 
-from models.expressions.expr import OPERATORS, Binary, Const, Expr, Var, postorder
-from models.expressions.interval import Interval
-from verify.fuzz.engines.judge_checks import DIVISIONS
-from verify.fuzz.target import Failure
-from verify.logic import normal_form
-from verify.logic.formula import And, Compare, Exists, Formula, Not, Or, eq
-from verify.logic.obligation import Obligation
-from verify.logic.reproduction import from_json, to_json
+from hloproof.fuzz.engines.judge_checks import DIVISIONS
+from hloproof.fuzz.target import Failure
+from hloproof.logic import normal_form
+from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or, eq
+from hloproof.logic.obligation import Obligation
+from hloproof.logic.reproduction import from_json, to_json
+from hloproof.models.expressions.expr import OPERATORS, Binary, Const, Expr, Var, postorder
+from hloproof.models.expressions.interval import Interval
 
 Tree = tuple[Any, ...]
 """A term or formula written without regard to names, and to the order of arguments where there is none."""

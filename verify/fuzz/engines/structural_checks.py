@@ -11,19 +11,19 @@ from math import prod
 from random import Random
 from typing import Final
 
-from models.expressions.expr import Binary, Const, Expr, Var, postorder
-from models.expressions.interval import Interval
-from verify.engines.gave_up import GaveUp, NotExpressible
-from verify.engines.structural import intervals, mixed_radix
-from verify.fuzz.engines.generate_obligations import DIGITS
-from verify.fuzz.engines.judge_checks import DIVISIONS, least_and_greatest
-from verify.fuzz.engines.normal_form_checks import comparisons, conjuncts, is_defined, normal_forms
-from verify.fuzz.engines.three_valued import Point, points, read, size_of, work
-from verify.fuzz.target import Failure
-from verify.logic import normal_form
-from verify.logic.formula import Compare, Exists, Formula, eq
-from verify.logic.obligation import Obligation
-from verify.logic.reproduction import to_json
+from hloproof.engines.gave_up import GaveUp, NotExpressible
+from hloproof.engines.structural import intervals, mixed_radix
+from hloproof.fuzz.engines.generate_obligations import DIGITS
+from hloproof.fuzz.engines.judge_checks import DIVISIONS, least_and_greatest
+from hloproof.fuzz.engines.normal_form_checks import comparisons, conjuncts, is_defined, normal_forms
+from hloproof.fuzz.engines.three_valued import Point, points, read, size_of, work
+from hloproof.fuzz.target import Failure
+from hloproof.logic import normal_form
+from hloproof.logic.formula import Compare, Exists, Formula, eq
+from hloproof.logic.obligation import Obligation
+from hloproof.logic.reproduction import to_json
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.expressions.interval import Interval
 
 MOST_POINTS: Final = 150
 """At so many points, spread over the domain, terms are compared."""
@@ -88,9 +88,13 @@ def _digit_laws(draw: Random) -> list[Obligation]:
     index, x = a * m + b, a * draw.randint(1, 4) + b + draw.randint(-3, 3)
     once, twice = draw.choice((1, 2, 3)), draw.choice((1, 2, 3))
     parts = (
-        eq(index // (m * k), a // k), eq(index % (m * k), a % k * m + b), eq(index // m, a), eq(index % m, b),
-        eq(x // c * (c * f) + x % c * f + a, x * f + a), eq(a // once // twice, a // (once * twice)),
-    )  # fmt: skip
+        eq(index // (m * k), a // k),
+        eq(index % (m * k), a % k * m + b),
+        eq(index // m, a),
+        eq(index % m, b),
+        eq(x // c * (c * f) + x % c * f + a, x * f + a),
+        eq(a // once // twice, a // (once * twice)),
+    )
     box: dict[str, Interval | None] = {"a": draw.choice((None, Interval(-4, 9))), "b": Interval(0, m - 1)}
     odd = draw.choice((a // draw.choice((2, 0, -2)) // draw.choice((3, 0, -3)), index // 0, index % 0))
     bounded = tuple(box.items())
@@ -142,8 +146,10 @@ def _some_points(obligation: Obligation) -> list[Point]:
         return list(points(obligation))
     if size == 0:
         return []
-    axes = [(-7, 0, 5) if i is None else sorted({i.lower, min(i.lower + 1, i.upper), (i.lower + i.upper) // 2, i.upper})
-            for _, i in obligation.variables]  # fmt: skip
+    axes = [
+        (-7, 0, 5) if i is None else sorted({i.lower, min(i.lower + 1, i.upper), (i.lower + i.upper) // 2, i.upper})
+        for _, i in obligation.variables
+    ]
     names = [name for name, _ in obligation.variables]
     found = [dict(zip(names, values, strict=True)) for values in islice(product(*axes), 4000)]
     return found[:: 1 + len(found) // MOST_POINTS]

@@ -6,18 +6,18 @@ import json
 from random import Random
 from typing import Final
 
-from models.expressions.expr import Binary, Const, Expr, Var, maximum, postorder
-from models.expressions.interval import Interval
-from verify.engines.gave_up import GaveUp, NotExpressible
-from verify.engines.nonlinear import products
-from verify.engines.nonlinear.polynomial import Poly, add, multiply, negate, number, variable
-from verify.engines.structural import symbolic_digits
-from verify.fuzz.engines.judge_checks import DIVISIONS
-from verify.fuzz.engines.three_valued import Point, read
-from verify.fuzz.target import Failure
-from verify.logic.formula import FALSE, TRUE, And, Comparator, Compare, Formula, Or, conj, eq, le, lt, ne
-from verify.logic.obligation import Obligation
-from verify.logic.reproduction import from_json, to_json
+from hloproof.engines.gave_up import GaveUp, NotExpressible
+from hloproof.engines.nonlinear import products
+from hloproof.engines.nonlinear.polynomial import Poly, add, multiply, negate, number, variable
+from hloproof.engines.structural import symbolic_digits
+from hloproof.fuzz.engines.judge_checks import DIVISIONS
+from hloproof.fuzz.engines.three_valued import Point, read
+from hloproof.fuzz.target import Failure
+from hloproof.logic.formula import FALSE, TRUE, And, Comparator, Compare, Formula, Or, conj, eq, le, lt, ne
+from hloproof.logic.obligation import Obligation
+from hloproof.logic.reproduction import from_json, to_json
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, maximum, postorder
+from hloproof.models.expressions.interval import Interval
 
 SAMPLES: Final = 100
 RLIMIT: Final = 1_000_000
@@ -60,18 +60,28 @@ def _law(draw: Random) -> tuple[Expr, Expr, Formula]:
     """Two sides that are the same where the hypothesis holds, by steps that do not ask how large a digit is."""
     c, f = draw.choice((1, 2, 3)), draw.choice((1, 2, -1, -3))
     always = [
-        (x % k + k * (x // k), x), ((x * k + y) // k, x + y // k), ((x * k) // k, x), ((x * k) % k, Const(0)),
-        ((x // k) * (k * j) + x % k * j, x * j), ((x * k + y) % k, y % k), ((x * j) // (j * k), (j * x) // (k * j)),
-        ((x * (c * 2) * k + y) // (k * 2), x * c + y // (k * 2)), ((x * f + y + k) // k, (y + x * f) // k + 1),
-        (x // k + x // k, x // k * 2), ((x * k * j + y * k) // (j * k), x + (y * k) // (k * j)),
+        (x % k + k * (x // k), x),
+        ((x * k + y) // k, x + y // k),
+        ((x * k) // k, x),
+        ((x * k) % k, Const(0)),
+        ((x // k) * (k * j) + x % k * j, x * j),
+        ((x * k + y) % k, y % k),
+        ((x * j) // (j * k), (j * x) // (k * j)),
+        ((x * (c * 2) * k + y) // (k * 2), x * c + y // (k * 2)),
+        ((x * f + y + k) // k, (y + x * f) // k + 1),
+        (x // k + x // k, x // k * 2),
+        ((x * k * j + y * k) // (j * k), x + (y * k) // (k * j)),
         ((x + k * f) * (y - j) + x // j * 0 + y % k, x * y - x * j + k * f * y - k * j * f + y % k),
         ((x * 3 * k + y) // (k * 2), (y + k * x * 3) // (k * 2)),
-        ((x + 6) // 3, x // 3 + 2), ((x + 5) // 3, (x + 5) // 3),
-    ]  # fmt: skip
+        ((x + 6) // 3, x // 3 + 2),
+        ((x + 5) // 3, (x + 5) // 3),
+    ]
     where_positive = [
-        ((x // k) // j, x // (k * j)), ((x + k * f) // k // j, (x // k + f) // j),
-        ((x // k + j * c) // j, x // (k * j) + c), (x // 2 // k // j, x // (k * 2 * j)),
-    ]  # fmt: skip
+        ((x // k) // j, x // (k * j)),
+        ((x + k * f) // k // j, (x // k + f) // j),
+        ((x // k + j * c) // j, x // (k * j) + c),
+        (x // 2 // k // j, x // (k * 2 * j)),
+    ]
     if draw.random() < 0.1:  # no law: never given, so never owed
         return (*draw.choice([(x // k, y // k), (x // k, x // j), (x % k, y % k), (x // k, x // k // j)]), FALSE)
     if draw.random() < 0.3:
@@ -145,10 +155,13 @@ def _products(draw: Random) -> None:
     """Laws that need products of inequalities, and nearly laws."""
     below = (le(0, e), lt(e, k))
     known: list[tuple[Formula, tuple[Formula, ...]]] = [
-        (le(0, x % k), (lt(0, k),)), (lt(x % k, k), (lt(0, k),)), (eq((x * k + e) // k, x), below),
+        (le(0, x % k), (lt(0, k),)),
+        (lt(x % k, k), (lt(0, k),)),
+        (eq((x * k + e) // k, x), below),
         (le(x // k * k, x), (ne(k, 0), lt(0, k))),
-        (And((le(0, x // k), le(x // k, x))), (le(0, x), lt(0, k))), (lt(k, x % k), (lt(k, 0),)),
-    ]  # fmt: skip
+        (And((le(0, x // k), le(x // k, x))), (le(0, x), lt(0, k))),
+        (lt(k, x % k), (lt(k, 0),)),
+    ]
     conclusion, hypothesis = draw.choice(known)
     kept = hypothesis if draw.random() < 0.6 else hypothesis[1:]
     obligation = Obligation(tuple((name, None) for name in NAMES), conclusion, And(kept))
@@ -172,9 +185,13 @@ def _bounded(draw: Random) -> None:
     names: tuple[tuple[str, Interval | None], ...] = (("x", Interval(low, high)), ("k", None))
     divided = Binary(draw.choice(DIVISIONS), x, draw.choice((k, k, Const(3), Const(0))))
     cases: list[tuple[Formula, bool]] = [
-        (le(low, x), True), (le(x, high), True), (lt(x, high), False), (lt(low, x), False), (lt(x, high + 1), True),
+        (le(low, x), True),
+        (le(x, high), True),
+        (lt(x, high), False),
+        (lt(low, x), False),
+        (lt(x, high + 1), True),
         (eq(divided, divided), isinstance(divided.rhs, Const) and divided.rhs.value != 0),
-    ]  # fmt: skip
+    ]
     conclusion, holds = draw.choice(cases)
     odd = draw.random() < 0.1
     obligation = Obligation((*names, ("q!0", None)) if odd else names, conclusion)
@@ -190,7 +207,7 @@ def _bounded(draw: Random) -> None:
 
 def _contradictions(draw: Random) -> None:
     """Polynomial inequalities that contradict one another, by one more step than the last each, and such as do not."""
-    from verify.engines.nonlinear.encode_z3 import context, contradictory
+    from hloproof.engines.nonlinear.encode_z3 import context, contradictory
 
     a, b, c = (variable(name) for name in "abc")
     s = draw.randint(-3, 3)
@@ -203,18 +220,22 @@ def _contradictions(draw: Random) -> None:
     above = [plus(v, -1) for v in (a, b, c)]
     positive = [plus(multiply(v, number(3)), -1) for v in (a, b)]
     cases: list[tuple[list[Poly], bool]] = [
-        ([a, number(-1)], True), ([number(1), number(0), a], False),
-        ([plus(a, -s), plus(negate(a), s - 1)], True), ([plus(a, -s), plus(negate(a), s)], False),
+        ([a, number(-1)], True),
+        ([number(1), number(0), a], False),
+        ([plus(a, -s), plus(negate(a), s - 1)], True),
+        ([plus(a, -s), plus(negate(a), s)], False),
         ([plus(add(a, a), -1), plus(negate(add(a, a)), 1)], True),
-        ([*above[:2], negate(multiply(a, b))], True), ([a, b, negate(multiply(a, b))], False),
+        ([*above[:2], negate(multiply(a, b))], True),
+        ([a, b, negate(multiply(a, b))], False),
         ([*positive, negate(multiply(a, b))], True),
         ([equal, negate(equal), plus(multiply(equal, b), -1)], True),
         ([equal, negate(equal), plus(negate(multiply(equal, a)), -1)], True),
         ([equal, negate(equal), multiply(equal, b)], False),
-        ([*above, negate(triple)], True), ([a, b, c, negate(triple)], False),
+        ([*above, negate(triple)], True),
+        ([a, b, c, negate(triple)], False),
         ([a, b, c, plus(negate(triple), -1)], True),
         ([plus(a, s), *(plus(a, 9 + n) for n in range(45)), plus(negate(a), -s - 1)], True),
-    ]  # fmt: skip
+    ]
     facts, holds = draw.choice(cases)
     draw.shuffle(facts)
     found = contradictory(facts, RLIMIT, context())

@@ -16,21 +16,21 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from models.expressions.expr import Binary, Expr, postorder
-from models.expressions.interval import Interval
-from verify.engines.budget import Budget
-from verify.engines.portfolio import prove
-from verify.fuzz.engines.encoder_checks import divided, encoder
-from verify.fuzz.engines.generate_obligations import OUTRIGHT, obligation_texts
-from verify.fuzz.engines.judge_checks import attained, failing_points, settled_at_once
-from verify.fuzz.engines.structural_checks import structure
-from verify.fuzz.engines.symbolic_checks import symbolic
-from verify.fuzz.engines.three_valued import Point, points, size_of, work
-from verify.fuzz.target import Failure, Target
-from verify.logic.evaluate import TooManySteps, is_counterexample
-from verify.logic.formula import And, Compare, Exists, Formula, Not, Or
-from verify.logic.obligation import Obligation
-from verify.logic.reproduction import from_json
+from hloproof.engines.budget import Budget
+from hloproof.engines.portfolio import prove
+from hloproof.fuzz.engines.encoder_checks import divided, encoder
+from hloproof.fuzz.engines.generate_obligations import OUTRIGHT, obligation_texts
+from hloproof.fuzz.engines.judge_checks import attained, failing_points, settled_at_once
+from hloproof.fuzz.engines.structural_checks import structure
+from hloproof.fuzz.engines.symbolic_checks import symbolic
+from hloproof.fuzz.engines.three_valued import Point, points, size_of, work
+from hloproof.fuzz.target import Failure, Target
+from hloproof.logic.evaluate import TooManySteps, is_counterexample
+from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
+from hloproof.logic.obligation import Obligation
+from hloproof.logic.reproduction import from_json
+from hloproof.models.expressions.expr import Binary, Expr, postorder
+from hloproof.models.expressions.interval import Interval
 
 MOST_WORK: Final = 6000
 """So many comparisons are made point by point, at most."""
@@ -88,10 +88,10 @@ def _engines(obligation: Obligation, turn: int) -> Iterator[tuple[str, bool | No
 
     Of the ways to Z3 one is asked, in turn, since they cost most.
     """
-    from verify.engines import enumeration as enumerate_points
-    from verify.engines.isl import encode as encode_isl
-    from verify.engines.smtlib import encode as encode_smtlib
-    from verify.engines.z3 import encode as encode_z3
+    from hloproof.engines import enumeration as enumerate_points
+    from hloproof.engines.isl import encode as encode_isl
+    from hloproof.engines.smtlib import encode as encode_smtlib
+    from hloproof.engines.z3 import encode as encode_z3
 
     few = _work(obligation) <= MOST_WORK and (size_of(obligation) or 0) <= BUDGET.enumeration_points
     limit = BUDGET.z3_rlimit if few else BUDGET.z3_rlimit // 20
@@ -128,8 +128,8 @@ def _engines(obligation: Obligation, turn: int) -> Iterator[tuple[str, bool | No
 def _at_single_points(obligation: Obligation, failing: list[Point], linear: bool, turn: int) -> None:
     """The engines on the obligation at one point of its domain: where it fails they have to find that point, where it
     does not there is none to be found, wherever else the obligation fails."""
-    from verify.engines.isl import encode as encode_isl
-    from verify.engines.z3 import encode as encode_z3
+    from hloproof.engines.isl import encode as encode_isl
+    from hloproof.engines.z3 import encode as encode_z3
 
     chosen = [p for n, p in enumerate(points(obligation)) if n % (1 + (size_of(obligation) or 0) // 3) == turn % 3]
     for point in [*failing[-1:], *failing[len(failing) // 2 :][:1], *chosen]:
@@ -151,8 +151,8 @@ def _at_single_points(obligation: Obligation, failing: list[Point], linear: bool
 
 def _asked(ask: Callable[[], Answer]) -> tuple[bool, Answer]:
     """Whether the engine answered, and its answer."""
-    from verify.engines.gave_up import GaveUp
-    from verify.engines.isl.encode import context
+    from hloproof.engines.gave_up import GaveUp
+    from hloproof.engines.isl.encode import context
 
     try:
         return True, ask()
@@ -165,7 +165,7 @@ def _asked(ask: Callable[[], Answer]) -> tuple[bool, Answer]:
 
 def _own_contexts(obligation: Obligation, context: Any) -> None:
     """Questions have contexts of their own, unless one is given."""
-    from verify.engines.z3 import encode as encode_z3
+    from hloproof.engines.z3 import encode as encode_z3
 
     other = encode_z3.encode(obligation).solver.ctx
     if other is context or encode_z3.encode(obligation, context=other).solver.ctx is not other:
@@ -174,10 +174,10 @@ def _own_contexts(obligation: Obligation, context: Any) -> None:
 
 def _limits(obligation: Obligation, refuted: bool) -> None:
     """A counterexample takes isl a step; what does not reach is no answer. Reasons to give up are told apart."""
-    from verify.engines import enumeration as enumerate_points
-    from verify.engines.gave_up import OutOfMemory
-    from verify.engines.isl import encode as encode_isl
-    from verify.engines.z3 import encode as encode_z3
+    from hloproof.engines import enumeration as enumerate_points
+    from hloproof.engines.gave_up import OutOfMemory
+    from hloproof.engines.isl import encode as encode_isl
+    from hloproof.engines.z3 import encode as encode_z3
 
     if refuted and _asked(lambda: encode_isl.find_counterexample(obligation, encode_isl.OPERATIONS_PER_STEP - 1))[0]:
         raise Failure("solvers: isl's limit is not kept", "")
@@ -194,7 +194,7 @@ def _limits(obligation: Obligation, refuted: bool) -> None:
 
 
 def _satisfied(said: str, model: Callable[[], Point]) -> Answer:
-    from verify.engines.gave_up import GaveUp
+    from hloproof.engines.gave_up import GaveUp
 
     if said not in ("sat", "unsat"):
         raise GaveUp(said)
@@ -202,7 +202,7 @@ def _satisfied(said: str, model: Callable[[], Point]) -> Answer:
 
 
 def _portfolio(obligation: Obligation, cross: bool) -> Answer:
-    from verify.engines.gave_up import GaveUp
+    from hloproof.engines.gave_up import GaveUp
 
     outcome = prove(obligation, BUDGET, cross, Path(tempfile.gettempdir()))
     if outcome.verdict == "internal":

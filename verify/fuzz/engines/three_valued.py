@@ -11,9 +11,9 @@ from itertools import product
 from math import prod
 from typing import Any, Final
 
-from verify.fuzz.operations.reference.predicate import python_term
-from verify.logic.formula import And, Compare, Exists, Formula, Not, Or
-from verify.logic.obligation import Obligation
+from hloproof.fuzz.operations.reference.predicate import python_term
+from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
+from hloproof.logic.obligation import Obligation
 
 Point = dict[str, int]
 Reading = Callable[[Point], bool | None]
@@ -35,8 +35,9 @@ def read(f: Formula) -> Reading:
         case Or(parts):
             return _joined([read(p) for p in parts], True)
         case Exists(variables, part):
-            return _quantified([name for name, _ in variables], [range(i.lower, i.upper + 1) for _, i in variables],
-                               read(part))  # fmt: skip
+            return _quantified(
+                [name for name, _ in variables], [range(i.lower, i.upper + 1) for _, i in variables], read(part)
+            )
 
 
 def _comparison(text: str) -> Reading:

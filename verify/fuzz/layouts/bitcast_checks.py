@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from itertools import islice, permutations, product
 from math import prod
 
-from models.errors import NotModelled
-from models.hlo.shape import ArrayShape, Layout, Tile
-from models.interpreter.maps import relation
-from models.layouts.bitcast import (
+from hloproof.fuzz.layouts import layout_readings as naive
+from hloproof.fuzz.target import Failure
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.shape import ArrayShape, Layout, Tile
+from hloproof.models.interpreter.maps import relation
+from hloproof.models.layouts.bitcast import (
     aligned_layout,
     decompose,
     is_decomposable,
@@ -17,8 +19,6 @@ from models.layouts.bitcast import (
     same_bits_map,
     transpose_of_bitcast,
 )
-from verify.fuzz.layouts import layout_readings as naive
-from verify.fuzz.target import Failure
 
 MOST_ELEMENTS = 40
 """Bitcasts of larger arrays are not looked at."""
@@ -67,9 +67,11 @@ def _same_bits(source: ArrayShape, target: ArrayShape) -> None:
     _same("modelled", True, modelled, (source, target))
     held = {bit: cell for k, cell in enumerate(two[0]) for bit in range(k * other, (k + 1) * other)}
     expected = {
-        (cell, held[bit]) for k, cell in enumerate(one[0]) for bit in range(k * own, (k + 1) * own)
+        (cell, held[bit])
+        for k, cell in enumerate(one[0])
+        for bit in range(k * own, (k + 1) * own)
         if cell is not None and held.get(bit) is not None
-    }  # fmt: skip
+    }
     _same("other elements at the same bits", found, expected, (source, target))
 
 
@@ -87,16 +89,21 @@ def _moves_nothing(operand: ArrayShape, result: ArrayShape) -> None:
     _same("whether it falls apart into steps", is_decomposable(operand, result), alike, (operand, result))
     if not alike:
         _same("whether a reshape moves nothing", reshape_is_bitcast(operand, result), False, (operand, result))
-        _same("whether an order makes it so", aligned_layout(operand, result.dimensions) is not None
-              and not _is_dense(operand), False, (operand, result))  # fmt: skip
+        _same(
+            "whether an order makes it so",
+            aligned_layout(operand, result.dimensions) is not None and not _is_dense(operand),
+            False,
+            (operand, result),
+        )
         _same("whether it is a transpose", transpose_of_bitcast(operand, result), None, (operand, result))
         return
     at, to = _places(operand), _places(result)
     stays = [at[i] for i in _row_major(operand)] == [to[i] for i in _row_major(result)]
     _same("whether a reshape moves nothing", reshape_is_bitcast(operand, result), stays, (operand, result))
     order = aligned_layout(operand, result.dimensions)
-    ways = [p for p in permutations(range(result.rank)) if
-            [at[i] for i in _row_major(operand)] == _places_by(result, p)]  # fmt: skip
+    ways = [
+        p for p in permutations(range(result.rank)) if [at[i] for i in _row_major(operand)] == _places_by(result, p)
+    ]
     if at:
         _same("whether an order makes the reshape move nothing", order is not None, bool(ways), (operand, result))
         _same("the order that makes it so", order is None or order in ways, True, (operand, result, order))

@@ -9,14 +9,16 @@ from functools import partial
 from itertools import product
 from typing import Any, Final
 
-from models.errors import NotModelled
-from models.expressions.evaluate import evaluate
-from models.expressions.expr import Binary, Const, Expr, postorder
-from models.expressions.interval import Interval
-from models.hlo.shape import COMBINE, ArrayShape, Layout, Tile
-from models.interpreter import layout as plain
-from models.interpreter.maps import relation
-from models.layouts.memory_size import (
+from hloproof.fuzz.layouts import layout_readings as naive
+from hloproof.fuzz.target import Failure
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.expressions.expr import Binary, Const, Expr, postorder
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.shape import COMBINE, ArrayShape, Layout, Tile
+from hloproof.models.interpreter import layout as plain
+from hloproof.models.interpreter.maps import relation
+from hloproof.models.layouts.memory_size import (
     bit_offset,
     data_bytes,
     element_bits,
@@ -26,7 +28,7 @@ from models.layouts.memory_size import (
     transfer_bytes,
     upstream_bytes,
 )
-from models.layouts.physical import (
+from hloproof.models.layouts.physical import (
     max_split_size,
     part_count,
     part_dimensions,
@@ -35,7 +37,7 @@ from models.layouts.physical import (
     physical_dimensions,
     physical_order,
 )
-from models.layouts.tiling import (
+from hloproof.models.layouts.tiling import (
     expanded_dimensions,
     index_map,
     index_of,
@@ -44,8 +46,6 @@ from models.layouts.tiling import (
     position_of,
     stage,
 )
-from verify.fuzz.layouts import layout_readings as naive
-from verify.fuzz.target import Failure
 
 BEHIND: Final = 3
 """So many positions behind the end are asked for."""
@@ -223,5 +223,3 @@ def _unnamed(shape: ArrayShape) -> None:
         same("padded size without a named order", plain.padded_size(other), plain.padded_size(shape))
         for index in product(*map(range, shape.dimensions)):
             same("place without a named order", plain.place(other, index), plain.place(shape, index), index)
-
-

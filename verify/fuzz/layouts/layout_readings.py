@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape
+from hloproof.models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape
 
 Index = tuple[int, ...]
 Cell = Index | None

@@ -10,18 +10,18 @@ from itertools import islice
 from math import prod
 from typing import Final
 
-from models.expressions.evaluate import evaluate
-from models.hlo.shape import ArrayShape
-from models.hlo.text.shapes import parse_shape, print_shape
-from models.interpreter import layout as plain
-from models.interpreter.value import indices
-from models.layouts.physical import part_count, part_expression, part_of
-from models.layouts.tiling import index_of, position_expression, position_of
-from verify.fuzz.layouts.bitcast_checks import check_bitcasts
-from verify.fuzz.layouts.generate_layouts import layout_texts
-from verify.fuzz.layouts.layout_checks import check_memory, check_modelled
-from verify.fuzz.layouts.layout_readings import final_boxes
-from verify.fuzz.target import Failure, Target
+from hloproof.fuzz.layouts.bitcast_checks import check_bitcasts
+from hloproof.fuzz.layouts.generate_layouts import layout_texts
+from hloproof.fuzz.layouts.layout_checks import check_memory, check_modelled
+from hloproof.fuzz.layouts.layout_readings import final_boxes
+from hloproof.fuzz.target import Failure, Target
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.text.shapes import parse_shape, print_shape
+from hloproof.models.interpreter import layout as plain
+from hloproof.models.interpreter.value import indices
+from hloproof.models.layouts.physical import part_count, part_expression, part_of
+from hloproof.models.layouts.tiling import index_of, position_expression, position_of
 
 MOST_CELLS: Final = 1500
 """Memories of more cells, in all parts, are not looked at cell by cell."""
@@ -67,6 +67,9 @@ def _some(shape: ArrayShape) -> None:
 
 
 TARGET = Target(
-    "layouts", "positions, inverses and sizes of tiled layouts against memory read cell by cell", layout_texts, examine,
+    "layouts",
+    "positions, inverses and sizes of tiled layouts against memory read cell by cell",
+    layout_texts,
+    examine,
     ".layout",
-)  # fmt: skip
+)

@@ -14,11 +14,11 @@ from random import Random
 from typing import Final
 from zlib import crc32
 
-from models.expressions.expr import Const, Expr, Var
-from models.expressions.interval import Interval
-from models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, compose
-from verify.fuzz.maps.runtime_readings import value
-from verify.fuzz.target import Failure
+from hloproof.fuzz.maps.runtime_readings import value
+from hloproof.fuzz.target import Failure
+from hloproof.models.expressions.expr import Const, Expr, Var
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, compose
 
 PREFIX: Final = "composition "
 DEVICES: Final = 3
@@ -77,8 +77,10 @@ def _made_up(random: Random, dims: Sequence[Interval], depth: int) -> IndexingMa
     ranges = tuple(Variable(_interval(random), fresh.pop()) for _ in range(random.choice((0, 1, 1, 2))))
     runtime = tuple(replace(r, name=fresh.pop()) for r in _read(random, own, ranges, depth))
     names = _names(own, ranges, runtime)
-    constraints = [Constraint(_expression(random, names), Interval(random.randint(-4, 0), random.randint(1, 9)))
-                   for _ in range(random.choice((0, 1)))]  # fmt: skip
+    constraints = [
+        Constraint(_expression(random, names), Interval(random.randint(-4, 0), random.randint(1, 9)))
+        for _ in range(random.choice((0, 1)))
+    ]
     if random.random() < 0.1:
         constraints.append(Constraint(Const(random.randint(0, 3)), Interval(1, random.randint(1, 2))))
     results = tuple(_expression(random, names) for _ in range(random.randint(1, 2)))
@@ -96,8 +98,14 @@ def _between(random: Random, m: IndexingMap, names: Sequence[str]) -> IndexingMa
     if random.random() < 0.6:
         return m
     steps = tuple(_expression(random, names) % DEVICES for _ in range(random.choice((1, 1, 2))))
-    return IndexingMap(m.dims, m.results, m.ranges, m.runtime, m.constraints,
-                       IndexingMap(m.dims, steps, m.ranges, m.runtime, m.constraints))  # fmt: skip
+    return IndexingMap(
+        m.dims,
+        m.results,
+        m.ranges,
+        m.runtime,
+        m.constraints,
+        IndexingMap(m.dims, steps, m.ranges, m.runtime, m.constraints),
+    )
 
 
 def _read(
@@ -151,8 +159,11 @@ def _check_empty(m: IndexingMap) -> None:
     """A map is seen to be empty where a variable or a constraint has no values, or a constant is not among them."""
     variables: list[Variable | RuntimeVariable] = [*m.dims, *m.ranges, *m.runtime]
     intervals = [v.interval for v in variables] + [c.interval for c in m.constraints]
-    missed = [c for c in m.constraints if isinstance(c.expr, Const) and not
-              c.interval.lower <= c.expr.value <= c.interval.upper]  # fmt: skip
+    missed = [
+        c
+        for c in m.constraints
+        if isinstance(c.expr, Const) and not c.interval.lower <= c.expr.value <= c.interval.upper
+    ]
     if m.is_trivially_empty != (any(i.lower > i.upper for i in intervals) or bool(missed)):
         raise Failure("maps: whether a map is trivially empty", str(m))
 

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from models.expressions.expr import Binary, Const, Expr, Var
-from models.expressions.interval import Interval
-from models.maps.indexing_map import Constraint, IndexingMap, Variable
-from models.maps.text import print_map
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable
+from hloproof.models.maps.text import print_map
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
@@ -22,9 +22,7 @@ BETWEEN: Final = "\n//compose\n"
 
 
 @st.composite
-def expressions(
-    draw: Draw, names: Sequence[str], depth: int = 3, by: st.SearchStrategy[Expr] | None = None
-) -> Expr:
+def expressions(draw: Draw, names: Sequence[str], depth: int = 3, by: st.SearchStrategy[Expr] | None = None) -> Expr:
     """Sums, products with constants, quotients and remainders, min and max. Divisors are constants that are not zero,
     or drawn from `by`."""
     if depth == 0 or not names or draw(st.integers(0, 4)) == 0:
@@ -51,8 +49,8 @@ def maps(draw: Draw, dims: int | None = None, widest: int = 9) -> IndexingMap:
     range_count = draw(st.integers(0, 2))
     names = [f"d{k}" for k in range(dim_count)] + [f"s{k}" for k in range(range_count)]
     constraints = tuple(
-        Constraint(draw(expressions(names, 2)), draw(intervals(6))) for _ in range(draw(st.sampled_from((0, 0, 1, 1,
-            2))))
+        Constraint(draw(expressions(names, 2)), draw(intervals(6)))
+        for _ in range(draw(st.sampled_from((0, 0, 1, 1, 2))))
     )
     return IndexingMap(
         tuple(Variable(draw(intervals(widest))) for _ in range(dim_count)),

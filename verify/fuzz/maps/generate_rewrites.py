@@ -20,14 +20,14 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from models.expressions.expr import Binary, Const, Expr, Operator, Var, substitute
-from models.expressions.interval import Interval
-from models.interpreter.maps import python_text
-from models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable
-from models.maps.text import print_map
-from models.rules.rule import Computed, Condition, ConstraintRule, ExpressionRule, Rule
-from models.rules.text import project_rules
-from verify.fuzz.maps.spelled_map import joined, words
+from hloproof.fuzz.maps.spelled_map import joined, words
+from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.interpreter.maps import python_text
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable
+from hloproof.models.maps.text import print_map
+from hloproof.models.rules.rule import Computed, Condition, ConstraintRule, ExpressionRule, Rule
+from hloproof.models.rules.text import project_rules
 
 AND: Final = "\n//and\n"
 """What stands between cases."""
@@ -39,8 +39,13 @@ _CONSTANTS: Final = (-7, -5, -4, -3, -2, -1, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 6, 7,
 _COEFFICIENTS: Final = (1, 1, 1, 1, 2, 2, 3, 4, 5, -1, -1, -2, -3)
 
 PLAIN: Final = {
-    "quotient-and-remainder", "joined-remainders", "remainder", "merged-residues", "residue-narrows", "floordiv-of-mod",
-}  # fmt: skip
+    "quotient-and-remainder",
+    "joined-remainders",
+    "remainder",
+    "merged-residues",
+    "residue-narrows",
+    "floordiv-of-mod",
+}
 """Rules whose left side has one expression twice, which other rules may rewrite apart; sums of variables stay."""
 
 Box = dict[str, Interval]
@@ -56,13 +61,16 @@ def _written(m: IndexingMap) -> str:
     return joined(words(m, Random(0)), Random(0))[0] if m.is_trivially_empty else print_map(m)
 
 
-def map_over(box: Mapping[str, Interval], results: Sequence[Expr],
-    constraints: Sequence[tuple[Expr, Interval]] = ()) -> IndexingMap:
+def map_over(
+    box: Mapping[str, Interval], results: Sequence[Expr], constraints: Sequence[tuple[Expr, Interval]] = ()
+) -> IndexingMap:
     """The map over variables d0, .., s0, .. in these intervals; one that is missing in between has the value 0."""
     return IndexingMap(
-        _variables(box, "d"), tuple(results), _variables(box, "s"),
+        _variables(box, "d"),
+        tuple(results),
+        _variables(box, "s"),
         constraints=tuple(Constraint(e, i) for e, i in constraints),
-    )  # fmt: skip
+    )
 
 
 def _variables(box: Mapping[str, Interval], letter: str) -> tuple[Variable, ...]:
@@ -260,9 +268,7 @@ def _with_expressions(rule: Rule, at: Values, random: Random) -> Instance | None
                 constants[c.name] = max(found) if c.function == "greatest" else min(found)
                 for s in seen:
                     s[c.name] = constants[c.name]
-        holds = all(
-            _compared(c.op, *_sides(c, tuple(seen[0]))(**s)) for c in rule.conditions for s in seen
-        )
+        holds = all(_compared(c.op, *_sides(c, tuple(seen[0]))(**s)) for c in rule.conditions for s in seen)
     except ZeroDivisionError:
         return None
     return Instance(given | {n: Const(v) for n, v in constants.items()}, box, holds)
@@ -439,15 +445,22 @@ def knowledge_case(random: Random) -> str:
         low, high = min(p[k] for p in seen), max(p[k] for p in seen)
         v, width = Var(name), high - low + 1
         for e, known in (
-            ((v - low) // width, Const(0)), (Binary("min", v, Const(high)), v), (Binary("max", v, Const(low)), v),
-            ((v - low) % width, v - low), ((v - low + 1) // width, None), (Binary("min", v, Const(high - 1)), None),
-        ):  # fmt: skip
+            ((v - low) // width, Const(0)),
+            (Binary("min", v, Const(high)), v),
+            (Binary("max", v, Const(low)), v),
+            ((v - low) % width, v - low),
+            ((v - low + 1) // width, None),
+            (Binary("min", v, Const(high - 1)), None),
+        ):
             if random.random() < 0.6:
                 results.append(respelled(e, random))
                 plain.append(e if known is None else known)
     spelled = [(respelled(e, random), i) for e, i in constraints]
-    return text("becomes knowledge", map_over(box, results, random.sample(spelled, len(spelled))),
-        map_over(box, plain, constraints))
+    return text(
+        "becomes knowledge",
+        map_over(box, results, random.sample(spelled, len(spelled))),
+        map_over(box, plain, constraints),
+    )
 
 
 def _within(e: Expr, box: Box, random: Random) -> Interval:
@@ -540,11 +553,14 @@ def gap_case(random: Random) -> str:
     names = random.sample(["d0", "d1", "s0"], 2)
     box = {n: Interval(0, random.choice((2, 3, 5))) for n in names}
     x, y = (Var(n) for n in names)
-    e = random.choice((
-        _times(x, random.choice((5, 7))) + _times(y % 3, random.choice((2, 3))),
-        _times(x % 4, 4) + _times(Binary("min", y, Const(2)), 3), _times(x, 6) + _times(y, 10) + _times(x // 2, 15),
-        Binary("*", x, y) + _times(x, 2),
-    ))  # fmt: skip
+    e = random.choice(
+        (
+            _times(x, random.choice((5, 7))) + _times(y % 3, random.choice((2, 3))),
+            _times(x % 4, 4) + _times(Binary("min", y, Const(2)), 3),
+            _times(x, 6) + _times(y, 10) + _times(x // 2, 15),
+            Binary("*", x, y) + _times(x, 2),
+        )
+    )
     f = values_at((e,), list(box))
     values = sorted({f(*p)[0] for p in points_of(box)})
     gaps = [(a + 1, b - 1) for a, b in pairwise(values) if b - a > 1]
@@ -575,9 +591,10 @@ def known_case(random: Random) -> str:
         f = values_at((e,), list(box))
         k = random.choice(sorted({f(*p)[0] for p in points_of(box)})[1:-1])
         pairs = [
-            (Binary("*", e + 1, rest), _times(rest, k + 1)), (_times(e, outside) + 3, Const(3 + outside * k)),
+            (Binary("*", e + 1, rest), _times(rest, k + 1)),
+            (_times(e, outside) + 3, Const(3 + outside * k)),
             ((_times(e, 2) + _times(Var(z), 3)) // 3, (_times(Var(z), 3) + 2 * k) // 3),
-        ]  # fmt: skip
+        ]
     else:
         by = random.choice((2, 3, 4))
         k = random.randrange(by)
@@ -609,10 +626,14 @@ def digits_case(random: Random) -> str:
     low = random.choice((0, 0, 1, 5, -4))
     box = {names[0]: Interval(0, 4), names[1]: Interval(-1, 3), names[2]: Interval(low, low + g - 1)}
     digit = random.choice((Var(names[2]) - low, (low + g - 1) - Var(names[2]), Const(g - 1), Const(0)))
-    x = random.choice((
-        _times(Var(names[0]), random.choice((1, 3, 5, 7))), _times(Var(names[0]), 2) + _times(Var(names[1]), 3),
-        _times(Var(names[0]), 2) - _times(Var(names[1]), 5) + 4, Var(names[0]) + Var(names[1]) - 2,
-    ))  # fmt: skip
+    x = random.choice(
+        (
+            _times(Var(names[0]), random.choice((1, 3, 5, 7))),
+            _times(Var(names[0]), 2) + _times(Var(names[1]), 3),
+            _times(Var(names[0]), 2) - _times(Var(names[1]), 5) + 4,
+            Var(names[0]) + Var(names[1]) - 2,
+        )
+    )
     e = respelled(_times(x, g) + digit, random)
     results, plain = [e // (g * m), e % (g * m)], [x // m, _times(x % m, g) + digit]
     if random.random() < 0.3:  # the same as a constraint
@@ -620,8 +641,11 @@ def digits_case(random: Random) -> str:
         values = sorted({f(*p)[0] for p in points_of(box)})
         low, high = sorted(random.choices(values, k=2))
         above = Interval(g * low, g * high + g - 1)
-        return text("becomes digits", map_over(box, [Var(names[2])], [(e, above)]),
-            map_over(box, [Var(names[2])], [(x, Interval(low, high))]))
+        return text(
+            "becomes digits",
+            map_over(box, [Var(names[2])], [(e, above)]),
+            map_over(box, [Var(names[2])], [(x, Interval(low, high))]),
+        )
     return text("becomes digits", map_over(box, results), map_over(box, plain))
 
 
@@ -685,8 +709,11 @@ def range_case(random: Random) -> str:
     multiples of a sum whose interval is known; and others, whose range is known to hold every value."""
     names = ["d0", "d1", "s0", "s1"]
     random.shuffle(names)
-    box = {n: Interval(low, low + random.choice((0, 1, 2, 3, 5))) for n in names
-        for low in (random.choice((0, 0, 1, 3, -2, -5)),)}  # fmt: skip
+    box = {
+        n: Interval(low, low + random.choice((0, 1, 2, 3, 5)))
+        for n in names
+        for low in (random.choice((0, 0, 1, 3, -2, -5)),)
+    }
     exact: list[Expr] = []
     for _ in range(2):
         op = random.choice(("floordiv", "ceildiv", "mod", "min", "max", "*"))
@@ -811,11 +838,39 @@ def crossed_case(random: Random) -> str:
 
 
 _KINDS: Final = (
-    rule_case, rule_case, rule_case, rule_case, rule_case, constraint_case, constraint_case, constraint_case,
-    spelling_case, spelling_case, knowledge_case, knowledge_case, implied_case, range_case, combine_case, dressed_case,
-    dressed_case, residue_case, residue_case, gap_case, neighbours_case, known_case, constant_case, deep_case,
-    product_case, digits_case, digits_case, bounded_case, bounded_case, delinearised_case, crowded_case, crossed_case,
-)  # fmt: skip
+    rule_case,
+    rule_case,
+    rule_case,
+    rule_case,
+    rule_case,
+    constraint_case,
+    constraint_case,
+    constraint_case,
+    spelling_case,
+    spelling_case,
+    knowledge_case,
+    knowledge_case,
+    implied_case,
+    range_case,
+    combine_case,
+    dressed_case,
+    dressed_case,
+    residue_case,
+    residue_case,
+    gap_case,
+    neighbours_case,
+    known_case,
+    constant_case,
+    deep_case,
+    product_case,
+    digits_case,
+    digits_case,
+    bounded_case,
+    bounded_case,
+    delinearised_case,
+    crowded_case,
+    crossed_case,
+)
 
 
 @st.composite

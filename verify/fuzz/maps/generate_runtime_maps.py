@@ -8,11 +8,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from models.expressions.expr import Const, Expr, Var
-from models.expressions.interval import Interval
-from models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable
-from models.maps.text import print_map
-from verify.fuzz.maps.generate_maps import BETWEEN, divisors, expressions, intervals
+from hloproof.fuzz.maps.generate_maps import BETWEEN, divisors, expressions, intervals
+from hloproof.models.expressions.expr import Const, Expr, Var
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable
+from hloproof.models.maps.text import print_map
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
@@ -53,8 +53,9 @@ def runtime_maps(
         for _ in range(draw(st.sampled_from((0, 0, 1, 1, 2))))
     )
     results = tuple(draw(st.lists(expressions(names, 3, by), min_size=0 if dims is None else 1, max_size=2)))
-    results = tuple(e + Var(draw(st.sampled_from(names[len(plain) :]))) if count and draw(st.booleans()) else e
-                    for e in results)  # fmt: skip
+    results = tuple(
+        e + Var(draw(st.sampled_from(names[len(plain) :]))) if count and draw(st.booleans()) else e for e in results
+    )
     return IndexingMap(own, results, ranges, tuple(runtime), tuple(c for c in constraints if c.expr.free))
 
 

@@ -1,6 +1,6 @@
 """A naive reading of indexing maps: every combination of values, every expression by its definition.
 
-The generators that `models.interpreter.maps` writes are compared with it: points, their multiplicities, positions in
+The generators that interpreter/maps.py writes are compared with it: points, their multiplicities, positions in
 the group, what is read at run time and when. Maps with runtime variables are made from maps without: range variables
 become values that tensors hold.
 """
@@ -14,13 +14,13 @@ from functools import partial
 from itertools import product
 from typing import Any, Final
 
-from models.expressions.evaluate import UndefinedValue, evaluate
-from models.expressions.expr import Binary, Const, Expr, Var, substitute
-from models.expressions.interval import Interval
-from models.interpreter import maps as written
-from models.interpreter.value import Array
-from models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, rt
-from verify.fuzz.target import Failure
+from hloproof.fuzz.target import Failure
+from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.interpreter import maps as written
+from hloproof.models.interpreter.value import Array
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, rt
 
 Index = tuple[int, ...]
 Read = Callable[[int, Index, Index], int]
@@ -92,8 +92,11 @@ def _same(what: str, found: object, expected: object) -> None:
 def _compare(m: IndexingMap, read: Read | None) -> None:
     expected = list(naive_points(m, read))
     _same("relation", written.relation(m, read), Counter((d, r) for d, _, r, _ in expected))
-    _same("relation with positions", written.relation_with_positions(m, read),
-          Counter((d, r, p) for d, _, r, p in expected))  # fmt: skip
+    _same(
+        "relation with positions",
+        written.relation_with_positions(m, read),
+        Counter((d, r, p) for d, _, r, p in expected),
+    )
     _same("number of points", written.count_points(m, read), len(expected))
     for dims in product(*(values_of(v.interval) for v in m.dims)):
         _same("order of points", list(written.points(m, dims, read)), [p[1:] for p in expected if p[0] == dims])
@@ -148,9 +151,12 @@ def at_run_time(m: IndexingMap, nested: bool) -> tuple[IndexingMap, dict[str, Ar
         tensors[f"held{k}"] = _table(sizes, interval.upper + 3, k + 1)
         runtime.append(RuntimeVariable(interval, "", f"held{k}", index))
     return IndexingMap(
-        m.dims, tuple(substitute(e, moved) for e in m.results), kept, tuple(runtime),
+        m.dims,
+        tuple(substitute(e, moved) for e in m.results),
+        kept,
+        tuple(runtime),
         tuple(Constraint(substitute(c.expr, moved), c.interval) for c in m.constraints),
-    ), tensors  # fmt: skip
+    ), tensors
 
 
 def _table(sizes: Index, most: int, seed: int) -> Array:
@@ -194,8 +200,7 @@ def _compare_read(m: IndexingMap, tensors: dict[str, Array]) -> None:
         _same("answer where nothing reads", _raised(lambda: written.relation(m)), LookupError)
     dims, ranges = (tuple(v.interval.lower for v in group) for group in (m.dims, m.ranges))
     for what, broken in _broken(m, tensors):
-        _same(f"answer where {what}",
-              _raised(partial(written.reader(broken, tensors), 0, dims, ranges)), LookupError)  # fmt: skip
+        _same(f"answer where {what}", _raised(partial(written.reader(broken, tensors), 0, dims, ranges)), LookupError)
 
 
 def _broken(m: IndexingMap, tensors: Mapping[str, Array]) -> Iterator[tuple[str, IndexingMap]]:
@@ -221,6 +226,7 @@ def _broken(m: IndexingMap, tensors: Mapping[str, Array]) -> Iterator[tuple[str,
 
 def _only_where_needed(m: IndexingMap, naive: Read) -> None:
     """Nothing is read where what is known already leaves the domain; later variables are known first."""
+
     def asked(k: int, dims: Index, ranges: Index) -> int:
         at = {f"d{i}": v for i, v in enumerate(dims)} | {f"s{i}": v for i, v in enumerate(ranges)}
         for j in range(k + 1, len(m.runtime)):

@@ -12,11 +12,11 @@ from functools import lru_cache
 from itertools import product
 from typing import Final
 
-from models.expressions.expr import Binary, Const, Expr, Var, postorder
-from models.maps.indexing_map import IndexingMap, RuntimeVariable, compose
-from models.maps.text import print_map
-from models.simplifier.simplify import simplify
-from verify.fuzz.target import Failure
+from hloproof.fuzz.target import Failure
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, compose
+from hloproof.models.maps.text import print_map
+from hloproof.models.simplifier.simplify import simplify
 
 Index = tuple[int, ...]
 Contents = Callable[[str, Index], int]
@@ -78,9 +78,14 @@ def _floor(x: int, y: int) -> int:
 
 
 _SPELLED: Final = {
-    "+": "({0} + {1})", "*": "({0} * {1})", "min": "min({0}, {1})", "max": "max({0}, {1})",
-    "floordiv": "floor({0}, {1})", "ceildiv": "-floor(-{0}, {1})", "mod": "({0} - {1} * floor({0}, {1}))",
-}  # fmt: skip
+    "+": "({0} + {1})",
+    "*": "({0} * {1})",
+    "min": "min({0}, {1})",
+    "max": "max({0}, {1})",
+    "floordiv": "floor({0}, {1})",
+    "ceildiv": "-floor(-{0}, {1})",
+    "mod": "({0} - {1} * floor({0}, {1}))",
+}
 
 
 class Point:
@@ -142,8 +147,12 @@ def box(m: IndexingMap) -> Iterator[tuple[Index, Index]]:
 def free_values(m: IndexingMap) -> Iterator[Index]:
     """Values of the runtime variables without a provider; the others' places hold 0."""
     without = [v.provider is None or v.index is None for v in m.runtime]
-    return product(*(range(v.interval.lower, v.interval.upper + 1) if free else (0,)
-                     for v, free in zip(m.runtime, without, strict=True)))  # fmt: skip
+    return product(
+        *(
+            range(v.interval.lower, v.interval.upper + 1) if free else (0,)
+            for v, free in zip(m.runtime, without, strict=True)
+        )
+    )
 
 
 def points(m: IndexingMap) -> int:
@@ -180,8 +189,9 @@ def check_simplified(m: IndexingMap, what: str) -> None:
                 except Undefined:
                     found = None
                 if found != expected:
-                    raise Failure(f"{what}: other results", f"{dims}, {ranges}: {found}, before {expected}: "
-                                  f"{print_map(after)}")  # fmt: skip
+                    raise Failure(
+                        f"{what}: other results", f"{dims}, {ranges}: {found}, before {expected}: {print_map(after)}"
+                    )
     for dims, ranges in box(after):
         if any(i not in v.interval for i, v in zip((*dims, *ranges), (*m.dims, *m.ranges), strict=True)):
             raise Failure(f"{what}: points outside the domain", f"{dims}, {ranges}: {print_map(after)}")

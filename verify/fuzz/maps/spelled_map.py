@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from models.expressions.expr import Binary, Const, Expr, Var
-from models.expressions.interval import Interval
-from models.maps.indexing_map import IndexingMap, RuntimeVariable
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable
 
 _DIVISIONS: Final = {"floordiv": ("/", "floordiv", "floorDiv"), "ceildiv": ("ceildiv", "ceilDiv")}
 
@@ -173,10 +173,13 @@ def refused(m: IndexingMap, random: Random) -> Iterator[tuple[str, str, tuple[in
         at += 1
     yield made("a word of no use", [*spelled[:at], Word("?"), *spelled[at:]], at)
     for role, other, what in (
-        ("used", "nowhere", "an undeclared variable"), ("bound", "nowhere", "a name for a number"),
-        ("given", "nowhere", "a runtime variable of no map"), ("section", "nowhere", "a section of no kind"),
-        ("declared", "7", "a number for a name"), ("declared", "mod", "a reserved word for a name"),
-    ):  # fmt: skip
+        ("used", "nowhere", "an undeclared variable"),
+        ("bound", "nowhere", "a name for a number"),
+        ("given", "nowhere", "a runtime variable of no map"),
+        ("section", "nowhere", "a section of no kind"),
+        ("declared", "7", "a number for a name"),
+        ("declared", "mod", "a reserved word for a name"),
+    ):
         found = [k for k, w in enumerate(spelled) if w.role == role]
         if found:
             k = random.choice(found)
@@ -189,8 +192,11 @@ def refused(m: IndexingMap, random: Random) -> Iterator[tuple[str, str, tuple[in
         yield made("a name declared twice", twice, second)
     given = [k for k, w in enumerate(spelled) if w.role == "given"]
     if len(given) > 1:
-        yield made("a runtime variable given twice",
-            [*spelled[: given[1]], spelled[given[0]], *spelled[given[1] + 1 :]], given[1])
+        yield made(
+            "a runtime variable given twice",
+            [*spelled[: given[1]], spelled[given[0]], *spelled[given[1] + 1 :]],
+            given[1],
+        )
     yield from _sections(m, spelled, made)
 
 

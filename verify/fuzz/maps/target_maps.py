@@ -9,18 +9,18 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from models.expressions.bounds import range_of
-from models.expressions.evaluate import UndefinedValue, evaluate
-from models.expressions.expr import Binary, Const, postorder
-from models.interpreter.maps import points, relation
-from models.maps.indexing_map import IndexingMap, compose
-from models.maps.text import parse_map, print_map
-from models.simplifier.simplify import simplify
-from verify.fuzz.maps import composition_readings, runtime_readings
-from verify.fuzz.maps.generate_maps import BETWEEN, map_texts
-from verify.fuzz.maps.generate_runtime_maps import runtime_map_texts
-from verify.fuzz.maps.map_readings import check_points
-from verify.fuzz.target import Failure, Target
+from hloproof.fuzz.maps import composition_readings, runtime_readings
+from hloproof.fuzz.maps.generate_maps import BETWEEN, map_texts
+from hloproof.fuzz.maps.generate_runtime_maps import runtime_map_texts
+from hloproof.fuzz.maps.map_readings import check_points
+from hloproof.fuzz.target import Failure, Target
+from hloproof.models.expressions.bounds import range_of
+from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
+from hloproof.models.expressions.expr import Binary, Const, postorder
+from hloproof.models.interpreter.maps import points, relation
+from hloproof.models.maps.indexing_map import IndexingMap, compose
+from hloproof.models.maps.text import parse_map, print_map
+from hloproof.models.simplifier.simplify import simplify
 
 MOST_POINTS: Final = 20_000
 POINTS_FOR_RANGES: Final = 150
@@ -65,10 +65,12 @@ def _may_divide_by_zero(m: IndexingMap) -> bool:
     """A divisor is not a constant, or zero."""
     roots = (*m.results, *(c.expr for c in m.constraints))
     return any(
-        isinstance(e, Binary) and e.op in ("floordiv", "ceildiv", "mod")
+        isinstance(e, Binary)
+        and e.op in ("floordiv", "ceildiv", "mod")
         and (not isinstance(e.rhs, Const) or e.rhs.value == 0)
-        for root in roots for e in postorder(root)
-    )  # fmt: skip
+        for root in roots
+        for e in postorder(root)
+    )
 
 
 def cases() -> st.SearchStrategy[str]:
@@ -120,8 +122,9 @@ def _simplified(m: IndexingMap, what: str) -> tuple[str, ...]:
         if not inside and set(points(after, dims)):
             raise Failure(f"{what}: points outside the domain", f"{dims}: {print_map(after)}")
     if simplify(after).map != after:
-        raise Failure("maps: simplifying again changes the map", f"{print_map(after)}, "
-            f"{print_map(simplify(after).map)}")
+        raise Failure(
+            "maps: simplifying again changes the map", f"{print_map(after)}, {print_map(simplify(after).map)}"
+        )
     return ("simplify", *(f"rule {s.rule}" for s in result.derivation if isinstance(getattr(s, "rule", None), str)))
 
 

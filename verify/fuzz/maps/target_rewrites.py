@@ -11,23 +11,23 @@ from math import gcd, prod
 from random import Random
 from typing import Final
 
-from models.errors import InputError
-from models.expressions.bounds import combine, range_of
-from models.expressions.evaluate import UndefinedValue, apply_operator
-from models.expressions.expr import Binary, Const, Expr, Var, postorder
-from models.expressions.interval import Interval
-from models.expressions.text import Reader, expression
-from models.maps.indexing_map import IndexingMap
-from models.maps.text import KNOWN_EMPTY, parse_map, print_map
-from models.rules.text import project_rules
-from models.simplifier import rewriter
-from models.simplifier.linear import linear_of
-from models.simplifier.measure import smaller
-from models.simplifier.rewriter import Rewriter, Step
-from models.simplifier.simplify import is_empty, simplify
-from verify.fuzz.maps.generate_rewrites import AND, WITH, applied_rules, collected, rewrite_texts, values_at
-from verify.fuzz.maps.spelled_map import joined, refused, words
-from verify.fuzz.target import Failure, Target
+from hloproof.fuzz.maps.generate_rewrites import AND, WITH, applied_rules, collected, rewrite_texts, values_at
+from hloproof.fuzz.maps.spelled_map import joined, refused, words
+from hloproof.fuzz.target import Failure, Target
+from hloproof.models.errors import InputError
+from hloproof.models.expressions.bounds import combine, range_of
+from hloproof.models.expressions.evaluate import UndefinedValue, apply_operator
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.expressions.text import Reader, expression
+from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.text import KNOWN_EMPTY, parse_map, print_map
+from hloproof.models.rules.text import project_rules
+from hloproof.models.simplifier import rewriter
+from hloproof.models.simplifier.linear import linear_of
+from hloproof.models.simplifier.measure import smaller
+from hloproof.models.simplifier.rewriter import Rewriter, Step
+from hloproof.models.simplifier.simplify import is_empty, simplify
 
 MOST_POINTS: Final = 4_000
 Index = tuple[int, ...]
@@ -188,6 +188,7 @@ def _nodes(root: Expr) -> Iterator[Binary]:
 
 def _remembered(m: IndexingMap, after: IndexingMap) -> None:
     """What is kept from earlier maps answers for equal ones, names apart."""
+
     def renamed(x: IndexingMap) -> IndexingMap:
         return replace(x, dims=tuple(replace(v, name=f"n{k}") for k, v in enumerate(x.dims)))
 
@@ -484,8 +485,10 @@ def _printed(m: IndexingMap, body: str) -> None:
     again = parse_map(text)
     if again != m or again.display_names() != m.display_names():
         raise Failure("rewrites: printing and parsing changes a map", text)
-    for one, other in ((m.replica, again.replica), *((v.index, w.index) for v, w in zip(m.runtime, again.runtime,
-            strict=True))):
+    for one, other in (
+        (m.replica, again.replica),
+        *((v.index, w.index) for v, w in zip(m.runtime, again.runtime, strict=True)),
+    ):
         if one is not None and other is not None and one.display_names() != other.display_names():
             raise Failure("rewrites: printing and parsing changes names", text)
 

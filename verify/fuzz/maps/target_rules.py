@@ -8,12 +8,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from models.interpreter.rules import try_instance
-from models.rules.rule import ConstraintRule, ExpressionRule, Rule, VariableRule
-from models.rules.text import parse_rules, rules_folder
-from models.specs.folder import specs_folder
-from verify.fuzz.target import Failure, Target
-from verify.results.verdict import Verdict
+from hloproof.fuzz.target import Failure, Target
+from hloproof.models.interpreter.rules import try_instance
+from hloproof.models.rules.rule import ConstraintRule, ExpressionRule, Rule, VariableRule
+from hloproof.models.rules.text import parse_rules, rules_folder
+from hloproof.models.specs.folder import specs_folder
+from hloproof.results.verdict import Verdict
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
@@ -38,9 +38,18 @@ def rule_texts() -> tuple[str, ...]:
 
 
 _SPOILS = (
-    ("floordiv", "ceildiv"), ("mod", "floordiv"), ("+", "-"), ("min", "max"), ("<=", "<"), ("<", "<="), (" 1", " 2"),
-    ("* b", "+ b"), ("a", "b"), ("> 0", ">= 0"), ("> 0", "!= 0"),
-)  # fmt: skip
+    ("floordiv", "ceildiv"),
+    ("mod", "floordiv"),
+    ("+", "-"),
+    ("min", "max"),
+    ("<=", "<"),
+    ("<", "<="),
+    (" 1", " 2"),
+    ("* b", "+ b"),
+    ("a", "b"),
+    ("> 0", ">= 0"),
+    ("> 0", "!= 0"),
+)
 
 
 @st.composite
@@ -76,8 +85,8 @@ def metavariables(rule: Rule) -> list[str]:
 
 def examine(text: str) -> tuple[str, ...]:
     """Rules that are spoilt so that they no longer parse are passed over."""
-    from models.errors import InputError
-    from verify.claims.rules.claims import judge
+    from hloproof.claims.rules.claims import judge
+    from hloproof.models.errors import InputError
 
     body, _, numbers = text.rpartition(_AT)
     try:

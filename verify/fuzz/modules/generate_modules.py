@@ -133,10 +133,11 @@ def _concatenate(w: _Writer) -> None:
         return
     axis = w.between(0, len(dims) - 1)
     fitting = [
-        (other, sizes) for other, sizes in w.tensors
-        if len(sizes) == len(dims) and all(a == b for k, (a, b) in enumerate(zip(dims, sizes,
-            strict=True)) if k != axis)
-    ]  # fmt: skip
+        (other, sizes)
+        for other, sizes in w.tensors
+        if len(sizes) == len(dims)
+        and all(a == b for k, (a, b) in enumerate(zip(dims, sizes, strict=True)) if k != axis)
+    ]
     other, sizes = w.one_of(fitting)
     result = [*dims[:axis], dims[axis] + sizes[axis], *dims[axis + 1 :]]
     if prod(result) <= LARGEST:
@@ -166,8 +167,20 @@ def _dynamic_slice(w: _Writer) -> None:
     w.add(window, f"dynamic-slice({name}, {starts}), dynamic_slice_sizes={{{','.join(map(str, window))}}}")
 
 
-_STEPS: Final = (_reshape, _reshape, _transpose, _transpose, _slice, _pad, _reverse, _broadcast, _concatenate, _add,
-                 _reduce, _dynamic_slice)  # fmt: skip
+_STEPS: Final = (
+    _reshape,
+    _reshape,
+    _transpose,
+    _transpose,
+    _slice,
+    _pad,
+    _reverse,
+    _broadcast,
+    _concatenate,
+    _add,
+    _reduce,
+    _dynamic_slice,
+)
 
 
 @st.composite

@@ -8,7 +8,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from verify.fuzz.operations.generators.operation_text import Draw
+from hloproof.fuzz.operations.generators.operation_text import Draw
 
 NAME: Final = "structure"
 _WHOLE: Final = "(f32[2,3], (f32[4], f32[2,3]))"
@@ -18,25 +18,40 @@ _LINES: Final = (
     ("a", "a = f32[2,3] reverse(a0), dimensions={1}"),
     ("a", "a1 = f32[3,2] transpose(a0), dimensions={1,0}\n  a = f32[2,3] reshape(a1)"),
     ("a", "a = f32[2,3] add(a0, c0)"),
-    ("a", "j = s32[] add(i, i)\n  z = s32[] constant(0)\n  a1 = f32[1,3] dynamic-slice(a0, j, z), "
-          "dynamic_slice_sizes={1,3}\n  a = f32[2,3] concatenate(a1, a1), dimensions={0}"),
+    (
+        "a",
+        "j = s32[] add(i, i)\n  z = s32[] constant(0)\n  a1 = f32[1,3] dynamic-slice(a0, j, z), "
+        "dynamic_slice_sizes={1,3}\n  a = f32[2,3] concatenate(a1, a1), dimensions={0}",
+    ),
     ("a", "a = f32[2,3] copy(a0)"),
-    ("a", "j = s32[] negate(i)\n  z = s32[] constant(0)\n  a1 = f32[1,3] dynamic-slice(a0, j, z), "
-          "dynamic_slice_sizes={1,3}\n  a2 = f32[1,3] slice(a0), slice={[1:2],[0:3]}\n"
-          "  a = f32[2,3] concatenate(a1, a2), dimensions={0}"),
+    (
+        "a",
+        "j = s32[] negate(i)\n  z = s32[] constant(0)\n  a1 = f32[1,3] dynamic-slice(a0, j, z), "
+        "dynamic_slice_sizes={1,3}\n  a2 = f32[1,3] slice(a0), slice={[1:2],[0:3]}\n"
+        "  a = f32[2,3] concatenate(a1, a2), dimensions={0}",
+    ),
     ("b", "b1 = f32[2] slice(b0), slice={[1:3]}\n  f = f32[] constant(0)\n  b = f32[4] pad(b1, f), padding=1_1"),
-    ("b", "j = s32[] negate(i)\n  b1 = f32[2] dynamic-slice(b0, j), dynamic_slice_sizes={2}\n"
-          "  b = f32[4] concatenate(b1, b1), dimensions={0}"),
+    (
+        "b",
+        "j = s32[] negate(i)\n  b1 = f32[2] dynamic-slice(b0, j), dynamic_slice_sizes={2}\n"
+        "  b = f32[4] concatenate(b1, b1), dimensions={0}",
+    ),
     ("b", "j = s32[] add(i, i)\n  b1 = f32[1] constant({7})\n  b = f32[4] dynamic-update-slice(b0, b1, j)"),
     ("b", "b = f32[4] reverse(b0), dimensions={0}"),
-    ("b", "zero = s32[] constant(0)\n  t0 = (s32[], f32[4]) tuple(zero, b0)\n"
-          "  t1 = (s32[], f32[4]) while(t0), condition=goes_on, body=turn\n"
-          "  b = f32[4] get-tuple-element(t1), index=1"),
+    (
+        "b",
+        "zero = s32[] constant(0)\n  t0 = (s32[], f32[4]) tuple(zero, b0)\n"
+        "  t1 = (s32[], f32[4]) while(t0), condition=goes_on, body=turn\n"
+        "  b = f32[4] get-tuple-element(t1), index=1",
+    ),
     ("c", "c1 = f32[6] reshape(c0)\n  c2 = f32[6] reverse(c1), dimensions={0}\n  c = f32[2,3] reshape(c2)"),
     ("c", "c = f32[2,3] multiply(c0, a0)"),
-    ("c", "c1 = s32[] multiply(i, i)\n  z = s32[] constant(1)\n  c2 = f32[1,1] dynamic-slice(c0, c1, z), "
-          "dynamic_slice_sizes={1,1}\n  c3 = f32[] reshape(c2)\n  c = f32[2,3] broadcast(c3), dimensions={}"),
-)  # fmt: skip
+    (
+        "c",
+        "c1 = s32[] multiply(i, i)\n  z = s32[] constant(1)\n  c2 = f32[1,1] dynamic-slice(c0, c1, z), "
+        "dynamic_slice_sizes={1,1}\n  c3 = f32[] reshape(c2)\n  c = f32[2,3] broadcast(c3), dimensions={}",
+    ),
+)
 """Which part is changed, and how, from a0, b0, c0 and i."""
 _LOOP: Final = """goes_on {
   state = (s32[], f32[4]) parameter(0)
@@ -89,9 +104,12 @@ def _body(draw: Draw, made: list[str], at_least: int = 0) -> str:
         if draw(st.integers(0, 3)) == 0:
             lines.append(f"o{k} = {_WHOLE} opt-barrier({whole})")
             whole = f"o{k}"
-    lines += [f"a0 = f32[2,3] get-tuple-element({whole}), index=0",
-              f"n0 = (f32[4], f32[2,3]) get-tuple-element({whole}), index=1",
-              "b0 = f32[4] get-tuple-element(n0), index=0", "c0 = f32[2,3] get-tuple-element(n0), index=1"]  # fmt: skip
+    lines += [
+        f"a0 = f32[2,3] get-tuple-element({whole}), index=0",
+        f"n0 = (f32[4], f32[2,3]) get-tuple-element({whole}), index=1",
+        "b0 = f32[4] get-tuple-element(n0), index=0",
+        "c0 = f32[2,3] get-tuple-element(n0), index=1",
+    ]
     now = {part: f"{part}0" for part in "abc"}
     part, text = draw(st.sampled_from(_LINES))
     lines.append(text)

@@ -8,24 +8,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from unittest.mock import patch
 
-from models.errors import NotModelled
-from models.hlo.module import Computation, Module
-from models.hlo.shape import ArrayShape, leaves
-from models.indexing.composition import composer as composer_module
-from models.indexing.composition.composer import Composer
-from models.indexing.composition.module_maps import composer_of, followed_maps
-from models.indexing.composition.route import Direction, Reached, Route
-from models.indexing.composition.route import join as route_join
-from models.indexing.composition.tidy import used_variables_only
-from models.indexing.map_set import Kind, OperandMaps
-from models.interpreter.maps import reader, relation
-from models.interpreter.observed import Recorder, observed_reads
-from models.interpreter.value import Array, Value, flat_index, indices, strides
-from models.maps.indexing_map import IndexingMap, identity
-from models.maps.text import print_map
-from models.simplifier.simplify import simplify
-from verify.fuzz.modules.generate_structures import NAME as STRUCTURE
-from verify.fuzz.target import Failure
+from hloproof.fuzz.modules.generate_structures import NAME as STRUCTURE
+from hloproof.fuzz.target import Failure
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Computation, Module
+from hloproof.models.hlo.shape import ArrayShape, leaves
+from hloproof.models.indexing.composition import composer as composer_module
+from hloproof.models.indexing.composition.composer import Composer
+from hloproof.models.indexing.composition.module_maps import composer_of, followed_maps
+from hloproof.models.indexing.composition.route import Direction, Reached, Route
+from hloproof.models.indexing.composition.route import join as route_join
+from hloproof.models.indexing.composition.tidy import used_variables_only
+from hloproof.models.indexing.map_set import Kind, OperandMaps
+from hloproof.models.interpreter.maps import reader, relation
+from hloproof.models.interpreter.observed import Recorder, observed_reads
+from hloproof.models.interpreter.value import Array, Value, flat_index, indices, strides
+from hloproof.models.maps.indexing_map import IndexingMap, identity
+from hloproof.models.maps.text import print_map
+from hloproof.models.simplifier.simplify import simplify
 
 Index = tuple[int, ...]
 Pairs = set[tuple[Index, Index]]
@@ -78,8 +78,11 @@ def _answers(composer: Composer) -> Iterator[tuple[Direction, Between, OperandMa
                     continue
                 for s in followed_maps(composer, entry, start, direction, number):
                     own = start.parameter_number or 0
-                    yield direction, (number, s.operand, s.position) if direction == "output-to-input" else (
-                        s.operand, own, place), s
+                    yield (
+                        direction,
+                        (number, s.operand, s.position) if direction == "output-to-input" else (s.operand, own, place),
+                        s,
+                    )
 
 
 def _limits(module: Module) -> None:
@@ -111,8 +114,11 @@ def _limits(module: Module) -> None:
     unknown, most, here, joins = given_up({})
     deep = _depth(module, entry)
     tried: list[tuple[dict[str, int], bool]] = [
-        ({}, unknown), ({"MOST_MAPS": most}, False), ({"MOST_JOINS": joins}, False), ({"DEEPEST_NESTING": deep}, False),
-    ]  # fmt: skip
+        ({}, unknown),
+        ({"MOST_MAPS": most}, False),
+        ({"MOST_JOINS": joins}, False),
+        ({"DEEPEST_NESTING": deep}, False),
+    ]
     for limits, expected in tried:
         if given_up(limits)[0] != expected:
             raise Failure("compositions: given up before the limit", str(limits))
@@ -160,8 +166,12 @@ def _callees(module: Module) -> None:
 
 
 def _depth(module: Module, computation: Computation) -> int:
-    inner = [n for i in computation.instructions if i.opcode in ("call", "fusion", "while")
-             for n in i.attributes.computations()]  # fmt: skip
+    inner = [
+        n
+        for i in computation.instructions
+        if i.opcode in ("call", "fusion", "while")
+        for n in i.attributes.computations()
+    ]
     return max((1 + _depth(module, module.by_name[n]) for n in inner), default=0)
 
 
@@ -180,8 +190,9 @@ def _sites(module: Module, maps: Iterable[IndexingMap]) -> None:
             continue
         (home,) = homes
         if calls[home.name] == 1 and all(names[n] == 1 for n, c in own if c is home):
-            callers = {i.name for c in module.computations for i in c.instructions
-                       if home.name in i.attributes.computations()}  # fmt: skip
+            callers = {
+                i.name for c in module.computations for i in c.instructions if home.name in i.attributes.computations()
+            }
             if sites[-1] in callers:
                 raise Failure("compositions: a name is qualified that is the only one", str(r.provider))
 
@@ -226,7 +237,8 @@ def _seen(module: Module, results: list[Array]) -> dict[Between, Pairs]:
                 found[n, p.parameter_number or 0, place] = {
                     (out, index)
                     for out, read in zip(indices(result.sizes), result.data, strict=True)
-                    for k, index in enumerate(where) if read >> count + k & 1
+                    for k, index in enumerate(where)
+                    if read >> count + k & 1
                 }
             count += len(where)
     return found

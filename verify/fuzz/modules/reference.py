@@ -13,13 +13,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from models.hlo.module import Module
-from models.hlo.shape import ArrayShape, Shape
-from models.interpreter.operations.collective import Devices
-from models.interpreter.run import Machine
-from models.interpreter.semantics.element_type import INTEGERS, highest, lowest, rounded
-from models.interpreter.semantics.real import Real
-from models.interpreter.value import Array, Value
+from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.shape import ArrayShape, Shape
+from hloproof.models.interpreter.operations.collective import Devices
+from hloproof.models.interpreter.run import Machine
+from hloproof.models.interpreter.semantics.element_type import INTEGERS, highest, lowest, rounded
+from hloproof.models.interpreter.semantics.real import Real
+from hloproof.models.interpreter.value import Array, Value
 
 REFERENCE = Path(__file__).with_name("xla_reference.py")
 
@@ -28,9 +28,13 @@ REFERENCE = Path(__file__).with_name("xla_reference.py")
 def python_with_jax() -> str | None:
     """A Python that has jax: the one named by HLOPROOF_XLA_PYTHON, or this one; None when neither has."""
     for candidate in (os.environ.get("HLOPROOF_XLA_PYTHON"), sys.executable):
-        if candidate and subprocess.run(
-            [candidate, "-c", "import jax, jaxlib._hlo"], capture_output=True, check=False
-        ).returncode == 0:
+        if (
+            candidate
+            and subprocess.run(
+                [candidate, "-c", "import jax, jaxlib._hlo"], capture_output=True, check=False
+            ).returncode
+            == 0
+        ):
             return candidate
     return None
 
@@ -86,8 +90,24 @@ def corner_value(shape: Shape, random: Random) -> Value:
         low, high = lowest(kind), highest(kind)
         chosen = [v for v in (low, low + 1, -7, -2, -1, 0, 1, 2, 3, 9, 31, 32, 64, high - 1, high) if low <= v <= high]
     else:
-        chosen = [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 0.3, -7.7, 100.25, 3e4, -1e38, math.inf, -math.inf,
-            math.nan]
+        chosen = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            0.5,
+            1.5,
+            2.5,
+            -2.5,
+            0.3,
+            -7.7,
+            100.25,
+            3e4,
+            -1e38,
+            math.inf,
+            -math.inf,
+            math.nan,
+        ]
         chosen += [random.uniform(-3, 3), random.uniform(-300, 300)]
     if kind in ("c64", "c128"):
         chosen = [complex(random.uniform(-3, 3), random.uniform(-3, 3)) for _ in range(9)]
@@ -95,7 +115,12 @@ def corner_value(shape: Shape, random: Random) -> Value:
 
 
 def disagreement(
-    text: str, module: Module, xla: Xla, seed: int = 0, tolerance: float = 2e-5, corners: bool = False,
+    text: str,
+    module: Module,
+    xla: Xla,
+    seed: int = 0,
+    tolerance: float = 2e-5,
+    corners: bool = False,
     noise: float = 0.0,
 ) -> str | None:
     """Where the interpreter and the real compiler differ on random inputs, in words; None when they agree."""
@@ -103,7 +128,12 @@ def disagreement(
 
 
 def compare(
-    text: str, module: Module, xla: Xla, seed: int = 0, tolerance: float = 2e-5, corners: bool = False,
+    text: str,
+    module: Module,
+    xla: Xla,
+    seed: int = 0,
+    tolerance: float = 2e-5,
+    corners: bool = False,
     noise: float = 0.0,
 ) -> tuple[str | None, str]:
     """Where the interpreter and the real compiler differ on random inputs, and the text of the optimised module.

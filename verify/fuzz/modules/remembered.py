@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cache
 
-from models.hlo.module import Operation
-from verify.logic.obligation import Outcome
-from verify.results.results import OperationVerdicts
+from hloproof.logic.obligation import Outcome
+from hloproof.models.hlo.module import Operation
+from hloproof.results.results import OperationVerdicts
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from models.hlo.parser import parse_module
-from verify.fuzz.modules.generate_modules import movement_modules
-from verify.fuzz.modules.generate_structures import NAME, structures
-from verify.fuzz.modules.oracle_composed import examine_composed
-from verify.fuzz.target import Target
+from hloproof.fuzz.modules.generate_modules import movement_modules
+from hloproof.fuzz.modules.generate_structures import NAME, structures
+from hloproof.fuzz.modules.oracle_composed import examine_composed
+from hloproof.fuzz.target import Target
+from hloproof.models.hlo.parser import parse_module
 
 
 def cases() -> st.SearchStrategy[str]:
@@ -25,6 +25,9 @@ def examine(text: str) -> tuple[str, ...]:
 
 
 TARGET = Target(
-    "compositions", "composed maps in both directions, through calls, tuples and loops, against what is read",
-    cases, examine, ".hlo",
-)  # fmt: skip
+    "compositions",
+    "composed maps in both directions, through calls, tuples and loops, against what is read",
+    cases,
+    examine,
+    ".hlo",
+)

@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from random import Random
 from typing import Final
 
-from models.errors import NotModelled
-from models.hlo.module import Module
-from models.hlo.parser import parse_module
-from models.hlo.shape import ArrayShape
-from models.indexing.composition.module_maps import composer_of, followed_maps
-from models.indexing.map_set import OperandMaps
-from models.interpreter.maps import reader, relation
-from models.interpreter.operations.collective import Devices
-from models.interpreter.run import Machine
-from models.interpreter.semantics.counted import Counted, reads, tags
-from models.interpreter.value import Array, indices
-from verify.fuzz.modules.generate_modules import movement_modules
-from verify.fuzz.target import Failure, Target
+from hloproof.fuzz.modules.generate_modules import movement_modules
+from hloproof.fuzz.target import Failure, Target
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.indexing.composition.module_maps import composer_of, followed_maps
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.interpreter.maps import reader, relation
+from hloproof.models.interpreter.operations.collective import Devices
+from hloproof.models.interpreter.run import Machine
+from hloproof.models.interpreter.semantics.counted import Counted, reads, tags
+from hloproof.models.interpreter.value import Array, indices
 
 BITS: Final = 20
 _REMEMBERED: Final = 20_000
@@ -64,8 +64,9 @@ def examine(text: str) -> tuple[str, ...]:
     given = given_values(module)
     seen = observe(module, given)
     providers = {f"parameter({n})": x for n, x in enumerate(given)}
-    covered = [i.opcode for c in module.computations for i in c.instructions if i.opcode not in ("parameter",
-        "constant")]
+    covered = [
+        i.opcode for c in module.computations for i in c.instructions if i.opcode not in ("parameter", "constant")
+    ]
     sets = followed_maps(composer_of(module), module.entry, module.entry.root, "output-to-input")
     for s in sets:
         if s.operand in seen:
@@ -87,15 +88,16 @@ def _compare(s: OperandMaps, providers: Mapping[str, Array], seen: Reads) -> Non
     extra = [k for k in stated if k not in seen]
     if extra and s.kind != "bound":
         out, index = extra[0]
-        raise Failure(f"modules: composed {s.kind} state a read that is none", f"{out}, {index} of parameter "
-            f"{s.operand}")
+        raise Failure(
+            f"modules: composed {s.kind} state a read that is none", f"{out}, {index} of parameter {s.operand}"
+        )
 
 
 def _claims(text: str) -> None:
     """Every claim that is owed is proved, or unknown with a reason."""
-    from verify.fuzz.modules.remembered import remembered
-    from verify.pipeline.driver import check_hlo
-    from verify.pipeline.options import Options
+    from hloproof.fuzz.modules.remembered import remembered
+    from hloproof.pipeline.driver import check_hlo
+    from hloproof.pipeline.options import Options
 
     before = remembered()
     before.make_room(_REMEMBERED)
@@ -108,6 +110,9 @@ def _claims(text: str) -> None:
 
 
 TARGET = Target(
-    "modules", "composed maps of random modules against what is read; every claim "
-    "proved", movement_modules, examine, ".hlo"
+    "modules",
+    "composed maps of random modules against what is read; every claim proved",
+    movement_modules,
+    examine,
+    ".hlo",
 )

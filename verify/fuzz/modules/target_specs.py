@@ -7,10 +7,10 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from models.specs.folder import specs_folder
-from verify.fuzz.target import Failure, Target
-from verify.pipeline.sources import SUFFIXES
-from verify.results.verdict import Verdict
+from hloproof.fuzz.target import Failure, Target
+from hloproof.models.specs.folder import specs_folder
+from hloproof.pipeline.sources import SUFFIXES
+from hloproof.results.verdict import Verdict
 
 _WORDS: Final = {".rules": "rule ", ".map": "map ", ".layout": "layout "}
 
@@ -33,8 +33,8 @@ def _parts(suffix: str, text: str) -> list[str]:
 
 
 def examine(text: str) -> tuple[str, ...]:
-    from verify.pipeline.driver import check_text
-    from verify.pipeline.options import Options
+    from hloproof.pipeline.driver import check_text
+    from hloproof.pipeline.options import Options
 
     kind, _, body = text.partition("\n")
     results = check_text("entry", kind, body, Options(jobs=1))
@@ -48,6 +48,10 @@ def examine(text: str) -> tuple[str, ...]:
 
 
 TARGET = Target(
-    "specs", "every entry of the project's specs is proved or refuted as it says", lambda: st.sampled_from(entries()),
-    examine, ".txt", "#",
-)  # fmt: skip
+    "specs",
+    "every entry of the project's specs is proved or refuted as it says",
+    lambda: st.sampled_from(entries()),
+    examine,
+    ".txt",
+    "#",
+)

@@ -9,17 +9,45 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from models.errors import InputError
-from models.hlo.parser import parse_modules
-from models.hlo.printer import print_modules
-from models.specs.folder import specs_folder
-from verify.fuzz.operations.generators.operations import operations
-from verify.fuzz.target import Failure, Target
+from hloproof.fuzz.operations.generators.operations import operations
+from hloproof.fuzz.target import Failure, Target
+from hloproof.models.errors import InputError
+from hloproof.models.hlo.parser import parse_modules
+from hloproof.models.hlo.printer import print_modules
+from hloproof.models.specs.folder import specs_folder
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
-_PIECES = ("{", "}", "(", ")", "[", "]", ",", "=", "%", '"', "/*", "*/", "//", "ROOT", "ENTRY", "f32", "->", "<=", "-1",
-           "99999999999999999999", "\x00", "\n", " ", "parameter(0)", "{1,0}", "T(8,128)", "inf", "é")  # fmt: skip
+_PIECES = (
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    ",",
+    "=",
+    "%",
+    '"',
+    "/*",
+    "*/",
+    "//",
+    "ROOT",
+    "ENTRY",
+    "f32",
+    "->",
+    "<=",
+    "-1",
+    "99999999999999999999",
+    "\x00",
+    "\n",
+    " ",
+    "parameter(0)",
+    "{1,0}",
+    "T(8,128)",
+    "inf",
+    "é",
+)
 
 
 @cache

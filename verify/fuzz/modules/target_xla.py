@@ -8,12 +8,12 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from models.errors import InputError, NotModelled
-from models.hlo.parser import parse_module
-from verify.fuzz.modules.generate_modules import movement_modules
-from verify.fuzz.modules.reference import Xla, compare, python_with_jax
-from verify.fuzz.operations.generators.operations import operations
-from verify.fuzz.target import Failure, Target
+from hloproof.fuzz.modules.generate_modules import movement_modules
+from hloproof.fuzz.modules.reference import Xla, compare, python_with_jax
+from hloproof.fuzz.operations.generators.operations import operations
+from hloproof.fuzz.target import Failure, Target
+from hloproof.models.errors import InputError, NotModelled
+from hloproof.models.hlo.parser import parse_module
 
 if python_with_jax() is None:
     raise ModuleNotFoundError("jax is not installed (extra hloproof[xla])", name="jax")
@@ -25,9 +25,17 @@ def reference() -> Xla:
 
 
 _LEFT_OUT: Final = (
-    "replica_count", "num_partitions", " all-", " reduce-scatter(", " collective-", " ragged-all-",
-    "flip {", "both {", " cholesky(", "scatter_dims_to_operand_dims={}",
-)  # fmt: skip
+    "replica_count",
+    "num_partitions",
+    " all-",
+    " reduce-scatter(",
+    " collective-",
+    " ragged-all-",
+    "flip {",
+    "both {",
+    " cholesky(",
+    "scatter_dims_to_operand_dims={}",
+)
 """Several devices; folds whose result depends on an order that is not specified; matrices that may have no root; a
 scatter whose index vectors are empty, of whose updates the CPU compiler (jax 0.10.2) carries out only one."""
 
@@ -64,8 +72,8 @@ def examine(text: str) -> tuple[str, ...]:
 
 
 def _optimized(text: str) -> tuple[str, ...]:
-    from verify.pipeline.driver import check_hlo
-    from verify.pipeline.options import Options
+    from hloproof.pipeline.driver import check_hlo
+    from hloproof.pipeline.options import Options
 
     try:
         report = check_hlo(text, Options(jobs=1))
@@ -74,8 +82,9 @@ def _optimized(text: str) -> tuple[str, ...]:
     for record in report.records(undecided_only=True):
         if record.verdict != "unknown":
             said = record.counterexample or record.reason
-            raise Failure(f"xla: {record.claim} of an optimised module is {record.verdict}",
-                f"{record.instruction}: {said}")
+            raise Failure(
+                f"xla: {record.claim} of an optimised module is {record.verdict}", f"{record.instruction}: {said}"
+            )
     return ("optimised module checked",)
 
 

@@ -23,11 +23,23 @@ from jaxlib import _hlo
 jax.config.update("jax_enable_x64", True)
 
 _NAMED = {
-    "f64": "float64", "f32": "float32", "f16": "float16", "c64": "complex64", "c128": "complex128", "pred": "bool",
-    "bf16": "bfloat16", "f8e5m2": "float8_e5m2", "f8e4m3": "float8_e4m3", "f8e4m3fn": "float8_e4m3fn",
-    "f8e4m3b11fnuz": "float8_e4m3b11fnuz", "f8e4m3fnuz": "float8_e4m3fnuz", "f8e5m2fnuz": "float8_e5m2fnuz",
-    "f8e3m4": "float8_e3m4", "f4e2m1fn": "float4_e2m1fn", "f8e8m0fnu": "float8_e8m0fnu",
-}  # fmt: skip
+    "f64": "float64",
+    "f32": "float32",
+    "f16": "float16",
+    "c64": "complex64",
+    "c128": "complex128",
+    "pred": "bool",
+    "bf16": "bfloat16",
+    "f8e5m2": "float8_e5m2",
+    "f8e4m3": "float8_e4m3",
+    "f8e4m3fn": "float8_e4m3fn",
+    "f8e4m3b11fnuz": "float8_e4m3b11fnuz",
+    "f8e4m3fnuz": "float8_e4m3fnuz",
+    "f8e5m2fnuz": "float8_e5m2fnuz",
+    "f8e3m4": "float8_e3m4",
+    "f4e2m1fn": "float4_e2m1fn",
+    "f8e8m0fnu": "float8_e8m0fnu",
+}
 
 
 def dtype(name: str) -> Any:

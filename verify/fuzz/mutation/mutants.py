@@ -24,14 +24,14 @@ from multiprocessing import get_context
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
-from verify.fuzz.chunk import examine
-from verify.fuzz.mutation.equivalent import known_equivalent
-from verify.fuzz.mutation.reach import ROOT, Reach, explore, forget
-from verify.fuzz.mutation.rule_mutants import judged, rule_files, rule_sites
-from verify.fuzz.mutation.sites import Site, mutated, sites
-from verify.fuzz.target import Failure
-from verify.fuzz.targets import target as find_target
-from verify.results.verdict import Verdict
+from hloproof.fuzz.chunk import examine
+from hloproof.fuzz.mutation.equivalent import known_equivalent
+from hloproof.fuzz.mutation.reach import ROOT, Reach, explore, forget
+from hloproof.fuzz.mutation.rule_mutants import judged, rule_files, rule_sites
+from hloproof.fuzz.mutation.sites import Site, mutated, sites
+from hloproof.fuzz.target import Failure
+from hloproof.fuzz.targets import target as find_target
+from hloproof.results.verdict import Verdict
 
 WATCHED: Final[tuple[str, ...]] = (
     "models/indexing/box.py",
@@ -86,9 +86,17 @@ WATCHED: Final[tuple[str, ...]] = (
 """Where errors are planted: map builders, definitions, encoders, the simplifier, layouts, buffers, the interpreter."""
 
 EXAMPLES: Final[dict[str, int]] = {
-    "specs": 2000, "ops": 9000, "maps": 2500, "rewrites": 800, "solvers": 1500, "layouts": 900, "async": 1500,
-    "modules": 1200, "compositions": 1200, "rules": 300,
-}  # fmt: skip
+    "specs": 2000,
+    "ops": 9000,
+    "maps": 2500,
+    "rewrites": 800,
+    "solvers": 1500,
+    "layouts": 900,
+    "async": 1500,
+    "modules": 1200,
+    "compositions": 1200,
+    "rules": 300,
+}
 """How many examples are drawn of each target."""
 MOST: Final = 150
 """A mutant is tried on so many examples of each target that run the changed line."""
@@ -138,6 +146,12 @@ def watched() -> tuple[str, ...]:
     return WATCHED + rule_files()
 
 
+def module_name(file: str) -> str:
+    """The module that a file of the checkout holds, such as `verify/logic/evaluate.py`."""
+    package, _, rest = file.removesuffix(".py").partition("/")
+    return ("hloproof." if package == "verify" else "hloproof.models.") + rest.replace("/", ".")
+
+
 def _is_rule(file: str) -> bool:
     return file.endswith(".rules")
 
@@ -146,7 +160,7 @@ def plant(site: Site) -> None:
     """Exchanges the code of the changed function in this process. Raises LookupError when it cannot be found."""
     path = ROOT / site.file
     tree = mutated(path.read_text(encoding="utf-8"), site.number)
-    module = import_module(site.file.removesuffix(".py").replace("/", "."))
+    module = import_module(module_name(site.file))
     top = site.function.split(".")[0]
     code = compile(tree, str(path), "exec", dont_inherit=True)
     for owner, function in _functions(module):
@@ -249,8 +263,13 @@ def examples_for(reach: Reach, site: Site, seed: int, most: int = MOST) -> list[
 
 
 def run(
-    chosen: Sequence[Site], reach: Reach, seed: int = 0, seconds: float = 120.0, jobs: int = 1,
-    total: float | None = None, show: Callable[[Score, int], None] | None = None,
+    chosen: Sequence[Site],
+    reach: Reach,
+    seed: int = 0,
+    seconds: float = 120.0,
+    jobs: int = 1,
+    total: float | None = None,
+    show: Callable[[Score, int], None] | None = None,
     equivalent_too: bool = False,
 ) -> Score:
     """Tries the sites; a child that takes longer than `seconds` counts as having noticed. When `total` seconds are up
@@ -258,7 +277,7 @@ def run(
     for name in {name for name, _ in reach.examples}:
         find_target(name)
     for file in {s.file for s in chosen if not _is_rule(s.file)}:
-        import_module(file.removesuffix(".py").replace("/", "."))
+        import_module(module_name(file))
     score, excused = Score(), {} if equivalent_too else known_equivalent()
     waiting = list(reversed(chosen))
     begun = time.monotonic()

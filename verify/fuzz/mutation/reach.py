@@ -17,9 +17,9 @@ from random import Random
 from types import FrameType
 from typing import Any, Final
 
-from verify.fuzz.chunk import chunk_seed
-from verify.fuzz.target import Failure, Target
-from verify.fuzz.targets import target as find_target
+from hloproof.fuzz.chunk import chunk_seed
+from hloproof.fuzz.target import Failure, Target
+from hloproof.fuzz.targets import target as find_target
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 SETTLING: Final = 3
@@ -96,9 +96,12 @@ def draw(chosen: Target, seed: int, count: int) -> list[str]:
 
     cases: list[str] = []
     options: dict[str, Any] = {
-        "max_examples": count, "database": None, "deadline": None, "suppress_health_check": list(HealthCheck),
+        "max_examples": count,
+        "database": None,
+        "deadline": None,
+        "suppress_health_check": list(HealthCheck),
         "phases": [Phase.generate],
-    }  # fmt: skip
+    }
 
     def body(case: str) -> None:
         cases.append(case)
@@ -112,7 +115,7 @@ def draw(chosen: Target, seed: int, count: int) -> list[str]:
 def forget() -> None:
     """Empties every cache of models/ and verify/, the generators' own apart."""
     for name, module in list(sys.modules.items()):
-        if name.startswith(("models.", "verify.")) and not name.startswith("verify.fuzz"):
+        if name.startswith("hloproof.") and not name.startswith("hloproof.fuzz"):
             for value in list(vars(module).values()):
                 clear = getattr(value, "cache_clear", None)
                 if clear is not None:

@@ -11,16 +11,30 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from models.expressions.expr import Binary, Const, Expr, Operator, to_text
-from models.rules.rule import Bounded, Comparator, Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
-from models.rules.text import parse_rules, rules_folder
-from verify.fuzz.mutation.sites import Site
-from verify.results.verdict import Verdict
+from hloproof.fuzz.mutation.sites import Site
+from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, to_text
+from hloproof.models.rules.rule import (
+    Bounded,
+    Comparator,
+    Condition,
+    ConstraintRule,
+    ExpressionRule,
+    Rule,
+    VariableRule,
+)
+from hloproof.models.rules.text import parse_rules, rules_folder
+from hloproof.results.verdict import Verdict
 
 _COMPARATORS: Final[dict[Comparator, Comparator]] = {"==": "!=", "!=": "==", "<=": "<", "<": "<="}
 _OPERATORS: Final[dict[Operator, Operator]] = {
-    "+": "*", "*": "+", "floordiv": "ceildiv", "ceildiv": "floordiv", "mod": "floordiv", "min": "max", "max": "min",
-}  # fmt: skip
+    "+": "*",
+    "*": "+",
+    "floordiv": "ceildiv",
+    "ceildiv": "floordiv",
+    "mod": "floordiv",
+    "min": "max",
+    "max": "min",
+}
 
 
 def rule_files() -> tuple[str, ...]:
@@ -45,7 +59,7 @@ def rule_sites(file: str) -> list[Site]:
 
 def judged(site: Site) -> Verdict:
     """The verdict on the changed rule."""
-    from verify.claims.rules.claims import judge
+    from hloproof.claims.rules.claims import judge
 
     return judge(_changed(site.file)[site.number][2], needed=False).verdict
 

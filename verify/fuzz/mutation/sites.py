@@ -8,23 +8,67 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 _OPERATORS: Final[dict[type[ast.AST], type[ast.AST]]] = {
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv,
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-    ast.And: ast.Or, ast.Or: ast.And, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
-}  # fmt: skip
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Add,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.FloorDiv,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
 _SIGNS: Final[dict[type[ast.AST], str]] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%", ast.Lt: "<", ast.LtE: "<=",
-    ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.And: "and", ast.Or: "or", ast.In: "in",
-    ast.NotIn: "not in", ast.Is: "is", ast.IsNot: "is not",
-}  # fmt: skip
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.And: "and",
+    ast.Or: "or",
+    ast.In: "in",
+    ast.NotIn: "not in",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+}
 _CALLS: Final[dict[str, str]] = {
-    "min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum", "le": "lt", "lt": "le", "eq": "ne",
-    "ne": "eq", "conj": "disj", "disj": "conj", "any": "all", "all": "any",
-}  # fmt: skip
+    "min": "max",
+    "max": "min",
+    "minimum": "maximum",
+    "maximum": "minimum",
+    "le": "lt",
+    "lt": "le",
+    "eq": "ne",
+    "ne": "eq",
+    "conj": "disj",
+    "disj": "conj",
+    "any": "all",
+    "all": "any",
+}
 """Names that are exchanged where they are called and the file has both, or both are built in."""
 _WORDS: Final[dict[str, str]] = {
-    "floordiv": "ceildiv", "ceildiv": "floordiv", "mod": "floordiv", "min": "max", "max": "min", "<=": "<", "<": "<=",
-}  # fmt: skip
+    "floordiv": "ceildiv",
+    "ceildiv": "floordiv",
+    "mod": "floordiv",
+    "min": "max",
+    "max": "min",
+    "<=": "<",
+    "<": "<=",
+}
 """Operators that are written as words."""
 
 

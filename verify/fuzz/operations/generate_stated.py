@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from verify.fuzz.operations.generators.operation_text import Draw, boxes, braces, one, shape
+from hloproof.fuzz.operations.generators.operation_text import Draw, boxes, braces, one, shape
 
 
 @st.composite

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from models.errors import NotModelled
-from models.hlo.attributes import Attributes, PaddingDimension, ReplicaGroups, Window
-from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape, TupleShape
-from models.indexing import input_to_output, output_to_input
-from models.indexing.table import ELEMENTWISE
-from verify.fuzz.target import Failure
+from hloproof.fuzz.target import Failure
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import Attributes, PaddingDimension, ReplicaGroups, Window
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import ArrayShape, TupleShape
+from hloproof.models.indexing import input_to_output, output_to_input
+from hloproof.models.indexing.table import ELEMENTWISE
 
 Deformed = Iterator[Operation]
 
@@ -169,13 +169,28 @@ def _permute(op: Operation) -> Deformed:
 
 _MADE: Final[dict[str, Callable[[Operation], Deformed]]] = {
     **dict.fromkeys(ELEMENTWISE, _elementwise),
-    "all-gather": _gathered, "all-reduce": _grouped, "all-to-all": _all_to_all, "bitcast-convert": _bitcast_convert,
-    "batch-norm-grad": _featured, "batch-norm-inference": _featured, "batch-norm-training": _featured,
-    "broadcast": _broadcast, "collective-broadcast": _grouped, "collective-permute": _permute,
-    "convolution": _convolution, "gather": _indexed, "pad": _listed("padding"), "ragged-dot": _ragged_dot,
-    "reduce-scatter": _gathered, "reduce-window": _windowed, "reshape": _reshape, "scaled-dot": _scaled_dot,
-    "scatter": _indexed, "select-and-scatter": _windowed, "slice": _listed("slice"),
-}  # fmt: skip
+    "all-gather": _gathered,
+    "all-reduce": _grouped,
+    "all-to-all": _all_to_all,
+    "bitcast-convert": _bitcast_convert,
+    "batch-norm-grad": _featured,
+    "batch-norm-inference": _featured,
+    "batch-norm-training": _featured,
+    "broadcast": _broadcast,
+    "collective-broadcast": _grouped,
+    "collective-permute": _permute,
+    "convolution": _convolution,
+    "gather": _indexed,
+    "pad": _listed("padding"),
+    "ragged-dot": _ragged_dot,
+    "reduce-scatter": _gathered,
+    "reduce-window": _windowed,
+    "reshape": _reshape,
+    "scaled-dot": _scaled_dot,
+    "scatter": _indexed,
+    "select-and-scatter": _windowed,
+    "slice": _listed("slice"),
+}
 
 
 def examine_deformed(op: Operation) -> None:

@@ -9,19 +9,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from models.errors import NotModelled
-from models.hlo.attributes import Attributes, DevicePairs, ReplicaGroups, Window
-from models.hlo.module import Instruction
-from models.hlo.shape import TupleShape
-from models.interpreter.run import Machine
-from models.interpreter.semantics.real import Real
-from verify.fuzz.operations.reference.tagged_run import Tagged
-from verify.fuzz.target import Failure
+from hloproof.fuzz.operations.reference.tagged_run import Tagged
+from hloproof.fuzz.target import Failure
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import Attributes, DevicePairs, ReplicaGroups, Window
+from hloproof.models.hlo.module import Instruction
+from hloproof.models.hlo.shape import TupleShape
+from hloproof.models.interpreter.run import Machine
+from hloproof.models.interpreter.semantics.real import Real
 
 _NEEDED: Final = {
-    "convolution": ("dim_labels",), "pad": ("padding",), "slice": ("slice",), "reduce-window": ("to_apply",),
-    "select-and-scatter": ("select", "scatter"), "iota": ("iota_dimension",),
-}  # fmt: skip
+    "convolution": ("dim_labels",),
+    "pad": ("padding",),
+    "slice": ("slice",),
+    "reduce-window": ("to_apply",),
+    "select-and-scatter": ("select", "scatter"),
+    "iota": ("iota_dimension",),
+}
 """Attributes without which there is no meaning."""
 
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from models.errors import NotModelled
-from models.hlo.module import Operation
-from models.hlo.shape import ELEMENT_BITS, ArrayShape, Layout, SplitConfig
-from models.indexing import input_to_output, output_to_input
-from models.interpreter.maps import relation
-from verify.definitions import define
-from verify.fuzz.operations.plain_maps import not_plain
-from verify.fuzz.operations.reference.predicate import count_reads
-from verify.fuzz.target import Failure
+from hloproof.definitions import define
+from hloproof.fuzz.operations.plain_maps import not_plain
+from hloproof.fuzz.operations.reference.predicate import count_reads
+from hloproof.fuzz.target import Failure
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, Layout, SplitConfig
+from hloproof.models.indexing import input_to_output, output_to_input
+from hloproof.models.interpreter.maps import relation
 
 
 def examine_bitcast(op: Operation) -> tuple[str, ...]:
@@ -97,5 +97,3 @@ def _refused(op: Operation) -> list[Operation]:
         split = replace(layout, split_configs=(SplitConfig(0, (1,)),))
         found.append(replace(op, operands=(replace(operand, layout=split),)))
     return found
-
-

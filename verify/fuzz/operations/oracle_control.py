@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.errors import NotModelled
-from models.hlo.module import Module, Operation
-from models.hlo.shape import ArrayShape, Shape, TupleShape, leaves
-from models.indexing import input_to_output, output_to_input
-from models.interpreter.maps import relation
-from models.interpreter.operations.collective import Devices
-from models.interpreter.run import Machine
-from models.interpreter.semantics.hashed import Hashed
-from models.interpreter.semantics.real import Real
-from models.interpreter.value import Array, Token, Value, indices
-from verify.definitions import define
-from verify.fuzz.operations.reference.predicate import count_reads
-from verify.fuzz.target import Failure
+from hloproof.definitions import define
+from hloproof.fuzz.operations.reference.predicate import count_reads
+from hloproof.fuzz.target import Failure
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Module, Operation
+from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape, leaves
+from hloproof.models.indexing import input_to_output, output_to_input
+from hloproof.models.interpreter.maps import relation
+from hloproof.models.interpreter.operations.collective import Devices
+from hloproof.models.interpreter.run import Machine
+from hloproof.models.interpreter.semantics.hashed import Hashed
+from hloproof.models.interpreter.semantics.real import Real
+from hloproof.models.interpreter.value import Array, Token, Value, indices
 
 Index = tuple[int, ...]
 Spot = tuple[int, Index, Index]
@@ -119,11 +119,19 @@ def _opaque(op: Operation) -> tuple[str, ...]:
             stated: Pairs = {(d, (operand, (), x)) for d, x, _ in count_reads(define(op, output, operand), _no_numbers)}
             _same(op, "the definition", stated, expected)
             sets = [s for s in output_to_input(op, output) if s.operand == operand]
-            _same(op, "the output-to-input maps", {(d, (operand, (), x)) for s in sets for m in s.maps
-                                                   for d, x in relation(m)}, expected)  # fmt: skip
+            _same(
+                op,
+                "the output-to-input maps",
+                {(d, (operand, (), x)) for s in sets for m in s.maps for d, x in relation(m)},
+                expected,
+            )
             sets = [s for s in input_to_output(op, operand) if s.operand == output]
-            _same(op, "the input-to-output maps", {(d, (operand, (), x)) for s in sets for m in s.maps
-                                                   for x, d in relation(m)}, expected)  # fmt: skip
+            _same(
+                op,
+                "the input-to-output maps",
+                {(d, (operand, (), x)) for s in sets for m in s.maps for x, d in relation(m)},
+                expected,
+            )
             if everything and any(s.kind != "bound" for s in sets):
                 raise Failure(f"{op.opcode}: more than a bound is promised", str(sets))
     return (op.opcode,)

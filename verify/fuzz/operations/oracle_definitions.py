@@ -10,8 +10,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from models.errors import NotModelled
-from models.hlo.attributes import (
+from hloproof.definitions import define
+from hloproof.fuzz.operations.reference.tagged_run import Observed, Reads, Tagged, observe
+from hloproof.fuzz.target import Failure
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import (
     Attributes,
     ConvolutionDimensions,
     DevicePairs,
@@ -20,12 +23,9 @@ from models.hlo.attributes import (
     Window,
     WindowDimension,
 )
-from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape, Shape, TupleShape
-from models.interpreter.value import Array
-from verify.definitions import define
-from verify.fuzz.operations.reference.tagged_run import Observed, Reads, Tagged, observe
-from verify.fuzz.target import Failure
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
+from hloproof.models.interpreter.value import Array
 
 
 def examine_definitions(tagged: Tagged, found: Observed) -> None:
@@ -113,7 +113,8 @@ def _dynamic(op: Operation) -> None:
         marked = tuple(k == dimension for k in range(first.rank))
         operands = [
             replace(s, dynamic=marked)
-            if isinstance(s, ArrayShape) and s.dimensions == first.dimensions and (op.opcode != "dot" or not k) else s
+            if isinstance(s, ArrayShape) and s.dimensions == first.dimensions and (op.opcode != "dot" or not k)
+            else s
             for k, s in enumerate(op.operands)
         ]
         changed = replace(op, operands=tuple(operands))
@@ -251,9 +252,7 @@ def _convolutions(op: Operation) -> Iterator[Operation]:
     if max(op.attributes.integer(f"{k}_group_count", 1) for k in ("feature", "batch")) > 1:
         out = tuple(n + (k == labels.output_feature) for k, n in enumerate(_sizes(op.shape)))
         kernel = tuple(n + (k == labels.kernel_output_feature) for k, n in enumerate(_sizes(op.operands[1])))
-        yield replace(
-            op, shape=_shaped(op.shape, *out), operands=(op.operands[0], _shaped(op.operands[1], *kernel))
-        )
+        yield replace(op, shape=_shaped(op.shape, *out), operands=(op.operands[0], _shaped(op.operands[1], *kernel)))
     kernel = tuple(n + (k == labels.kernel_input_feature) for k, n in enumerate(_sizes(op.operands[1])))
     yield replace(op, operands=(op.operands[0], _shaped(op.operands[1], *kernel)))
 

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from models.expressions.interval import Interval
-from models.hlo.attributes import ConvolutionDimensions, DevicePairs
-from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape, leaves
-from models.indexing import OperandMaps, input_to_output, output_to_input
-from models.indexing.collective import READER
-from models.indexing.table import ELEMENTWISE
-from models.interpreter.semantics.element_type import highest, lowest
-from verify.fuzz.target import Failure
+from hloproof.fuzz.target import Failure
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.attributes import ConvolutionDimensions, DevicePairs
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import ArrayShape, leaves
+from hloproof.models.indexing import OperandMaps, input_to_output, output_to_input
+from hloproof.models.indexing.collective import READER
+from hloproof.models.indexing.table import ELEMENTWISE
+from hloproof.models.interpreter.semantics.element_type import highest, lowest
 
 PAIRED: Final = ("all-", "collective-", "reduce-scatter", "ragged-all-to-all")
 """Opcodes, by their beginnings, whose outputs and operands go in pairs: the others are not named."""
-NUMBERED: Final = ELEMENTWISE | {
-    "copy", "reduce", "reduce-window", "scatter", "set-dimension-size", "sort", "topk",
-}  # fmt: skip
+NUMBERED: Final = ELEMENTWISE | {"copy", "reduce", "reduce-window", "scatter", "set-dimension-size", "sort", "topk"}
 """Opcodes whose maps depend on the output asked for, so that a number that is none is an error."""
 
 
@@ -31,8 +29,10 @@ def examine_form(op: Operation, group: int) -> None:
     outputs = len(list(leaves(op.shape)))
     forwards = [output_to_input(op, n) for n in range(outputs)]
     backwards = [input_to_output(op, n) for n in range(len(op.operands))]
-    for direction, answers, others in (("output-to-input", forwards, len(op.operands)),
-                                       ("input-to-output", backwards, outputs)):
+    for direction, answers, others in (
+        ("output-to-input", forwards, len(op.operands)),
+        ("input-to-output", backwards, outputs),
+    ):
         for n, sets in enumerate(answers):
             named = [s.operand for s in sets]
             if not op.opcode.startswith(PAIRED) and sorted(named) != list(range(others)):

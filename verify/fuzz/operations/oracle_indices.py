@@ -9,13 +9,13 @@ from itertools import product
 from random import Random
 from typing import Final
 
-from models.hlo.module import Operation
-from models.hlo.shape import ArrayShape
-from models.interpreter.semantics.element_type import highest, lowest
-from models.interpreter.value import Array, indices
-from verify.definitions import define
-from verify.fuzz.operations.reference.tagged_run import Index, Observed, Tagged
-from verify.fuzz.target import Failure
+from hloproof.definitions import define
+from hloproof.fuzz.operations.reference.tagged_run import Index, Observed, Tagged
+from hloproof.fuzz.target import Failure
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.interpreter.semantics.element_type import highest, lowest
+from hloproof.models.interpreter.value import Array, indices
 
 MOST: Final = 24
 """Pairs of an output element and a number that are tried."""

@@ -15,33 +15,23 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final
 
-from models.errors import NotModelled
-from models.hlo.module import Operation
-from models.hlo.parser import parse_module
-from models.hlo.shape import ArrayShape, leaves
-from models.indexing import input_to_output, output_to_input
-from models.indexing.collective import READER
-from models.indexing.map_set import OperandMaps
-from models.interpreter.maps import Reader, reader, relation_with_positions
-from models.interpreter.value import flat_index, strides
-from models.maps.indexing_map import IndexingMap
-from verify.definitions import define
-from verify.fuzz.operations.generators.control import OPCODES as CONTROL
-from verify.fuzz.operations.generators.runs import REFUSED, RUN_ONLY
-from verify.fuzz.operations.malformed_operations import examine_deformed
-from verify.fuzz.operations.malformed_runs import examine_deformed_runs
-from verify.fuzz.operations.oracle_bitcast import examine_bitcast
-from verify.fuzz.operations.oracle_control import examine_control
-from verify.fuzz.operations.oracle_definitions import examine_definitions
-from verify.fuzz.operations.oracle_form import examine_form
-from verify.fuzz.operations.oracle_indices import examine_indices
-from verify.fuzz.operations.oracle_shapes import examine_shapes
-from verify.fuzz.operations.oracle_stated import OPCODES as STATED
-from verify.fuzz.operations.oracle_stated import examine_stated
-from verify.fuzz.operations.oracle_values import examine_run, examine_values
-from verify.fuzz.operations.plain_maps import not_plain
-from verify.fuzz.operations.reference.predicate import count_reads
-from verify.fuzz.operations.reference.tagged_run import (
+from hloproof.definitions import define
+from hloproof.fuzz.operations.generators.control import OPCODES as CONTROL
+from hloproof.fuzz.operations.generators.runs import REFUSED, RUN_ONLY
+from hloproof.fuzz.operations.malformed_operations import examine_deformed
+from hloproof.fuzz.operations.malformed_runs import examine_deformed_runs
+from hloproof.fuzz.operations.oracle_bitcast import examine_bitcast
+from hloproof.fuzz.operations.oracle_control import examine_control
+from hloproof.fuzz.operations.oracle_definitions import examine_definitions
+from hloproof.fuzz.operations.oracle_form import examine_form
+from hloproof.fuzz.operations.oracle_indices import examine_indices
+from hloproof.fuzz.operations.oracle_shapes import examine_shapes
+from hloproof.fuzz.operations.oracle_stated import OPCODES as STATED
+from hloproof.fuzz.operations.oracle_stated import examine_stated
+from hloproof.fuzz.operations.oracle_values import examine_run, examine_values
+from hloproof.fuzz.operations.plain_maps import not_plain
+from hloproof.fuzz.operations.reference.predicate import count_reads
+from hloproof.fuzz.operations.reference.tagged_run import (
     Index,
     Observed,
     Reads,
@@ -50,7 +40,17 @@ from verify.fuzz.operations.reference.tagged_run import (
     observe,
     random_indices,
 )
-from verify.fuzz.target import Failure
+from hloproof.fuzz.target import Failure
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.shape import ArrayShape, leaves
+from hloproof.models.indexing import input_to_output, output_to_input
+from hloproof.models.indexing.collective import READER
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.interpreter.maps import Reader, reader, relation_with_positions
+from hloproof.models.interpreter.value import flat_index, strides
+from hloproof.models.maps.indexing_map import IndexingMap
 
 TOO_LARGE: Final = 4000
 """Pairs of an output and an operand element that are looked at; larger operations are passed over."""
@@ -72,8 +72,9 @@ def examine(text: str, seed: int | None = None) -> tuple[str, ...]:
     if root.opcode in CONTROL:
         return examine_control(module)
     sizes = [s.elements for _, s in leaves(root.shape) if isinstance(s, ArrayShape)]
-    into = [s.elements for o in root.operands for _, s in leaves(module.entry.by_name[o].shape)
-            if isinstance(s, ArrayShape)]  # fmt: skip
+    into = [
+        s.elements for o in root.operands for _, s in leaves(module.entry.by_name[o].shape) if isinstance(s, ArrayShape)
+    ]
     if sum(sizes) * sum(into) > TOO_LARGE:
         return (f"{root.opcode} (too large)",)
     random = Random(len(text) if seed is None else seed)
@@ -96,9 +97,7 @@ def examine(text: str, seed: int | None = None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(covered))
 
 
-def _against_definition(
-    found: Observed, device: int, output: int, operand: int, seen: Reads, group: list[int]
-) -> str:
+def _against_definition(found: Observed, device: int, output: int, operand: int, seen: Reads, group: list[int]) -> str:
     """Where nothing can be seen, of operands that say where to read, what is defined is what maps are held to."""
     op = found.op
     try:
@@ -227,5 +226,3 @@ def _compare(what: str, kind: str, stated: Reads, seen: Reads, exact: bool) -> N
         for key, count in stated.items():
             if seen[key] != count:
                 raise Failure(f"{what} counts differently", f"{key}: stated {count} times, read {seen[key]} times")
-
-

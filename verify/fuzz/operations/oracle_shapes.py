@@ -11,18 +11,26 @@ from dataclasses import replace
 from random import Random
 from typing import Final
 
-from models.errors import NotModelled
-from models.hlo.attributes import SliceDimension
-from models.hlo.module import Operation
-from models.hlo.shape import UNBOUNDED, ArrayShape, BufferShape, Shape, TupleShape, leaves
-from models.indexing import OperandMaps, input_to_output, output_to_input
-from models.indexing.table import ELEMENTWISE
-from verify.fuzz.target import Failure
+from hloproof.fuzz.target import Failure
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import SliceDimension
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import UNBOUNDED, ArrayShape, BufferShape, Shape, TupleShape, leaves
+from hloproof.models.indexing import OperandMaps, input_to_output, output_to_input
+from hloproof.models.indexing.table import ELEMENTWISE
 
 Sets = tuple[OperandMaps, ...]
 FIXED: Final = ELEMENTWISE | {
-    "copy", "broadcast", "transpose", "reverse", "slice", "concatenate", "reduce", "dot", "set-dimension-size",
-}  # fmt: skip
+    "copy",
+    "broadcast",
+    "transpose",
+    "reverse",
+    "slice",
+    "concatenate",
+    "reduce",
+    "dot",
+    "set-dimension-size",
+}
 """Operations that may leave a dynamic dimension alone."""
 
 
@@ -127,7 +135,8 @@ def _dynamic(op: Operation, operand: int, dimension: int, goes: int | None) -> O
     assert isinstance(own, ArrayShape)
     operands = [
         _marked(s, dimension)
-        if n == operand or (op.opcode not in ("concatenate", "dot") and _sizes(s) == own.dimensions) else s
+        if n == operand or (op.opcode not in ("concatenate", "dot") and _sizes(s) == own.dimensions)
+        else s
         for n, s in enumerate(op.operands)
     ]
     if goes is None:

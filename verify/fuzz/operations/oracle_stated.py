@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from models.hlo.module import Operation
-from models.hlo.shape import leaves
-from models.indexing import input_to_output, output_to_input
-from models.interpreter.maps import relation
-from verify.definitions import define
-from verify.fuzz.operations.oracle_form import examine_form
-from verify.fuzz.operations.oracle_shapes import examine_shapes
-from verify.fuzz.operations.plain_maps import not_plain
-from verify.fuzz.operations.reference.predicate import count_reads
-from verify.fuzz.target import Failure
+from hloproof.definitions import define
+from hloproof.fuzz.operations.oracle_form import examine_form
+from hloproof.fuzz.operations.oracle_shapes import examine_shapes
+from hloproof.fuzz.operations.plain_maps import not_plain
+from hloproof.fuzz.operations.reference.predicate import count_reads
+from hloproof.fuzz.target import Failure
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import leaves
+from hloproof.models.indexing import input_to_output, output_to_input
+from hloproof.models.interpreter.maps import relation
 
 OPCODES: Final = frozenset({"set-dimension-size"})
 

@@ -11,25 +11,37 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any, Final
 
-from models.errors import NotModelled
-from models.hlo.module import Module, Operation
-from models.hlo.shape import ArrayShape
-from models.interpreter.run import Machine
-from models.interpreter.semantics.element_type import INTEGERS, highest, lowest
-from models.interpreter.semantics.real import Real
-from models.interpreter.value import Array, Value, indices
-from verify.fuzz.operations.generators.runs import REFUSED, RUN_ONLY
-from verify.fuzz.operations.malformed_runs import examine_deformed_runs
-from verify.fuzz.operations.reference.collectives import EXCHANGES, everywhere
-from verify.fuzz.operations.reference.table import PLAIN
-from verify.fuzz.operations.reference.tagged_run import Tagged, arrays_of, random_indices
-from verify.fuzz.operations.reference.values import Call, Tensor, iota, readable
-from verify.fuzz.target import Failure
+from hloproof.fuzz.operations.generators.runs import REFUSED, RUN_ONLY
+from hloproof.fuzz.operations.malformed_runs import examine_deformed_runs
+from hloproof.fuzz.operations.reference.collectives import EXCHANGES, everywhere
+from hloproof.fuzz.operations.reference.table import PLAIN
+from hloproof.fuzz.operations.reference.tagged_run import Tagged, arrays_of, random_indices
+from hloproof.fuzz.operations.reference.values import Call, Tensor, iota, readable
+from hloproof.fuzz.target import Failure
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Module, Operation
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.interpreter.run import Machine
+from hloproof.models.interpreter.semantics.element_type import INTEGERS, highest, lowest
+from hloproof.models.interpreter.semantics.real import Real
+from hloproof.models.interpreter.value import Array, Value, indices
 
-MOVING: Final = frozenset({
-    "broadcast", "concatenate", "copy", "dynamic-slice", "dynamic-update-slice", "gather", "pad", "reshape", "reverse",
-    "slice", "topk", "transpose",
-})  # fmt: skip
+MOVING: Final = frozenset(
+    {
+        "broadcast",
+        "concatenate",
+        "copy",
+        "dynamic-slice",
+        "dynamic-update-slice",
+        "gather",
+        "pad",
+        "reshape",
+        "reverse",
+        "slice",
+        "topk",
+        "transpose",
+    }
+)
 """These keep every number as it is, zeros with their signs and what is no number among them."""
 _SPECIAL: Final = (math.nan, math.inf, -math.inf, 0.0, -0.0)
 

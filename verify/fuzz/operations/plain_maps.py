@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from models.expressions.bounds import range_of
-from models.expressions.expr import Binary, Const, Expr, postorder, substitute
-from models.expressions.interval import Interval
-from models.indexing.collective import READER
-from models.interpreter.maps import relation
-from models.maps.indexing_map import Constraint, IndexingMap, Variable, rng
+from hloproof.models.expressions.bounds import range_of
+from hloproof.models.expressions.expr import Binary, Const, Expr, postorder, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.indexing.collective import READER
+from hloproof.models.interpreter.maps import relation
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable, rng
 
 _NEUTRAL: Final = {"+": 0, "*": 1, "floordiv": 1, "ceildiv": 1, "mod": 1}
 """The right operand with which an operator has no use."""
 
 
-REGIONS: Final = frozenset({
-    "pad", "dynamic-slice", "dynamic-update-slice", "gather", "scan", "scatter", "triangular-solve",
-})  # fmt: skip
+REGIONS: Final = frozenset(
+    {"pad", "dynamic-slice", "dynamic-update-slice", "gather", "scan", "scatter", "triangular-solve"}
+)
 """Opcodes whose constraints tell places of a box apart; all of what they allow comes up."""
 POSITIONS: Final = frozenset({"reshape", "bitcast"})
 """Opcodes whose maps go through row-major positions."""

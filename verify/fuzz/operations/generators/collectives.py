@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from verify.fuzz.operations.generators.operation_text import ADD, Draw, boxes, braces, fold, one, shape
+from hloproof.fuzz.operations.generators.operation_text import ADD, Draw, boxes, braces, fold, one, shape
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,24 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from verify.fuzz.operations.generators.operation_text import Draw, one, shape, sizes
+from hloproof.fuzz.operations.generators.operation_text import Draw, one, shape, sizes
 
 OPCODES: Final = (
-    "tuple", "get-tuple-element", "opt-barrier", "add-dependency", "domain", "copy-start", "copy-done",
-    "all-gather-done", "all-reduce-done", "collective-permute-done", "get-dimension-size", "send", "recv-done",
+    "tuple",
+    "get-tuple-element",
+    "opt-barrier",
+    "add-dependency",
+    "domain",
+    "copy-start",
+    "copy-done",
+    "all-gather-done",
+    "all-reduce-done",
+    "collective-permute-done",
+    "get-dimension-size",
+    "send",
+    "recv-done",
     "custom-call",
-)  # fmt: skip
+)
 
 
 @st.composite
@@ -30,7 +41,7 @@ def control(draw: Draw) -> str:
             return one(result, opcode, [nested], f"index={index}")
         case "opt-barrier" | "domain":
             whole = draw(st.sampled_from((first, nested)))
-            sharding = "domain={kind=\"sharding\", entry={maximal device=0}, exit={maximal device=1}}"
+            sharding = 'domain={kind="sharding", entry={maximal device=0}, exit={maximal device=1}}'
             return one(whole, opcode, [whole], sharding if opcode == "domain" else "")
         case "add-dependency":
             return one(first, opcode, [first, "token[]"])

@@ -6,13 +6,37 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from verify.fuzz.operations.generators.operation_text import ADD, Draw, boxes, braces, one, shape, sizes
+from hloproof.fuzz.operations.generators.operation_text import ADD, Draw, boxes, braces, one, shape, sizes
 
 _UNARY: Final = (
-    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cosh", "cosine", "erf", "exponential",
-    "exponential-minus-one", "floor", "log", "log-plus-one", "logistic", "round-nearest-afz", "round-nearest-even",
-    "rsqrt", "sign", "sine", "sinh", "sqrt", "tan", "tanh",
-)  # fmt: skip
+    "abs",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "cbrt",
+    "ceil",
+    "cosh",
+    "cosine",
+    "erf",
+    "exponential",
+    "exponential-minus-one",
+    "floor",
+    "log",
+    "log-plus-one",
+    "logistic",
+    "round-nearest-afz",
+    "round-nearest-even",
+    "rsqrt",
+    "sign",
+    "sine",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+)
 _BINARY: Final = ("atan2", "divide", "maximum", "minimum", "multiply", "power", "remainder", "subtract")
 _OF_INTEGERS: Final = ("and", "or", "xor", "shift-left", "shift-right-arithmetic", "shift-right-logical")
 _OF_ONE_INTEGER: Final = ("not", "popcnt", "count-leading-zeros")
@@ -70,6 +94,9 @@ def scan(draw: Draw) -> str:
     reverse = ", is_reverse=true" if draw(st.booleans()) else ""
     carried = f", num_carries={carries}" if carries or draw(st.booleans()) else ""
     return one(
-        result, "scan", [whole] * inputs + [part] * carries,
-        f"dimensions={{{axis}}}{carried}{reverse}, to_apply=step", f"step {{\n{''.join(lines)}}}\n",
-    )  # fmt: skip
+        result,
+        "scan",
+        [whole] * inputs + [part] * carries,
+        f"dimensions={{{axis}}}{carried}{reverse}, to_apply=step",
+        f"step {{\n{''.join(lines)}}}\n",
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from verify.fuzz.operations.generators.operation_text import (
+from hloproof.fuzz.operations.generators.operation_text import (
     CROSSED,
     LESS,
     Draw,
@@ -24,9 +24,7 @@ def reduce(draw: Draw) -> str:
     chosen = draw(st.lists(st.sampled_from(range(len(dims))), unique=True)) if dims else []
     kept = [n for d, n in enumerate(dims) if d not in chosen]
     name, body = draw(fold())
-    return one(
-        shape(kept), "reduce", [shape(dims), shape([])], f"dimensions={braces(chosen)}, to_apply={name}", body
-    )
+    return one(shape(kept), "reduce", [shape(dims), shape([])], f"dimensions={braces(chosen)}, to_apply={name}", body)
 
 
 @st.composite
@@ -42,9 +40,12 @@ def reduce_variadic(draw: Draw) -> str:
     chosen = draw(st.lists(st.sampled_from(range(len(dims))), min_size=1, unique=True))
     kept = shape([n for d, n in enumerate(dims) if d not in chosen])
     return one(
-        f"({kept}, {kept})", "reduce", [shape(dims), shape(dims), shape([]), shape([])],
-        f"dimensions={braces(chosen)}, to_apply=both", draw(st.sampled_from((pair_sum(), CROSSED))),
-    )  # fmt: skip
+        f"({kept}, {kept})",
+        "reduce",
+        [shape(dims), shape(dims), shape([]), shape([])],
+        f"dimensions={braces(chosen)}, to_apply=both",
+        draw(st.sampled_from((pair_sum(), CROSSED))),
+    )
 
 
 @st.composite
@@ -102,9 +103,7 @@ def batch_norm(draw: Draw) -> str:
     dims = draw(sizes(minimum=draw(st.sampled_from((1, 2, 2))), maximum=3, of=positive))
     axis = draw(st.integers(0, len(dims) - 1))
     v = shape([dims[axis]])
-    return one(
-        shape(dims), "batch-norm-inference", [shape(dims), v, v, v, v], f"epsilon=0.1, feature_index={axis}"
-    )
+    return one(shape(dims), "batch-norm-inference", [shape(dims), v, v, v, v], f"epsilon=0.1, feature_index={axis}")
 
 
 @st.composite

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from verify.fuzz.operations.generators.operation_text import (
+from hloproof.fuzz.operations.generators.operation_text import (
     ADD,
     Draw,
     boxes,
@@ -35,9 +35,11 @@ def dynamic_slice(draw: Draw) -> str:
     dims, kind = draw(boxes(maximum=3, most=30)), draw(index_types)
     window = [draw(st.sampled_from((n, max(0, n - 1), draw(st.integers(0, n)), min(1, n)))) for n in dims]
     return one(
-        shape(window), "dynamic-slice", [shape(dims), *draw(_starts(len(dims), kind))],
+        shape(window),
+        "dynamic-slice",
+        [shape(dims), *draw(_starts(len(dims), kind))],
         f"dynamic_slice_sizes={braces(window)}",
-    )  # fmt: skip
+    )
 
 
 @st.composite
@@ -120,10 +122,13 @@ def scatter_variadic(draw: Draw) -> str:
     width = draw(st.integers(1, operand))
     s, u = shape([operand]), shape([count, width])
     return one(
-        f"({s}, {s})", "scatter", [s, s, shape([count, 1], draw(index_types)), u, u],
+        f"({s}, {s})",
+        "scatter",
+        [s, s, shape([count, 1], draw(index_types)), u, u],
         "update_window_dims={1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
-        "to_apply=both", pair_sum(),
-    )  # fmt: skip
+        "to_apply=both",
+        pair_sum(),
+    )
 
 
 @st.composite
@@ -155,6 +160,9 @@ def scatter_batched(draw: Draw) -> str:
     )
     sizes_of = [[names[c] for c in some] for some in (operand, vector, updates)]
     return one(
-        shape(sizes_of[0]), "scatter",
-        [shape(sizes_of[0]), shape(sizes_of[1], draw(index_types)), shape(sizes_of[2])], attributes, ADD,
-    )  # fmt: skip
+        shape(sizes_of[0]),
+        "scatter",
+        [shape(sizes_of[0]), shape(sizes_of[1], draw(index_types)), shape(sizes_of[2])],
+        attributes,
+        ADD,
+    )

@@ -7,7 +7,7 @@ from math import prod
 
 from hypothesis import strategies as st
 
-from verify.fuzz.operations.generators.operation_text import Draw, boxes, braces, extent, one, shape, sizes
+from hloproof.fuzz.operations.generators.operation_text import Draw, boxes, braces, extent, one, shape, sizes
 
 
 @st.composite
@@ -155,9 +155,9 @@ def bitcast(draw: Draw) -> str:
     return _bitcast(draw, first, "", second, "", kind, kind_to)
 
 
-_tiles = st.sampled_from((
-    "", "", "T(2)", "T(2,3)", "T(2,2)", "T(4,2)(2,1)", "T(2,2)(2)", "T(*,2)", "T(2,3,2)", "T(2)(2,2)",
-))  # fmt: skip
+_tiles = st.sampled_from(
+    ("", "", "T(2)", "T(2,3)", "T(2,2)", "T(4,2)(2,1)", "T(2,2)(2)", "T(*,2)", "T(2,3,2)", "T(2)(2,2)")
+)
 
 
 @st.composite
@@ -186,7 +186,12 @@ def bitcast_rows(draw: Draw) -> str:
 
 
 def _bitcast(
-    draw: Draw, sizes: Sequence[int], tiles: str, to: Sequence[int], tiles_to: str, kind: str = "f32",
+    draw: Draw,
+    sizes: Sequence[int],
+    tiles: str,
+    to: Sequence[int],
+    tiles_to: str,
+    kind: str = "f32",
     kind_to: str = "f32",
 ) -> str:
     return one(_laid(draw, to, tiles_to, kind_to), "bitcast", [_laid(draw, sizes, tiles, kind)])

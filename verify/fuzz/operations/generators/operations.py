@@ -7,8 +7,8 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from verify.fuzz.operations.generate_stated import set_dimension_size
-from verify.fuzz.operations.generators.collectives import (
+from hloproof.fuzz.operations.generate_stated import set_dimension_size
+from hloproof.fuzz.operations.generators.collectives import (
     collective,
     collective_of_several,
     counted_by_shapes,
@@ -17,9 +17,9 @@ from verify.fuzz.operations.generators.collectives import (
     ragged_exchange,
     started,
 )
-from verify.fuzz.operations.generators.control import control
-from verify.fuzz.operations.generators.elementwise import elementwise_more, scan
-from verify.fuzz.operations.generators.folds import (
+from hloproof.fuzz.operations.generators.control import control
+from hloproof.fuzz.operations.generators.elementwise import elementwise_more, scan
+from hloproof.fuzz.operations.generators.folds import (
     batch_norm,
     batch_norm_tuple,
     fft,
@@ -31,7 +31,7 @@ from verify.fuzz.operations.generators.folds import (
     topk,
     triangular,
 )
-from verify.fuzz.operations.generators.indexed import (
+from hloproof.fuzz.operations.generators.indexed import (
     dynamic_slice,
     dynamic_update_slice,
     gather,
@@ -39,7 +39,7 @@ from verify.fuzz.operations.generators.indexed import (
     scatter_batched,
     scatter_variadic,
 )
-from verify.fuzz.operations.generators.movement import (
+from hloproof.fuzz.operations.generators.movement import (
     bitcast,
     bitcast_convert,
     bitcast_rows,
@@ -53,35 +53,61 @@ from verify.fuzz.operations.generators.movement import (
     slice_,
     transpose,
 )
-from verify.fuzz.operations.generators.products import (
-    dot,
-    ragged_dot,
-    scaled_dot,
-)
-from verify.fuzz.operations.generators.runs import bitcast_of_bits, get_dimension_size, iota, without_meaning
-from verify.fuzz.operations.generators.windows import (
-    convolution,
-    reduce_window,
-    select_and_scatter,
-)
+from hloproof.fuzz.operations.generators.products import dot, ragged_dot, scaled_dot
+from hloproof.fuzz.operations.generators.runs import bitcast_of_bits, get_dimension_size, iota, without_meaning
+from hloproof.fuzz.operations.generators.windows import convolution, reduce_window, select_and_scatter
 
 BY_NAME: Final[dict[str, Callable[[], st.SearchStrategy[str]]]] = {
-    "elementwise": elementwise, "broadcast": broadcast, "reshape": reshape, "transpose": transpose, "reverse": reverse,
-    "slice": slice_, "pad": pad, "concatenate": concatenate, "dynamic-slice": dynamic_slice,
-    "dynamic-update-slice": dynamic_update_slice, "reduce": reduce, "reduce-window": reduce_window,
-    "select-and-scatter": select_and_scatter, "convolution": convolution, "dot": dot, "gather": gather,
-    "scatter": scatter, "sort": sort, "fft": fft, "batch-norm": batch_norm, "collective": collective,
-    "reduce-variadic": reduce_variadic, "sort-variadic": sort_variadic, "scatter-variadic": scatter_variadic,
-    "scatter-batched": scatter_batched, "topk": topk, "triangular": triangular, "batch-norm-tuple": batch_norm_tuple,
-    "ragged-dot": ragged_dot, "scaled-dot": scaled_dot, "bitcast-convert": bitcast_convert, "copy": copy,
-    "set-dimension-size": set_dimension_size, "bitcast": bitcast, "bitcast-rows": bitcast_rows,
-    "collective-of-several": collective_of_several, "permute": permute, "permute-shifted": permute_shifted,
+    "elementwise": elementwise,
+    "broadcast": broadcast,
+    "reshape": reshape,
+    "transpose": transpose,
+    "reverse": reverse,
+    "slice": slice_,
+    "pad": pad,
+    "concatenate": concatenate,
+    "dynamic-slice": dynamic_slice,
+    "dynamic-update-slice": dynamic_update_slice,
+    "reduce": reduce,
+    "reduce-window": reduce_window,
+    "select-and-scatter": select_and_scatter,
+    "convolution": convolution,
+    "dot": dot,
+    "gather": gather,
+    "scatter": scatter,
+    "sort": sort,
+    "fft": fft,
+    "batch-norm": batch_norm,
+    "collective": collective,
+    "reduce-variadic": reduce_variadic,
+    "sort-variadic": sort_variadic,
+    "scatter-variadic": scatter_variadic,
+    "scatter-batched": scatter_batched,
+    "topk": topk,
+    "triangular": triangular,
+    "batch-norm-tuple": batch_norm_tuple,
+    "ragged-dot": ragged_dot,
+    "scaled-dot": scaled_dot,
+    "bitcast-convert": bitcast_convert,
+    "copy": copy,
+    "set-dimension-size": set_dimension_size,
+    "bitcast": bitcast,
+    "bitcast-rows": bitcast_rows,
+    "collective-of-several": collective_of_several,
+    "permute": permute,
+    "permute-shifted": permute_shifted,
     "started": started,
-    "counted-by-shapes": counted_by_shapes, "ragged-exchange": ragged_exchange,
-    "iota": iota, "bitcast-of-bits": bitcast_of_bits, "get-dimension-size": get_dimension_size,
+    "counted-by-shapes": counted_by_shapes,
+    "ragged-exchange": ragged_exchange,
+    "iota": iota,
+    "bitcast-of-bits": bitcast_of_bits,
+    "get-dimension-size": get_dimension_size,
     "without-meaning": without_meaning,
-    "control": control, "elementwise-more": elementwise_more, "map": mapped, "scan": scan,
-}  # fmt: skip
+    "control": control,
+    "elementwise-more": elementwise_more,
+    "map": mapped,
+    "scan": scan,
+}
 """Strategies by the kind of operation."""
 
 

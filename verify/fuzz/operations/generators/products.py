@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from verify.fuzz.operations.generators.operation_text import Draw, braces, extent, one, shape, sizes
+from hloproof.fuzz.operations.generators.operation_text import Draw, braces, extent, one, shape, sizes
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,10 @@ def products(draw: Draw, extents: st.SearchStrategy[int] = extent, most: int = 2
         names = iter(rest)
         order = [next(names) if t[0] == "f" else t for t in order]
         at = {(kind, k): i for i, (kind, k, _) in enumerate(order)}
-        where = [[at[kind, k] for k in range(count)] for kind, count in
-                 (("b", len(batch)), ("c", len(contracting)), ("f", len(own)))]  # fmt: skip
+        where = [
+            [at[kind, k] for k in range(count)]
+            for kind, count in (("b", len(batch)), ("c", len(contracting)), ("f", len(own)))
+        ]
         placed.append(([n for _, _, n in order], where[0], where[1], where[2]))
     lhs, rhs = placed
     return Sides((lhs[0], rhs[0]), (lhs[1], rhs[1]), (lhs[2], rhs[2]), (lhs[3], rhs[3]))
@@ -74,8 +76,12 @@ def ragged_dot(draw: Draw) -> str:
         if places and (kind != "free" or has_group):
             cases.append((kind, places))
     if not cases:
-        return one("f32[2,2]", "ragged-dot", ["f32[2,3]", "f32[2,3,2]", "s32[2]"],
-                   "lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}")
+        return one(
+            "f32[2,2]",
+            "ragged-dot",
+            ["f32[2,3]", "f32[2,3,2]", "s32[2]"],
+            "lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}",
+        )
     kind, places = draw(st.sampled_from(cases))
     ragged = draw(st.sampled_from(places))
     group_dims = sides.free[1][:1] if kind == "free" else []
@@ -85,9 +91,11 @@ def ragged_dot(draw: Draw) -> str:
     counts = [*(whole if draw(st.booleans()) else []), groups]
     attributes = f"{sides.attributes}, lhs_ragged_dims={braces([ragged])}, rhs_group_dims={braces(group_dims)}"
     return one(
-        shape([groups, *result] if kind == "contracting" else result), "ragged-dot",
-        [*(shape(s) for s in sides.sizes), shape(counts, "s32")], attributes,
-    )  # fmt: skip
+        shape([groups, *result] if kind == "contracting" else result),
+        "ragged-dot",
+        [*(shape(s) for s in sides.sizes), shape(counts, "s32")],
+        attributes,
+    )
 
 
 @st.composite

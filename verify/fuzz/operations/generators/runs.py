@@ -7,7 +7,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from verify.fuzz.operations.generators.operation_text import ADD, Draw, one, shape, sizes
+from hloproof.fuzz.operations.generators.operation_text import ADD, Draw, one, shape, sizes
 
 RUN_ONLY: Final = "run_only"
 REFUSED: Final = "refused"
@@ -19,11 +19,15 @@ _WITHOUT_MEANING: Final = (
     one("f32[2]", "collective-permute", ["f32[2]"], "source_target_pairs={{2,0}}", "", ", replica_count=2"),
     one("f32[2]", "collective-permute", ["f32[2]"], "source_target_pairs={{3,0}}", "", ", replica_count=2"),
     one("s32[]", "get-dimension-size", ["f32[<=2]"], "dimensions={0}"),
-    one("f32[2,3]", "ragged-dot", ["f32[2,3]", "f32[2,3,3]", "s32[2,2]"],
-        "lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}"),
+    one(
+        "f32[2,3]",
+        "ragged-dot",
+        ["f32[2,3]", "f32[2,3,3]", "s32[2,2]"],
+        "lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}",
+    ),
     one("f32[4]", "bitcast", ["f32[2]"]),
     one("(f32[3], f32[3])", "all-to-all", ["f32[3]", "f32[3]"], "", "", ", replica_count=3"),
-)  # fmt: skip
+)
 
 
 def without_meaning() -> st.SearchStrategy[str]:

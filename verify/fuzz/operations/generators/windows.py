@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from verify.fuzz.operations.generators.operation_text import CROSSED, GE, Draw, fold, one, positive, shape, sizes
+from hloproof.fuzz.operations.generators.operation_text import CROSSED, GE, Draw, fold, one, positive, shape, sizes
 
 
 @st.composite
@@ -25,9 +25,15 @@ def window_dimension(draw: Draw, size: int, base_dilation: bool = True, reversal
         low, high, padded = 0, 0, spread
     output = (padded - reach) // stride + 1 if padded >= reach else 0
     return {
-        "size": taps, "stride": stride, "low": low, "high": high, "lhs": dilation, "rhs": window_dilation,
-        "reversal": int(reversal and draw(st.booleans())), "output": output,
-    }  # fmt: skip
+        "size": taps,
+        "stride": stride,
+        "low": low,
+        "high": high,
+        "lhs": dilation,
+        "rhs": window_dilation,
+        "reversal": int(reversal and draw(st.booleans())),
+        "output": output,
+    }
 
 
 def window_text(dims: Sequence[dict[str, int]]) -> str:
@@ -68,9 +74,12 @@ def select_and_scatter(draw: Draw) -> str:
     name, body = draw(fold())
     direction = draw(st.sampled_from(("GE", "GE", "GT", "LE", "LT")))
     return one(
-        shape(dims), "select-and-scatter", [shape(dims), shape([w["output"] for w in window]), shape([])],
-        f"window={text}, select=ge, scatter={name}", GE.replace("direction=GE", f"direction={direction}") + body,
-    )  # fmt: skip
+        shape(dims),
+        "select-and-scatter",
+        [shape(dims), shape([w["output"] for w in window]), shape([])],
+        f"window={text}, select=ge, scatter={name}",
+        GE.replace("direction=GE", f"direction={direction}") + body,
+    )
 
 
 @st.composite
@@ -101,6 +110,8 @@ def convolution(draw: Draw) -> str:
     if batch_groups > 1:
         attributes += f", batch_group_count={batch_groups}"
     return one(
-        shape([out[c] for c in out_order]), "convolution",
-        [shape([lhs[c] for c in lhs_order]), shape([rhs[c] for c in rhs_order])], attributes,
-    )  # fmt: skip
+        shape([out[c] for c in out_order]),
+        "convolution",
+        [shape([lhs[c] for c in lhs_order]), shape([rhs[c] for c in rhs_order])],
+        attributes,
+    )

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from models.hlo.attributes import DevicePairs, ReplicaGroups
-from models.hlo.module import Operation
-from models.hlo.shape import TupleShape
-from models.interpreter.operations.collective import Devices
-from verify.fuzz.operations.reference.values import Call, Index, Tensor, box
+from hloproof.fuzz.operations.reference.values import Call, Index, Tensor, box
+from hloproof.models.hlo.attributes import DevicePairs, ReplicaGroups
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import TupleShape
+from hloproof.models.interpreter.operations.collective import Devices
 
 Device = tuple[int, int]
 """Replica and partition."""
@@ -155,9 +155,13 @@ def ragged_all_to_all(e: Exchange) -> list[Tensor]:
 
 
 EXCHANGES: Final[dict[str, Callable[[Exchange], list[Tensor]]]] = {
-    "all-reduce": all_reduce, "all-gather": all_gather, "reduce-scatter": reduce_scatter, "all-to-all": all_to_all,
-    "collective-broadcast": collective_broadcast, "ragged-all-to-all": ragged_all_to_all,
-}  # fmt: skip
+    "all-reduce": all_reduce,
+    "all-gather": all_gather,
+    "reduce-scatter": reduce_scatter,
+    "all-to-all": all_to_all,
+    "collective-broadcast": collective_broadcast,
+    "ragged-all-to-all": ragged_all_to_all,
+}
 
 
 def everywhere(calls: Sequence[Call], replicas: int, partitions: int) -> list[list[Tensor]]:

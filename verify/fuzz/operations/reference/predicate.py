@@ -10,10 +10,10 @@ from collections.abc import Callable
 from itertools import product
 from typing import Any
 
-from models.expressions.expr import Binary, Const, Expr, Var, postorder
-from models.interpreter.maps import SPELLED
-from verify.definitions.definition import Definition
-from verify.logic.formula import And, Compare, Exists, Formula, Not, Or
+from hloproof.definitions.definition import Definition
+from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.interpreter.maps import SPELLED
 
 Index = tuple[int, ...]
 Read = Callable[[int, Index], int]
@@ -49,9 +49,7 @@ def python_term(root: Expr) -> str:
     return texts[root]
 
 
-def count_reads(
-    definition: Definition, read: Read, own: int = 0
-) -> Counter[tuple[Index, Index, int]]:
+def count_reads(definition: Definition, read: Read, own: int = 0) -> Counter[tuple[Index, Index, int]]:
     """How often each output index reads each operand index of the device at each position of the group.
 
     `own` is the position of the reader. Raises ZeroDivisionError where the definition divides by zero.

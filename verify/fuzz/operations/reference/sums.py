@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
-from verify.fuzz.operations.reference.values import Call, Index, Tensor, box
+from hloproof.fuzz.operations.reference.values import Call, Index, Tensor, box
+from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
 
 
 def _window(c: Call) -> tuple[WindowDimension, ...]:
@@ -120,10 +120,12 @@ def scaled_dot(c: Call) -> list[Tensor]:
     scaled: list[Tensor] = []
     for k in (0, 1):
         sizes, blocks = c.sizes(k), c.sizes(k + 2)
-        scaled.append({
-            x: v * c.operands[k + 2][tuple(i * m // n for i, n, m in zip(x, sizes, blocks, strict=bool(blocks)))]
-            for x, v in c.operands[k].items()
-        })  # fmt: skip
+        scaled.append(
+            {
+                x: v * c.operands[k + 2][tuple(i * m // n for i, n, m in zip(x, sizes, blocks, strict=bool(blocks)))]
+                for x, v in c.operands[k].items()
+            }
+        )
     return dot(Call(c.op, (*scaled, *c.operands[2:]), c.module))
 
 

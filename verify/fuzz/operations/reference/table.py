@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from verify.fuzz.operations.reference import sums as plain_sums
-from verify.fuzz.operations.reference import values as plain_values
-from verify.fuzz.operations.reference.values import Call, Tensor, box
+from hloproof.fuzz.operations.reference import sums as plain_sums
+from hloproof.fuzz.operations.reference import values as plain_values
+from hloproof.fuzz.operations.reference.values import Call, Tensor, box
 
 
 def gather(c: Call) -> list[Tensor]:
@@ -121,14 +121,31 @@ def _rank(v: float) -> tuple[float, float, float]:
 
 
 PLAIN: Final[Mapping[str, Callable[[Call], list[Tensor]]]] = {
-    "bitcast": plain_values.bitcast, "bitcast-convert": plain_values.bitcast_convert,
-    "broadcast": plain_values.broadcast, "concatenate": plain_values.concatenate,
-    "convolution": plain_sums.convolution, "copy": plain_values.copy, "dot": plain_sums.dot,
-    "dynamic-slice": plain_values.dynamic_slice, "dynamic-update-slice": plain_values.dynamic_update_slice,
-    "gather": gather, "get-dimension-size": plain_values.get_dimension_size, "iota": plain_values.iota,
-    "map": plain_values.elementwise, "pad": plain_values.pad, "ragged-dot": plain_sums.ragged_dot, "reduce": reduce,
-    "reduce-window": plain_sums.reduce_window, "reshape": plain_values.reshape, "reverse": plain_values.reverse,
-    "scaled-dot": plain_sums.scaled_dot, "scatter": scatter, "select-and-scatter": plain_sums.select_and_scatter,
-    "slice": plain_values.slice_, "sort": sort, "topk": topk, "transpose": plain_values.transpose,
-}  # fmt: skip
+    "bitcast": plain_values.bitcast,
+    "bitcast-convert": plain_values.bitcast_convert,
+    "broadcast": plain_values.broadcast,
+    "concatenate": plain_values.concatenate,
+    "convolution": plain_sums.convolution,
+    "copy": plain_values.copy,
+    "dot": plain_sums.dot,
+    "dynamic-slice": plain_values.dynamic_slice,
+    "dynamic-update-slice": plain_values.dynamic_update_slice,
+    "gather": gather,
+    "get-dimension-size": plain_values.get_dimension_size,
+    "iota": plain_values.iota,
+    "map": plain_values.elementwise,
+    "pad": plain_values.pad,
+    "ragged-dot": plain_sums.ragged_dot,
+    "reduce": reduce,
+    "reduce-window": plain_sums.reduce_window,
+    "reshape": plain_values.reshape,
+    "reverse": plain_values.reverse,
+    "scaled-dot": plain_sums.scaled_dot,
+    "scatter": scatter,
+    "select-and-scatter": plain_sums.select_and_scatter,
+    "slice": plain_values.slice_,
+    "sort": sort,
+    "topk": topk,
+    "transpose": plain_values.transpose,
+}
 """What each opcode computes on one device: the arrays of its result."""

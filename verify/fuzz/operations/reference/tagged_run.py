@@ -9,25 +9,37 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from models.errors import NotModelled
-from models.hlo.attributes import DevicePairs, ReplicaGroups
-from models.hlo.devices import device_counts
-from models.hlo.module import Module, Operation
-from models.hlo.shape import ArrayShape, Shape, leaves
-from models.interpreter.operations.collective import Devices
-from models.interpreter.run import Machine
-from models.interpreter.semantics.counted import Counted, reads, tags
-from models.interpreter.semantics.element_type import highest, lowest
-from models.interpreter.value import Array, Value, indices
-from verify.fuzz.operations.reference.collectives import group_numbers
+from hloproof.fuzz.operations.reference.collectives import group_numbers
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import DevicePairs, ReplicaGroups
+from hloproof.models.hlo.devices import device_counts
+from hloproof.models.hlo.module import Module, Operation
+from hloproof.models.hlo.shape import ArrayShape, Shape, leaves
+from hloproof.models.interpreter.operations.collective import Devices
+from hloproof.models.interpreter.run import Machine
+from hloproof.models.interpreter.semantics.counted import Counted, reads, tags
+from hloproof.models.interpreter.semantics.element_type import highest, lowest
+from hloproof.models.interpreter.value import Array, Value, indices
 
 Index = tuple[int, ...]
 Reads = Counter[tuple[Index, Index, int]]
 """(output index, operand index, device) and how often."""
 
 BITS: Final = 12
-UNCOUNTED: Final = frozenset({"select-and-scatter", "sort", "topk", "fft", "cholesky", "triangular-solve",
-                              "batch-norm-training", "batch-norm-inference", "batch-norm-grad", "scatter"})  # fmt: skip
+UNCOUNTED: Final = frozenset(
+    {
+        "select-and-scatter",
+        "sort",
+        "topk",
+        "fft",
+        "cholesky",
+        "triangular-solve",
+        "batch-norm-training",
+        "batch-norm-inference",
+        "batch-norm-grad",
+        "scatter",
+    }
+)
 """Opcodes for which only whether an element is read is compared, not how often."""
 
 
@@ -90,8 +102,11 @@ def devices_of(module: Module) -> Devices:
     if isinstance(groups, ReplicaGroups) and any(groups.groups):
         return Devices()
     (axis,) = root.attributes.integers("dimensions")
-    ends = [s.dimensions[axis] for s in (arrays_in(root.shape)[-1], module.entry.by_name[root.operands[-1]].shape)
-            if isinstance(s, ArrayShape)]  # fmt: skip
+    ends = [
+        s.dimensions[axis]
+        for s in (arrays_in(root.shape)[-1], module.entry.by_name[root.operands[-1]].shape)
+        if isinstance(s, ArrayShape)
+    ]
     return Devices(max(ends) // min(ends) if all(ends) else 1)
 
 
@@ -146,7 +161,11 @@ def observe(tagged: Tagged, fixed: dict[int, Array]) -> Observed:
 
 
 def _collect(
-    op: Operation, array: Array, output: int, reader_id: int, layout: tuple[int, int, list[int]],
+    op: Operation,
+    array: Array,
+    output: int,
+    reader_id: int,
+    layout: tuple[int, int, list[int]],
     seen: dict[tuple[int, int, int], Reads],
 ) -> None:
     devices, total, data = layout

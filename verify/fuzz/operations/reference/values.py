@@ -14,14 +14,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Final
 
-from models.hlo.attributes import (
-    ComputationRef,
-    PaddingDimension,
-    SliceDimension,
-    Word,
-)
-from models.hlo.module import Computation, Module, Operation
-from models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape, Shape, TupleShape
+from hloproof.models.hlo.attributes import ComputationRef, PaddingDimension, SliceDimension, Word
+from hloproof.models.hlo.module import Computation, Module, Operation
+from hloproof.models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape, Shape, TupleShape
 
 Index = tuple[int, ...]
 Tensor = dict[Index, Any]
@@ -72,13 +67,22 @@ def box(sizes: Sequence[int]) -> Iterator[Index]:
 
 
 _ARITHMETIC: Final[Mapping[str, Callable[..., Any]]] = {
-    "add": lambda a, b: a + b, "subtract": lambda a, b: a - b, "multiply": lambda a, b: a * b,
-    "maximum": max, "minimum": min, "negate": lambda a: -a, "select": lambda p, a, b: a if p else b,
-}  # fmt: skip
+    "add": lambda a, b: a + b,
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b,
+    "maximum": max,
+    "minimum": min,
+    "negate": lambda a: -a,
+    "select": lambda p, a, b: a if p else b,
+}
 _ORDER: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
-    "LT": lambda a, b: a < b, "LE": lambda a, b: a <= b, "GT": lambda a, b: a > b, "GE": lambda a, b: a >= b,
-    "EQ": lambda a, b: a == b, "NE": lambda a, b: a != b,
-}  # fmt: skip
+    "LT": lambda a, b: a < b,
+    "LE": lambda a, b: a <= b,
+    "GT": lambda a, b: a > b,
+    "GE": lambda a, b: a >= b,
+    "EQ": lambda a, b: a == b,
+    "NE": lambda a, b: a != b,
+}
 
 
 def applied(computation: Computation, arguments: Sequence[Any]) -> tuple[Any, ...]:
@@ -109,10 +113,12 @@ def _rounded(v: Any) -> Any:
 
 def broadcast(c: Call) -> list[Tensor]:
     sizes = c.sizes(0)
-    return [{
-        d: c.operands[0][tuple(d[i] if n > 1 else 0 for i, n in zip(c.ints("dimensions"), sizes, strict=True))]
-        for d in box(c.result().dimensions)
-    }]  # fmt: skip
+    return [
+        {
+            d: c.operands[0][tuple(d[i] if n > 1 else 0 for i, n in zip(c.ints("dimensions"), sizes, strict=True))]
+            for d in box(c.result().dimensions)
+        }
+    ]
 
 
 def reshape(c: Call) -> list[Tensor]:
@@ -126,9 +132,9 @@ def transpose(c: Call) -> list[Tensor]:
 
 def reverse(c: Call) -> list[Tensor]:
     sizes, turned = c.sizes(0), c.ints("dimensions")
-    return [{
-        tuple(sizes[k] - 1 - i if k in turned else i for k, i in enumerate(x)): v for x, v in c.operands[0].items()
-    }]  # fmt: skip
+    return [
+        {tuple(sizes[k] - 1 - i if k in turned else i for k, i in enumerate(x)): v for x, v in c.operands[0].items()}
+    ]
 
 
 def slice_(c: Call) -> list[Tensor]:
