@@ -48,11 +48,11 @@ def module(tmp_path: Path) -> Path:
 
 PLANTED = {
     "a counterexample out of thin air": (
-        "encode_isl.find_counterexample = lambda o, n: {v: i.lower if i else 0 for v, i in o.variables}",
+        "encode.find_counterexample = lambda o, n: {v: i.lower if i else 0 for v, i in o.variables}",
         (),
     ),
     "two solvers that disagree": (
-        "encode_isl.find_counterexample = lambda o, n: {v: 10**9 for v, _ in o.variables}",
+        "encode.find_counterexample = lambda o, n: {v: 10**9 for v, _ in o.variables}",
         ("--cross",),
     ),
 }
@@ -62,7 +62,7 @@ PLANTED = {
 def test_a_planted_encoder_error_is_status_4_with_a_reproduction(
     module: Path, tmp_path: Path, planted: str, options: tuple[str, ...]
 ) -> None:
-    (tmp_path / "sitecustomize.py").write_text(f"from verify import encode_isl\n{planted}\n")
+    (tmp_path / "sitecustomize.py").write_text(f"from hloproof.engines.isl import encode\n{planted}\n")
     done = hloproof("check", "--no-cache", *options, module, cwd=tmp_path, path=tmp_path)
     assert done.returncode == Exit.INTERNAL, done.stderr
     files = list(tmp_path.glob("hloproof-internal-*.json"))

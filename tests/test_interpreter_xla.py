@@ -25,9 +25,10 @@ EXPLAINED = {
 """Cases on extreme numbers where the two differ, and why."""
 
 ROUNDING = {
-    "transformer_encoder_grad": "sums of magnitude 1e6, in another order. The gradient of the key's bias is zero in exact arithmetic "
-    "(it moves "
-    "all scores alike): what either computes is what does not cancel"
+    "transformer_encoder_grad": (
+        "sums of magnitude 1e6, in another order. The gradient of the key's bias is zero in exact arithmetic "
+        "(it moves all scores alike): what either computes is what does not cancel"
+    )
 }
 """Programs of the corpus compared with a looser tolerance, and relative to the largest number of all results."""
 

@@ -215,9 +215,9 @@ class _Finisher:
             name,
             draft.opcode,
             shape,
-            tuple(draft.operands),
+            tuple(draft.operands),  # type: ignore[arg-type]
             attributes,
-            draft.parameter_number,  # type: ignore[arg-type]
+            draft.parameter_number,
             draft.literal,
             scanner.position(draft.pos),
         )

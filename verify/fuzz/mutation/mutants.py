@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from hloproof.fuzz.chunk import examine
 from hloproof.fuzz.mutation.equivalent import known_equivalent
-from hloproof.fuzz.mutation.reach import ROOT, Reach, explore, forget
+from hloproof.fuzz.mutation.reach import ROOT, Reach, explore, forget, module_name
 from hloproof.fuzz.mutation.rule_mutants import judged, rule_files, rule_sites
 from hloproof.fuzz.mutation.sites import Site, mutated, sites
 from hloproof.fuzz.target import Failure
@@ -144,12 +144,6 @@ def all_sites(files: Sequence[str] | None = None) -> list[Site]:
 def watched() -> tuple[str, ...]:
     """Every file that errors are planted in."""
     return WATCHED + rule_files()
-
-
-def module_name(file: str) -> str:
-    """The module that a file of the checkout holds, such as `verify/logic/evaluate.py`."""
-    package, _, rest = file.removesuffix(".py").partition("/")
-    return ("hloproof." if package == "verify" else "hloproof.models.") + rest.replace("/", ".")
 
 
 def _is_rule(file: str) -> bool:

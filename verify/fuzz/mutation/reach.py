@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from types import FrameType
@@ -112,6 +113,18 @@ def draw(chosen: Target, seed: int, count: int) -> list[str]:
     return list(dict.fromkeys(cases))
 
 
+def module_name(file: str) -> str:
+    """The module that a file of the checkout holds, such as `verify/logic/evaluate.py`."""
+    package, _, rest = file.removesuffix(".py").partition("/")
+    return ("hloproof." if package == "verify" else "hloproof.models.") + rest.replace("/", ".")
+
+
+def _path(file: str) -> str:
+    """Where Python found a file of the checkout, as its code objects name it."""
+    found = find_spec(module_name(file)) if file.endswith(".py") else None
+    return found.origin if found is not None and found.origin else str(ROOT / file)
+
+
 def forget() -> None:
     """Empties every cache of models/ and verify/, the generators' own apart."""
     for name, module in list(sys.modules.items()):
@@ -130,7 +143,7 @@ def trace(name: str, seed: int, count: int, files: Collection[str]) -> Traced:
 def trace_cases(name: str, cases: Sequence[str], files: Collection[str]) -> Traced:
     """Notes which lines of these files each of the examples runs."""
     chosen = find_target(name)
-    watched = {str(ROOT / file): file for file in files}
+    watched = {_path(file): file for file in files}
     kept: dict[str, set[int]] = {}
     found: list[tuple[str, Lines, bool]] = []
     failing: list[str] = []
