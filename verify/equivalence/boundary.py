@@ -1,0 +1,39 @@
+"""What two modules must share before it makes sense to compare them: parameters and results."""
+
+from __future__ import annotations
+
+from hloproof.models.errors import InputError, Position
+from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
+from hloproof.models.hlo.text.shapes import print_shape
+
+
+def check_boundary(before: Module, after: Module, file: str = "") -> None:
+    """Raises InputError at the line of `after` where parameters or results differ from those of `before` in number,
+    element type, dimensions or tuple nesting. Layouts may differ."""
+    ours, theirs = before.entry.parameters, after.entry.parameters
+    if len(ours) != len(theirs):
+        message = f"the entry takes {len(theirs)} parameters, before the pass it took {len(ours)}"
+        raise _error(message, after.entry.position, file)
+    for number, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+        if not _same(a.shape, b.shape):
+            was, now = print_shape(_plain(a.shape)), print_shape(_plain(b.shape))
+            raise _error(f"parameter {number} is {now}, before the pass it was {was}", b.position, file)
+    a, b = before.entry.root, after.entry.root
+    if not _same(a.shape, b.shape):
+        was, now = print_shape(_plain(a.shape)), print_shape(_plain(b.shape))
+        raise _error(f"the result is {now}, before the pass it was {was}", b.position, file)
+
+
+def _error(message: str, position: Position, file: str) -> InputError:
+    return InputError(message, position.line, position.column, file=file)
+
+
+def _plain(shape: Shape) -> Shape:
+    if isinstance(shape, TupleShape):
+        return TupleShape(tuple(_plain(e) for e in shape.elements))
+    return shape.without_layout() if isinstance(shape, ArrayShape) else shape
+
+
+def _same(a: Shape, b: Shape) -> bool:
+    return _plain(a) == _plain(b)
