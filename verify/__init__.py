@@ -1,23 +1,58 @@
-"""How we know: obligations, solvers, verdicts, reports. Public: `check` and `Verdict`."""
+"""hloproof proves or refutes what tensor compilers claim about the movement of data.
+
+The library is what stands in `__all__`: `parse`, `maps`, `simplify`, `equal`, `included`, `layout`, `check`. Each is
+imported when it is first used, so that `import hloproof` costs nothing.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from hloproof.pipeline.driver import check
+    from hloproof.library.checking import Checked, check
+    from hloproof.library.layouts import Layout, layout
+    from hloproof.library.maps import Compared, Maps, Simplified, equal, included, maps, simplify
+    from hloproof.library.reading import parse, parse_all
+    from hloproof.models.errors import InputError, NotModelled
     from hloproof.results.verdict import Verdict
 
-__all__ = ["Verdict", "check"]
+__all__ = [
+    "Checked",
+    "Compared",
+    "InputError",
+    "Layout",
+    "Maps",
+    "NotModelled",
+    "Simplified",
+    "Verdict",
+    "check",
+    "equal",
+    "included",
+    "layout",
+    "maps",
+    "parse",
+    "parse_all",
+    "simplify",
+]
+
+_HOMES: Final = {
+    "hloproof.library.checking": ("Checked", "check"),
+    "hloproof.library.layouts": ("Layout", "layout"),
+    "hloproof.library.maps": ("Compared", "Maps", "Simplified", "equal", "included", "maps", "simplify"),
+    "hloproof.library.reading": ("parse", "parse_all"),
+    "hloproof.models.errors": ("InputError", "NotModelled"),
+    "hloproof.results.verdict": ("Verdict",),
+}
+_HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "check":
-        from hloproof.pipeline.driver import check
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'hloproof' has no attribute {name!r}")
+    return getattr(import_module(home), name)
 
-        return check
-    if name == "Verdict":
-        from hloproof.results.verdict import Verdict
 
-        return Verdict
-    raise AttributeError(f"module 'hloproof' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -22,14 +22,15 @@ from hloproof.results.suppressions import BadSuppression, suppressions
 from hloproof.results.verdict import ClaimResult
 
 
-def check(paths: Iterable[str], options: Options | None = None, progress: Progress | None = None) -> Report:
-    """Check files and folders: HLO modules, rewrite rules, indexing maps, layouts, told apart by suffix.
+def check(paths: str | Iterable[str], options: Options | None = None, progress: Progress | None = None) -> Report:
+    """Check files and folders (or one): HLO modules, rewrite rules, indexing maps, layouts, told apart by suffix.
 
     Raises BadInput when a path cannot be an input at all (missing, unknown suffix, an empty folder). A file that cannot
     be read or parsed is a problem in the report, and the others are still checked. On Ctrl-C the report says what is
     known so far and is marked as interrupted.
     """
     options = options or Options()
+    paths = [paths] if isinstance(paths, str) else paths
     return check_sources(find_sources(paths, options.kind), options, progress)
 
 

@@ -7,6 +7,8 @@ from enum import IntEnum, StrEnum
 
 
 class Verdict(StrEnum):
+    """What is said of a claim: each member says when."""
+
     PROVED = "proved"
     """Holds at every point; an engine showed it."""
     REFUTED = "refuted"

@@ -1,0 +1,84 @@
+"""`import hloproof` as a library: what its docstrings say is true, and every source is read."""
+
+from __future__ import annotations
+
+import doctest
+import gzip
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import hloproof
+
+ROOT = Path(__file__).parents[1]
+EXAMPLE = ROOT / "specs" / "examples" / "attention.hlo"
+TRANSPOSE = "ROOT r = f32[8,4] transpose(f32[4,8] p), dimensions={1,0}"
+
+
+@pytest.mark.parametrize("name", ["reading", "maps", "layouts", "checking"])
+def test_the_examples_in_the_docstrings_are_true(name: str) -> None:
+    failed, tried = doctest.testmod(import_module(f"hloproof.library.{name}"))
+    assert not failed and tried
+
+
+def test_every_public_name_is_there_with_a_docstring() -> None:
+    for name in hloproof.__all__:
+        assert getattr(hloproof, name).__doc__, name
+
+
+class Lowered:
+    """What `jax.jit(f).lower(x)` offers, as far as it is used."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def as_text(self, dialect: str = "stablehlo") -> str:
+        return self.text if dialect == "hlo" else "module { func.func stablehlo.add }"
+
+    def compile(self) -> None:
+        raise AssertionError("nothing is compiled")
+
+
+def test_a_module_is_read_from_text_file_gzip_and_jax(tmp_path: Path) -> None:
+    packed = tmp_path / "m.hlo.gz"
+    packed.write_bytes(gzip.compress(TRANSPOSE.encode()))
+    plain = tmp_path / "m.hlo"
+    plain.write_text(TRANSPOSE)
+    for source in (TRANSPOSE, plain, str(plain), packed, Lowered(TRANSPOSE), hloproof.parse(TRANSPOSE)):
+        assert hloproof.parse(source).entry.root.opcode == "transpose"
+
+
+def test_stablehlo_gets_an_answer_that_says_what_to_do() -> None:
+    with pytest.raises(hloproof.InputError, match="dialect='hlo'"):
+        hloproof.parse("module @m {\n func.func @main() { stablehlo.return }\n}")
+
+
+def test_a_source_that_is_none_is_refused() -> None:
+    with pytest.raises(hloproof.InputError, match="not int"):
+        hloproof.parse(7)
+
+
+def test_a_string_is_one_path() -> None:
+    for source in (str(EXAMPLE), EXAMPLE, [EXAMPLE]):
+        found = hloproof.check(source)
+        assert found and str(found).startswith("184 proved")
+
+
+def test_a_finding_says_where_and_why() -> None:
+    found = hloproof.check("HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] foreign(p)\n}\n")
+    assert not found
+
+
+def test_inclusion_has_a_witness() -> None:
+    row, all_of_it = "(d0) -> (d0, 0), domain: d0 in [0, 3]", "(d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 4]"
+    assert hloproof.included(row, all_of_it)
+    back = hloproof.included(all_of_it, row)
+    assert back.verdict == "refuted" and back.counterexample
+
+
+def test_results_draw_themselves() -> None:
+    assert "<svg" in (hloproof.layout("f32[3,5]{1,0:T(2,4)}")._repr_svg_() or "")
+    assert "<pre>" in hloproof.maps(TRANSPOSE)._repr_html_()
+    assert "proved" in hloproof.check(TRANSPOSE)._repr_html_()
+    assert "<ol>" in hloproof.simplify("(d0) -> (d0 + 0), domain: d0 in [0, 3]")._repr_html_()

@@ -1,0 +1,143 @@
+"""Indexing maps: of an instruction, simplified, compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Literal
+
+from hloproof.library.reading import parse
+from hloproof.models.indexing import OperandMaps
+from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.text import parse_map, print_map
+from hloproof.results.verdict import Verdict
+
+Direction = Literal["output-to-input", "input-to-output"]
+
+
+@dataclass(frozen=True)
+class Maps:
+    """The maps between one array of an instruction and all arrays on the other side, one set for each."""
+
+    instruction: str
+    direction: Direction
+    operands: tuple[OperandMaps, ...]
+
+    def __str__(self) -> str:
+        what = "operand" if self.direction == "output-to-input" else "output"
+        lines: list[str] = []
+        for s in self.operands:
+            rest = f": unknown, {s.unknown}" if s.unknown else "" if s.maps else ": nothing"
+            lines.append(f"{what} {s.operand} ({s.kind}){rest}")
+            lines += [f"  {line}" for m in s.maps for line in print_map(m).splitlines()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<b>{escape(self.instruction)}</b>, {self.direction}<pre>{escape(str(self))}</pre>"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Whether two maps are the same relation, or one lies in the other; with the point that tells them apart."""
+
+    verdict: Verdict
+    claim: Literal["pointwise", "relational", "included"]
+    counterexample: str | None = None
+    reason: str | None = None
+
+    def __bool__(self) -> bool:
+        """True where it is proved."""
+        return self.verdict is Verdict.PROVED
+
+
+@dataclass(frozen=True)
+class Simplified:
+    """A simpler map, the steps that led there, and the verdict on their being equal at every point."""
+
+    map: IndexingMap
+    derivation: tuple[str, ...]
+    verdict: Verdict
+
+    def __str__(self) -> str:
+        return print_map(self.map)
+
+    def _repr_html_(self) -> str:
+        steps = "".join(f"<li><code>{escape(step)}</code></li>" for step in self.derivation)
+        return f"<code>{escape(str(self))}</code> ({self.verdict})<ol>{steps}</ol>"
+
+
+def maps(
+    source: object,
+    instruction: str = "",
+    direction: Direction = "output-to-input",
+    *,
+    output: int = 0,
+    operand: int = 0,
+    fused: bool = False,
+) -> Maps:
+    """The indexing maps of an instruction of a module; '' is the root of the entry computation.
+
+    `output` says which array of a tuple is followed to the operands, `operand` which operand to the outputs. A fusion's
+    maps are composed through its computation; `fused` goes on through the whole entry computation. Raises InputError
+    for text that is no module, LookupError for an instruction, output or operand that is not there, NotModelled.
+
+    >>> print(maps("ROOT r = f32[8,4] transpose(f32[4,8] p), dimensions={1,0}"))
+    operand 0 (moves)
+      (d0, d1) -> (d1, d0), domain: d0 in [0, 7], d1 in [0, 3]
+    """
+    from hloproof.queries.indexing import answer, find_instruction
+
+    module = parse(source)
+    _, found = find_instruction(module, instruction)
+    sets = answer(module, instruction, direction, output=output, input=operand, fused=fused)
+    return Maps(found.name, direction, sets)
+
+
+def simplify(map: str | IndexingMap) -> Simplified:
+    """The simplified map with its proof. Raises InputError for text that is no map.
+
+    >>> print(simplify("(d0) -> ((d0 * 4 + 3) / 4), domain: d0 in [0, 9]"))
+    (d0) -> (d0), domain: d0 in [0, 9]
+    """
+    from hloproof.claims.maps.simplified import simplified
+
+    result = simplified(_map(map))
+    return Simplified(result.map, tuple(str(step) for step in result.derivation), result.verdict)
+
+
+def equal(before: str | IndexingMap, after: str | IndexingMap) -> Compared:
+    """Whether two maps are equal: at every point where they have the same variables, as relations otherwise.
+
+    Raises InputError for text that is no map, and for maps that cannot be compared.
+
+    >>> equal("(d0) -> (d0 mod 4), domain: d0 in [0, 9]", "(d0) -> (d0), domain: d0 in [0, 9]").verdict
+    <Verdict.REFUTED: 'refuted'>
+    """
+    from hloproof.claims.maps.rewrite import rewrite
+
+    result = rewrite(_map(before), _map(after))
+    return Compared(result.verdict, result.equality, result.counterexample, result.reason)
+
+
+def included(inner: str | IndexingMap, outer: str | IndexingMap) -> Compared:
+    """Whether every pair (dims, result) of one map is one of the other. Raises as `equal` does.
+
+    >>> one, four = "(d0) -> (d0 * 4), domain: d0 in [0, 3]", "(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 3], s0 in [0, 3]"
+    >>> bool(included(one, four)), bool(included(four, one))
+    (True, False)
+    """
+    from hloproof.claims.maps.dedup import deduplicate
+
+    found = deduplicate((_map(inner), _map(outer)), containment=True)
+    if 0 in dict(found.empty) or found.same or any(c.map == 0 for c in found.contained):
+        return Compared(Verdict.PROVED, "included")
+    for apart in found.apart:
+        if 0 in apart.inside:
+            point = ", ".join(f"{name} = {value}" for name, value in apart.point)
+            return Compared(Verdict.REFUTED, "included", point)
+    reason = next((why for _, _, why in found.undecided), "no point outside was found, and no proof")
+    return Compared(Verdict.UNKNOWN, "included", reason=reason)
+
+
+def _map(given: str | IndexingMap) -> IndexingMap:
+    return given if isinstance(given, IndexingMap) else parse_map(given)
