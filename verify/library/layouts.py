@@ -10,7 +10,7 @@ from hloproof.results.verdict import Verdict
 
 @dataclass(frozen=True)
 class Layout:
-    """What is known of a shape in memory. `elements` and `padding` count places in memory of the size of one element."""
+    """What is known of a shape in memory. `elements` and `padding` count places of one element each."""
 
     shape: str
     verdict: Verdict

@@ -122,8 +122,9 @@ def equal(before: str | IndexingMap, after: str | IndexingMap) -> Compared:
 def included(inner: str | IndexingMap, outer: str | IndexingMap) -> Compared:
     """Whether every pair (dims, result) of one map is one of the other. Raises as `equal` does.
 
-    >>> one, four = "(d0) -> (d0 * 4), domain: d0 in [0, 3]", "(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 3], s0 in [0, 3]"
-    >>> bool(included(one, four)), bool(included(four, one))
+    >>> first = "(d0) -> (d0 * 4), domain: d0 in [0, 3]"
+    >>> row = "(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 3], s0 in [0, 3]"
+    >>> bool(included(first, row)), bool(included(row, first))
     (True, False)
     """
     from hloproof.claims.maps.dedup import deduplicate
