@@ -16,7 +16,7 @@ from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.indexing.collective import READER
-from hloproof.models.indexing.composition.composer import Composer
+from hloproof.models.indexing.composition.module_maps import plain_composer
 from hloproof.models.indexing.composition.route import Route
 from hloproof.models.interpreter.operations.collective import Devices
 from hloproof.models.interpreter.run import Machine
@@ -241,7 +241,7 @@ def _group(table: object, device: int) -> tuple[int, ...]:
 
 
 def differences(module: Module) -> Iterator[str]:
-    composer = Composer(module, DEVICES)
+    composer = plain_composer(module, DEVICES)
     (data, *_), root = module.entry.parameters, module.entry.root
     down = composer.backwards(module.entry, root, ())[data.name, ()]
     up = composer.forwards(module.entry, data, ())[root.name, ()]

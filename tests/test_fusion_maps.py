@@ -15,13 +15,13 @@ from map_points import counted
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape, leaves
-from hloproof.models.indexing.composition.composer import Composer
 from hloproof.models.indexing.composition.module_maps import (
     composer_of,
     epilogue_maps,
     followed_maps,
     instruction_maps,
     maps_by_producer,
+    plain_composer,
 )
 from hloproof.models.maps.indexing_map import IndexingMap, compose, rt
 from hloproof.models.maps.text import parse_map, print_map
@@ -156,11 +156,11 @@ def test_computations_that_call_themselves_are_unknown() -> None:
     parameter = Instruction("p", "parameter", ArrayShape("f32", (4,)), (), parameter_number=0)
     f = Computation("f", (parameter, call), "c")
     module = Module("m", (f, replace(f, name="e")), "e")
-    (s,) = instruction_maps(Composer(module), module.entry, call, "output-to-input")
+    (s,) = instruction_maps(plain_composer(module), module.entry, call, "output-to-input")
     assert "calls itself" in s.unknown
     wrong = Computation("g", (parameter, replace(parameter, name="q", parameter_number=1)), "p")
     module = Module("m", (wrong, Computation("e", (parameter, replace(call, attributes=_to_apply("g"))), "c")), "e")
-    (s,) = instruction_maps(Composer(module), module.entry, module.entry.root, "output-to-input")
+    (s,) = instruction_maps(plain_composer(module), module.entry, module.entry.root, "output-to-input")
     assert "hands 1 values to g, which takes 2" in s.unknown
 
 

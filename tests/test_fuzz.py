@@ -217,7 +217,7 @@ def test_a_changed_condition_of_a_rule_is_refuted_or_proved_to_be_right() -> Non
 
 def test_every_change_listed_as_equivalent_is_one_and_has_a_reason() -> None:
     from hloproof.fuzz.mutation import mutants
-    from hloproof.fuzz.mutation.equivalent import known_equivalent
+    from hloproof.fuzz.mutation.mutants import known_equivalent
 
     listed = known_equivalent()
     assert not set(listed) - {s.key for s in mutants.all_sites()}, "listed, but no longer in the source"

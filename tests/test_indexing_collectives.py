@@ -17,8 +17,7 @@ from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.indexing import input_to_output, output_to_input
 from hloproof.models.indexing.collective import READER
-from hloproof.models.indexing.composition.composer import Composer
-from hloproof.models.indexing.composition.module_maps import followed_maps
+from hloproof.models.indexing.composition.module_maps import followed_maps, plain_composer
 from hloproof.models.interpreter.run import run_module
 from hloproof.models.interpreter.semantics.counted import reads, tags
 from hloproof.models.maps.indexing_map import IndexingMap
@@ -169,7 +168,7 @@ def test_two_collectives_over_the_same_groups_are_composed_exactly(name: str) ->
     operand, (first, second) = CHAINS[name]
     lines = [f"  p0 = {operand} parameter(0)", f"  x0 = {first}", f"  ROOT r = {second}"]
     module = parse_module(f"HloModule m, replica_count={DEVICES}\n\n{_ADD}ENTRY e {{\n" + "\n".join(lines) + "\n}\n")
-    (s,) = followed_maps(Composer(module, DEVICES), module.entry, module.entry.root, "output-to-input")
+    (s,) = followed_maps(plain_composer(module, DEVICES), module.entry, module.entry.root, "output-to-input")
     assert set(claimed(s.maps, _GROUP_OF, False)) == set(executed(module, 0, 0))
 
 

@@ -20,6 +20,7 @@ from hloproof.models.indexing.composition.calls import taken_branch as taken
 from hloproof.models.indexing.composition.families import _family as family
 from hloproof.models.indexing.composition.known_scalars import is_single_integer
 from hloproof.models.indexing.composition.loops import _any_turns as any_turns
+from hloproof.models.indexing.composition.loops import loop_of
 from hloproof.models.indexing.composition.module_maps import composer_of, followed_maps, instruction_maps
 from hloproof.models.indexing.composition.providers import resolved
 from hloproof.models.indexing.composition.trip_count import known_turns
@@ -230,7 +231,7 @@ def known_loops() -> Iterator[tuple[str, Module, int]]:
             composer = composer_of(module)
             for computation in module.computations:
                 for i in computation.instructions:
-                    if i.opcode == "while" and composer.loop(computation, i).turns is not None:
+                    if i.opcode == "while" and loop_of(composer, computation, i).turns is not None:
                         size = sum(leaf.elements for _, leaf in leaves(i.shape) if isinstance(leaf, ArrayShape))
                         yield f"{path.parent.name}/{path.name} {i.name}", alone(module, computation, i), size * size
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from report_sample import instruction, sample
 
-from hloproof.pipeline.sources import BadInput
 from hloproof.report import json_report
 from hloproof.report.destinations import FORMATS, Style, write_file
 from hloproof.report.records import encoded
 from hloproof.results.baseline import chunks as baseline_chunks
 from hloproof.results.baseline import read as read_baseline
+from hloproof.results.errors import BadInput
 from hloproof.results.findings import Known, Policy, fingerprint, judge
 from hloproof.results.results import (
     ClaimVerdict,

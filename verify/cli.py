@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import click
 
 from hloproof.models.errors import InputError
-from hloproof.pipeline.sources import BadInput
+from hloproof.results.errors import BadInput
 from hloproof.results.verdict import Exit
 from hloproof.version import VERSION
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from hloproof.models.errors import Position
-from hloproof.models.hlo.attributes import NON_SEMANTIC, Attributes
+from hloproof.models.hlo.attributes import NON_SEMANTIC, Attributes, Word
 from hloproof.models.hlo.shape import Shape
 
 
@@ -119,3 +119,15 @@ class Operation:
             replicas,
             partitions,
         )
+
+
+def device_counts(module: Module) -> tuple[int, int]:
+    """`replica_count` and `num_partitions` of the module's header; 1 where it does not say."""
+    return _count(module, "replica_count"), _count(module, "num_partitions")
+
+
+def _count(module: Module, name: str) -> int:
+    value = module.attributes.get(name)
+    if isinstance(value, Word) and value.text.isdecimal():
+        return int(value.text)
+    return value if isinstance(value, int) and not isinstance(value, bool) else 1

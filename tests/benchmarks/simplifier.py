@@ -58,8 +58,7 @@ def operations(m: IndexingMap) -> int:
 def fusion_maps(fusions: int) -> list[IndexingMap]:
     """The maps that are simplified on the way through the corpus's fusions."""
     from hloproof.models.hlo.parser import parse_modules
-    from hloproof.models.indexing.composition.composer import Composer
-    from hloproof.models.indexing.composition.module_maps import followed_maps
+    from hloproof.models.indexing.composition.module_maps import followed_maps, plain_composer
 
     seen: dict[IndexingMap, None] = {}
 
@@ -69,7 +68,7 @@ def fusion_maps(fusions: int) -> list[IndexingMap]:
 
     for path in sorted((SHARED / "corpus").glob("jax-*/*/after.hlo")):
         for module in parse_modules(path.read_text(encoding="utf-8"), path.name):
-            composer = Composer(module, 1, 1, noted)
+            composer = plain_composer(module, 1, 1, noted)
             for computation in module.computations:
                 for i in computation.instructions:
                     if i.opcode == "fusion" and fusions > 0:

@@ -23,9 +23,8 @@ from hloproof.engines.budget import DEFAULT, Budget
 from hloproof.engines.isl.miniscope import separated
 from hloproof.engines.portfolio import prove
 from hloproof.logic.evaluate import TooManySteps, holds
-from hloproof.logic.formula import Exists, Formula, Not, conj, eq, le, within
+from hloproof.logic.formula import Exists, Formula, Not, conj, eq, le, replace_variables, within
 from hloproof.logic.obligation import Obligation
-from hloproof.logic.substitution import replace_variables
 from hloproof.models.expressions.bounds import range_of
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder, substitute, to_text

@@ -12,8 +12,7 @@ from hloproof.analysis.utilization import SIZES, Utilization, joint_utilization,
 from hloproof.analysis.warps import WarpReads, warp_reads
 from hloproof.claims.maps.dedup import Contained, deduplicate
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.devices import device_counts
-from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.module import Computation, Instruction, Module, device_counts
 from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.indexing.composition.module_maps import composer_of, instruction_maps
 from hloproof.models.indexing.map_set import OperandMaps

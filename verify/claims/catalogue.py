@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
-from hloproof.pipeline.options import family
+from hloproof.results.verdict import family
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from hloproof.commands.check import check_options, checked, merged
-from hloproof.pipeline.sources import BadInput
+from hloproof.results.errors import BadInput
 
 
 @click.command("baseline", epilog="Example:  hloproof baseline dumps/ --write baseline.json")

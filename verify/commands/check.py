@@ -11,8 +11,9 @@ from typing import Any
 import click
 
 from hloproof.pipeline.options import Options, Selection
-from hloproof.pipeline.sources import KINDS, BadInput, find_sources
+from hloproof.pipeline.sources import KINDS, find_sources
 from hloproof.report.destinations import FORMATS
+from hloproof.results.errors import BadInput
 
 
 def check_options(command: Any) -> Any:

@@ -12,7 +12,7 @@ def command(claim: str) -> None:
     from textwrap import fill
 
     from hloproof.claims.catalogue import CATALOGUE, unknown_name
-    from hloproof.pipeline.options import family
+    from hloproof.results.verdict import family
 
     entries = [e for e in CATALOGUE.values() if claim in (e.name, family(e.name))]
     if claim in CATALOGUE:

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from hloproof.models.indexing.composition.directions import DIRECTIONS, OUTPUT_TO_INPUT
+from hloproof.models.indexing.composition.route import DIRECTIONS, OUTPUT_TO_INPUT
 
 
 @click.command("indexing", epilog="Example:  hloproof indexing specs/examples/attention.hlo --instruction by_position")

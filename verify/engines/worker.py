@@ -24,7 +24,6 @@ from pathlib import Path
 from time import monotonic
 from typing import IO, Any, Final
 
-import hloproof
 from hloproof.engines.budget import DEFAULT, Budget
 from hloproof.logic.obligation import Obligation, Outcome
 
@@ -239,7 +238,7 @@ def isolated_python(program: str) -> list[str]:
     The working directory does not decide what it imports: a folder that is checked may hold an `enum.py`. Where this
     package was found without being installed, its folder comes last.
     """
-    folder = Path(hloproof.__file__).absolute().parents[1]
+    folder = Path(__file__).absolute().parents[2]
     path = f"import sys; sys.path.append({str(folder)!r}); " if (folder / "hloproof" / "__init__.py").exists() else ""
     return [sys.executable, "-P", "-c", path + program]
 

@@ -13,7 +13,7 @@ MODULES: Final[dict[str, str]] = {
     "rewrites": "hloproof.fuzz.maps.target_rewrites",
     "rules": "hloproof.fuzz.maps.target_rules",
     "solvers": "hloproof.fuzz.engines.target_solvers",
-    "ops": "hloproof.fuzz.operations.target_operations",
+    "ops": "hloproof.fuzz.operations.oracle_operations",
     "layouts": "hloproof.fuzz.layouts.target_layouts",
     "async": "hloproof.fuzz.asynchronous.target_async",
     "modules": "hloproof.fuzz.modules.target_modules",

@@ -12,7 +12,8 @@ from hloproof.pipeline.driver import check_text
 from hloproof.pipeline.items import internal_error
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Progress
-from hloproof.pipeline.sources import BadInput, Source
+from hloproof.pipeline.sources import Source
+from hloproof.results.errors import BadInput
 from hloproof.results.results import FileResults, InputProblem, Report
 
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from hloproof.pipeline.sources import BadInput
+from hloproof.results.errors import BadInput
 from hloproof.results.findings import SEVERITIES
 
 

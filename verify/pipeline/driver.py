@@ -15,7 +15,8 @@ from hloproof.pipeline.file_cache import FileCache
 from hloproof.pipeline.items import ITEM_KINDS, InThisProcess, Item, internal_error, judge_items, undecided
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Progress, Prover
-from hloproof.pipeline.sources import BadInput, Source, find_sources
+from hloproof.pipeline.sources import Source, find_sources
+from hloproof.results.errors import BadInput
 from hloproof.results.expectation import expects, met_error, sections, settle
 from hloproof.results.results import FileResults, InputProblem, OperationVerdicts, Report
 from hloproof.results.suppressions import BadSuppression, suppressions

@@ -6,16 +6,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from hloproof.claims.asynchronous import judge
+from hloproof.claims.asynchronous.judgement import Judgement
 from hloproof.models.dataflow.async_sugar import desugar, has_sugar
 from hloproof.models.hlo.attributes import Attributes, AttributeValue, ComputationRef
-from hloproof.models.hlo.devices import device_counts
-from hloproof.models.hlo.module import Computation, Instruction, Module, Operation
+from hloproof.models.hlo.module import Computation, Instruction, Module, Operation, device_counts
+from hloproof.models.hlo.shape import BufferShape, leaves
 from hloproof.models.indexing.composition.composer import Composer
 from hloproof.models.indexing.composition.module_maps import composer_of
-from hloproof.pipeline.module_claims import attach
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Owed, Progress, Prover
-from hloproof.results.results import InstructionResult, ModuleResults, OperationVerdicts, Site
+from hloproof.results.results import ClaimVerdict, InstructionResult, ModuleResults, OperationVerdicts, Site
+from hloproof.results.verdict import Verdict
+
+ENGINE: Final = "value-flow"
+"""What decides these claims: the forwarding relation of hloproof.models.dataflow.value_flow, followed to its end."""
 
 COMPOSED: Final = frozenset({"fusion", "call", "while", "conditional", "async-start", "async-update", "async-done"})
 """Opcodes whose meaning is that of the computations they call."""
@@ -49,7 +54,7 @@ class InstructionClaims:
                 if takes(instruction.name):
                     verdicts = self._verdicts(computation, instruction, replicas, partitions)
                     results.instructions.append(InstructionResult(computation.name, Site.of(instruction), verdicts))
-        attach(module, results, self._options)
+        _attach_module_claims(module, results, self._options)
         return results
 
     def _verdicts(
@@ -93,3 +98,41 @@ def _without_bodies(operation: Operation) -> Operation:
         (k, _ANY_COMPUTATION if isinstance(v, ComputationRef) else 1 if k == "channel_id" else v) for k, v in pairs
     )
     return replace(operation, attributes=Attributes(plain))
+
+
+def _attach_module_claims(module: Module, results: ModuleResults, options: Options) -> None:
+    """Add to each instruction's results what is claimed of it as part of its module."""
+    if not options.after_copy_insertion and not _concerned(module):
+        return
+    selection = options.selection
+    found: dict[tuple[str, str], list[ClaimVerdict]] = {}
+    for j in judge(
+        module,
+        lambda c: selection.takes_claim(c),
+        lambda c: selection.takes_claim(c, on_request=True),
+        options.layout_sensitive,
+        options.after_copy_insertion,
+    ):
+        found.setdefault((j.place.computation, j.place.instruction), []).append(_module_verdict(j))
+    for r in results.instructions:
+        r.own.extend(found.get((r.computation, r.instruction.name), ()))
+
+
+def _concerned(module: Module) -> bool:
+    """Some instruction is asynchronous or of buffer type, or the order of the text is a schedule, in which buffers are
+    reused; most modules are neither, and need no value flow."""
+    return module.attributes.flag("is_scheduled") or any(
+        i.opcode.endswith(("-start", "-update", "-done"))
+        or i.opcode in ("send", "recv")
+        or (i.opcode == "custom-call" and any(isinstance(s, BufferShape) for _, s in leaves(i.shape)))
+        for c in module.computations
+        for i in c.instructions
+    )
+
+
+def _module_verdict(j: Judgement) -> ClaimVerdict:
+    if j.problem is not None:
+        return ClaimVerdict(j.claim, Verdict.REFUTED, (ENGINE,), counterexample=j.problem)
+    if j.unknown is not None:
+        return ClaimVerdict(j.claim, Verdict.UNKNOWN, reason=j.unknown)
+    return ClaimVerdict(j.claim, Verdict.PROVED, (ENGINE,), reason=j.note)

@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-
-def family(claim: str) -> str:
-    """The part of a claim's name before the first dash."""
-    return claim.partition("-")[0]
+from hloproof.results.verdict import family
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from hloproof.results.errors import BadInput
+
 SUFFIXES: Final[dict[str, str]] = {
     ".hlo": "hlo",
     ".txt": "hlo",  # pass dumps: module_0003.jit_f.0012.simplification.after_cse.before_dce.txt
@@ -28,10 +30,6 @@ REFUSED: Final[dict[bytes, str]] = {
 """How compressed files begin, and what to do with them."""
 
 STANDARD_INPUT: Final = "-"
-
-
-class BadInput(Exception):
-    """A path or a file that cannot be checked: one sentence, the path in it."""
 
 
 @dataclass(frozen=True)

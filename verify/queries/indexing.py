@@ -8,12 +8,11 @@ from difflib import get_close_matches
 from typing import Any
 
 from hloproof.models.dataflow.async_sugar import desugar, has_sugar
-from hloproof.models.hlo.devices import device_counts
-from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.module import Computation, Instruction, Module, device_counts
 from hloproof.models.hlo.shape import leaves
 from hloproof.models.indexing import OperandMaps
-from hloproof.models.indexing.composition.directions import OUTPUT_TO_INPUT
 from hloproof.models.indexing.composition.module_maps import composer_of, followed_maps, instruction_maps
+from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT
 from hloproof.models.maps.text import print_map
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import Final
 
-from hloproof.pipeline.sources import BadInput
+from hloproof.results.errors import BadInput
 from hloproof.results.findings import Judged
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from hloproof.pipeline.sources import BadInput
+from hloproof.results.errors import BadInput
 from hloproof.results.findings import Known, fingerprint
 from hloproof.results.results import Report
 from hloproof.results.verdict import Verdict

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
-from hloproof.pipeline.sources import BadInput
+from hloproof.results.errors import BadInput
 from hloproof.results.results import (
     ClaimVerdict,
+    Expectation,
     FileResults,
     InstructionResult,
     ModuleResults,
@@ -26,15 +27,6 @@ from hloproof.results.verdict import ClaimResult, Verdict
 _EXPECT: Final = re.compile(r"^[ \t]*//[ \t]*expect:[ \t]*(\S*)[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 _SEPARATOR: Final = re.compile(r"^// -----.*$", re.MULTILINE)
 _CLAIM: Final = "expectation"
-
-
-@dataclass(frozen=True, slots=True)
-class Expectation:
-    """What a module of a file is expected to be. `line` is where it says so, from 1."""
-
-    verdict: str
-    claims: tuple[str, ...]
-    line: int
 
 
 def expects(text: str) -> bool:

@@ -9,9 +9,8 @@ from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import Final, Literal
 
-from hloproof.pipeline.options import family
 from hloproof.results.results import Comment, Report, exit_status
-from hloproof.results.verdict import ClaimResult, Exit, Verdict
+from hloproof.results.verdict import ClaimResult, Exit, Verdict, family
 
 Level = Literal["error", "warning"]
 Severity = Literal["error", "warning", "off"]

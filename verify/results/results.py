@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from hloproof.models.errors import Position
 from hloproof.models.hlo.module import Instruction
 from hloproof.results.verdict import ClaimResult, Exit, Verdict
-
-if TYPE_CHECKING:
-    from hloproof.results.expectation import Expectation
 
 _WORST: tuple[Verdict, ...] = (
     Verdict.INTERNAL,
@@ -146,6 +142,15 @@ class Comment:
     line: int
     claims: tuple[str, ...]
     justification: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What a module of a file is expected to be. `line` is where it says so, from 1."""
+
+    verdict: str
+    claims: tuple[str, ...]
+    line: int
 
 
 @dataclass

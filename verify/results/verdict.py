@@ -34,6 +34,11 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
+def family(claim: str) -> str:
+    """The part of a claim's name before the first dash."""
+    return claim.partition("-")[0]
+
+
 @dataclass(frozen=True)
 class Related:
     """Another place in the same file that a finding is about, such as one side of a rewrite."""

@@ -55,7 +55,7 @@ def indexing(
     fused: bool = False,
 ) -> dict[str, Any]:
     from hloproof.models.hlo.parser import parse_module
-    from hloproof.models.indexing.composition.directions import DIRECTIONS
+    from hloproof.models.indexing.composition.route import DIRECTIONS
     from hloproof.queries.indexing import answer, as_json
 
     if direction not in DIRECTIONS:

@@ -13,8 +13,8 @@ from hloproof.models.hlo.attributes import ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import Shape, TupleShape, leaves
 from hloproof.models.indexing.box import bounds, holds_data
-from hloproof.models.indexing.composition.composer import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Composer, Position, Step
-from hloproof.models.indexing.composition.route import Route
+from hloproof.models.indexing.composition.composer import Composer
+from hloproof.models.indexing.composition.route import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Position, Route, Step
 from hloproof.models.maps.indexing_map import identity
 
 

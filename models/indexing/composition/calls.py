@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import ComputationRef
@@ -11,10 +12,11 @@ from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.indexing.box import bounds, holds_data, to_scalar, whole
 from hloproof.models.indexing.composition.async_links import link_reads, link_writes, start_reads
-from hloproof.models.indexing.composition.composer import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Composer, Position, Step
+from hloproof.models.indexing.composition.composer import Bodies, Composer
 from hloproof.models.indexing.composition.known_values import branch_names
 from hloproof.models.indexing.composition.loops import loop_reads, loop_writes
-from hloproof.models.indexing.composition.route import Route
+from hloproof.models.indexing.composition.route import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Position, Route, Step
+from hloproof.models.indexing.composition.scan_body import with_body
 
 
 def reads_through(
@@ -129,3 +131,12 @@ def _outside(
     """A step through branch n, counted from 0, in the caller's names. Two branches may call one computation."""
     site = composer.site(branch, instruction)
     return composer.leaving(step, computation, (instruction.operands[n + 1],), site and f"{site}[{n}]")
+
+
+BODIES: Final = Bodies(
+    frozenset({"async-done", "async-start", "async-update", "call", "conditional", "fusion", "while"}),
+    reads_through,
+    writes_through,
+    with_body,
+)
+"""What a composer is given."""

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final, TypeVar
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Computation, Instruction, Module, Operation
@@ -25,13 +25,23 @@ from hloproof.models.indexing.box import bounds, holds_data
 from hloproof.models.indexing.composition.dependence import topological
 from hloproof.models.indexing.composition.known_values import KnownValues, Turn
 from hloproof.models.indexing.composition.providers import named, operand_number, resolved
-from hloproof.models.indexing.composition.route import Direction, Reached, Route, group_table, join, joint_kind
+from hloproof.models.indexing.composition.route import (
+    INPUT_TO_OUTPUT,
+    OUTPUT_TO_INPUT,
+    Direction,
+    Place,
+    Position,
+    Reached,
+    Route,
+    Step,
+    better_kind,
+    group_table,
+    join,
+    joint_kind,
+)
 from hloproof.models.indexing.composition.tidy import used_variables_only
 from hloproof.models.indexing.map_set import Kind, OperandMaps
 from hloproof.models.maps.indexing_map import IndexingMap, identity
-
-if TYPE_CHECKING:
-    from hloproof.models.indexing.composition.loops import Loop
 
 MOST_MAPS: Final = 256
 """Different maps to one array beyond which they are given up as unknown."""
@@ -40,37 +50,31 @@ MOST_JOINS: Final = 8_192
 DEEPEST_NESTING: Final = 60
 """Calls inside calls beyond which maps are given up as unknown."""
 
-Position = tuple[int, ...]
-Place = tuple[str, Position]
-"""An array of a computation: an instruction's name and a position in its tuple."""
+T = TypeVar("T")
 Simplify = Callable[[IndexingMap], IndexingMap]
-
-OUTPUT_TO_INPUT: Final[Direction] = "output-to-input"
-INPUT_TO_OUTPUT: Final[Direction] = "input-to-output"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """From an array of one instruction to an array of a neighbour, and by which routes.
+class Bodies:
+    """How the computations that instructions call enter: handed to the composer, which they ask back."""
 
-    Backwards the neighbour's array is the one at `position` of operand `number`; forwards it is the one at `position`
-    of the user, and `number` is 0.
-    """
-
-    number: int
-    position: Position
-    kind: Kind
-    routes: tuple[Route, ...]
-    unknown: str = ""
+    opcodes: frozenset[str]
+    """The opcodes that are composed through what they call, and have no maps by themselves."""
+    reads: Callable[[Composer, Computation, Instruction, Position], tuple[Step, ...]]
+    """From one array of such an instruction to the arrays of its operands. Raises NotModelled."""
+    writes: Callable[[Composer, Computation, Instruction, int, Position], tuple[Step, ...]]
+    """From one array of operand n to the arrays of such an instruction. Raises NotModelled."""
+    narrowed: Callable[[Composer, Instruction, Direction, int, tuple[OperandMaps, ...]], tuple[OperandMaps, ...]]
+    """The maps of a scan by itself, narrowed by what its body does not use."""
 
 
 class Composer:
     """Composes the maps of one module; keeps what it has composed."""
 
     def __init__(
-        self, module: Module, replicas: int = 1, partitions: int = 1, simplify: Simplify | None = None
+        self, module: Module, bodies: Bodies, replicas: int = 1, partitions: int = 1, simplify: Simplify | None = None
     ) -> None:
-        self.module, self._replicas, self._partitions = module, replicas, partitions
+        self.module, self.bodies, self._replicas, self._partitions = module, bodies, replicas, partitions
         self._simplify = simplify
         self.simplified: list[tuple[IndexingMap, IndexingMap]] = []
         """What was simplified on the way, in order, each map once: before and after."""
@@ -86,7 +90,7 @@ class Composer:
         self._callees: dict[tuple[str, Direction, int, Position, tuple[Turn, ...]], tuple[Step, ...]] = {}
         self._order: dict[str, list[Instruction]] = {}
         self._open: list[str] = []
-        self._loops: dict[tuple[str, str, tuple[Turn, ...]], Loop] = {}
+        self._kept: dict[object, Any] = {}
         self.known = KnownValues(module, self.site)
 
     def operation(self, computation: Computation, instruction: Instruction) -> Operation:
@@ -113,9 +117,7 @@ class Composer:
         if isinstance(found, NotModelled):
             raise found
         if instruction.opcode == "scan":
-            from hloproof.models.indexing.composition.scan_body import with_body
-
-            return with_body(self, instruction, direction, number, found)
+            return self.bodies.narrowed(self, instruction, direction, number, found)
         if any(m.runtime for s in found for m in s.maps):
             return named(found, instruction, computation)
         return found
@@ -212,10 +214,8 @@ class Composer:
         """The steps from one array of an instruction to the arrays of its operands."""
         if not why:
             try:
-                if instruction.opcode in BY_BODY:
-                    from hloproof.models.indexing.composition.calls import reads_through
-
-                    return reads_through(self, computation, instruction, position)
+                if instruction.opcode in self.bodies.opcodes:
+                    return self.bodies.reads(self, computation, instruction, position)
                 number = _number(instruction, position)
                 sets = self.plain(computation, instruction, OUTPUT_TO_INPUT, number)
                 table = group_table(self.operation(computation, instruction))
@@ -236,10 +236,8 @@ class Composer:
         places = [place for place, _ in leaves(instruction.shape)]
         if not why:
             try:
-                if instruction.opcode in BY_BODY:
-                    from hloproof.models.indexing.composition.calls import writes_through
-
-                    return writes_through(self, computation, instruction, operand, position)
+                if instruction.opcode in self.bodies.opcodes:
+                    return self.bodies.writes(self, computation, instruction, operand, position)
                 sets = self.plain(computation, instruction, INPUT_TO_OUTPUT, operand)
                 table = group_table(self.operation(computation, instruction))
                 return tuple(
@@ -312,14 +310,12 @@ class Composer:
             )
         return callee
 
-    def loop(self, computation: Computation, instruction: Instruction) -> Loop:
-        """What is known of a while instruction. Raises NotModelled."""
-        from hloproof.models.indexing.composition.loops import loop_of
-
-        key = (computation.name, instruction.name, self.known.turns_for(computation))
-        if key not in self._loops:
-            self._loops[key] = loop_of(self, computation, instruction)
-        return self._loops[key]
+    def kept(self, key: object, make: Callable[[], T]) -> T:
+        """What `make` gives, made once for each key."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        found: T = self._kept[key]
+        return found
 
     @contextmanager
     def following(self, most: int) -> Iterator[int]:
@@ -356,10 +352,6 @@ class Composer:
         return order
 
 
-BY_BODY: Final = frozenset({"async-done", "async-start", "async-update", "call", "conditional", "fusion", "while"})
-"""Opcodes that are composed through the computations they call."""
-
-
 def _has_own_name(i: Instruction) -> bool:
     """The instruction is named as a provider by its name, not as `parameter(n)` or `constant(literal)`."""
     return i.opcode not in ("parameter", "constant")
@@ -376,8 +368,3 @@ def _number(instruction: Instruction, position: Position) -> int:
         if place == position:
             return number
     raise ValueError(f"{instruction.name} has no array at position {position}")
-
-
-def better_kind(one: Kind, other: Kind) -> Kind:
-    """What an element's map promises that was found twice."""
-    return next(kind for kind in ("moves", "reads", "bound") if kind in (one, other))

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Const
@@ -24,18 +24,16 @@ from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import Shape, leaves
 from hloproof.models.indexing.box import bounds, holds_data, whole
 from hloproof.models.indexing.collective import READER
+from hloproof.models.indexing.composition.composer import Composer
 from hloproof.models.indexing.composition.dependence import is_handed_on, parameter_positions
 from hloproof.models.indexing.composition.families import with_families
-from hloproof.models.indexing.composition.known_scalars import Given, Position
+from hloproof.models.indexing.composition.known_scalars import Given
 from hloproof.models.indexing.composition.providers import resolved, without_runtime
-from hloproof.models.indexing.composition.route import Direction, Route, joint_kind
+from hloproof.models.indexing.composition.route import Direction, Position, Route, Step, better_kind, joint_kind
 from hloproof.models.indexing.composition.tidy import with_any_value
 from hloproof.models.indexing.composition.trip_count import State, given_by, known_turns
 from hloproof.models.indexing.map_set import Kind
 from hloproof.models.maps.indexing_map import IndexingMap, identity
-
-if TYPE_CHECKING:
-    from hloproof.models.indexing.composition.composer import Composer, Step
 
 MOST_LOOP_MAPS: Final = 256
 """Different maps between two arrays of a loop's state beyond which the bound is given."""
@@ -83,18 +81,23 @@ def loop_reads(
     composer: Composer, computation: Computation, instruction: Instruction, position: Position
 ) -> tuple[Step, ...]:
     """From one array of the result to the arrays of the initial state."""
-    return _steps(composer, composer.loop(computation, instruction), position, "output-to-input")
+    return _steps(composer, loop_of(composer, computation, instruction), position, "output-to-input")
 
 
 def loop_writes(
     composer: Composer, computation: Computation, instruction: Instruction, position: Position
 ) -> tuple[Step, ...]:
     """From one array of the initial state to the arrays of the result."""
-    return _steps(composer, composer.loop(computation, instruction), position, "input-to-output")
+    return _steps(composer, loop_of(composer, computation, instruction), position, "input-to-output")
 
 
 def loop_of(composer: Composer, computation: Computation, instruction: Instruction) -> Loop:
     """What is known of a while instruction. Raises NotModelled when it calls no condition and body of one value."""
+    key = ("loop", computation.name, instruction.name, composer.known.turns_for(computation))
+    return composer.kept(key, lambda: _loop_of(composer, computation, instruction))
+
+
+def _loop_of(composer: Composer, computation: Computation, instruction: Instruction) -> Loop:
     condition = instruction.attributes.get("condition")
     body = instruction.attributes.get("body")
     if not isinstance(condition, ComputationRef) or not isinstance(body, ComputationRef):
@@ -129,8 +132,6 @@ def _instructions(composer: Composer, computation: Computation) -> int:
 
 
 def _steps(composer: Composer, loop: Loop, position: Position, direction: Direction) -> tuple[Step, ...]:
-    from hloproof.models.indexing.composition.composer import Step
-
     if position not in loop.depends:
         return ()
     if loop.depends[position] is None and direction == "output-to-input":
@@ -145,7 +146,7 @@ def _steps(composer: Composer, loop: Loop, position: Position, direction: Direct
 def followed_turn_by_turn(composer: Composer, computation: Computation, instruction: Instruction) -> bool:
     """The maps of a while instruction are composed from its turns, where its body has maps, and are no mere bound."""
     try:
-        loop = composer.loop(computation, instruction)
+        loop = loop_of(composer, computation, instruction)
     except NotModelled:
         return False
     return loop.turns is not None
@@ -157,8 +158,6 @@ def followed_turn_by_turn(composer: Composer, computation: Computation, instruct
 def _bound(composer: Composer, loop: Loop, position: Position, direction: Direction) -> tuple[Step, ...]:
     """An array that the body hands on unchanged is the initial one. Any other may be what any number of turns makes of
     the initial state, and depends on all that decides the number of turns."""
-    from hloproof.models.indexing.composition.composer import Step
-
     if direction not in loop.any_turns:
         loop.any_turns[direction] = _all_any_turns(composer, loop, direction) if loop.small else {}
     reached = loop.any_turns[direction].get(position)
@@ -290,8 +289,6 @@ def _turn_by_turn(
     composer: Composer, loop: Loop, turns: tuple[State, ...], position: Position, direction: Direction, limit: int
 ) -> tuple[Step, ...]:
     """The steps through all turns. Raises NotModelled where they cannot be followed."""
-    from hloproof.models.indexing.composition.composer import Step
-
     shapes = dict(leaves(loop.instruction.shape))
     here: dict[Position, _Routes] = {position: {Route(identity(bounds(shapes[position]))): "moves"}}
     order = range(len(turns))
@@ -321,8 +318,6 @@ def _one_turn(
     direction: Direction,
     limit: int,
 ) -> dict[Position, _Routes]:
-    from hloproof.models.indexing.composition.composer import better_kind
-
     after: dict[Position, _Routes] = {}
     for at, arrived in here.items():
         composer.followed += 1
@@ -346,8 +341,6 @@ def _one_turn(
 
 
 def _merge(target: _Routes, more: _Routes) -> None:
-    from hloproof.models.indexing.composition.composer import better_kind
-
     for route, kind in more.items():
         target[route] = better_kind(target.get(route, kind), kind)
 

@@ -7,15 +7,9 @@ from collections.abc import Iterable
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import leaves
 from hloproof.models.indexing.box import holds_data
-from hloproof.models.indexing.composition.composer import (
-    BY_BODY,
-    INPUT_TO_OUTPUT,
-    OUTPUT_TO_INPUT,
-    Composer,
-    Place,
-    Step,
-)
-from hloproof.models.indexing.composition.route import Direction, Reached
+from hloproof.models.indexing.composition.calls import BODIES
+from hloproof.models.indexing.composition.composer import Composer, Simplify
+from hloproof.models.indexing.composition.route import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Direction, Place, Reached, Step
 from hloproof.models.indexing.map_set import OperandMaps
 
 
@@ -28,7 +22,7 @@ def instruction_maps(
     not how often. Raises NotModelled for an instruction that has no maps by itself, and ValueError for an output or
     operand that is not there.
     """
-    if instruction.opcode not in BY_BODY:
+    if instruction.opcode not in composer.bodies.opcodes:
         return composer.plain(computation, instruction, direction, number)
     if direction == OUTPUT_TO_INPUT:
         position = output_position(instruction, number)
@@ -105,7 +99,14 @@ def composer_of(module: Module, replicas: int = 1, partitions: int = 1) -> Compo
     """A composer for a module that runs on so many devices, which simplifies what it composes."""
     from hloproof.models.simplifier.simplify import simplify
 
-    return Composer(module, replicas, partitions, lambda m: simplify(m).map)
+    return plain_composer(module, replicas, partitions, lambda m: simplify(m).map)
+
+
+def plain_composer(
+    module: Module, replicas: int = 1, partitions: int = 1, simplify: Simplify | None = None
+) -> Composer:
+    """A composer that leaves maps as they are composed, or simplifies them by `simplify`."""
+    return Composer(module, BODIES, replicas, partitions, simplify)
 
 
 def _from_steps(number: int, place: tuple[int, ...], steps: Iterable[Step]) -> OperandMaps:

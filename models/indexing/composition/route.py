@@ -20,6 +20,15 @@ from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, comp
 
 Direction = Literal["output-to-input", "input-to-output"]
 
+OUTPUT_TO_INPUT: Final[Direction] = "output-to-input"
+INPUT_TO_OUTPUT: Final[Direction] = "input-to-output"
+DIRECTIONS: Final[tuple[Direction, ...]] = (OUTPUT_TO_INPUT, INPUT_TO_OUTPUT)
+"""The two directions, as users name them."""
+
+Position = tuple[int, ...]
+Place = tuple[str, Position]
+"""An array of a computation: an instruction's name and a position in its tuple."""
+
 MOST_LOOKUPS: Final = 200
 """Runtime variables of a map, those of their index maps included, beyond which it is given up as unknown."""
 
@@ -30,6 +39,21 @@ class Route:
 
     map: IndexingMap
     tables: tuple[object, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """From an array of one instruction to an array of a neighbour, and by which routes.
+
+    Backwards the neighbour's array is the one at `position` of operand `number`; forwards it is the one at `position`
+    of the user, and `number` is 0.
+    """
+
+    number: int
+    position: Position
+    kind: Kind
+    routes: tuple[Route, ...]
+    unknown: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,6 +89,11 @@ def joint_kind(kinds: Iterable[Kind]) -> Kind:
     """What several maps, or maps one after the other, promise together."""
     found = set(kinds)
     return "bound" if "bound" in found else "moves" if found <= {"moves"} else "reads"
+
+
+def better_kind(one: Kind, other: Kind) -> Kind:
+    """What an element's map promises that was found twice."""
+    return next(kind for kind in ("moves", "reads", "bound") if kind in (one, other))
 
 
 def join(first: Route, second: Route, direction: Direction) -> Route:

@@ -14,9 +14,10 @@ from hloproof.models.expressions.expr import Const, Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ArrayShape
-from hloproof.models.indexing.composition.composer import OUTPUT_TO_INPUT, Composer
-from hloproof.models.indexing.composition.module_maps import followed_maps
+from hloproof.models.indexing.composition.composer import Composer
+from hloproof.models.indexing.composition.module_maps import followed_maps, plain_composer
 from hloproof.models.indexing.composition.providers import provider_name
+from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT
 from hloproof.models.indexing.map_set import OperandMaps
 from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable
 
@@ -32,7 +33,7 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
             pairs = fused_in_place(module, i)
             if not pairs:
                 continue
-            composer = composer or Composer(module)
+            composer = composer or plain_composer(module)
             body = module.by_name[called(i, "calls") or ""]
             place = Place(computation.name, i.name)
             for output, number, _ in pairs:

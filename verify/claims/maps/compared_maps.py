@@ -13,8 +13,7 @@ from hloproof.claims.maps.shared_readings import SharedMaps
 from hloproof.claims.statements.relation import Piece
 from hloproof.claims.statements.statement import Describe, Part, Point, Statement, value_of
 from hloproof.logic.evaluate import TooManySteps, holds
-from hloproof.logic.formula import Formula, disj
-from hloproof.logic.substitution import replace_variables
+from hloproof.logic.formula import Formula, disj, replace_variables
 from hloproof.models.expressions.expr import Expr, Var
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.maps.indexing_map import IndexingMap

@@ -16,9 +16,21 @@ from hloproof.claims.statements.runtime import Matched, match
 from hloproof.claims.statements.statement import Part, Statement
 from hloproof.claims.statements.wording import at, operand_words, output_words, runtime_words
 from hloproof.definitions.definition import Definition
-from hloproof.logic.formula import FALSE, Compare, Exists, Formula, Not, conj, conjuncts, disj, eq, within
+from hloproof.logic.formula import (
+    FALSE,
+    Compare,
+    Exists,
+    Formula,
+    Not,
+    conj,
+    conjuncts,
+    disj,
+    eq,
+    free_variables,
+    replace_variables,
+    within,
+)
 from hloproof.logic.obligation import Obligation
-from hloproof.logic.substitution import free_variables, replace_variables
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hloproof.claims.statements.elimination import Condition, solve, unmentioned
-from hloproof.logic.formula import FALSE, TRUE, Exists, Formula, conj, eq, within
-from hloproof.logic.substitution import replace_variables
+from hloproof.logic.formula import FALSE, TRUE, Exists, Formula, conj, eq, replace_variables, within
 from hloproof.models.expressions.expr import Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.maps.indexing_map import IndexingMap

@@ -17,9 +17,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from hloproof.logic.formula import Compare, Formula, conj, conjuncts, within
+from hloproof.logic.formula import Compare, Formula, conj, conjuncts, free_variables, replace_variables, within
 from hloproof.logic.obligation import Obligation
-from hloproof.logic.substitution import free_variables, replace_variables
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder, substitute
 from hloproof.models.expressions.interval import Interval
 

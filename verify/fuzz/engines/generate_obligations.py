@@ -12,10 +12,9 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from hloproof.logic.formula import TRUE, And, Compare, Exists, Formula, Not, Or, conj, eq, le, lt
+from hloproof.logic.formula import TRUE, And, Compare, Exists, Formula, Not, Or, conj, eq, free_variables, le, lt
 from hloproof.logic.obligation import Obligation
 from hloproof.logic.reproduction import to_json
-from hloproof.logic.substitution import free_variables
 from hloproof.models.expressions.evaluate import apply_operator
 from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var, lift, maximum, minimum
 from hloproof.models.expressions.interval import Interval

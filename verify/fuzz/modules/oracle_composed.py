@@ -15,7 +15,7 @@ from hloproof.models.hlo.module import Computation, Module
 from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.indexing.composition import composer as composer_module
 from hloproof.models.indexing.composition.composer import Composer
-from hloproof.models.indexing.composition.module_maps import composer_of, followed_maps
+from hloproof.models.indexing.composition.module_maps import composer_of, followed_maps, plain_composer
 from hloproof.models.indexing.composition.route import Direction, Reached, Route
 from hloproof.models.indexing.composition.route import join as route_join
 from hloproof.models.indexing.composition.tidy import used_variables_only
@@ -43,7 +43,7 @@ def examine_composed(module: Module, seed: int) -> tuple[str, ...]:
     recorder.seed = seed
     recorder.run(recorder.random_inputs())
     seen = _seen(module, list(_arrays(observed_reads(recorder))))
-    plain, simplifying = Composer(module), composer_of(module)
+    plain, simplifying = plain_composer(module), composer_of(module)
     if any(s.unknown.startswith("more than ") for composer in (plain, simplifying) for _, _, s in _answers(composer)):
         return ("given up at a limit",)  # as is stated of modules in which maps multiply
     covered = []
@@ -91,7 +91,7 @@ def _limits(module: Module) -> None:
     place = next(p for p, leaf in leaves(root.shape) if isinstance(leaf, ArrayShape))
 
     def given_up(limits: dict[str, int], again: bool = False) -> tuple[bool, int, int, int]:
-        composer_of_limits = Composer(module)
+        composer_of_limits = plain_composer(module)
         most = 0
 
         def counting(routes: Mapping[Route, Kind], unknown: str = "") -> Reached:
@@ -141,7 +141,7 @@ def _counts(module: Module) -> None:
         counted += joined is not first
         return joined
 
-    composer = Composer(module)
+    composer = plain_composer(module)
     before = composer.joins
     with patch.object(composer_module, "join", join):
         composer.backwards(module.entry, module.entry.root, next(p for p, _ in leaves(module.entry.root.shape)))
@@ -154,7 +154,7 @@ def _callees(module: Module) -> None:
     for i in module.entry.instructions:
         if i.opcode in ("call", "fusion"):
             (name,), arity = i.attributes.computations(), len(i.operands)
-            composer = Composer(module)
+            composer = plain_composer(module)
             if composer.callee(i, name, arity).name != name:
                 raise Failure("compositions: another computation is called", name)
             for other, count in (("no such computation", arity), (name, arity + 1)):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from random import Random
 from typing import Final
 
 from hloproof.fuzz.modules.generate_modules import movement_modules
 from hloproof.fuzz.target import Failure, Target
+from hloproof.logic.obligation import Outcome
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.module import Module, Operation
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.indexing.composition.module_maps import composer_of, followed_maps
@@ -20,6 +23,7 @@ from hloproof.models.interpreter.operations.collective import Devices
 from hloproof.models.interpreter.run import Machine
 from hloproof.models.interpreter.semantics.counted import Counted, reads, tags
 from hloproof.models.interpreter.value import Array, indices
+from hloproof.results.results import OperationVerdicts
 
 BITS: Final = 20
 _REMEMBERED: Final = 20_000
@@ -95,7 +99,6 @@ def _compare(s: OperandMaps, providers: Mapping[str, Array], seen: Reads) -> Non
 
 def _claims(text: str) -> None:
     """Every claim that is owed is proved, or unknown with a reason."""
-    from hloproof.fuzz.modules.remembered import remembered
     from hloproof.pipeline.driver import check_hlo
     from hloproof.pipeline.options import Options
 
@@ -107,6 +110,27 @@ def _claims(text: str) -> None:
         if record.verdict != "proved":
             said = record.counterexample or record.reason
             raise Failure(f"modules: {record.claim} is {record.verdict}", f"{record.instruction}: {said}")
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What was proved before, for checks that all have the same options."""
+
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    """By normal form."""
+    operations: dict[Operation, OperationVerdicts] = field(default_factory=dict)
+
+    def make_room(self, most: int) -> None:
+        """Forgets everything once there is more than that of either."""
+        if max(len(self.outcomes), len(self.operations)) > most:
+            self.outcomes.clear()
+            self.operations.clear()
+
+
+@cache
+def remembered() -> Remembered:
+    """The one of this process. Emptied by `cache_clear`."""
+    return Remembered()
 
 
 TARGET = Target(

@@ -21,17 +21,22 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from importlib import import_module
 from multiprocessing import get_context
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from hloproof.fuzz.chunk import examine
-from hloproof.fuzz.mutation.equivalent import known_equivalent
 from hloproof.fuzz.mutation.reach import ROOT, Reach, explore, forget, module_name
 from hloproof.fuzz.mutation.rule_mutants import judged, rule_files, rule_sites
 from hloproof.fuzz.mutation.sites import Site, mutated, sites
 from hloproof.fuzz.target import Failure
 from hloproof.fuzz.targets import target as find_target
 from hloproof.results.verdict import Verdict
+
+EQUIVALENT: Final = Path(__file__).with_name("equivalent_mutants.txt")
+"""`because REASON` opens a group; below it one change a line, as `Site.key` writes it. `#` opens a comment."""
+
+_BECAUSE: Final = "because "
 
 WATCHED: Final[tuple[str, ...]] = (
     "models/indexing/box.py",
@@ -355,3 +360,15 @@ def lines(score: Score) -> list[str]:
         f"{len(score.unreached)} not reached, {len(score.equivalent)} equivalent"
     )
     return out
+
+
+def known_equivalent() -> dict[str, str]:
+    """Changes that are listed because they change no answer: the reason by the key of the change."""
+    found: dict[str, str] = {}
+    reason = ""
+    for line in EQUIVALENT.read_text(encoding="utf-8").splitlines():
+        if line.startswith(_BECAUSE):
+            reason = line.removeprefix(_BECAUSE)
+        elif line.strip() and not line.startswith("#"):
+            found[line.strip()] = reason
+    return found

@@ -17,6 +17,7 @@ from typing import Final
 
 from hloproof.definitions import define
 from hloproof.fuzz.operations.generators.control import OPCODES as CONTROL
+from hloproof.fuzz.operations.generators.operations import operations
 from hloproof.fuzz.operations.generators.runs import REFUSED, RUN_ONLY
 from hloproof.fuzz.operations.malformed_operations import examine_deformed
 from hloproof.fuzz.operations.malformed_runs import examine_deformed_runs
@@ -40,7 +41,7 @@ from hloproof.fuzz.operations.reference.tagged_run import (
     observe,
     random_indices,
 )
-from hloproof.fuzz.target import Failure
+from hloproof.fuzz.target import Failure, Target
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.parser import parse_module
@@ -226,3 +227,13 @@ def _compare(what: str, kind: str, stated: Reads, seen: Reads, exact: bool) -> N
         for key, count in stated.items():
             if seen[key] != count:
                 raise Failure(f"{what} counts differently", f"{key}: stated {count} times, read {seen[key]} times")
+
+
+TARGET = Target(
+    "ops",
+    "definitions and maps of one operation against what the interpreter is seen to read, and its numbers "
+    "against a second reading",
+    operations,
+    examine,
+    ".hlo",
+)

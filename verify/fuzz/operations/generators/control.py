@@ -6,7 +6,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.operations.generators.operation_text import Draw, one, shape, sizes
+from hloproof.fuzz.operations.generators.operation_text import Draw, boxes, braces, one, shape, sizes
 
 OPCODES: Final = (
     "tuple",
@@ -63,3 +63,11 @@ def control(draw: Draw) -> str:
             sized = shape(draw(sizes(minimum=1, maximum=2)))
             return one("s32[]", opcode, [sized], "dimensions={0}")
     return one(f"({first}, {second})", opcode, [first, second], 'custom_call_target="f"')
+
+
+@st.composite
+def set_dimension_size(draw: Draw) -> str:
+    dims = draw(boxes(minimum=1, maximum=3, most=24))
+    axis = draw(st.integers(0, len(dims) - 1))
+    result = ",".join(f"<={n}" if d == axis else str(n) for d, n in enumerate(dims))
+    return one(f"f32[{result}]", "set-dimension-size", [shape(dims), "s32[]"], f"dimensions={braces([axis])}")

@@ -7,7 +7,6 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.operations.generate_stated import set_dimension_size
 from hloproof.fuzz.operations.generators.collectives import (
     collective,
     collective_of_several,
@@ -17,7 +16,7 @@ from hloproof.fuzz.operations.generators.collectives import (
     ragged_exchange,
     started,
 )
-from hloproof.fuzz.operations.generators.control import control
+from hloproof.fuzz.operations.generators.control import control, set_dimension_size
 from hloproof.fuzz.operations.generators.elementwise import elementwise_more, scan
 from hloproof.fuzz.operations.generators.folds import (
     batch_norm,

@@ -12,8 +12,7 @@ from typing import Final
 from hloproof.fuzz.operations.reference.collectives import group_numbers
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import DevicePairs, ReplicaGroups
-from hloproof.models.hlo.devices import device_counts
-from hloproof.models.hlo.module import Module, Operation
+from hloproof.models.hlo.module import Module, Operation, device_counts
 from hloproof.models.hlo.shape import ArrayShape, Shape, leaves
 from hloproof.models.interpreter.operations.collective import Devices
 from hloproof.models.interpreter.run import Machine

@@ -1,0 +1,213 @@
+"""Which room of the house may import which: one table. What is installed are the folders that are there."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parents[1]
+
+ROOMS: Final[dict[str, str]] = {
+    # models: what things mean
+    "models.errors": "",
+    "models.expressions": "models.errors",
+    "models.hlo": "models.errors",
+    "models.maps": "models.errors models.expressions",
+    "models.specs": "models.errors models.expressions models.maps models.hlo",
+    "models.rules": "models.errors models.expressions models.specs",
+    "models.simplifier": "models.errors models.expressions models.maps models.rules",
+    "models.dataflow": "models.errors models.hlo",
+    "models.layouts": "models.errors models.expressions models.maps models.hlo",
+    "models.indexing": "models.errors models.expressions models.maps models.hlo models.layouts models.simplifier",
+    "models.interpreter": "models.errors models.expressions models.maps models.rules models.hlo",
+    # verify: how we know
+    "version": "",
+    "logic": "models",
+    "results": "models",
+    "engines": "logic models",
+    "definitions": "logic models",
+    "claims": "definitions engines logic results models",
+    "equivalence": "claims definitions engines logic results models",
+    "memory": "claims engines logic results models",
+    "analysis": "claims engines logic models",
+    "queries": "equivalence memory claims engines logic results models",
+    "pipeline": "queries equivalence memory claims definitions engines logic results models version",
+    "report": "pipeline equivalence memory claims results models version",
+    "server": "pipeline report queries claims results models version",
+    "fuzz": "pipeline equivalence memory claims definitions engines logic results models",
+    "commands": "fuzz server report pipeline analysis queries equivalence memory claims engines results models version",
+    "cli": "commands results models version",
+    "__main__": "cli",
+}
+"""What each room may import, besides itself; `models` stands for all the rooms of models. Lowest first: a room names
+none that stands below it in this table, so that there is no circle. equivalence and memory are among them whether or
+not they are built."""
+
+FACES: Final = {"hloproof": "pipeline results models", "hloproof.models": "models"}
+"""Packages that only hand names on, when they are asked for them, and what they take them from."""
+
+LIBRARIES: Final[dict[str, str]] = {
+    "islpy": "engines.isl",
+    "z3": "engines.z3 engines.nonlinear.encode_z3",
+    "cvc5": "engines.smtlib.cvc5",
+    "platformdirs": "engines.cache",
+    "rich": "pipeline.progress",
+    "click": "cli commands",
+    "hypothesis": "fuzz",
+    "distributed": "fuzz.cluster",
+    "jax": "fuzz.modules.xla_reference",
+    "jaxlib": "fuzz.modules.xla_reference",
+}
+"""Which modules may import a library, each with what lies below it. No other library is imported."""
+
+
+@cache
+def modules() -> Mapping[str, Path]:
+    """The files of the project by their names after `hloproof.`; faces by their whole names."""
+    found = {}
+    for folder, prefix in (("verify", ()), ("models", ("models",))):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            parts = (*prefix, *path.relative_to(ROOT / folder).with_suffix("").parts)
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            face = ".".join(("hloproof", name)).rstrip(".")
+            found[face if face in FACES else name] = path
+    return found
+
+
+def imported(source: str) -> Iterator[tuple[str, int]]:
+    """What a text imports anywhere in it, with the line; `from a import b` gives `a.b`."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((f"{'.' * node.level}{node.module or ''}.{alias.name}", node.lineno) for alias in node.names)
+
+
+def room(name: str) -> str:
+    """The room that something of the project lies in."""
+    parts = name.removeprefix("hloproof.").split(".")
+    return ".".join(parts[:2]) if parts[0] == "models" and len(parts) > 1 else parts[0]
+
+
+def allowed(name: str) -> frozenset[str]:
+    """The rooms that a module may import from."""
+    row = FACES.get(name) or ROOMS.get(room(name), "")
+    every_model = [r for r in ROOMS if r.startswith("models.")]
+    return frozenset(r for word in row.split() for r in (["models", *every_model] if word == "models" else [word]))
+
+
+def strays(name: str, source: str) -> list[str]:
+    """The imports of a module that the tables do not allow."""
+    found = []
+    for full, line in imported(source):
+        top, place = full.split(".")[0], f"{name}:{line}: {full}"
+        if full.startswith("."):
+            found.append(f"{place} (imports name the whole path)")
+        elif top == "hloproof":
+            if room(full) not in {*allowed(name), room(name)}:
+                found.append(place)
+        elif top not in sys.stdlib_module_names and not within(name, LIBRARIES.get(top, "")):
+            found.append(place)
+    return found
+
+
+def within(name: str, places: str) -> bool:
+    return any(f"{name}.".startswith(f"{place}.") for place in places.split())
+
+
+def test_every_room_stands_in_the_table() -> None:
+    assert {room(n) for n in modules() if n not in FACES} <= set(ROOMS)
+
+
+def test_a_room_imports_only_what_the_table_allows() -> None:
+    assert [s for name, path in modules().items() for s in strays(name, path.read_text(encoding="utf-8"))] == []
+
+
+def test_the_table_has_no_circle() -> None:
+    order = list(ROOMS)
+    for place, name in enumerate(order):
+        above = {r for r in order[place:] if r != name}
+        assert not allowed(name) & above, f"{name} may import what stands above it"
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("models.maps.text", "from hloproof.logic.formula import And"),
+        ("models.maps.text", "def f():\n    import numpy"),
+        ("models.hlo.parser", "from hloproof.models.indexing.box import bounds"),
+        ("logic.evaluate", "import z3"),
+        ("engines.isl.encode", "import z3"),
+        ("engines.z3.encode", "from hloproof.claims.operations.owed import owed"),
+        ("claims.maps.dedup", "if TYPE_CHECKING:\n    from hloproof.pipeline.options import Options"),
+        (
+            "definitions.movement",
+            "from hloproof.models.indexing.movement import pad, x\nfrom hloproof.claims import owed",
+        ),
+        ("results.results", "from ..pipeline import options"),
+        ("pipeline.driver", "import islpy as isl"),
+    ],
+)
+def test_an_arrow_that_runs_back_is_noticed(name: str, source: str) -> None:
+    assert len(strays(name, source)) == 1
+
+
+def circles(arrows: Mapping[str, Iterable[str]]) -> set[str]:
+    """The names that lead back to themselves."""
+
+    def reached(start: str) -> set[str]:
+        seen: set[str] = set()
+        waiting = [start]
+        while waiting:
+            new = set(arrows.get(waiting.pop(), ())) - seen
+            seen |= new
+            waiting += new
+        return seen
+
+    return {name for name in arrows if name in reached(name)}
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    known = modules()
+    arrows: dict[str, set[str]] = {}
+    for name, path in known.items():
+        found = arrows.setdefault(name, set())
+        for full, _ in imported(path.read_text(encoding="utf-8")):
+            inside = full.removeprefix("hloproof.")
+            owner = inside if inside in known else inside.rpartition(".")[0]
+            if full.startswith("hloproof.") and owner in known and owner != name:
+                found.add(owner)
+    assert circles(arrows) == set()
+
+
+def test_a_circle_is_noticed() -> None:
+    assert circles({"a": ["b"], "b": ["c"], "c": ["b"]}) == {"b", "c"}
+
+
+def packages() -> set[str]:
+    """The packages that the folders of the project are."""
+    found = {"hloproof.specs"}
+    for folder, prefix in (("verify", "hloproof"), ("models", "hloproof.models")):
+        for path in (ROOT / folder).rglob("*.py"):
+            found.add(".".join((prefix, *path.parent.relative_to(ROOT / folder).parts)))
+    return found
+
+
+def test_the_packages_that_are_installed_are_the_folders() -> None:
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+    assert sorted(stated) == sorted(packages())
+    assert stated == sorted(stated)
+    missing = [p for p in packages() if p != "hloproof.specs" and not _folder(p).joinpath("__init__.py").is_file()]
+    assert missing == []
+
+
+def _folder(package: str) -> Path:
+    _, *parts = package.split(".")
+    return ROOT.joinpath(*(parts if parts[:1] == ["models"] else ["verify", *parts]))
