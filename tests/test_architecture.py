@@ -40,9 +40,10 @@ ROOMS: Final[dict[str, str]] = {
     "queries": "equivalence memory claims engines logic results models",
     "pipeline": "queries equivalence memory claims definitions engines logic results models version",
     "report": "pipeline equivalence memory claims results models version",
-    "server": "pipeline report queries claims results models version",
+    "library": "pipeline report queries equivalence memory claims results models",
+    "server": "library pipeline report queries claims results models version",
     "fuzz": "pipeline equivalence memory claims definitions engines logic results models",
-    "commands": "fuzz server report pipeline analysis queries equivalence memory claims engines results models version",
+    "commands": "fuzz server library report pipeline analysis queries equivalence memory claims engines results models version",
     "cli": "commands results models version",
     "__main__": "cli",
 }
@@ -50,7 +51,7 @@ ROOMS: Final[dict[str, str]] = {
 none that stands below it in this table, so that there is no circle. equivalence and memory are among them whether or
 not they are built."""
 
-FACES: Final = {"hloproof": "pipeline results models", "hloproof.models": "models"}
+FACES: Final = {"hloproof": "library results models", "hloproof.models": "models"}
 """Packages that only hand names on, when they are asked for them, and what they take them from."""
 
 LIBRARIES: Final[dict[str, str]] = {
