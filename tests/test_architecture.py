@@ -43,7 +43,8 @@ ROOMS: Final[dict[str, str]] = {
     "library": "pipeline report queries equivalence memory claims results models",
     "server": "library pipeline report queries claims results models version",
     "fuzz": "pipeline equivalence memory claims definitions engines logic results models",
-    "commands": "fuzz server library report pipeline analysis queries equivalence memory claims engines results models version",
+    "commands": "fuzz server library report pipeline analysis queries equivalence memory claims engines "
+    "results models version",
     "cli": "commands results models version",
     "__main__": "cli",
 }
