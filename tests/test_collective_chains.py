@@ -101,6 +101,16 @@ CHAINS: dict[str, list[str]] = {
         _scatter("f32[3,2]", "x1", B, 1),
     ],
     "rows looked up behind a permutation": [_permute("f32[4,4]", "p0", _PART), _LOOKUP.format("x0")],
+    "permutations that meet on two devices": [
+        _permute("f32[4,4]", "p0", "{{2,3},{1,0}}"),
+        _permute("f32[4,4]", "x0", "{{1,0},{3,1}}"),
+        _permute("f32[4,4]", "x1", "{{3,1},{2,3},{1,0},{0,2}}"),
+    ],
+    "permutations that meet nowhere": [
+        _permute("f32[4,4]", "p0", "{{0,1}}"),
+        _permute("f32[4,4]", "x0", "{{0,1},{2,3}}"),
+        _exchange("f32[4,4]", "x1", A, 0),
+    ],
     "rows looked up, then a permutation": [_LOOKUP.format("p0"), _permute("f32[3,4]", "x0", _PART)],
 }
 _PARAMETERS = (

@@ -29,3 +29,6 @@ class OperandMaps:
     unknown: str = ""
     """Why nothing is known of this operand, in which case there are no maps: the opcode on the way without a map. Only
     composed answers have it; a single operation without maps raises NotModelled."""
+    tables: tuple[tuple[object, ...], ...] = ()
+    """For each map the group tables in which the steps of its replica part are positions, where composed maps pass
+    other devices."""

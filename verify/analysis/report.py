@@ -203,7 +203,7 @@ def _operand(
     operand = dict(leaves(computation.by_name[name].shape)).get(s.position)
     if not isinstance(operand, ArrayShape):
         return []
-    different = deduplicate(s.maps, containment=True)
+    different = deduplicate(s.maps, containment=True, tables=s.tables)
     empty = {n for n, _ in different.empty}
     kept = [n for n in different.kept if n not in empty]
     number = {n: k for k, n in enumerate(kept)}

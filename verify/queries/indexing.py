@@ -50,25 +50,32 @@ def answer(
     """
     module = desugar(module) if has_sugar(module) else module
     computation, found = find_instruction(module, instruction)
-    composer = composer_of(module, *device_counts(module))
+    replicas, partitions = device_counts(module)
+    composer, devices = composer_of(module, replicas, partitions), replicas * partitions
     if direction == OUTPUT_TO_INPUT:
         _check_number("output", output, len(list(leaves(found.shape))))
         follow = followed_maps if fused else instruction_maps
-        return _different(follow(composer, computation, found, "output-to-input", output))
+        return _different(follow(composer, computation, found, "output-to-input", output), devices)
     if fused:
         _check_number("output", output, len(list(leaves(found.shape))))
-        return _different(followed_maps(composer, computation, found, "input-to-output", output))
+        return _different(followed_maps(composer, computation, found, "input-to-output", output), devices)
     _check_number("operand", input, len(found.operands))
-    return _different(instruction_maps(composer, computation, found, "input-to-output", input))
+    return _different(instruction_maps(composer, computation, found, "input-to-output", input), devices)
 
 
-def _different(sets: Sequence[OperandMaps]) -> tuple[OperandMaps, ...]:
+def _different(sets: Sequence[OperandMaps], devices: int) -> tuple[OperandMaps, ...]:
     """The sets without maps that are the same relation as another of their set."""
     if all(len(s.maps) < 2 for s in sets):
         return tuple(sets)
     from hloproof.claims.maps.dedup import deduplicate
 
-    return tuple(s if len(s.maps) < 2 else replace(s, maps=deduplicate(s.maps).kept_maps()) for s in sets)
+    out = []
+    for s in sets:
+        found = deduplicate(s.maps, tables=s.tables, devices=devices) if len(s.maps) > 1 else None
+        kept = s.maps if found is None else found.kept_maps()
+        tables = s.tables if found is None or not s.tables else tuple(s.tables[n] for n in found.kept)
+        out.append(replace(s, maps=kept, tables=tables))
+    return tuple(out)
 
 
 def as_json(sets: Sequence[OperandMaps]) -> list[dict[str, Any]]:

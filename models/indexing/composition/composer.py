@@ -38,6 +38,7 @@ from hloproof.models.indexing.composition.route import (
     group_table,
     join,
     joint_kind,
+    route_of,
 )
 from hloproof.models.indexing.composition.tidy import used_variables_only
 from hloproof.models.indexing.map_set import Kind, OperandMaps
@@ -192,7 +193,7 @@ class Composer:
         if joined.map not in self._seen:
             self._seen.add(joined.map)
             self.simplified.append((joined.map, after))
-        return Route(used_variables_only(after), joined.tables)
+        return route_of(used_variables_only(after), joined.tables)
 
     def _steps(
         self, computation: Computation, instruction: Instruction, position: Position, direction: Direction, why: str
@@ -296,7 +297,7 @@ class Composer:
             number = operand_number(provider, "parameter")
             return None if number is None else computation.by_name[operands[number]]
 
-        routes = tuple(Route(m, r.tables) for r in step.routes for m in resolved((r.map,), source, site))
+        routes = tuple(route_of(m, r.tables) for r in step.routes for m in resolved((r.map,), source, site))
         return replace(step, routes=routes)
 
     def callee(self, instruction: Instruction, name: str, arity: int) -> Computation:
@@ -358,7 +359,7 @@ def _has_own_name(i: Instruction) -> bool:
 
 
 def _routes(maps: Iterable[IndexingMap], table: object) -> tuple[Route, ...]:
-    return tuple(Route(m, () if m.replica is None else (table,)) for m in maps)
+    return tuple(route_of(m, () if m.replica is None else (table,)) for m in maps)
 
 
 def _number(instruction: Instruction, position: Position) -> int:

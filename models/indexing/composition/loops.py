@@ -29,7 +29,15 @@ from hloproof.models.indexing.composition.dependence import is_handed_on, parame
 from hloproof.models.indexing.composition.families import with_families
 from hloproof.models.indexing.composition.known_scalars import Given
 from hloproof.models.indexing.composition.providers import resolved, without_runtime
-from hloproof.models.indexing.composition.route import Direction, Position, Route, Step, better_kind, joint_kind
+from hloproof.models.indexing.composition.route import (
+    Direction,
+    Position,
+    Route,
+    Step,
+    better_kind,
+    joint_kind,
+    route_of,
+)
 from hloproof.models.indexing.composition.tidy import with_any_value
 from hloproof.models.indexing.composition.trip_count import State, given_by, known_turns
 from hloproof.models.indexing.map_set import Kind
@@ -355,7 +363,7 @@ def _in_turn(composer: Composer, loop: Loop, turns: tuple[State, ...], turn: int
         return _initial(loop, provider)
 
     return tuple(
-        Route(m, r.tables)
+        route_of(m, r.tables)
         for r in step.routes
         for m in resolved((_with_counters(composer, loop, r.map, state),), source, f"{loop.instruction.name}[{turn}]")
     )

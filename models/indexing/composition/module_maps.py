@@ -123,4 +123,6 @@ def _from_reached(number: int, place: tuple[int, ...], reached: Reached | None) 
         return OperandMaps(number, "reads", (), place)
     if reached.unknown:
         return OperandMaps(number, "bound", (), place, reached.unknown)
-    return OperandMaps(number, reached.kind, reached.maps(), place)
+    routes = reached.different()
+    tables = tuple(r.tables for r in routes) if any(r.tables for r in routes) else ()
+    return OperandMaps(number, reached.kind, tuple(r.map for r in routes), place, tables=tables)

@@ -14,7 +14,7 @@ from hloproof.models.hlo.attributes import ReplicaGroups
 from hloproof.models.hlo.module import Operation
 from hloproof.models.indexing.collective import READER
 from hloproof.models.indexing.composition.providers import without_runtime
-from hloproof.models.indexing.composition.tidy import tidied, tidied_providers, used_variables_only
+from hloproof.models.indexing.composition.tidy import empty, tidied, tidied_providers, used_variables_only
 from hloproof.models.indexing.map_set import Kind
 from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, compose, dim, rt, used_by_index
 
@@ -56,6 +56,11 @@ class Step:
     unknown: str = ""
 
 
+def route_of(m: IndexingMap, tables: tuple[object, ...] = ()) -> Route:
+    """The route of a map; one that leads nowhere passes no device, so all empty maps of a rank are one route."""
+    return Route(empty(m)) if m.is_trivially_empty else Route(m, tables)
+
+
 @dataclass(frozen=True)
 class Reached:
     """The maps between the start of a walk and one array; `unknown` says why there are none, where that is so."""
@@ -67,10 +72,10 @@ class Reached:
     def kind(self) -> Kind:
         return joint_kind(self.routes.values())
 
-    def maps(self) -> tuple[IndexingMap, ...]:
-        """The different maps; the empty one only when there is no other."""
-        found = tuple(dict.fromkeys(r.map for r in self.routes))
-        filled = tuple(m for m in found if not m.is_trivially_empty)
+    def different(self) -> tuple[Route, ...]:
+        """The different routes; the empty one only when there is no other."""
+        found = tuple(self.routes)
+        filled = tuple(r for r in found if not r.map.is_trivially_empty)
         return filled or found[:1]
 
 
@@ -106,11 +111,13 @@ def join(first: Route, second: Route, direction: Direction) -> Route:
     if not second.tables and is_identity(second.map) and _fits(first.map, second.map):
         return first
     m = compose(first.map, second.map)
+    if first.map.is_trivially_empty or second.map.is_trivially_empty:
+        return route_of(empty(m))
     _check_lookups(m)
     tables = (*first.tables, *second.tables)
     if tables:
         m, tables = _across(m, first, second, direction)
-    return Route(used_variables_only(tidied_providers(tidied(m))), tables)
+    return route_of(used_variables_only(tidied_providers(tidied(m))), tables)
 
 
 def _check_lookups(m: IndexingMap) -> None:

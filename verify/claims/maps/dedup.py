@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Final
 
 from hloproof.claims.maps.compared_maps import STEPS, ComparedMaps
+from hloproof.claims.maps.own_place import UNLIKE, comparable, with_own_place
 from hloproof.claims.maps.shared_readings import shared
 from hloproof.claims.maps.shifting_maps import difference, inclusions
 from hloproof.claims.statements.relation import Direction
@@ -95,16 +96,60 @@ def deduplicate(
     direction: Direction = "output-to-input",
     budget: Budget = DEFAULT,
     containment: bool = False,
+    tables: Sequence[object] = (),
+    devices: int = 1,
 ) -> Deduplicated:
     """The different maps of a set; with `containment` also which of them lie in others. All maps have the same dims and
-    numbers of results."""
+    numbers of results. Where maps pass other devices, `tables` tells for each in whose groups its positions count, and
+    `devices` how many there are."""
+    classes = comparable(maps, tables, devices)
+    if len(classes) > 1:
+        return _by_class(maps, classes, direction, budget, containment)
+    return _deduplicate(maps, with_own_place(maps, devices), direction, budget, containment)
+
+
+def _by_class(
+    maps: Sequence[IndexingMap],
+    classes: Sequence[Sequence[int]],
+    direction: Direction,
+    budget: Budget,
+    containment: bool,
+) -> Deduplicated:
+    """Each class by itself; maps of two classes stay, and are not told apart."""
+    out = Deduplicated(tuple(maps), ())
+    for numbers in classes:
+        own = [maps[n] for n in numbers]
+        found = _deduplicate(own, own, direction, budget, containment)
+
+        def whole(some: Sequence[int], numbers: Sequence[int] = numbers) -> tuple[int, ...]:
+            return tuple(numbers[n] for n in some)
+
+        kept = whole(found.kept)
+        between = tuple((kept[0], k, UNLIKE) for k in out.kept[:1] if kept)
+        out = Deduplicated(
+            tuple(maps),
+            (*out.kept, *kept),
+            (*out.same, *(replace(s, dropped=numbers[s.dropped], kept=numbers[s.kept]) for s in found.same)),
+            (*out.apart, *(replace(a, inside=whole(a.inside), outside=whole(a.outside)) for a in found.apart)),
+            (*out.contained, *(replace(c, map=numbers[c.map], within=whole(c.within)) for c in found.contained)),
+            (*out.undecided, *((numbers[a], numbers[b], why) for a, b, why in found.undecided), *between),
+            (*out.empty, *((numbers[n], part) for n, part in found.empty)),
+        )
+    return replace(out, kept=tuple(sorted(out.kept)), same=tuple(sorted(out.same, key=lambda s: s.dropped)))
+
+
+def _deduplicate(
+    given: Sequence[IndexingMap], maps: Sequence[IndexingMap], direction: Direction, budget: Budget, containment: bool
+) -> Deduplicated:
+    """`maps` are those given, all with the same number of steps between devices."""
     empty = {n: part for n, m in enumerate(maps) for found, part in [_emptiness(m, budget)] if found}
     numbers = [n for n in range(len(maps)) if n not in empty]
     if not numbers:
         # All empty maps are one.
         same = tuple(Same(n, 0, ()) for n in range(1, len(maps)))
-        return Deduplicated(tuple(maps), (0,) if maps else (), same, empty=tuple(empty.items()))
-    return replace(_Comparison(maps, numbers, direction, budget).done(containment), empty=tuple(empty.items()))
+        return Deduplicated(tuple(given), (0,) if maps else (), same, empty=tuple(empty.items()))
+    found = _Comparison(maps, numbers, direction, budget).done(containment)
+    return replace(found, maps=tuple(given), empty=tuple(empty.items()))
 
 
 def _emptiness(m: IndexingMap, budget: Budget) -> tuple[bool, Part | None]:

@@ -80,22 +80,22 @@ def _pair(
             raise NotModelled(chosen.unknown)
         return chosen
 
-    out = []
+    out, devices = [], op.replicas * op.partitions
     for about in both:
         words = subject(op, about.output, about.operand, about.position, about.direction)
         out.append(OwedClaim("in-bounds", words, lambda a=about: _in_bounds(a, set_of(a))))  # type: ignore[misc]
-        out.append(OwedClaim("dedup", words, lambda a=about: _different(set_of(a))))  # type: ignore[misc]
+        out.append(OwedClaim("dedup", words, lambda a=about: _different(set_of(a), devices)))  # type: ignore[misc]
         out.append(OwedClaim("index-range", words, lambda a=about: index_range_parts(a, _plain(set_of(a)), width)))  # type: ignore[misc]
     return out
 
 
-def _different(maps: OperandMaps | None) -> list[Part]:
+def _different(maps: OperandMaps | None, devices: int) -> list[Part]:
     """Which of the maps are one, as inclusions both ways, and which are not, each pair with its witness."""
     if maps is None or len(maps.maps) < 2:
         return []
     from hloproof.claims.maps.dedup import deduplicate
 
-    found = deduplicate(maps.maps)
+    found = deduplicate(maps.maps, tables=maps.tables, devices=devices)
     if found.undecided:
         raise NotModelled(f"maps neither shown equal nor told apart: {found.undecided[0][2]}")
     return list(found.parts())

@@ -76,7 +76,7 @@ def examine(text: str) -> tuple[str, ...]:
         if s.operand in seen:
             covered.append(f"composed {s.kind}")
             _compare(s, providers, seen[s.operand])
-    _claims(text)
+    every_claim_holds(text)
     return tuple(dict.fromkeys(covered))
 
 
@@ -97,7 +97,7 @@ def _compare(s: OperandMaps, providers: Mapping[str, Array], seen: Reads) -> Non
         )
 
 
-def _claims(text: str) -> None:
+def every_claim_holds(text: str, target: str = "modules") -> None:
     """Every claim that is owed is proved, or unknown with a reason."""
     from hloproof.pipeline.driver import check_hlo
     from hloproof.pipeline.options import Options
@@ -109,7 +109,7 @@ def _claims(text: str) -> None:
             continue
         if record.verdict != "proved":
             said = record.counterexample or record.reason
-            raise Failure(f"modules: {record.claim} is {record.verdict}", f"{record.instruction}: {said}")
+            raise Failure(f"{target}: {record.claim} is {record.verdict}", f"{record.instruction}: {said}")
 
 
 @dataclass(frozen=True, slots=True)
