@@ -107,6 +107,30 @@ def test_compose_puts_the_producer_behind_the_consumer() -> None:
     assert error["code"] == -32602
 
 
+ONE = "HloModule m\nENTRY e {\n  ROOT p = f32[4]{0} parameter(0)\n}\n"
+
+
+def test_equiv_answers_in_the_form_agreed_on() -> None:
+    result = call("equiv", before=ONE, after=ONE.replace("ROOT p", "ROOT q"), budget=5)["result"]
+    assert {"verdict", "reason", "axioms", "counterexample"} <= result.keys()
+    assert result["verdict"] in ("proved", "unknown") and all(a.keys() == {"name", "tier"} for a in result["axioms"])
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"after": ONE.replace("f32", "f64")}, "after:3:3: parameter 0 is f64[4]"),
+        ({"after": ONE.replace("4]", "5]")}, "after:3:3: parameter 0 is f32[5]"),
+        ({"before": "HloModule m\nENTRY e {"}, "before:2:10: "),
+        ({"tier": "loose"}, "tier is exact, real or rounding"),
+        ({"budget": 0}, "budget is a positive number of seconds"),
+    ],
+)
+def test_equiv_refuses_modules_that_do_not_fit_each_other(changed: dict[str, Any], said: str) -> None:
+    error = call("equiv", **{"before": ONE, "after": ONE, **changed})["error"]
+    assert error["code"] == -32602 and error["message"].startswith(said)
+
+
 def test_every_method_is_documented_in_the_help() -> None:
     from hloproof.commands.serve import command
 

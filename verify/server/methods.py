@@ -112,6 +112,18 @@ def check(
     return {"verdict": str(report.verdict), "obligations": obligations(report)}
 
 
+def equiv(before: str, after: str, budget: float = 10.0, tier: str = "rounding") -> dict[str, Any]:
+    from hloproof.queries.equivalence import compare, one_module, tier_named
+
+    try:
+        named = tier_named(tier)
+    except LookupError as error:
+        raise BadParameters(str(error.args[0])) from error
+    if not budget > 0:
+        raise BadParameters(f"budget is a positive number of seconds, not {budget}")
+    return compare(one_module(before, "before"), one_module(after, "after"), named, budget, "after").as_json()
+
+
 def layout(shape: str, index: list[int] | None = None, linear_index: int | None = None) -> dict[str, Any]:
     from hloproof.queries.layouts import answer
 
@@ -149,6 +161,7 @@ METHODS: Final[Mapping[str, Method]] = {
     "check": Method(
         check, {"hlo": "string", "only?": "list of strings", "skip?": "list of strings", "layout_sensitive?": "boolean"}
     ),
+    "equiv": Method(equiv, {"before": "string", "after": "string", "budget?": "number", "tier?": "string"}),
     "layout": Method(layout, {"shape": "string", "index?": "list of integers", "linear_index?": "integer"}),
     "version": Method(version),
     "shutdown": Method(shutdown),

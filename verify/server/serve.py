@@ -29,6 +29,7 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "string": (str,),
     "boolean": (bool,),
     "integer": (int,),
+    "number": (int, float),
     "list of strings": (list,),
     "list of integers": (list,),
 }
@@ -170,8 +171,8 @@ def _parameters(method: Method, given: Any) -> dict[str, Any]:
 
 
 def _fits(value: Any, kind: str) -> bool:
-    if kind == "integer":
-        return isinstance(value, int) and not isinstance(value, bool)
+    if kind in ("integer", "number"):
+        return isinstance(value, _TYPES[kind]) and not isinstance(value, bool)
     if kind.startswith("list of "):
         inner = kind.removeprefix("list of ").removesuffix("s")
         return isinstance(value, list) and all(_fits(v, inner) for v in value)

@@ -1,0 +1,83 @@
+"""Two modules: proved equal, refuted by a run that shows a difference, or unknown.
+
+The prover comes first, as it is fast; what is left of the budget is the refuter's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+from hloproof.equivalence.answer import TIERS, Certificate, Mismatch, Result, Tier
+from hloproof.equivalence.boundary import check_boundary
+from hloproof.equivalence.decide import decide
+from hloproof.models.errors import InputError
+from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.parser import parse_modules
+from hloproof.results.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is said about two modules. `mismatch` goes with unknown, `certificate` with proved."""
+
+    verdict: Verdict
+    reason: str
+    axioms: tuple[tuple[str, Tier], ...] = ()
+    mismatch: Mismatch | None = None
+    certificate: Certificate | None = None
+    seconds: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """For `hloproof serve` and `--format json`. There is no fourth verdict: a claim of the matcher that the checker
+        denies is unknown, with that reason."""
+        verdict = Verdict.UNKNOWN if self.verdict is Verdict.INTERNAL else self.verdict
+        return {
+            "verdict": str(verdict),
+            "reason": self.reason,
+            "axioms": [{"name": name, "tier": tier} for name, tier in self.axioms],
+            "counterexample": None,
+            "seconds": round(self.seconds, 6),
+        }
+
+
+def tier_named(name: str) -> Tier:
+    """The tier of this name. Raises LookupError with a sentence."""
+    for tier in TIERS:
+        if tier == name:
+            return tier
+    raise LookupError(f"tier is {', '.join(TIERS[:-1])} or {TIERS[-1]}, not {name!r}")
+
+
+def one_module(text: str, file: str = "") -> Module:
+    """The only module of a text. Raises InputError."""
+    found = parse_modules(text, file)
+    if len(found) != 1:
+        raise InputError(f"{len(found)} modules where one was expected", 1, 1, file=file)
+    return found[0]
+
+
+def compare(
+    before: Module, after: Module, tier: Tier = "rounding", budget_seconds: float = 10.0, file: str = ""
+) -> Answer:
+    """Whether both give equal results for all inputs. Raises InputError, with lines of `after`, when parameters or
+    results do not fit each other."""
+    start = monotonic()
+    try:
+        check_boundary(before, after, file)
+    except InputError as error:
+        if not _partitioned(before, after):
+            raise
+        return Answer(Verdict.UNKNOWN, f"what SPMD partitioning does is not modelled: {error}")
+    result = decide(before, after, tier, budget_seconds)
+    return _answer(result, monotonic() - start)
+
+
+def _partitioned(before: Module, after: Module) -> bool:
+    """One of the two is a program for several partitions: its parameters may be shards of the other's."""
+    return any(m.attributes.integer("num_partitions", 1) > 1 for m in (before, after))
+
+
+def _answer(result: Result, seconds: float) -> Answer:
+    return Answer(result.verdict, result.reason, result.axioms, result.mismatch, result.certificate, seconds)
