@@ -27,6 +27,8 @@ def check_options(command: Any) -> Any:
             click.option(
                 "--kind", type=click.Choice(KINDS), help="Take every named file as this, whatever its suffix."
             ),
+            click.option("--include", multiple=True, metavar="GLOB", help="Inside folders, only files like this."),
+            click.option("--exclude", multiple=True, metavar="GLOB", help="Inside folders, no files like this."),
             click.option("--only", multiple=True, metavar="CLAIM", help="Only this claim or family (again for more)."),
             click.option("--skip", multiple=True, metavar="CLAIM", help="Not this claim or family."),
             click.option("--instruction", "instructions", multiple=True, metavar="NAME", help="Only this instruction."),
@@ -60,11 +62,12 @@ def check_options(command: Any) -> Any:
 @click.option("--format", "form", type=click.Choice(tuple(FORMATS)), help="What standard output gets; default text.")
 @click.option("--output", multiple=True, metavar="FORMAT=FILE", help="Also write this report there.")
 @click.option("--svg", metavar="FILE", help="Draw the schedules of refuted hazards; the same as --output svg=FILE.")
-@click.option("--baseline", type=click.Path(path_type=Path), help="Tell only what is new since then.")
-@click.option("--allow-unknown", is_flag=True, default=None, help="Unknown is a warning.")
+@click.option("--baseline", type=click.Path(path_type=Path), help="Report only findings that are not in this baseline.")
+@click.option("--allow-unknown", is_flag=True, default=None, help="Report what is unknown as a warning.")
+@click.option("--strict", is_flag=True, default=None, help="Unknown counts in claims about our maps of a module too.")
 @click.option("--severity", multiple=True, metavar="CLAIM=LEVEL", help="error, warning or off for this claim.")
 @click.option("--fail-fast", is_flag=True, default=None, help="Stop at the first refutation.")
-@click.option("--stats", is_flag=True, help="Say which engine stage decided how much.")
+@click.option("--stats", is_flag=True, help="Show which stage decided how many claims, and in what time.")
 @click.option("--quiet", "-q", is_flag=True, help="Findings only.")
 @click.option("--verbose", "-v", is_flag=True, help="Every unknown by itself; opcodes that are not complete.")
 def command(**given: Any) -> int:
@@ -141,12 +144,14 @@ def checked(settings: dict[str, Any], quiet: bool) -> Any:
         after_copy_insertion=settings.get("after-copy-insertion", False),
         index_width=settings.get("index-width", 64),
         kind=settings.get("kind"),
+        include=tuple(settings.get("include", ())),
+        exclude=tuple(settings.get("exclude", ())),
     )
     with progress_bar(not quiet) as progress:
         if settings.get("cluster"):
             from hloproof.pipeline.cluster import check_on, cluster_executor
 
-            sources = find_sources(settings["paths"], options.kind)
+            sources = find_sources(settings["paths"], options.kind, options.include, options.exclude)
             with cluster_executor(settings["cluster"]) as executor:
                 return check_on(executor, sources, options, progress)
         return check(settings["paths"], options, progress)
@@ -176,4 +181,9 @@ def _policy(settings: dict[str, Any]) -> Any:
         if sentence := unknown_name(claim):
             raise BadInput(sentence)
     baseline = settings.get("baseline")
-    return Policy(settings.get("allow-unknown", False), severity, read(Path(baseline)) if baseline else ())
+    return Policy(
+        settings.get("allow-unknown", False),
+        severity,
+        read(Path(baseline)) if baseline else (),
+        strict=settings.get("strict", False),
+    )

@@ -40,6 +40,8 @@ _SEVERITIES: Final = Sort(
 
 KEYS: Final[dict[str, Sort]] = {
     "paths": _STRINGS,
+    "include": _STRINGS,
+    "exclude": _STRINGS,
     "only": _STRINGS,
     "skip": _STRINGS,
     "format": _STRING,
@@ -53,6 +55,7 @@ KEYS: Final[dict[str, Sort]] = {
     "no-cache": _BOOLEAN,
     "baseline": _STRING,
     "allow-unknown": _BOOLEAN,
+    "strict": _BOOLEAN,
     "severity": _SEVERITIES,
     "cluster": _STRING,
     "layout-sensitive": _BOOLEAN,

@@ -32,7 +32,7 @@ def check(paths: str | Iterable[str], options: Options | None = None, progress: 
     """
     options = options or Options()
     paths = [paths] if isinstance(paths, str) else paths
-    return check_sources(find_sources(paths, options.kind), options, progress)
+    return check_sources(find_sources(paths, options.kind, options.include, options.exclude), options, progress)
 
 
 def check_sources(sources: Iterable[Source], options: Options, progress: Progress | None = None) -> Report:

@@ -49,3 +49,6 @@ class Options:
     index_width: int = 64
     kind: str | None = None
     """Takes every named file as this kind, whatever its suffix."""
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    """Patterns of the files inside folders that are taken, or passed over."""

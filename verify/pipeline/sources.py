@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Final
 
@@ -21,13 +25,16 @@ KINDS: Final[tuple[str, ...]] = tuple(dict.fromkeys(SUFFIXES.values()))
 """The kinds of input, as `--kind` names them."""
 
 REFUSED: Final[dict[bytes, str]] = {
-    b"\x1f\x8b": "is gzip-compressed; decompress it first (gunzip)",
     b"PK\x03\x04": "is a zip archive; unpack it first",
     b"\x28\xb5\x2f\xfd": "is zstd-compressed; decompress it first (unzstd)",
     b"BZh": "is bzip2-compressed; decompress it first (bunzip2)",
     b"\xfd7zXZ": "is xz-compressed; decompress it first (unxz)",
 }
 """How compressed files begin, and what to do with them."""
+
+GZIP: Final = b"\x1f\x8b"
+LARGEST: Final = 1 << 30
+"""Bytes that a compressed file may unpack to."""
 
 STANDARD_INPUT: Final = "-"
 
@@ -45,7 +52,23 @@ class Source:
             data = sys.stdin.buffer.read() if self.name == STANDARD_INPUT else Path(self.name).read_bytes()
         except OSError as error:
             raise BadInput(f"{self.name}: {(error.strerror or str(error)).lower()}") from error
-        return decode(data, self.name)
+        return decode(unpacked(data, self.name), self.name)
+
+
+def unpacked(data: bytes, name: str) -> bytes:
+    """The data, out of gzip where it is in it. Raises BadInput for a damaged file and for one beyond `LARGEST`."""
+    if not data.startswith(GZIP):
+        return data
+    stream = zlib.decompressobj(wbits=31)
+    try:
+        out = stream.decompress(data, LARGEST + 1)
+    except zlib.error as error:
+        raise BadInput(f"{name} is a damaged gzip file: {error}") from error
+    if len(out) > LARGEST:
+        raise BadInput(f"{name} unpacks to more than {LARGEST >> 20} MiB")
+    if not stream.eof:
+        raise BadInput(f"{name} is a damaged gzip file: it ends too early")
+    return out
 
 
 def decode(data: bytes, name: str) -> str:
@@ -68,8 +91,13 @@ def _control_bytes(head: bytes) -> int:
     return sum(1 for b in head if b < 9 or 13 < b < 32)
 
 
-def find_sources(paths: Iterable[str], kind: str | None = None) -> list[Source]:
+def find_sources(
+    paths: Iterable[str], kind: str | None = None, include: Sequence[str] = (), exclude: Sequence[str] = ()
+) -> list[Source]:
     """The files named and the files of known suffix inside the folders named, each once, in stable order.
+
+    Of a folder's `.txt` files those are taken that hold an HLO module: a folder of dumps has reports, memory plans and
+    machine code beside the modules. `include` and `exclude` are patterns as of a shell, for paths below the folders.
 
     Raises BadInput for a missing path, a named file of unknown suffix (unless `kind` says what it is) and a folder
     without any input.
@@ -81,7 +109,7 @@ def find_sources(paths: Iterable[str], kind: str | None = None) -> list[Source]:
             continue
         place = Path(path)
         if place.is_dir():
-            inside = list(_inside(place))
+            inside = list(_inside(place, include, exclude))
             if not inside:
                 raise BadInput(f"{path}: no input in this folder; looked for {', '.join(SUFFIXES)}")
             found |= {s.name: s for s in inside}
@@ -92,14 +120,46 @@ def find_sources(paths: Iterable[str], kind: str | None = None) -> list[Source]:
     return list(found.values())
 
 
-def _inside(folder: Path) -> Iterator[Source]:
+def _inside(folder: Path, include: Sequence[str], exclude: Sequence[str]) -> Iterator[Source]:
     for place in sorted(folder.rglob("*")):
-        if place.suffix in SUFFIXES and place.is_file():
-            yield Source(place.as_posix(), SUFFIXES[place.suffix])
+        below = place.relative_to(folder).as_posix()
+        if include and not any(fnmatch(below, pattern) for pattern in include):
+            continue
+        if any(fnmatch(below, pattern) for pattern in exclude):
+            continue
+        suffix = _suffix(place)
+        if suffix in SUFFIXES and place.is_file() and (suffix != ".txt" or _holds_a_module(place)):
+            yield Source(place.as_posix(), SUFFIXES[suffix])
+
+
+def _suffix(place: Path) -> str:
+    """The suffix that says what a file is: `.hlo` of `a.hlo.gz`."""
+    return Path(place.stem).suffix if place.suffix == ".gz" else place.suffix
+
+
+_MODULE: Final = re.compile(r"^\s*(HloModule\b|ENTRY\b|%?[\w.-]+ (\([^)]*\) -> [^{]*)?\{\s*$)", re.MULTILINE)
+"""How a module's header, or a computation, begins."""
+
+
+def _holds_a_module(place: Path) -> bool:
+    """Whether the beginning of a text looks like HLO; one that cannot be read is left to whoever reads it whole."""
+    try:
+        with place.open("rb") as file:
+            head = file.read(1 << 16)
+    except OSError:
+        return True
+    if head.startswith(GZIP):
+        with suppress(zlib.error):
+            head = zlib.decompressobj(wbits=31).decompress(head, 1 << 16)
+    return not head.startswith(_REPORTS) and _MODULE.search(head.decode("utf-8", "replace")) is not None
+
+
+_REPORTS: Final = (b"BufferAssignment:", b"HloLiveRange", b"Total bytes used:", b"; ModuleID")
+"""How the files begin that a compiler writes beside its modules."""
 
 
 def _kind_of(place: Path) -> str:
-    kind = SUFFIXES.get(place.suffix)
+    kind = SUFFIXES.get(_suffix(place))
     if kind is not None:
         return kind
     from difflib import get_close_matches

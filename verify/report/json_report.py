@@ -10,6 +10,7 @@ from typing import Any, Final
 from hloproof.report.records import encoded
 from hloproof.results.findings import Judged
 from hloproof.results.results import Report
+from hloproof.results.subject import reading_counts
 from hloproof.results.verdict import Verdict
 
 SCHEMA_NAME: Final = "hloproof/1"
@@ -22,10 +23,11 @@ def obligations(report: Report) -> list[dict[str, Any]]:
 
 
 def summary(report: Report) -> dict[str, Any]:
-    """Counts by verdict, and completeness by opcode."""
-    counts = report.counts()
+    """Counts by verdict, those of them about our maps of modules, and completeness by opcode."""
+    counts, ours = report.counts(), reading_counts(report)
     return {
         **{str(v): counts[v] for v in Verdict},
+        "about_our_maps": {str(v): ours[v] for v in Verdict if ours[v]},
         "per_opcode": {
             opcode: {"instructions": c.instructions, "complete": c.complete}
             for opcode, c in report.per_opcode().items()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hloproof.results.findings import Finding, Judged
 from hloproof.results.results import FileResults, Report
+from hloproof.results.subject import reading_counts
 from hloproof.results.verdict import Verdict
 
 _COLOURS = {
@@ -67,7 +68,12 @@ def _file_line(f: FileResults, colour: bool) -> str:
 def _total_line(report: Report, colour: bool) -> str:
     instructions = sum(f.instructions for f in report.files)
     what = f", {instructions} instructions" if instructions else ""
-    return f"{len(report.files)} files{what}: {_counted(report.counts(), colour)}"
+    return f"{len(report.files)} files{what}: {_counted(report.counts(), colour)}{_about_maps(report)}"
+
+
+def _about_maps(report: Report) -> str:
+    ours = reading_counts(report).total()
+    return f" ({ours} of these claims are about our maps of the modules)" if ours else ""
 
 
 def _findings(findings: list[Finding], verbosity: int, colour: bool) -> Iterator[str]:

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import Final, Literal
 
 from hloproof.results.results import Comment, Report, exit_status
+from hloproof.results.subject import about_reading
 from hloproof.results.verdict import ClaimResult, Exit, Verdict, family
 
 Level = Literal["error", "warning"]
@@ -44,6 +45,8 @@ class Policy:
     """By claim or family; a claim's own entry goes before its family's."""
     baseline: tuple[Known, ...] = ()
     comments: tuple[Comment, ...] = ()
+    strict: bool = False
+    """Whether what is unknown about this tool's own reading of a module is an error too."""
 
     def severity_of(self, claim: str) -> Severity:
         return self.severity.get(claim) or self.severity.get(family(claim)) or "error"
@@ -104,7 +107,8 @@ def judge(report: Report, policy: Policy) -> Judged:
         internal = r.verdict is Verdict.INTERNAL
         if severity == "off" and not internal:
             continue
-        lenient = severity == "warning" or (r.verdict is Verdict.UNKNOWN and policy.allow_unknown)
+        ours = about_reading(r) and not policy.strict
+        lenient = severity == "warning" or (r.verdict is Verdict.UNKNOWN and (policy.allow_unknown or ours))
         known, in_source = None, False
         entry = baseline.get((fingerprint(r), str(r.verdict))) if baseline else None
         if entry is not None:
