@@ -42,7 +42,7 @@ WRONG = [
     ("position [2,3] = 18", "element [2, 3] lies at position 17 by the formula, not 18"),
     ("positions 0 1 4 5 8 2 3 6 7 10 12 13 16 17", "positions has 14 numbers for 15 elements"),
     ("positions 0 1 4 5 8 2 3 6 7 10 12 13 16 20 17", "element [2, 3] lies at position 17 by the formula, not 20"),
-    ("bit [2,3] = 17", "element [2, 3] begins at bit 544, not 17"),
+    ("bit [2,3] = 17", "element [2, 3] begins at bit 544 by the formula, not 17"),
     ("at 9 = [1,5]", "position 9 is padding, and is said to hold [1, 5]"),
     ("at 17 = padding", "position 17 holds [2, 3], and is said to be padding"),
     ("at 24 = padding", "position 24 is outside of the memory, and is said to be padding"),
@@ -68,7 +68,10 @@ def test_expectations_that_are_not_met() -> None:
 
 def test_an_index_outside_is_not_judged() -> None:
     found = checked("layout one\n  shape f32[3]\n  position [3] = 3\n")
-    assert (found.verdict, found.reason) == (Verdict.UNKNOWN, "not modelled: index (3,) is outside of the shape (3,)")
+    assert (found.verdict, found.reason) == (
+        Verdict.UNKNOWN,
+        "the clause `position`: not modelled: index (3,) is outside of the shape (3,)",
+    )
 
 
 UNREADABLE = [

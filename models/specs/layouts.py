@@ -34,6 +34,8 @@ WORDS: Final = frozenset(
         "note",
     }
 )
+SILENT: Final = frozenset({"shape", "expect", "from", "note"})
+"""Clauses that say nothing of a layout that could be wrong."""
 _PLACE: Final = re.compile(r"\[([\d\s,]*)\]\s*=\s*(\d+)")
 _AT: Final = re.compile(r"(\d+)\s*=\s*(?:\[([\d\s,]*)\]|(padding))")
 
@@ -62,6 +64,8 @@ class LayoutSpec:
     expect: Expectation = "proved"
     source: str = ""
     note: str = ""
+    said: tuple[str, ...] = ()
+    """The words of the entry that say something, in its order: each has to be judged."""
 
 
 def parse_layouts(text: str, file: str = "") -> tuple[LayoutSpec, ...]:
@@ -101,6 +105,7 @@ def _spec(entry: Entry) -> LayoutSpec:
         expect,
         folded_text(entry.one("from")),
         folded_text(entry.one("note")),
+        tuple(c.word for c in entry.clauses if c.word not in SILENT),
     )
 
 

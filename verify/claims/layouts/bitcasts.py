@@ -154,9 +154,12 @@ def said_to_be(operand: ArrayShape, result: ArrayShape, m: IndexingMap) -> Layou
 
 
 def same_positions(one: ArrayShape, two: ArrayShape) -> LayoutClaim:
-    """Two layouts of one shape put every element at the same position. Raises NotModelled for different sizes."""
+    """Two layouts of one shape put every element at the same position. Raises NotModelled for different sizes and
+    for split dimensions."""
     if one.dimensions != two.dimensions:
         raise NotModelled("two layouts of shapes of different sizes")
+    if part_count(one) > 1 or part_count(two) > 1:
+        raise NotModelled("positions of an array that is split over memories beside those of another")
     first, second = position_expression(one), position_expression(two)
     direct = Obligation(index_box(one), eq(first, second), label="both layouts put every element at the same position")
 

@@ -1,0 +1,134 @@
+"""Every clause of a layout entry is judged, or the entry is unknown and names it: no wrong clause is proved."""
+
+from __future__ import annotations
+
+import pytest
+
+from hloproof.claims.layouts.clauses import JUDGES
+from hloproof.models.specs.layouts import SILENT, WORDS, parse_layouts
+from hloproof.pipeline.layout_specs import check_layouts_text
+from hloproof.results.verdict import ClaimResult, Verdict
+
+SAYING = sorted(WORDS - SILENT)
+"""The words that say something, from the reader's own table."""
+
+RIGHT = {
+    "padded": "24",
+    "padding": "9",
+    "element-bits": "32",
+    "data-bytes": "60",
+    "bytes": "96",
+    "xla-bytes": "96",
+    "parts": "1",
+    "physical": "[3,5]",
+    "tiled": "[2,3,2,2]",
+    "position": "[2,3] = 17",
+    "positions": "0 1 4 5 8 2 3 6 7 10 12 13 16 17 20",
+    "bit": "[2,3] = 544",
+    "at": "9 = padding",
+    "formula": "(d0, d1) -> ((d0 floordiv 2) * 12 + (d1 floordiv 2) * 4 + (d0 mod 2) * 2 + d1 mod 2),"
+    " domain: d0 in [0, 2], d1 in [0, 4]",
+    "same": "s32[3,5]{1,0:T(2,2)}",
+    "bitcast": "u32[3,5]{1,0:T(2,2)}",
+}
+"""What is so of f32[3,5]{1,0:T(2,2)}."""
+WRONG = {
+    "padded": "25",
+    "padding": "8",
+    "element-bits": "16",
+    "data-bytes": "61",
+    "bytes": "95",
+    "xla-bytes": "92",
+    "parts": "2",
+    "physical": "[5,3]",
+    "tiled": "[2,3,2,1]",
+    "position": "[2,3] = 18",
+    "positions": "0 1 4 5 8 2 3 6 7 10 12 13 16 20 17",
+    "bit": "[2,3] = 545",
+    "at": "17 = padding",
+    "formula": RIGHT["formula"].replace("* 12", "* 16"),
+    "same": "s32[3,5]{0,1:T(2,2)}",
+    "bitcast": "u32[5,3]{1,0:T(2,2)}",
+}
+"""The same clauses, each with one thing wrong, for the shape and for all sizes of its format."""
+
+
+def checked(*clauses: str) -> ClaimResult:
+    (found,) = check_layouts_text("layout a\n" + "".join(f"  {c}\n" for c in clauses), "x.layout")
+    return found
+
+
+def test_every_word_of_the_reader_has_a_judge_and_a_planted_error() -> None:
+    assert set(SAYING) == set(JUDGES) == set(WRONG) == set(RIGHT)
+
+
+@pytest.mark.parametrize("word", SAYING)
+def test_a_wrong_clause_is_refuted_and_its_twin_proved(word: str) -> None:
+    shape = "shape f32[3,5]{1,0:T(2,2)}"
+    assert checked(shape, f"{word} {RIGHT[word]}").verdict is Verdict.PROVED
+    assert checked(shape, f"{word} {WRONG[word]}").verdict is Verdict.REFUTED
+    # No other clause keeps one from being judged.
+    formula = f"formula {RIGHT['formula']}"
+    if word != "formula":
+        assert checked(shape, formula, f"{word} {WRONG[word]}").verdict is Verdict.REFUTED
+        assert checked(shape, formula, f"{word} {RIGHT[word]}").verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("word", SAYING)
+def test_a_clause_of_a_format_is_judged_or_named(word: str) -> None:
+    """`?` stands for all sizes: a clause that fails at one is refuted, one that is judged for given sizes only is
+    named."""
+    found = checked("shape f32[?,?]{1,0:T(2,2)}", f"{word} {WRONG[word]}")
+    assert found.verdict in (Verdict.REFUTED, Verdict.UNKNOWN)
+    assert word in f"{found.counterexample or ''} {found.reason or ''}" or found.verdict is Verdict.REFUTED
+
+
+def test_what_holds_of_a_format() -> None:
+    shape = "shape f32[?,?]{1,0:T(8,128)}"
+    assert checked(shape).verdict is Verdict.PROVED
+    assert checked(shape, "element-bits 32").verdict is Verdict.PROVED
+    found = checked(shape, "same f32[?,?]{1,0:T(8,128)}")
+    assert found.verdict is Verdict.UNKNOWN
+    assert found.reason is not None and "`same`" in found.reason
+    for wrong in ("padded 17", "position [0,0] = 5", "same f32[?,?]{0,1:T(8,128)}", "element-bits 16"):
+        assert checked(shape, wrong).verdict is Verdict.REFUTED
+
+
+FORMULAS = [
+    ("f32[4]{0}", "(d0) -> (d0), domain: d0 in [0, 3]", "proved"),
+    ("f32[4]{0}", "(d0) -> (d0 - 5), domain: d0 in [5, 8]", "refuted"),
+    ("f32[4]{0}", "(d0) -> (d0), domain: d0 in [0, 4]", "refuted"),
+    ("f32[4]{0}", "(d0) -> (d0, 0), domain: d0 in [0, 3]", "refuted"),
+    ("f32[4]{0}", "(d0) -> (d0 floordiv d0), domain: d0 in [0, 3]", "refuted"),
+    ("f32[4]{0}", "(d0) -> (d0 + 0 * (3 mod 0)), domain: d0 in [0, 3]", "refuted"),
+    ("f32[4]{0}", "(d0) -> (d0 + 0 * (3 mod (d0 + 1))), domain: d0 in [0, 3]", "proved"),
+    ("f32[4]{0}", "(d0) -> (d0 + 0 * (1 mod (3 mod (d0 + 1)))), domain: d0 in [0, 3]", "refuted"),
+    ("f32[4]{0}", "(d0) -> (3 - d0), domain: d0 in [0, 3]", "refuted"),
+    ("f32[4]{0}", "(d0) -> (d0), domain: d0 in [0, 3], d0 in [0, 2]", "unknown"),
+    ("f32[4]{0}", "(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 0]", "unknown"),
+    ("f32[4]{0:SC(0:2)}", "(d0) -> (d0 floordiv 2, d0 mod 2), domain: d0 in [0, 3]", "proved"),
+    ("f32[4]{0:SC(0:2)}", "(d0) -> (d0 mod 2, d0 floordiv 2), domain: d0 in [0, 3]", "refuted"),
+]
+
+
+@pytest.mark.parametrize(("shape", "formula", "verdict"), FORMULAS)
+def test_a_formula_is_defined_over_the_indices_and_no_other(shape: str, formula: str, verdict: str) -> None:
+    assert checked(f"shape {shape}", f"formula {formula}").verdict.value == verdict
+
+
+def test_places_outside_of_the_shape_are_no_error_of_the_tool() -> None:
+    """A bit beyond the elements (once an exception) is unknown, one inside is judged by both readings."""
+    assert checked("shape s4[7]{0:E(4)}", "bit [9] = 12").verdict is Verdict.UNKNOWN
+    assert checked("shape s4[7]{0:E(4)}", "bit [3] = 12").verdict is Verdict.PROVED
+    assert checked("shape s4[7]{0:E(4)}", "bit [3] = 24").verdict is Verdict.REFUTED
+
+
+def test_splits_are_not_compared_by_their_offsets_alone() -> None:
+    """[0..3] over two memories: offsets 0 1 0 1, whichever memory they are in."""
+    assert checked("shape f32[4]{0:SC(0:2)}", "same f32[4]{0:SC(0:2)}").verdict is Verdict.UNKNOWN
+    assert checked("shape f32[4]{0:SC(0:2)}", "at 2 = [2]").verdict is not Verdict.PROVED
+
+
+def test_the_words_of_an_entry_are_kept_in_order() -> None:
+    (spec,) = parse_layouts("layout a\n  shape f32[4]\n  padded 4\n  note n\n  bytes 16\n", "x.layout")
+    assert spec.said == ("padded", "bytes")
