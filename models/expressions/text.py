@@ -30,6 +30,8 @@ class Reader:
         self._source, self._file = text, file
         self._kind, self.text, self._start, self._end = self._scan(0)
         self._following: tuple[str, str, int, int] | None = None
+        self._taken = 0
+        """Where the word that was taken last ends."""
 
     def _scan(self, start: int) -> tuple[str, str, int, int]:
         m = _WORD.match(self._source, start)
@@ -61,7 +63,7 @@ class Reader:
 
     def take(self) -> str:
         """The present word; the reader moves on."""
-        word = self.text
+        word, self._taken = self.text, self._end
         self._kind, self.text, self._start, self._end = self._following or self._scan(self._end)
         self._following = None
         return word
@@ -103,6 +105,24 @@ class Reader:
         self._following = None
         self._kind, self.text, self._start, self._end = self._scan(at)
         return self._source[start:at].strip()
+
+    def take_line(self) -> str:
+        """Takes what is left of the line of the word that was taken last, whatever it holds: nothing at its end."""
+        end = self._source.find("\n", self._taken)
+        end = len(self._source) if end < 0 else end
+        text = self._source[self._taken : end].strip()
+        self._following = None
+        self._kind, self.text, self._start, self._end = self._scan(end)
+        return text
+
+    @property
+    def begins_line(self) -> bool:
+        """Only white space stands before the present word on its line."""
+        return not self._source[self._source.rfind("\n", 0, self._start) + 1 : self._start].strip()
+
+    def line_at(self, number: int) -> str:
+        """Line `number` of the text, from 1."""
+        return self._source.split("\n")[number - 1]
 
     def position(self) -> tuple[int, int]:
         """Line and column of the present word, from 1."""

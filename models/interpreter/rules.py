@@ -48,6 +48,8 @@ def _apply(rule: RuleBase, op: str, x: int, y: int) -> int:
     if y and op in ("floordiv", "mod"):
         if op == "mod" and rule.mod == "nonnegative":
             return x % abs(y)
+        if op == "mod" and rule.mod == "floor":
+            return x % y
         if rule.division == "trunc":
             quotient = abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
             return quotient if op == "floordiv" else x - y * quotient
@@ -66,6 +68,20 @@ def _inside(rule: RuleBase, b: Bounded, values: Mapping[str, int]) -> bool:
     return value_of(rule, b.lower, values) <= value_of(rule, b.expr, values) <= value_of(rule, b.upper, values)
 
 
+def _all_inside(rule: RuleBase, bounds: tuple[Bounded, ...], values: Mapping[str, int]) -> bool:
+    """Whether all constraints hold; those that have a value everywhere are asked first, so that one may keep another
+    from being asked where it has none. Raises UndefinedValue."""
+    return all(_inside(rule, b, values) for b in sorted(bounds, key=_partial))
+
+
+def _partial(b: Bounded) -> bool:
+    return any(
+        isinstance(n, Binary) and n.op in ("floordiv", "ceildiv", "mod") and not isinstance(n.rhs, Const)
+        for e in (b.expr, b.lower, b.upper)
+        for n in postorder(e)
+    )
+
+
 def _expression(rule: ExpressionRule, values: Mapping[str, int]) -> Outcome:
     try:
         left = value_of(rule, rule.lhs, values)
@@ -79,11 +95,11 @@ def _expression(rule: ExpressionRule, values: Mapping[str, int]) -> Outcome:
 
 def _constraints(rule: ConstraintRule, values: Mapping[str, int]) -> Outcome:
     try:
-        before = all(_inside(rule, b, values) for b in rule.before)
+        before = _all_inside(rule, rule.before, values)
     except UndefinedValue:
         return "inapplicable"
     try:
-        after = not rule.never and all(_inside(rule, b, values) for b in rule.after)
+        after = not rule.never and _all_inside(rule, rule.after, values)
     except UndefinedValue:
         return "fails"
     return "holds" if before == after else "fails"
@@ -97,7 +113,7 @@ def _admitted(rule: RuleBase, name: str, bounds: tuple[Bounded, ...], values: Ma
     low, high = value_of(rule, own[0].lower, values), value_of(rule, own[0].upper, values)
     if high - low >= LONGEST:
         return None
-    return [v for v in range(low, high + 1) if all(_inside(rule, b, {**values, name: v}) for b in bounds)]
+    return [v for v in range(low, high + 1) if _all_inside(rule, bounds, {**values, name: v})]
 
 
 def _variable(rule: VariableRule, values: Mapping[str, int]) -> Outcome:

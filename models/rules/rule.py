@@ -13,7 +13,8 @@ Sort = Literal["constant", "variable", "expression"]
 Comparator = Literal["==", "!=", "<=", "<"]
 ModReading = Literal["floor", "nonnegative"]
 """floor: x mod c = x - c * (x floordiv c). nonnegative: a remainder in [0, |c| - 1], as XLA's evaluator computes it;
-both agree where c > 0."""
+both agree where c > 0. A rule that does not say has the remainder that goes with its division: 
+x - c * (x floordiv c)."""
 
 Division = Literal["floor", "trunc", "euclidean"]
 
@@ -72,7 +73,7 @@ class RuleBase:
     because: tuple[Condition, ...] = ()
     source: str = ""
     expect: Literal["proved", "refuted"] = "proved"
-    mod: ModReading = "floor"
+    mod: ModReading | None = None
     division: Division = "floor"
     note: str = ""
     file: str = field(default="", compare=False)

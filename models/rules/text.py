@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
+from hloproof.models.errors import InputError
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var
 from hloproof.models.expressions.text import Reader, expression
 from hloproof.models.rules.rule import (
@@ -64,8 +65,10 @@ class _Names(dict[str, str]):
 
 def _rule(reader: Reader, file: str) -> Rule:
     line, column = reader.position()
+    if not reader.begins_line:
+        raise reader.error("'rule' at the beginning of a line", found=False)
     reader.take()
-    name = reader.take_raw("\n")
+    name = reader.take_line()
     if not name or not all(c.isalnum() or c in "-_.+" for c in name):
         raise reader.error(f"a rule name of letters, digits, '-', '_' and '.', not {name!r}", found=False)
     names = _Names()
@@ -78,7 +81,35 @@ def _rule(reader: Reader, file: str) -> Rule:
     witnesses = dict(common.get("witness", ()))
     common["sorts"] = tuple((n, sorts.get(n) or default_sort(n)) for n in names if n not in witnesses)
     rule: Rule = build(common)
+    wrong = _wrongly_bound(rule)
+    if wrong is not None:
+        raise InputError(f"rule {name}: {wrong}", line, column, reader.line_at(line), file)
     return rule
+
+
+def _wrongly_bound(rule: Rule) -> str | None:
+    """What a clause says of a name that is not its to speak of."""
+    bound = {rule.variable, rule.fresh} - {""} if isinstance(rule, VariableRule) else set[str]()
+    for n, _ in rule.witness:
+        if n not in bound:
+            return f"a witness is for a variable that the statement binds, and {n!r} is none"
+    if not isinstance(rule, VariableRule):
+        return None
+    for c in rule.conditions:
+        if caught := sorted((c.lhs.free | c.rhs.free) & bound):
+            return f"a condition is about the constants, and {caught[0]!r} is bound by the statement"
+    if rule.fresh == rule.variable:
+        return f"both sides bind {rule.variable!r}: the new variable needs a name of its own"
+    for side, other in ((rule.before, rule.fresh), (rule.after, rule.variable)):
+        for b in side:
+            if other and other in b.expr.free | b.lower.free | b.upper.free:
+                return f"{other!r} is bound by the other side of the statement"
+    if rule.image is not None and rule.variable in rule.image.free:
+        return f"{rule.variable!r} is written by means of itself"
+    for b, v in ((rule.before[0], rule.variable), *([(rule.after[0], rule.fresh)] if rule.after else [])):
+        if v in b.lower.free | b.upper.free:
+            return f"the bounds of {v!r} mention it"
+    return None
 
 
 def default_sort(name: str) -> Sort:
@@ -154,7 +185,7 @@ def _clause(reader: Reader, names: _Names, common: dict[str, Any], sorts: dict[s
     match keyword:
         case "from" | "note":
             key = "source" if keyword == "from" else "note"
-            common[key] = (common.get(key, "") + " " + reader.take_raw("\n")).strip()
+            common[key] = (common.get(key, "") + " " + reader.take_line()).strip()
         case "when":
             common["conditions"] = common.get("conditions", ()) + tuple(_conditions(reader, names))
         case "compute":
@@ -178,6 +209,8 @@ def _clause(reader: Reader, names: _Names, common: dict[str, Any], sorts: dict[s
             }[keyword]
             if reader.text not in allowed:
                 raise reader.error(" or ".join(allowed))
+            if key in common:
+                raise reader.error(f"one clause `{keyword}`, not two", found=False)
             common[key] = reader.take()
 
 

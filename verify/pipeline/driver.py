@@ -11,6 +11,7 @@ from hloproof.logic.obligation import Outcome
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module, Operation
 from hloproof.pipeline.engine_run import batch_engine, warm_engine
+from hloproof.pipeline.entry_count import check_count
 from hloproof.pipeline.file_cache import FileCache
 from hloproof.pipeline.items import ITEM_KINDS, InThisProcess, Item, internal_error, judge_items, undecided
 from hloproof.pipeline.options import Options
@@ -166,10 +167,14 @@ class _Run:
             case "hlo":
                 from hloproof.models.hlo.parser import parse_modules
 
-                self.modules(results, parse_modules(text, results.file))
+                modules = parse_modules(text, results.file)
+                check_count("hlo", text, len(modules), results.file)
+                self.modules(results, modules)
             case other:
                 kind = ITEM_KINDS[other]
                 items = kind.parse(text, results.file)
+                check_count(other, text, len(items), results.file)
+                results.entries = len(items)
                 if self.options.selection.takes_claim(kind.claim):
                     self.items += [(results, Item(other, results.file, item)) for item in items]
 
@@ -199,6 +204,7 @@ class _Run:
             self.modules(results, modules)
             if expectation is not None and all(map(self.options.selection.takes_claim, expectation.claims)):
                 results.expected |= {m.module: expectation for m in results.modules[first:]}
+        check_count("hlo", text, len(results.modules) + len(results.others), results.file)
 
     def modules(self, results: FileResults, modules: Iterable[Module]) -> None:
         seen = Counter(m.module.partition("@")[0] for m in results.modules)

@@ -59,7 +59,7 @@ def _counted(counts: Counter[Verdict], colour: bool) -> str:
 
 
 def _file_line(f: FileResults, colour: bool) -> str:
-    what = f"{f.instructions} instructions, " if f.kind == "hlo" else ""
+    what = f"{f.instructions} instructions, " if f.kind == "hlo" else f"{f.entries} entries, " if f.entries else ""
     if len(f.modules) > 1:
         what = f"{len(f.modules)} modules, {what}"
     return f"{f.file}: {what}{_counted(f.counts(), colour)}"

@@ -163,6 +163,8 @@ class FileResults:
     others: list[ClaimResult] = field(default_factory=list)
     problems: list[InputProblem] = field(default_factory=list)
     suppressions: tuple[Comment, ...] = ()
+    entries: int = 0
+    """How many rules, layouts or maps were read, whichever of them were asked for."""
     expected: dict[str, Expectation] = field(default_factory=dict)
     """What the file says of its modules, by name."""
 

@@ -17,6 +17,7 @@ from typing import Final
 from hloproof.claims.rules.instances import Instance, instances, meets
 from hloproof.claims.rules.rounding import evaluate, reading_of
 from hloproof.claims.rules.statements import Statement, defined, names_of, sign_cases, statements_of
+from hloproof.claims.rules.witness import contradicted
 from hloproof.engines.nonlinear.prove import Reading, implies
 from hloproof.models.expressions.evaluate import UndefinedValue
 from hloproof.models.expressions.expr import Const, Expr, substitute, to_text
@@ -100,6 +101,10 @@ def judge(rule: Rule, needed: bool = True) -> Findings:
         if _refuted(rule, s, found):
             found.verdict = Verdict.REFUTED
             return found
+    found.counterexample = contradicted(rule)
+    if found.counterexample is not None:
+        found.verdict, found.engines, found.statement = Verdict.REFUTED, ["evaluation"], None
+        return found
     for s in (case for whole in statements for case in sign_cases(rule, whole)):
         if not _shown(rule, s, found):
             found.statement = s
@@ -323,7 +328,7 @@ def _crossed(rule: Rule, found: Findings) -> None:
 def describe(rule: Rule, found: Findings) -> str:
     """The counterexample in words, and a command that shows it again."""
     values, s = found.counterexample, found.statement
-    assert values is not None and s is not None
+    assert values is not None
     reading = reading_of(rule)
     at = ", ".join(f"{n} = {v}" for n, v in values.items()) or "always"
     if isinstance(rule, ExpressionRule):
@@ -337,6 +342,8 @@ def describe(rule: Rule, found: Findings) -> str:
         ]
         again = f"; to see it again: hloproof rewrite '{maps[0]}' '{maps[1]}'" if reading == Reading() else ""
         return f"{at}: the left side is {left}, the right side {right}{again}"
+    if s is None:
+        return f"{at}: both sides evaluated do not say the same"
     failing = next(g for g in s.goals if not meets((g,), values, reading))
     return f"{at}: {s.what} fails, since {failing} does not hold"
 

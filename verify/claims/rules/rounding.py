@@ -26,7 +26,8 @@ _PYTHON: Final = {
 
 def reading_of(rule: RuleBase) -> Reading:
     """The reading that a rule asks for."""
-    return Reading(rule.division, "euclidean" if rule.mod == "nonnegative" else rule.division)
+    rounding: dict[str | None, Rounding] = {"nonnegative": "euclidean", "floor": "floor", None: rule.division}
+    return Reading(rule.division, rounding[rule.mod])
 
 
 def quotient(x: int, d: int, rounding: Rounding) -> int:

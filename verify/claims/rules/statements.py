@@ -1,10 +1,15 @@
-"""What a rule says, as statements about integers."""
+"""What a rule says, as statements about integers.
+
+An expression has no value where a divisor in it is zero. A rule speaks of points where its left side has a value; there
+its right side must have one. Constraints without such divisors hold first: `x in [1, 5], 7 mod x in [0, 1]` has a value
+at every point, since at 0 the first is false.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import count, product
 
 from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var, postorder, rebuild, substitute
 from hloproof.models.rules.rule import Bounded, Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
@@ -28,22 +33,21 @@ def statements_of(rule: Rule) -> tuple[Statement, ...]:
             return (Statement(given, (*defined(rule.rhs), Condition("==", rule.lhs, rule.rhs)), "both sides equal"),)
         case ConstraintRule():
             left, right = _inside(rule.before), _inside(rule.after)
-            before = tuple(d for b in rule.before for d in defined(b.expr))
-            after = tuple(d for b in rule.after for d in defined(b.expr))
+            before, after = _defined_bounds(rule.before), _defined_bounds(rule.after)
+            given = (*rule.conditions, *before)
             if rule.never:
-                return (
-                    Statement((*rule.conditions, *before, *left), (Condition("==", Const(0), Const(1)),), "no points"),
-                )
+                return (Statement((*given, *left), (Condition("==", Const(0), Const(1)),), "no points"),)
             return (
-                Statement((*rule.conditions, *before, *left), (*after, *right), "no point is lost"),
-                Statement((*rule.conditions, *before, *right), left, "no point is added"),
+                *_right_side_defined((*given, *_total(rule.after)), after),
+                Statement((*given, *left), (*after, *right), "no point is lost"),
+                Statement((*given, *after, *right), left, "no point is added"),
             )
         case VariableRule():
             return _variable_statements(rule)
 
 
 def _variable_statements(rule: VariableRule) -> tuple[Statement, ...]:
-    left = _inside(rule.before)
+    left = (*_defined_bounds(rule.before), *_inside(rule.before))
     if rule.image is None:
         value = next((e for n, e in rule.witness if n == rule.variable), None)
         if value is None:
@@ -52,9 +56,12 @@ def _variable_statements(rule: VariableRule) -> tuple[Statement, ...]:
         return (Statement(rule.conditions, there, "the variable has a value"),)
     right = _inside(rule.after)
     back = next((e for n, e in rule.witness if n == rule.fresh), Var(rule.fresh))
-    other = Var(f"{rule.fresh}_other")
+    taken = {n for n, _ in rule.sorts} | {n for n, _ in rule.witness}
+    other = Var(next(n for k in count() if (n := f"{rule.fresh}_other{k or ''}") not in taken))
     image_of_other = substitute(rule.image, {rule.fresh: other})
+    owed = (*_defined_bounds(rule.after), *defined(rule.image))
     return (
+        *_right_side_defined((*rule.conditions, *_total(rule.after)), owed),
         Statement(
             (*rule.conditions, *right),
             tuple(_at(c, rule.variable, rule.image) for c in left),
@@ -83,6 +90,19 @@ def _variable_statements(rule: VariableRule) -> tuple[Statement, ...]:
 
 def _at(c: Condition, name: str, value: Expr) -> Condition:
     return Condition(c.op, substitute(c.lhs, {name: value}), substitute(c.rhs, {name: value}))
+
+
+def _right_side_defined(given: tuple[Condition, ...], owed: tuple[Condition, ...]) -> tuple[Statement, ...]:
+    return (Statement(given, owed, "the right side has a value"),) if owed else ()
+
+
+def _defined_bounds(bounded: Sequence[Bounded]) -> tuple[Condition, ...]:
+    return tuple(d for b in bounded for e in (b.expr, b.lower, b.upper) for d in defined(e))
+
+
+def _total(bounded: Sequence[Bounded]) -> tuple[Condition, ...]:
+    """The constraints that have a value at every point."""
+    return _inside([b for b in bounded if not _defined_bounds([b])])
 
 
 def _inside(bounded: Sequence[Bounded]) -> tuple[Condition, ...]:

@@ -1,0 +1,195 @@
+"""Rules that were proved and are false, each beside a sound twin; and entries that a reader passed over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hloproof.claims.rules import claims, statements
+from hloproof.claims.rules.claims import check_rules_text
+from hloproof.claims.rules.witness import contradicted, points
+from hloproof.engines.nonlinear import prove
+from hloproof.models.errors import InputError
+from hloproof.models.rules.text import parse_rules
+from hloproof.pipeline.driver import check
+from hloproof.pipeline.entry_count import COUNTED, check_count
+from hloproof.pipeline.items import ITEM_KINDS
+from hloproof.pipeline.sources import KINDS, find_sources
+from hloproof.results.verdict import Verdict
+
+SPECS = Path(__file__).parents[1] / "specs"
+
+
+def verdict(text: str, name: str = "a") -> Verdict:
+    (found,) = check_rules_text(f"rule {name}\n{text}\n", "x.rules")
+    return found.verdict
+
+
+# --- what is read ------------------------------------------------------------------------------------------------
+
+
+def test_a_quote_in_a_remark_hides_nothing() -> None:
+    text = 'rule a\n x + 0 => x\n note the "old form\nrule b\n x => x + 1\n from "\nrule c\n x => x + 2\n'
+    assert [r.name for r in parse_rules(text)] == ["a", "b", "c"]
+    assert [r.verdict for r in check_rules_text(text, "x.rules")] == [Verdict.PROVED, *[Verdict.REFUTED] * 2]
+
+
+def test_an_empty_remark_takes_its_own_line_only() -> None:
+    assert [r.name for r in parse_rules("rule a\n x + 0 => x\n note\nrule b\n x => x + 1\n")] == ["a", "b"]
+
+
+@pytest.mark.parametrize("path", sorted(p for p in SPECS.rglob("*") if p.is_file()), ids=lambda p: p.name)
+def test_as_many_entries_are_read_as_the_lines_show(path: Path) -> None:
+    if path.suffix == ".md":
+        return
+    (source,) = find_sources([str(path)])
+    text = source.read()
+    if source.kind != "hlo":  # modules are counted wherever they are checked
+        items = ITEM_KINDS[source.kind].parse(text, source.name)
+        check_count(source.kind, text, len(items))
+        assert items
+
+
+def test_every_kind_of_file_is_counted() -> None:
+    assert set(COUNTED) == set(KINDS)
+    text = (
+        "// first\nHloModule a\nENTRY e { ROOT p = f32[] parameter(0) }\n// -----\n// only words\n// -----\n/* x */ f\n"
+    )
+    assert COUNTED["hlo"](text) == 2
+    assert COUNTED["map"]("# map a\nmap a\n  note map b\nmap c # d\n") == 2
+    assert COUNTED["rules"]("rule a\n x => x\n note rule b\n  rule c\n# rule d\n") == 2
+
+
+def test_a_reader_that_passes_over_an_entry_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.rules"
+    file.write_text("rule a\n x + 0 => x\nrule b\n x => x + 1\n")
+    assert check([str(file)]).files[0].entries == 2
+
+    def first_only(text: str, name: str) -> list[object]:
+        return list(parse_rules(text, name))[:1]
+
+    kind = ITEM_KINDS["rules"]
+    monkeypatch.setitem(ITEM_KINDS, "rules", type(kind)(kind.claim, kind.record_kind, first_only, kind.judge))
+    (problem,) = check([str(file)]).problems
+    assert "1 entries were read, and by its lines the file has 2" in problem.message
+
+
+UNREADABLE = [
+    ("for s in [0, 0] => for t in [0, 10] with s = t when t == 0", "bound by the statement"),
+    ("for s in [0, 10] => for t in [0, 10] with s = t when s == 0", "bound by the statement"),
+    ("for s in [l, u] => nothing when l <= u witness l = l", "'l' is none"),
+    ("for s in [0, t] => for t in [0, 3] with s = t", "bound by the other side"),
+    ("for s in [0, 3] => for t in [s, s] with s = t", "bound by the other side"),
+    ("for s in [0, 3] => for s in [0, 3] with s = s", "a name of its own"),
+    ("for s in [s, s + 1] => nothing", "mention it"),
+    ("for s in [0, 3] => for t in [0, 3] with s = s", "by means of itself"),
+    ("x => x + 0 remainder floor remainder nonnegative", "not two"),
+    ("x => x + 0 witness y = x", "'y' is none"),
+    ("x => x + 0 rule b", "beginning of a line"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), UNREADABLE)
+def test_names_are_not_captured(text: str, message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        parse_rules(f"rule a\n{text}\n")
+    assert message in raised.value.message and raised.value.line >= 1
+
+
+# --- what is said ------------------------------------------------------------------------------------------------
+
+TWINS = [
+    # A constant that has the name of the second copy of a variable. (t = 0 and t = 1 both give 0.)
+    ("for s in [0, 0] => for t in [0, 1] with s = t * (t_other - t_other) when t_other == 0 witness t = 0", "refuted"),
+    ("for s in [0, t_other] => for t in [0, t_other] with s = t when t_other >= 0 witness t = s", "proved"),
+    # The remainder that a rule names, beside a rounding of its quotients.
+    ("x mod c => x - c * (x floordiv c) when c > 0 division trunc", "proved"),
+    ("x mod c => x - c * (x floordiv c) when c > 0 division trunc remainder floor", "refuted"),
+    ("(x mod c) floordiv c => 0 when c > 0 division trunc remainder floor", "proved"),
+    ("max(0, -(x mod c)) => 0 when c > 0 division trunc remainder floor", "proved"),
+    ("max(0, -(x mod c)) => 0 when c > 0 division trunc", "refuted"),
+    ("max(0, -(x mod c)) => 0 when c != 0 division euclidean remainder floor", "refuted"),
+    # Without a value: the right side has one wherever the left side has.
+    ("x => x + 0 * (1 mod c)", "refuted"),
+    ("x => x + 0 * (1 mod c) when c != 0", "proved"),
+    ("x + 0 * (1 mod c) => x", "proved"),
+    ("x in [1, 5] => x in [1, 5], 10 mod x in [0, 9]", "proved"),
+    ("x in [0, 5] => x in [0, 5], 10 mod x in [0, 9]", "refuted"),
+    ("x in [0, 5] => x in [0, 5], 10 mod x in [0, 10], 0 * (10 mod x) in [0, 0]", "refuted"),
+    ("x in [0, -1] => 10 mod x in [0, -1]", "refuted"),
+    ("10 mod x in [0, 9], x in [1, 9] => x in [1, 9]", "proved"),
+    ("for s in [0, 3] => for t in [0, 3] with s = t + 0 * (1 mod t) witness t = s", "refuted"),
+    ("for s in [1, 3] => for t in [1, 3] with s = t + 0 * (1 mod t) witness t = s", "proved"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), TWINS)
+def test_twins(text: str, expected: str) -> None:
+    assert verdict(text).value == expected
+
+
+# --- the second witness ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", sorted(SPECS.rglob("*.rules")), ids=lambda p: p.name)
+def test_the_witness_contradicts_no_rule_that_is_proved(path: Path) -> None:
+    for rule in parse_rules(path.read_text(encoding="utf-8"), path.name):
+        assert rule.expect == "refuted" or contradicted(rule) is None
+
+
+def test_points_of_the_witness_are_of_every_magnitude() -> None:
+    from random import Random
+
+    (rule,) = parse_rules("rule a\n x mod c => x mod c + 0 when c > 5\n")
+    sizes = [abs(v) for p in points(rule, Random(1), 400) for v in p.values()]
+    assert min(sizes) < 4 and max(sizes) > 2**64
+    assert sum(10**5 < s < 10**13 for s in sizes) > 50
+
+
+FAR = [
+    # Wrong where a divisor is negative and beyond a thousand only.
+    ("x mod c => x mod c + min(0, c + 50000) when c != 0 remainder nonnegative", "refuted"),
+    ("x mod c => x mod c + min(0, c * 0) when c != 0 remainder nonnegative", "proved"),
+    # More cases than are looked at.
+    (
+        " + ".join(f"min(x, {k} * y)" for k in range(2, 15))
+        + " => "
+        + " + ".join(f"min(x, {k} * y)" for k in range(2, 15))
+        + " + min(0, x + y + 1000000)",
+        "refuted",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), FAR)
+def test_what_is_wrong_far_from_zero_is_found(text: str, expected: str) -> None:
+    assert verdict(text).value == expected
+
+
+def without_negative_signs(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = statements.sign_cases
+
+    def planted(rule: statements.Rule, s: statements.Statement) -> list[statements.Statement]:
+        cases = whole(rule, s)
+        return [c for c in cases if not any(g.op == "<" and str(g.rhs) == str(statements.Const(0)) for g in c.given)]
+
+    monkeypatch.setattr(claims, "sign_cases", planted)
+
+
+def without_too_many_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = prove._cases
+
+    def planted(problem: prove.Problem, rlimit: int) -> Iterator[list[prove.Poly]]:
+        return (case for case in whole(problem, rlimit) if case)
+
+    monkeypatch.setattr(prove, "_cases", planted)
+
+
+@pytest.mark.parametrize(("plant", "text"), [(without_negative_signs, FAR[0][0]), (without_too_many_cases, FAR[2][0])])
+def test_a_wrong_statement_is_noticed(plant: object, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All engines consume the same statements; the witness does not."""
+    assert callable(plant)
+    plant(monkeypatch)
+    assert verdict(text) is Verdict.REFUTED
