@@ -57,7 +57,7 @@ def sample() -> Report:
     return Report(
         [
             FileResults("dumps/m.hlo", "hlo", modules=[module]),
-            FileResults("my rules.rules", "rules", others=rules),
+            FileResults("my rules.rules", "rules", others=rules, entries=len(rules)),
             FileResults("bad.hlo", "hlo", problems=[problem]),
         ]
     )
