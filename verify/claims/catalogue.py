@@ -280,6 +280,67 @@ _ENTRIES: Final = (
         "base + 1 written over base at the same place.",
         "base[0:3] written over base[1:4]: element 2 is read after it was overwritten by element 1.",
     ),
+    Entry(
+        "plan-complete",
+        "memory plan",
+        "Every value that needs memory has one slice.",
+        "The values of a scheduled module are found by following data through tuples, loops, branches, calls and "
+        "asynchronous operations. Each array and each tuple table that an instruction makes has one slice of the plan, "
+        "of its shape; whatever is only another name of a value lies where that value lies; parameters and constants lie "
+        "where the caller puts them.",
+        "copy.1 has the slice (size=400,offset=0), and bitcast.2 of it has none of its own.",
+        "the line of copy.1 is gone: nothing says where its 400 bytes lie.",
+    ),
+    Entry(
+        "plan-size",
+        "memory plan",
+        "Every slice is large enough, inside its allocation, aligned, and in the right memory.",
+        "The bytes of the layout, tiles and padding and sub-byte elements included, fit into the slice; the slice ends "
+        "inside its allocation, begins at a multiple of 64 bytes, and the memory space of the layout, of the value and "
+        "of the allocation is one.",
+        "f32[10,10]{1,0} with (size=400,offset=128) in an allocation of 528 bytes.",
+        "the same in an allocation of 500 bytes.",
+    ),
+    Entry(
+        "plan-interference",
+        "memory plan",
+        "What is written destroys no byte that another value still needs.",
+        "Over the flattened order of the schedule, through calls, loops and branches, each value is needed from its write "
+        "to its last read; the operands and results of an operation in flight until its done. No instruction writes a byte "
+        "of a value while that value is needed.",
+        "b is written over a after the last read of a.",
+        "b is written over a, and then c reads a.",
+    ),
+    Entry(
+        "plan-in-place",
+        "memory plan",
+        "An output that lies over an operand destroys no element that another element still reads.",
+        "Where an output of an instruction shares bytes with one of its operands, the indexing maps and layouts say which "
+        "bits each element reads and writes. No element is read after the write of another element, whatever order the "
+        "elements are made in; outputs of one size are made together. Updates in place write their window only; sort, "
+        "scatter, collectives and custom calls share by what is declared of them.",
+        "a fused a + 1 written over a.",
+        "a fused reverse(a) written over a: element 0 is written over element 0, which element n-1 reads.",
+    ),
+    Entry(
+        "plan-alias",
+        "memory plan",
+        "What must share a slice does.",
+        "The state of a loop, what branches return, operands and results of updates and all-reduces in place, declared "
+        "aliases and donated parameters have one place each, since nothing copies between them. What the program returns "
+        "lies in an allocation that outlives it.",
+        "while.1{0}, the parameter of its body {0} and what the body returns there: all at offset 128.",
+        "the parameter of the body at offset 256: it would read what nobody has written.",
+    ),
+    Entry(
+        "plan-constant",
+        "memory plan",
+        "Constants and parameters that are not donated are never written.",
+        "No other value is ever written into the allocation of a constant, or of a parameter that the module's header does "
+        "not name in input_output_alias or buffer_donor.",
+        "parameter 0 has an allocation of its own.",
+        "add.1 lies in the allocation of parameter 0, which is not donated.",
+    ),
 )
 
 CATALOGUE: Final[Mapping[str, Entry]] = {e.name: e for e in _ENTRIES}

@@ -9,7 +9,8 @@ import click
 def command() -> int:
     """Answer JSON-RPC 2.0 requests, one per line on standard input, one answer per line on standard output.
 
-    Methods: parse_map, parse_module, indexing, compose, rewrite, simplify, check, equiv, layout, version, shutdown.
+    Methods: parse_map, parse_module, indexing, compose, rewrite, simplify, check, equiv, memory, layout, version,
+    shutdown.
     """
     from hloproof.server.serve import serve_standard_streams
 

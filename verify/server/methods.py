@@ -124,6 +124,14 @@ def equiv(before: str, after: str, budget: float = 10.0, tier: str = "rounding")
     return compare(one_module(before, "before"), one_module(after, "after"), named, budget, "after").as_json()
 
 
+def memory(hlo: str, assignment: str) -> dict[str, Any]:
+    from hloproof.pipeline.memory_plans import check_plan
+    from hloproof.report.json_report import obligations
+
+    report = check_plan(hlo, assignment)
+    return {"verdict": str(report.verdict), "obligations": obligations(report)}
+
+
 def layout(shape: str, index: list[int] | None = None, linear_index: int | None = None) -> dict[str, Any]:
     from hloproof.queries.layouts import answer
 
@@ -162,6 +170,7 @@ METHODS: Final[Mapping[str, Method]] = {
         check, {"hlo": "string", "only?": "list of strings", "skip?": "list of strings", "layout_sensitive?": "boolean"}
     ),
     "equiv": Method(equiv, {"before": "string", "after": "string", "budget?": "number", "tier?": "string"}),
+    "memory": Method(memory, {"hlo": "string", "assignment": "string"}),
     "layout": Method(layout, {"shape": "string", "index?": "list of integers", "linear_index?": "integer"}),
     "version": Method(version),
     "shutdown": Method(shutdown),

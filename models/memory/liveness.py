@@ -1,0 +1,318 @@
+"""When each value of a scheduled module is needed: intervals of instants, through calls, loops, conditionals and
+asynchronous operations.
+
+A value occupies its bytes from the instant of its write (for what merges: from where the ways meet) to its last read,
+on every path. What a branch alone needs is not needed in the others; what a loop needs is needed in all of it. Both
+ends are inclusive. Reads are at even instants, writes at odd ones, so an interval that ends with a read does not meet
+the write of the same instruction.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from hloproof.models.dataflow.async_chain import link_of, text_of
+from hloproof.models.dataflow.value_flow import called
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import Aliasing, BufferDonor
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.memory.assignment import Key
+from hloproof.models.memory.forwarding import CALLS, PASS_ON
+from hloproof.models.memory.order import BEFORE, Order, order_of
+from hloproof.models.memory.values import Value, Values
+
+_READS_NOTHING = PASS_ON | frozenset({"tuple", "after-all", "parameter", "constant"})
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """At `instant` the value is needed by an instruction of a computation; `operand` is -1 where it is not an
+    operand."""
+
+    value: Key
+    instant: int
+    computation: str
+    instruction: str
+    operand: int = -1
+    why: str = "reads"
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """The value's bytes are written at `instant` (odd), or at any time from there to `until` by what is in flight."""
+
+    value: Key
+    instant: int
+    until: int
+    instruction: str
+
+
+class Liveness:
+    """Reads, writes and intervals of all values of a scheduled module. Raises NotModelled."""
+
+    def __init__(self, module: Module, values: Values | None = None) -> None:
+        self.module = module
+        self.values = values or Values(module)
+        self.order: Order = order_of(module)
+        self.unknown: dict[str, str] = {}
+        """Instructions in flight whose end is not known, with the reason."""
+
+    # -- asynchronous operations ------------------------------------------------------------------------------------
+
+    @cached_property
+    def starts(self) -> Mapping[str, str]:
+        """For each done or update: the start whose state it takes, where the value says so."""
+        out: dict[str, str] = {}
+        for name in self.order.reads:
+            i = self.values.instruction[name]
+            link = link_of(i.opcode)
+            if link is None or link.role == "start" or not i.operands:
+                continue
+            state = self.values.at((i.operands[0], ()))
+            if state is None:
+                continue
+            made = self.values.instruction[state[0]]
+            earlier = link_of(made.opcode)
+            if earlier is not None and earlier.role == "start":
+                out[name] = made.name
+            elif state[0] in out:
+                out[name] = out[state[0]]
+        return out
+
+    @cached_property
+    def dones(self) -> Mapping[str, str]:
+        """For each start its done, where it is known."""
+        return {
+            start: name
+            for name, start in self.starts.items()
+            if (link := link_of(self.values.instruction[name].opcode)) is not None and link.role == "done"
+        }
+
+    def synchronous(self, start: str) -> bool:
+        """The start does all the work, so says its `backend_config` (`"is_sync":true`)."""
+        config = text_of(self.values.instruction[start], "backend_config")
+        return config is not None and '"is_sync":true' in config.replace("\\", "").replace(" ", "")
+
+    # -- reads ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def reads(self) -> Mapping[Key, list[Read]]:
+        out: dict[Key, list[Read]] = {key: [] for key in self.values.values}
+        for name in self.order.begins:
+            for read in self._reads_in(self.module.by_name[name]):
+                out[read.value].append(read)
+        return out
+
+    def _reads_in(self, computation: Computation) -> Iterator[Read]:
+        for i in computation.instructions:
+            yield from self._reads_of(computation, i)
+        yield from self._read_at_the_end(computation)
+
+    def _whole(self, name: str) -> Iterator[Key]:
+        return (value for _, value in self.values.places_in(name))
+
+    def _reads_of(self, c: Computation, i: Instruction) -> Iterator[Read]:
+        instant = self.order.reads[i.name]
+        if i.opcode in _READS_NOTHING:
+            return
+        if i.opcode == "get-tuple-element":
+            table = self.values.at((i.operands[0], ()))
+            if table is not None:
+                yield Read(table, instant, c.name, i.name, 0, "looks up the table of")
+            return
+        if i.opcode == "while":
+            for at, value in self.values.places_in(i.operands[0]):
+                if self._meets_others((i.name, at)):
+                    yield Read(value, self.order.enters[i.name], c.name, i.name, 0, "takes as its state")
+            return
+        if i.opcode == "conditional":
+            for value in self._whole(i.operands[0]):
+                yield Read(value, self.order.enters[i.name], c.name, i.name, 0, "decides by")
+            return
+        if i.opcode == "call":
+            return
+        link = link_of(i.opcode)
+        if link is not None and link.role != "start":
+            yield from self._reads_of_link(c, i, instant)
+            return
+        for n, name in enumerate(i.operands):
+            for value in self._whole(name):
+                yield Read(value, instant, c.name, i.name, n)
+        if i.opcode == "all-reduce-start" and not self.synchronous(i.name):
+            # It returns the result alone, so that no position of its done names the operands.
+            done = self.dones.get(i.name)
+            if done is None:
+                self.unknown[i.name] = f"where {i.name} is done is not followed: its state is carried on"
+                return
+            for n, name in enumerate(i.operands):
+                for value in self._whole(name):
+                    yield Read(value, self.order.reads[done], c.name, i.name, n, "reads until its done")
+
+    def _reads_of_link(self, c: Computation, i: Instruction, instant: int) -> Iterator[Read]:
+        """A done or update: the operation may use all that its state holds until here."""
+        start = self.starts.get(i.name)
+        finished = start is not None and self.synchronous(start)
+        operands = (
+            set() if start is None else {v for n in self.values.instruction[start].operands for v in self._whole(n)}
+        )
+        for n, name in enumerate(i.operands):
+            for value in self._whole(name):
+                if not (finished and value in operands):
+                    yield Read(value, instant, c.name, i.name, n, "ends the flight of")
+
+    def _read_at_the_end(self, c: Computation) -> Iterator[Read]:
+        """What a computation hands on when it ends."""
+        end = self.order.ends[c.name]
+        caller = self.order.caller.get(c.name)
+        for at, value in self.values.places_in(c.root_name):
+            if caller is None:
+                yield Read(value, self.order.after, c.name, c.root_name, -1, "returns")
+            elif caller.opcode == "while" and called(caller, "condition") == c.name:
+                yield Read(value, end, c.name, c.root_name, -1, "decides by")
+            elif caller.opcode in CALLS and self._meets_others((caller.name, at)):
+                yield Read(value, end, c.name, c.root_name, -1, "hands on")
+
+    def _meets_others(self, place: Key) -> bool:
+        """A merged value stands at the place, rather than one that passes through."""
+        return self.values.at(place) == place
+
+    # -- writes and intervals ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def donated(self) -> frozenset[Key]:
+        """The places of entry parameters that the module's header lets the program overwrite."""
+        entry, out = self.module.entry, set()
+        for name in ("input_output_alias", "buffer_donor"):
+            found = self.module.attributes.get(name)
+            for e in found if isinstance(found, tuple) else ():
+                match e:
+                    case Aliasing(operand=number, operand_index=index):
+                        pass
+                    case BufferDonor(parameter=number, parameter_index=index):
+                        pass
+                    case _:
+                        continue
+                if 0 <= number < len(entry.parameters):
+                    out.add((entry.parameters[number].name, index))
+        return frozenset(out)
+
+    def given(self, value: Value) -> bool:
+        """The value is there before the program begins: a parameter of the entry or a constant."""
+        i = self.values.instruction[value.key[0]]
+        return i.opcode == "constant" or (i.opcode == "parameter" and value.computation == self.module.entry_name)
+
+    def kept(self, value: Value) -> bool:
+        """The value must be the same after the program as before."""
+        return self.given(value) and value.key not in self.donated
+
+    @cached_property
+    def writes(self) -> Mapping[Key, Write]:
+        """The write of each value that an instruction writes; merged values, parameters and constants have none."""
+        out: dict[Key, Write] = {}
+        for value in self.values.values.values():
+            if value.room != "ordered" or value.phi or self.given(value):
+                continue
+            i = self._writer(value)
+            if i is None or i.opcode == "parameter":
+                continue
+            instant = until = self.order.reads[i.name] + 1
+            link = link_of(i.opcode)
+            if link is not None and link.role == "start" and not self.synchronous(i.name):
+                done = self.dones.get(i.name)
+                until = instant if done is None else max(instant, self.order.reads[done])
+            out[value.key] = Write(value.key, instant, until, i.name)
+        return out
+
+    def _writer(self, value: Value) -> Instruction | None:
+        """The instruction of the order that makes a value: that of its place, or the start that runs its
+        computation."""
+        i = self.values.instruction[value.key[0]]
+        if i.name in self.order.reads:
+            return i
+        callers = self.values.callers.get(value.computation, [])
+        if len(callers) != 1:
+            raise NotModelled(f"{value.computation} is run from {len(callers)} places")
+        return callers[0] if callers[0].name in self.order.reads else None
+
+    def home(self, value: Value) -> str:
+        """The computation of the order that a value belongs to."""
+        if value.computation in self.order.begins:
+            return value.computation
+        writer = self._writer(value)
+        return self.values.computation_of[writer.name].name if writer is not None else self.module.entry_name
+
+    def begins(self, value: Value) -> int:
+        """The first instant at which the value's bytes are its own."""
+        if self.given(value):
+            return BEFORE
+        write = self.writes.get(value.key)
+        if write is not None:
+            return write.instant
+        i = self.values.instruction[value.key[0]]
+        if i.opcode == "parameter":
+            return self.order.begins[value.computation]
+        return self.order.reads[i.name]
+
+    def intervals(self, value: Value) -> tuple[tuple[int, int], ...]:
+        """When the value is needed, both ends inclusive, in order and apart."""
+        first = self.begins(value)
+        if self.kept(value):
+            return ((BEFORE, self.order.after + 1),)
+        home = self.home(value)
+        last: dict[str, int] = {home: first}
+        if self._is_state_of_a_condition(value):
+            last[home] = self.order.ends[home]
+        for read in self.reads[value.key]:
+            last[read.computation] = max(last.get(read.computation, first), read.instant)
+        around = self._ancestors(home)
+        out: list[tuple[int, int]] = []
+        inner = sorted((c for c in last if c not in around), key=self._depth)
+        while inner:
+            c = inner.pop()
+            caller = self.order.caller[c]
+            if caller.opcode == "while":
+                condition, body = called(caller, "condition") or "", called(caller, "body") or ""
+                out.append((self.order.begins[condition], self.order.ends[body]))
+            else:
+                out.append((self.order.begins[c], last[c]))
+            outer = self.values.computation_of[caller.name].name
+            if outer not in last and outer not in around:
+                insort(inner, outer, key=self._depth)
+            last[outer] = max(last.get(outer, first), self.order.enters[caller.name])
+        top = [c for c in around if c in last][-1]  # what a callee makes may be read by its callers
+        out.append((first, last[top]))
+        return _joined(out)
+
+    def _is_state_of_a_condition(self, value: Value) -> bool:
+        """A loop's condition hands its state on to the body."""
+        caller = self.order.caller.get(value.computation)
+        return (
+            value.phi
+            and caller is not None
+            and caller.opcode == "while"
+            and called(caller, "condition") == value.computation
+            and self.values.instruction[value.key[0]].opcode == "parameter"
+        )
+
+    def _depth(self, computation: str) -> int:
+        return len(self._ancestors(computation))
+
+    def _ancestors(self, computation: str) -> tuple[str, ...]:
+        """The computation and those around it, outwards."""
+        out = [computation]
+        while (caller := self.order.caller.get(out[-1])) is not None:
+            out.append(self.values.computation_of[caller.name].name)
+        return tuple(out)
+
+
+def _joined(intervals: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    out: list[tuple[int, int]] = []
+    for begin, end in sorted(intervals):
+        if out and begin <= out[-1][1]:
+            out[-1] = out[-1][0], max(out[-1][1], end)
+        else:
+            out.append((begin, end))
+    return tuple(out)

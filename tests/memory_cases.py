@@ -1,0 +1,116 @@
+"""Small modules with their plans, and ways to spoil them."""
+
+from __future__ import annotations
+
+from hloproof.pipeline.memory_plans import check_plan
+from hloproof.results.verdict import ClaimResult, Verdict
+
+CHAIN = """HloModule chain, is_scheduled=true, entry_computation_layout={(f32[32]{0}, f32[32]{0})->f32[32]{0}}
+
+%fused (p0: f32[32], p1: f32[32]) -> f32[32] {
+  %p0 = f32[32]{0} parameter(0)
+  %p1 = f32[32]{0} parameter(1)
+  ROOT %sum = f32[32]{0} add(%p0, %p1)
+}
+
+ENTRY %main (a: f32[32], b: f32[32]) -> f32[32] {
+  %a = f32[32]{0} parameter(0)
+  %b = f32[32]{0} parameter(1)
+  %one = f32[32]{0} constant({...})
+  %x = f32[32]{0} multiply(%a, %b)
+  %y = f32[32]{0} subtract(%a, %x)
+  %z = f32[32]{0} add(%x, %one)
+  ROOT %out = f32[32]{0} fusion(%y, %z), kind=kLoop, calls=%fused
+}
+"""
+CHAIN_PLAN = """BufferAssignment:
+allocation 0: size 128, parameter 0, shape |f32[32]| at ShapeIndex {}:
+ value: <0 a @0> (size=128,offset=0): f32[32]{0}
+allocation 1: size 128, parameter 1, shape |f32[32]| at ShapeIndex {}:
+ value: <1 b @0> (size=128,offset=0): f32[32]{0}
+allocation 2: size 128, constant:
+ value: <2 one @0> (size=128,offset=0): f32[32]{0}
+allocation 3: size 128, output shape is |f32[32]|, maybe-live-out:
+ value: <6 out @0> (size=128,offset=0): f32[32]{0}
+allocation 4: size 256, preallocated-temp:
+ value: <3 x @0> (size=128,offset=0): f32[32]{0}
+ value: <4 y @0> (size=128,offset=128): f32[32]{0}
+ value: <5 z @0> (size=128,offset=0): f32[32]{0}
+"""
+
+LOOP = """HloModule loop, is_scheduled=true, input_output_alias={ {1}: (0, {}, may-alias) }
+
+%body (s: (s32[], f32[32])) -> (s32[], f32[32]) {
+  %s = (s32[], f32[32]{0}) parameter(0)
+  %i = s32[] get-tuple-element(%s), index=0
+  %v = f32[32]{0} get-tuple-element(%s), index=1
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one)
+  %w = f32[32]{0} negate(%v)
+  ROOT %t = (s32[], f32[32]{0}) tuple(%next, %w)
+}
+
+%cond (c: (s32[], f32[32])) -> pred[] {
+  %c = (s32[], f32[32]{0}) parameter(0)
+  %j = s32[] get-tuple-element(%c), index=0
+  %ten = s32[] constant(10)
+  ROOT %less = pred[] compare(%j, %ten), direction=LT
+}
+
+ENTRY %main (a: f32[32]) -> (s32[], f32[32]) {
+  %a = f32[32]{0} parameter(0)
+  %zero = s32[] constant(0)
+  %start = s32[] copy(%zero)
+  %init = (s32[], f32[32]{0}) tuple(%start, %a)
+  ROOT %loop = (s32[], f32[32]{0}) while(%init), condition=%cond, body=%body
+}
+"""
+LOOP_PLAN = """BufferAssignment:
+allocation 0: size 128, parameter 0, shape |f32[32]| at ShapeIndex {}, maybe-live-out:
+ value: <0 a @0> (size=128,offset=0): f32[32]{0}
+ value: <1 w @0> (size=128,offset=0): f32[32]{0}
+ value: <2 s{1} (phi) @0> (size=128,offset=0): f32[32]{0}
+ value: <3 c{1} (phi) @0> (size=128,offset=0): f32[32]{0}
+ value: <4 loop{1} (phi) @0> (size=128,offset=0): f32[32]{0}
+allocation 1: size 4, constant:
+ value: <5 zero @0> (size=4,offset=0): s32[]
+allocation 2: size 4, constant:
+ value: <6 one @0> (size=4,offset=0): s32[]
+allocation 3: size 4, constant:
+ value: <7 ten @0> (size=4,offset=0): s32[]
+allocation 4: size 16, output shape is |(s32[], f32[32])|, maybe-live-out:
+ value: <8 init{} @0> (size=16,offset=0): (s32[], f32[32]{0})
+ value: <9 t{} @0> (size=16,offset=0): (s32[], f32[32]{0})
+ value: <10 s{} (phi) @0> (size=16,offset=0): (s32[], f32[32]{0})
+ value: <11 c{} (phi) @0> (size=16,offset=0): (s32[], f32[32]{0})
+ value: <12 loop{} (phi) @0> (size=16,offset=0): (s32[], f32[32]{0})
+allocation 5: size 4, maybe-live-out:
+ value: <13 start @0> (size=4,offset=0): s32[]
+ value: <14 next @0> (size=4,offset=0): s32[]
+ value: <15 s{0} (phi) @0> (size=4,offset=0): s32[]
+ value: <16 c{0} (phi) @0> (size=4,offset=0): s32[]
+ value: <17 loop{0} (phi) @0> (size=4,offset=0): s32[]
+allocation 6: size 65, preallocated-temp:
+ value: <18 less @0> (size=1,offset=64): pred[]
+"""
+
+
+def judged(hlo: str, assignment: str) -> list[ClaimResult]:
+    """All records of a plan."""
+    return list(check_plan(hlo, assignment).records())
+
+
+def refuted(hlo: str, assignment: str) -> dict[str, list[str]]:
+    """The claims that a plan breaks, each with the instructions that it is refuted for."""
+    out: dict[str, list[str]] = {}
+    for r in judged(hlo, assignment):
+        assert r.verdict in (Verdict.PROVED, Verdict.REFUTED), r
+        if r.verdict is Verdict.REFUTED:
+            out.setdefault(r.claim, []).append(r.instruction)
+    return out
+
+
+def changed(text: str, old: str, new: str) -> str:
+    """The text with `old`, which is there once, replaced."""
+    assert text.count(old) == 1, (old, text.count(old))
+    return text.replace(old, new)

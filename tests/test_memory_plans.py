@@ -1,0 +1,150 @@
+"""Memory plans: what is right is proved, and each kind of error is refuted by the claim that is about it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from memory_cases import CHAIN, CHAIN_PLAN, LOOP, LOOP_PLAN, changed, judged, refuted
+
+from hloproof.memory.judge import CLAIMS
+from hloproof.models.errors import InputError
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.memory.assignment import parse_assignment
+from hloproof.models.memory.values import Values
+from hloproof.results.verdict import Verdict
+from hloproof.server.serve import answer_line
+
+PLANS = Path(__file__).parents[1].parent / "shared" / "corpus" / "plans"
+needs_plans = pytest.mark.skipif(not PLANS.is_dir(), reason="the corpus of plans is not beside the project")
+
+
+@pytest.mark.parametrize(("hlo", "plan"), [(CHAIN, CHAIN_PLAN), (LOOP, LOOP_PLAN)])
+def test_a_plan_that_is_right_is_proved(hlo: str, plan: str) -> None:
+    records = judged(hlo, plan)
+    assert {r.verdict for r in records} == {Verdict.PROVED}
+    assert {r.claim for r in records} <= set(CLAIMS)
+
+
+Y, OUT = " value: <4 y @0> (size=128,offset=128): f32[32]{0}\n", " value: <6 out @0> (size=128,offset=0): f32[32]{0}\n"
+CONSTANT = " value: <2 one @0> (size=128,offset=0): f32[32]{0}\n"
+SPOILED_CHAIN = [
+    ("plan-complete", Y, ""),
+    ("plan-complete", Y, Y.replace("y", "nobody")),
+    ("plan-complete", Y, Y.replace("f32", "s32")),
+    ("plan-complete", Y, Y + Y),
+    ("plan-complete", "allocation 4: size 256, preallocated-temp", "allocation 4: size 256, thread-local"),
+    ("plan-complete", "size 128, parameter 1, shape", "size 128, parameter 0, shape"),
+    ("plan-size", Y, Y.replace("size=128", "size=124")),
+    ("plan-size", "allocation 4: size 256", "allocation 4: size 255"),
+    ("plan-size", "allocation 4: size 256", "allocation 4: size 256, color 5"),
+    ("plan-size", Y, Y.replace("offset=128", "offset=124")),
+    ("plan-interference", Y, Y.replace("offset=128", "offset=64")),
+    ("plan-interference", "<5 z @0> (size=128,offset=0)", "<5 z @0> (size=128,offset=128)"),
+    ("plan-constant", CONSTANT, CONSTANT + OUT.replace("out", "y").replace("<6", "<4")),
+]
+SPOILED_LOOP = [
+    ("plan-alias", "<16 c{0} (phi) @0> (size=4,offset=0)", "<16 c{0} (phi) @0> (size=4,offset=64)"),
+    ("plan-alias", "allocation 5: size 4, maybe-live-out", "allocation 5: size 4, preallocated-temp"),
+]
+SPOILED_PLANS = [
+    *((claim, CHAIN, CHAIN_PLAN, old, new) for claim, old, new in SPOILED_CHAIN),
+    *((claim, LOOP, LOOP_PLAN, old, new) for claim, old, new in SPOILED_LOOP),
+]
+
+
+@pytest.mark.parametrize(("claim", "hlo", "plan", "old", "new"), SPOILED_PLANS)
+def test_an_error_in_the_plan_is_refuted(claim: str, hlo: str, plan: str, old: str, new: str) -> None:
+    if claim == "plan-constant":
+        plan = changed(plan, Y, "")
+    assert claim in refuted(hlo, changed(plan, old, new))
+
+
+def test_a_module_that_no_longer_donates_keeps_its_parameter() -> None:
+    module = changed(LOOP, ", input_output_alias={ {1}: (0, {}, may-alias) }", "")
+    assert refuted(module, LOOP_PLAN) == {"plan-constant": ["a"]}
+
+
+def test_an_instruction_moved_up_destroys_what_is_still_read() -> None:
+    z = "  %z = f32[32]{0} add(%x, %one)\n"
+    module = changed(CHAIN, z, "").replace("  %y = ", z + "  %y = ")
+    assert refuted(module, CHAIN_PLAN) == {"plan-interference": ["z"]}
+
+
+def test_the_timeline_of_a_conflict_names_the_write_the_value_and_the_read() -> None:
+    plan = changed(CHAIN_PLAN, "<4 y @0> (size=128,offset=128)", "<4 y @0> (size=128,offset=64)")
+    told = next(r.counterexample for r in judged(CHAIN, plan) if r.claim == "plan-interference" and r.counterexample)
+    assert "They share bytes 64 to 128 of allocation 4" in told
+    for line in ("writes x", "writes y over it", "reads x"):
+        assert line in told
+
+
+def test_an_unscheduled_module_has_no_order_to_judge() -> None:
+    records = judged(changed(CHAIN, ", is_scheduled=true", ""), CHAIN_PLAN)
+    assert {r.verdict for r in records} == {Verdict.UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "1:1: expected 'BufferAssignment:'"),
+        ("BufferAssignment:\n value: <0 a @0> (size=4,offset=0): f32[]", "2:1: a value before any allocation"),
+        ("BufferAssignment:\nallocation 0: size 4, purple:", "2:23: expected color N"),
+        (
+            "BufferAssignment:\nallocation 0: size 4:\n value: <0 a @0> (size=4,offset=0): f32[",
+            "3:41: expected a dim",
+        ),
+        ("BufferAssignment:\nallocation 0: size 4:\n something", "3:2: expected 'allocation N"),
+        ("BufferAssignment:\nallocation 0: size 4:\nallocation 0: size 4:", "3:12: there is an allocation 0"),
+    ],
+)
+def test_a_text_that_is_no_plan_is_refused_at_its_place(text: str, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        parse_assignment(text)
+    assert str(error.value).startswith(message)
+
+
+def test_the_server_answers_like_check() -> None:
+    line = json.dumps(
+        {"jsonrpc": "2.0", "id": 1, "method": "memory", "params": {"hlo": CHAIN, "assignment": CHAIN_PLAN}}
+    )
+    found, _ = answer_line(line.encode())
+    answer = json.loads(found or b"")["result"]
+    assert answer["verdict"] == "proved" and answer["obligations"]
+
+
+@needs_plans
+def test_the_real_plans_are_proved() -> None:
+    for module in sorted(PLANS.rglob("module.hlo")):
+        records = judged(module.read_text(), module.with_name("assignment.txt").read_text())
+        assert {r.verdict for r in records} == {Verdict.PROVED}, module.parent.name
+
+
+@needs_plans
+def test_every_value_has_the_positions_that_the_compiler_lists() -> None:
+    """values.txt: ` positions:` below `<ID NAME{INDEX} @C>`, each `NAME {INDEX}`."""
+    compared = 0
+    for module in sorted(PLANS.rglob("module.hlo")):
+        values = Values(parse_module(module.read_text()))
+        found: dict[str, set[str]] = {}
+        for place, value in values.places.items():
+            found.setdefault(_text(value, ""), set()).add(_text(place, " "))
+        listed: dict[str, set[str]] = {}
+        current, reading = set[str](), False
+        for line in module.with_name("values.txt").read_text().splitlines():
+            if line.startswith("<"):
+                name = line.split()[1]
+                current = listed.setdefault(name.removesuffix("{}"), set())
+            elif line.startswith(" ") and not line.startswith("  "):
+                reading = line == " positions:"
+            elif reading:
+                current.add(line.strip().removesuffix(" {}"))
+        for name, positions in listed.items():
+            assert found[name] == positions, (module.parent.name, name)
+            compared += 1
+    assert compared > 4000
+
+
+def _text(place: tuple[str, tuple[int, ...]], space: str) -> str:
+    return place[0] + (space + "{" + ",".join(map(str, place[1])) + "}" if place[1] else "")

@@ -1,0 +1,140 @@
+"""plan-complete and plan-size: every value has one slice, of its shape, large enough, aligned, in the right memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from hloproof.claims.asynchronous.judgement import Judgement, same_shape
+from hloproof.memory.plan import Plan, bytes_needed, where
+from hloproof.models.dataflow.value_flow import Place
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.text.shapes import print_shape
+from hloproof.models.layouts.physical import layout_of
+from hloproof.models.memory.assignment import Slice, place_text
+from hloproof.models.memory.values import Value
+
+COMPLETE: Final = "plan-complete"
+SIZE: Final = "plan-size"
+ALIGNMENT: Final = 64
+"""Bytes: the code that XLA emits for CPUs assumes it of every slice; for GPUs it is 256."""
+
+
+def complete(plan: Plan) -> Iterator[Judgement]:
+    """One judgement for each value that needs a slice, and one for each line of the plan that no value stands
+    behind."""
+    applied = {plan.values.values[s.key].computation for s in plan.assignment.slices if _is_applied(plan, s)}
+    for key, value in plan.values.values.items():
+        place = plan.place(*key)
+        if plan.slice(key) is not None:
+            problem = _kind_problem(plan, value)
+            yield Judgement(COMPLETE, place, problem)
+        elif not value.optional and (value.room == "ordered" or value.computation in applied):
+            users = [r.instruction for r in plan.liveness.reads[key]] if value.room == "ordered" else []
+            read = f"; {users[0]} reads it" if users else ""
+            yield Judgement(
+                COMPLETE,
+                place,
+                f"{place_text(key)} has no slice: nothing says where {print_shape(value.shape)} lies{read}",
+            )
+    for s in plan.assignment.slices:
+        problem = _stray(plan, s)
+        if problem:
+            yield Judgement(COMPLETE, _place_of(plan, s), problem)
+
+
+def _is_applied(plan: Plan, s: Slice) -> bool:
+    value = plan.values.values.get(s.key)
+    return value is not None and value.room == "applied"
+
+
+def _place_of(plan: Plan, s: Slice) -> Place:
+    if s.instruction in plan.values.instruction:
+        return plan.place(*s.key)
+    return plan.place(plan.module.entry.root_name)
+
+
+def _stray(plan: Plan, s: Slice) -> str:
+    """What is wrong with a line of the plan by itself; empty when nothing is."""
+    first = plan.assignment.by_key[s.key]
+    name = place_text(s.key)
+    if first is not s:
+        return f"{name} has two slices: {where(first)} and {where(s)}"
+    if s.instruction not in plan.values.instruction:
+        return f"plan line {s.line} gives a slice to {name}: the module has no such instruction"
+    if s.key in plan.values.values:
+        return ""
+    value = plan.values.at(s.key)
+    if value is None:
+        return f"plan line {s.line} gives a slice to {name}: nothing there needs memory of its own"
+    other = plan.slice(value)
+    if other is None or (other.allocation, other.offset) != (s.allocation, s.offset):
+        lies = where(other) if other is not None else "nowhere"
+        return f"{name} is the value {place_text(value)}, which lies at {lies}, and has another slice: {where(s)}"
+    return ""
+
+
+def _kind_problem(plan: Plan, value: Value) -> str | None:
+    """Why the allocation of a value is of the wrong kind; None when it is right."""
+    s = plan.slice(value.key)
+    assert s is not None
+    allocation, name = plan.allocation(s), place_text(value.key)
+    i = plan.instruction(value.key[0])
+    if not same_shape(s.shape, value.shape, layouts=True):
+        return f"plan line {s.line} says {print_shape(s.shape)}, {name} is {print_shape(value.shape)}"
+    if allocation.thread_local and value.room == "ordered":
+        return f"{name} lies in allocation {allocation.number}, which is thread-local: each thread would have its own"
+    if i.opcode == "constant" and (not allocation.constant or s.offset):
+        return _displaced(name, "a constant", s)
+    of_entry = i.opcode == "parameter" and value.computation == plan.module.entry_name
+    there = (allocation.parameter, allocation.parameter_index, s.offset)
+    if of_entry and there != (i.parameter_number, value.key[1], 0):
+        return _displaced(name, f"parameter {i.parameter_number}", s)
+    return None
+
+
+def _displaced(name: str, what: str, s: Slice) -> str:
+    return f"{name}, {what}, lies at {where(s)}, which is not where the caller puts it"
+
+
+def sizes(plan: Plan) -> Iterator[Judgement]:
+    """One judgement for each slice: large enough, inside its allocation, aligned, in the memory space of its layout."""
+    for s in plan.assignment.slices:
+        place = _place_of(plan, s)
+        value = plan.values.values.get(s.key)
+        if value is None:
+            continue  # an alias of another value, or no value at all: plan-complete
+        try:
+            yield Judgement(SIZE, place, _size_problem(plan, s, value))
+        except NotModelled as reason:
+            yield Judgement(SIZE, place, unknown=str(reason))
+
+
+def _size_problem(plan: Plan, s: Slice, value: Value) -> str | None:
+    name, allocation = place_text(s.key), plan.allocation(s)
+    needed = bytes_needed(value.shape)
+    if s.size < needed:
+        return (
+            f"{name} needs {needed} bytes for {print_shape(value.shape)}; its slice has {s.size} (plan line {s.line})"
+        )
+    if s.end > allocation.size:
+        return (
+            f"{name} ends at byte {s.end} of allocation {allocation.number}, which has {allocation.size} "
+            f"(plan lines {s.line} and {allocation.line})"
+        )
+    if s.offset % ALIGNMENT:
+        return (
+            f"{name} lies at offset {s.offset} of allocation {allocation.number}: not a multiple of {ALIGNMENT} bytes"
+        )
+    if s.colour != allocation.colour:
+        return (
+            f"{name} is in memory space {s.colour}, its allocation {allocation.number} in {allocation.colour} "
+            f"(plan lines {s.line} and {allocation.line})"
+        )
+    if isinstance(value.shape, ArrayShape) and layout_of(value.shape).memory_space != allocation.colour:
+        return (
+            f"the layout of {name} names memory space {layout_of(value.shape).memory_space}, its allocation "
+            f"{allocation.number} is in {allocation.colour} (plan lines {s.line} and {allocation.line})"
+        )
+    return None

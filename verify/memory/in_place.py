@@ -1,0 +1,294 @@
+"""plan-in-place: where an output lies over an operand of the same instruction, no element is read after the write of
+another element has destroyed it, whatever order the elements are made in. By the indexing maps, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.logic.formula import FALSE, TRUE, Formula, conj, eq, le, within
+from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.memory.kernels import Kernels, Making, Reading
+from hloproof.memory.plan import Plan
+from hloproof.models.dataflow.async_chain import link_of
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.expressions.expr import Const, Expr, Var, maximum, minimum, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.attributes import Aliasing
+from hloproof.models.hlo.module import Instruction
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.layouts.memory_size import element_bits
+from hloproof.models.layouts.physical import layout_of, part_count
+from hloproof.models.layouts.tiling import linear_index, position_expression
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, dim
+from hloproof.models.memory.assignment import Key, Slice, place_text
+
+IN_PLACE: Final = "plan-in-place"
+_ELEMENTWISE_COLLECTIVES: Final = frozenset({"all-reduce", "all-reduce-start"})
+
+
+@lru_cache(maxsize=4096)
+def _proved(obligation: Obligation) -> Outcome:
+    from hloproof.engines.portfolio import prove  # the solvers are imported when first needed
+
+    return prove(obligation)
+
+
+def in_place(plan: Plan) -> Iterator[Judgement]:
+    """One judgement for each output that shares bytes with an operand of the same instruction."""
+    kernels = Kernels(plan)
+    written: dict[str, list[Key]] = {}
+    for key, write in plan.liveness.writes.items():
+        if key in plan.in_memory:
+            written.setdefault(write.instruction, []).append(key)
+    for name, keys in written.items():
+        pairs = list(_overlapping(plan, name, keys))
+        if pairs:
+            yield from _judge(plan, kernels, plan.instruction(name), pairs)
+
+
+def _overlapping(plan: Plan, name: str, keys: list[Key]) -> Iterator[tuple[Key, int, Key]]:
+    """An output, an operand's number, the value read: those that share bytes."""
+    for n, value in plan.reads_at(name):
+        found = plan.in_memory.get(value)
+        if found is None:
+            continue
+        for key in keys:
+            if key != value and plan.overlap(plan.in_memory[key][1], found[1]):
+                yield key, n, value
+
+
+def _judge(plan: Plan, kernels: Kernels, i: Instruction, pairs: list[tuple[Key, int, Key]]) -> Iterator[Judgement]:
+    undecided = []
+    for key, n, value in pairs:
+        found = _by_rule(plan, i, key, n, value)
+        if found is None:
+            undecided.append((key, n, value))
+        else:
+            yield found
+    if not undecided:
+        return
+    over: dict[tuple[int, ...], set[Key]] = {}
+    for key, _, value in pairs:
+        a, b = plan.in_memory[key][1], plan.in_memory[value][1]
+        if plan.extent(a) == plan.extent(b):
+            over.setdefault(key[1], set()).add(value)
+    try:
+        makings = kernels.makings(i, over)
+    except (NotModelled, LookupError) as reason:
+        for key, _, value in undecided:
+            text = f"{place_text(key)} lies over {place_text(value)}: {reason}"
+            yield Judgement(IN_PLACE, plan.place(*key), unknown=text)
+        return
+    assumption = kernels.assumption(i, makings)
+    for key, value in dict.fromkeys((key, value) for key, _, value in undecided):
+        yield _Pair(plan, i, makings, assumption).judge(key, value)
+
+
+def _by_rule(plan: Plan, i: Instruction, key: Key, n: int, value: Key) -> Judgement | None:
+    """What is known without maps; None where the maps have to say."""
+    place = plan.place(*key)
+    exact = plan.extent(plan.in_memory[key][1]) == plan.extent(plan.in_memory[value][1])
+    both = f"{place_text(key)} lies over {place_text(value)}"
+    if i.opcode == "custom-call" or (link_of(i.opcode) is not None and i.opcode not in _ELEMENTWISE_COLLECTIVES):
+        if exact and _is_declared(plan, i, key, value):
+            return Judgement(IN_PLACE, place, note=f"{i.name} does what its output_to_operand_aliasing says")
+        if i.opcode == "custom-call":
+            return Judgement(
+                IN_PLACE, place, unknown=f"{both}, and nothing states what the custom call {i.name} does then"
+            )
+        return Judgement(IN_PLACE, place, f"{both}, which {i.name} may still read while it writes")
+    if i.opcode in _ELEMENTWISE_COLLECTIVES:
+        if exact and n == (key[1][0] if key[1] else 0):
+            return Judgement(IN_PLACE, place, note=f"{i.opcode} may work in place, element by element")
+        return Judgement(IN_PLACE, place, f"{both}, which is not the operand that it reduces, or not at the same bytes")
+    return None
+
+
+def _is_declared(plan: Plan, i: Instruction, key: Key, value: Key) -> bool:
+    declared = i.attributes.get("output_to_operand_aliasing")
+    return any(
+        isinstance(e, Aliasing)
+        and e.output_index == key[1]
+        and 0 <= e.operand < len(i.operands)
+        and plan.values.at((i.operands[e.operand], e.operand_index)) == value
+        for e in (declared if isinstance(declared, tuple) else ())
+    )
+
+
+class _Pair:
+    """One output over one value."""
+
+    def __init__(self, plan: Plan, i: Instruction, makings: tuple[Making, ...], assumption: str) -> None:
+        self._plan, self._i, self._makings, self._assumption = plan, i, makings, assumption
+
+    def judge(self, key: Key, value: Key) -> Judgement:
+        place = self._plan.place(*key)
+        by_position = {m.position: m for m in self._makings}
+        writing = by_position.get(key[1])
+        if writing is None:
+            return Judgement(IN_PLACE, place, unknown=f"how {self._i.name} makes {place_text(key)} is not modelled")
+        unknown = None
+        for making in self._makings:
+            for reading in making.readings:
+                if reading.value != value:
+                    continue
+                problem, why = self._judge_reading(key, writing, making, reading)
+                if problem is not None:
+                    return Judgement(IN_PLACE, place, problem)
+                unknown = unknown or why
+        if unknown is not None:
+            return Judgement(IN_PLACE, place, unknown=unknown)
+        return Judgement(IN_PLACE, place, note=self._assumption)
+
+    def _judge_reading(
+        self, key: Key, writing: Making, making: Making, reading: Reading
+    ) -> tuple[str | None, str | None]:
+        """What is wrong, or why that is not known; (None, None) where nothing is."""
+        both = f"{place_text(key)} lies over {place_text(reading.value)}"
+        if writing.way == making.way == "sort" and writing.replaced == reading.value:
+            return None, None  # operands that lie elsewhere are copied first; then all are sorted in place, together
+        if reading.maps.unknown:
+            if making.way in ("scatter", "sort"):
+                return f"{both}: {reading.maps.unknown}", None
+            return None, f"{both}: {reading.maps.unknown}"
+        if writing.way in ("scatter", "sort", "reduced"):
+            return (
+                None,
+                f"{both}, which another output reads: which elements a {writing.way} writes when is not modelled",
+            )
+        for m in reading.maps.maps:
+            found = self._judge_map(key, writing, making, reading, m)
+            if found != (None, None):
+                return found
+        return None, None
+
+    def _judge_map(
+        self, key: Key, writing: Making, making: Making, reading: Reading, m: IndexingMap
+    ) -> tuple[str | None, str | None]:
+        a, b = self._plan.in_memory[key][1], self._plan.in_memory[reading.value][1]
+        if _same_places(writing, making, reading, m, a, b):
+            return None, None
+        both = f"{place_text(key)} lies over {place_text(reading.value)}"
+        try:
+            obligation, element, index = obligation_of(writing, making, reading, m, a, b)
+        except NotModelled as reason:
+            return None, f"{both}: {reason}"
+        outcome = _proved(obligation)
+        if outcome.verdict == "proved":
+            return None, None
+        if outcome.verdict != "refuted":
+            return None, f"{both}: {outcome.reason}"
+        if reading.maps.kind == "bound":
+            return None, f"{both}: which of its elements are read is known as a bound only"
+        if m.runtime or writing.runtime:
+            return None, f"{both}: whether another element's read meets the write depends on values at run time"
+        if not _comparable(writing, making):
+            return (
+                None,
+                f"{both}: outputs of {writing.count} and {making.count} elements are not made in the same steps",
+            )
+        model = dict(outcome.model)
+        wrote = ", ".join(str(evaluate(e, model)) for e in element)
+        read = ", ".join(str(evaluate(e, model)) for e in index)
+        step = ", ".join(str(model.get(f"d{k}", 0)) for k in range(len(making.steps)))
+        return (
+            f"{both}: element [{wrote}] of {place_text(key)} is written over element [{read}] of "
+            f"{place_text(reading.value)}, which element [{step}] reads; made in that order it reads what was written",
+            None,
+        )
+
+
+def _comparable(a: Making, b: Making) -> bool:
+    return a.steps == b.steps or a.count == b.count
+
+
+def _same_places(writing: Making, making: Making, reading: Reading, m: IndexingMap, a: Slice, b: Slice) -> bool:
+    """Every step reads only the element that lies where it writes: the same index of two arrays laid out alike."""
+    if a.offset != b.offset or writing.steps != making.steps or writing.runtime or m.runtime or m.replica is not None:
+        return False
+    index = tuple(dim(k) for k in range(len(writing.steps)))
+    return (
+        m.results == index
+        and writing.element == index
+        and writing.written.dimensions == reading.shape.dimensions
+        and layout_of(writing.written) == layout_of(reading.shape)
+        and element_bits(writing.written) == element_bits(reading.shape)
+    )
+
+
+def obligation_of(
+    writing: Making, making: Making, reading: Reading, m: IndexingMap, a: Slice, b: Slice
+) -> tuple[Obligation, tuple[Expr, ...], tuple[Expr, ...]]:
+    """For every step w that writes and every step d that reads: they are one step, or the bits lie apart. With the
+    element written and the index read. Raises NotModelled."""
+    if m.replica is not None:
+        raise NotModelled("what is read lies on another device")
+    variables: list[tuple[str, Interval | None]] = [(f"w{k}", Interval.of_size(n)) for k, n in enumerate(writing.steps)]
+    plain = [(name, interval) for name, interval in m.intervals() if not name.startswith("rt")]
+    variables += plain
+    shared = _Runtime(variables)
+    reads = {f"rt{k}": shared.value(r) for k, r in enumerate(m.runtime)}
+    index = tuple(substitute(e, reads) for e in m.results)
+    hypothesis = [within(substitute(c.expr, reads), c.interval) for c in m.constraints]
+    steps: dict[str, Expr] = {f"d{k}": Var(f"w{k}") for k in range(len(writing.steps))}
+    steps |= {f"rt{k}": shared.value(r) for k, r in enumerate(writing.runtime)}
+    element = tuple(substitute(e, steps) for e in writing.element)
+    low, bits = _first_bit(writing.written, element, a)
+    other, width = _first_bit(reading.shape, index, b)
+    if bits == width and (a.offset - b.offset) * 8 % bits == 0:
+        shift = (a.offset - b.offset) * 8 // bits
+        position = _position(writing.written, element) + Const(shift) if shift else _position(writing.written, element)
+        hypothesis.append(eq(position, _position(reading.shape, index)))
+    else:
+        hypothesis += [le(low + Const(1), other + Const(width)), le(other + Const(1), low + Const(bits))]
+    label = "no element is read after the write of another"
+    return Obligation(tuple(variables), _same_step(writing, making), conj(*hypothesis), label), element, index
+
+
+def _same_step(writing: Making, making: Making) -> Formula:
+    n = len(writing.steps)
+    if writing.steps == making.steps:
+        return conj(*(eq(Var(f"w{k}"), Var(f"d{k}")) for k in range(n))) if n else TRUE
+    if writing.count == making.count:
+        ours = linear_index(tuple(Var(f"w{k}") for k in range(n)), writing.steps, Const(0))
+        theirs = linear_index(tuple(Var(f"d{k}") for k in range(len(making.steps))), making.steps, Const(0))
+        return eq(ours, theirs)
+    return FALSE
+
+
+def _position(shape: ArrayShape, index: tuple[Expr, ...]) -> Expr:
+    if part_count(shape) > 1:
+        raise NotModelled("an array split over memories")
+    return substitute(position_expression(shape), {f"d{k}": e for k, e in enumerate(index)})
+
+
+def _first_bit(shape: ArrayShape, index: tuple[Expr, ...], s: Slice) -> tuple[Expr, int]:
+    bits = element_bits(shape)
+    return _position(shape, index) * bits + Const(8 * s.offset), bits
+
+
+class _Runtime:
+    """Values read at run time: one variable for each element that is read, clamped as each use says."""
+
+    def __init__(self, variables: list[tuple[str, Interval | None]]) -> None:
+        self._variables = variables
+        self._names: dict[tuple[str | None, IndexingMap | None], tuple[str, Interval]] = {}
+
+    def value(self, r: RuntimeVariable) -> Expr:
+        index = None if r.index is None or not r.index.results else r.index
+        if r.provider is None or index is not None:
+            # An element that depends on the step: any value inside the interval.
+            name = f"v{len(self._variables)}"
+            self._variables.append((name, r.interval))
+            return Var(name)
+        found = self._names.get((r.provider, index))
+        if found is None:
+            name = f"v{len(self._variables)}"
+            self._variables.append((name, None))
+            found = self._names[r.provider, index] = (name, r.interval)
+        lower, upper = r.interval.lower, r.interval.upper
+        return maximum(Const(lower), minimum(Var(found[0]), Const(upper)))

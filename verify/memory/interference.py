@@ -1,0 +1,172 @@
+"""plan-interference and plan-constant: whoever writes destroys no byte that another value still needs.
+
+A sweep over the instants of the flattened order keeps, for each allocation, the slices of the values that are needed,
+sorted by offset. A write asks which of them it touches. Values that are needed at once lie apart in a plan that is
+right, so both steps take logarithmic time; what overlaps without having been written (a merged value and one of its
+sources) is kept in one list per allocation and looked through.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.memory.plan import Plan, Step, last_read, timeline
+from hloproof.models.memory.assignment import Key, Slice, place_text
+from hloproof.models.memory.liveness import Write
+from hloproof.models.memory.values import Value
+
+INTERFERENCE: Final = "plan-interference"
+CONSTANT: Final = "plan-constant"
+
+
+@dataclass
+class _Occupied:
+    """The needed slices of one allocation: (begin, end, key), sorted; and those that overlap one of them."""
+
+    apart: list[tuple[int, int, Key]] = field(default_factory=list)
+    shared: list[tuple[int, int, Key]] = field(default_factory=list)
+
+    def add(self, begin: int, end: int, key: Key) -> None:
+        k = bisect_left(self.apart, (begin,))
+        meets = (k < len(self.apart) and self.apart[k][0] < end) or (k > 0 and self.apart[k - 1][1] > begin)
+        if meets:
+            self.shared.append((begin, end, key))
+        else:
+            insort(self.apart, (begin, end, key))
+
+    def remove(self, begin: int, end: int, key: Key) -> None:
+        entry = (begin, end, key)
+        k = bisect_left(self.apart, entry)
+        if k < len(self.apart) and self.apart[k] == entry:
+            del self.apart[k]
+        else:
+            self.shared.remove(entry)
+
+    def meeting(self, begin: int, end: int) -> Iterator[Key]:
+        k = bisect_left(self.apart, (begin,))
+        if k > 0 and self.apart[k - 1][1] > begin:
+            yield self.apart[k - 1][2]
+        while k < len(self.apart) and self.apart[k][0] < end:
+            yield self.apart[k][2]
+            k += 1
+        for low, high, key in self.shared:
+            if low < end and begin < high:
+                yield key
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """`write` destroys bytes of `victim`, which is needed until later."""
+
+    write: Write
+    victim: Key
+
+
+def conflicts(plan: Plan) -> Iterator[Conflict]:
+    """All of them, in the order of the writes."""
+    live = plan.liveness
+    begins: dict[int, list[tuple[Key, Slice]]] = {}
+    ends: dict[int, list[tuple[Key, Slice]]] = {}
+    writes: dict[int, list[Write]] = {}
+    for key, (value, s) in plan.in_memory.items():
+        for begin, end in live.intervals(value):
+            begins.setdefault(begin, []).append((key, s))
+            ends.setdefault(end, []).append((key, s))
+        write = live.writes.get(key)
+        if write is not None:
+            writes.setdefault(write.instant, []).append(write)
+    occupied: dict[int, _Occupied] = {}
+    for instant in sorted(begins.keys() | ends.keys() | writes.keys()):
+        for key, s in begins.get(instant, ()):
+            occupied.setdefault(s.allocation, _Occupied()).add(*plan.extent(s), key)
+        for write in writes.get(instant, ()):
+            s = plan.in_memory[write.value][1]
+            for victim in occupied.get(s.allocation, _Occupied()).meeting(*plan.extent(s)):
+                if victim != write.value and not _reduces_in_place(plan, write, victim):
+                    yield Conflict(write, victim)
+        for key, s in ends.get(instant, ()):
+            occupied[s.allocation].remove(*plan.extent(s), key)
+
+
+def _reduces_in_place(plan: Plan, write: Write, victim: Key) -> bool:
+    """An all-reduce in flight over its own operand: the two are one array, element for element, and nobody else reads
+    the operand after the start."""
+    i = plan.instruction(write.instruction)
+    if i.opcode != "all-reduce-start":
+        return False
+    number = write.value[1][0] if write.value[1] else 0
+    operand = plan.values.at((i.operands[number], ()))
+    a, b = plan.in_memory[write.value][1], plan.in_memory[victim][1]
+    if operand != victim or plan.extent(a) != plan.extent(b):
+        return False
+    start = plan.liveness.order.reads[i.name]
+    later = [r for r in plan.liveness.reads[victim] if r.instant > start]
+    return not plan.liveness.kept(plan.values.values[victim]) and all(
+        r.instruction == i.name and r.operand == number for r in later
+    )
+
+
+def interference(plan: Plan) -> Iterator[Judgement]:
+    """For each value that is written: it destroys nothing that is needed. For constants and parameters that the caller
+    keeps: nobody writes there."""
+    by_write: dict[Key, str] = {}
+    by_kept: dict[Key, str] = {}
+    for conflict in conflicts(plan):
+        victim = plan.values.values[conflict.victim]
+        text = _told(plan, conflict)
+        if plan.liveness.kept(victim):
+            by_kept.setdefault(conflict.victim, text)
+        else:
+            by_write.setdefault(conflict.write.value, text)
+    live = plan.liveness
+    for key, (value, s) in plan.in_memory.items():
+        if key in live.writes:
+            unknown = live.unknown.get(live.writes[key].instruction)
+            problem = by_write.get(key)
+            yield Judgement(INTERFERENCE, plan.place(*key), problem, None if problem else unknown)
+        if live.kept(value):
+            yield Judgement(CONSTANT, plan.place(*key), by_kept.get(key) or _written(plan, value, s))
+
+
+def _written(plan: Plan, value: Value, s: Slice) -> str | None:
+    """Another value of the same allocation that is written, though not into these very bytes."""
+    allocation = plan.allocation(s)
+    what = "a constant" if allocation.constant else "a parameter that is not donated"
+    for other in allocation.slices:
+        if other.key in plan.liveness.writes and other.key in plan.in_memory:
+            into = f"allocation {allocation.number} (plan line {other.line})"
+            return f"{place_text(other.key)} is written into {into}, which holds {what}"
+    return None
+
+
+def _told(plan: Plan, conflict: Conflict) -> str:
+    """The conflict in words and as a timeline."""
+    write, live = conflict.write, plan.liveness
+    new, old = plan.in_memory[write.value][1], plan.in_memory[conflict.victim][1]
+    shared = plan.overlap(new, old)
+    low, high = shared or (0, 0)
+    victim = plan.values.values[conflict.victim]
+    read = last_read(plan, conflict.victim, write.instant)
+    i = plan.instruction(conflict.victim[0])
+    steps = [Step(write.instant, write.instruction, f"writes {place_text(write.value)} over it")]
+    made = live.writes.get(conflict.victim)
+    if made is not None:
+        steps.append(Step(made.instant, made.instruction, f"writes {place_text(conflict.victim)}"))
+    else:
+        steps.append(Step(live.begins(victim), i.name, f"{place_text(conflict.victim)} stands here"))
+    if write.until > write.instant and write.instruction in live.dones:
+        steps.append(Step(write.until, live.dones[write.instruction], f"{write.instruction} is in flight until here"))
+    if live.kept(victim):
+        needed = "the caller keeps it" if i.opcode == "parameter" else "it is a constant"
+    elif read is None:
+        needed = "both are written by one instruction"
+    else:
+        needed = f"{read.instruction} {read.why} it"
+        steps.append(Step(read.instant, read.instruction, f"{read.why} {place_text(conflict.victim)}"))
+    names = f"{place_text(write.value)} is written over {place_text(conflict.victim)}"
+    lines = f"allocation {new.allocation} (plan lines {new.line} and {old.line})"
+    return f"{names}, which is needed: {needed}. They share bytes {low} to {high} of {lines}\n{timeline(plan, steps)}"

@@ -1,0 +1,49 @@
+"""All claims about one plan, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.memory.complete import COMPLETE, SIZE, complete, sizes
+from hloproof.memory.in_place import IN_PLACE, in_place
+from hloproof.memory.interference import CONSTANT, INTERFERENCE, interference
+from hloproof.memory.plan import Plan
+from hloproof.memory.sharing import ALIAS, sharing
+from hloproof.models.dataflow.value_flow import Place
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Module
+from hloproof.models.memory.assignment import BufferAssignment
+
+CLAIMS: Final = (COMPLETE, SIZE, INTERFERENCE, IN_PLACE, ALIAS, CONSTANT)
+_CHECKS: Final[tuple[tuple[tuple[str, ...], Callable[[Plan], Iterator[Judgement]]], ...]] = (
+    ((COMPLETE,), complete),
+    ((SIZE,), sizes),
+    ((INTERFERENCE, CONSTANT), interference),
+    ((IN_PLACE,), in_place),
+    ((ALIAS,), sharing),
+)
+
+
+def judge(
+    module: Module, assignment: BufferAssignment, takes: Callable[[str], bool] = lambda _: True
+) -> list[Judgement]:
+    """Every claim that `takes` names. A construct that is not modelled makes the claims it concerns unknown."""
+    plan = Plan(module, assignment)
+    if not module.attributes.flag("is_scheduled"):
+        reason = "the module is not scheduled (is_scheduled=true): a plan holds for one order only"
+        return [Judgement(c, _root(module), unknown=reason) for c in CLAIMS if takes(c)]
+    out: list[Judgement] = []
+    for claims, check in _CHECKS:
+        if not any(map(takes, claims)):
+            continue
+        try:
+            out += [j for j in check(plan) if takes(j.claim)]
+        except NotModelled as reason:
+            out += [Judgement(c, _root(module), unknown=str(reason)) for c in claims if takes(c)]
+    return out
+
+
+def _root(module: Module) -> Place:
+    return Place(module.entry_name, module.entry.root_name)

@@ -1,0 +1,97 @@
+"""plan-alias: what must share shares: the state of a loop, the results of branches, declared aliases, updates in place.
+And what outlives the program lies where it can."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.memory.plan import Plan, where
+from hloproof.models.dataflow.alias_classes import positions, shape_at
+from hloproof.models.dataflow.in_place import in_place_operand
+from hloproof.models.hlo.attributes import Aliasing
+from hloproof.models.memory.assignment import Key, place_text
+
+ALIAS: Final = "plan-alias"
+
+
+def sharing(plan: Plan) -> Iterator[Judgement]:
+    """One judgement for each pair that must share, and for each part of the result."""
+    for a, b, why in _pairs(plan):
+        one, two = plan.slice(a), plan.slice(b)
+        place = plan.place(*a)
+        if one is None or two is None:
+            continue  # plan-complete
+        if (one.allocation, one.offset) == (two.allocation, two.offset):
+            yield Judgement(ALIAS, place)
+        else:
+            yield Judgement(
+                ALIAS,
+                place,
+                f"{place_text(a)} lies at {where(one)}, {place_text(b)} at {where(two)}; they are one buffer: {why}",
+            )
+    yield from _results(plan)
+
+
+def _pairs(plan: Plan) -> Iterator[tuple[Key, Key, str]]:
+    for key, value in plan.values.values.items():
+        if value.phi and value.room == "ordered":
+            opcode = plan.instruction(key[0]).opcode
+            what = "branches hand their results on" if opcode == "conditional" else "a loop hands its state on"
+            for source in value.sources:
+                yield key, source, f"{what} without a copy"
+    for name in plan.liveness.order.reads:
+        yield from _declared(plan, name)
+    yield from _donated(plan)
+
+
+def _declared(plan: Plan, name: str) -> Iterator[tuple[Key, Key, str]]:
+    """Updates in place, all-reduces in flight, and what an instruction's text declares."""
+    i = plan.instruction(name)
+    pairs: list[tuple[tuple[int, ...], int, tuple[int, ...], str]] = []
+    if i.opcode in ("dynamic-update-slice", "scatter"):
+        pairs += [(*p, f"{i.opcode} works in place") for p in in_place_operand(i)]
+    if i.opcode == "all-reduce-start":
+        several = len(i.operands) > 1
+        pairs += [((n,) if several else (), n, (), "all-reduce-start works in place") for n in range(len(i.operands))]
+    declared = i.attributes.get("output_to_operand_aliasing")
+    for e in declared if isinstance(declared, tuple) else ():
+        if isinstance(e, Aliasing) and 0 <= e.operand < len(i.operands):
+            pairs.append((e.output_index, e.operand, e.operand_index, "output_to_operand_aliasing says so"))
+    for output, number, index, why in pairs:
+        a, b = plan.values.at((name, output)), plan.values.at((i.operands[number], index))
+        if a is not None and b is not None and a != b:
+            yield a, b, why
+
+
+def _donated(plan: Plan) -> Iterator[tuple[Key, Key, str]]:
+    entry = plan.module.entry
+    found = plan.module.attributes.get("input_output_alias")
+    for e in found if isinstance(found, tuple) else ():
+        if not isinstance(e, Aliasing) or not 0 <= e.operand < len(entry.parameters):
+            continue
+        parameter = entry.parameters[e.operand]
+        shape = shape_at(entry.root.shape, e.output_index)
+        for at in positions(shape) if shape is not None else ():
+            a = plan.values.at((entry.root_name, (*e.output_index, *at)))
+            b = plan.values.at((parameter.name, (*e.operand_index, *at)))
+            if a is not None and b is not None and a != b:
+                yield a, b, "input_output_alias says so"
+
+
+def _results(plan: Plan) -> Iterator[Judgement]:
+    """What the entry returns lies in an allocation that outlives the run."""
+    root = plan.module.entry.root
+    for _, key in plan.values.places_in(root.name):
+        s = plan.slice(key)
+        if s is None or key not in plan.in_memory:
+            continue
+        allocation = plan.allocation(s)
+        lasting = allocation.maybe_live_out or allocation.whole_output or allocation.parameter is not None
+        problem = None
+        if not (lasting or allocation.constant) or allocation.preallocated_temp:
+            problem = (
+                f"{place_text(key)} is returned to the caller and lies at {where(s)}, which does not outlive the run"
+            )
+        yield Judgement(ALIAS, plan.place(*key), problem)
