@@ -91,10 +91,7 @@ def test_an_unscheduled_module_has_no_order_to_judge() -> None:
         ("", "1:1: expected 'BufferAssignment:'"),
         ("BufferAssignment:\n value: <0 a @0> (size=4,offset=0): f32[]", "2:1: a value before any allocation"),
         ("BufferAssignment:\nallocation 0: size 4, purple:", "2:23: expected color N"),
-        (
-            "BufferAssignment:\nallocation 0: size 4:\n value: <0 a @0> (size=4,offset=0): f32[",
-            "3:41: expected a dim",
-        ),
+        ("BufferAssignment:\nallocation 0: size 4:\n value: <0 a @0> (size=4,offset=0): f32[", "3:41: expected a dim"),
         ("BufferAssignment:\nallocation 0: size 4:\n something", "3:2: expected 'allocation N"),
         ("BufferAssignment:\nallocation 0: size 4:\nallocation 0: size 4:", "3:12: there is an allocation 0"),
     ],
