@@ -22,8 +22,8 @@ from hloproof.models.expressions.expr import Expr
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.indexing.box import holds_data
-from hloproof.models.indexing.composition.composer import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Composer
-from hloproof.models.indexing.composition.module_maps import followed_maps
+from hloproof.models.indexing.composition.module_maps import followed_maps, plain_composer
+from hloproof.models.indexing.composition.route import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT
 from hloproof.models.indexing.map_set import OperandMaps
 from hloproof.models.maps.indexing_map import RuntimeVariable, dim
 from hloproof.models.memory.assignment import Key
@@ -74,7 +74,7 @@ class Kernels:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._composer = Composer(plan.module)
+        self._composer = plain_composer(plan.module)
 
     def makings(self, i: Instruction, over: dict[tuple[int, ...], set[Key]]) -> tuple[Making, ...]:
         """One for each array of the result. `over` says which values lie exactly where an output does: only there can
