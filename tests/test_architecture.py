@@ -24,6 +24,7 @@ ROOMS: Final[dict[str, str]] = {
     "models.rules": "models.errors models.expressions models.specs",
     "models.simplifier": "models.errors models.expressions models.maps models.rules",
     "models.dataflow": "models.errors models.hlo",
+    "models.memory": "models.errors models.hlo models.dataflow",
     "models.layouts": "models.errors models.expressions models.maps models.hlo",
     "models.indexing": "models.errors models.expressions models.maps models.hlo models.layouts models.simplifier",
     "models.interpreter": "models.errors models.expressions models.maps models.rules models.hlo",
