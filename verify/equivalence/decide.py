@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from hloproof.equivalence.answer import Certificate, Result, Tier
+from time import perf_counter
+from typing import Any
+
+from hloproof.equivalence.answer import Certificate, Mismatch, Result, Tier
 from hloproof.equivalence.boundary import check_boundary
+from hloproof.equivalence.checker import check
+from hloproof.equivalence.goals import Goal
+from hloproof.equivalence.graph import Graph, Node
+from hloproof.equivalence.matcher import find_proof
+from hloproof.equivalence.reading import Reader
+from hloproof.equivalence.rules import Denied, Rules, equal_tensors
+from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Module
 from hloproof.results.verdict import Verdict
 
@@ -15,10 +25,62 @@ def decide(before: Module, after: Module, tier: Tier = "rounding", budget_second
     results of the two differ in number, types or nesting.
     """
     check_boundary(before, after)
-    return Result(Verdict.UNKNOWN, "not matched")
+    deadline = perf_counter() + budget_seconds
+    try:
+        graph, goals = read_both(before, after)
+    except NotModelled as error:
+        return Result(Verdict.UNKNOWN, f"not modelled: {error}")
+    except Denied as error:
+        return Result(Verdict.UNKNOWN, str(error))
+    steps, failed, reason = find_proof(Rules(graph, tier), goals, deadline)
+    if steps is None:
+        return Result(Verdict.UNKNOWN, reason, mismatch=failed)
+    rules = Rules(graph, tier)
+    try:
+        check(rules, goals, steps)
+    except Denied as error:
+        return Result(Verdict.INTERNAL, f"the checker denies what the matcher claims: {error}")
+    return Result(Verdict.PROVED, "", tuple(sorted(rules.used.items())), Certificate(tier, steps))
 
 
 def recheck(before: Module, after: Module, certificate: Certificate) -> Result:
     """The checker alone on a certificate that was written before. Raises InputError as `decide` does."""
     check_boundary(before, after)
-    return Result(Verdict.UNKNOWN, "the certificate was not accepted")
+    try:
+        graph, goals = read_both(before, after)
+    except (NotModelled, Denied) as error:
+        return Result(Verdict.UNKNOWN, str(error))
+    rules = Rules(graph, certificate.tier)
+    steps: Any = certificate.proof
+    if not isinstance(steps, list):
+        return Result(Verdict.UNKNOWN, "the certificate holds no list of steps")
+    try:
+        check(rules, goals, steps)
+    except Denied as error:
+        return Result(Verdict.UNKNOWN, f"the certificate was not accepted: {error}")
+    return Result(Verdict.PROVED, "", tuple(sorted(rules.used.items())), certificate)
+
+
+def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal]]:
+    """Both modules in one graph, and what is to be shown: each result, and each effect, agrees.
+
+    Raises NotModelled, and Denied when the effects of the two cannot be paired.
+    """
+    reader = Reader()
+    ours, our_effects = reader.read(before, 0)
+    theirs, their_effects = reader.read(after, 1)
+    if len(our_effects) != len(their_effects):
+        raise Denied(f"{len(our_effects)} effects (infeed, outfeed, random numbers, ...) became {len(their_effects)}")
+    goals = [g for a, b in zip(ours, theirs, strict=True) for g in equal_tensors(a, b)]
+    for a, b in paired_effects(our_effects, their_effects):
+        goals += equal_tensors(a, b)
+    return reader.graph, goals
+
+
+def paired_effects(ours: list[Node], theirs: list[Node]) -> list[tuple[Node, Node]]:
+    """Equal nodes with themselves, the others in order."""
+    same = set(ours) & set(theirs)
+    return list(zip([n for n in ours if n not in same], [n for n in theirs if n not in same], strict=True))
+
+
+__all__ = ["Mismatch", "decide", "recheck"]

@@ -1,1 +1,52 @@
 """The matcher: looks for proofs, and is not trusted; nothing outside this folder but `decide` imports it."""
+
+from __future__ import annotations
+
+from hloproof.equivalence.answer import Mismatch, Place
+from hloproof.equivalence.goals import Goal
+from hloproof.equivalence.matcher.proof import Proof, written
+from hloproof.equivalence.matcher.search import OutOfTime, Search
+from hloproof.equivalence.matcher.strategies import strategy
+from hloproof.equivalence.rules import Rules, Step
+from hloproof.equivalence.terms import App, Cond, Elem, Fold, Term
+
+
+def find_proof(rules: Rules, goals: list[Goal], deadline: float) -> tuple[list[Step] | None, Mismatch | None, str]:
+    """The steps that prove all goals; else None, the first pair of terms that does not match, and why."""
+    search = Search(rules, strategy, deadline)
+    proofs: list[Proof] = []
+    for goal in goals:
+        try:
+            found = search.prove(goal)
+        except OutOfTime:
+            return None, mismatch(search, goal), "out of time"
+        if found is None:
+            where = mismatch(search, goal)
+            return None, where, where.said
+        proofs.append(found)
+    return written(proofs), None, ""
+
+
+def mismatch(search: Search, goal: Goal) -> Mismatch:
+    """The first dead end below the goal."""
+    end = search.dead_ends[0] if search.dead_ends else goal
+    left, right = search.rules.heads(end)
+    return Mismatch(place(left, 0), place(right, 1), f"no step from {said(left)} to {said(right)}")
+
+
+def place(term: Term, side: int) -> Place | None:
+    return term.node.places[side] or term.node.places[1 - side] if isinstance(term, Elem) else None
+
+
+def said(term: Term) -> str:
+    match term:
+        case Elem(node, _):
+            return f"{node.head} {node.type}{list(node.sizes)}"
+        case App(op=op):
+            return op
+        case Cond(_, then, other):
+            return f"a case of {said(then)} and {said(other)}"
+        case Fold(head=head):
+            return f"a fold {head[0] if isinstance(head, tuple) else head}"
+        case _:
+            return "a number"

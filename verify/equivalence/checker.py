@@ -1,0 +1,49 @@
+"""Reads a certificate: a list of steps, each for the goal that is next, depth first.
+
+Trusted, and all that stands between the matcher and `proved`: every step is applied by `rules`, and the certificate is
+accepted when no goal is left. It holds no terms and no nodes, so there is nothing in it to believe.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hloproof.equivalence.goals import Goal
+from hloproof.equivalence.rules import Denied, Rules, Step, general
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """Stands behind the steps that show a general goal."""
+
+    goal: Goal
+
+
+def check(rules: Rules, goals: list[Goal], steps: list[Step]) -> None:
+    """Returns when `steps` prove all goals. Raises Denied otherwise."""
+    stack: list[Goal | _Shown] = list(reversed(goals))
+    shown: set[Goal] = set()
+    for number, step in enumerate(steps):
+        while stack and isinstance(stack[-1], _Shown):
+            done = stack.pop()
+            assert isinstance(done, _Shown)
+            shown.add(done.goal)
+        if not stack:
+            raise Denied(f"steps are left after the last goal, from number {number} on")
+        goal = stack.pop()
+        assert isinstance(goal, Goal)
+        if not isinstance(step, list) or not step:
+            raise Denied("not a step")
+        if step[0] in ("generalise", "lemma"):
+            wider = general(rules, goal)
+            if wider is None:
+                raise Denied("the goal is no instance")
+            if step[0] == "lemma":
+                if wider not in shown:
+                    raise Denied("not shown before")
+            else:
+                stack += [_Shown(wider), wider]
+        else:
+            stack.extend(reversed(rules.subgoals(goal, step)))
+    if any(isinstance(item, Goal) for item in stack):
+        raise Denied("goals are left after the last step")

@@ -1,0 +1,155 @@
+"""Elements of reduce, reduce-window, dot and convolution as folds over boxes.
+
+Trusted. A dot and a convolution are the same fold: a sum of products of two elements. Where a window lies on padding or
+in a hole, reduce-window contributes its initial value and a convolution zero.
+"""
+
+from __future__ import annotations
+
+from hloproof.equivalence.graph import Node
+from hloproof.equivalence.indices import Lin, constant, variable
+from hloproof.equivalence.terms import Cond, Elem, Fold, Term, from_value
+from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension, Word
+
+At = tuple[Lin, ...]
+DEFAULT = {"highest": 2, "high": 1, "default": 0}
+
+
+def reduce(node: Node, at: At, place: int) -> Term | None:
+    """reduce of one operand, or one output of a variadic reduce."""
+    which = 0
+    if node.head == "output":
+        assert isinstance(node.key, tuple)
+        position = node.key
+        (node,) = node.operands
+        if len(position) != 1:
+            return None
+        which = position[0]
+        if node.head == "reduce-window":
+            return reduce_window(node, at, place, which)
+        if node.head != "reduce":
+            return None
+    count = len(node.operands) // 2
+    folded = node.attributes.integers("dimensions")
+    source = node.operands[0].sizes
+    ranges = {d: variable(place + k, source[d]) for k, d in enumerate(sorted(folded))}
+    kept = iter(at)
+    index = tuple(ranges[d] if d in ranges else next(kept) for d in range(len(source)))
+    return Fold(
+        ("reduce", node.bodies, which),
+        node.operands[which].type,
+        place,
+        tuple(source[d] for d in sorted(folded)),
+        tuple(Elem(o, index) for o in node.operands[:count]),
+        tuple(Elem(o, ()) for o in node.operands[count:]),
+    )
+
+
+def windowed(x: Lin, w: Lin, d: WindowDimension) -> tuple[Lin, Lin]:
+    """Where output x and window position w read the undilated operand, and a form that is 0 exactly off the holes."""
+    spread = x * d.stride + w * d.window_dilation - d.padding_low
+    return spread // d.base_dilation, spread % d.base_dilation
+
+
+def guarded(tests: list[tuple[Lin, int, Lin]], then: Term, other: Term) -> Term:
+    """`then` where every index lies within its size and off the holes."""
+    for index, size, hole in reversed(tests):
+        then = Cond(-hole, then, other)
+        then = Cond(index, Cond(constant(size - 1) - index, then, other), other)
+    return then
+
+
+def reduce_window(node: Node, at: At, place: int, which: int = 0) -> Term | None:
+    window = node.attributes.get("window")
+    count = len(node.operands) // 2
+    source = node.operands[0].sizes
+    dims = window.dimensions if isinstance(window, Window) else (WindowDimension(1),) * len(source)
+    if len(dims) != len(source):
+        return None
+    ranges = tuple(variable(place + k, d.size) for k, d in enumerate(dims))
+    tests: list[tuple[Lin, int, Lin]] = []
+    for x, w, d, size in zip(at, ranges, dims, source, strict=True):
+        where, hole = windowed(x, d.size - 1 - w if d.reversal else w, d)
+        tests.append((where, size, hole))
+    index = tuple(t[0] for t in tests)
+    sides = tuple(Elem(o, ()) for o in node.operands[count:])
+    bodies = tuple(guarded(tests, Elem(o, index), s) for o, s in zip(node.operands[:count], sides, strict=True))
+    return Fold(
+        ("reduce", node.bodies, which), node.operands[which].type, place, tuple(d.size for d in dims), bodies, sides
+    )
+
+
+def precision(node: Node) -> tuple[object, ...]:
+    """Attributes of a dot or convolution that say how sums and products are rounded, defaults left out."""
+    out: list[object] = []
+    value = node.attributes.get("operand_precision")
+    if isinstance(value, tuple):
+        names = [v.text for v in value if isinstance(v, Word)]
+        if any(name != "default" for name in names):
+            out.append(tuple(sorted(names)))
+    algorithm = node.attributes.get("algorithm")
+    if algorithm is not None:
+        out.append(algorithm)
+    return tuple(out)
+
+
+def dot(node: Node, at: At, place: int) -> Term | None:
+    if len(node.operands) != 2 or "sparsity" in node.attributes:
+        return None
+    lhs, rhs = node.operands
+    a = node.attributes
+    batch = a.integers("lhs_batch_dims"), a.integers("rhs_batch_dims")
+    folded = a.integers("lhs_contracting_dims"), a.integers("rhs_contracting_dims")
+    sizes = tuple(lhs.sizes[d] for d in folded[0])
+    ranges = [variable(place + k, n) for k, n in enumerate(sizes)]
+    free = iter(at[len(batch[0]) :])
+    sides: list[tuple[Lin, ...]] = []
+    for side, operand in enumerate((lhs, rhs)):
+        index: list[Lin] = []
+        for d in range(len(operand.sizes)):
+            if d in batch[side]:
+                index.append(at[batch[side].index(d)])
+            elif d in folded[side]:
+                index.append(ranges[folded[side].index(d)])
+            else:
+                index.append(next(free))
+        sides.append(tuple(index))
+    head = ("contract", precision(node))
+    return Fold(head, node.type, place, sizes, (Elem(lhs, sides[0]), Elem(rhs, sides[1])))
+
+
+def convolution(node: Node, at: At, place: int) -> Term | None:
+    lhs, rhs = node.operands
+    a = node.attributes
+    labels, window = a.get("dim_labels"), a.get("window")
+    if not isinstance(labels, ConvolutionDimensions):
+        return None
+    rank = len(labels.input_spatial)
+    dims = window.dimensions if isinstance(window, Window) else ()
+    if len(dims) != rank:
+        return None
+    groups, batch_groups = a.integer("feature_group_count", 1), a.integer("batch_group_count", 1)
+    per_group = rhs.sizes[labels.kernel_input_feature]
+    features = rhs.sizes[labels.kernel_output_feature]
+    sizes = (per_group, *(d.size for d in dims))
+    channel, *positions = [variable(place + k, n) for k, n in enumerate(sizes)]
+    out = at[labels.output_feature]
+    left = [constant(0)] * len(lhs.sizes)
+    right = [constant(0)] * len(rhs.sizes)
+    left[labels.input_feature] = (out // (features // groups)) * per_group + channel
+    left[labels.input_batch] = at[labels.output_batch]
+    if batch_groups > 1:
+        width = lhs.sizes[labels.input_batch] // batch_groups
+        left[labels.input_batch] = (out // (features // batch_groups)) * width + at[labels.output_batch]
+    right[labels.kernel_input_feature] = channel
+    right[labels.kernel_output_feature] = out
+    tests: list[tuple[Lin, int, Lin]] = []
+    for k, d in enumerate(dims):
+        index, hole = windowed(at[labels.output_spatial[k]], positions[k], d)
+        size = lhs.sizes[labels.input_spatial[k]]
+        tests.append((index, size, hole))
+        left[labels.input_spatial[k]] = index
+        right[labels.kernel_spatial[k]] = d.size - 1 - positions[k] if d.reversal else positions[k]
+    zero = from_value(lhs.type, 0)
+    body = guarded(tests, Elem(lhs, tuple(left)), zero)
+    return Fold(("contract", precision(node)), node.type, place, sizes, (body, Elem(rhs, tuple(right))))

@@ -1,0 +1,75 @@
+"""Elements of operations whose index depends on values: dynamic-slice, dynamic-update-slice, gather.
+
+Trusted. Starts are clamped per dimension to [0, dimension - size], in the index type's signedness.
+"""
+
+from __future__ import annotations
+
+from hloproof.equivalence.graph import Node
+from hloproof.equivalence.indices import ZERO, Lin, clamp, constant
+from hloproof.equivalence.terms import Cond, Elem, Term, value_form
+
+At = tuple[Lin, ...]
+
+
+def start(node: Node, at: At, most: int) -> Lin:
+    """The start read from an index tensor, clamped to [0, most]."""
+    return ZERO if most == 0 else clamp(value_form(Elem(node, at)), 0, most)
+
+
+def dynamic_slice(node: Node, at: At) -> Term:
+    operand, *starts = node.operands
+    return Elem(
+        operand,
+        tuple(
+            x + start(s, (), size - own)
+            for x, s, size, own in zip(at, starts_of(starts, len(at)), operand.sizes, node.sizes, strict=True)
+        ),
+    )
+
+
+def starts_of(starts: list[Node], rank: int) -> list[Node]:
+    if len(starts) != rank or any(s.sizes for s in starts):
+        raise NotImplementedError("starts as one tensor")
+    return starts
+
+
+def dynamic_update_slice(node: Node, at: At) -> Term:
+    operand, update, *starts = node.operands
+    shifted = [
+        x - start(s, (), size - own)
+        for x, s, size, own in zip(at, starts_of(starts, len(at)), operand.sizes, update.sizes, strict=True)
+    ]
+    old: Term = Elem(operand, at)
+    out: Term = Elem(update, tuple(shifted))
+    for x, own, size in zip(shifted, update.sizes, operand.sizes, strict=True):
+        if own != size:
+            out = Cond(x, Cond(constant(own - 1) - x, out, old), old)
+    return out
+
+
+def gather(node: Node, at: At) -> Term:
+    operand, indices = node.operands
+    a = node.attributes
+    offset_dims, collapsed = a.integers("offset_dims"), a.integers("collapsed_slice_dims")
+    batching = a.integers("operand_batching_dims")
+    index_batching = a.integers("start_indices_batching_dims")
+    index_map, vector = a.integers("start_index_map"), a.integer("index_vector_dim", 0)
+    sizes = a.integers("slice_sizes")
+    batch = [x for d, x in enumerate(at) if d not in offset_dims]
+    offsets = iter([at[d] for d in sorted(offset_dims)])
+    out: list[Lin] = []
+    for d, size in enumerate(sizes):
+        if d in batching:
+            where = index_batching[batching.index(d)]
+            place = where - (where > vector)
+            x = batch[place]
+        else:
+            x = ZERO if d in collapsed else next(offsets)
+        if d in index_map:
+            read = list(batch)
+            if vector < len(indices.sizes):
+                read.insert(vector, constant(index_map.index(d)))
+            x = x + start(indices, tuple(read), operand.sizes[d] - size)
+        out.append(x)
+    return Elem(operand, tuple(out))

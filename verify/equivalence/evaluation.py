@@ -1,0 +1,165 @@
+"""Constants and counted integers through elementwise operations, bit for bit.
+
+Trusted. Only operations that every implementation rounds alike are evaluated: the four of arithmetic, sqrt, and those
+that give a representable number. A function such as exp of a constant is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Final
+
+from hloproof.equivalence.indices import Lin, clamp, constant
+from hloproof.equivalence.terms import Cond, Lit, Num, Term, from_value, number, value_of
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import Attributes, Word
+from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS, UNSIGNED, width
+from hloproof.models.interpreter.semantics.real import Real
+
+_REAL: Final = Real()
+EVALUATED: Final = frozenset(
+    {
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "sqrt",
+        "negate",
+        "abs",
+        "maximum",
+        "minimum",
+        "compare",
+        "convert",
+        "clamp",
+        "floor",
+        "ceil",
+        "sign",
+        "is-finite",
+        "and",
+        "or",
+        "not",
+        "xor",
+        "shift-left",
+        "shift-right-arithmetic",
+        "shift-right-logical",
+        "remainder",
+        "bitcast-convert",
+        "round-nearest-even",
+        "round-nearest-afz",
+        "select",
+        "popcnt",
+        "count-leading-zeros",
+    }
+)
+TRUE: Final = Lit("pred", 1)
+FALSE: Final = Lit("pred", 0)
+
+
+def attributes_of(key: Hashable) -> Attributes:
+    pairs = key if isinstance(key, tuple) else ()
+    return Attributes(tuple((name, Word(value) if isinstance(value, str) else value) for name, value in pairs))
+
+
+def evaluate(op: str, type_: str, args: tuple[Num | Lit, ...], key: Hashable) -> Term | None:
+    """The operation on these, None where it is not evaluated."""
+    if op not in EVALUATED:
+        return None
+    values = [value_of(a) for a in args]
+    if all(v is not None for v in values):
+        if type_ in COMPLEX or any(a.type in COMPLEX for a in args):
+            return None
+        try:
+            function = _REAL.function(op, [a.type for a in args], type_, attributes_of(key))
+            return from_value(type_, function(*values))
+        except (NotModelled, OverflowError, ValueError, ZeroDivisionError):
+            return None
+    if not all(isinstance(a, Num) for a in args):
+        return None
+    return counted(op, type_, tuple(a for a in args if isinstance(a, Num)), key)
+
+
+def at_least(form: Lin) -> Term:
+    return Cond(form, TRUE, FALSE)
+
+
+def counted(op: str, type_: str, args: tuple[Num, ...], key: Hashable) -> Term | None:
+    """Operations on integers that depend on the index; None where the result may leave the type or is no such form."""
+    forms = [a.form for a in args]
+    if op == "compare":
+        return compared(attributes_of(key), *forms)
+    if op == "convert":
+        return number(type_, forms[0]) if type_ != "pred" else None
+    if type_ not in INTEGERS:
+        if op in ("add", "subtract"):
+            return number(type_, forms[0] + forms[1] if op == "add" else forms[0] - forms[1])
+        if op == "multiply" and all(f.lo >= 0 for f in forms):  # a negative factor could make a zero negative
+            product = times(*forms)
+            return None if product is None else number(type_, product)
+        return None
+    found = integer(op, type_, forms)
+    return None if found is None else number(type_, found)
+
+
+def times(a: Lin, b: Lin) -> Lin | None:
+    if a.is_constant:
+        return b * a.constant
+    return a * b.constant if b.is_constant else None
+
+
+def integer(op: str, type_: str, forms: list[Lin]) -> Lin | None:
+    x = forms[0]
+    y = forms[1] if len(forms) > 1 else constant(0)
+    match op:
+        case "add":
+            return x + y
+        case "subtract":
+            return x - y
+        case "negate":
+            return -x
+        case "multiply":
+            return times(x, y)
+        case "maximum" | "minimum":
+            low, high = (x, y) if (x - y).hi <= 0 else (y, x) if (y - x).hi <= 0 else (None, None)
+            return high if op == "maximum" else low
+        case "abs" | "sign":
+            if op == "abs" and x.lo >= 0:
+                return x
+            return constant(1) if op == "sign" and x.lo > 0 else None
+        case "divide" | "remainder":
+            if y.is_constant and y.constant > 0 and x.lo >= 0:
+                return x // y.constant if op == "divide" else x % y.constant
+        case "shift-left":
+            if y.is_constant and 0 <= y.constant < width(type_):
+                return x * (1 << y.constant)
+        case "shift-right-logical" | "shift-right-arithmetic":
+            if y.is_constant and 0 <= y.constant < width(type_) and x.lo >= 0:
+                top = 1 << (width(type_) - 1)
+                if op.endswith("logical") or type_ not in UNSIGNED or x.hi < top:
+                    return x // (1 << y.constant)
+        case "and":
+            for a, b in ((x, y), (y, x)):
+                if b.is_constant and b.constant >= 0 and (b.constant + 1) & b.constant == 0 and a.lo >= 0:
+                    return a % (b.constant + 1)
+        case "clamp":
+            low, of, high = forms
+            if low.is_constant and high.is_constant and low.constant <= high.constant:
+                return clamp(of, low.constant, high.constant)
+    return None
+
+
+def compared(attributes: Attributes, x: Lin, y: Lin) -> Term | None:
+    direction = attributes.get("direction")
+    match direction.text if isinstance(direction, Word) else "":
+        case "LT":
+            return at_least(y - x - 1)
+        case "LE":
+            return at_least(y - x)
+        case "GT":
+            return at_least(x - y - 1)
+        case "GE":
+            return at_least(x - y)
+        case "EQ":
+            return Cond(x - y, at_least(y - x), FALSE)
+        case "NE":
+            return Cond(x - y, at_least(x - y - 1), TRUE)
+    return None

@@ -1,0 +1,150 @@
+"""One graph of tensors for both modules: a node is made once, so nodes that are written alike are the same object.
+
+Trusted. A node is a value, not an instruction: calls, fusions, tuples and copies have vanished, layouts play no part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from hloproof.equivalence.answer import Place
+from hloproof.models.hlo.attributes import Attributes
+
+Side = int
+"""0 for the module before, 1 for the one after."""
+
+
+class Node:
+    """A tensor, or the tuple of results of one operation.
+
+    `key` is what identifies the operation beside head, type and operands: attributes without names, in order. `bodies`
+    are functions that the operation applies, each a value over `bound` nodes: comparators, combiners, loop bodies.
+    """
+
+    __slots__ = ("attributes", "bodies", "head", "key", "operands", "places", "serial", "sizes", "static", "type")
+
+    def __init__(
+        self,
+        serial: int,
+        head: str,
+        type_: str,
+        sizes: tuple[int, ...],
+        operands: tuple[Node, ...],
+        key: Any,
+        bodies: tuple[Node, ...],
+        attributes: Attributes,
+        static: bool,
+    ) -> None:
+        self.serial, self.head, self.type, self.sizes = serial, head, type_, sizes
+        self.operands, self.key, self.bodies, self.attributes = operands, key, bodies, attributes
+        self.static = static
+        """Every element follows from constants and its index alone."""
+        self.places: list[Place | None] = [None, None]
+
+    def __repr__(self) -> str:
+        return f"{self.head}#{self.serial}{list(self.sizes)}"
+
+
+STATIC_HEADS: Final = frozenset(
+    {
+        "add",
+        "and",
+        "broadcast",
+        "bitcast",
+        "clamp",
+        "compare",
+        "concatenate",
+        "convert",
+        "divide",
+        "iota",
+        "maximum",
+        "minimum",
+        "multiply",
+        "negate",
+        "not",
+        "or",
+        "pad",
+        "remainder",
+        "reshape",
+        "reverse",
+        "select",
+        "shift-left",
+        "shift-right-logical",
+        "slice",
+        "subtract",
+        "transpose",
+        "xor",
+        "sign",
+        "abs",
+        "is-finite",
+        "bitcast-convert",
+        "sqrt",
+    }
+)
+"""Operations that are evaluated when all operands are static."""
+
+
+class Graph:
+    """Makes nodes; equal ones are one."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[tuple[Any, ...], Node] = {}
+        self._fresh = 0
+
+    def node(
+        self,
+        head: str,
+        type_: str,
+        sizes: tuple[int, ...],
+        operands: Iterable[Node] = (),
+        key: Any = (),
+        bodies: Iterable[Node] = (),
+        attributes: Attributes = Attributes(),
+    ) -> Node:
+        operands, bodies = tuple(operands), tuple(bodies)
+        identity = (head, type_, sizes, operands, key, bodies)
+        found = self.nodes.get(identity)
+        if found is None:
+            static = head == "constant" or (head in STATIC_HEADS and all(o.static for o in operands))
+            found = Node(len(self.nodes), head, type_, sizes, operands, key, bodies, attributes, static)
+            self.nodes[identity] = found
+        return found
+
+    def fresh(self, type_: str, sizes: tuple[int, ...]) -> Node:
+        """A value about which nothing is known, different from all others."""
+        self._fresh += 1
+        return self.node("free", type_, sizes, key=(self._fresh,))
+
+    def replaced(self, roots: Iterable[Node], by: dict[Node, Node]) -> list[Node]:
+        """The roots with nodes replaced, in bodies too: those of loops may mention outer values. The places of the old
+        nodes are taken over."""
+        roots = list(roots)
+        done = dict(by)
+        first = min((n.serial for n in by), default=0)
+        stack = list(roots)
+        while stack:
+            node = stack[-1]
+            if node in done:
+                stack.pop()
+                continue
+            if node.serial < first:  # made before any of those replaced, so it does not hold them
+                done[node] = node
+                stack.pop()
+                continue
+            open_ = [o for o in (*node.operands, *node.bodies) if o not in done]
+            if open_:
+                stack.extend(open_)
+                continue
+            stack.pop()
+            operands = tuple(done[o] for o in node.operands)
+            bodies = tuple(done[o] for o in node.bodies)
+            if operands == node.operands and bodies == node.bodies:
+                done[node] = node
+                continue
+            new = self.node(node.head, node.type, node.sizes, operands, node.key, bodies, node.attributes)
+            for side in (0, 1):
+                if new.places[side] is None:
+                    new.places[side] = node.places[side]
+            done[node] = new
+        return [done[r] for r in roots]

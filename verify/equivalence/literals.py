@@ -1,0 +1,47 @@
+"""Constants: numbers as their element type holds them. Trusted."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.text.literal import parse_literal
+from hloproof.models.interpreter.semantics.element_type import rounded, to_bits
+
+PARSED = 4096
+"""Larger constants are looked into only when an element is asked for."""
+
+
+def literal_key(text: str, shape: ArrayShape, place: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What identifies a constant: ("all", bits) where every element is the same, ("text", text) otherwise, and a value
+    of its own for each place where the numbers were left out."""
+    if "..." in text:
+        return ("unknown", place)
+    if not shape.dimensions:
+        return ("all", bits_of(shape.element_type, parse_literal(text, shape)))
+    if shape.elements <= PARSED:
+        found = elements(text, shape)
+        if found and all(b == found[0] for b in found):
+            return ("all", found[0])
+        return ("bits", found)
+    return ("text", text)
+
+
+def bits_of(element_type: str, value: Any) -> int:
+    """The bits of a number after rounding to the type."""
+    return to_bits(element_type, rounded(element_type, value))
+
+
+@lru_cache(maxsize=256)
+def elements(text: str, shape: ArrayShape) -> tuple[int, ...]:
+    """The bits of all elements in row-major order."""
+    out: list[int] = []
+    stack = [parse_literal(text, shape.without_layout())]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, list):
+            stack.extend(reversed(item))
+        else:
+            out.append(bits_of(shape.element_type, item))
+    return tuple(out)

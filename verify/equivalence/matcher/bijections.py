@@ -1,0 +1,93 @@
+"""Bijections between the boxes of two folds that are worth trying, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations
+from math import prod
+
+from hloproof.equivalence.goals import Goal
+from hloproof.equivalence.indices import Var
+from hloproof.equivalence.matcher.search import Search
+from hloproof.equivalence.rules import Denied, Step, fold
+from hloproof.equivalence.terms import Elem, Fold
+
+MOST = 240
+
+
+def candidates(search: Search, goal: Goal, left: Fold, right: Fold) -> Iterator[Step]:
+    if prod(left.sizes) != prod(right.sizes):
+        return
+    swaps = [False, True] if isinstance(left.head, tuple) and left.head[0] == "contract" else [False]
+    tried: set[str] = set()
+    first: list[Step] = []
+    later: list[Step] = []
+    for n, step in enumerate(_orders(left, right)):
+        if n > MOST:
+            break
+        for swapped in swaps:
+            full: Step = ["fold", *step, swapped]
+            if repr(full) in tried:
+                continue
+            tried.add(repr(full))
+            score = _fit(search, goal, full)
+            if score is not None:
+                (first if score else later).append(full)
+    yield from first
+    yield from later[:6]
+
+
+def _orders(left: Fold, right: Fold) -> Iterator[list[object]]:
+    """Pairs of orders of both sides' variables, as digits of one mixed-radix number."""
+    mine = [k for k, n in enumerate(left.sizes) if n > 1]
+    theirs = [k for k, n in enumerate(right.sizes) if n > 1]
+    for a in permutations(mine):
+        for b in permutations(theirs):
+            found = _common(left.sizes, right.sizes, a, b)
+            if found is not None:
+                yield found
+
+
+def _common(
+    mine: tuple[int, ...], theirs: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...]
+) -> list[object] | None:
+    """Both sides' variables over the coarsest digits that both orders are made of."""
+    radices: list[int] = []
+    out: list[list[list[list[object]]]] = [[[] for _ in mine], [[] for _ in theirs]]
+    left, right = [[k, mine[k]] for k in a], [[k, theirs[k]] for k in b]
+    while left and right:  # from the most minor end
+        k, n = left[-1]
+        j, m = right[-1]
+        size = n if m % n == 0 else m if n % m == 0 else 0
+        if not size:
+            return None
+        number = len(radices)
+        radices.append(size)
+        out[0][k].insert(0, [number, False])
+        out[1][j].insert(0, [number, False])
+        for rest, whole in ((left, n), (right, m)):
+            if whole == size:
+                rest.pop()
+            else:
+                rest[-1][1] = whole // size
+    return [radices, *out] if not left and not right else None
+
+
+def _fit(search: Search, goal: Goal, step: Step) -> bool | None:
+    """True when a body is the same tensor at the same index, None when it is so at another index."""
+    try:
+        goals = fold(search.rules, goal, *step[1:])
+    except Denied:
+        return None
+    best = False
+    for g in goals:
+        a, b = search.rules.heads(g)
+        if isinstance(a, Elem) and isinstance(b, Elem):
+            if a.node is b.node:
+                if a.at == b.at:
+                    best = True
+                elif all(isinstance(atom, Var) for e in (a, b) for x in e.at for atom in x.terms):
+                    return None
+            elif a.at == b.at and a.node.sizes == b.node.sizes:
+                best = True
+    return best

@@ -1,0 +1,54 @@
+"""Loops: which states to pair, and turns taken one by one."""
+
+from __future__ import annotations
+
+from hloproof.equivalence.goals import Goal
+from hloproof.equivalence.matcher.proof import Proof
+from hloproof.equivalence.matcher.search import Asking, Search
+from hloproof.equivalence.terms import Elem, Term
+
+MOST_TURNS = 64
+
+
+def loop_proof(search: Search, goal: Goal, a: Elem, b: Elem) -> Asking:
+    """Begins with the results paired; a goal that ends at two states pairs them, and all starts again."""
+    pairs: list[tuple[int, int]] = [(a.node.key[1], b.node.key[1])]
+    name = (a.node.serial, b.node.serial)
+    for _ in range(len(a.node.operands) + 1):
+        before = len(search.dead_ends)
+        found = yield from search.step(goal, ["loop", [list(p) for p in pairs]])
+        if found is not None:
+            return found
+        new: list[tuple[int, int]] = []
+        for end in search.dead_ends[before:]:
+            left, right = search.rules.heads(end)
+            if isinstance(left, Elem) and isinstance(right, Elem) and left.node.head == right.node.head == "free":
+                i, j = _state(left, name, 0), _state(right, name, 1)
+                used = {p[0] for p in pairs + new}, {p[1] for p in pairs + new}
+                if i is not None and j is not None and i not in used[0] and j not in used[1] and left.at == right.at:
+                    new.append((i, j))
+                    break
+        if not new:
+            return None
+        pairs += new
+    return None
+
+
+def _state(element: Elem, name: tuple[int, int], side: int) -> int | None:
+    key = element.node.key
+    if isinstance(key, tuple) and len(key) == 4 and key[0] == "loop" and key[1] == name and key[2] == side:
+        return int(key[3])
+    return None
+
+
+def turned_proof(search: Search, goal: Goal, left: Term, right: Term) -> Asking:
+    """A loop against something else: the loop takes its turns."""
+    loops = [isinstance(h, Elem) and h.node.head == "while" for h in (left, right)]
+    if loops[0] == loops[1]:
+        return None
+    side = 0 if loops[0] else 1
+    for name in ("turn", "stop"):
+        found: Proof | None = yield from search.step(goal, [name, side])
+        if found is not None:
+            return found
+    return None

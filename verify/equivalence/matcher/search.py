@@ -1,0 +1,92 @@
+"""The search for a proof, goal by goal, from the results down. Strategies are generators that ask for the proofs of
+other goals, so that depth is limited by memory only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from hloproof.equivalence.goals import Goal
+from hloproof.equivalence.matcher.proof import Proof
+from hloproof.equivalence.rules import Denied, Rules, Step
+
+Asking = Generator[Goal, "Proof | None", "Proof | None"]
+Strategy = Callable[["Search", Goal], Asking]
+
+
+class OutOfTime(Exception):
+    """The budget is spent."""
+
+
+@dataclass
+class Search:
+    """Looks for proofs with the steps of `rules`; remembers what was found and what was not."""
+
+    rules: Rules
+    strategy: Strategy
+    deadline: float
+    memory: dict[Goal, Proof | None] = field(default_factory=dict)
+    dead_ends: list[Goal] = field(default_factory=list)
+    """Goals on which no strategy had anything to try, in the order met."""
+    supports: dict[object, int] = field(default_factory=dict)
+
+    def prove(self, first: Goal) -> Proof | None:
+        """A proof of the goal, None when none was found. Raises OutOfTime."""
+        open_: set[Goal] = set()
+        stack: list[tuple[Goal, Asking]] = []
+        answer: Proof | None = None
+        asked: Goal | None = first
+        count = 0
+        while True:
+            if asked is not None:
+                if asked in self.memory:
+                    answer = self.memory[asked]
+                elif asked in open_:
+                    answer = None
+                else:
+                    open_.add(asked)
+                    stack.append((asked, self.strategy(self, asked)))
+                    asked = None
+                    answer = None
+                    started = True
+            count += 1
+            if count % 16 == 0 and perf_counter() > self.deadline:
+                raise OutOfTime
+            if not stack:
+                return answer
+            goal, asking = stack[-1]
+            try:
+                if asked is None and started:
+                    started = False
+                    asked = next(asking)
+                else:
+                    asked = asking.send(answer)
+            except StopIteration as end:
+                stack.pop()
+                open_.discard(goal)
+                answer = self.memory[goal] = end.value
+                asked = goal  # answered from memory for whoever asked
+                if not stack:
+                    return answer
+
+    def step(self, goal: Goal, step: Step) -> Generator[Goal, Proof | None, Proof | None]:
+        """The proof that begins with this step, None where it does not apply or leaves what is not proved."""
+        try:
+            goals = self.rules.subgoals(goal, step)
+        except Denied:
+            return None
+        parts: list[Proof] = []
+        for g in goals:
+            found = yield g
+            if found is None:
+                return None
+            parts.append(found)
+        return Proof(step, tuple(parts))
+
+    def first_of(self, goal: Goal, steps: Iterator[Step]) -> Generator[Goal, Proof | None, Proof | None]:
+        for step in steps:
+            found = yield from self.step(goal, step)
+            if found is not None:
+                return found
+        return None

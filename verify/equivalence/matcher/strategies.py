@@ -1,0 +1,108 @@
+"""Which steps are tried on a goal, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hloproof.equivalence.goals import Goal
+from hloproof.equivalence.matcher.bijections import candidates
+from hloproof.equivalence.matcher.loops import loop_proof, turned_proof
+from hloproof.equivalence.matcher.proof import Proof
+from hloproof.equivalence.matcher.search import Asking, Search
+from hloproof.equivalence.matcher.support import term_support
+from hloproof.equivalence.rules import COMMUTATIVE, LARGEST_ENUMERATION, Step, general, values_of
+from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, variables_of
+
+
+def strategy(search: Search, goal: Goal) -> Asking:
+    rules = search.rules
+    left, right = rules.heads(goal)
+    if left == right:
+        return Proof(["same"])
+    renamed = yield from values_proof(search, goal, left, right)
+    if renamed is not None:
+        return renamed
+    for side, head in ((0, left), (1, right)):
+        if isinstance(head, Cond):
+            return (yield from search.step(goal, ["split", side]))
+    wider = general(rules, goal)
+    if wider is not None and (wider.left, wider.right) != (goal.left, goal.right):
+        found = yield wider
+        if found is not None:
+            return Proof([], (found,), wider)
+        if not goal.facts and not _special(left) and not _special(right):
+            return None
+    a, b = rules.opened(goal)
+    found = None
+    if isinstance(a, App) and isinstance(b, App) and a.op == b.op:
+        found = yield from search.first_of(goal, _orders(search, a, b))
+    elif isinstance(a, Fold) and isinstance(b, Fold):
+        found = yield from search.first_of(goal, candidates(search, goal, a, b))
+    elif isinstance(a, Elem) and isinstance(b, Elem) and a.at == b.at and a.node is not b.node:
+        if a.node.head == b.node.head == "while":
+            found = yield from loop_proof(search, goal, a, b)
+        elif a.node.head == b.node.head:
+            found = yield from search.step(goal, ["whole"])
+    if found is None:
+        found = yield from turned_proof(search, goal, left, right)
+    if found is None:
+        found = yield from counted_proof(search, goal, left, right)
+    if found is None:
+        search.dead_ends.append(goal)
+    return found
+
+
+def _special(term: Term) -> bool:
+    """Whether the element is read at less than all indices, so that it may have a proof of its own."""
+    return isinstance(term, Elem) and any(
+        len(x.terms) != 1 or next(iter(x.terms.values())) != 1
+        for x, n in zip(term.at, term.node.sizes, strict=True)
+        if n > 1
+    )
+
+
+def _orders(search: Search, a: App, b: App) -> Iterator[Step]:
+    commutes = len(a.args) == 2 and (a.op in COMMUTATIVE or a.op == "compare")
+    if not commutes:
+        yield ["arguments"]
+        return
+    mine, theirs = ([term_support(search, x) for x in t.args] for t in (a, b))
+    crossed = mine == theirs[::-1] and mine != theirs
+    orders: list[Step] = [["arguments", True], ["arguments"]] if crossed else [["arguments"], ["arguments", True]]
+    yield from orders
+
+
+def values_proof(search: Search, goal: Goal, left: Term, right: Term) -> Asking:
+    """Renames values on the right that are equal to values on the left."""
+    if isinstance(left, App | Fold) or isinstance(right, App | Fold):
+        return None
+    ours, theirs = values_of(left), values_of(right)
+    pairs: list[list[int]] = []
+    for j, b in enumerate(theirs):
+        if b in ours:
+            continue
+        for i, a in enumerate(ours):
+            if a in theirs:
+                continue
+            found = yield Goal(goal.next, goal.facts, a, b)
+            if found is not None:
+                pairs.append([i, j])
+                break
+    return (yield from search.step(goal, ["values", pairs])) if pairs else None
+
+
+def counted_proof(search: Search, goal: Goal, left: Term, right: Term) -> Asking:
+    """Constants and counted numbers that no form expresses: each index by itself."""
+    heads = (left, right)
+    if not all(isinstance(h, Num | Lit) or (isinstance(h, Elem) and h.node.static) or _static_app(h) for h in heads):
+        return None
+    found = sorted(variables_of(left) | variables_of(right), key=lambda v: v.size)
+    if not found or found[0].size > LARGEST_ENUMERATION:
+        return None
+    return (yield from search.step(goal, ["enumerate", found[0].place]))
+
+
+def _static_app(term: Term) -> bool:
+    from hloproof.equivalence.terms import is_static
+
+    return isinstance(term, App) and is_static(term)

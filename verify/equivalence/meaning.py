@@ -1,0 +1,74 @@
+"""What of an instruction takes part in its identity: attributes that mean something, without names.
+
+Trusted.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef, Quoted, ReplicaGroups, Word
+from hloproof.models.hlo.module import Instruction
+from hloproof.models.hlo.shape import ArrayShape, Shape
+from hloproof.models.layouts.physical import physical_order
+
+EFFECTS: Final = frozenset(
+    {"infeed", "outfeed", "send", "recv", "send-done", "recv-done", "rng", "rng-get-and-update-state"}
+)
+"""Operations that two occurrences of may give two results, or that are seen outside."""
+
+_IGNORED: Final = NON_SEMANTIC | {
+    "indices_are_sorted",  # promises about the indices; where they hold the result is the same
+    "unique_indices",
+    "channel_id",  # a number without meaning of its own; whether there is one is kept
+    "execution_threads",
+    "async_execution_thread",
+    "output_to_operand_aliasing",
+    "operand_layout_constraints",
+    "schedule",
+    "api_version",
+}
+
+
+def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
+    """The attributes of meaning, sorted by name, with called computations as how many there are."""
+    out: list[tuple[str, Any]] = []
+    for name, value in i.attributes.pairs:
+        if name == "channel_id":
+            out.append((name, True))
+        elif name == "dimensions" and opcode == "map":
+            continue
+        elif name == "backend_config" and opcode == "custom-call":
+            out.append((name, _text(value)))
+        elif name not in _IGNORED and value is not False:
+            out.append((name, _plain(value)))
+    if opcode == "compare":
+        out = [pair for pair in out if pair[0] != "type" or pair[1] == "TOTALORDER"]
+    return tuple(sorted(out, key=lambda pair: pair[0]))
+
+
+def _text(value: Any) -> str:
+    return value.text if isinstance(value, Quoted | Word) else repr(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, ComputationRef):
+        return "computation"
+    if isinstance(value, Word | Quoted):
+        return value.text
+    if isinstance(value, ReplicaGroups):
+        return tuple(value.groups)
+    if isinstance(value, tuple):
+        return tuple(_plain(v) for v in value)
+    return value
+
+
+def layout_key(shape: Shape) -> tuple[Any, ...]:
+    """Element type, sizes and order of memory, most major first. Raises NotModelled for tiled layouts."""
+    if not isinstance(shape, ArrayShape):
+        raise NotModelled("a bitcast of a shape that is no array")
+    layout = shape.layout
+    if layout is not None and (layout.tiles or layout.tail_padding or layout.split_configs):
+        raise NotModelled("a bitcast between tiled layouts")
+    return shape.element_type, shape.dimensions, physical_order(shape)

@@ -1,0 +1,355 @@
+"""From modules to the graph: names, calls, fusions, tuples, copies and asynchronous pairs vanish.
+
+Trusted. What is not understood stays an operation of its own, equal only to itself; what cannot be given any value
+raises NotModelled, and the answer is then `unknown`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from hloproof.equivalence.answer import Place
+from hloproof.equivalence.graph import Graph, Node, Side
+from hloproof.equivalence.literals import literal_key
+from hloproof.equivalence.meaning import EFFECTS, attribute_key, layout_key
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.async_syntax import step_of
+from hloproof.models.hlo.attributes import ComputationRef
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.opcodes import async_sugar
+from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
+
+Value = Any
+"""A node, a list of values for a tuple, or a `Pending`."""
+
+
+@dataclass(frozen=True)
+class Pending:
+    """What a start has in flight: its done, which may lie behind updates, answers with the result."""
+
+    result: Value
+
+
+IDENTITIES: Final = frozenset({"copy", "opt-barrier", "domain", "copy-done", "all-reduce-done"})
+
+
+@dataclass
+class Reader:
+    """Reads modules into one graph; parameters of the same number and position are the same node."""
+
+    graph: Graph = field(default_factory=Graph)
+    module: Module = field(init=False)
+    side: Side = 0
+    effects: list[Node] = field(default_factory=list)
+    occurrences: Counter[Any] = field(default_factory=Counter)
+    functions: dict[str, tuple[Node, ...]] = field(default_factory=dict)
+    depth: int = 0
+
+    def read(self, module: Module, side: Side) -> tuple[list[Node], list[Node]]:
+        """The leaves of the entry's result, and the nodes with effects, in the order of the text."""
+        self.module, self.side = module, side
+        self.effects, self.occurrences, self.functions = [], Counter(), {}
+        parameters = [self.parameter(p.shape, (number,)) for number, p in enumerate(module.entry.parameters)]
+        result = self.computation(module.entry, parameters, 0, ())
+        return list(leaves_of(result)), self.effects
+
+    def parameter(self, shape: Shape, path: tuple[int, ...]) -> Value:
+        return self.tree(shape, lambda inner, at: self.leaf("parameter", inner, (), (*path, *at)))
+
+    def tree(self, shape: Shape, leaf: Any, at: tuple[int, ...] = ()) -> Value:
+        """A value of the shape with leaf(shape, path) at each place."""
+        if isinstance(shape, TupleShape):
+            return [self.tree(inner, leaf, (*at, k)) for k, inner in enumerate(shape.elements)]
+        return leaf(shape, at)
+
+    def leaf(self, head: str, shape: Shape, operands: Sequence[Node], key: Any, **more: Any) -> Node:
+        """One node of a shape that is no tuple."""
+        if isinstance(shape, ArrayShape):
+            if shape.is_dynamic or any(n < 0 for n in shape.dimensions):
+                raise NotModelled("dynamic dimensions")
+            return self.graph.node(head, shape.element_type, shape.dimensions, operands, key, **more)
+        return self.graph.node(head, "token", (), operands, key, **more)
+
+    def computation(
+        self, computation: Computation, arguments: Sequence[Value], level: int, path: tuple[Any, ...]
+    ) -> Value:
+        """The value of the root. `level` counts the loops around; `path` the conditions under which this runs."""
+        values: dict[str, Value] = {}
+        for instruction in in_order(computation):
+            if instruction.opcode == "parameter":
+                values[instruction.name] = arguments[instruction.parameter_number or 0]
+                continue
+            given = [values[o] for o in instruction.operands]
+            value = self.instruction(instruction, given, computation, level, path)
+            values[instruction.name] = value
+            place = Place(computation.name, instruction.name, instruction.opcode, instruction.position.line)
+            for node in leaves_of(value):
+                if node.places[self.side] is None:
+                    node.places[self.side] = place
+        return values[computation.root_name]
+
+    def instruction(
+        self, i: Instruction, given: list[Value], computation: Computation, level: int, path: tuple[Any, ...]
+    ) -> Value:
+        opcode = i.opcode
+        sugar = async_sugar(opcode)
+        step = step_of(opcode)
+        if opcode in IDENTITIES or opcode == "add-dependency":
+            return given[0]
+        if opcode == "tuple":
+            return list(given)
+        if opcode == "get-tuple-element":
+            if isinstance(given[0], Pending):
+                raise NotModelled("an element of an asynchronous state")
+            return given[0][i.attributes.integer("index", 0)]
+        if opcode in ("call", "fusion"):
+            return self.computation(self.called(i)[0], given, level, path)
+        if step == "start":
+            return Pending(self.started(i, sugar[0] if sugar else "", given, computation, level, path))
+        if step in ("update", "done"):
+            if not isinstance(given[0], Pending):
+                raise NotModelled("an asynchronous operation whose start is out of sight")
+            return given[0] if step == "update" else given[0].result
+        if opcode == "copy-start":
+            return Pending(given[0])
+        if opcode in ("all-gather-start", "collective-permute-start"):
+            return Pending(self.collective(i, opcode.removesuffix("-start"), given, path))
+        if opcode == "all-reduce-start":
+            return self.collective(i, "all-reduce", given, path)
+        if opcode in ("all-gather-done", "collective-permute-done"):
+            if not isinstance(given[0], Pending):
+                raise NotModelled("an asynchronous operation whose start is out of sight")
+            return given[0].result
+        if opcode == "conditional":
+            return self.conditional(i, given, level, path)
+        if opcode == "while":
+            return self.loop(i, given[0], level, path)
+        return self.operation(i, opcode, i.shape, given, computation, path)
+
+    def started(
+        self,
+        i: Instruction,
+        wrapped: str,
+        given: list[Value],
+        computation: Computation,
+        level: int,
+        path: tuple[Any, ...],
+    ) -> Value:
+        if not wrapped or wrapped == "call":
+            return self.computation(self.called(i)[0], given, level, path)
+        raise NotModelled(f"{i.opcode} without a computation of its own")
+
+    def collective(self, i: Instruction, opcode: str, given: list[Value], path: tuple[Any, ...]) -> Value:
+        shape = i.shape
+        if opcode != "all-reduce":
+            if not isinstance(shape, TupleShape) or len(shape.elements) < 2:
+                raise NotModelled(f"{i.opcode} of this shape")
+            shape = shape.elements[1]
+        return self.operation(i, opcode, shape, given, None, path)
+
+    def operation(
+        self,
+        i: Instruction,
+        opcode: str,
+        shape: Shape,
+        given: list[Value],
+        computation: Computation | None,
+        path: tuple[Any, ...],
+    ) -> Value:
+        """An operation that keeps its head. One with several results becomes a node and its outputs."""
+        operands = [node for value in given for node in leaves_of(value)]
+        if opcode == "constant":
+            if not isinstance(shape, ArrayShape):
+                raise NotModelled("a constant that is a tuple")
+            key: Any = literal_key(i.literal or "", shape, (self.side, i.position.line, i.name))
+            return self.leaf("constant", shape, (), key)
+        key = attribute_key(i, opcode)
+        if opcode == "bitcast":
+            assert computation is not None
+            key = (key, layout_key(computation.by_name[i.operands[0]].shape), layout_key(i.shape))
+        bodies = tuple(node for name in i.attributes.computations() for node in self.function(name))
+        effect = opcode in EFFECTS or i.attributes.flag("custom_call_has_side_effect")
+        if effect or (path and "replica_groups" in i.attributes):
+            key = (key, path)
+        if effect:
+            # Two occurrences that are written alike are two events, told apart by their order.
+            identity = (opcode, key, tuple(operands), bodies)
+            self.occurrences[identity] += 1
+            key = (key, self.occurrences[identity])
+        if isinstance(shape, TupleShape):
+            whole = self.graph.node(opcode, "tuple", (), operands, key, bodies, i.attributes)
+            value = self.tree(shape, lambda inner, at: self.leaf("output", inner, (whole,), at))
+            self.place(whole, i, computation)
+        else:
+            value = self.leaf(opcode, shape, operands, key, bodies=bodies, attributes=i.attributes)
+            whole = value
+        if effect:
+            self.effects.append(whole)
+        return value
+
+    def place(self, node: Node, i: Instruction, computation: Computation | None) -> None:
+        if node.places[self.side] is None:
+            node.places[self.side] = Place(computation.name if computation else "", i.name, i.opcode, i.position.line)
+
+    def called(self, i: Instruction) -> list[Computation]:
+        return [self.module.by_name[name] for name in i.attributes.computations()]
+
+    def function(self, name: str) -> tuple[Node, ...]:
+        """A computation that an operation applies, over bound nodes. HLO computations capture nothing: it is closed."""
+        if name not in self.functions:
+            computation = self.module.by_name[name]
+            arguments = [
+                self.tree(p.shape, lambda inner, at, k=k: self.leaf("bound", inner, (), ("argument", k, at)))
+                for k, p in enumerate(computation.parameters)
+            ]
+            before = len(self.effects)
+            self.depth += 1  # loops inside have states of their own names
+            self.functions[name] = tuple(
+                leaves_of(self.computation(computation, arguments, 1000 * self.depth, ("function",)))
+            )
+            self.depth -= 1
+            if len(self.effects) != before:
+                raise NotModelled(f"effects inside {name}")
+        return self.functions[name]
+
+    def conditional(self, i: Instruction, given: list[Value], level: int, path: tuple[Any, ...]) -> Value:
+        selector, *arguments = given
+        branches = self.called(i)
+        if "branch_computations" not in i.attributes:  # the two names may stand in any order
+            names = [i.attributes.get(k) for k in ("true_computation", "false_computation")]
+            branches = [self.module.by_name[n.name] for n in names if isinstance(n, ComputationRef)]
+        values = [
+            self.computation(b, [a], level, (*path, selector, k))
+            for k, (b, a) in enumerate(zip(branches, arguments, strict=True))
+        ]
+        flat = [list(leaves_of(v)) for v in values]
+
+        def chosen(position: int) -> Node:
+            nodes = [f[position] for f in flat]
+            if all(n is nodes[0] for n in nodes):
+                return nodes[0]
+            return self.graph.node("conditional", nodes[0].type, nodes[0].sizes, (selector, *nodes))
+
+        return rebuilt(values[0], iter([chosen(k) for k in range(len(flat[0]))]))
+
+    def loop(self, i: Instruction, initial: Value, level: int, path: tuple[Any, ...]) -> Value:
+        """One node per state that the loop gives back. States that the body passes on unchanged are their initial
+        value, and a result depends only on the states that lead to it or to the condition."""
+        body = self.module.by_name[_name(i, "body")]
+        condition = self.module.by_name[_name(i, "condition")]
+        start = list(leaves_of(initial))
+        bound = [self.graph.node("bound", n.type, n.sizes, (), ("state", level, k)) for k, n in enumerate(start)]
+        state: list[Node] = list(bound)
+        saved = len(self.effects), Counter(self.occurrences)
+        while True:
+            del self.effects[saved[0] :]
+            self.occurrences = Counter(saved[1])
+            inside = (*path, "loop")
+            given = rebuilt(initial, iter(state))
+            after = list(leaves_of(self.computation(body, [given], level + 1, inside)))
+            (holds,) = leaves_of(self.computation(condition, [given], level + 1, inside))
+            unchanged = [k for k, n in enumerate(after) if n is bound[k] and state[k] is bound[k]]
+            if not unchanged:
+                break
+            for k in unchanged:
+                state[k] = start[k]
+        if len(self.effects) != saved[0]:
+            raise NotModelled("effects inside a loop")
+        varying = [k for k in range(len(state)) if state[k] is bound[k]]
+        reach = self.reachable_states(after, holds, bound, varying)
+        out = list(start)
+        for k in varying:
+            kept = reach[k]
+            key = (level, k, kept, tuple((start[m].type, start[m].sizes) for m in kept))
+            operands = [start[m] for m in kept]
+            bodies = [holds, *(after[m] for m in kept)]
+            out[k] = self.graph.node("while", start[k].type, start[k].sizes, operands, key, bodies, i.attributes)
+        return rebuilt(initial, iter(out))
+
+    def reachable_states(
+        self, after: list[Node], holds: Node, bound: list[Node], varying: list[int]
+    ) -> dict[int, tuple[int, ...]]:
+        """For each varying state, the states that its final value depends on."""
+        number = {bound[k]: k for k in varying}
+        direct = {k: _found(after[k], number) for k in varying}
+        always = _closed(_found(holds, number), direct)
+        return {k: tuple(sorted(always | _closed({k}, direct))) for k in varying}
+
+
+def _closed(first: set[int], direct: dict[int, set[int]]) -> set[int]:
+    out, todo = set(first), list(first)
+    while todo:
+        for k in direct[todo.pop()] - out:
+            out.add(k)
+            todo.append(k)
+    return out
+
+
+def _found(root: Node, wanted: dict[Node, int]) -> set[int]:
+    """Which of the wanted nodes lie below."""
+    out: set[int] = set()
+    lowest = min((n.serial for n in wanted), default=0)
+    seen, stack = {root}, [root]
+    while stack:
+        node = stack.pop()
+        if node in wanted:
+            out.add(wanted[node])
+        for o in (*node.operands, *node.bodies):
+            if o not in seen and o.serial >= lowest:
+                seen.add(o)
+                stack.append(o)
+    return out
+
+
+def _name(i: Instruction, attribute: str) -> str:
+    value = i.attributes.get(attribute)
+    if not isinstance(value, ComputationRef):
+        raise NotModelled(f"a loop without {attribute}")
+    return value.name
+
+
+def leaves_of(value: Value) -> Iterator[Node]:
+    if isinstance(value, list):
+        for element in value:
+            yield from leaves_of(element)
+    elif isinstance(value, Pending):
+        yield from leaves_of(value.result)
+    else:
+        yield value
+
+
+def rebuilt(like: Value, nodes: Iterator[Node]) -> Value:
+    """The nodes in the tuple tree of `like`."""
+    if isinstance(like, list):
+        return [rebuilt(element, nodes) for element in like]
+    if isinstance(like, Pending):
+        return Pending(rebuilt(like.result, nodes))
+    return next(nodes)
+
+
+def in_order(computation: Computation) -> Sequence[Instruction]:
+    """Operands before users: the order of the text where it is so, else a depth-first order."""
+    seen: set[str] = set()
+    for i in computation.instructions:
+        if not seen.issuperset(i.operands):
+            break
+        seen.add(i.name)
+    else:
+        return computation.instructions
+    out: list[Instruction] = []
+    done: set[str] = set()
+    stack = list(reversed(computation.instructions))
+    while stack:
+        i = stack[-1]
+        waiting = [computation.by_name[o] for o in i.operands if o not in done]
+        if i.name in done or not waiting:
+            stack.pop()
+            if i.name not in done:
+                done.add(i.name)
+                out.append(i)
+        else:
+            stack.extend(waiting)
+    return out

@@ -1,0 +1,380 @@
+"""The steps of a proof: a goal and a step give the goals that are left, or the step is denied.
+
+Trusted. Each step is sound by itself: if all goals that it leaves hold, so does the goal. Steps are lists that JSON can
+hold; what they do not say is computed here from the goal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, Final
+
+from hloproof.equivalence.answer import TIERS, Tier
+from hloproof.equivalence.evaluation import FALSE, TRUE
+from hloproof.equivalence.goals import Goal, Terms, assume, replaced
+from hloproof.equivalence.graph import Graph, Node
+from hloproof.equivalence.indices import ZERO, Lin, Var, constant, variable
+from hloproof.equivalence.terms import (
+    App,
+    Cond,
+    Elem,
+    Fold,
+    Num,
+    Term,
+    TermSubstitution,
+    type_of,
+    value_form,
+    values_in,
+    variables_of,
+)
+
+Step = list[Any]
+COMMUTATIVE: Final = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
+"""Bit for bit, in either order (a NaN's payload aside)."""
+ATOMIC: Final = frozenset({"parameter", "free", "bound", "constant", "while"})
+"""Never equal by equal operands."""
+LARGEST_ENUMERATION: Final = 256
+
+
+class Denied(Exception):
+    """The step does not apply to the goal."""
+
+
+@dataclass
+class Rules:
+    """Applies steps; `used` collects the identities beyond movement."""
+
+    graph: Graph
+    tier: Tier = "exact"
+    terms: Terms = field(default_factory=Terms)
+    used: dict[str, Tier] = field(default_factory=dict)
+
+    def subgoals(self, goal: Goal, step: Step) -> list[Goal]:
+        rule = _RULES.get(step[0]) if step else None
+        if rule is None:
+            raise Denied(f"no step {step[:1]}")
+        try:
+            return rule(self, goal, *step[1:])
+        except (TypeError, IndexError, KeyError, ValueError, AttributeError) as error:
+            raise Denied(f"{step[0]}: {error}") from error
+
+    def heads(self, goal: Goal) -> tuple[Term, Term]:
+        settle = self.terms.settle
+        return settle(goal.left, goal.facts), settle(goal.right, goal.facts)
+
+    def opened(self, goal: Goal) -> tuple[Term, Term]:
+        left, right = self.heads(goal)
+        return self.terms.opened(left, goal.next), self.terms.opened(right, goal.next)
+
+    def elements(self, goal: Goal) -> tuple[Elem, Elem]:
+        left, right = self.heads(goal)
+        if not (isinstance(left, Elem) and isinstance(right, Elem)):
+            raise Denied("not two elements")
+        return left, right
+
+    def use(self, name: str, tier: Tier) -> None:
+        if TIERS.index(tier) > TIERS.index(self.tier):
+            raise Denied(f"{name} is of the tier {tier}")
+        self.used[name] = tier
+
+
+def equal_tensors(a: Node, b: Node) -> list[Goal]:
+    """The goal that two tensors agree everywhere."""
+    if a is b:
+        return []
+    if a.type != b.type or a.sizes != b.sizes:
+        raise Denied("tensors of two shapes")
+    if 0 in a.sizes:
+        return []
+    at = tuple(variable(k, n) for k, n in enumerate(a.sizes))
+    return [Goal(len(at), (), Elem(a, at), Elem(b, at))]
+
+
+def same(rules: Rules, goal: Goal) -> list[Goal]:
+    left, right = rules.heads(goal)
+    if left != right:
+        raise Denied("not the same")
+    return []
+
+
+def split(rules: Rules, goal: Goal, side: int) -> list[Goal]:
+    """Both cases of an undecided condition."""
+    head = rules.heads(goal)[side]
+    if not isinstance(head, Cond):
+        raise Denied("no case")
+    then = Goal(goal.next, goal.facts, *_sides(goal, side, head.then))
+    other = Goal(goal.next, goal.facts, *_sides(goal, side, head.other))
+    cases = [assume(then, head.test), assume(other, -head.test - 1)]
+    return [c for c in cases if c is not None]
+
+
+def _sides(goal: Goal, side: int, term: Term) -> tuple[Term, Term]:
+    return (term, goal.right) if side == 0 else (goal.left, term)
+
+
+def arguments(rules: Rules, goal: Goal, swapped: bool = False) -> list[Goal]:
+    """The same elementwise operation on equal elements."""
+    left, right = rules.opened(goal)
+    if not (isinstance(left, App) and isinstance(right, App)):
+        raise Denied("not two elementwise operations")
+    if (left.op, left.type, left.key, len(left.args)) != (right.op, right.type, right.key, len(right.args)):
+        raise Denied("two operations")
+    if [type_of(a) for a in left.args] != [type_of(a) for a in right.args]:
+        raise Denied("operands of two types")
+    args = right.args
+    if swapped:
+        symmetric = left.op == "compare" and bool({("direction", "EQ"), ("direction", "NE")} & set(left.key))
+        if left.op not in COMMUTATIVE and not symmetric:
+            raise Denied(f"{left.op} does not commute")
+        args = args[::-1]
+    return [Goal(goal.next, goal.facts, a, b) for a, b in zip(left.args, args, strict=True)]
+
+
+def whole(rules: Rules, goal: Goal) -> list[Goal]:
+    """The same opaque operation on equal tensors, at the same index."""
+    left, right = rules.elements(goal)
+    if left.at != right.at:
+        raise Denied("two indices")
+    a, b = left.node, right.node
+    while a.head == b.head == "output" and a.key == b.key and (a.type, a.sizes) == (b.type, b.sizes):
+        (a,), (b,) = a.operands, b.operands
+    if a.head in ATOMIC or (a.head, a.type, a.sizes, a.key) != (b.head, b.type, b.sizes, b.key):
+        raise Denied("two operations")
+    if len(a.operands) != len(b.operands) or len(a.bodies) != len(b.bodies):
+        raise Denied("two operations")
+    pairs = [*zip(a.operands, b.operands, strict=True), *zip(a.bodies, b.bodies, strict=True)]
+    return [g for x, y in pairs for g in equal_tensors(x, y)]
+
+
+def general(rules: Rules, goal: Goal) -> Goal | None:
+    """A goal without facts that this one is an instance of: the two tensors at all indices."""
+    left, right = rules.heads(goal)
+    if not (isinstance(left, Elem) and isinstance(right, Elem)):
+        return None
+    if left.at == right.at and left.node.sizes == right.node.sizes:
+        found = equal_tensors(left.node, right.node) if left.node.type == right.node.type else []
+        return found[0] if found else None
+    for one, other in ((left, right), (right, left)):
+        names = _distinct(one)
+        if names is None or not {v.place for x in other.at for v in variables_of(Num("s32", x))} <= set(names):
+            continue
+        substitute = TermSubstitution({p: variable(k, one.node.sizes[k]) for p, k in names.items()})
+        at = tuple(variable(k, n) for k, n in enumerate(one.node.sizes))
+        new = Elem(one.node, at), Elem(other.node, tuple(substitute.forms(x) for x in other.at))
+        return Goal(len(at), (), *(new if one is left else new[::-1]))
+    return None
+
+
+def _distinct(element: Elem) -> dict[int, int] | None:
+    """Each variable's place to its dimension, where an element is read at distinct variables that run over it all."""
+    out: dict[int, int] = {}
+    for k, (x, n) in enumerate(zip(element.at, element.node.sizes, strict=True)):
+        if n == 1:
+            continue
+        if x.constant or len(x.terms) != 1:
+            return None
+        ((atom, c),) = x.terms.items()
+        if not isinstance(atom, Var) or c != 1 or atom.size != n or atom.place in out:
+            return None
+        out[atom.place] = k
+    return out
+
+
+def fold(
+    rules: Rules, goal: Goal, radices: list[int], left_digits: list[Any], right_digits: list[Any], swapped: bool = False
+) -> list[Goal]:
+    """Two folds by a bijection of their boxes: both are written over the same new variables, one per digit. For each
+    variable of a fold its digits are given, major to minor, as (number, turned)."""
+    left, right = rules.opened(goal)
+    if not (isinstance(left, Fold) and isinstance(right, Fold)) or left.type != right.type:
+        raise Denied("not two folds")
+    new = [variable(goal.next + k, n) for k, n in enumerate(radices)]
+    goals = equal_heads(left, right)
+    sides: list[list[Term]] = []
+    for term, digits in ((left, left_digits), (right, right_digits)):
+        by_place = joined(term, digits, radices, new)
+        sides.append([TermSubstitution(by_place)(body) for body in term.bodies])
+    if swapped:
+        if left.head[0] != "contract":
+            raise Denied("only factors swap")
+        sides[1].reverse()
+    next_ = goal.next + len(radices)
+    pairs = [*zip(sides[0], sides[1], strict=True)]
+    goals += [Goal(next_, goal.facts, a, b) for a, b in pairs]
+    return goals + [Goal(next_, goal.facts, a, b) for a, b in zip(left.sides, right.sides, strict=True)]
+
+
+def equal_heads(left: Fold, right: Fold) -> list[Goal]:
+    """The same fold, with functions that agree."""
+    if left.head == right.head:
+        return []
+    kind, *one = left.head
+    other_kind, *other = right.head
+    if kind != "reduce" or other_kind != "reduce" or one[1] != other[1] or len(one[0]) != len(other[0]):
+        raise Denied("two folds")
+    if any(type_of(a) != type_of(b) for a, b in zip(left.bodies, right.bodies, strict=True)):
+        raise Denied("folds of two types")
+    return [g for a, b in zip(one[0], other[0], strict=True) for g in equal_tensors(a, b)]
+
+
+def joined(term: Fold, digits: list[Any], radices: list[int], new: list[Lin]) -> dict[int, Lin]:
+    """The fold's variables as mixed-radix numbers of the new ones. Denied unless every digit is used once."""
+    if len(digits) != len(term.sizes) or sorted(d for ds in digits for d, _ in ds) != list(range(len(radices))):
+        raise Denied("not a bijection")
+    out: dict[int, Lin] = {}
+    for k, (size, own) in enumerate(zip(term.sizes, digits, strict=True)):
+        form = ZERO
+        for d, turned in own:
+            form = form * radices[d] + (radices[d] - 1 - new[d] if turned else new[d])
+        if prod(radices[d] for d, _ in own) != size or any(n < 1 for n in radices):
+            raise Denied("not a bijection")
+        out[term.place + k] = form
+    return out
+
+
+def values(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
+    """Values on the right that equal values on the left take their names."""
+    left, right = rules.heads(goal)
+    ours, theirs = values_of(left), values_of(right)
+    goals: list[Goal] = []
+    by: dict[Term, Lin] = {}
+    for mine, other in pairs:
+        a, b = ours[mine], theirs[other]
+        if type_of(a) != type_of(b):
+            raise Denied("values of two types")
+        goals.append(Goal(goal.next, goal.facts, a, b))
+        by[b] = value_form(a)
+    if not by:
+        raise Denied("no values")
+    return [*goals, Goal(goal.next, goal.facts, left, TermSubstitution({}, by)(right))]
+
+
+def values_of(term: Term) -> list[Term]:
+    """The terms of values in the indices or the test at the head."""
+    forms: tuple[Lin, ...] = ()
+    match term:
+        case Elem(_, at):
+            forms = at
+        case Cond(test, _, _):
+            forms = (test,)
+        case Num(_, form):
+            forms = (form,)
+    return list(dict.fromkeys(v.term for x in forms for v in values_in(x)))
+
+
+def _variable(goal: Goal, place: int) -> Var:
+    places = variables_of(goal.left) | variables_of(goal.right)
+    for fact in goal.facts:
+        places |= variables_of(Num("s32", fact))
+    (found,) = [v for v in places if v.place == place]
+    if isinstance(goal.left, Fold) or isinstance(goal.right, Fold):
+        raise Denied("variables inside a fold")
+    return found
+
+
+def enumerate_(rules: Rules, goal: Goal, place: int) -> list[Goal]:
+    """Each value of a variable by itself."""
+    found = _variable(goal, place)
+    if found.size > LARGEST_ENUMERATION:
+        raise Denied("too many values")
+    goals = [replaced(goal, {place: constant(k)}, goal.next) for k in range(found.size)]
+    return [g for g in goals if g is not None]
+
+
+def digits(rules: Rules, goal: Goal, place: int, radices: list[int]) -> list[Goal]:
+    """A variable as a mixed-radix number of new ones, major to minor."""
+    found = _variable(goal, place)
+    if prod(radices) != found.size or any(n < 1 for n in radices):
+        raise Denied("not a bijection")
+    form = ZERO
+    for k, n in enumerate(radices):
+        form = form * n + variable(goal.next + k, n)
+    new = replaced(goal, {place: form}, goal.next + len(radices))
+    return [] if new is None else [new]
+
+
+def loop(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
+    """Two loops whose paired states are equal at the start, stay equal through a turn, and so lead both conditions to
+    the same answer."""
+    left, right = rules.elements(goal)
+    if left.at != right.at or left.node.head != "while" or right.node.head != "while":
+        raise Denied("not two loops at one index")
+    bound: list[dict[Node, Node]] = [{}, {}]
+    position: list[dict[int, int]] = []
+    for element in (left, right):
+        kept = element.node.key[2]
+        position.append({k: n for n, k in enumerate(kept)})
+    shared: dict[tuple[int, int], Node] = {}
+    name = (left.node.serial, right.node.serial)
+    wanted = (left.node.key[1], right.node.key[1])
+    if list(wanted) not in [list(p) for p in pairs]:
+        raise Denied("the results are not paired")
+    goals: list[Goal] = []
+    for side, element in enumerate((left, right)):
+        level, _, kept, shapes = element.node.key
+        for k, (type_, sizes) in zip(kept, shapes, strict=True):
+            partner = next((tuple(p) for p in pairs if p[side] == k), None)
+            state = rules.graph.node("bound", type_, sizes, (), ("state", level, k))
+            if partner is None:
+                new = rules.graph.node("free", type_, sizes, (), ("loop", name, side, k))
+            else:
+                new = rules.graph.node("free", type_, sizes, (), ("loop", name, partner))
+                shared[partner] = new
+            bound[side][state] = new
+    if len({p[0] for p in pairs}) != len(pairs) or len({p[1] for p in pairs}) != len(pairs):
+        raise Denied("a state is paired twice")
+    bodies = [rules.graph.replaced(e.node.bodies, by) for e, by in zip((left, right), bound, strict=True)]
+    goals += equal_tensors(bodies[0][0], bodies[1][0])
+    for i, j in pairs:
+        a, b = position[0][i], position[1][j]
+        goals += equal_tensors(left.node.operands[a], right.node.operands[b])
+        goals += equal_tensors(bodies[0][1 + a], bodies[1][1 + b])
+    return goals
+
+
+def turn(rules: Rules, goal: Goal, side: int) -> list[Goal]:
+    """A loop whose condition holds at the start is the same loop one turn later."""
+    node, at, holds, after = _turned(rules, goal, side)
+    truth = Goal(0, (), Elem(holds, ()), TRUE)
+    new = rules.graph.node(node.head, node.type, node.sizes, after, node.key, node.bodies, node.attributes)
+    return [truth, Goal(goal.next, goal.facts, *_sides(goal, side, Elem(new, at)))]
+
+
+def stop(rules: Rules, goal: Goal, side: int) -> list[Goal]:
+    """A loop whose condition fails at the start gives its initial state."""
+    node, at, holds, _ = _turned(rules, goal, side)
+    false = Goal(0, (), Elem(holds, ()), FALSE)
+    _, k, kept, _ = node.key
+    return [false, Goal(goal.next, goal.facts, *_sides(goal, side, Elem(node.operands[kept.index(k)], at)))]
+
+
+def _turned(rules: Rules, goal: Goal, side: int) -> tuple[Node, tuple[Lin, ...], Node, list[Node]]:
+    head = rules.heads(goal)[side]
+    if not isinstance(head, Elem) or head.node.head != "while":
+        raise Denied("not a loop")
+    node = head.node
+    level, _, kept, shapes = node.key
+    by = {
+        rules.graph.node("bound", t, s, (), ("state", level, k)): start
+        for k, (t, s), start in zip(kept, shapes, node.operands, strict=True)
+    }
+    holds, *after = rules.graph.replaced(node.bodies, by)
+    return node, head.at, holds, after
+
+
+_RULES: Final[dict[str, Callable[..., list[Goal]]]] = {
+    "same": same,
+    "split": split,
+    "arguments": arguments,
+    "whole": whole,
+    "fold": fold,
+    "values": values,
+    "enumerate": enumerate_,
+    "digits": digits,
+    "loop": loop,
+    "turn": turn,
+    "stop": stop,
+}
+"""`generalise` and `lemma` are steps too: the checker keeps the list of what was shown."""
