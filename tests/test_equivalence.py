@@ -49,7 +49,8 @@ SAME = {
     ),
     "select by iota": (
         "p = f32[4] parameter(0)\n q = f32[4] parameter(1)\n i = s32[4] iota(), iota_dimension=0\n"
-        " two = s32[] constant(2)\n b = s32[4] broadcast(two), dimensions={}\n c = pred[4] compare(i, b), direction=LT\n"
+        " two = s32[] constant(2)\n b = s32[4] broadcast(two), dimensions={}\n"
+        " c = pred[4] compare(i, b), direction=LT\n"
         " ROOT s = f32[4] select(c, p, q)",
         "p = f32[4] parameter(0)\n q = f32[4] parameter(1)\n x = f32[2] slice(p), slice={[0:2]}\n"
         " y = f32[2] slice(q), slice={[2:4]}\n ROOT s = f32[4] concatenate(x, y), dimensions={0}",
