@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hloproof.analysis.propagation import OperandTile, TileDimension, _Inside, operand_tile
 from hloproof.analysis.report import analyze
-from hloproof.engines.budget import DEFAULT
+from hloproof.engines.door import HOW
 from hloproof.engines.portfolio import prove
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import to_text
@@ -179,7 +179,7 @@ def test_planted_errors_are_refuted() -> None:
     from hloproof.models.expressions.expr import substitute
 
     m = parse_map("(d0, d1) -> (d0 * 2 + 3, d1 / 4), domain: d0 in [0, 63], d1 in [0, 127]")
-    inside = _Inside(m, (16, 32), DEFAULT)
+    inside = _Inside(m, (16, 32), HOW)
     for e in m.results:
         placed = substitute(e, inside.split)
         right = inside._progression(placed)

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hloproof.claims.rules.instances import meets
-from hloproof.engines.nonlinear.prove import Reading, implies
+from hloproof.engines.nonlinear.prove import implies
+from hloproof.logic.rounding import Reading
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var
 from hloproof.models.rules.rule import Condition
 

@@ -17,10 +17,11 @@ from random_obligations import obligation as random_obligation
 
 from hloproof.engines import cache as cache_module
 from hloproof.engines import worker
-from hloproof.engines.batch import Settings, prove_all
 from hloproof.engines.budget import Budget
 from hloproof.engines.cache import Cache
 from hloproof.engines.certificate import MANIFEST, recheck
+from hloproof.engines.door import How
+from hloproof.engines.door import prove as prove_apart
 from hloproof.engines.portfolio import prove
 from hloproof.engines.worker import Task, prove_many
 from hloproof.logic.formula import eq, lt, ne
@@ -125,15 +126,15 @@ def test_killing_workers_at_random_changes_verdicts_only_to_unknown(monkeypatch:
             assert not outcome.final
 
 
-def batch(obligations: list[Obligation], settings: Settings) -> list[Outcome]:
+def batch(obligations: list[Obligation], how: How) -> list[Outcome]:
     found: dict[int, Outcome] = {}
-    prove_all(obligations, settings, found.__setitem__)
+    prove_apart(obligations, how, found.__setitem__)
     return [found[i] for i in range(len(obligations))]
 
 
 def test_equal_obligations_are_proved_once_and_counterexamples_keep_their_names() -> None:
     wrong = [Obligation(((n, Interval(3, 9)),), eq(Var(n) // 2 * 2, Var(n))) for n in ("a", "b", "c")]
-    found = batch(wrong, Settings())
+    found = batch(wrong, How(where="workers"))
     assert [o.verdict for o in found] == ["refuted"] * 3
     assert [o.model[0][0] for o in found] == ["a", "b", "c"]
     assert len([o for o in found if ("equal", 0.0) in o.stages]) == 2
@@ -141,8 +142,8 @@ def test_equal_obligations_are_proved_once_and_counterexamples_keep_their_names(
 
 def test_the_cache_returns_what_was_decided(tmp_path: Path) -> None:
     path = tmp_path / "proofs.sqlite"
-    first = batch(EASY, Settings(cache=path))
-    second = batch(EASY, Settings(cache=path))
+    first = batch(EASY, How(where="workers", cache=path))
+    second = batch(EASY, How(where="workers", cache=path))
     assert [(o.verdict, o.model) for o in first] == [(o.verdict, o.model) for o in second]
     assert all(o.stages[-1][0] in ("cache", "equal") for o in second)
 
@@ -172,11 +173,11 @@ def test_a_damaged_cache_is_set_aside(tmp_path: Path, damage: bytes) -> None:
     path = tmp_path / "proofs.sqlite"
     path.write_bytes(damage)
     warnings: list[str] = []
-    settings = Settings(cache=path, warn=warnings.append)
-    assert [o.verdict for o in batch(EASY[:5], settings)] == [prove(o).verdict for o in EASY[:5]]
+    how = How(where="workers", cache=path, warn=warnings.append)
+    assert [o.verdict for o in batch(EASY[:5], how)] == [prove(o).verdict for o in EASY[:5]]
     assert "damaged" in warnings[0]
     assert (tmp_path / "proofs.sqlite.damaged").read_bytes() == damage
-    assert len(batch(EASY[:5], settings)) == 5
+    assert len(batch(EASY[:5], how)) == 5
     assert len(warnings) == 1
 
 
@@ -231,7 +232,7 @@ def test_other_engines_do_not_find_old_entries(tmp_path: Path, monkeypatch: pyte
 
 def test_certificates_are_rechecked_and_tampering_is_found(tmp_path: Path) -> None:
     pytest.importorskip("cvc5")
-    batch(EASY, Settings(certify=tmp_path))
+    batch(EASY, How(where="workers", certify=tmp_path))
     first = list(recheck(tmp_path))
     assert first
     assert all(r.state == "proved" for r in first)
@@ -250,7 +251,7 @@ def test_certificates_are_rechecked_and_tampering_is_found(tmp_path: Path) -> No
 
 
 def test_recheck_takes_any_solver(tmp_path: Path) -> None:
-    batch(EASY[:8], Settings(certify=tmp_path))
+    batch(EASY[:8], How(where="workers", certify=tmp_path))
     assert {r.detail for r in recheck(tmp_path, "echo unsat")} == {"unsat"}
     assert {r.state for r in recheck(tmp_path, "echo sat")} == {"not proved"}
     assert {r.state for r in recheck(tmp_path, "no-such-solver")} == {"not proved"}

@@ -15,8 +15,7 @@ from typing import Final
 
 from hloproof.analysis.neighbours import TwoPoints, two_points
 from hloproof.analysis.requests import value_at
-from hloproof.engines.budget import DEFAULT, Budget
-from hloproof.engines.portfolio import prove
+from hloproof.engines.door import HOW, How, prove_one
 from hloproof.logic.formula import FALSE, conj, eq, le
 from hloproof.logic.obligation import Obligation
 from hloproof.models.errors import NotModelled
@@ -66,7 +65,7 @@ class Stride:
         return what if self.block >= self.size else f"{what} in blocks of {self.block}"
 
 
-def strides(m: IndexingMap, output: ArrayShape, operand: ArrayShape, budget: Budget = DEFAULT) -> tuple[Stride, ...]:
+def strides(m: IndexingMap, output: ArrayShape, operand: ArrayShape, how: How = HOW) -> tuple[Stride, ...]:
     """The distances along every output dimension of two elements or more, the most minor in memory first.
 
     Range variables keep their values from one neighbour to the next, and so do runtime variables that read the same
@@ -74,7 +73,7 @@ def strides(m: IndexingMap, output: ArrayShape, operand: ArrayShape, budget: Bud
     """
     order = [i for i in reversed(physical_order(output)) if output.dimensions[i] > 1]
     position = operand_position(m, operand)
-    return tuple(stride_along(m, position, i, output.dimensions[i], budget) for i in order)
+    return tuple(stride_along(m, position, i, output.dimensions[i], how) for i in order)
 
 
 def operand_position(m: IndexingMap, operand: ArrayShape) -> Expr:
@@ -86,13 +85,13 @@ def operand_position(m: IndexingMap, operand: ArrayShape) -> Expr:
     return substitute(position_expression(operand), {f"d{i}": e for i, e in enumerate(m.results)})
 
 
-def stride_along(m: IndexingMap, position: Expr, i: int, size: int, budget: Budget = DEFAULT) -> Stride:
+def stride_along(m: IndexingMap, position: Expr, i: int, size: int, how: How = HOW) -> Stride:
     """The distance between neighbours along dim number i."""
     name = f"d{i}"
     own = dict(m.intervals())[name]
     both = two_points(m, {name: Var(name) + 1}, {name: Interval(own.lower, own.upper - 1)})
     data = any(n in both.shifting for n in position.free)
-    corner = _neighbours(m, both, budget)
+    corner = _neighbours(m, both, how)
     if corner is None:
         return Stride(i, size, None, 0, "proved")
     if corner == {}:
@@ -103,7 +102,7 @@ def stride_along(m: IndexingMap, position: Expr, i: int, size: int, budget: Budg
     distance = Counter(d for _, d in seen).most_common(1)[0][0]
     ends = gcd(*(at + 1 for at, d in seen if d != distance))
     while ends != 1:
-        outcome = prove(_obligation(both, position, name, distance, ends), budget)
+        outcome = prove_one(_obligation(both, position, name, distance, ends), how)
         if outcome.verdict != "refuted":
             return Stride(i, size, distance, ends or size, outcome.verdict, outcome.engines)
         ends = gcd(ends, dict(outcome.model)[name] + 1)
@@ -137,13 +136,13 @@ def _differences(m: IndexingMap, position: Expr, name: str, corner: dict[str, in
     return found
 
 
-def _neighbours(m: IndexingMap, both: TwoPoints, budget: Budget) -> dict[str, int] | None:
+def _neighbours(m: IndexingMap, both: TwoPoints, how: How) -> dict[str, int] | None:
     """Two neighbours in the domain; None where there are none, an empty point where neither is known."""
     constraints = [(e, c.interval) for c in m.constraints for e in (c.expr, substitute(c.expr, both.there))]
     found = find_point(dict(both.variables), constraints, _BOXES)
     if found != "unknown":
         return found
-    outcome = prove(Obligation(both.variables, FALSE, conj(*both.hypotheses), "no two neighbours are read"), budget)
+    outcome = prove_one(Obligation(both.variables, FALSE, conj(*both.hypotheses), "no two neighbours are read"), how)
     return None if outcome.verdict == "proved" else dict(outcome.model)
 
 

@@ -19,11 +19,10 @@ from typing import Final
 from hloproof.analysis.neighbours import stays
 from hloproof.analysis.progressions import Progression, divided, folded, remainders, summed, times
 from hloproof.claims.statements.elimination import Condition, solve, unmentioned
-from hloproof.engines.budget import DEFAULT, Budget
-from hloproof.engines.isl.miniscope import separated
-from hloproof.engines.portfolio import prove
+from hloproof.engines.door import HOW, How, prove_one
 from hloproof.logic.evaluate import TooManySteps, holds
 from hloproof.logic.formula import Exists, Formula, Not, conj, eq, le, replace_variables, within
+from hloproof.logic.miniscope import separated
 from hloproof.logic.obligation import Obligation
 from hloproof.models.expressions.bounds import range_of
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
@@ -83,7 +82,7 @@ class OperandTile:
         return all(d.exact or d.smallest for d in self.dimensions)
 
 
-def operand_tile(m: IndexingMap, tile: Sequence[int], budget: Budget = DEFAULT) -> OperandTile:
+def operand_tile(m: IndexingMap, tile: Sequence[int], how: How = HOW) -> OperandTile:
     """The operand tile that a tile of the output needs through one map.
 
     `tile` gives a size for each output dimension, at least 1; a tile larger than the dimension is cut down to it.
@@ -91,7 +90,7 @@ def operand_tile(m: IndexingMap, tile: Sequence[int], budget: Budget = DEFAULT) 
     """
     if len(tile) != len(m.dims) or any(t < 1 for t in tile):
         raise ValueError(f"a tile of {len(m.dims)} sizes is needed, each at least 1: {tuple(tile)}")
-    inside = _Inside(m, [min(t, max(1, v.interval.upper + 1)) for t, v in zip(tile, m.dims, strict=True)], budget)
+    inside = _Inside(m, [min(t, max(1, v.interval.upper + 1)) for t, v in zip(tile, m.dims, strict=True)], how)
     dimensions = tuple(inside.dimension(e) for e in m.results)
     return OperandTile(dimensions, inside.is_exact(dimensions), inside.border)
 
@@ -99,9 +98,9 @@ def operand_tile(m: IndexingMap, tile: Sequence[int], budget: Budget = DEFAULT) 
 class _Inside:
     """A map with its dims split into the tile's position and the place inside the tile."""
 
-    def __init__(self, m: IndexingMap, tile: Sequence[int], budget: Budget) -> None:
+    def __init__(self, m: IndexingMap, tile: Sequence[int], how: How) -> None:
         self.m = m
-        self.budget = budget
+        self.how = how
         self.split: dict[str, Expr] = {}
         self.outer: dict[str, Interval] = {}
         self.inner: dict[str, Interval] = {}
@@ -147,7 +146,7 @@ class _Inside:
 
     def _judged(self, placed: Expr, x: Progression) -> TileDimension:
         """What is proved of a progression."""
-        outcome = prove(self._encloses(placed, x), self.budget)
+        outcome = prove_one(self._encloses(placed, x), self.how)
         enclosed = outcome.verdict == "proved"
         exact = enclosed and x.exact and self._is_onto([(placed, x)])
         smallest = enclosed and (exact or self._is_smallest(placed, x))
@@ -221,7 +220,7 @@ class _Inside:
             if known is not None and size >= known:
                 return None
             found = self._told(Progression(first + low, size, step, True))
-            outcome = prove(self._encloses(placed, found), self.budget)
+            outcome = prove_one(self._encloses(placed, found), self.how)
             if outcome.verdict == "proved":
                 return found
             if outcome.verdict != "refuted":
@@ -291,7 +290,7 @@ class _Inside:
         if self._fails_at_a_corner(goal, whole, dict(steps)):
             return False
         obligation = Obligation((*self.outer.items(), *steps), goal, whole, "all of the operand tile is read")
-        return prove(obligation, self.budget).verdict == "proved"
+        return prove_one(obligation, self.how).verdict == "proved"
 
     def _fails_at_a_corner(self, goal: Formula, whole: Formula, steps: Mapping[str, Interval]) -> bool:
         """Some value of the progressions is not read by one of the first or last whole tiles: seen by evaluation."""
@@ -339,7 +338,7 @@ class _Inside:
         ends = conj(eq(placed, found.offset), eq(last, found.offset + (found.size - 1) * found.stride))
         goal = Not(ends)
         obligation = Obligation(variables, goal, conj(self._hypothesis(), *there), "the operand tile could be shorter")
-        return prove(obligation, self.budget).verdict == "refuted"
+        return prove_one(obligation, self.how).verdict == "refuted"
 
 
 def _pick(i: Interval, k: int, random: Random) -> int:

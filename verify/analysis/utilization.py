@@ -11,8 +11,8 @@ from typing import Final
 from hloproof.analysis.neighbours import stays
 from hloproof.claims.operations.simplified import same_points
 from hloproof.claims.statements.linear_form import Linear, linear_form
+from hloproof.engines.door import prove_one
 from hloproof.engines.gave_up import GaveUp, NotExpressible
-from hloproof.engines.portfolio import prove
 from hloproof.logic.formula import eq
 from hloproof.logic.obligation import Obligation
 from hloproof.models.expressions.evaluate import UndefinedValue
@@ -166,7 +166,7 @@ def _in_windows(m: IndexingMap) -> IndexingMap:
     used = (*plain.results, *(c.expr for c in plain.constraints))
     if any(n.startswith("rt") for e in used for n in e.free):
         return m
-    if any(prove(p.obligation).verdict != "proved" for p in same_points(seen, plain)):
+    if any(prove_one(p.obligation).verdict != "proved" for p in same_points(seen, plain)):
         return m
     return replace(plain, runtime=())
 
@@ -267,7 +267,7 @@ def _is_window(form: Linear, name: str) -> bool:
 def _equal(m: IndexingMap, e: Expr, written: Expr) -> bool:
     """The sum that was found for an expression is the expression: proved."""
     variables = tuple((n, i) for n, i in m.intervals() if n in e.free | written.free)
-    return prove(Obligation(variables, eq(e, written), label="an expression and its terms")).verdict == "proved"
+    return prove_one(Obligation(variables, eq(e, written), label="an expression and its terms")).verdict == "proved"
 
 
 Counts = tuple[int | None, int | None, int | None]

@@ -23,7 +23,7 @@ from hloproof.analysis.launch import Launch, first_of_warp, lane_map, request_ma
 from hloproof.analysis.neighbours import two_points
 from hloproof.analysis.requests import Requests
 from hloproof.engines.budget import Budget
-from hloproof.engines.portfolio import prove
+from hloproof.engines.door import How, prove_one
 from hloproof.logic.formula import conj, eq, le, within
 from hloproof.logic.obligation import Obligation
 from hloproof.models.errors import NotModelled
@@ -44,7 +44,7 @@ _TRIED: Final = 4
 _FIRST: Final = Const(0)
 _LONGEST: Final = 2_048
 """Warps after which a repetition is looked for."""
-_BUDGET: Final = Budget(isl_operations=3_000_000, z3_rlimit=3_000_000, enumeration_points=20_000)
+_HOW: Final = How(Budget(isl_operations=3_000_000, z3_rlimit=3_000_000, enumeration_points=20_000))
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,8 @@ def warp_reads(m: IndexingMap, launch: Launch, output: ArrayShape, operand: Arra
     if by_lane.is_trivially_empty:
         nothing = Stride(lane, launch.warp, None, 0, "proved")
         return WarpReads(nothing, nothing if launch.vector > 1 else None, Sectors(0, 0, 0, "counting"))
-    threads = stride_along(by_lane, position, lane, launch.warp, _BUDGET)
-    vector = stride_along(by_lane, position, lane + 1, launch.vector, _BUDGET) if launch.vector > 1 else None
+    threads = stride_along(by_lane, position, lane, launch.warp, _HOW)
+    vector = stride_along(by_lane, position, lane + 1, launch.vector, _HOW) if launch.vector > 1 else None
     try:
         return WarpReads(threads, vector, _sectors(m, launch, output, operand))
     except NotModelled as error:
@@ -191,7 +191,7 @@ class _Search:
             move = self._move(n, first, warps.upper)
             if move is None:
                 continue
-            outcome = prove(self._repeats(n, move), _BUDGET)
+            outcome = prove_one(self._repeats(n, move), _HOW)
             if outcome.verdict == "proved":
                 return n, outcome.engines
             tried += 1
@@ -237,7 +237,7 @@ class _Search:
             candidates.append((count * span, 0, row, span))
         for bound, count, run, span in sorted(c for c in candidates if c[0] < self.places)[:_TRIED]:
             stated = self._obligation(run, count, span) if count else self._in_a_row(run, span)
-            outcome = prove(stated, _BUDGET)
+            outcome = prove_one(stated, _HOW)
             if outcome.verdict == "proved":
                 yield bound, outcome.engines
 

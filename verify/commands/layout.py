@@ -34,17 +34,19 @@ def command(
     cross: bool,
 ) -> int:
     """Say where the elements of SHAPE lie in memory, and prove that each has a place of its own."""
+    from hloproof.engines.door import How
     from hloproof.queries.layouts import answer, compared, maps_of
     from hloproof.report.layout_text import lines
     from hloproof.results.results import exit_status
     from hloproof.results.verdict import Verdict
 
+    how = How(cross=cross)
     try:
-        found = answer(shape, _numbers(index, "--index"), linear, cross=cross)
+        found = answer(shape, _numbers(index, "--index"), linear, how)
         if maps:
             found["maps"] = maps_of(shape)
         if compare is not None:
-            found["compare"] = compared(shape, compare, cross=cross)
+            found["compare"] = compared(shape, compare, how)
         if svg is not None:
             _draw(shape, _numbers(at, "--at") or (), svg)
     except (LookupError, ValueError) as error:

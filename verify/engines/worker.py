@@ -8,6 +8,7 @@ hand, which becomes `unknown`, with the reason and not final; what was queued be
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import mmap
 import os
@@ -45,16 +46,22 @@ class Task:
 
 
 def prove_many(
-    obligations: Sequence[Obligation], jobs: int, task: Task, on_result: OnResult, total_seconds: float | None = None
+    obligations: Sequence[Obligation],
+    jobs: int,
+    task: Task,
+    on_result: OnResult,
+    total_seconds: float | None = None,
+    keep: bool = False,
 ) -> None:
     """Prove all obligations on `jobs` workers (0: one per core) and report each, by its position, as it is decided.
 
     When `total_seconds` have passed, what is not decided is reported as unknown. KeyboardInterrupt and whatever
-    `on_result` raises end the run and the workers.
+    `on_result` raises end the run and the workers. `keep` leaves the workers for the next run with the same task, until
+    this process ends.
     """
     jobs = max(1, min(jobs or os.cpu_count() or 1, (len(obligations) + AHEAD - 1) // AHEAD))
     if obligations:
-        _Pool(obligations, jobs, task, on_result, total_seconds).run()
+        _Pool(obligations, jobs, task, on_result, total_seconds, keep).run()
 
 
 @dataclass
@@ -81,8 +88,15 @@ class _Worker:
 
 class _Pool:
     def __init__(
-        self, obligations: Sequence[Obligation], jobs: int, task: Task, on_result: OnResult, total: float | None
+        self,
+        obligations: Sequence[Obligation],
+        jobs: int,
+        task: Task,
+        on_result: OnResult,
+        total: float | None,
+        keep: bool,
     ) -> None:
+        self.keep = keep
         self.obligations, self.jobs, self.task, self.on_result = obligations, jobs, task, on_result
         self.deadline = None if total is None else monotonic() + total
         self.waiting: deque[int] = deque(range(len(obligations)))
@@ -108,10 +122,18 @@ class _Pool:
                     return
         finally:
             for worker in list(self.workers):
-                self._end(worker)
+                if self.keep and not worker.in_hand and not worker.outgoing and worker.started and not worker.killed:
+                    _KEPT.append((os.getpid(), self.task, worker))
+                else:
+                    self._end(worker)
             self.selector.close()
 
     def _start(self) -> None:
+        worker = _kept_worker(self.task) if self.keep else None
+        if worker is not None:
+            self.selector.register(worker.stdout, selectors.EVENT_READ, worker)
+            self.workers.append(worker)
+            return
         process = subprocess.Popen(
             isolated_python("from hloproof.engines.worker import main; main()"),
             stdin=subprocess.PIPE,
@@ -247,6 +269,32 @@ def _environment() -> dict[str, str]:
     """That of this process. Hashes are the same in every run; a PYTHONPATH does not name the working directory."""
     folders = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isabs(p)]
     return {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(folders)}
+
+
+_KEPT: Final[list[tuple[int, Task, _Worker]]] = []
+"""Workers that wait for another run, with the process that they belong to and what they were told."""
+
+
+def _kept_worker(task: Task) -> _Worker | None:
+    """One that was kept by this process for this task, and lives."""
+    for entry in list(_KEPT):
+        owner, told, worker = entry
+        if owner == os.getpid() and told == task:
+            _KEPT.remove(entry)
+            if worker.process.poll() is None:
+                return worker
+    return None
+
+
+@atexit.register
+def _end_kept() -> None:
+    for owner, _, worker in _KEPT:
+        if owner == os.getpid():
+            worker.process.kill()
+            worker.process.wait()
+            for stream in (worker.stdin, worker.stdout):
+                stream.close()
+    _KEPT.clear()
 
 
 def _status_text(status: int) -> str:

@@ -6,7 +6,7 @@ the atom that holds it undefined; whoever states an obligation with symbolic div
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -122,6 +122,18 @@ __all__ = [
     "ne",
     "within",
 ]
+
+
+def atoms(formula: Formula) -> Iterator[Compare]:
+    """Every comparison in the formula, from left to right."""
+    match formula:
+        case Compare():
+            yield formula
+        case And(parts) | Or(parts):
+            for p in parts:
+                yield from atoms(p)
+        case Not(part) | Exists(_, part):
+            yield from atoms(part)
 
 
 def free_variables(formula: Formula) -> frozenset[str]:

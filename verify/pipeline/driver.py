@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hloproof.logic.obligation import Outcome
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module, Operation
-from hloproof.pipeline.engine_run import batch_engine, warm_engine
+from hloproof.pipeline.engine_run import Stages, batch_engine, how_of, warm_engine
 from hloproof.pipeline.entry_count import check_count
 from hloproof.pipeline.file_cache import FileCache
 from hloproof.pipeline.items import ITEM_KINDS, InThisProcess, Item, internal_error, judge_items, undecided
@@ -39,7 +39,7 @@ def check(paths: str | Iterable[str], options: Options | None = None, progress: 
 def check_sources(sources: Iterable[Source], options: Options, progress: Progress | None = None) -> Report:
     """Check files whose kinds are known."""
     run = _Run(options, progress)
-    report = Report([])
+    report = Report([], stages=run.stages)
     missing = "not tried"
     try:
         for source in sources:
@@ -47,7 +47,7 @@ def check_sources(sources: Iterable[Source], options: Options, progress: Progres
             report.files.append(run.file(source.name, source.kind, source.read))
         run.all_named_found(report)
         run.judge_items()
-        run.prover.prove(batch_engine(options, report.stages), progress, options.fail_fast)
+        run.prover.prove(batch_engine(options, run.stages), progress, options.fail_fast)
         missing = "not tried: the check ended at the first refutation (--fail-fast)"
     except KeyboardInterrupt:
         report.interrupted = True
@@ -66,7 +66,7 @@ def check_text(name: str, kind: str, text: str, options: Options) -> FileResults
     run = _Run(options)
     report = Report([run.file(name, kind, lambda: text)])
     run.judge_items(InThisProcess())
-    run.prover.prove(batch_engine(options, report.stages))
+    run.prover.prove(batch_engine(options, run.stages))
     run.prover.settle("not tried")
     settle(report.files[0])
     return report.files[0]
@@ -118,7 +118,9 @@ class _Run:
         self.kept = 0
         self._keys: dict[bytes, FileResults] = {}
         self.prover = Prover(self.options.selection)
-        self.instructions = InstructionClaims(self.prover, self.options, self.tell)
+        self.stages: Stages = {}
+        self.how = how_of(self.options, self.stages)
+        self.instructions = InstructionClaims(self.prover, self.options, self.how, self.tell)
 
     def file(self, name: str, kind: str, read: Callable[[], str]) -> FileResults:
         results = FileResults(name, kind)
@@ -182,7 +184,9 @@ class _Run:
         """Judge what the files list, each file's records in the order of its text."""
         found: dict[int, ClaimResult] = {}
         try:
-            for number, record in judge_items([item for _, item in self.items], self.options, self.progress, executor):
+            for number, record in judge_items(
+                [item for _, item in self.items], self.options, self.stages, self.progress, executor
+            ):
                 found[number] = record
         finally:
             for number, (results, item) in enumerate(self.items):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from hloproof.engines.budget import Budget
+from hloproof.engines.door import How, prove
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Engine
@@ -12,21 +15,24 @@ Stages = dict[str, tuple[int, float]]
 """Per stage: how many obligations it was asked for, and milliseconds."""
 
 
+def how_of(options: Options, stages: Stages | None = None) -> How:
+    """How every claim of a check is proved that asks while it is judged. Outcomes are counted into `stages`."""
+    return How(
+        Budget(seconds=options.obligation_seconds),
+        options.cross,
+        where="apart",
+        cache=options.cache,
+        certify=options.certify,
+        told=None if stages is None else lambda outcome: _count(stages, outcome),
+    )
+
+
 def batch_engine(options: Options, stages: Stages) -> Engine:
     """Workers that can be killed, with the budget, the cache and the number of processes that the options ask for."""
 
     def run(obligations: Sequence[Obligation], decided: Callable[[int, Outcome], None]) -> None:
-        from hloproof.engines.batch import Settings, prove_all
-        from hloproof.engines.budget import Budget
-        from hloproof.engines.worker import Task
-
-        def counted(number: int, outcome: Outcome) -> None:
-            _count(stages, outcome)
-            decided(number, outcome)
-
-        task = Task(Budget(seconds=options.obligation_seconds), options.cross)
-        settings = Settings(task, options.jobs, options.total_seconds, options.cache, options.certify)
-        prove_all(obligations, settings, counted)
+        how = replace(how_of(options, stages), where="workers", jobs=options.jobs, total_seconds=options.total_seconds)
+        prove(obligations, how, decided)
 
     return run
 
@@ -38,21 +44,16 @@ def warm_engine(known: dict[str, Outcome]) -> Engine:
     """
 
     def run(obligations: Sequence[Obligation], decided: Callable[[int, Outcome], None]) -> None:
-        from dataclasses import replace
-
-        from hloproof.engines.portfolio import prove
-        from hloproof.logic.normal_form import key
-
-        for number, obligation in enumerate(obligations):
-            form = key(obligation)
-            outcome = known.get(form)
-            if outcome is None:
-                outcome = known[form] = prove(obligation)
-            names = [name for name, _ in obligation.variables]
-            model = tuple(zip(names, (v for _, v in outcome.model), strict=True)) if outcome.model else ()
-            decided(number, replace(outcome, model=model))
+        prove(obligations, How(where="here", known=known), decided)
 
     return run
+
+
+def add_stages(stages: Stages, more: Stages) -> None:
+    """Add what the stages did elsewhere."""
+    for name, (number, ms) in more.items():
+        count, total = stages.get(name, (0, 0.0))
+        stages[name] = (count + number, total + ms)
 
 
 def _count(stages: Stages, outcome: Outcome) -> None:

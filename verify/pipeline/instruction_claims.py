@@ -8,6 +8,7 @@ from typing import Final
 
 from hloproof.claims.asynchronous import judge
 from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.engines.door import How
 from hloproof.models.dataflow.async_sugar import desugar, has_sugar
 from hloproof.models.hlo.attributes import Attributes, AttributeValue, ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module, Operation, device_counts
@@ -31,8 +32,8 @@ _ANY_COMPUTATION: Final = ComputationRef("")
 class InstructionClaims:
     """Adds what each instruction owes to a prover; equal operations are added once."""
 
-    def __init__(self, prover: Prover, options: Options, progress: Progress | None = None) -> None:
-        self._prover, self._options, self._progress = prover, options, progress
+    def __init__(self, prover: Prover, options: Options, how: How, progress: Progress | None = None) -> None:
+        self._prover, self._options, self._how, self._progress = prover, options, how, progress
         self.judged: Mapping[Operation, OperationVerdicts] = {}
         """Verdicts of earlier runs."""
         self.fresh: dict[Operation, OperationVerdicts] = {}
@@ -54,7 +55,7 @@ class InstructionClaims:
                 if takes(instruction.name):
                     verdicts = self._verdicts(computation, instruction, replicas, partitions)
                     results.instructions.append(InstructionResult(computation.name, Site.of(instruction), verdicts))
-        _attach_module_claims(module, results, self._options)
+        _attach_module_claims(module, results, self._options, self._how)
         return results
 
     def _verdicts(
@@ -100,7 +101,7 @@ def _without_bodies(operation: Operation) -> Operation:
     return replace(operation, attributes=Attributes(plain))
 
 
-def _attach_module_claims(module: Module, results: ModuleResults, options: Options) -> None:
+def _attach_module_claims(module: Module, results: ModuleResults, options: Options, how: How) -> None:
     """Add to each instruction's results what is claimed of it as part of its module."""
     if not options.after_copy_insertion and not _concerned(module):
         return
@@ -112,6 +113,7 @@ def _attach_module_claims(module: Module, results: ModuleResults, options: Optio
         lambda c: selection.takes_claim(c, on_request=True),
         options.layout_sensitive,
         options.after_copy_insertion,
+        how,
     ):
         found.setdefault((j.place.computation, j.place.instruction), []).append(_module_verdict(j))
     for r in results.instructions:
@@ -131,8 +133,10 @@ def _concerned(module: Module) -> bool:
 
 
 def _module_verdict(j: Judgement) -> ClaimVerdict:
+    engines = (ENGINE, *j.engines)
     if j.problem is not None:
-        return ClaimVerdict(j.claim, Verdict.REFUTED, (ENGINE,), counterexample=j.problem)
+        return ClaimVerdict(j.claim, Verdict.REFUTED, engines, counterexample=j.problem)
     if j.unknown is not None:
-        return ClaimVerdict(j.claim, Verdict.UNKNOWN, reason=j.unknown)
-    return ClaimVerdict(j.claim, Verdict.PROVED, (ENGINE,), reason=j.note)
+        verdict = Verdict.INTERNAL if j.internal else Verdict.UNKNOWN
+        return ClaimVerdict(j.claim, verdict, reason=j.unknown, final=j.final)
+    return ClaimVerdict(j.claim, Verdict.PROVED, engines, reason=j.note)

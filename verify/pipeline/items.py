@@ -13,6 +13,8 @@ from os import cpu_count
 from time import monotonic
 from typing import Any, Final
 
+from hloproof.engines.door import How
+from hloproof.pipeline.engine_run import Stages, add_stages, how_of
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Progress
 from hloproof.pipeline.record_cache import RecordCache
@@ -26,7 +28,7 @@ class ItemKind:
     claim: str
     record_kind: str
     parse: Callable[[str, str], Sequence[Any]]
-    judge: Callable[[Any, str, bool], ClaimResult]
+    judge: Callable[[Any, str, How], ClaimResult]
 
 
 def _parse_rules(text: str, file: str) -> Sequence[Any]:
@@ -35,10 +37,10 @@ def _parse_rules(text: str, file: str) -> Sequence[Any]:
     return parse_rules(text, file)
 
 
-def _judge_rule(item: Any, file: str, cross: bool) -> ClaimResult:
+def _judge_rule(item: Any, file: str, how: How) -> ClaimResult:
     from hloproof.claims.rules.claims import check_rule
 
-    return check_rule(item, file, cross)
+    return check_rule(item, file, how.cross)
 
 
 def _parse_layouts(text: str, file: str) -> Sequence[Any]:
@@ -47,10 +49,10 @@ def _parse_layouts(text: str, file: str) -> Sequence[Any]:
     return parse_layouts(text, file)
 
 
-def _judge_layout(item: Any, file: str, cross: bool) -> ClaimResult:
+def _judge_layout(item: Any, file: str, how: How) -> ClaimResult:
     from hloproof.pipeline.layout_specs import check_layout
 
-    return check_layout(item, file, cross=cross)
+    return check_layout(item, file, how)
 
 
 def _parse_maps(text: str, file: str) -> Sequence[Any]:
@@ -59,10 +61,10 @@ def _parse_maps(text: str, file: str) -> Sequence[Any]:
     return parse_map_specs(text, file)
 
 
-def _judge_map(item: Any, file: str, cross: bool) -> ClaimResult:
+def _judge_map(item: Any, file: str, how: How) -> ClaimResult:
     from hloproof.pipeline.map_specs import check_map_spec
 
-    return check_map_spec(item, file, cross=cross)
+    return check_map_spec(item, file, how)
 
 
 ITEM_KINDS: Final[dict[str, ItemKind]] = {
@@ -81,19 +83,24 @@ class Item:
     content: Any
 
 
-def judge_item(item: Item, cross: bool) -> ClaimResult:
-    """The verdict on one item; an exception of the judge is an internal verdict."""
-    kind = ITEM_KINDS[item.kind]
+def judge_item(item: Item, options: Options) -> tuple[ClaimResult, Stages]:
+    """The verdict on one item, and what the engines' stages did; an exception of the judge is an internal verdict."""
+    kind, stages = ITEM_KINDS[item.kind], Stages()
     try:
-        return kind.judge(item.content, item.file, cross)
+        return kind.judge(item.content, item.file, how_of(options, stages)), stages
     except Exception as error:
-        return undecided(item, f"{type(error).__name__}: {error}", Verdict.INTERNAL)
+        return undecided(item, f"{type(error).__name__}: {error}", Verdict.INTERNAL), stages
 
 
 def judge_items(
-    items: Sequence[Item], options: Options, progress: Progress | None = None, executor: Executor | None = None
+    items: Sequence[Item],
+    options: Options,
+    stages: Stages,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> Iterable[tuple[int, ClaimResult]]:
-    """Each item's position and verdict, as they are decided; what is in the cache is first.
+    """Each item's position and verdict, as they are decided; what is in the cache is first. What the engines' stages
+    did is added to `stages`.
 
     `executor` is any from concurrent.futures; by default local processes. What the total time leaves undecided is
     unknown. KeyboardInterrupt ends the workers and goes on.
@@ -113,12 +120,15 @@ def judge_items(
         return
     pool = executor or ProcessPoolExecutor(min(options.jobs or cpu_count() or 1, len(todo)), initializer=_quiet)
     started = monotonic()
-    pending: dict[Future[ClaimResult], int] = {pool.submit(judge_item, items[n], options.cross): n for n in todo}
+    pending: dict[Future[tuple[ClaimResult, Stages]], int] = {
+        pool.submit(judge_item, items[n], options): n for n in todo
+    }
     try:
         for future in as_completed(list(pending), timeout=options.total_seconds):
             number = pending.pop(future)
             try:
-                result = future.result()
+                result, spent = future.result()
+                add_stages(stages, spent)
             except BrokenProcessPool:
                 result = undecided(items[number], "the worker ended before it answered")
             else:

@@ -9,8 +9,7 @@ from hloproof.claims.layouts.claims import ClaimedLayout, claims
 from hloproof.claims.layouts.clauses import Finding, judge_clauses
 from hloproof.claims.layouts.formats import format_claims, is_format
 from hloproof.claims.layouts.judge import Prove, judge
-from hloproof.engines.budget import DEFAULT, Budget
-from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.engines.door import HOW, How, prove_one
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.specs.layouts import LayoutSpec, parse_layouts
@@ -18,15 +17,15 @@ from hloproof.results.results import worst
 from hloproof.results.verdict import ClaimResult, Verdict
 
 
-def check_layouts_text(text: str, file: str, budget: Budget = DEFAULT, cross: bool = False) -> list[ClaimResult]:
+def check_layouts_text(text: str, file: str, how: How = HOW) -> list[ClaimResult]:
     """The verdicts on all layouts of a text, one record each. Raises InputError."""
-    return [check_layout(spec, file, budget, cross) for spec in parse_layouts(text, file)]
+    return [check_layout(spec, file, how) for spec in parse_layouts(text, file)]
 
 
-def check_layout(spec: LayoutSpec, file: str = "", budget: Budget = DEFAULT, cross: bool = False) -> ClaimResult:
+def check_layout(spec: LayoutSpec, file: str = "", how: How = HOW) -> ClaimResult:
     """The verdict on one layout. An expectation that is met counts as proved; one that is not, as refuted."""
     started = perf_counter()
-    verdict, engines, counterexample, reason = _judged(spec, budget, cross)
+    verdict, engines, counterexample, reason = _judged(spec, how)
     if spec.expect == "refuted" and verdict is Verdict.REFUTED:
         verdict, counterexample, reason = Verdict.PROVED, None, f"refuted, as expected: {counterexample}"
     elif spec.expect == "refuted" and verdict is Verdict.PROVED:
@@ -48,13 +47,13 @@ def check_layout(spec: LayoutSpec, file: str = "", budget: Budget = DEFAULT, cro
     )
 
 
-def _judged(spec: LayoutSpec, budget: Budget, cross: bool) -> tuple[Verdict, tuple[str, ...], str | None, str | None]:
+def _judged(spec: LayoutSpec, how: How) -> tuple[Verdict, tuple[str, ...], str | None, str | None]:
     if spec.expect == "error":
         if spec.problem is not None:
             return Verdict.PROVED, (), None, f"an error, as expected: {spec.problem.message}"
         return Verdict.REFUTED, (), "expected to be an error, and it can be read", None
     assert spec.shape is not None
-    prove = partial(_prove, budget=budget, cross=cross)
+    prove = partial(prove_one, how=how)
     found = [*judge_clauses(spec, spec.shape, prove), *_owed(spec.shape, prove)]
     verdict = worst(f.verdict for f in found)
     engines = tuple(sorted({e for f in found for e in f.engines}))
@@ -75,9 +74,3 @@ def _owed(shape: ArrayShape, prove: Prove) -> list[Finding]:
         Finding("shape", j.verdict, j.engines, j.counterexample and f"{j.claim}: {j.counterexample}", j.reason)
         for j in judged
     ]
-
-
-def _prove(obligation: Obligation, budget: Budget, cross: bool) -> Outcome:
-    from hloproof.engines.portfolio import prove
-
-    return prove(obligation, budget, cross)

@@ -12,8 +12,7 @@ from hloproof.claims.operations.definition import Subject, definition_parts
 from hloproof.claims.operations.in_bounds import in_bounds_parts
 from hloproof.claims.statements.statement import Part
 from hloproof.definitions import define
-from hloproof.engines.budget import DEFAULT, Budget
-from hloproof.engines.portfolio import prove
+from hloproof.engines.door import HOW, How, prove_one
 from hloproof.models.errors import InputError, NotModelled
 from hloproof.models.hlo.module import Computation, Instruction, Module, Operation
 from hloproof.models.hlo.shape import ArrayShape, leaves
@@ -38,15 +37,15 @@ class Found:
     reason: str | None = None
 
 
-def check_maps_text(text: str, file: str, budget: Budget = DEFAULT, cross: bool = False) -> list[ClaimResult]:
+def check_maps_text(text: str, file: str, how: How = HOW) -> list[ClaimResult]:
     """The verdicts on all map specs of a text, one record each. Raises InputError."""
-    return [check_map_spec(spec, file, budget, cross) for spec in parse_map_specs(text, file)]
+    return [check_map_spec(spec, file, how) for spec in parse_map_specs(text, file)]
 
 
-def check_map_spec(spec: MapSpec, file: str = "", budget: Budget = DEFAULT, cross: bool = False) -> ClaimResult:
+def check_map_spec(spec: MapSpec, file: str = "", how: How = HOW) -> ClaimResult:
     """The verdict on one spec. An expectation that is met counts as proved; one that is not, as refuted."""
     started = perf_counter()
-    found = _with_expectation(spec, budget, cross)
+    found = _with_expectation(spec, how)
     return ClaimResult(
         f"{file}#{spec.name}",
         "map",
@@ -64,12 +63,12 @@ def check_map_spec(spec: MapSpec, file: str = "", budget: Budget = DEFAULT, cros
     )
 
 
-def _with_expectation(spec: MapSpec, budget: Budget, cross: bool) -> Found:
+def _with_expectation(spec: MapSpec, how: How) -> Found:
     if spec.expect == "error":
         if spec.problem is None:
             return Found(Verdict.REFUTED, counterexample="expected to be an error, and it can be read")
         return Found(Verdict.PROVED, reason=f"an error, as expected: {spec.problem.message}")
-    found = _judged(spec, budget, cross)
+    found = _judged(spec, how)
     if spec.expect == "refuted" and found.verdict is Verdict.REFUTED:
         return Found(Verdict.PROVED, found.engines, reason=f"refuted, as expected: {found.counterexample}")
     if spec.expect == "refuted" and found.verdict is Verdict.PROVED:
@@ -77,11 +76,11 @@ def _with_expectation(spec: MapSpec, budget: Budget, cross: bool) -> Found:
     return found
 
 
-def _judged(spec: MapSpec, budget: Budget, cross: bool) -> Found:
+def _judged(spec: MapSpec, how: How) -> Found:
     engines: set[str] = set()
     unknown: Found | None = None
     try:
-        for found in _statements(spec, budget, cross):
+        for found in _statements(spec, how):
             engines |= set(found.engines)
             if found.verdict in (Verdict.REFUTED, Verdict.INTERNAL):
                 return found
@@ -94,25 +93,25 @@ def _judged(spec: MapSpec, budget: Budget, cross: bool) -> Found:
     return unknown or Found(Verdict.PROVED, tuple(sorted(engines)))
 
 
-def _statements(spec: MapSpec, budget: Budget, cross: bool) -> Iterator[Found]:
+def _statements(spec: MapSpec, how: How) -> Iterator[Found]:
     for mode, other in spec.equal:
         assert spec.map is not None
-        result = rewrite(spec.map, other, mode, budget)
+        result = rewrite(spec.map, other, mode, how)
         yield Found(result.verdict, result.engines, result.counterexample, result.reason)
     if spec.module is None:
         return
     computation, instruction = find_instruction(spec.module, spec.instruction)
     for claimed in spec.claimed:
         if spec.follow or instruction.opcode in COMPOSED:
-            yield _composed(spec, spec.module, claimed, budget)
+            yield _composed(spec, spec.module, claimed, how)
         else:
-            yield _by_definition(spec, computation, instruction, claimed, budget, cross)
+            yield _by_definition(spec, computation, instruction, claimed, how)
     if spec.after is not None:
-        yield from _same_modules(spec, spec.module, spec.after, budget)
+        yield from _same_modules(spec, spec.module, spec.after, how)
 
 
 def _by_definition(
-    spec: MapSpec, computation: Computation, instruction: Instruction, claimed: ClaimedMaps, budget: Budget, cross: bool
+    spec: MapSpec, computation: Computation, instruction: Instruction, claimed: ClaimedMaps, how: How
 ) -> Found:
     op = Operation.of(instruction, computation)
     outputs = [leaf for _, leaf in leaves(op.shape) if isinstance(leaf, ArrayShape)]
@@ -125,14 +124,14 @@ def _by_definition(
     about = Subject(op, spec.output, claimed.operand, outputs[spec.output], operand, claimed.direction)
     maps = OperandMaps(claimed.operand, definition.kind, claimed.maps)
     parts = [*in_bounds_parts(about, maps), *definition_parts(about, maps, definition)]
-    return _proved(parts, budget, cross)
+    return _proved(parts, how)
 
 
-def _proved(parts: Sequence[Part], budget: Budget, cross: bool) -> Found:
+def _proved(parts: Sequence[Part], how: How) -> Found:
     engines: set[str] = set()
     unknown: Found | None = None
     for part in parts:
-        outcome = prove(part.obligation, budget, cross)
+        outcome = prove_one(part.obligation, how)
         engines |= set(outcome.engines)
         if outcome.verdict == "refuted":
             return Found(Verdict.REFUTED, outcome.engines, part.describe(dict(outcome.model)))
@@ -141,7 +140,7 @@ def _proved(parts: Sequence[Part], budget: Budget, cross: bool) -> Found:
     return unknown or Found(Verdict.PROVED, tuple(sorted(engines)))
 
 
-def _composed(spec: MapSpec, module: Module, claimed: ClaimedMaps, budget: Budget) -> Found:
+def _composed(spec: MapSpec, module: Module, claimed: ClaimedMaps, how: How) -> Found:
     """Each claimed map is one of the composition, and each of the composition is claimed."""
     forward = claimed.direction == "output-to-input"
     sets = answer(
@@ -151,15 +150,15 @@ def _composed(spec: MapSpec, module: Module, claimed: ClaimedMaps, budget: Budge
     found = [m for s in sets if s.operand == wanted for m in s.maps]
     if any(s.unknown for s in sets if s.operand == wanted):
         raise NotModelled(next(s.unknown for s in sets if s.operand == wanted and s.unknown))
-    return _same_sets(claimed.maps, found, ("said", "the composition"), budget)
+    return _same_sets(claimed.maps, found, ("said", "the composition"), how)
 
 
-def _same_sets(one: Sequence[IndexingMap], two: Sequence[IndexingMap], names: tuple[str, str], budget: Budget) -> Found:
+def _same_sets(one: Sequence[IndexingMap], two: Sequence[IndexingMap], names: tuple[str, str], how: How) -> Found:
     """Every map of one side is the same relation as one of the other side."""
     engines: set[str] = set()
     for maps, others, name in ((one, two, names[0]), (two, one, names[1])):
         for m in maps:
-            results = [rewrite(m, other, "relational", budget) for other in others]
+            results = [rewrite(m, other, "relational", how) for other in others]
             engines |= {e for r in results for e in r.engines}
             if any(r.verdict is Verdict.PROVED for r in results):
                 continue
@@ -173,7 +172,7 @@ def _same_sets(one: Sequence[IndexingMap], two: Sequence[IndexingMap], names: tu
     return Found(Verdict.PROVED, tuple(sorted(engines)))
 
 
-def _same_modules(spec: MapSpec, before: Module, after: Module, budget: Budget) -> Iterator[Found]:
+def _same_modules(spec: MapSpec, before: Module, after: Module, how: How) -> Iterator[Found]:
     """Both modules read the same elements of each parameter."""
     here, there = (
         {s.operand: s for s in answer(m, "", "output-to-input", spec.output, fused=True)} for m in (before, after)
@@ -184,4 +183,4 @@ def _same_modules(spec: MapSpec, before: Module, after: Module, budget: Budget) 
             if s is not None and s.unknown:
                 raise NotModelled(s.unknown)
         one, two = (() if s is None else s.maps for s in sides)
-        yield _same_sets(one, two, ("the module before", "the module after"), budget)
+        yield _same_sets(one, two, ("the module before", "the module after"), how)

@@ -10,8 +10,7 @@ from hloproof.claims.layouts.claims import ClaimedLayout, claims
 from hloproof.claims.layouts.contiguity import judged_runs
 from hloproof.claims.layouts.formats import format_claims, is_format
 from hloproof.claims.layouts.judge import JudgedClaim, judge
-from hloproof.engines.budget import DEFAULT, Budget
-from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.engines.door import HOW, How, prove_one
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, leaves
 from hloproof.models.hlo.text.shapes import parse_shape, print_shape
@@ -34,13 +33,7 @@ from hloproof.results.verdict import Verdict
 Answer = dict[str, Any]
 
 
-def answer(
-    text: str,
-    index: tuple[int, ...] | None = None,
-    linear_index: int | None = None,
-    budget: Budget = DEFAULT,
-    cross: bool = False,
-) -> Answer:
+def answer(text: str, index: tuple[int, ...] | None = None, linear_index: int | None = None, how: How = HOW) -> Answer:
     """Facts, the position of `index`, what lies at `linear_index`, and the claims with their verdicts.
 
     A tuple is answered leaf by leaf. Raises InputError for a text that is no shape, ValueError for an index outside of
@@ -49,12 +42,12 @@ def answer(
     shape = parse_shape(text)
     arrays = [(path, array) for path, leaf in leaves(shape) if (array := _array(leaf)) is not None]
     if isinstance(shape, ArrayShape | BufferShape):
-        return {"shape": print_shape(shape), **_array_answer(arrays[0][1], index, linear_index, budget, cross)}
+        return {"shape": print_shape(shape), **_array_answer(arrays[0][1], index, linear_index, how)}
     if not arrays:
         raise LookupError(f"{print_shape(shape)} has no elements in memory")
     if index is not None or linear_index is not None:
         raise LookupError("an index needs an array, and this is a tuple")
-    found = [{"path": list(path), **_array_answer(a, None, None, budget, cross)} for path, a in arrays]
+    found = [{"path": list(path), **_array_answer(a, None, None, how)} for path, a in arrays]
     return {
         "shape": print_shape(shape),
         "leaves": found,
@@ -71,9 +64,7 @@ def _array(leaf: Shape) -> ArrayShape | None:
     return leaf if isinstance(leaf, ArrayShape) else None
 
 
-def _array_answer(
-    shape: ArrayShape, index: tuple[int, ...] | None, linear_index: int | None, budget: Budget, cross: bool
-) -> Answer:
+def _array_answer(shape: ArrayShape, index: tuple[int, ...] | None, linear_index: int | None, how: How) -> Answer:
     assumptions = [] if shape.layout is not None else ["no layout is given: row-major, without tiles"]
     if shape.is_dynamic and not is_format(shape):
         assumptions.append("dynamic dimensions take the space of their bound")
@@ -90,7 +81,7 @@ def _array_answer(
             "obligations": [],
             "assumptions": assumptions,
         }
-    prove = partial(_prove, budget=budget, cross=cross)
+    prove = partial(prove_one, how=how)
     judged = judge(owed, prove)
     if not is_format(shape):
         runs = judged_runs(shape, prove)
@@ -106,12 +97,6 @@ def _array_answer(
         "obligations": [as_json(j) for j in judged],
         "assumptions": assumptions,
     }
-
-
-def _prove(obligation: Obligation, budget: Budget, cross: bool) -> Outcome:
-    from hloproof.engines.portfolio import prove
-
-    return prove(obligation, budget, cross)
 
 
 def as_json(j: JudgedClaim) -> dict[str, Any]:
@@ -196,7 +181,7 @@ def maps_of(text: str) -> Answer:
     return {**out, "verdict": str(worst(verdicts))}
 
 
-def compared(one: str, two: str, budget: Budget = DEFAULT, cross: bool = False) -> Answer:
+def compared(one: str, two: str, how: How = HOW) -> Answer:
     """Two shapes with layouts: whether every element has the same position in both (where their sizes agree), and
     whether a bitcast from one to the other keeps every bit. The verdict is that of the positions where the sizes
     agree, else that of the bitcast.
@@ -207,7 +192,7 @@ def compared(one: str, two: str, budget: Budget = DEFAULT, cross: bool = False) 
     operand, result = [_array(s) for s in shapes]
     if operand is None or result is None:
         raise LookupError("two arrays can be compared, not tuples or tokens")
-    prove = partial(_prove, budget=budget, cross=cross)
+    prove = partial(prove_one, how=how)
     same = operand.dimensions == result.dimensions
     try:
         positions = judge([same_positions(operand, result)] if same else [], prove)

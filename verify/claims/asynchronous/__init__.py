@@ -14,6 +14,7 @@ from hloproof.claims.asynchronous.hazard_checks import hazard_donation, hazard_o
 from hloproof.claims.asynchronous.in_place_checks import hazard_in_place
 from hloproof.claims.asynchronous.judgement import Context, Judgement
 from hloproof.claims.asynchronous.shape_checks import async_binding, async_done, async_shape
+from hloproof.engines.door import HOW, How
 from hloproof.models.dataflow.async_chain import AsyncChains
 from hloproof.models.hlo.module import Module
 
@@ -56,9 +57,10 @@ def judge(
     named: Callable[[str], bool],
     layout_sensitive: bool = False,
     after_copy_insertion: bool = False,
+    how: How = HOW,
 ) -> Iterator[Judgement]:
     """What every wanted claim says of every instruction that owes it. A claim that runs on request must be `named`."""
-    context = Context(AsyncChains(module), layout_sensitive, after_copy_insertion)
+    context = Context(AsyncChains(module), layout_sensitive, after_copy_insertion, how)
     for claim in CLAIMS:
         if wanted(claim.name) and (not claim.on_request or named(claim.name)):
             yield from claim.check(context)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement
+from hloproof.engines.door import How, prove_one
 from hloproof.logic.formula import Formula, conj, disj, eq, lt, within
-from hloproof.logic.obligation import Obligation
+from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.dataflow.in_place import fused_in_place, updating
 from hloproof.models.dataflow.value_flow import Place, called
 from hloproof.models.errors import NotModelled
@@ -37,14 +39,16 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
             body = module.by_name[called(i, "calls") or ""]
             place = Place(computation.name, i.name)
             for output, number, _ in pairs:
-                found = _judge(composer, body, place, output, number)
+                found = _judge(composer, body, place, output, number, context.how)
                 if found.problem is not None and not context.scheduled:
                     # Whether a fusion works in place is not decided before copies are inserted.
                     found = Judgement(CLAIM, place, note=f"{NEEDS_COPY}: not in place, for {found.problem}")
                 yield found
 
 
-def _judge(composer: Composer, body: Computation, place: Place, output: tuple[int, ...], number: int) -> Judgement:
+def _judge(
+    composer: Composer, body: Computation, place: Place, output: tuple[int, ...], number: int, how: How
+) -> Judgement:
     root = body.root
     name = root.operands[output[0]] if output else root.name
     update = updating(body.by_name, name)
@@ -67,14 +71,24 @@ def _judge(composer: Composer, body: Computation, place: Place, output: tuple[in
     if update.operands[0] != parameter.name:
         return Judgement(CLAIM, place, unknown="the update goes into a bitcast of the parameter")
     reads = _reads(composer, body, body.by_name[update.operands[1]], number)
+    engines: set[str] = set()
     for found in reads:
         if found.unknown:
             return Judgement(CLAIM, place, unknown=found.unknown)
         for m in found.maps:
-            judgement = _judge_map(body, place, update, parameter, found, m)
-            if judgement is not None:
-                return judgement
-    return Judgement(CLAIM, place)
+            obligation, starts, positions = obligation_of(body, update, m)
+            if obligation is None:
+                return Judgement(CLAIM, place, unknown="the start indices are not scalars")
+            outcome = prove_one(obligation, how)
+            engines |= set(outcome.engines)
+            if outcome.verdict == "refuted":
+                judgement = _refuted(body, place, update, parameter, found, m, outcome, starts, positions)
+                return replace(judgement, engines=tuple(sorted(engines)))
+            if outcome.verdict != "proved":
+                return Judgement(
+                    CLAIM, place, unknown=outcome.reason, internal=outcome.verdict == "internal", final=outcome.final
+                )
+    return Judgement(CLAIM, place, engines=tuple(sorted(engines)))
 
 
 def _reads(composer: Composer, body: Computation, i: Instruction, number: int) -> list[OperandMaps]:
@@ -82,20 +96,18 @@ def _reads(composer: Composer, body: Computation, i: Instruction, number: int) -
     return [s for s in followed_maps(composer, body, i, OUTPUT_TO_INPUT) if s.operand == number]
 
 
-def _judge_map(
-    body: Computation, place: Place, update: Instruction, parameter: Instruction, found: OperandMaps, m: IndexingMap
-) -> Judgement | None:
-    """The first thing wrong with one map of the update's reads; None when it is safe."""
-    from hloproof.engines.portfolio import prove  # the solvers are imported when first needed
-
-    obligation, starts, positions = obligation_of(body, update, m)
-    if obligation is None:
-        return Judgement(CLAIM, place, unknown="the start indices are not scalars")
-    outcome = prove(obligation)
-    if outcome.verdict == "proved":
-        return None
-    if outcome.verdict == "unknown":
-        return Judgement(CLAIM, place, unknown=outcome.reason)
+def _refuted(
+    body: Computation,
+    place: Place,
+    update: Instruction,
+    parameter: Instruction,
+    found: OperandMaps,
+    m: IndexingMap,
+    outcome: Outcome,
+    starts: tuple[Expr, ...],
+    positions: tuple[Expr, ...],
+) -> Judgement:
+    """What a counterexample to one map's obligation shows, if what is read there is followed exactly."""
     computed = [r.provider for r in m.runtime if not (r.provider or "").startswith("parameter(")]
     computed += [n for n in update.operands[2:] if body.by_name[n].opcode not in ("parameter", "constant")]
     if computed:

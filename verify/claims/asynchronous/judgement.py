@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from hloproof.engines.door import HOW, How
 from hloproof.models.dataflow.async_chain import AsyncChains
 from hloproof.models.dataflow.value_flow import Place
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
@@ -24,6 +25,12 @@ class Judgement:
     unknown: str | None = None
     note: str | None = None
     """What a reader should know although the claim holds."""
+    engines: tuple[str, ...] = ()
+    """The engines that were asked, where the flow of values did not decide by itself."""
+    internal: bool = False
+    """`unknown` is an error of this tool."""
+    final: bool = True
+    """False where another run may know more: time or memory ran out."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,8 @@ class Context:
     layout_sensitive: bool = False
     after_copy_insertion: bool = False
     """The order of the text counts, and buffers are shared, as in a scheduled module."""
+    how: How = HOW
+    """How the engines are asked, where a check needs them."""
 
     @property
     def scheduled(self) -> bool:

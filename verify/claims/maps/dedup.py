@@ -19,8 +19,7 @@ from hloproof.claims.maps.shared_readings import shared
 from hloproof.claims.maps.shifting_maps import difference, inclusions
 from hloproof.claims.statements.relation import Direction
 from hloproof.claims.statements.statement import Part, Point
-from hloproof.engines.budget import DEFAULT, Budget
-from hloproof.engines.portfolio import prove
+from hloproof.engines.door import HOW, How, prove_one
 from hloproof.logic.evaluate import TooManySteps, holds
 from hloproof.logic.formula import FALSE, Not, conj, within
 from hloproof.logic.obligation import Obligation
@@ -94,7 +93,7 @@ class Deduplicated:
 def deduplicate(
     maps: Sequence[IndexingMap],
     direction: Direction = "output-to-input",
-    budget: Budget = DEFAULT,
+    how: How = HOW,
     containment: bool = False,
     tables: Sequence[object] = (),
     devices: int = 1,
@@ -104,22 +103,18 @@ def deduplicate(
     `devices` how many there are."""
     classes = comparable(maps, tables, devices)
     if len(classes) > 1:
-        return _by_class(maps, classes, direction, budget, containment)
-    return _deduplicate(maps, with_own_place(maps, devices), direction, budget, containment)
+        return _by_class(maps, classes, direction, how, containment)
+    return _deduplicate(maps, with_own_place(maps, devices), direction, how, containment)
 
 
 def _by_class(
-    maps: Sequence[IndexingMap],
-    classes: Sequence[Sequence[int]],
-    direction: Direction,
-    budget: Budget,
-    containment: bool,
+    maps: Sequence[IndexingMap], classes: Sequence[Sequence[int]], direction: Direction, how: How, containment: bool
 ) -> Deduplicated:
     """Each class by itself; maps of two classes stay, and are not told apart."""
     out = Deduplicated(tuple(maps), ())
     for numbers in classes:
         own = [maps[n] for n in numbers]
-        found = _deduplicate(own, own, direction, budget, containment)
+        found = _deduplicate(own, own, direction, how, containment)
 
         def whole(some: Sequence[int], numbers: Sequence[int] = numbers) -> tuple[int, ...]:
             return tuple(numbers[n] for n in some)
@@ -139,20 +134,20 @@ def _by_class(
 
 
 def _deduplicate(
-    given: Sequence[IndexingMap], maps: Sequence[IndexingMap], direction: Direction, budget: Budget, containment: bool
+    given: Sequence[IndexingMap], maps: Sequence[IndexingMap], direction: Direction, how: How, containment: bool
 ) -> Deduplicated:
     """`maps` are those given, all with the same number of steps between devices."""
-    empty = {n: part for n, m in enumerate(maps) for found, part in [_emptiness(m, budget)] if found}
+    empty = {n: part for n, m in enumerate(maps) for found, part in [_emptiness(m, how)] if found}
     numbers = [n for n in range(len(maps)) if n not in empty]
     if not numbers:
         # All empty maps are one.
         same = tuple(Same(n, 0, ()) for n in range(1, len(maps)))
         return Deduplicated(tuple(given), (0,) if maps else (), same, empty=tuple(empty.items()))
-    found = _Comparison(maps, numbers, direction, budget).done(containment)
+    found = _Comparison(maps, numbers, direction, how).done(containment)
     return replace(found, maps=tuple(given), empty=tuple(empty.items()))
 
 
-def _emptiness(m: IndexingMap, budget: Budget) -> tuple[bool, Part | None]:
+def _emptiness(m: IndexingMap, how: How) -> tuple[bool, Part | None]:
     """Whether a map is shown to have no points, and what shows it where that is not plain."""
     if m.is_trivially_empty:
         return True, None
@@ -162,14 +157,12 @@ def _emptiness(m: IndexingMap, budget: Budget) -> tuple[bool, Part | None]:
     hypotheses = conj(*(within(e, interval) for e, interval in constraints))
     obligation = Obligation(tuple(m.intervals()), FALSE, hypotheses, "the map has no points")
     part = Part(obligation, lambda point: f"the map has a point at {point}")
-    return prove(obligation, budget).verdict == "proved", part
+    return prove_one(obligation, how).verdict == "proved", part
 
 
 class _Comparison:
-    def __init__(
-        self, maps: Sequence[IndexingMap], numbers: Sequence[int], direction: Direction, budget: Budget
-    ) -> None:
-        self._maps, self._numbers, self._direction, self._budget = tuple(maps), numbers, direction, budget
+    def __init__(self, maps: Sequence[IndexingMap], numbers: Sequence[int], direction: Direction, how: How) -> None:
+        self._maps, self._numbers, self._direction, self._how = tuple(maps), numbers, direction, how
         chosen = [maps[n] for n in numbers]
         self._view = ComparedMaps(maps, numbers, shared(chosen, direction))
         self._constant: ComparedMaps | None = None
@@ -247,7 +240,7 @@ class _Comparison:
         inclusions: list[Part] = []
         for inside, outside in ((n, k), (k, n)):
             part = view.inclusion(inside, (outside,))
-            outcome = prove(part.obligation, self._budget)
+            outcome = prove_one(part.obligation, self._how)
             if outcome.verdict == "refuted":
                 point = view.whole_point(inside, (outside,), dict(outcome.model))
                 pair = None if point is None else view.pair(inside, point)
@@ -271,7 +264,7 @@ class _Comparison:
             parts = tuple(p for a, b in both for p in inclusions(self._view, a, b))
         else:
             parts = tuple(self._view.inclusion(a, (b,)) for a, b in both)
-        if len(parts) == len(both) and all(prove(p.obligation, self._budget).verdict == "proved" for p in parts):
+        if len(parts) == len(both) and all(prove_one(p.obligation, self._how).verdict == "proved" for p in parts):
             self._same.append(Same(n, k, parts))
             return True
         for inside, outside in both:
@@ -332,7 +325,7 @@ class _Comparison:
         """The engines that prove that all pairs of map n occur in the others; none where it is not so, or not known."""
         if self._view.escape(n, others) is not None:
             return ()
-        outcome = prove(self._view.inclusion(n, others).obligation, self._budget)
+        outcome = prove_one(self._view.inclusion(n, others).obligation, self._how)
         if outcome.verdict == "refuted":
             # The point that escapes these may tell the map from others too.
             self._view.whole_point(n, others, dict(outcome.model))

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from hloproof.engines.budget import DEFAULT, Budget
-from hloproof.engines.portfolio import prove
+from hloproof.engines.door import HOW, How, prove_one
 from hloproof.logic.formula import FALSE, Exists, Formula, conj, eq, ne, within
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.errors import InputError
@@ -23,10 +22,6 @@ from hloproof.models.maps.text import print_map
 from hloproof.results.verdict import Verdict
 
 Equality = Literal["pointwise", "relational"]
-
-
-LARGE: Final = 300
-"""Maps with more operators are judged in a process of their own, which can be killed."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +41,7 @@ class _Goal:
     what: Literal["results", "lost", "added", "relation lost", "relation added"]
 
 
-def rewrite(
-    before: IndexingMap, after: IndexingMap, mode: Equality | None = None, budget: Budget = DEFAULT
-) -> Rewritten:
+def rewrite(before: IndexingMap, after: IndexingMap, mode: Equality | None = None, how: How = HOW) -> Rewritten:
     """Proves or refutes that `after` may stand where `before` does.
 
     `mode` None means pointwise where the maps have the same numbers of dims, range and runtime variables, relational
@@ -56,9 +49,9 @@ def rewrite(
     divisor of `before` is zero at some point of its domain.
     """
     if before.is_trivially_empty or after.is_trivially_empty:
-        return _both_empty(before, after, mode or "pointwise", budget)
+        return _both_empty(before, after, mode or "pointwise", how)
     _comparable(before, after)
-    _defined(before, budget)
+    _defined(before, how)
     counts = [(len(m.dims), len(m.ranges), len(m.runtime)) for m in (before, after)]
     equality: Equality = mode or ("pointwise" if counts[0] == counts[1] else "relational")
     if mode == "pointwise" and counts[0] != counts[1]:
@@ -73,21 +66,21 @@ def rewrite(
         return Rewritten(
             Verdict.UNKNOWN, equality, reason="the runtime variables read different elements, or their number differs"
         )
-    result = _prove(before, aligned, equality, budget)
+    result = _prove(before, aligned, equality, how)
     if result.verdict is Verdict.PROVED and _clamped_otherwise(before, aligned):
         reason = "a value read at run time is clamped into other bounds, and the domains are the same"
         return Rewritten(Verdict.UNKNOWN, equality, reason=reason)
     if result.verdict is Verdict.PROVED and before.replica and after.replica:
-        return rewrite(before.replica, after.replica, mode, budget)
+        return rewrite(before.replica, after.replica, mode, how)
     return result
 
 
-def _both_empty(before: IndexingMap, after: IndexingMap, equality: Equality, budget: Budget) -> Rewritten:
+def _both_empty(before: IndexingMap, after: IndexingMap, equality: Equality, how: How) -> Rewritten:
     """All empty maps are one: where one map has no points, the other must have none, whatever its variables."""
     other = after if before.is_trivially_empty else before
     if other.is_trivially_empty:
         return Rewritten(Verdict.PROVED, equality)
-    outcome = prove(Obligation(tuple(other.intervals()), FALSE, domain_formula(other), "no points"), budget)
+    outcome = prove_one(Obligation(tuple(other.intervals()), FALSE, domain_formula(other), "no points"), how)
     if outcome.verdict != "refuted":
         return Rewritten(Verdict(outcome.verdict), equality, reason=outcome.reason or None, engines=outcome.engines)
     goal = _Goal(Obligation((), FALSE), "added" if other is after else "lost")
@@ -104,7 +97,7 @@ def _comparable(before: IndexingMap, after: IndexingMap) -> None:
             raise InputError(f"the maps cannot be compared: before has {int(x)} {what}, after has {int(y)}", 1, 1)
 
 
-def _defined(m: IndexingMap, budget: Budget) -> None:
+def _defined(m: IndexingMap, how: How) -> None:
     divisors: dict[Expr, None] = {}
     for e in (*m.results, *(c.expr for c in m.constraints)):
         for node in postorder(e):
@@ -118,7 +111,7 @@ def _defined(m: IndexingMap, budget: Budget) -> None:
         if any(isinstance(n, Binary) and n.op in ("floordiv", "ceildiv", "mod") for n in postorder(d)):
             continue  # Its own divisors come first; a zero shows up as a counterexample.
         box = conj(*(within(Var(n), i) for n, i in m.intervals()))
-        outcome = prove(Obligation(tuple(m.intervals()), ne(d, 0), box), budget)
+        outcome = prove_one(Obligation(tuple(m.intervals()), ne(d, 0), box), how)
         if outcome.verdict == "refuted":
             at = ", ".join(f"{n} = {v}" for n, v in outcome.model)
             raise InputError(f"division by zero possible: {to_text(d)} is 0 at {at}", 1, 1)
@@ -195,11 +188,11 @@ def _same_read(v: RuntimeVariable, w: RuntimeVariable) -> bool:
     return rewrite(v.index, w.index, "pointwise").verdict is Verdict.PROVED
 
 
-def _prove(before: IndexingMap, after: IndexingMap, equality: Equality, budget: Budget) -> Rewritten:
+def _prove(before: IndexingMap, after: IndexingMap, equality: Equality, how: How) -> Rewritten:
     engines: list[str] = []
     unknown: str | None = None
     goals = _pointwise(before, after) if equality == "pointwise" else _relational(before, after)
-    for goal, outcome in _decided(goals, size(before) + size(after) > LARGE, budget):
+    for goal, outcome in _decided(goals, how):
         engines += [e for e in outcome.engines if e not in engines]
         if outcome.verdict == "refuted":
             text = _describe(goal, outcome, before, after)
@@ -221,18 +214,10 @@ def size(m: IndexingMap) -> int:
     return len(seen)
 
 
-def _decided(goals: Sequence[_Goal], large: bool, budget: Budget) -> Iterator[tuple[_Goal, Outcome]]:
-    """The goals with their outcomes; large ones are given to a process that can be killed."""
-    if not large:
-        for goal in goals:
-            yield goal, prove(goal.obligation, budget)
-        return
-    from hloproof.engines.worker import Task, prove_many
-
-    found: dict[int, Outcome] = {}
-    prove_many([g.obligation for g in goals], 1, Task(budget), found.__setitem__, total_seconds=budget.seconds)
-    for number, goal in enumerate(goals):
-        yield goal, found[number]
+def _decided(goals: Sequence[_Goal], how: How) -> Iterator[tuple[_Goal, Outcome]]:
+    """The goals with their outcomes, one after the other: the first that fails ends it."""
+    for goal in goals:
+        yield goal, prove_one(goal.obligation, how)
 
 
 def domain_formula(m: IndexingMap) -> Formula:

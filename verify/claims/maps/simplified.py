@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hloproof.claims.maps.rewrite import Equality, rewrite
 from hloproof.claims.maps.tighten import tighten
-from hloproof.engines.budget import DEFAULT, Budget
+from hloproof.engines.door import HOW, How
 from hloproof.models.maps.indexing_map import IndexingMap
 from hloproof.models.maps.variables import remove_unused_symbols, rescale_symbols
 from hloproof.models.simplifier.rewriter import Step
@@ -27,7 +27,7 @@ class SimplifiedMap:
 
 
 def simplified(
-    m: IndexingMap, rescale: bool = False, remove_unused: bool = False, budget: Budget = DEFAULT, engines: bool = True
+    m: IndexingMap, rescale: bool = False, remove_unused: bool = False, how: How = HOW, engines: bool = True
 ) -> SimplifiedMap:
     """Simplifies the map and proves the result.
 
@@ -55,7 +55,7 @@ def simplified(
             steps.append(Step("unused-symbol", _ranges(after), _ranges(smaller)))
             after = smaller
     equality: Equality = "pointwise" if not rescale and not remove_unused else "relational"
-    proof = rewrite(m, after, equality, budget)
+    proof = rewrite(m, after, equality, how)
     return SimplifiedMap(after, tuple(steps), proof.verdict, equality, proof.counterexample, proof.reason)
 
 

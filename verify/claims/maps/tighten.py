@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from hloproof.claims.maps.rewrite import LARGE, size
+from hloproof.claims.maps.rewrite import size
 from hloproof.engines.budget import Budget
-from hloproof.engines.portfolio import prove
+from hloproof.engines.door import How, prove_one
 from hloproof.logic.formula import FALSE, Formula, conj, eq, within
 from hloproof.logic.obligation import Obligation
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
@@ -25,25 +25,27 @@ from hloproof.models.simplifier.domain import known_intervals
 from hloproof.models.simplifier.rewriter import Rewriter, Step
 from hloproof.models.simplifier.simplify import empty_like, simplify
 
-BUDGET: Final = Budget(isl_operations=400_000, z3_rlimit=200_000, enumeration_points=2_000)
+BRIEFLY: Final = How(Budget(isl_operations=400_000, z3_rlimit=200_000, enumeration_points=2_000))
+LARGE: Final = 300
+"""Maps with more operators are left as the rules leave them."""
 _ATOMS: Final = 24
 """Atoms of one map that are asked about."""
 
 Point = dict[str, int]
 
 
-def tighten(m: IndexingMap, budget: Budget = BUDGET) -> tuple[IndexingMap, tuple[Step, ...]]:
+def tighten(m: IndexingMap, how: How = BRIEFLY) -> tuple[IndexingMap, tuple[Step, ...]]:
     """A map that the simplifier has simplified, simpler where the engines know how, and by what steps."""
     if m.is_trivially_empty or size(m) > LARGE or not (m.constraints or any(_atoms(m))):
         return m, ()
     points = _points(m)
     if not points:
-        if _proved(m, m.constraints, FALSE, budget):
+        if _proved(m, m.constraints, FALSE, how):
             return empty_like(m), (Step("no-points", "the domain", "never"),)
         return m, ()
     steps: list[Step] = []
-    m = _without_implied(m, budget, steps)
-    facts = _facts(m, points, budget, steps)
+    m = _without_implied(m, how, steps)
+    facts = _facts(m, points, how, steps)
     if facts:
         knowledge = known_intervals(dict(m.intervals()), {c.expr: c.interval for c in m.constraints})
         if knowledge is not None:
@@ -54,15 +56,15 @@ def tighten(m: IndexingMap, budget: Budget = BUDGET) -> tuple[IndexingMap, tuple
     return after.map, (*steps, *after.derivation) if steps else ()
 
 
-def _proved(m: IndexingMap, constraints: tuple[Constraint, ...], goal: Formula, budget: Budget) -> bool:
+def _proved(m: IndexingMap, constraints: tuple[Constraint, ...], goal: Formula, how: How) -> bool:
     hypothesis = conj(*(within(c.expr, c.interval) for c in constraints))
-    return prove(Obligation(tuple(m.intervals()), goal, hypothesis), budget).verdict == "proved"
+    return prove_one(Obligation(tuple(m.intervals()), goal, hypothesis), how).verdict == "proved"
 
 
-def _without_implied(m: IndexingMap, budget: Budget, steps: list[Step]) -> IndexingMap:
+def _without_implied(m: IndexingMap, how: How, steps: list[Step]) -> IndexingMap:
     for c in m.constraints:
         others = tuple(o for o in m.constraints if o != c)
-        if _proved(m, others, within(c.expr, c.interval), budget):
+        if _proved(m, others, within(c.expr, c.interval), how):
             m = replace(m, constraints=others)
             steps.append(Step("implied", f"{to_text(c.expr)} in {c.interval}", "always"))
     return m
@@ -77,14 +79,14 @@ def _atoms(m: IndexingMap) -> Iterator[Binary]:
                 yield e
 
 
-def _facts(m: IndexingMap, points: list[Point], budget: Budget, steps: list[Step]) -> dict[Expr, Interval]:
+def _facts(m: IndexingMap, points: list[Point], how: How, steps: list[Step]) -> dict[Expr, Interval]:
     """Intervals of subexpressions of the results that hold over the domain and that ranges alone do not give."""
     facts: dict[Expr, Interval] = {}
     for count, atom in enumerate(_atoms(m)):
         if count == _ATOMS:
             break
         for e, interval in _guesses(atom, points):
-            if _proved(m, m.constraints, within(e, interval) if e is not atom else eq(e, interval.lower), budget):
+            if _proved(m, m.constraints, within(e, interval) if e is not atom else eq(e, interval.lower), how):
                 facts[e] = interval
                 steps.append(Step("proved-range", to_text(e), f"in {interval}"))
                 break

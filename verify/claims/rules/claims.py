@@ -18,7 +18,9 @@ from hloproof.claims.rules.instances import Instance, instances, meets
 from hloproof.claims.rules.rounding import evaluate, reading_of
 from hloproof.claims.rules.statements import Statement, defined, names_of, sign_cases, statements_of
 from hloproof.claims.rules.witness import contradicted
-from hloproof.engines.nonlinear.prove import Reading, implies
+from hloproof.engines.budget import Budget
+from hloproof.engines.door import implies, said
+from hloproof.logic.rounding import Reading
 from hloproof.models.expressions.evaluate import UndefinedValue
 from hloproof.models.expressions.expr import Const, Expr, substitute, to_text
 from hloproof.models.rules.rule import Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
@@ -212,7 +214,6 @@ def _implied(given: Sequence[Condition], c: Condition, rlimit: int, reading: Rea
 def _direct(given: Sequence[Condition], c: Condition) -> bool | None:
     """What Z3 says at once, with quotients and remainders named and products left to it; None where it gives up."""
     from hloproof.engines.gave_up import GaveUp
-    from hloproof.engines.z3.encode import find_counterexample
     from hloproof.logic.formula import Compare, conj
     from hloproof.logic.obligation import Obligation
 
@@ -220,7 +221,7 @@ def _direct(given: Sequence[Condition], c: Condition) -> bool | None:
     hypothesis = conj(*(Compare(g.op, g.lhs, g.rhs) for g in given))
     obligation = Obligation(tuple((n, None) for n in names), Compare(c.op, c.lhs, c.rhs), hypothesis)
     try:
-        return find_counterexample(obligation, DIRECT_RLIMIT) is None
+        return said("z3", obligation, Budget(z3_rlimit=DIRECT_RLIMIT)) is None
     except GaveUp:
         return None
 
@@ -273,7 +274,6 @@ def _first(rule: Rule, s: Statement, count: int) -> Iterator[Instance]:
 def _isl_instances(rule: Rule, statements: Sequence[Statement], found: Findings) -> None:
     """Gives instances with concrete constants, for all values of the expressions, to isl."""
     from hloproof.engines.gave_up import GaveUp
-    from hloproof.engines.isl.encode import find_counterexample
     from hloproof.logic.formula import Compare, conj
     from hloproof.logic.obligation import Obligation
 
@@ -298,7 +298,7 @@ def _isl_instances(rule: Rule, statements: Sequence[Statement], found: Findings)
             goals = conj(*(Compare(c.op, substitute(c.lhs, fixed), substitute(c.rhs, fixed)) for c in s.goals))
             obligation = Obligation(tuple((n, None) for n in open_names), goals, given)
             try:
-                answer = find_counterexample(obligation, 2_000_000)
+                answer = said("isl", obligation, Budget(isl_operations=2_000_000))
             except GaveUp:
                 continue
             asked += 1

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
-from hloproof.engines.nonlinear.prove import FLOOR, Reading, Rounding
+from hloproof.logic.rounding import FLOOR, Reading, Rounding
 from hloproof.models.expressions.evaluate import UndefinedValue, apply_operator
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 from hloproof.models.rules.rule import RuleBase

@@ -6,10 +6,11 @@ decided only where it has no columns, or against another row of the same linear 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import gcd
 from typing import Final
+
+from hloproof.logic.miniscope import Groups
 
 CONSTANT: Final = -1
 """The key of the constant term in an affine form."""
@@ -171,24 +172,6 @@ class Node:
                 return None
             left.append(alternative)
         return left
-
-
-class Groups:
-    """Columns that belong together (union and find)."""
-
-    def __init__(self) -> None:
-        self.leader: dict[int, int] = {}
-
-    def find(self, c: int) -> int:
-        leader = self.leader
-        while leader.setdefault(c, c) != c:
-            leader[c] = leader[leader[c]]
-            c = leader[c]
-        return c
-
-    def join(self, columns: Sequence[int]) -> None:
-        for c in columns[1:]:
-            self.leader[self.find(c)] = self.find(columns[0])
 
 
 def components(rows: list[Row]) -> list[list[Row]]:

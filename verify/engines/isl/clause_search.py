@@ -12,7 +12,8 @@ from math import prod
 from typing import Final
 
 from hloproof.engines.gave_up import GaveUp
-from hloproof.engines.isl.affine_rows import Conjunction, Groups, Node, Row, components
+from hloproof.engines.isl.affine_rows import Conjunction, Node, Row, components
+from hloproof.logic.miniscope import Groups
 
 FEW_BRANCHES: Final = 8
 """So many combinations of alternatives are tried as they are; more are narrowed first, one alternative at a time."""

@@ -21,8 +21,8 @@ import islpy as isl
 from hloproof.engines.gave_up import GaveUp, NotExpressible
 from hloproof.engines.isl.affine_rows import CONSTANT, Affine, Conjunction, Row, combine, is_constant, plus, scale
 from hloproof.engines.isl.clause_search import Search
-from hloproof.engines.isl.miniscope import separated
 from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
+from hloproof.logic.miniscope import separated
 from hloproof.logic.obligation import Obligation
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var
 from hloproof.models.expressions.interval import Interval

@@ -10,28 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final
 
 from hloproof.engines.nonlinear.polynomial import ONE, Monomial, Poly, add, multiply, negate, number, replace, variable
+from hloproof.logic.rounding import FLOOR, Reading, Rounding
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 from hloproof.models.rules.rule import Condition
 
 _CASES: Final = 2_048
-
-
-Rounding = Literal["floor", "trunc", "euclidean"]
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How quotients and remainders round. floor: to minus infinity; trunc: to zero; euclidean: the remainder is never
-    negative, whatever the divisor's sign."""
-
-    division: Rounding = "floor"
-    mod: Rounding = "floor"
-
-
-FLOOR: Final = Reading()
 
 
 @dataclass

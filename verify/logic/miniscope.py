@@ -2,8 +2,27 @@
 
 from __future__ import annotations
 
-from hloproof.engines.isl.affine_rows import Groups
-from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
+from collections.abc import Sequence
+
+from hloproof.logic.formula import And, Exists, Formula, Or, free_variables
+
+
+class Groups:
+    """Columns that belong together (union and find)."""
+
+    def __init__(self) -> None:
+        self.leader: dict[int, int] = {}
+
+    def find(self, c: int) -> int:
+        leader = self.leader
+        while leader.setdefault(c, c) != c:
+            leader[c] = leader[leader[c]]
+            c = leader[c]
+        return c
+
+    def join(self, columns: Sequence[int]) -> None:
+        for c in columns[1:]:
+            self.leader[self.find(c)] = self.find(columns[0])
 
 
 def separated(formula: Exists) -> list[Formula] | None:
@@ -15,7 +34,7 @@ def separated(formula: Exists) -> list[Formula] | None:
     groups = Groups()
     numbers = {name: i for i, name in enumerate(intervals)}
     parts = _conjuncts(formula.part)
-    bound = [[numbers[name] for name in _free_names(p) if name in numbers] for p in parts]
+    bound = [[numbers[name] for name in free_variables(p) if name in numbers] for p in parts]
     for used in bound:
         groups.join(used)
     shares: dict[int, list[Formula]] = {}
@@ -34,18 +53,6 @@ def separated(formula: Exists) -> list[Formula] | None:
     if any(i.is_empty for _, i in idle):
         separate.append(Or())
     return separate
-
-
-def _free_names(f: Formula) -> frozenset[str]:
-    match f:
-        case Compare(_, lhs, rhs):
-            return lhs.free | rhs.free
-        case Not(part):
-            return _free_names(part)
-        case And(parts) | Or(parts):
-            return frozenset().union(*map(_free_names, parts))
-        case Exists(variables, part):
-            return _free_names(part) - {name for name, _ in variables}
 
 
 def _conjuncts(f: Formula) -> list[Formula]:

@@ -1,0 +1,199 @@
+"""The one door to the engines: obligations go in, outcomes come out, the same way for every claim.
+
+Equal obligations are proved once. Known ones are taken from the cache, what is new is kept there; certificates are
+written for what is proved; every outcome is told to whoever counts. The others are proved in this process, whose limits
+are deterministic, or by workers that can be killed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal
+
+from hloproof.engines.budget import DEFAULT, Budget
+from hloproof.engines.cache import Cache
+from hloproof.engines.worker import OnResult, Task, prove_many
+from hloproof.logic.formula import atoms
+from hloproof.logic.normal_form import key
+from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.logic.rounding import FLOOR, Reading
+from hloproof.models.expressions.expr import Binary, Expr, postorder
+from hloproof.models.rules.rule import Condition
+
+Where = Literal["by size", "here", "apart", "workers"]
+
+LARGE: Final = 200
+"""Obligations with more operators are large: by size they are proved apart."""
+
+
+@dataclass(frozen=True)
+class How:
+    """How to prove: decided once for a run, and handed to every claim."""
+
+    budget: Budget = DEFAULT
+    cross: bool = False
+    """Two engines that share no encoder must agree."""
+    where: Where = "by size"
+    """here: in this process. workers: by workers, which are killed when time or memory runs out. apart: briefly here,
+    by engines whose limits hold, and what they leave by workers. by size: here, the large ones by workers."""
+    jobs: int = 1
+    """Workers; 0 means one per core."""
+    total_seconds: float | None = None
+    cache: Path | None = None
+    """The file of the proof cache, or None."""
+    certify: Path | None = None
+    """The folder for certificates of what was proved, or None."""
+    reproductions: Path | None = None
+    """The folder for files that show an error of this tool; default: the working folder."""
+    warn: Callable[[str], None] | None = None
+    known: dict[str, Outcome] | None = None
+    """What was proved before in this process, by normal form; what is proved is put into it."""
+    told: Callable[[Outcome], None] | None = None
+    """Is told every outcome, with the time that each stage took."""
+
+    @property
+    def task(self) -> Task:
+        return Task(self.budget, self.cross, self.reproductions)
+
+
+HOW: Final = How()
+
+
+def prove_one(obligation: Obligation, how: How = HOW) -> Outcome:
+    """The outcome of one obligation: see `prove`."""
+    return prove((obligation,), how)[0]
+
+
+def prove(obligations: Sequence[Obligation], how: How = HOW, decided: OnResult | None = None) -> tuple[Outcome, ...]:
+    """The outcomes, in the order of the obligations; each is told to `decided` by its position as it is known.
+
+    KeyboardInterrupt and whatever `decided` raises end the run; what was decided is in the cache.
+    """
+    found: dict[int, Outcome] = {}
+
+    def report(number: int, outcome: Outcome) -> None:
+        found[number] = outcome
+        if how.told is not None:
+            how.told(outcome)
+        if decided is not None:
+            decided(number, outcome)
+
+    groups = _equal(obligations, report)
+    if groups:
+        cache = Cache(how.cache, how.warn) if how.cache is not None else None
+        try:
+            _prove_groups(obligations, groups, how, cache, report)
+        finally:
+            if cache:
+                cache.close()
+    return tuple(found[number] for number in range(len(obligations)))
+
+
+def _equal(obligations: Sequence[Obligation], report: OnResult) -> dict[str, list[int]]:
+    """The positions of equal obligations, by their normal form."""
+    groups: dict[str, list[int]] = {}
+    for number, obligation in enumerate(obligations):
+        try:
+            groups.setdefault(key(obligation), []).append(number)
+        except KeyError as error:  # not closed: who stated it is wrong, and the others are not to suffer
+            reason = f"the obligation `{obligation.label}` has a variable {error} that it does not declare"
+            report(number, Outcome("internal", reason=reason))
+    return groups
+
+
+def _prove_groups(
+    obligations: Sequence[Obligation], groups: dict[str, list[int]], how: How, cache: Cache | None, report: OnResult
+) -> None:
+    """One proof for each group of equal obligations."""
+
+    def decided(digest: str, outcome: Outcome, new: bool) -> None:
+        group = groups[digest]
+        name = _certify(how, obligations[group[0]], outcome)
+        if how.known is not None and new:
+            how.known[digest] = outcome
+        if cache and new:
+            cache.put(obligations[group[0]], outcome, how.budget, how.cross, digest, name)
+        values = [v for _, v in outcome.model]
+        for position, number in enumerate(group):
+            names = [name for name, _ in obligations[number].variables]
+            mine = replace(outcome, model=tuple(zip(names, values, strict=True)) if values else ())
+            # The time is counted once.
+            report(number, mine if position == 0 else replace(mine, ms=0.0, stages=(("equal", 0.0),)))
+
+    apart: list[str] = []
+    for digest, group in groups.items():
+        obligation = obligations[group[0]]
+        before = how.known.get(digest) if how.known is not None else None
+        if before is None and cache:
+            before = cache.get(obligation, how.budget, how.cross, digest)
+        if before is not None:
+            decided(digest, before, False)
+            continue
+        outcome = _here(obligation, how)
+        if outcome is None:
+            apart.append(digest)
+        else:
+            decided(digest, outcome, True)
+
+    prove_many(
+        [obligations[groups[digest][0]] for digest in apart],
+        how.jobs,
+        how.task,
+        lambda position, outcome: decided(apart[position], outcome, True),
+        how.total_seconds,
+        how.where == "apart",
+    )
+
+
+def _here(obligation: Obligation, how: How) -> Outcome | None:
+    """What is proved in this process; None for what is left to the workers."""
+    large = how.where == "by size" and _is_large(obligation)
+    if how.where == "workers" or large or (how.where == "apart" and how.cross):
+        return None
+    from hloproof.engines import portfolio  # the solvers are imported when they are first needed
+
+    try:
+        if how.where == "apart":
+            return portfolio.prove_briefly(obligation, how.budget, how.reproductions)
+        return portfolio.prove(obligation, how.budget, how.cross, how.reproductions)
+    except RecursionError:
+        return Outcome("unknown", reason="a formula nested too deeply")
+
+
+def _is_large(obligation: Obligation) -> bool:
+    seen: set[Expr] = set()
+    for formula in (obligation.hypothesis, obligation.conclusion):
+        for atom in atoms(formula):
+            for side in (atom.lhs, atom.rhs):
+                if side not in seen:
+                    seen.update(e for e in postorder(side) if isinstance(e, Binary))
+        if len(seen) > LARGE:
+            return True
+    return False
+
+
+def _certify(how: How, obligation: Obligation, outcome: Outcome) -> str:
+    """Write the certificate of what was proved; returns its file's name, '' where there is none."""
+    if how.certify is None or outcome.verdict != "proved":
+        return ""
+    from hloproof.engines.certificate import write
+
+    return write(obligation, outcome, how.certify).name
+
+
+def said(engine: str, obligation: Obligation, budget: Budget = DEFAULT) -> dict[str, int] | None:
+    """What one engine says by itself, in this process: a counterexample, not replayed, or None for there is none. For
+    what stands beside a proof of another kind. Raises GaveUp."""
+    from hloproof.engines.portfolio import ENGINES
+
+    return ENGINES[engine](obligation, budget)
+
+
+def implies(given: Sequence[Condition], goal: Condition, rlimit: int, reading: Reading = FLOOR) -> bool:
+    """The goal follows from what is given, for all integers, under a reading of quotients and remainders that may be
+    another than the usual one; proved by products of inequalities. False where that is not shown."""
+    from hloproof.engines.nonlinear import prove as nonlinear
+
+    return nonlinear.implies(given, goal, rlimit, reading)
