@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.engines.door import prove_one
 from hloproof.logic.formula import FALSE, TRUE, Formula, conj, eq, le, within
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.memory.kernels import Kernels, Making, Reading
@@ -32,9 +33,7 @@ _ELEMENTWISE_COLLECTIVES: Final = frozenset({"all-reduce", "all-reduce-start"})
 
 @lru_cache(maxsize=4096)
 def _proved(obligation: Obligation) -> Outcome:
-    from hloproof.engines.portfolio import prove  # the solvers are imported when first needed
-
-    return prove(obligation)
+    return prove_one(obligation)
 
 
 def in_place(plan: Plan) -> Iterator[Judgement]:
