@@ -26,7 +26,7 @@ from hloproof.models.specs.folder import specs_folder
 ROOT = Path(__file__).parents[1]
 EXAMPLE = str(specs_folder() / "examples" / "attention.hlo")
 REVERSE = "HloModule m\n\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] reverse(p), dimensions={0}\n}\n"
-OPAQUE = "HloModule m\n\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] frobnicate(p)\n}\n"
+OPAQUE = "HloModule m\n\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] shuffle(p)\n}\n"
 
 
 @pytest.fixture(autouse=True)
@@ -106,8 +106,8 @@ def test_an_opcode_that_is_not_known_is_unknown_with_its_name(capsys: pytest.Cap
     Path("m.hlo").write_text(OPAQUE)
     status, data = check_json("m.hlo", capsys=capsys)
     assert status == 0 and check("m.hlo", "--strict", capsys=capsys)[0] == 3, "our maps are no finding of the user's"
-    assert data["summary"]["per_opcode"]["frobnicate"] == {"instructions": 1, "complete": 0}
-    assert any("frobnicate" in o["reason"] for o in data["obligations"] if o["verdict"] == "unknown")
+    assert data["summary"]["per_opcode"]["shuffle"] == {"instructions": 1, "complete": 0}
+    assert any("shuffle" in o["reason"] for o in data["obligations"] if o["verdict"] == "unknown")
     assert check("m.hlo", "--strict", "--allow-unknown", capsys=capsys)[0] == 0
 
 
@@ -277,7 +277,7 @@ def test_what_is_kept_follows_the_text_and_what_is_asked(capsys: pytest.CaptureF
     Path("m.hlo").write_text(OPAQUE)
     for _ in range(2):
         status, out, _ = check("m.hlo", *cache, capsys=capsys)
-        assert status == 0 and "frobnicate" in out
+        assert status == 0 and "shuffle" in out
     assert check("m.hlo", "--only", "bijective", *cache, capsys=capsys)[0] == 0
     Path("m.rules").write_text("rule halves\n  (x floordiv 2) floordiv 3 => x floordiv 5\n")
     for _ in range(2):
@@ -329,8 +329,8 @@ def test_a_kept_file_answers_with_an_internal_error_never(tmp_path: Path) -> Non
         (OPAQUE, "proved", "unknown", 3),
         (OPAQUE, "unknown", "proved", 0),
         (OPAQUE, "refuted", "refuted", 1),
-        (OPAQUE.replace("frobnicate", "negate"), "proved", "proved", 0),
-        (OPAQUE.replace("frobnicate", "negate"), "refuted definition", "refuted", 1),
+        (OPAQUE.replace("shuffle", "negate"), "proved", "proved", 0),
+        (OPAQUE.replace("shuffle", "negate"), "refuted definition", "refuted", 1),
     ],
 )
 def test_an_expectation_is_met_or_is_not(

@@ -98,7 +98,7 @@ UNREADABLE = [
     (REVERSE + "  output-to-input (d0) -> (d0)\n", 5, 19, "number of an operand"),
     (REVERSE + "  output-to-input 0 (d0) -> (d1),\n    domain: d0 in [0, 3]\n", 5, 30, "declared variable"),
     (
-        "map one\n  hlo\n    p = f32[4] parameter(0)\n    ROOT r = f32[5] reverse(q)\n  output-to-input 0 nothing\n",
+        "map one\n  hlo\n    p = f32[4] parameter(0)\n    ROOT r = f32[5] negate(q)\n  output-to-input 0 nothing\n",
         4,
         5,
         "operand q of r",

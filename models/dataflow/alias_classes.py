@@ -23,7 +23,7 @@ from hloproof.models.hlo.attributes import Aliasing
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import Shape, TupleShape
 
-_PASS_ON: Final = frozenset({"bitcast", "opt-barrier", "optimization-barrier", "domain"})
+_PASS_ON: Final = frozenset({"bitcast", "opt-barrier", "domain"})
 
 
 def positions(shape: Shape, index: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:

@@ -28,7 +28,7 @@ class Place:
         return self.instruction + ("{" + ",".join(map(str, self.index)) + "}" if self.index else "")
 
 
-_PASS_ON: Final = frozenset({"opt-barrier", "optimization-barrier", "copy", "add-dependency"})
+_PASS_ON: Final = frozenset({"opt-barrier", "copy", "add-dependency"})
 _BRANCH_FIRST: Final = 1
 """Operand number of a conditional's first branch argument; operand 0 selects."""
 

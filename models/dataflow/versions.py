@@ -33,7 +33,6 @@ PASS_ON: Final = frozenset(
         "get-tuple-element",
         "bitcast",
         "opt-barrier",
-        "optimization-barrier",
         "add-dependency",
         "after-all",
         "domain",

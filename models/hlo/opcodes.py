@@ -1,170 +1,328 @@
-"""The opcodes of HLO: which exist, which are elementwise, and how asynchronous names are built from others."""
+"""The opcodes of HLO with their traits: one table, from which every set of opcodes follows.
+
+A row holds the name, the number of operands, the traits, the attributes that must be written and those that may be. Its
+facts are those of XLA's parser and verifier. Maps, definitions, executions and shape rules are registered under these
+names elsewhere; a test walks the table and names what an opcode lacks.
+"""
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
-UNARY: Final = frozenset(
-    {
-        "abs",
-        "acos",
-        "acosh",
-        "asin",
-        "asinh",
-        "atanh",
-        "cbrt",
-        "ceil",
-        "cosine",
-        "cosh",
-        "count-leading-zeros",
-        "erf",
-        "exponential",
-        "exponential-minus-one",
-        "floor",
-        "is-finite",
-        "imag",
-        "real",
-        "log",
-        "log-plus-one",
-        "logistic",
-        "negate",
-        "not",
-        "popcnt",
-        "round-nearest-afz",
-        "round-nearest-even",
-        "rsqrt",
-        "sign",
-        "sine",
-        "sinh",
-        "sqrt",
-        "tan",
-        "tanh",
-        "reduce-precision",
-        "convert",
-        "copy",
-        "bitcast-convert",
-    }
-)
-BINARY: Final = frozenset(
-    {
-        "add",
-        "and",
-        "atan2",
-        "compare",
-        "complex",
-        "divide",
-        "maximum",
-        "minimum",
-        "multiply",
-        "or",
-        "power",
-        "remainder",
-        "shift-left",
-        "shift-right-arithmetic",
-        "shift-right-logical",
-        "stochastic-convert",
-        "subtract",
-        "xor",
-    }
-)
-FIRST_CLASS: Final = frozenset({"all-gather", "all-reduce", "collective-permute", "copy", "send", "recv"})
-"""Opcodes with asynchronous opcodes of their own."""
-FIRST_CLASS_PAIRS: Final = {
-    "all-gather-start": "all-gather-done",
-    "all-reduce-start": "all-reduce-done",
-    "collective-permute-start": "collective-permute-done",
-    "copy-start": "copy-done",
-    "send": "send-done",
-    "recv": "recv-done",
-}
-COLLECTIVES: Final = frozenset(
-    {
-        "all-gather",
-        "all-reduce",
-        "all-to-all",
-        "ragged-all-to-all",
-        "collective-broadcast",
-        "collective-permute",
-        "collective-reduce",
-        "reduce-scatter",
-        "all-gather-start",
-        "all-reduce-start",
-        "collective-permute-start",
-    }
-)
-GENERIC_ASYNC: Final = frozenset({"async-start", "async-update", "async-done"})
 
-KNOWN: Final = (
-    UNARY
-    | BINARY
-    | COLLECTIVES
-    | GENERIC_ASYNC
-    | frozenset(FIRST_CLASS_PAIRS)
-    | frozenset(FIRST_CLASS_PAIRS.values())
-    | frozenset(
-        {
-            "add-dependency",
-            "after-all",
-            "batch-norm-grad",
-            "batch-norm-inference",
-            "batch-norm-training",
-            "bitcast",
-            "broadcast",
-            "call",
-            "cholesky",
-            "clamp",
-            "concatenate",
-            "conditional",
-            "constant",
-            "convolution",
-            "custom-call",
-            "domain",
-            "dot",
-            "dynamic-reshape",
-            "dynamic-slice",
-            "dynamic-update-slice",
-            "fft",
-            "fusion",
-            "gather",
-            "get-dimension-size",
-            "get-tuple-element",
-            "infeed",
-            "iota",
-            "map",
-            "opt-barrier",
-            "outfeed",
-            "pad",
-            "parameter",
-            "partition-id",
-            "ragged-dot",
-            "reduce",
-            "reduce-window",
-            "replica-id",
-            "reshape",
-            "reverse",
-            "rng",
-            "rng-bit-generator",
-            "rng-get-and-update-state",
-            "scaled-dot",
-            "scan",
-            "scatter",
-            "select",
-            "select-and-scatter",
-            "set-dimension-size",
-            "slice",
-            "sort",
-            "topk",
-            "transpose",
-            "triangular-solve",
-            "tuple",
-            "while",
-        }
-    )
+@dataclass(frozen=True, slots=True)
+class Opcode:
+    """What is known of an opcode without looking at an instruction."""
+
+    name: str
+    fewest: int
+    """The least number of operands."""
+    most: int | None
+    """The largest number of operands; None where there is no limit."""
+    traits: frozenset[str]
+    """Words of `TRAITS`."""
+    required: tuple[str, ...]
+    """Attributes that must be written; of `a/b` either a or all of b, which is joined by `+`."""
+    attributes: frozenset[str]
+    """All attributes that may be written, the common ones aside."""
+    done: str | None
+    """The opcode that ends what this one starts, for opcodes that are asynchronous by themselves."""
+
+    @property
+    def bodies(self) -> frozenset[str]:
+        """The attributes that name computations."""
+        return self.attributes & BODIES
+
+    def takes(self, attribute: str) -> bool:
+        """Whether the attribute may stand at an instruction of this opcode."""
+        return attribute in self.attributes or attribute in COMMON or "opaque" in self.traits
+
+    def missing(self, given: Iterable[str]) -> str | None:
+        """The first required attribute that is not given; None when all are."""
+        written = set(given)
+        for entry in self.required:
+            if not any(written.issuperset(way.split("+")) for way in entry.split("/")):
+                return entry.replace("/", "= or ").replace("+", "= and ")
+        return None
+
+
+TRAITS: Final[Mapping[str, str]] = {
+    "elementwise": "element i of the result depends on the elements i of the operands",
+    "accurate": "takes result_accuracy",
+    "typed": "elementwise, with a shape rule of its own",
+    "collective": "exchanges data between devices",
+    "composed": "means what the computations mean that it calls on whole arrays",
+    "link": "a link of a generic asynchronous chain",
+    "own": "has asynchronous opcodes of its own, or is one, so that -start is not put behind it",
+    "source": "reads no data of an operand",
+    "hands-on": "its result is its first operand, the same buffer",
+    "token": "gives or orders effects, no data",
+    "opaque": "nothing is said of what it computes, and any attribute is accepted",
+}
+
+BODIES: Final = frozenset(
+    [
+        "to_apply",
+        "calls",
+        "condition",
+        "body",
+        "select",
+        "scatter",
+        "true_computation",
+        "false_computation",
+        "branch_computations",
+        "called_computations",
+    ]
 )
+"""Attributes that name computations of the module."""
+
+COMMON: Final = frozenset(
+    [
+        "metadata",
+        "backend_config",
+        "frontend_attributes",
+        "sharding",
+        "control-predecessors",
+        "origin",
+        "original_value",
+        "statistics",
+        "parameter_replication",
+    ]
+)
+"""Attributes that every opcode takes. They carry no meaning for data, control predecessors aside, which order."""
+
+MODULE_ATTRIBUTES: Final = frozenset(
+    [
+        "is_scheduled",
+        "replica_count",
+        "num_partitions",
+        "input_output_alias",
+        "buffer_donor",
+        "alias_passthrough_params",
+        "entry_computation_layout",
+        "frontend_attributes",
+        "allow_spmd_sharding_propagation_to_parameters",
+        "allow_spmd_sharding_propagation_to_output",
+        "debug_attributes",
+        "origin_recovery_table",
+        "original_value_recovery_table",
+        "use_auto_spmd_partitioning",
+        "stack_frame_index",
+        "execution_threads",
+    ]
+)
+COMPUTATION_ATTRIBUTES: Final = frozenset({"execution_thread"})
+
+_TABLE: Final = """
+abs                       | 1    | elementwise          |                                |
+acos                      | 1    | elementwise accurate |                                |
+acosh                     | 1    | elementwise accurate |                                |
+asin                      | 1    | elementwise accurate |                                |
+asinh                     | 1    | elementwise accurate |                                |
+atan                      | 1    | elementwise accurate |                                |
+atanh                     | 1    | elementwise accurate |                                |
+cbrt                      | 1    | elementwise accurate |                                |
+ceil                      | 1    | elementwise          |                                |
+convert                   | 1    | elementwise          |                                |
+cosh                      | 1    | elementwise accurate |                                |
+cosine                    | 1    | elementwise accurate |                                |
+count-leading-zeros       | 1    | elementwise          |                                |
+erf                       | 1    | elementwise accurate |                                |
+exponential               | 1    | elementwise accurate |                                |
+exponential-minus-one     | 1    | elementwise accurate |                                |
+floor                     | 1    | elementwise          |                                |
+imag                      | 1    | elementwise          |                                |
+is-finite                 | 1    | elementwise          |                                |
+log                       | 1    | elementwise accurate |                                |
+log-plus-one              | 1    | elementwise accurate |                                |
+logistic                  | 1    | elementwise accurate |                                |
+negate                    | 1    | elementwise          |                                |
+not                       | 1    | elementwise          |                                |
+popcnt                    | 1    | elementwise          |                                |
+real                      | 1    | elementwise          |                                |
+reduce-precision          | 1    | elementwise          | exponent_bits mantissa_bits    |
+round-nearest-afz         | 1    | elementwise          |                                |
+round-nearest-even        | 1    | elementwise          |                                |
+rsqrt                     | 1    | elementwise accurate |                                |
+sign                      | 1    | elementwise          |                                |
+sine                      | 1    | elementwise accurate |                                |
+sinh                      | 1    | elementwise accurate |                                |
+sqrt                      | 1    | elementwise accurate |                                |
+tan                       | 1    | elementwise accurate |                                |
+tanh                      | 1    | elementwise accurate |                                |
+add                       | 2    | elementwise          |                                |
+and                       | 2    | elementwise          |                                |
+atan2                     | 2    | elementwise          |                                |
+compare                   | 2    | elementwise          | direction                      | type
+complex                   | 2    | elementwise          |                                |
+divide                    | 2    | elementwise          |                                |
+maximum                   | 2    | elementwise          |                                |
+minimum                   | 2    | elementwise          |                                |
+mulhi                     | 2    | elementwise          |                                |
+multiply                  | 2    | elementwise          |                                |
+or                        | 2    | elementwise          |                                |
+power                     | 2    | elementwise          |                                |
+remainder                 | 2    | elementwise          |                                |
+shift-left                | 2    | elementwise          |                                |
+shift-right-arithmetic    | 2    | elementwise          |                                |
+shift-right-logical       | 2    | elementwise          |                                |
+stochastic-convert        | 2    | elementwise          |                                |
+subtract                  | 2    | elementwise          |                                |
+xor                       | 2    | elementwise          |                                |
+clamp                     | 3    | elementwise typed    |                                |
+select                    | 3    | elementwise typed    |                                |
+
+bitcast                   | 1    |                      |                                |
+bitcast-convert           | 1    |                      |                                |
+broadcast                 | 1    |                      |                                | dimensions
+concatenate               | 1+   |                      | dimensions                     |
+copy                      | 1    | own                  |                                |
+dynamic-reshape           | 1+   |                      |                                |
+dynamic-slice             | 1+   |                      | dynamic_slice_sizes            |
+dynamic-update-slice      | 2+   |                      |                                |
+gather                    | 2    |                      | offset_dims collapsed_slice_dims start_index_map index_vector_dim slice_sizes | operand_batching_dims start_indices_batching_dims indices_are_sorted
+get-dimension-size        | 1    |                      | dimensions                     |
+iota                      | 0    | source               | iota_dimension                 |
+pad                       | 2    |                      | padding                        |
+reshape                   | 1    |                      |                                | inferred_dimension
+reverse                   | 1    |                      | dimensions                     |
+scatter                   | 3+   |                      | update_window_dims inserted_window_dims scatter_dims_to_operand_dims index_vector_dim to_apply | input_batching_dims scatter_indices_batching_dims indices_are_sorted unique_indices
+set-dimension-size        | 2    |                      | dimensions                     |
+slice                     | 1    |                      | slice                          |
+transpose                 | 1    |                      | dimensions                     |
+
+batch-norm-grad           | 5    |                      | epsilon feature_index          |
+batch-norm-inference      | 5    |                      | epsilon feature_index          |
+batch-norm-training       | 3    |                      | epsilon feature_index          |
+cholesky                  | 1    |                      |                                | lower
+convolution               | 2    |                      | dim_labels                     | window feature_group_count batch_group_count operand_precision algorithm sparsity_config conv_kind
+dot                       | 2+   |                      |                                | @contraction operand_precision algorithm sparsity
+fft                       | 1    |                      | fft_type fft_length            |
+map                       | 1+   | elementwise          | to_apply                       | dimensions
+ragged-dot                | 3    |                      | lhs_ragged_dims                | @contraction rhs_group_dims operand_precision algorithm
+reduce                    | 2+   |                      | dimensions to_apply            |
+reduce-window             | 2+   |                      | to_apply                       | window
+rng                       | 0+   | source               | distribution                   |
+rng-bit-generator         | 1    | source               | algorithm                      |
+rng-get-and-update-state  | 0    | source               | delta                          |
+scaled-dot                | 4    |                      |                                | @contraction operand_precision algorithm
+scan                      | 1+   |                      | to_apply dimensions num_carries | is_reverse is_associative
+select-and-scatter        | 3    |                      | select scatter                 | window
+shuffle                   | 1    | opaque               |                                |
+sort                      | 1+   |                      | dimensions to_apply            | is_stable
+topk                      | 1    |                      | k                              | largest is_stable
+triangular-solve          | 2    |                      |                                | left_side lower unit_diagonal transpose_a
+
+add-dependency            | 2    | token                |                                |
+after-all                 | 0+   | token                |                                |
+call                      | 0+   | composed             | to_apply                       | is_composite output_to_operand_aliasing
+conditional               | 1+   | composed             | branch_computations/true_computation+false_computation |
+constant                  | 0    | source               |                                |
+custom-call               | 0+   |                      | custom_call_target             | @custom
+domain                    | 1    | hands-on             | domain                         |
+fusion                    | 0+   | composed             | kind calls                     | output_to_operand_aliasing
+get-tuple-element         | 1    |                      | index                          |
+infeed                    | 0-1  | token                |                                | infeed_config
+opt-barrier               | 1    | hands-on             |                                |
+outfeed                   | 1-2  | token                |                                | outfeed_shape outfeed_config
+parameter                 | 0    | source               |                                |
+partition-id              | 0    | source               |                                |
+replica-id                | 0    | source               |                                |
+tuple                     | 0+   |                      |                                |
+while                     | 1    | composed             | condition body                 |
+
+all-gather                | 1+   | collective own       | dimensions                     | @devices constrain_layout use_global_device_ids
+all-reduce                | 1+   | collective own       | to_apply                       | @devices constrain_layout use_global_device_ids mode all_reduce_id
+all-to-all                | 1+   | collective           |                                | @devices dimensions constrain_layout
+collective-broadcast      | 1+   | collective           |                                | @devices has_dynamic_root
+collective-permute        | 1+   | collective own       | source_target_pairs            | channel_id slice_sizes
+collective-reduce         | 1+   | collective           | to_apply                       | @devices has_dynamic_root constrain_layout use_global_device_ids mode
+ragged-all-to-all         | 6    | collective           |                                | @devices dimensions
+reduce-scatter            | 1+   | collective           | dimensions to_apply            | @devices constrain_layout use_global_device_ids mode
+
+all-gather-start          | 1+   | collective own >all-gather-done | dimensions          | @devices constrain_layout use_global_device_ids
+all-gather-done           | 1    | own                  |                                | @devices use_global_device_ids
+all-reduce-start          | 1+   | collective own >all-reduce-done | to_apply            | @devices constrain_layout use_global_device_ids mode all_reduce_id
+all-reduce-done           | 1    | own                  |                                | @devices use_global_device_ids
+collective-permute-start  | 1+   | collective own >collective-permute-done | source_target_pairs | channel_id slice_sizes
+collective-permute-done   | 1    | own                  |                                | channel_id
+copy-start                | 1    | own >copy-done       |                                | cross_program_prefetch_index is_cross_program_prefetch
+copy-done                 | 1    | own                  |                                |
+recv                      | 1    | own source >recv-done |                               | channel_id is_host_transfer
+recv-done                 | 1    | own                  |                                | channel_id is_host_transfer
+send                      | 2    | own >send-done       |                                | channel_id is_host_transfer
+send-done                 | 1    | own token            |                                | channel_id is_host_transfer
+async-start               | 0+   | composed link own    | calls                          | @thread output_to_operand_aliasing
+async-update              | 1+   | composed link own    |                                | @thread calls output_to_operand_aliasing
+async-done                | 1+   | composed link own    |                                | @thread calls output_to_operand_aliasing
+"""  # noqa: E501
+_GROUPS: Final = {
+    "@contraction": "lhs_batch_dims rhs_batch_dims lhs_contracting_dims rhs_contracting_dims",
+    "@custom": "window dim_labels feature_group_count batch_group_count operand_layout_constraints to_apply "
+    "custom_call_has_side_effect called_computations output_to_operand_aliasing padding_type literal "
+    "operand_precision schedule api_version",
+    "@devices": "replica_groups channel_id",
+    "@thread": "async_execution_thread async_group_id",
+}
+
+
+def _row(line: str) -> Opcode:
+    name, operands, words, required, optional = (part.strip() for part in line.split("|"))
+    fewest, _, most = operands.rstrip("+").partition("-")
+    traits = words.split()
+    needed = tuple(required.split())
+    attributes = set(required.replace("/", " ").replace("+", " ").split())
+    for word in optional.split():
+        attributes.update(_GROUPS.get(word, word).split())
+    if "accurate" in traits:
+        attributes.add("result_accuracy")
+    done = next((t[1:] for t in traits if t.startswith(">")), None)
+    return Opcode(
+        name,
+        int(fewest),
+        None if operands.endswith("+") else int(most or fewest),
+        frozenset(t for t in traits if not t.startswith(">")),
+        needed,
+        frozenset(attributes),
+        done,
+    )
+
+
+OPCODES: Final[Mapping[str, Opcode]] = {row.name: row for row in map(_row, filter(str.strip, _TABLE.splitlines()))}
+"""Every opcode by its name."""
+
+
+def having(*traits: str) -> frozenset[str]:
+    """The opcodes that have all of these traits."""
+    wanted = frozenset(traits)
+    assert wanted <= TRAITS.keys()
+    return frozenset(name for name, row in OPCODES.items() if wanted <= row.traits)
+
+
+KNOWN: Final = frozenset(OPCODES)
+ELEMENTWISE: Final = having("elementwise")
+UNARY: Final = frozenset(n for n in ELEMENTWISE if OPCODES[n].most == 1)
+SCALAR: Final = frozenset(n for n in ELEMENTWISE if not OPCODES[n].bodies)
+"""Elementwise opcodes that are functions on elements by themselves, without a computation."""
+BINARY: Final = frozenset(n for n in ELEMENTWISE if OPCODES[n].most == 2)
+COLLECTIVES: Final = having("collective")
+WITH_GLOBAL_IDS: Final = frozenset(n for n in COLLECTIVES if "use_global_device_ids" in OPCODES[n].attributes)
+"""Collectives whose groups may hold ids of devices; with a channel alone they span all partitions of the replicas in a
+group. For the others a channel makes the groups hold partitions."""
+FIRST_CLASS_PAIRS: Final[Mapping[str, str]] = {n: row.done for n, row in OPCODES.items() if row.done is not None}
+"""Opcodes that start something, and the opcode that ends it."""
+FIRST_CLASS: Final = frozenset(n.removesuffix("-start") for n in FIRST_CLASS_PAIRS)
+"""Opcodes with asynchronous opcodes of their own."""
+GENERIC_ASYNC: Final = having("link")
+COMPOSED: Final = having("composed")
+"""Opcodes whose meaning is that of the computations they call."""
 
 _SUFFIXES: Final = ("-start", "-update", "-done")
-_OWN_LINKS: Final = FIRST_CLASS | GENERIC_ASYNC | frozenset(FIRST_CLASS_PAIRS) | frozenset(FIRST_CLASS_PAIRS.values())
-"""What sugar does not wrap: opcodes with links of their own, and links."""
+_OWN_LINKS: Final = having("own")
+_THREAD: Final = frozenset((*_GROUPS["@thread"].split(), "output_to_operand_aliasing"))
 
 
 def async_sugar(opcode: str) -> tuple[str, str] | None:
@@ -180,10 +338,50 @@ def async_sugar(opcode: str) -> tuple[str, str] | None:
     return None
 
 
-def refusal(opcode: str) -> str | None:
-    """Why an opcode that looks asynchronous is none, and what to write instead; None if it is acceptable."""
-    if opcode in KNOWN or async_sugar(opcode) is not None:
+_sugared: dict[str, Opcode] = {}
+
+
+def row_of(opcode: str) -> Opcode | None:
+    """The row of an opcode or of a sugared asynchronous name; None where there is no such opcode."""
+    row = OPCODES.get(opcode) or _sugared.get(opcode)
+    if row is not None or (sugar := async_sugar(opcode)) is None:
+        return row
+    wrapped, step = OPCODES[sugar[0]], sugar[1]
+    start = step == "start"
+    row = Opcode(
+        opcode,
+        0 if start else 1,
+        None,
+        wrapped.traits & {"opaque"},
+        wrapped.required if start else (),
+        _THREAD | wrapped.attributes | ({"calls"} if not start else set()),
+        None,
+    )
+    _sugared[opcode] = row
+    return row
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """`; did you mean 'x'?` for the known name that is most like this one; empty where none is."""
+    close = difflib.get_close_matches(name, sorted(known), n=1)
+    return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def attribute_refusal(row: Opcode, attribute: str) -> str | None:
+    """Why the attribute may not stand at an instruction of this opcode, and what may; None where it may."""
+    if row.takes(attribute):
         return None
+    if attribute == "calls" and "own" in row.traits and "link" not in row.traits:
+        return f"{row.name} is an opcode of its own and takes no calls=; write async-start with calls="
+    own = ", ".join(sorted(row.attributes))
+    return (
+        f"{row.name} takes no attribute {attribute}{suggestion(attribute, row.attributes | COMMON)}"
+        f"{f'; it takes {own}' if own else ''}"
+    )
+
+
+def refusal(opcode: str) -> str:
+    """Why an opcode that is none is refused, and what to write instead."""
     for suffix in _SUFFIXES:
         if not opcode.endswith(suffix):
             continue
@@ -196,6 +394,6 @@ def refusal(opcode: str) -> str | None:
             )
         return (
             f"unknown opcode '{opcode}': the names that end in {suffix} are those of known opcodes, and "
-            f"'{wrapped}' is none"
+            f"'{wrapped}' is none{suggestion(opcode, (*KNOWN, *(n + suffix for n in KNOWN - _OWN_LINKS)))}"
         )
-    return None
+    return f"unknown opcode '{opcode}'{suggestion(opcode, KNOWN)}"

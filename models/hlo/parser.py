@@ -7,12 +7,23 @@ parameter numbers, shapes). All errors are InputError with file, line and column
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.attributes import AttributeValue, ComputationRef
 from hloproof.models.hlo.draft import DraftComputation, DraftInstruction, DraftModule
 from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.opcodes import (
+    COMPUTATION_ATTRIBUTES,
+    MODULE_ATTRIBUTES,
+    Opcode,
+    attribute_refusal,
+    refusal,
+    row_of,
+    suggestion,
+)
 from hloproof.models.hlo.resolve import resolve
 from hloproof.models.hlo.text.attributes import read_attribute
 from hloproof.models.hlo.text.lexer import COMMENT, Scanner
@@ -80,6 +91,21 @@ def refuse_binary(text: str, file: str = "") -> None:
         )
 
 
+def _row(opcode: str) -> Opcode:
+    row = row_of(opcode)
+    assert row is not None, "unknown opcodes are refused where they are read"
+    return row
+
+
+def _only(known: frozenset[str], owner: str) -> Callable[[str], str | None]:
+    """Refuses attributes that are not in `known`."""
+
+    def refused(name: str) -> str | None:
+        return None if name in known else f"{owner} takes no attribute {name}{suggestion(name, known)}"
+
+    return refused
+
+
 class _Reader:
     """Reads one module at the scanner's cursor."""
 
@@ -97,7 +123,7 @@ class _Reader:
             scanner.accept("HloModule")
             draft.name = scanner.name("the name of the module")
             scanner.accept(":")
-            draft.attributes = self.attributes()
+            draft.attributes = self.attributes(_only(MODULE_ATTRIBUTES, "HloModule"))
             self.preamble()
         elif _HEAD.match(scanner.text, scanner.pos, scanner.end):
             return self.single_instruction()
@@ -148,7 +174,7 @@ class _Reader:
         if scanner.peek() == "(":
             self.signature(computation)
         self.body(computation)
-        computation.attributes = self.attributes()
+        computation.attributes = self.attributes(_only(COMPUTATION_ATTRIBUTES, "a computation"))
         self.draft.computations.append(computation)
 
     def signature(self, computation: DraftComputation) -> None:
@@ -207,8 +233,10 @@ class _Reader:
             scanner.expect("=", f"after the name {name}")
         instruction = self.right_hand_side(computation, name[1:] if name[0] == "%" else name, start)
         self.instruction = instruction
+        row = _row(instruction.opcode)
         if scanner.text.startswith(",", scanner.pos) or scanner.peek() == ",":
-            instruction.attributes = self.attributes()
+            instruction.attributes = self.attributes(partial(attribute_refusal, row))
+        self.require(instruction, row)
         if root:
             computation.roots.append(instruction)
 
@@ -224,6 +252,8 @@ class _Reader:
             opcode = _OPCODE.match(scanner.text, scanner.pos, scanner.end)
         if opcode is None:
             raise scanner.error(f"expected an opcode and its operands in parentheses, found {scanner.found()}")
+        if row_of(opcode.group(1)) is None:
+            raise scanner.error(refusal(opcode.group(1)), opcode.start())
         scanner.pos = opcode.end()
         instruction = DraftInstruction(name, opcode.group(1), shape, start)
         if instruction.opcode == "parameter":
@@ -295,7 +325,9 @@ class _Reader:
         nested = _OPCODE.match(scanner.text, scanner.pos, scanner.end)
         if nested is not None:
             scanner.pos = at
-            instruction.operands.append(self.right_hand_side(computation, "", at))
+            inner = self.right_hand_side(computation, "", at)
+            self.require(inner, _row(inner.opcode))
+            instruction.operands.append(inner)
             return
         if shape is not None and computation.free_operands and scanner.peek() in (",", ")"):
             instruction.operands.append(self._parameter(computation, "", shape, at))
@@ -326,8 +358,13 @@ class _Reader:
         computation.instructions.append(parameter)
         return parameter
 
-    def attributes(self) -> list[tuple[str, AttributeValue]]:
-        """`, name=value, ...`; raises where a name comes twice."""
+    def require(self, instruction: DraftInstruction, row: Opcode) -> None:
+        """Raises where a required attribute is missing."""
+        if row.required and (missing := row.missing([name for name, _ in instruction.attributes])) is not None:
+            raise self.scanner.error(f"{row.name} needs {missing}=", instruction.pos)
+
+    def attributes(self, refused: Callable[[str], str | None]) -> list[tuple[str, AttributeValue]]:
+        """`, name=value, ...`; raises where a name comes twice, or where `refused` says why it may not stand here."""
         scanner = self.scanner
         out: list[tuple[str, AttributeValue]] = []
         while True:
@@ -345,5 +382,7 @@ class _Reader:
                 scanner.expect("=", f"after the attribute name {name}")
             if out and any(key == name for key, _ in out):
                 raise scanner.error(f"the attribute {name} is given twice", at)
+            if (why := refused(name)) is not None:
+                raise scanner.error(why, at)
             out.append((name, read_attribute(scanner, name, self.nested)))
         return out

@@ -10,7 +10,6 @@ from hloproof.models.hlo.attributes import Attributes, ComputationRef, Word
 from hloproof.models.hlo.draft import DraftComputation, DraftInstruction, DraftModule
 from hloproof.models.hlo.inference import ShapeError, Signature, compatible, infer
 from hloproof.models.hlo.module import Computation, Instruction, Module
-from hloproof.models.hlo.opcodes import FIRST_CLASS_PAIRS, refusal
 from hloproof.models.hlo.shape import Shape, TupleShape
 from hloproof.models.hlo.text.lexer import Scanner
 from hloproof.models.hlo.text.literal import LiteralError, check_literal
@@ -258,11 +257,6 @@ class _Finisher:
         scanner, declared = self.scanner, draft.shape
         opcode = draft.opcode
         try:
-            why = refusal(opcode)
-            if why is not None:
-                raise ShapeError(why)
-            if (opcode in FIRST_CLASS_PAIRS or opcode in FIRST_CLASS_PAIRS.values()) and "calls" in attributes:
-                raise ShapeError(f"{opcode} is an opcode of its own and takes no calls=; write async-start with calls=")
             inferred = infer(opcode, operands, attributes, declared, self.signatures)
         except ShapeError as error:
             raise scanner.error(str(error), draft.pos) from None

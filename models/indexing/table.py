@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from hloproof.models.hlo.opcodes import COMPOSED, ELEMENTWISE
 from hloproof.models.indexing import (
     collective,
     contraction,
@@ -28,73 +29,9 @@ class Builders:
     input_to_output: Builder
 
 
-ELEMENTWISE: Final = frozenset(
-    {
-        "abs",
-        "acos",
-        "acosh",
-        "add",
-        "and",
-        "asin",
-        "asinh",
-        "atan",
-        "atan2",
-        "atanh",
-        "cbrt",
-        "ceil",
-        "clamp",
-        "compare",
-        "complex",
-        "convert",
-        "cosh",
-        "cosine",
-        "count-leading-zeros",
-        "divide",
-        "erf",
-        "exponential",
-        "exponential-minus-one",
-        "floor",
-        "imag",
-        "is-finite",
-        "log",
-        "log-plus-one",
-        "logistic",
-        "map",
-        "maximum",
-        "minimum",
-        "multiply",
-        "negate",
-        "not",
-        "or",
-        "popcnt",
-        "power",
-        "real",
-        "reduce-precision",
-        "remainder",
-        "round-nearest-afz",
-        "round-nearest-even",
-        "rsqrt",
-        "select",
-        "shift-left",
-        "shift-right-arithmetic",
-        "shift-right-logical",
-        "sign",
-        "sine",
-        "sinh",
-        "sqrt",
-        "stochastic-convert",
-        "subtract",
-        "tan",
-        "tanh",
-        "xor",
-    }
-)
-"""Opcodes whose every output element depends on the operand elements at its own index."""
-
 _WITHOUT_DATA: Final = (
     "after-all",
     "constant",
-    "create-token",
     "infeed",
     "iota",
     "outfeed",
@@ -106,7 +43,6 @@ _WITHOUT_DATA: Final = (
     "send-done",
 )
 _OPAQUE: Final = ("custom-call", "rng", "rng-bit-generator")
-_BY_BODY: Final = ("async-done", "async-start", "async-update", "call", "conditional", "fusion", "while")
 
 _all_reduce = Builders(collective.all_reduce_output_to_input, collective.all_reduce_input_to_output)
 _all_gather = Builders(collective.all_gather_output_to_input, collective.all_gather_input_to_output)
@@ -130,7 +66,7 @@ _BUILDERS: Final[dict[str, Builders]] = {
     },
     **{name: Builders(control.nothing, control.nothing) for name in _WITHOUT_DATA},
     **{name: Builders(control.opaque_output_to_input, control.opaque_input_to_output) for name in _OPAQUE},
-    **{name: Builders(control.by_body, control.by_body) for name in _BY_BODY},
+    **{name: Builders(control.by_body, control.by_body) for name in COMPOSED},
     "add-dependency": _first,
     "all-gather": _all_gather,
     "all-gather-done": _done,
@@ -175,7 +111,6 @@ _BUILDERS: Final[dict[str, Builders]] = {
     "get-dimension-size": Builders(control.nothing_read, control.nothing_written),
     "get-tuple-element": Builders(control.get_tuple_element_output_to_input, control.get_tuple_element_input_to_output),
     "opt-barrier": _first,
-    "optimization-barrier": _first,
     "pad": Builders(movement.pad_output_to_input, movement.pad_input_to_output),
     "ragged-all-to-all": Builders(
         collective.ragged_all_to_all_output_to_input, collective.ragged_all_to_all_input_to_output

@@ -22,6 +22,7 @@ from hloproof.definitions import (
 from hloproof.definitions.definition import Definition
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.opcodes import ELEMENTWISE
 
 Define = Callable[[Operation, int, int], Definition]
 """Operation, output number, operand number."""
@@ -29,7 +30,7 @@ DefineInTuple = Callable[[Operation, int, int, tuple[int, ...]], Definition]
 """The same, and where in the operand's tuple the array lies."""
 
 TABLE: Final[Mapping[str, Define]] = {
-    **dict.fromkeys(elementwise.ELEMENTWISE, elementwise.elementwise),
+    **dict.fromkeys(ELEMENTWISE, elementwise.elementwise),
     "all-gather": collective.all_gather,
     "all-gather-start": collective.all_gather_start,
     "all-reduce": collective.all_reduce,
@@ -73,7 +74,7 @@ TABLE: Final[Mapping[str, Define]] = {
 }
 
 IN_TUPLES: Final[Mapping[str, DefineInTuple]] = {
-    **dict.fromkeys(("add-dependency", "domain", "opt-barrier", "optimization-barrier"), control.first_operand),
+    **dict.fromkeys(("add-dependency", "domain", "opt-barrier"), control.first_operand),
     **dict.fromkeys(("custom-call", "rng", "rng-bit-generator"), control.anything),
     **dict.fromkeys(("after-all", "get-dimension-size", "infeed", "outfeed", "recv", "send-done"), control.nothing),
     "all-gather-done": control.gathered_done,

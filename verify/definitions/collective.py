@@ -22,6 +22,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.attributes import DevicePairs, ReplicaGroups
 from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.opcodes import WITH_GLOBAL_IDS
 from hloproof.models.hlo.shape import ArrayShape
 
 
@@ -38,7 +39,7 @@ def group_size(op: Operation) -> int:
     if not groups:  # one group of all
         if not channel:
             return op.replicas
-        return op.replicas * op.partitions if flattened or op.opcode in _OVER_PARTITIONS else op.partitions
+        return op.replicas * op.partitions if flattened or op.opcode in WITH_GLOBAL_IDS else op.partitions
     members = [device for g in groups for device in g]
     if len(set(members)) != len(members):
         raise NotModelled("device groups that share a device")
@@ -46,13 +47,8 @@ def group_size(op: Operation) -> int:
     if len(sizes) != 1:
         raise NotModelled("device groups of different sizes")
     (size,) = sizes
-    across = channel and not flattened and op.opcode in _OVER_PARTITIONS
+    across = channel and not flattened and op.opcode in WITH_GLOBAL_IDS
     return size * op.partitions if across else size
-
-
-_OVER_PARTITIONS = frozenset({"all-gather", "all-gather-start", "all-reduce", "all-reduce-start", "reduce-scatter"})
-"""With channel_id alone these span all partitions of the replicas in a group; for the others channel_id makes the
-groups hold partitions."""
 
 
 def _size_or_assumed(op: Operation, whole: int, part: int) -> tuple[int, tuple[str, ...]]:

@@ -44,7 +44,7 @@ def first_operand(op: Operation, output: int, operand: int, position: Place) -> 
     return _same(op, output, operand, position, same)
 
 
-_BARRIERS = frozenset({"opt-barrier", "optimization-barrier"})
+_BARRIERS = frozenset({"opt-barrier"})
 
 
 def nothing(op: Operation, output: int, operand: int, position: Place) -> Definition:

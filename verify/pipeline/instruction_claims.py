@@ -12,6 +12,7 @@ from hloproof.engines.door import How
 from hloproof.models.dataflow.async_sugar import desugar, has_sugar
 from hloproof.models.hlo.attributes import Attributes, AttributeValue, ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module, Operation, device_counts
+from hloproof.models.hlo.opcodes import COMPOSED
 from hloproof.models.hlo.shape import BufferShape, leaves
 from hloproof.models.indexing.composition.composer import Composer
 from hloproof.models.indexing.composition.module_maps import composer_of
@@ -22,9 +23,6 @@ from hloproof.results.verdict import Verdict
 
 ENGINE: Final = "value-flow"
 """What decides these claims: the forwarding relation of hloproof.models.dataflow.value_flow, followed to its end."""
-
-COMPOSED: Final = frozenset({"fusion", "call", "while", "conditional", "async-start", "async-update", "async-done"})
-"""Opcodes whose meaning is that of the computations they call."""
 
 _ANY_COMPUTATION: Final = ComputationRef("")
 

@@ -12,12 +12,14 @@ from typing import Final
 from hloproof.models.hlo.attributes import Attributes
 from hloproof.models.hlo.inference import collective, control, elementwise, gather_scatter, movement, window
 from hloproof.models.hlo.inference.common import Request, ShapeError, Signature, compatible
-from hloproof.models.hlo.opcodes import BINARY, UNARY, async_sugar
+from hloproof.models.hlo.opcodes import BINARY, UNARY, Opcode, async_sugar, refusal, row_of
 from hloproof.models.hlo.shape import Shape
 
 _RULES: Final[dict[str, Callable[[Request], Shape | None]]] = {
     **dict.fromkeys(UNARY, elementwise.unary),
     **dict.fromkeys(BINARY, elementwise.binary),
+    "copy": elementwise.unary,
+    "bitcast-convert": elementwise.unary,
     "select": elementwise.select,
     "clamp": elementwise.clamp,
     "map": elementwise.map_,
@@ -110,13 +112,33 @@ def infer(
 
     `declared` is what the text says, which some opcodes need (reshape, broadcast, convert). Raises ShapeError.
     """
+    row = row_of(opcode)
+    if row is None:
+        raise ShapeError(refusal(opcode))
+    _check_arity(row, len(operands))
     rule = _RULES.get(opcode)
     if rule is None:
         sugar = async_sugar(opcode)
         if sugar is None:
-            return None
+            return None  # an opaque opcode
         rule = collective.async_done if sugar[1] == "done" else collective.async_state
     return rule(Request(opcode, operands, attributes, declared, signatures))
 
 
-__all__ = ["ShapeError", "Signature", "compatible", "infer"]
+def _check_arity(row: Opcode, count: int) -> None:
+    if row.fewest <= count and (row.most is None or count <= row.most):
+        return
+    if row.most is None:
+        wanted, last = f"at least {row.fewest}", row.fewest
+    else:
+        wanted = str(row.fewest) if row.fewest == row.most else f"{row.fewest} or {row.most}"
+        last = row.most
+    raise ShapeError(f"{row.name} takes {wanted} operand{'' if last == 1 else 's'}, found {count}")
+
+
+def has_rule(opcode: str) -> bool:
+    """Whether there is a shape rule for this opcode."""
+    return opcode in _RULES
+
+
+__all__ = ["ShapeError", "Signature", "compatible", "has_rule", "infer"]

@@ -25,7 +25,6 @@ def _group_size(request: Request) -> int:
 
 
 def all_reduce(request: Request) -> Shape:
-    request.at_least(1)
     return tuple_unless_one([a.without_layout() for a in request.arrays()])
 
 
@@ -37,7 +36,6 @@ def all_reduce_start(request: Request) -> Shape | None:
 
 
 def all_reduce_done(request: Request) -> Shape | None:
-    request.arity(1)
     if isinstance(request.operands[0], TupleShape) and isinstance(request.declared, ArrayShape):
         return None
     return request.operands[0]
@@ -45,7 +43,6 @@ def all_reduce_done(request: Request) -> Shape | None:
 
 def all_gather(request: Request) -> Shape:
     """Each result is its operand, longer along one dimension by the number of devices in a group."""
-    request.at_least(1)
     results = request.declared.elements if isinstance(request.declared, TupleShape) else (request.declared,)
     operands = request.arrays()
     if len(results) != len(operands) or request.declared is None:
@@ -70,7 +67,6 @@ def all_gather(request: Request) -> Shape:
 
 
 def reduce_scatter(request: Request) -> Shape:
-    request.at_least(1)
     results = request.declared.elements if isinstance(request.declared, TupleShape) else (request.declared,)
     operands = request.arrays()
     if len(results) != len(operands) or request.declared is None:
@@ -94,7 +90,6 @@ def reduce_scatter(request: Request) -> Shape:
 
 def all_to_all(request: Request) -> Shape:
     """With `dimensions` one array whose dimension is cut and rejoined; without, one array per device of a group."""
-    request.at_least(1)
     operands = request.arrays()
     if "dimensions" in request.attributes and request.integers("dimensions"):
         out: list[Shape] = []
@@ -114,13 +109,11 @@ def all_to_all(request: Request) -> Shape:
 
 
 def ragged_all_to_all(request: Request) -> Shape:
-    request.arity(6)
     return request.array(1).without_layout()
 
 
 def collective_reduce(request: Request) -> Shape:
     """The operands; with a dynamic root the last operand holds the roots."""
-    request.at_least(1)
     operands = request.operands[:-1] if request.attributes.flag("has_dynamic_root") else request.operands
     if not operands:
         raise ShapeError(f"{request.opcode} with a dynamic root takes the data before the roots")
@@ -133,7 +126,6 @@ def _in_place(request: Request) -> bool:
 
 
 def collective_permute(request: Request) -> Shape:
-    request.at_least(1)
     if _in_place(request):
         return request.operands[1]
     return tuple_unless_one(request.operands)
@@ -141,7 +133,6 @@ def collective_permute(request: Request) -> Shape:
 
 def pair_start(request: Request) -> Shape | None:
     """all-gather-start and collective-permute-start: (operand, output, contexts...)."""
-    request.at_least(1)
     shape = request.declared
     if isinstance(shape, ArrayShape):  # older text gives the output alone, as all-reduce-start does
         return all_gather(request) if request.opcode == "all-gather-start" else request.operands[0]
@@ -153,7 +144,6 @@ def pair_start(request: Request) -> Shape | None:
 
 def pair_done(request: Request) -> Shape:
     """all-gather-done and collective-permute-done: the output inside the operand."""
-    request.arity(1)
     operand = request.operands[0]
     if isinstance(operand, ArrayShape):
         return operand
@@ -164,7 +154,6 @@ def pair_done(request: Request) -> Shape:
 
 def copy_start(request: Request) -> Shape | None:
     """(destination, source, context)."""
-    request.arity(1)
     shape, operand = request.declared, request.operands[0]
     if not isinstance(shape, TupleShape) or len(shape.elements) != 3:
         raise ShapeError("copy-start gives (destination, source, context)")
@@ -172,7 +161,6 @@ def copy_start(request: Request) -> Shape | None:
 
 
 def copy_done(request: Request) -> Shape:
-    request.arity(1)
     operand = request.operands[0]
     if not isinstance(operand, TupleShape) or len(operand.elements) != 3:
         raise ShapeError(f"the operand of copy-done is (destination, source, context), found {print_shape(operand)}")
@@ -182,8 +170,6 @@ def copy_done(request: Request) -> Shape:
 def async_state(request: Request) -> Shape | None:
     """async-start, async-update and their sugared names: ((operands), outputs, contexts...); older text writes a single
     operand without its parentheses. Whether the parts fit is a claim of its own."""
-    if not request.opcode.endswith("-start"):
-        request.at_least(1)
     shape = request.declared
     if not isinstance(shape, TupleShape) or len(shape.elements) < 2:
         shown = "nothing" if shape is None else print_shape(shape)
@@ -196,7 +182,6 @@ def async_state(request: Request) -> Shape | None:
 
 def async_done(request: Request) -> Shape | None:
     """The output inside the operand; operands behind the first bind late."""
-    request.at_least(1)
     operand = request.operands[0]
     if request.declared is not None:
         return None

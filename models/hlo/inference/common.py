@@ -69,19 +69,6 @@ class Request:
     def arrays(self) -> tuple[ArrayShape, ...]:
         return tuple(self.array(i) for i in range(len(self.operands)))
 
-    def arity(self, *counts: int) -> None:
-        if len(self.operands) not in counts:
-            wanted = " or ".join(map(str, counts))
-            raise ShapeError(
-                f"{self.opcode} takes {wanted} operand{'' if wanted == '1' else 's'}, found {len(self.operands)}"
-            )
-
-    def at_least(self, count: int) -> None:
-        if len(self.operands) < count:
-            raise ShapeError(
-                f"{self.opcode} takes at least {count} operand{'' if count == 1 else 's'}, found {len(self.operands)}"
-            )
-
     def integers(self, name: str) -> tuple[int, ...]:
         try:
             return self.attributes.integers(name)

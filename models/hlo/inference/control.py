@@ -16,7 +16,6 @@ def tuple_(request: Request) -> Shape:
 
 
 def get_tuple_element(request: Request) -> Shape:
-    request.arity(1)
     operand = request.operands[0]
     index = request.attributes.get("index")
     if not isinstance(index, int):
@@ -29,13 +28,11 @@ def get_tuple_element(request: Request) -> Shape:
 
 
 def same_as_operand(request: Request) -> Shape:
-    request.arity(1)
     return request.operands[0]
 
 
 def opt_barrier(request: Request) -> Shape:
     """One operand of any shape."""
-    request.arity(1)
     return request.operands[0]
 
 
@@ -44,14 +41,12 @@ def after_all(request: Request) -> Shape:
 
 
 def add_dependency(request: Request) -> Shape:
-    request.arity(2)
     if not isinstance(request.operands[1], TokenShape):
         raise ShapeError("the second operand of add-dependency is a token")
     return request.operands[0]
 
 
 def infeed(request: Request) -> Shape | None:
-    request.arity(0, 1)
     shape = request.declared
     if not isinstance(shape, TupleShape) or not shape.elements:
         raise ShapeError("infeed must have a non-empty tuple shape, (data, token[])")
@@ -59,13 +54,11 @@ def infeed(request: Request) -> Shape | None:
 
 
 def outfeed(request: Request) -> Shape:
-    request.arity(1, 2)
     return _TOKEN
 
 
 def send(request: Request) -> Shape | None:
     """(operand, context, token)."""
-    request.arity(2)
     if not isinstance(request.operands[1], TokenShape):
         raise ShapeError("the second operand of send is a token")
     return _transfer_tuple(request)
@@ -73,7 +66,6 @@ def send(request: Request) -> Shape | None:
 
 def recv(request: Request) -> Shape | None:
     """(data, context, token)."""
-    request.arity(1)
     if not isinstance(request.operands[0], TokenShape):
         raise ShapeError("the operand of recv is a token")
     return _transfer_tuple(request)
@@ -90,12 +82,10 @@ def _transfer_tuple(request: Request) -> Shape | None:
 
 def send_done(request: Request) -> Shape | None:
     """A token. A declared tuple is left to the claims about chains: loops that carry a send write it so."""
-    request.arity(1)
     return None if isinstance(request.declared, TupleShape) else _TOKEN
 
 
 def recv_done(request: Request) -> Shape | None:
-    request.arity(1)
     operand = request.operands[0]
     if not isinstance(operand, TupleShape) or len(operand.elements) != 3:
         raise ShapeError(f"the operand of recv-done is (data, context, token[]), found {print_shape(operand)}")
@@ -141,7 +131,6 @@ def fusion(request: Request) -> Shape:
 
 
 def while_(request: Request) -> Shape:
-    request.arity(1)
     state = request.operands
     condition_name, condition = _named(request, "condition")
     body_name, body = _named(request, "body")
@@ -162,7 +151,6 @@ def _is_predicate(shape: Shape) -> bool:
 
 def conditional(request: Request) -> Shape:
     """One selector, then one operand per branch."""
-    request.at_least(1)
     listed = request.attributes.get("branch_computations")
     names: list[str] = []
     if isinstance(listed, tuple):
@@ -215,7 +203,6 @@ def custom_call(request: Request) -> Shape | None:
 
 
 def scan(request: Request) -> Shape | None:
-    request.at_least(1)
     request.integers("dimensions")
     if request.declared is None:
         raise ShapeError("the shape of scan must be written")

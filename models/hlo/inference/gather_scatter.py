@@ -50,7 +50,6 @@ def _batching(
 
 
 def gather(request: Request) -> Shape:
-    request.arity(2)
     operand, indices = request.array(0), request.array(1)
     index_vector, batch, length = _index_vector(request, indices)
     batching = _batching(
@@ -85,7 +84,6 @@ def gather(request: Request) -> Shape:
 
 def scatter(request: Request) -> Shape:
     """n operands, one array of indices, n updates; the result has the operands' sizes."""
-    request.at_least(3)
     count = len(request.operands) // 2
     if len(request.operands) != 2 * count + 1:
         raise ShapeError("scatter takes n operands, one array of indices and n updates")
@@ -126,7 +124,6 @@ def scatter(request: Request) -> Shape:
 
 
 def sort(request: Request) -> Shape:
-    request.at_least(1)
     operands = request.arrays()
     for operand in operands[1:]:
         if not same_sizes(operand.dimensions, operands[0].dimensions):
@@ -143,7 +140,6 @@ def sort(request: Request) -> Shape:
 
 
 def topk(request: Request) -> Shape:
-    request.arity(1)
     operand = request.array(0)
     k = request.attributes.integer("k", -1)
     if not operand.rank or k < 0 or (operand.dimensions[-1] != UNBOUNDED and k > operand.dimensions[-1]):
@@ -153,7 +149,6 @@ def topk(request: Request) -> Shape:
 
 
 def fft(request: Request) -> Shape:
-    request.arity(1)
     operand = request.array(0)
     kind, lengths = request.attributes.get("fft_type"), request.integers("fft_length")
     name = kind.text if isinstance(kind, Word) else ""
@@ -177,7 +172,6 @@ def fft(request: Request) -> Shape:
 
 
 def cholesky(request: Request) -> Shape:
-    request.arity(1)
     operand = request.array(0)
     if operand.rank < 2 or not same_size(operand.dimensions[-1], operand.dimensions[-2]):
         raise ShapeError(f"cholesky takes square matrices, found {shown((operand,))}")
@@ -185,7 +179,6 @@ def cholesky(request: Request) -> Shape:
 
 
 def triangular_solve(request: Request) -> Shape:
-    request.arity(2)
     matrix, right = request.array(0), request.array(1)
     left_side = "left_side" in request.attributes and request.attributes.flag("left_side")
     if matrix.rank < 2 or matrix.rank != right.rank or not same_size(matrix.dimensions[-1], matrix.dimensions[-2]):
@@ -204,7 +197,6 @@ def triangular_solve(request: Request) -> Shape:
 
 
 def rng_bit_generator(request: Request) -> Shape | None:
-    request.arity(1)
     state = request.array(0)
     shape = request.declared
     if isinstance(shape, TupleShape):

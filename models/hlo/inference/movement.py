@@ -10,7 +10,6 @@ from hloproof.models.hlo.text.shapes import print_shape
 
 def broadcast(request: Request) -> Shape:
     """`dimensions[i]` is where operand dimension i goes; sizes agree there, or the operand's is 1."""
-    request.arity(1)
     operand, result = request.array(0), request.declared_array()
     dimensions = request.dimensions(result.rank)
     if len(dimensions) != operand.rank:
@@ -34,14 +33,12 @@ def _same_count(operand: ArrayShape, result: ArrayShape) -> None:
 
 
 def reshape(request: Request) -> Shape:
-    request.arity(1)
     operand, result = request.array(0), request.declared_array()
     _same_count(operand, result)
     return ArrayShape(operand.element_type, result.dimensions)
 
 
 def dynamic_reshape(request: Request) -> Shape:
-    request.at_least(1)
     operand, result = request.array(0), request.declared_array()
     sizes = len(request.operands) - 1
     if sizes != result.rank:
@@ -53,7 +50,6 @@ def dynamic_reshape(request: Request) -> Shape:
 
 
 def transpose(request: Request) -> Shape:
-    request.arity(1)
     operand = request.array(0)
     order = request.dimensions(operand.rank)
     if len(order) != operand.rank:
@@ -62,14 +58,12 @@ def transpose(request: Request) -> Shape:
 
 
 def reverse(request: Request) -> Shape:
-    request.arity(1)
     operand = request.array(0)
     request.dimensions(operand.rank)
     return operand
 
 
 def slice_(request: Request) -> Shape:
-    request.arity(1)
     operand = request.array(0)
     ranges = request.attributes.get("slice")
     if not isinstance(ranges, tuple) or len(ranges) != operand.rank:
@@ -106,7 +100,6 @@ def _check_starts(request: Request, first: int, rank: int) -> None:
 
 
 def dynamic_slice(request: Request) -> Shape:
-    request.at_least(1)
     operand = request.array(0)
     _check_starts(request, 1, operand.rank)
     sizes = request.integers("dynamic_slice_sizes")
@@ -119,7 +112,6 @@ def dynamic_slice(request: Request) -> Shape:
 
 
 def dynamic_update_slice(request: Request) -> Shape:
-    request.at_least(2)
     operand, update = request.array(0), request.array(1)
     _check_starts(request, 2, operand.rank)
     if update.rank != operand.rank or not same_type(update.element_type, operand.element_type):
@@ -131,7 +123,6 @@ def dynamic_update_slice(request: Request) -> Shape:
 
 
 def pad(request: Request) -> Shape:
-    request.arity(2)
     operand, value = request.array(0), request.array(1)
     if value.dimensions or not same_type(value.element_type, operand.element_type):
         raise ShapeError(f"the padding value is a scalar of the operand's element type: {shown((operand, value))}")
@@ -155,7 +146,6 @@ def pad(request: Request) -> Shape:
 
 
 def concatenate(request: Request) -> Shape:
-    request.at_least(1)
     operands = request.arrays()
     first = operands[0]
     dimension = request.one_dimension(first.rank)
@@ -175,7 +165,6 @@ def concatenate(request: Request) -> Shape:
 
 def bitcast(request: Request) -> Shape | None:
     """Without the layouts nothing is known but that both are arrays; what it claims about bits is proved elsewhere."""
-    request.arity(1)
     if isinstance(request.operands[0], ArrayShape):
         request.declared_array()
     elif request.declared is None:
@@ -184,13 +173,11 @@ def bitcast(request: Request) -> Shape | None:
 
 
 def get_dimension_size(request: Request) -> Shape:
-    request.arity(1)
     request.one_dimension(request.array(0).rank)
     return ArrayShape("s32")
 
 
 def set_dimension_size(request: Request) -> Shape:
-    request.arity(2)
     operand, size = request.array(0), request.array(1)
     request.one_dimension(operand.rank)
     if size.dimensions or size.element_type != "s32":

@@ -37,7 +37,6 @@ def _reducer(request: Request, count: int) -> list[str]:
 
 def _inputs_and_inits(request: Request) -> tuple[tuple[ArrayShape, ...], tuple[ArrayShape, ...]]:
     """The arrays and their initial values; all arrays of the same sizes, all initial values scalars."""
-    request.at_least(2)
     operands = request.arrays()
     if len(operands) % 2:
         raise ShapeError(f"{request.opcode} takes as many initial values as arrays, found {len(operands)} operands")
@@ -88,7 +87,6 @@ def reduce_window(request: Request) -> Shape:
 
 
 def select_and_scatter(request: Request) -> Shape:
-    request.arity(3)
     operand, source, init = request.arrays()
     window = _window(request, operand.rank)
     sizes = tuple(window_output(s, w) for s, w in zip(operand.dimensions, window, strict=True))
@@ -107,7 +105,6 @@ def _result_type(request: Request, default: str) -> str:
 
 
 def convolution(request: Request) -> Shape:
-    request.arity(2)
     operand, kernel = request.array(0), request.array(1)
     labels = request.attributes.get("dim_labels")
     if not isinstance(labels, ConvolutionDimensions):
@@ -156,10 +153,6 @@ def _paired(request: Request, lhs: ArrayShape, rhs: ArrayShape, name: str) -> tu
 
 def dot(request: Request) -> Shape:
     """Batch dimensions, then the left operand's free ones, then the right operand's. Also `scaled-dot`."""
-    if request.opcode == "scaled-dot":
-        request.arity(4)
-    else:
-        request.at_least(2)
     lhs, rhs = request.array(0), request.array(1)
     left_batch, right_batch = _paired(request, lhs, rhs, "batch")
     left_sum, right_sum = _paired(request, lhs, rhs, "contracting")
@@ -174,7 +167,6 @@ def dot(request: Request) -> Shape:
 def ragged_dot(request: Request) -> Shape:
     """Ragged rows: `[b,m,k] x [g,b,k,n]` gives `[b,m,n]`. Ragged contraction: `[b,m,k] x [b,k,n]` gives `[g,b,m,n]`.
     Ragged batch: as dot."""
-    request.arity(3)
     lhs, rhs, groups = request.arrays()
     left_batch, right_batch = _paired(request, lhs, rhs, "batch")
     left_sum, right_sum = _paired(request, lhs, rhs, "contracting")
@@ -198,8 +190,6 @@ def ragged_dot(request: Request) -> Shape:
 
 
 def batch_norm(request: Request) -> Shape:
-    training = request.opcode == "batch-norm-training"
-    request.arity(3 if training else 5)
     operand = request.array(0)
     feature = request.attributes.integer("feature_index", -1)
     if not 0 <= feature < operand.rank:

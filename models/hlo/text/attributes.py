@@ -24,6 +24,7 @@ from hloproof.models.hlo.attributes import (
     Window,
     Word,
 )
+from hloproof.models.hlo.opcodes import BODIES
 from hloproof.models.hlo.text.device_groups import read_device_pairs, read_iota, read_replica_groups
 from hloproof.models.hlo.text.lexer import COMMENT, Scanner
 from hloproof.models.hlo.text.shapes import read_shape
@@ -36,21 +37,9 @@ from hloproof.models.hlo.text.windows import (
     read_window,
 )
 
-COMPUTATION: Final = frozenset(
-    {
-        "to_apply",
-        "calls",
-        "condition",
-        "body",
-        "select",
-        "scatter",
-        "true_computation",
-        "false_computation",
-        "comparator",
-    }
-)
-"""Attributes that name one computation of the module, or hold its instructions between braces."""
 COMPUTATIONS: Final = frozenset({"branch_computations", "called_computations"})
+COMPUTATION: Final = BODIES - COMPUTATIONS
+"""Attributes that name one computation of the module, or hold its instructions between braces."""
 TEXT: Final = frozenset(
     {
         "metadata",

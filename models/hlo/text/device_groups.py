@@ -36,7 +36,7 @@ def read_replica_groups(scanner: Scanner) -> ReplicaGroups:
                 what = "is negative" if device < 0 else "appears twice"
                 raise scanner.error(f"device {device} {what} in the groups", start)
             seen.add(device)
-    return ReplicaGroups(groups, scanner.text[start : scanner.pos])
+    return ReplicaGroups(groups, scanner.text[start : scanner.pos].rstrip())
 
 
 def read_device_pairs(scanner: Scanner) -> DevicePairs:

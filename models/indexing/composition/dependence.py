@@ -15,7 +15,7 @@ from hloproof.models.indexing.box import holds_data
 
 Position = tuple[int, ...]
 
-_HANDS_ON: Final = frozenset({"copy", "opt-barrier", "optimization-barrier"})
+_HANDS_ON: Final = frozenset({"copy", "opt-barrier"})
 
 
 def parameter_positions(computation: Computation, instruction: str, position: Position) -> frozenset[Position]:

@@ -22,7 +22,7 @@ _DEEPEST: Final = 60
 _REMEMBERED: Final = 20_000
 _LONGEST_LITERAL: Final = 64
 
-_SAME: Final = frozenset({"copy", "reshape", "transpose", "broadcast", "opt-barrier", "optimization-barrier"})
+_SAME: Final = frozenset({"copy", "reshape", "transpose", "broadcast", "opt-barrier"})
 """On arrays of one element these change nothing."""
 _TWO: Final[Mapping[str, Callable[[int, int], int]]] = {
     "add": lambda a, b: a + b,
@@ -163,7 +163,7 @@ def _needs(computation: Computation, i: Instruction, at: Position) -> tuple[tupl
                 for place, found in leaves(computation.by_name[o].shape)
                 if is_single_integer(found)
             )
-        case "opt-barrier" | "optimization-barrier":
+        case "opt-barrier":
             return ((i.operands[0], at),)
     if not all(is_single_integer(s) for s in computation.operand_shapes(i)):
         return None

@@ -15,6 +15,7 @@ from typing import Final
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import DevicePairs, ReplicaGroups
+from hloproof.models.hlo.opcodes import WITH_GLOBAL_IDS
 from hloproof.models.hlo.shape import TupleShape
 from hloproof.models.interpreter.step import Step
 from hloproof.models.interpreter.value import Array, Value
@@ -30,8 +31,6 @@ COLLECTIVES: Final = frozenset(
         "ragged-all-to-all",
     }
 )
-
-_WITH_FLAG: Final = frozenset({"all-reduce", "all-gather", "reduce-scatter"})
 
 
 class Stuck(Exception):
@@ -56,7 +55,7 @@ def groups(step: Step, opcode: str, devices: Devices) -> list[list[int]]:
     named = [g for g in named if g]
     replicas, partitions = devices.replicas, devices.partitions
     across = "channel_id" in attributes
-    if across and opcode in _WITH_FLAG:
+    if across and opcode in WITH_GLOBAL_IDS:
         if attributes.flag("use_global_device_ids"):
             return _checked(named or [list(range(devices.count))], devices)
         chosen = named or [list(range(replicas))]

@@ -8,6 +8,7 @@ from typing import Final
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef, Quoted
+from hloproof.models.hlo.opcodes import SCALAR
 from hloproof.models.hlo.shape import ArrayShape, Shape, leaves
 from hloproof.models.interpreter.operations import (
     contraction,
@@ -18,7 +19,7 @@ from hloproof.models.interpreter.operations import (
     reduction,
     window,
 )
-from hloproof.models.interpreter.operations.elementwise import ELEMENTWISE, elementwise
+from hloproof.models.interpreter.operations.elementwise import elementwise
 from hloproof.models.interpreter.step import Step
 from hloproof.models.interpreter.value import Array, Element, InFlight, Token, Value, filled
 
@@ -77,7 +78,7 @@ def custom_call(step: Step) -> Value:
     if target in _IDENTITY_CALLS and len(step.operands) == 1:
         return step.operands[0]
     name = target.removeprefix("xla_builder.math.").lower()
-    if target.startswith("xla_builder.math.") and name in ELEMENTWISE and len(step.operands) == 1:
+    if target.startswith("xla_builder.math.") and name in SCALAR and len(step.operands) == 1:
         function = step.function(name, step.shape.element_type, 1)
         return step.result([function(v) for v in step.array(0).data])
     if target == "TopK" and len(step.operands) == 1:
@@ -122,7 +123,7 @@ def _assembled(shape: Shape, made: dict[tuple[int, ...], Value], at: tuple[int, 
 
 
 OPERATIONS: Final[dict[str, Operation]] = {
-    **dict.fromkeys(ELEMENTWISE, elementwise),
+    **dict.fromkeys(SCALAR, elementwise),
     "add-dependency": _first,
     "after-all": _token,
     "all-gather-done": _at(1),
@@ -153,7 +154,6 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "iota": movement.iota,
     "map": reduction.map_,
     "opt-barrier": _first,
-    "optimization-barrier": _first,
     "outfeed": _token,
     "pad": movement.pad,
     "ragged-dot": contraction.ragged_dot,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.opcodes import SCALAR
 from hloproof.models.hlo.shape import ArrayShape, TupleShape
-from hloproof.models.interpreter.operations.elementwise import ELEMENTWISE
 from hloproof.models.interpreter.semantics.semantics import Function, Scalars
 from hloproof.models.interpreter.step import Body
 from hloproof.models.interpreter.value import Array, Element, Value
@@ -71,7 +71,7 @@ def _compiled(
             if not isinstance(value, Array):
                 return None
             constants.append((count, value.data[0]))
-        elif opcode in ELEMENTWISE or opcode == "bitcast-convert":
+        elif opcode in SCALAR or opcode == "bitcast-convert":
             function = scalars.function(opcode, kinds, i.shape.element_type, i.attributes)
             program.append((count, function, tuple(slots[o] for o in i.operands)))
         else:

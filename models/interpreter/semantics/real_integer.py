@@ -52,6 +52,8 @@ def integer_function(opcode: str, element_type: str) -> Function | None:
             return lambda a, b: wrap(a - b)
         case "multiply":
             return lambda a, b: wrap(a * b)
+        case "mulhi":
+            return lambda a, b: wrap((a * b) >> bits)
         case "divide":
             return lambda a, b: wrap(_truncated(a, b)) if b else wrap(-1)
         case "remainder":

@@ -14,8 +14,7 @@ from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import BufferShape, leaves
 from hloproof.models.hlo.text.shapes import print_shape
 
-_FORWARDS: Final = frozenset({"tuple", "get-tuple-element", "opt-barrier", "optimization-barrier", "parameter"})
-_COMPOSED: Final = frozenset({"while", "conditional", "call", "async-start", "async-update", "async-done", "fusion"})
+_FORWARDS: Final = frozenset({"tuple", "get-tuple-element", "opt-barrier", "parameter"})
 
 
 def buffer_alias(context: Context) -> Iterator[Judgement]:

@@ -13,7 +13,7 @@ from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import BufferShape, Shape, TupleShape
 from hloproof.models.hlo.text.shapes import print_shape
 
-_HARMLESS: Final = frozenset({"parameter", "opt-barrier", "optimization-barrier", "after-all"})
+_HARMLESS: Final = frozenset({"parameter", "opt-barrier", "after-all"})
 """Opcodes that may stand beside the root of a wrapped computation."""
 
 _GROUP: Final = "_collectives_group"

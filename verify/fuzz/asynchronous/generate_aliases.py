@@ -192,7 +192,7 @@ class _Body:
     def _pass(self) -> None:
         m, shape = self.module, self.any_type()
         x = self.pick(shape)
-        match m.one_of(("opt-barrier", "optimization-barrier", "copy", "add-dependency", "bitcast", "tuple", "domain")):
+        match m.one_of(("opt-barrier", "copy", "add-dependency", "bitcast", "tuple", "domain")):
             case "add-dependency":
                 self.add(shape, f"add-dependency({x}, {self.hidden('token[]', 'after-all()')})")
             case "bitcast":

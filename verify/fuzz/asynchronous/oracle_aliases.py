@@ -114,7 +114,7 @@ class Aliases:
                 elements = i.shape.elements if isinstance(i.shape, TupleShape) else ()
                 for k in range(len(elements)):
                     yield from self._tree_pairs((c, i.operands[0], (k,)), (c, i.name, (k,)))
-            case "opt-barrier" | "optimization-barrier" | "domain" | "add-dependency" | "bitcast":
+            case "opt-barrier" | "domain" | "add-dependency" | "bitcast":
                 if i.operands and not (i.opcode == "bitcast" and self.new_bitcasts):
                     yield from self._tree_pairs((c, i.operands[0], ()), me)
             case "call" | "fusion":

@@ -13,9 +13,9 @@ from hloproof.fuzz.target import Failure
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes, PaddingDimension, ReplicaGroups, Window
 from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.opcodes import ELEMENTWISE
 from hloproof.models.hlo.shape import ArrayShape, TupleShape
 from hloproof.models.indexing import input_to_output, output_to_input
-from hloproof.models.indexing.table import ELEMENTWISE
 
 Deformed = Iterator[Operation]
 

@@ -12,10 +12,10 @@ from hloproof.fuzz.target import Failure
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.attributes import ConvolutionDimensions, DevicePairs
 from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.opcodes import ELEMENTWISE
 from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.indexing import OperandMaps, input_to_output, output_to_input
 from hloproof.models.indexing.collective import READER
-from hloproof.models.indexing.table import ELEMENTWISE
 from hloproof.models.interpreter.semantics.element_type import highest, lowest
 
 PAIRED: Final = ("all-", "collective-", "reduce-scatter", "ragged-all-to-all")

@@ -15,9 +15,9 @@ from hloproof.fuzz.target import Failure
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import SliceDimension
 from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.opcodes import ELEMENTWISE
 from hloproof.models.hlo.shape import UNBOUNDED, ArrayShape, BufferShape, Shape, TupleShape, leaves
 from hloproof.models.indexing import OperandMaps, input_to_output, output_to_input
-from hloproof.models.indexing.table import ELEMENTWISE
 
 Sets = tuple[OperandMaps, ...]
 FIXED: Final = ELEMENTWISE | {

@@ -38,7 +38,7 @@ _UNARY: Final = (
     "tanh",
 )
 _BINARY: Final = ("atan2", "divide", "maximum", "minimum", "multiply", "power", "remainder", "subtract")
-_OF_INTEGERS: Final = ("and", "or", "xor", "shift-left", "shift-right-arithmetic", "shift-right-logical")
+_OF_INTEGERS: Final = ("and", "mulhi", "or", "xor", "shift-left", "shift-right-arithmetic", "shift-right-logical")
 _OF_ONE_INTEGER: Final = ("not", "popcnt", "count-leading-zeros")
 _OTHERS: Final = ("complex", "imag", "real", "is-finite", "reduce-precision", "stochastic-convert", "map")
 
@@ -92,11 +92,10 @@ def scan(draw: Draw) -> str:
     lines.append(f"  ROOT r = {inside} tuple({', '.join([total] * count)})\n")
     result = "(" + ", ".join([whole] * outputs + [part] * carries) + ")"
     reverse = ", is_reverse=true" if draw(st.booleans()) else ""
-    carried = f", num_carries={carries}" if carries or draw(st.booleans()) else ""
     return one(
         result,
         "scan",
         [whole] * inputs + [part] * carries,
-        f"dimensions={{{axis}}}{carried}{reverse}, to_apply=step",
+        f"dimensions={{{axis}}}, num_carries={carries}{reverse}, to_apply=step",
         f"step {{\n{''.join(lines)}}}\n",
     )
