@@ -20,9 +20,11 @@ DATA_TYPES = {
     "hloproof.models.hlo.shape",
     "hloproof.models.hlo.attributes",
     "hloproof.models.hlo.module",
+    "hloproof.models.hlo.opcodes",
     "hloproof.models.hlo.text.literal",
 }
-"""The only other modules of the project that it may name; the literal reader is part of reading the text."""
+"""The only other modules of the project that it may name; the literal reader is part of reading the text, and the table
+of opcodes holds names and traits, no meaning."""
 
 
 def imported(source: str) -> set[str]:

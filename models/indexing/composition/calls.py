@@ -9,6 +9,7 @@ from typing import Final
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.opcodes import COMPOSED
 from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.indexing.box import bounds, holds_data, to_scalar, whole
 from hloproof.models.indexing.composition.async_links import link_reads, link_writes, start_reads
@@ -133,10 +134,5 @@ def _outside(
     return composer.leaving(step, computation, (instruction.operands[n + 1],), site and f"{site}[{n}]")
 
 
-BODIES: Final = Bodies(
-    frozenset({"async-done", "async-start", "async-update", "call", "conditional", "fusion", "while"}),
-    reads_through,
-    writes_through,
-    with_body,
-)
+BODIES: Final = Bodies(COMPOSED, reads_through, writes_through, with_body)
 """What a composer is given."""
