@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-from hloproof.equivalence.answer import TIERS, Certificate, Mismatch, Result, Tier
+from hloproof.equivalence.answer import TIERS, Certificate, Mismatch, Tier
 from hloproof.equivalence.boundary import check_boundary
 from hloproof.equivalence.decide import decide
+from hloproof.equivalence.refuting.refute import Refutation, refute
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_modules
@@ -27,6 +28,7 @@ class Answer:
     axioms: tuple[tuple[str, Tier], ...] = ()
     mismatch: Mismatch | None = None
     certificate: Certificate | None = None
+    refutation: Refutation | None = None
     seconds: float = 0.0
 
     def as_json(self) -> dict[str, Any]:
@@ -37,7 +39,7 @@ class Answer:
             "verdict": str(verdict),
             "reason": self.reason,
             "axioms": [{"name": name, "tier": tier} for name, tier in self.axioms],
-            "counterexample": None,
+            "counterexample": self.refutation.as_json() if self.refutation else None,
             "seconds": round(self.seconds, 6),
         }
 
@@ -71,13 +73,16 @@ def compare(
             raise
         return Answer(Verdict.UNKNOWN, f"what SPMD partitioning does is not modelled: {error}")
     result = decide(before, after, tier, budget_seconds)
-    return _answer(result, monotonic() - start)
+    found: Refutation | str = ""
+    if result.verdict is Verdict.UNKNOWN:
+        found = refute(before, after, budget_seconds - (monotonic() - start))
+    seconds = monotonic() - start
+    if isinstance(found, Refutation):
+        return Answer(Verdict.REFUTED, found.reason, refutation=found, seconds=seconds)
+    reason = f"{result.reason}; {found}" if found else result.reason
+    return Answer(result.verdict, reason, result.axioms, result.mismatch, result.certificate, seconds=seconds)
 
 
 def _partitioned(before: Module, after: Module) -> bool:
     """One of the two is a program for several partitions: its parameters may be shards of the other's."""
     return any(m.attributes.integer("num_partitions", 1) > 1 for m in (before, after))
-
-
-def _answer(result: Result, seconds: float) -> Answer:
-    return Answer(result.verdict, result.reason, result.axioms, result.mismatch, result.certificate, seconds)

@@ -1,0 +1,162 @@
+"""Two modules that differ are refuted with inputs that show it; two that only round differently never are."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from hloproof.equivalence.refuting.refute import Refutation, refute
+from hloproof.models.hlo.attributes import Attributes
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.interpreter.run import run_module
+from hloproof.models.interpreter.semantics.perturbed import Perturbed
+
+ADD = "add_f {\n x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT s = f32[] add(x, y)\n}\n"
+
+
+def module(*lines: str, called: str = "") -> str:
+    body = "\n".join(f"  {line}" for line in lines[:-1])
+    return f"HloModule m\n{called}\nENTRY e {{\n{body}\n  ROOT {lines[-1]}\n}}\n"
+
+
+P = "p = f32[6]{0} parameter(0)"
+Q = "q = f32[6]{0} parameter(1)"
+I = "i = s32[] parameter(1)"  # noqa: E741
+W, V = "w = s32[64]{0} parameter(0)", "v = s32[64]{0} parameter(1)"
+
+DIFFERENT: dict[str, tuple[str, str]] = {
+    "a slice that starts one too far": (
+        module(P, "s = f32[3]{0} slice(p), slice={[1:4]}"),
+        module(P, "s = f32[3]{0} slice(p), slice={[2:5]}"),
+    ),
+    "a clamp that is left out": (
+        module(P, I, "s = f32[4]{0} dynamic-slice(p, i), dynamic_slice_sizes={4}"),
+        module(P, I, "c = s32[] constant(1)", "j = s32[] and(i, c)",
+               "s = f32[4]{0} dynamic-slice(p, j), dynamic_slice_sizes={4}"),
+    ),
+    "operands exchanged": (module(P, Q, "s = f32[6]{0} subtract(p, q)"), module(P, Q, "s = f32[6]{0} subtract(q, p)")),
+    "less or equal": (
+        module(W, V, "s = pred[64]{0} compare(w, v), direction=LT"),
+        module(W, V, "s = pred[64]{0} compare(w, v), direction=LE"),
+    ),
+    "unsigned division": (
+        module("p = u8[64]{0} parameter(0)", "c = u8[] constant(2)", "d = u8[64]{0} broadcast(c), dimensions={}",
+               "s = u8[64]{0} divide(p, d)"),
+        module("p = u8[64]{0} parameter(0)", "c = u8[] constant(1)", "d = u8[64]{0} broadcast(c), dimensions={}",
+               "s = u8[64]{0} shift-right-arithmetic(p, d)"),
+    ),
+    "one element of a tuple": (
+        module(P, "n = f32[6]{0} negate(p)", "t = (f32[6]{0}, f32[6]{0}) tuple(p, n)"),
+        module(P, "n = f32[6]{0} negate(p)", "t = (f32[6]{0}, f32[6]{0}) tuple(p, p)"),
+    ),
+    "a sum over too little": (
+        module(P, "z = f32[] constant(0)", "s = f32[] reduce(p, z), dimensions={0}, to_apply=add_f", called=ADD),
+        module(P, "z = f32[] constant(0)", "a = f32[5]{0} slice(p), slice={[0:5]}",
+               "s = f32[] reduce(a, z), dimensions={0}, to_apply=add_f", called=ADD),
+    ),
+}  # fmt: skip
+
+ALIKE: dict[str, tuple[str, str]] = {
+    "a sum in another order": (
+        module(P, Q, "a = f32[6]{0} add(p, q)", "s = f32[6]{0} subtract(a, q)"),
+        module(P, Q, "a = f32[6]{0} subtract(p, q)", "s = f32[6]{0} add(a, q)"),
+    ),
+    "a division as a product with the rounded reciprocal": (
+        module(P, "c = f32[] constant(3)", "d = f32[6]{0} broadcast(c), dimensions={}", "s = f32[6]{0} divide(p, d)"),
+        module(P, "c = f32[] constant(0.333333343)", "d = f32[6]{0} broadcast(c), dimensions={}",
+               "s = f32[6]{0} multiply(p, d)"),
+    ),
+    "a constant folded with its rounding": (
+        module("p = f32[] parameter(0)", "a = f32[] constant(0.1)", "b = f32[] exponential(a)", "s = f32[] add(p, b)"),
+        module("p = f32[] parameter(0)", "b = f32[] constant(1.10517097)", "s = f32[] add(p, b)"),
+    ),
+    "a law of exp": (
+        module(P, Q, "a = f32[6]{0} exponential(p)", "b = f32[6]{0} exponential(q)", "s = f32[6]{0} multiply(a, b)"),
+        module(P, Q, "a = f32[6]{0} add(p, q)", "s = f32[6]{0} exponential(a)"),
+    ),
+    "bf16 on the way": (
+        module(P, "a = bf16[6]{0} convert(p)", "s = f32[6]{0} convert(a)"),
+        module("s = f32[6]{0} parameter(0)"),
+    ),
+    "max(x, x)": (module(P, "s = f32[6]{0} maximum(p, p)"), module("s = f32[6]{0} parameter(0)")),
+    "a threshold on a result that was rounded": (
+        module(P, Q, "a = f32[6]{0} divide(p, q)", "b = f32[6]{0} multiply(a, q)",
+               "s = pred[6]{0} compare(b, p), direction=EQ"),
+        module(P, Q, "s = pred[6]{0} compare(p, p), direction=EQ"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", DIFFERENT)
+def test_a_difference_is_found_and_replays(what: str) -> None:
+    before, after = map(parse_module, DIFFERENT[what])
+    found = refute(before, after, 20)
+    assert isinstance(found, Refutation), found
+    shown = []
+    for m in (before, after):
+        result: Any = run_module(m, found.inputs)
+        for k in (*found.position, *found.index):
+            result = result[k]
+        shown.append(result)
+    assert shown == [found.before, found.after] and shown[0] != shown[1]
+    assert found.after_place is not None and found.after_place.line > 1
+
+
+@pytest.mark.parametrize("what", ALIKE)
+def test_what_rounding_or_a_law_of_the_reals_explains_is_not_refuted(what: str) -> None:
+    before, after = map(parse_module, ALIKE[what])
+    assert isinstance(refute(before, after, 20), str)
+
+
+CALL = 'c = f32[6]{0} custom-call(p), custom_call_target="nobody_knows"'
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (module(P, CALL), module(P, "s = f32[6]{0} negate(p)"), "not known"),
+        (module("p = f32[6]{0} constant({...})"), module("p = f32[6]{0} constant({...})"), "leaves out"),
+        (
+            module(
+                P, "z = f32[] constant(0)", "o = f32[] constant(1)", "s = f32[6]{0} rng(z, o), distribution=rng_uniform"
+            ),
+            module(P, "s = f32[6]{0} negate(p)"),
+            "what rng gives",
+        ),
+        (
+            module("p = f32[999999999]{0} parameter(0)"),
+            module("p = f32[999999999]{0} parameter(0)", "s = f32[999999999]{0} negate(p)"),
+            "elements",
+        ),
+    ],
+)
+def test_what_cannot_be_run_is_not_refuted(before: str, after: str, said: str) -> None:
+    found = refute(parse_module(before), parse_module(after), 5)
+    assert isinstance(found, str) and said in found
+
+
+def test_the_guilty_instruction_is_named_in_both() -> None:
+    lines = [P, "a = f32[6]{0} negate(p)", "b = f32[6]{0} reverse(a), dimensions={0}", "c = f32[6]{0} exponential(b)"]
+    before = module(*lines, "s = f32[6]{0} add(c, c)")
+    after = before.replace("reverse(a)", "copy(a)").replace(", dimensions={0}", "")
+    found = refute(parse_module(before), parse_module(after), 10)
+    assert isinstance(found, Refutation) and found.before_place is not None and found.after_place is not None
+    # A copy changes no value, so what parts is its user; the reverse is what `after` no longer computes.
+    assert found.after_place.line in (6, 7) and found.before_place.line in (6, 7)
+    assert "they part at" in found.reason
+
+
+def test_perturbed_leaves_exact_results_alone_and_moves_the_others_by_a_few_roundings() -> None:
+    def divided(seed: int, a: float, b: float) -> float:
+        return float(Perturbed(seed).function("divide", ["f32", "f32"], "f32", Attributes())(a, b))
+
+    assert divided(1, 3.0, 2.0) == divided(2, 3.0, 2.0) == 1.5
+    assert divided(1, 1.0, 3.0) == divided(1, 1.0, 3.0) != divided(2, 1.0, 3.0)
+    assert all(abs(divided(s, 1.0, 3.0) * 3 - 1) < 2**-20 for s in range(50))
+    assert math.isnan(divided(1, 0.0, 0.0)) and math.isinf(divided(1, 1.0, 0.0))
+    assert Perturbed(1).constant("f32", 0.5) == 0.5 and Perturbed(1).constant("f32", 1 / 3) != Perturbed(2).constant(
+        "f32", 1 / 3
+    )
+    assert Perturbed(3).sum_of_products("f32", [1.0, 2.0], [3.0, 0.5]) == 4.0

@@ -1,0 +1,149 @@
+"""Inputs on which two modules are likely to show a difference: few, chosen, and the same in every run.
+
+Floats are short binary fractions, so that sums and products of a few are exact and mean the same under every semantics;
+integers lie at and around the sizes that occur in the modules, where starts are clamped and masks begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+from random import Random
+from typing import Any, Final
+
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import Word
+from hloproof.models.hlo.module import Instruction, Module
+from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
+from hloproof.models.interpreter.operations.collective import Devices
+from hloproof.models.interpreter.semantics import element_type as types
+from hloproof.models.interpreter.semantics.small_float import FLOATS
+from hloproof.models.interpreter.value import Element, Nested
+
+MOST_ELEMENTS: Final = 1 << 23
+"""Parameters with more elements in all are not filled."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the elements of one attempt are drawn from."""
+
+    name: str
+    floats: tuple[float, ...]
+    integers: str
+    """`small`: 0 to 8; `few`: 0 to 3; `edges`: around the sizes that occur; `any`: the whole range of the type."""
+
+
+def _sixteenths(low: int, high: int) -> tuple[float, ...]:
+    return tuple(k / 16 for k in range(low, high + 1) if k)
+
+
+CHOICES: Final[tuple[Choice, ...]] = (
+    Choice("fractions", _sixteenths(-32, 32), "edges"),
+    Choice("positive", _sixteenths(1, 32), "small"),
+    Choice("few", (-1.0, 0.0, 0.5, 1.0), "few"),
+    Choice("edges", (-8.0, -3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, 8.0), "edges"),
+    Choice("small", _sixteenths(-16, 16), "small"),
+    Choice("any", (-64.0, -8.0, -1.0, 0.0, 1.0, 2.0, 64.0, 1024.0), "any"),
+    Choice("large", tuple(float(k) for k in range(-300, 301) if k), "edges"),
+)
+
+
+def given_inputs(module: Module, devices: Devices, choice: Choice, seed: int) -> list[Nested]:
+    """One list of values per device, in the form that `hloproof run --inputs` reads for one device.
+
+    Raises NotModelled for element types that cannot be filled, and for parameters that are too large.
+    """
+    parameters = module.entry.parameters
+    sizes = _sizes(module)
+    if sum(_elements(p.shape) for p in parameters) * devices.count > MOST_ELEMENTS:
+        raise NotModelled(f"parameters of more than {MOST_ELEMENTS} elements are not filled")
+    shared = _shared(module)
+
+    def value(p: Instruction, device: int) -> Nested:
+        own = 0 if p.name in shared else device
+        return _value(p.shape, choice, sizes, Random(f"{seed} {choice.name} {p.parameter_number} {own}"))
+
+    return [[value(p, device) for p in parameters] for device in range(devices.count)]
+
+
+def _shared(module: Module) -> set[str]:
+    """Parameters that every device holds a copy of."""
+    if "parameter_replication" in module.entry.root.attributes:
+        return {p.name for p in module.entry.parameters}
+    found = set()
+    for p in module.entry.parameters:
+        sharding, replicated = p.attributes.get("sharding"), p.attributes.get("parameter_replication")
+        text = sharding.text if isinstance(sharding, Word) else ""
+        if replicated is not None or "replicate" in text or "maximal" in text:
+            found.add(p.name)
+    return found
+
+
+def _elements(shape: Shape) -> int:
+    if isinstance(shape, TupleShape):
+        return sum(_elements(e) for e in shape.elements)
+    if isinstance(shape, BufferShape):
+        return _elements(shape.inner)
+    return prod(shape.dimensions) if isinstance(shape, ArrayShape) else 0
+
+
+def _sizes(module: Module) -> tuple[int, ...]:
+    """The sizes of dimensions that occur, smallest first."""
+    found: set[int] = set()
+    for c in module.computations:
+        for i in c.instructions:
+            if isinstance(i.shape, ArrayShape):
+                found.update(i.shape.dimensions)
+    return tuple(sorted(found))
+
+
+def _value(shape: Shape, choice: Choice, sizes: Sequence[int], random: Random) -> Nested:
+    if isinstance(shape, TupleShape):
+        return [_value(e, choice, sizes, random) for e in shape.elements]
+    if isinstance(shape, BufferShape):
+        return _value(shape.inner, choice, sizes, random)
+    if not isinstance(shape, ArrayShape):
+        return None
+    drawn = _drawn(shape.element_type, choice, sizes, random)
+    flat: list[Any] = [next(drawn) for _ in range(prod(shape.dimensions))]
+    for n in reversed(shape.dimensions):
+        flat = [flat[k : k + n] for k in range(0, len(flat), n)] if n else []
+    return flat[0] if flat else _empty(shape.dimensions)
+
+
+def _empty(dimensions: Sequence[int]) -> Nested:
+    """Nested lists of a shape in which some size is 0."""
+    if not dimensions:
+        return []
+    return [_empty(dimensions[1:]) for _ in range(dimensions[0])]
+
+
+def _drawn(kind: str, choice: Choice, sizes: Sequence[int], random: Random) -> Iterator[Element]:
+    if kind == "pred":
+        while True:
+            yield random.random() < 0.5
+    if kind in FLOATS:
+        while True:
+            yield random.choice(choice.floats)
+    if kind in types.COMPLEX:
+        while True:
+            yield [random.choice(choice.floats), random.choice(choice.floats)]
+    if kind not in types.INTEGERS:
+        raise NotModelled(f"inputs of type {kind}")
+    low, high = types.lowest(kind), types.highest(kind)
+    edges = sorted({n + by for n in sizes for by in (-1, 0, 1)} | {-2, -1, 0, 1, 2, 3})
+    while True:
+        match choice.integers:
+            case "few":
+                number = random.randint(0, 3)
+            case "small":
+                number = random.randint(0, 8)
+            case "any":
+                number = random.randint(low, high) >> random.randrange(max(1, types.width(kind)))
+            case _:
+                number = random.choice(edges)
+                if random.random() < 0.6:  # anywhere below an edge
+                    number = random.randint(-2, max(0, number))
+        yield min(max(number, low), high)

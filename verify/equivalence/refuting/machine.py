@@ -1,0 +1,101 @@
+"""The executable reading with an end: it stops when its time is over, and remembers what was computed where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from time import monotonic
+from typing import Final
+
+from hloproof.models.hlo.attributes import ConvolutionDimensions, Window
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.interpreter.operations.collective import Devices
+from hloproof.models.interpreter.run import Machine
+from hloproof.models.interpreter.semantics.semantics import Scalars
+from hloproof.models.interpreter.value import Array, Token, Value
+
+_PRODUCTS_PER_SECOND: Final = {"real": 2e7, "perturbed": 5e6, "hashed": 8e6}
+"""How many products a second are added up, roughly: enough to leave undone what would never end."""
+_REMEMBERED: Final = 8
+"""Values of one instruction that are told apart; later turns of a loop are not."""
+
+Site = tuple[str, str]
+"""A computation and an instruction of it."""
+
+
+class OutOfTime(Exception):
+    """The evaluation would not end, or did not, in the time that it had."""
+
+
+class BoundedMachine(Machine):
+    """A machine that raises OutOfTime at an instruction that begins, or would surely end, after `deadline`."""
+
+    def __init__(self, module: Module, scalars: Scalars, devices: Devices, deadline: float) -> None:
+        super().__init__(module, scalars, devices, 0)
+        self._deadline = deadline
+
+    def _instruction(
+        self, i: Instruction, computation: Computation, operands: list[tuple[Value, ...]], devices: Sequence[int]
+    ) -> list[Value]:
+        left = self._deadline - monotonic()
+        work = _products(i, computation) * len(devices)
+        if left < 0 or work > left * _PRODUCTS_PER_SECOND.get(self.scalars.name, 5e6):
+            raise OutOfTime(f"the budget ran out at {i.name}")
+        return super()._instruction(i, computation, operands, devices)
+
+
+class RecordingMachine(BoundedMachine):
+    """Keeps a digest of every value that an instruction had."""
+
+    def __init__(self, module: Module, scalars: Scalars, devices: Devices, deadline: float) -> None:
+        super().__init__(module, scalars, devices, deadline)
+        self.digests: dict[Site, list[int]] = {}
+
+    def evaluate(
+        self, computation: Computation, arguments: Sequence[Sequence[Value]], devices: Sequence[int]
+    ) -> list[Value]:
+        for p in computation.parameters:
+            self._keep((computation.name, p.name), [a[p.parameter_number or 0] for a in arguments])
+        return super().evaluate(computation, arguments, devices)
+
+    def _instruction(
+        self, i: Instruction, computation: Computation, operands: list[tuple[Value, ...]], devices: Sequence[int]
+    ) -> list[Value]:
+        found = super()._instruction(i, computation, operands, devices)
+        self._keep((computation.name, i.name), found)
+        return found
+
+    def _keep(self, site: Site, values: Sequence[Value]) -> None:
+        seen = self.digests.setdefault(site, [])
+        if len(seen) < _REMEMBERED:
+            seen.append(hash(tuple(_digest(v) for v in values)))
+
+
+def _digest(value: Value) -> int:
+    """Equal for equal elements in the same row-major order, whatever their dimensions."""
+    if isinstance(value, Array):
+        return hash(tuple(value.data))
+    if isinstance(value, tuple):
+        return hash(tuple(_digest(v) for v in value))
+    return hash(type(value) is Token)
+
+
+def _products(i: Instruction, computation: Computation) -> int:
+    """How many numbers a sum of products multiplies; how many elements an instruction reads and writes otherwise."""
+    if not isinstance(i.shape, ArrayShape):
+        return 0
+    size = i.shape.elements
+    if i.opcode == "dot":
+        left = computation.by_name[i.operands[0]].shape
+        if isinstance(left, ArrayShape):
+            return size * prod(left.dimensions[d] for d in i.attributes.integers("lhs_contracting_dims"))
+    labels, window = i.attributes.get("dim_labels"), i.attributes.get("window")
+    if i.opcode == "convolution" and isinstance(labels, ConvolutionDimensions):
+        kernel = computation.by_name[i.operands[1]].shape
+        if isinstance(kernel, ArrayShape):
+            taps = (*labels.kernel_spatial, labels.kernel_input_feature)
+            return size * prod(kernel.dimensions[d] for d in taps)
+    if i.opcode == "reduce-window" and isinstance(window, Window):
+        return size * prod(d.size for d in window.dimensions)
+    return size

@@ -1,0 +1,225 @@
+"""Looks for inputs on which two modules differ, by running both.
+
+A difference counts when three readings agree on it: the numbers of the element types; the same numbers with other
+roundings (`perturbed`), which may move neither result to the other; and residues without rounding (`hashed`), which
+still differ at that element. Inputs on which finite numbers give an infinity or a NaN show nothing, as laws of the
+reals end there. So neither the order of a sum, nor a folded constant, nor a call that nobody has modelled, nor a law of
+exp that hashes do not know makes a refutation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, Final
+
+from hloproof.equivalence.answer import Place
+from hloproof.equivalence.refuting.guilty import guilty
+from hloproof.equivalence.refuting.inputs import CHOICES, Choice, given_inputs
+from hloproof.equivalence.refuting.machine import BoundedMachine, OutOfTime, RecordingMachine
+from hloproof.equivalence.refuting.spread import Leaf, differing, leaves_of
+from hloproof.models.dataflow.async_sugar import desugar
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Module
+from hloproof.models.interpreter.operations.collective import Devices, Stuck
+from hloproof.models.interpreter.semantics.hashed import Hashed
+from hloproof.models.interpreter.semantics.perturbed import Perturbed
+from hloproof.models.interpreter.semantics.real import Real
+from hloproof.models.interpreter.semantics.semantics import Scalars
+from hloproof.models.interpreter.value import BadInput, Element, Nested, Value
+
+_SAMPLES: Final = (1, 2, 3)
+"""Seeds of the perturbed runs."""
+_ROUNDS: Final = 2
+"""How often the choices are gone through, each time with another seed."""
+_OUTSIDE: Final = frozenset({"rng", "rng-get-and-update-state", "infeed", "recv"})
+"""Values from outside follow the order in which they are asked for, which a pass may change."""
+
+
+@dataclass(frozen=True)
+class Refutation:
+    """Inputs, and the first element of the result that differs on them."""
+
+    inputs: list[Nested]
+    """One value per parameter; with several devices one such list per device."""
+    replicas: int
+    partitions: int
+    device: int
+    position: tuple[int, ...]
+    """Of the array in the result's tuple; empty when the result is an array."""
+    index: tuple[int, ...]
+    before: Element
+    after: Element
+    before_place: Place | None
+    after_place: Place | None
+
+    @property
+    def reason(self) -> str:
+        """One sentence."""
+        where = f"element {list(self.index)}"
+        if self.position:
+            where += f" of result {'.'.join(map(str, self.position))}"
+        if self.replicas * self.partitions > 1:
+            where += f" on device {self.device}"
+        names = [f"%{p.instruction} (line {p.line})" for p in (self.before_place, self.after_place) if p is not None]
+        parted = f"; they part at {' and '.join(names)}" if names else ""
+        return f"{where} is {_shown(self.before)} before and {_shown(self.after)} after{parted}"
+
+    def as_json(self) -> dict[str, Any]:
+        """`inputs` as `hloproof run --inputs` reads them."""
+        devices = {"replicas": self.replicas, "partitions": self.partitions, "device": self.device}
+        return {
+            "inputs": self.inputs,
+            **(devices if self.replicas * self.partitions > 1 else {}),
+            "position": list(self.position),
+            "index": list(self.index),
+            "values": [_number(self.before), _number(self.after)],
+            "instructions": [_place(self.before_place), _place(self.after_place)],
+        }
+
+
+def refute(before: Module, after: Module, budget_seconds: float) -> Refutation | str:
+    """A refutation, or why there is none: a sentence. Both modules have the same parameters and results."""
+    deadline = monotonic() + budget_seconds
+    before, after = desugar(before), desugar(after)
+    counts = [
+        (max(1, m.attributes.integer("replica_count", 1)), max(1, m.attributes.integer("num_partitions", 1)))
+        for m in (before, after)
+    ]
+    if counts[0] != counts[1]:
+        return "the two are for different numbers of devices"
+    if asked := _outside(before, after):
+        return f"not run: what {asked} gives depends on when it is asked"
+    search = _Search(before, after, Devices(*counts[0]), deadline)
+    problem = ""
+    for seed in range(_ROUNDS):
+        for choice in CHOICES:
+            left = deadline - monotonic()
+            if left <= 0:
+                return problem or "the budget ran out while both were run"
+            try:
+                found = search.attempt(
+                    choice, seed, deadline if not seed and choice is CHOICES[0] else deadline - left / 2
+                )
+            except OutOfTime as error:
+                problem = f"not run: {error}"
+            except (NotModelled, Stuck, BadInput) as error:
+                return f"not run: {error}"
+            except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+                return f"not run: {type(error).__name__}: {error}"
+            else:
+                if found is not None:
+                    return found
+    return problem or f"both give the same on {_ROUNDS * len(CHOICES)} choices of inputs"
+
+
+def _outside(before: Module, after: Module) -> str:
+    """The first opcode that asks the world outside, unless both modules ask once, alike, and outside of any loop."""
+    for opcode in sorted(_OUTSIDE):
+        asked = [
+            [(i.shape, c is m.entry) for c in m.computations for i in c.instructions if i.opcode == opcode]
+            for m in (before, after)
+        ]
+        if asked[0] != asked[1] or len(asked[0]) > 1 or not all(entry for _, entry in asked[0]):
+            return opcode
+    return ""
+
+
+class _Search:
+    """Two modules that are run side by side."""
+
+    def __init__(self, before: Module, after: Module, devices: Devices, deadline: float) -> None:
+        self._modules: tuple[Module, Module] = (before, after)
+        self._devices, self._deadline = devices, deadline
+
+    def attempt(self, choice: Choice, seed: int, deadline: float) -> Refutation | None:
+        """Runs both on inputs of a choice. Raises OutOfTime, NotModelled, Stuck, BadInput."""
+        given = given_inputs(self._modules[0], self._devices, choice, seed)
+        real = [self._leaves(m, Real(), given, deadline) for m in self._modules]
+        if not _suspect(real[0], real[1]):
+            return None
+        # What is worth a closer look may take all the time that is left.
+        digests = []
+        hashed: list[list[Leaf]] = []
+        for m in self._modules:
+            machine = RecordingMachine(m, Hashed(), self._devices, self._deadline)
+            hashed.append(leaves_of(_run(machine, given)))
+            digests.append(machine.digests)
+        samples = [[r] for r in real]
+        found = None
+        for sample in _SAMPLES:
+            for runs, m in zip(samples, self._modules, strict=True):
+                noisy = Perturbed(sample)
+                runs.append(self._leaves(m, noisy, given, self._deadline))
+                if noisy.left_the_reals:
+                    return None
+            found = _first(samples, hashed)
+            if found is None:
+                break
+        if found is None:
+            return None
+        leaf, k = found
+        b, a = real[0][leaf], real[1][leaf]
+        places = guilty(*self._modules, digests[0], digests[1], b.position)
+        return Refutation(
+            given[0] if self._devices.count == 1 else list(given),
+            self._devices.replicas,
+            self._devices.partitions,
+            b.device,
+            b.position,
+            _index(k, b.array.sizes),
+            b.array.data[k],
+            a.array.data[k],
+            *places,
+        )
+
+    def _leaves(self, module: Module, scalars: Scalars, given: Sequence[Nested], deadline: float) -> list[Leaf]:
+        return leaves_of(_run(BoundedMachine(module, scalars, self._devices, deadline), given))
+
+
+def _run(machine: BoundedMachine, given: Sequence[Nested]) -> list[Value]:
+    return machine.run([machine.read_inputs(one) for one in given])
+
+
+def _suspect(before: Sequence[Leaf], after: Sequence[Leaf]) -> bool:
+    return any(
+        True
+        for b, a in zip(before, after, strict=True)
+        for _ in differing(b.array.element_type, [b.array.data], [a.array.data])
+    )
+
+
+def _first(samples: Sequence[Sequence[Sequence[Leaf]]], hashed: Sequence[Sequence[Leaf]]) -> tuple[int, int] | None:
+    """The number of the leaf, and of its element, that differs in all samples and without rounding."""
+    for n, (b, a) in enumerate(zip(hashed[0], hashed[1], strict=True)):
+        ours, theirs = ([run[n].array.data for run in side] for side in samples)
+        for k in differing(b.array.element_type, ours, theirs):
+            if b.array.data[k] != a.array.data[k]:
+                return n, k
+    return None
+
+
+def _index(flat: int, sizes: Sequence[int]) -> tuple[int, ...]:
+    out = []
+    for n in reversed(sizes):
+        out.append(flat % n)
+        flat //= n
+    return tuple(reversed(out))
+
+
+def _shown(value: Element) -> str:
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
+
+
+def _number(value: Element) -> Any:
+    return [value.real, value.imag] if isinstance(value, complex) else value
+
+
+def _place(place: Place | None) -> dict[str, Any] | None:
+    if place is None:
+        return None
+    return {"computation": place.computation, "instruction": place.instruction, "line": place.line}
+
+
+__all__ = ["Refutation", "refute"]

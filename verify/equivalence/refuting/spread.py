@@ -1,0 +1,78 @@
+"""Where two results differ by more than rounding may explain: each is given as samples with different roundings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Final
+
+from hloproof.models.interpreter.semantics import element_type as types
+from hloproof.models.interpreter.semantics.small_float import FLOATS
+from hloproof.models.interpreter.value import Array, Element, Value
+
+_TIMES_THE_SPREAD: Final = 4.0
+_OF_THE_VALUE: Final = 2e-3
+_OF_THE_LARGEST: Final = 2e-5
+"""A difference of floats counts when it is larger than the spread of the samples this many times, than this share of
+the two values, and than this share of the largest value of the array."""
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """An array of a result: on which device, and at which position of the tuple."""
+
+    device: int
+    position: tuple[int, ...]
+    array: Array
+
+
+def leaves_of(results: Sequence[Value]) -> list[Leaf]:
+    """The arrays of a result per device, in order."""
+
+    def of(value: Value, device: int, position: tuple[int, ...]) -> Iterator[Leaf]:
+        if isinstance(value, Array):
+            yield Leaf(device, position, value)
+        elif isinstance(value, tuple):
+            for k, v in enumerate(value):
+                yield from of(v, device, (*position, k))
+
+    return [leaf for device, value in enumerate(results) for leaf in of(value, device, ())]
+
+
+def differing(kind: str, before: Sequence[Sequence[Element]], after: Sequence[Sequence[Element]]) -> Iterator[int]:
+    """The elements of one array at which the samples of `before` lie away from those of `after`.
+
+    Integers and predicates: all samples of a side agree, and the sides do not. Floats: finite in every sample, and
+    apart by the margins above.
+    """
+    exact = kind not in FLOATS and kind not in types.COMPLEX
+    largest = 0.0
+    if not exact:
+        largest = max((abs(v) for v in (*before[0], *after[0]) if isfinite(abs(v))), default=0.0)
+    for k, (b, a) in enumerate(zip(before[0], after[0], strict=True)):
+        if b == a:
+            continue
+        ours, theirs = [s[k] for s in before], [s[k] for s in after]
+        if exact:
+            if all(v == b for v in ours) and all(v == a for v in theirs):
+                yield k
+        elif kind in types.COMPLEX:
+            parts = (
+                ([v.real for v in ours], [v.real for v in theirs]),
+                ([v.imag for v in ours], [v.imag for v in theirs]),
+            )
+            if any(_apart(x, y, largest) for x, y in parts):
+                yield k
+        elif _apart(ours, theirs, largest):
+            yield k
+
+
+def _apart(before: Sequence[float], after: Sequence[float], largest: float) -> bool:
+    if not all(map(isfinite, (*before, *after))):
+        return False
+    low_b, high_b, low_a, high_a = min(before), max(before), min(after), max(after)
+    gap = max(low_b - high_a, low_a - high_b)
+    spread = (high_b - low_b) + (high_a - low_a)
+    size = max(abs(low_b), abs(high_b), abs(low_a), abs(high_a))
+    return gap > max(_TIMES_THE_SPREAD * spread, _OF_THE_VALUE * size, _OF_THE_LARGEST * largest)
