@@ -228,9 +228,18 @@ _ENTRIES: Final = (
         "buffer-alias",
         "module",
         "A value of buffer type that goes in comes out, or is declared consumed.",
-        "Every operand of buffer type is aliased by exactly one result, and no buffer is taken by two writers.",
+        "Every operand of buffer type is aliased by exactly one result, and no buffer is taken by two writers. What an "
+        "opaque call or a fusion declares as aliased exists and has one shape.",
         "custom-call of b(f32[4]) with output_to_operand_aliasing={{}: (0, {})}.",
         "the same without the aliasing.",
+    ),
+    Entry(
+        "hazard-order",
+        "hazard",
+        "A schedule keeps what its instructions wait for.",
+        "In a scheduled module every instruction stands after its operands and its control predecessors.",
+        "a, then b with control-predecessors={a}.",
+        "b with control-predecessors={a}, then a.",
     ),
     Entry(
         "hazard-operand",

@@ -119,11 +119,12 @@ def _attach_module_claims(module: Module, results: ModuleResults, options: Optio
 
 
 def _concerned(module: Module) -> bool:
-    """Some instruction is asynchronous or of buffer type, or the order of the text is a schedule, in which buffers are
-    reused; most modules are neither, and need no value flow."""
+    """Some instruction is asynchronous, of buffer type or declared to alias an operand, or the order of the text is a
+    schedule, in which buffers are reused; most modules are none of these, and need no value flow."""
     return module.attributes.flag("is_scheduled") or any(
         i.opcode.endswith(("-start", "-update", "-done"))
         or i.opcode in ("send", "recv")
+        or "output_to_operand_aliasing" in i.attributes
         or (i.opcode == "custom-call" and any(isinstance(s, BufferShape) for _, s in leaves(i.shape)))
         for c in module.computations
         for i in c.instructions

@@ -13,6 +13,7 @@ from hloproof.claims.asynchronous.computation_checks import async_alias, async_c
 from hloproof.claims.asynchronous.hazard_checks import hazard_donation, hazard_operand, hazard_output, hazard_overwrite
 from hloproof.claims.asynchronous.in_place_checks import hazard_in_place
 from hloproof.claims.asynchronous.judgement import Context, Judgement
+from hloproof.claims.asynchronous.order_checks import hazard_order
 from hloproof.claims.asynchronous.shape_checks import async_binding, async_done, async_shape
 from hloproof.engines.door import HOW, How
 from hloproof.models.dataflow.async_chain import AsyncChains
@@ -43,6 +44,7 @@ CLAIMS: Final[tuple[ModuleClaim, ...]] = (
     ModuleClaim("async-linear", async_linear, on_request=True),
     ModuleClaim("collective-deadlock", collective_deadlock),
     ModuleClaim("buffer-alias", buffer_alias),
+    ModuleClaim("hazard-order", hazard_order),
     ModuleClaim("hazard-operand", hazard_operand),
     ModuleClaim("hazard-output", hazard_output),
     ModuleClaim("hazard-overwrite", hazard_overwrite),

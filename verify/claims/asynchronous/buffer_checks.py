@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from hloproof.claims.asynchronous.computation_checks import aliasing_of
-from hloproof.claims.asynchronous.judgement import Context, Judgement, at_index, same_shape
+from hloproof.claims.asynchronous.computation_checks import aliasing_of, declared_alias
+from hloproof.claims.asynchronous.judgement import Context, Judgement
 from hloproof.models.dataflow.async_chain import AsyncChains
 from hloproof.models.dataflow.value_flow import Place
 from hloproof.models.hlo.module import Computation, Instruction
@@ -19,14 +19,17 @@ _FORWARDS: Final = frozenset({"tuple", "get-tuple-element", "opt-barrier", "para
 
 def buffer_alias(context: Context) -> Iterator[Judgement]:
     """Every operand of buffer type that an instruction takes, it declares as aliased by exactly one of its results; Pin
-    and Unpin alias operand 0; and no buffer value is taken by two writers."""
+    and Unpin alias operand 0; no buffer value is taken by two writers; and what opaque calls and fusions declare as
+    aliased exists and has one shape."""
     chains = context.chains
     for computation in chains.module.computations:
         writers = _writers(chains, computation)
         for i in computation.instructions:
-            if _touches_buffers(computation, i):
+            declares = i.opcode in ("custom-call", "fusion") and bool(aliasing_of(i))
+            if declares or _touches_buffers(computation, i):
                 place = Place(computation.name, i.name)
-                problem = _pass_through(context, computation, i)
+                problem = declared_alias(context, i, computation.operand_shapes(i)) if declares else None
+                problem = problem or _pass_through(context, computation, i)
                 if problem is None and i.name in writers:
                     problem = writers[i.name]
                 yield Judgement("buffer-alias", place, problem)
@@ -64,15 +67,6 @@ def _pass_through(context: Context, computation: Computation, i: Instruction) ->
         for at in _buffers(i.shape):
             if at not in given and computation.operand_shapes(i):
                 return f"{i.name} returns a buffer {print_shape(i.shape)} that aliases none of its operands"
-        for e in entries:
-            output = at_index(i.shape, e.output_index)
-            operands = computation.operand_shapes(i)
-            operand = at_index(operands[e.operand], e.operand_index) if 0 <= e.operand < len(operands) else None
-            if output is None or operand is None:
-                return f"{i.name} declares an alias of a position that does not exist"
-            plain = [s.inner if isinstance(s, BufferShape) else s for s in (output, operand)]
-            if not same_shape(plain[0], plain[1], context.layout_sensitive):
-                return f"{i.name} declares {print_shape(output)} as alias of {print_shape(operand)}"
     return None
 
 

@@ -2,38 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Context, Judgement
 from hloproof.models.dataflow.async_chain import AsyncChains, Link
 from hloproof.models.dataflow.value_flow import Place, branches, called
-from hloproof.models.hlo.module import Instruction
+from hloproof.models.hlo.module import Computation, Instruction
 
 
 def async_chain(context: Context) -> Iterator[Judgement]:
-    """A start reaches at most one done on every path, and one unless a while loop carries it on; every update and
-    done continues starts and updates of its own kind."""
+    """A start reaches one done on every path, at most one unless a while loop carries it on; every update and done
+    continues starts and updates of its own kind, and every update is continued."""
     chains = context.chains
     ends = _Ends(chains)
     for place, link in chains.links.items():
         if link.role == "start":
             yield Judgement("async-chain", place, _open_or_doubled(chains, ends, place))
-        else:
-            yield _traced(chains, place, link)
+            continue
+        found = _traced(chains, place, link)
+        if link.role == "update" and found.problem is None and found.unknown is None:
+            found = Judgement("async-chain", place, _left_open(chains, ends.after(place), place))
+        yield found
 
 
 def _open_or_doubled(chains: AsyncChains, ends: _Ends, start: Place) -> str | None:
     worst = ends.after(start)
-    if len(worst) > 1:
-        shown = " and ".join(f"{p.instruction} ({p.computation})" for p in worst[:2])
+    if len(worst.dones) > 1:
+        shown = " and ".join(f"{p.instruction} ({p.computation})" for p in worst.dones[:2])
         return f"{start.instruction} is finished twice on one path: by {shown}"
-    if any(chains.links[p].role == "done" for p in chains.members[start]):
+    return _left_open(chains, worst, start)
+
+
+def _left_open(chains: AsyncChains, worst: _Worst, place: Place) -> str | None:
+    """What is wrong with a start or update that no done finishes on some path. Where nothing finishes it on any, a
+    while loop that carries it on is expected to go on for ever."""
+    if worst.dones:
+        return None if worst.lost is None else f"{place.instruction} is not finished on every path: {worst.lost}"
+    if is_wrapped(chains, place.computation) or _carried_by_while(chains, place):
         return None
-    if is_wrapped(chains, start.computation):
-        return None
-    carried = _carried_by_while(chains, start)
-    return None if carried else f"{start.instruction} has no matching done, and no while loop carries it on"
+    return f"{place.instruction} has no matching done, and no while loop carries it on"
 
 
 def is_wrapped(chains: AsyncChains, computation: str) -> bool:
@@ -42,8 +51,11 @@ def is_wrapped(chains: AsyncChains, computation: str) -> bool:
     return any(Place(c.name, i.name) in chains.links for c, i in found)
 
 
-def _carried_by_while(chains: AsyncChains, start: Place) -> bool:
-    seen, stack = {start}, [start, *(p for p in chains.members[start] if chains.links[p].role == "update")]
+def _carried_by_while(chains: AsyncChains, link: Place) -> bool:
+    """Some while loop is handed what a start or update returns, or an update that goes on from it."""
+    seen, stack = {link}, [link]
+    for made in stack:
+        stack += (p for p in chains.of_role("update") if made in chains.previous[p] and p not in stack)
     while stack:
         for target in chains.flow.targets(stack.pop()):
             if chains.flow.instruction(target).opcode == "while":
@@ -80,8 +92,18 @@ _ENOUGH: Final = 2
 """So many dones on one path are too many; further ones are not listed."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Worst:
+    """The paths on which most and fewest dones are met."""
+
+    dones: _Met
+    """Those of the path with the most of them; at most two are told."""
+    lost: str | None
+    """Where the operation is dropped, or left in the module's result, on a path without any."""
+
+
 class _Ends:
-    """Which dones one operation can meet on one path of execution, the longest list of them.
+    """Which dones one operation can meet on one path of execution.
 
     The operation is followed from where it is made, as the set of places that hold it at a time: through as many rounds
     of loops as change anything, one branch at a time, and out to the callers.
@@ -91,10 +113,14 @@ class _Ends:
         self.chains, self.flow, self.module = chains, chains.flow, chains.module
         self._number: dict[str, dict[str, int]] = {}
         self._outcomes: dict[tuple[str, frozenset[_Spot]], tuple[tuple[_Met, frozenset[_Index]], ...]] = {}
+        self._last: dict[tuple[str, frozenset[_Spot]], str] = {}
+        """Who drops an operation that a computation neither finishes nor hands back, where it does so."""
 
-    def after(self, start: Place) -> _Met:
-        """The dones met on the path with the most of them; at most two are told."""
+    def after(self, start: Place) -> _Worst:
+        """The dones met from a start or update on."""
         best: _Met = ()
+        lost: str | None = None
+        carried = _carried_by_while(self.chains, start)
         pending: list[tuple[str, frozenset[_Spot], _Met]] = [
             (start.computation, frozenset({(start.instruction, start.index)}), ())
         ]
@@ -108,24 +134,34 @@ class _Ends:
                 total = (met + more)[:_ENOUGH]
                 best = max(best, total, key=len)
                 if not left:
+                    lost = lost or (None if total else f"{self._last[name, spots]} is the last to take it")
                     continue
+                if name == self.module.entry_name and not total and not carried:
+                    lost = lost or f"{name} returns it"
                 for computation, caller in self.flow.callers[name]:
                     for again, out in self._outside(caller, name, left):
                         held = frozenset((caller.name, at) for at in out)
-                        pending.append((computation.name, held, (total + again)[:_ENOUGH]))
-        return best
+                        if held:
+                            pending.append((computation.name, held, (total + again)[:_ENOUGH]))
+                        else:
+                            best = max(best, (total + again)[:_ENOUGH], key=len)
+                            lost = lost or (None if total + again else f"the loop {caller.name} drops it")
+        return _Worst(best, lost)
 
     def _outside(
         self, caller: Instruction, callee: str, left: frozenset[_Index]
     ) -> Iterator[tuple[_Met, frozenset[_Index]]]:
         """What happens before the caller has its result, when its callee hands the operation back so."""
         if caller.opcode == "while" and called(caller, "body") == callee:
-            yield from self._rounds(callee, left)
+            yield from self._rounds(callee, called(caller, "condition"), left)
         elif caller.opcode in ("call", "fusion", "conditional"):
             yield (), left
 
-    def _rounds(self, body: str, state: frozenset[_Index]) -> Iterator[tuple[_Met, frozenset[_Index]]]:
-        """Where the loop's state may hold the operation after any number of rounds, none among them."""
+    def _rounds(
+        self, body: str, condition: str | None, state: frozenset[_Index]
+    ) -> Iterator[tuple[_Met, frozenset[_Index]]]:
+        """Where the loop's state may hold the operation after any number of rounds, none among them. The condition sees
+        the state before each round and after the last."""
         parameters = self.module.by_name[body].parameters
         stack: list[tuple[_Met, frozenset[_Index]]] = [((), state)]
         seen: set[tuple[int, frozenset[_Index]]] = set()
@@ -134,10 +170,20 @@ class _Ends:
             if (len(met), at) in seen:
                 continue
             seen.add((len(met), at))
-            yield met, at
-            if at and parameters:
-                spots = frozenset((parameters[0].name, index) for index in at)
-                stack += [((met + more)[:_ENOUGH], left) for more, left in self._within(body, spots)]
+            for asked in self._asked(condition, at):
+                before = (met + asked)[:_ENOUGH]
+                yield before, at
+                if at and parameters:
+                    spots = frozenset((parameters[0].name, index) for index in at)
+                    stack += [((before + more)[:_ENOUGH], left) for more, left in self._within(body, spots)]
+
+    def _asked(self, condition: str | None, state: frozenset[_Index]) -> Iterable[_Met]:
+        """The dones that a loop's condition may meet in its copy of the state."""
+        test = self.module.find(condition)
+        if test is None or not test.parameters or not state:
+            return ((),)
+        spots = frozenset((test.parameters[0].name, index) for index in state)
+        return dict.fromkeys(met for met, _ in self._within(test.name, spots)) or ((),)
 
     def _within(self, name: str, spots: frozenset[_Spot]) -> tuple[tuple[_Met, frozenset[_Index]], ...]:
         """The ways of a computation with an operation that these spots hold: the dones it meets, and the positions of
@@ -163,6 +209,8 @@ class _Ends:
             following = min((n for spot in held for n in users[spot] if n > at), default=None)
             if following is None:
                 left = frozenset(index for n, index in held if n == computation.root_name)
+                if (len(met), left) not in found and not met and not left:
+                    self._last[name, spots] = _told(computation, at)
                 found.setdefault((len(met), left), met)
                 continue
             user = computation.instructions[following]
@@ -188,7 +236,7 @@ class _Ends:
         if user.opcode == "while":
             state = frozenset(index for n, index in held if n == user.operands[0])
             body = self.module.find(called(user, "body"))
-            for met, at in self._rounds(body.name, state) if body is not None else ():
+            for met, at in self._rounds(body.name, called(user, "condition"), state) if body is not None else ():
                 yield met, frozenset((user.name, index) for index in at)
         elif user.opcode == "conditional":
             for k, branch in enumerate(branches(user)):
@@ -219,6 +267,14 @@ class _Ends:
         )
         for met, left in self._within(body.name, spots) if spots else (((), frozenset()),):
             yield met, frozenset((user.name, index) for index in left)
+
+
+def _told(computation: Computation, at: int) -> str:
+    """Instruction number `at` in words; -1 is none."""
+    if at < 0:
+        return f"nobody in {computation.name}"
+    i = computation.instructions[at]
+    return f"{i.name} (a {i.opcode}, line {i.position.line})"
 
 
 def _takes(user: Instruction, spot: _Spot) -> bool:

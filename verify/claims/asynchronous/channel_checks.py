@@ -14,6 +14,8 @@ from hloproof.models.dataflow.async_chain import AsyncChains, text_of
 from hloproof.models.dataflow.value_flow import Place, branches, called
 from hloproof.models.hlo.attributes import AttributeValue
 from hloproof.models.hlo.module import Instruction
+from hloproof.models.hlo.shape import Shape, TupleShape
+from hloproof.models.hlo.text.shapes import print_shape
 
 _TRANSFERS: Final = ("send", "recv")
 
@@ -22,7 +24,7 @@ def async_channel(context: Context) -> Iterator[Judgement]:
     """A send or recv has one consumer; its done is on the same channel; host transfers of one kind that share a
     channel have the same attributes."""
     chains = context.chains
-    first: dict[tuple[str, AttributeValue | None], Instruction] = {}
+    first: dict[tuple[str, AttributeValue | None], tuple[Instruction, Shape | None]] = {}
     for place, link in chains.links.items():
         if link.form != "explicit" or link.opcode not in _TRANSFERS:
             continue
@@ -35,10 +37,22 @@ def async_channel(context: Context) -> Iterator[Judgement]:
         if len(users) != 1 and not is_wrapped(chains, place.computation) and not _is_root(chains, place):
             problem = f"{i.name} has {len(users)} consumers; one is expected"
         if i.attributes.flag("is_host_transfer"):
-            other = first.setdefault((i.opcode, i.attributes.get("channel_id")), i)
+            moved = _moved(chains, place)
+            other, theirs = first.setdefault((i.opcode, i.attributes.get("channel_id")), (i, moved))
             if _host_attributes(other) != _host_attributes(i):
                 problem = f"{i.name} and {other.name} share a channel to the host but differ in attributes"
+            elif theirs is not None and moved is not None and not context.same(theirs, moved):
+                sizes = f"move {print_shape(theirs)} and {print_shape(moved)}"
+                problem = f"{other.name} and {i.name} share a channel to the host but {sizes}"
         yield Judgement("async-channel", place, problem)
+
+
+def _moved(chains: AsyncChains, place: Place) -> Shape | None:
+    """What a send or recv moves."""
+    i = chains.flow.instruction(place)
+    if i.opcode == "send":
+        return chains.module.by_name[place.computation].by_name[i.operands[0]].shape if i.operands else None
+    return i.shape.elements[0] if isinstance(i.shape, TupleShape) and i.shape.elements else None
 
 
 def _is_root(chains: AsyncChains, place: Place) -> bool:

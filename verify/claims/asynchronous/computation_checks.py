@@ -125,8 +125,10 @@ def _alias_problem(context: Context, place: Place, i: Instruction, entry: Aliasi
     if entry.operand < 0:
         return f"{i.name} aliases operand {entry.operand}, which is negative"
     if chains.links[place].role == "update":
-        ok = entry.operand < len(i.operands)
-        return None if ok else f"{i.name} aliases operand {entry.operand}, but has {len(i.operands)}"
+        operands = chains.module.by_name[place.computation].operand_shapes(i)
+        if entry.operand >= len(operands):
+            return f"{i.name} aliases operand {entry.operand}, but has {len(operands)}"
+        return _unlike(context, i, entry, at_index(i.shape, entry.output_index), operands[entry.operand])
     wrapped = chains.wrapped(place)
     operands = wrapped.parameters if wrapped.parameters is not None else chains.bound_operands(place)
     if entry.operand >= len(operands):
@@ -134,7 +136,23 @@ def _alias_problem(context: Context, place: Place, i: Instruction, entry: Aliasi
     if chains.links[place].form == "generic" and not entry.output_index:
         return f"{i.name} aliases its whole output; a position such as {{1}} is expected"
     output = _output_shape(wrapped, operands, i, entry, chains.links[place].form == "generic")
-    operand = at_index(operands[entry.operand], entry.operand_index)
+    return _unlike(context, i, entry, output, operands[entry.operand])
+
+
+def declared_alias(context: Context, i: Instruction, operands: tuple[Shape, ...]) -> str | None:
+    """What is wrong with the aliasing that an opaque call or a fusion declares."""
+    for entry in aliasing_of(i):
+        if not 0 <= entry.operand < len(operands):
+            return f"{i.name} aliases operand {entry.operand}, but has {len(operands)}"
+        problem = _unlike(context, i, entry, at_index(i.shape, entry.output_index), operands[entry.operand])
+        if problem is not None:
+            return problem
+    return None
+
+
+def _unlike(context: Context, i: Instruction, entry: Aliasing, output: Shape | None, whole: Shape) -> str | None:
+    """What is wrong with an alias of this part of the result and a position of `whole`, the operand."""
+    operand = at_index(whole, entry.operand_index)
     if output is None or operand is None:
         return f"{i.name} aliases a position that does not exist: {_words(entry)}"
     if same_shape(_plain(output), _plain(operand), context.layout_sensitive):

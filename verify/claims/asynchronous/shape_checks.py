@@ -8,6 +8,7 @@ from typing import Final
 from hloproof.claims.asynchronous.judgement import Context, Judgement, at_index, elements_of, is_prefix, same_shape
 from hloproof.models.dataflow.async_chain import RESULT_INDEX, Link
 from hloproof.models.dataflow.value_flow import Place
+from hloproof.models.hlo.inference import ShapeError, Signature, compatible, infer
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.shape import Shape, TokenShape, TupleShape
 from hloproof.models.hlo.text.shapes import print_shape
@@ -57,6 +58,10 @@ def _wrapped_shape(context: Context, place: Place, link: Link, i: Instruction) -
         for n, (want, have) in enumerate(zip(expected, carried, strict=True)):
             if not context.same(want, have):
                 return f"operand {n} of the chain is {_words(want)}, but {i.name} carries {_words(have)} at {{0,{n}}}"
+    if link.role == "update":
+        changed = _other_contexts(context, place, elements[2:])
+        if changed is not None:
+            return changed
     for start in [place] if link.role == "start" else sorted(context.chains.starts[place]):
         wrapped = context.chains.wrapped(start)
         if wrapped.parameters is not None:
@@ -67,6 +72,21 @@ def _wrapped_shape(context: Context, place: Place, link: Link, i: Instruction) -
         if wrapped.result is not None and not is_prefix(elements[1], wrapped.result, context.layout_sensitive):
             promised = _words(elements[1])
             return f"{i.name} promises {promised} at {{1}}, but the computation returns {_words(wrapped.result)}"
+    return None
+
+
+def _other_contexts(context: Context, update: Place, own: tuple[Shape, ...]) -> str | None:
+    """The contexts are those of the link before: an update binds operands and results, nothing else. An empty tuple
+    stands for a context that is not bound."""
+    unbound = TupleShape(())
+    for before in sorted(context.chains.previous[update]):
+        was = elements_of(context.chains.flow.instruction(before).shape)
+        if before.index or was is None:
+            continue
+        pairs = zip(was[2:], own, strict=False)
+        if len(was) - 2 != len(own) or not all(unbound in (a, b) or context.same(a, b) for a, b in pairs):
+            held, now = _words(TupleShape(was[2:])), _words(TupleShape(own))
+            return f"{update.instruction} carries the contexts {now}, but those of {before.instruction} are {held}"
     return None
 
 
@@ -118,7 +138,30 @@ def async_done(context: Context) -> Iterator[Judgement]:
                 if result is not None and not context.same(result, i.shape):
                     source = f"the computation of {start.instruction}"
                     problem = f"{i.name} returns {_words(i.shape)}, but {source} returns {_words(result)}"
+            problem = problem or _not_what_sugar_gives(context, place, link)
         yield Judgement("async-done", place, problem)
+
+
+def _not_what_sugar_gives(context: Context, done: Place, link: Link) -> str | None:
+    """Sugar stands for one operation, whose result follows from the operands that the chain has bound and from the
+    attributes of its start, as that of the plain operation does."""
+    chains, i = context.chains, context.chains.flow.instruction(done)
+    if link.form != "sugared" or link.opcode == "call":
+        return None
+    computations = chains.module.computations
+    signatures = {c.name: Signature(tuple(p.shape for p in c.parameters), c.root.shape) for c in computations}
+    for before in sorted(chains.previous[done]):
+        carried = None if before.index else _carried_operands(chains.flow.instruction(before).shape)
+        for start in sorted(chains.starts[done]) if carried is not None else ():
+            attributes = chains.flow.instruction(start).attributes
+            try:
+                given = infer(link.opcode, carried or (), attributes, i.shape, signatures)
+            except ShapeError as error:
+                return f"{start.instruction} starts what cannot be: {error}"
+            if given is not None and not compatible(i.shape, given):
+                whose = f"the {link.opcode} that {start.instruction} starts"
+                return f"{i.name} returns {_words(i.shape)}, but {whose} gives {_words(given)}"
+    return None
 
 
 def _explicit_done(context: Context, place: Place, link: Link, i: Instruction) -> str | None:

@@ -38,12 +38,22 @@ class Operation:
     dones: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class State:
     """An operation as a value: what the start or an update at `maker` returns. None where no start began it."""
 
     operation: Operation | None
     maker: Where
+    before: State | None = None
+    """What an update went on from."""
+    finished: bool = False
+    """A done met it, or what went on from it."""
+
+    def line(self) -> Iterator[State]:
+        """The state and those before it."""
+        yield self
+        if self.before is not None:
+            yield from self.before.line()
 
 
 Value = State | tuple["Value", ...] | None
@@ -67,7 +77,11 @@ class Seen:
     most: dict[Where, int] = field(default_factory=dict)
     """For each start, the most dones that one of its operations met."""
     carried: set[Where] = field(default_factory=set)
-    """Starts whose operation was the state of a loop, going in or coming out."""
+    """Starts and updates whose operation was the state of a loop, going in or coming out."""
+    finished: set[Where] = field(default_factory=set)
+    """Starts and updates with a done behind them in some run."""
+    dropped: set[Where] = field(default_factory=set)
+    """Those without one in some run that made them, and that does not end with a loop's state in its result."""
 
 
 class _Runner:
@@ -77,6 +91,7 @@ class _Runner:
         self.module, self.choices, self.seen = module, choices, seen
         self.taken: list[tuple[int, int]] = []
         self.operations: list[Operation] = []
+        self.states: list[State] = []
 
     def choose(self, among: int) -> int:
         n = len(self.taken)
@@ -131,19 +146,24 @@ class _Runner:
             for part in value:
                 self._carry(part)
         elif isinstance(value, State) and value.operation is not None:
-            self.seen.carried.add(value.operation.start)
+            self.seen.carried |= {value.operation.start, *(s.maker for s in value.line())}
 
     def _link(self, where: Where, role: str, given: list[Value]) -> Value:
         if role == "start":
             self.operations.append(Operation(where))
-            return State(self.operations[-1], where)
+            self.states.append(State(self.operations[-1], where))
+            return self.states[-1]
         met = given[0]
         self.seen.before.setdefault(where, set()).add(met.maker if isinstance(met, State) else None)
         operation = met.operation if isinstance(met, State) else None
         if role == "update":
-            return State(operation, where)
+            self.states.append(State(operation, where, met if isinstance(met, State) else None))
+            return self.states[-1]
         if operation is not None:
             operation.dones += 1
+        if isinstance(met, State):
+            for s in met.line():
+                s.finished = True
         return None
 
 
@@ -152,7 +172,7 @@ def watch(module: Module) -> Seen:
     seen, choices = Seen(), list[int]()
     while True:
         runner = _Runner(module, choices, seen)
-        runner.run(module.entry, [])
+        _note_ends(runner, runner.run(module.entry, []))
         for o in runner.operations:
             seen.most[o.start] = max(seen.most.get(o.start, 0), o.dones)
         taken = runner.taken
@@ -161,6 +181,22 @@ def watch(module: Module) -> Seen:
         if not taken:
             return seen
         choices = [c for c, _ in taken[:-1]] + [taken[-1][0] + 1]
+
+
+def _note_ends(runner: _Runner, result: Value) -> None:
+    """Which starts and updates were finished in a run, and which were not."""
+    held, waiting = set[int](), [result]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, tuple):
+            waiting += value
+        elif isinstance(value, State):
+            held |= {id(s) for s in value.line() if s.maker in runner.seen.carried}
+    for s in runner.states:
+        if s.finished or (s.operation is not None and s.before is None and s.operation.dones):
+            runner.seen.finished.add(s.maker)
+        elif id(s) not in held:
+            runner.seen.dropped.add(s.maker)
 
 
 def plain(shape: Shape | None) -> object:
@@ -248,15 +284,18 @@ class Reading:
     def _chain(self, w: Where, role: str) -> bool:
         kind = self.links[w][0]
         if role == "start":
-            most = self.seen.most.get(w, 0)
-            return most > 1 or (most == 0 and w not in self.seen.carried)
+            return self.seen.most.get(w, 0) > 1 or self._open(w)
         for b in self.seen.before.get(w, ()):
             if b is None:
                 return True
             theirs = self.links[b][0]
             if kind != theirs and ("async" not in (kind, theirs) or kind in OWN or theirs in OWN):
                 return True
-        return False
+        return role == "update" and self._open(w)
+
+    def _open(self, w: Where) -> bool:
+        """Some run leaves it open, and another finishes it or no loop carries it."""
+        return w in self.seen.dropped and (w in self.seen.finished or w not in self.seen.carried)
 
     def _linear(self, w: Where, role: str) -> bool:
         if role == "done":

@@ -1,0 +1,225 @@
+"""Chains on every path, and what links declare: each module that breaks a claim stands beside one that keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import pytest
+
+from hloproof.pipeline.driver import check_hlo
+from hloproof.pipeline.options import Options
+
+_STATE: Final = "((f32[4]), f32[4], u32[])"
+_WRAPPED: Final = 'wrapped {\n p = f32[4] parameter(0)\n ROOT c = f32[4] custom-call(p), custom_call_target="foo"\n}\n'
+_HAND_ON: Final = f"f {{\n ROOT s = {_STATE} parameter(0)\n}}\ng {{\n ROOT s = {_STATE} parameter(0)\n}}\n"
+_FINISH: Final = (
+    f"f {{\n s = {_STATE} parameter(0)\n ROOT d = f32[4] async-done(s), calls=wrapped\n}}\n"
+    f"g {{\n s = {_STATE} parameter(0)\n d = f32[4] async-done(s), calls=wrapped\n ROOT n = f32[4] negate(d)\n}}\n"
+)
+_FORGET: Final = (
+    f"f {{\n s = {_STATE} parameter(0)\n ROOT d = f32[4] async-done(s), calls=wrapped\n}}\n"
+    f"g {{\n s = {_STATE} parameter(0)\n ROOT n = f32[4] constant({{1,2,3,4}})\n}}\n"
+)
+_BY_BRANCH: Final = "true_computation=f, false_computation=g"
+
+
+def _entry(body: str, before: str = "", header: str = "") -> str:
+    given = " p = f32[4] parameter(0)\n q = pred[] parameter(1)\n"
+    return f"HloModule m{header}\n{_WRAPPED}{before}ENTRY e {{\n{given}{body}}}\n"
+
+
+def _start(name: str, operand: str = "p") -> str:
+    return f" {name} = {_STATE} async-start({operand}), calls=wrapped\n"
+
+
+def _done(operand: str) -> str:
+    return f" ROOT r = f32[4] async-done({operand}), calls=wrapped\n"
+
+
+def _loop(body: str, after: str = _done("o")) -> str:
+    """A start before a loop of three turns whose state is a counter and the operation."""
+    state = f"(s32[], {_STATE})"
+    before = (
+        f"cond {{\n t = {state} parameter(0)\n k = s32[] get-tuple-element(t), index=0\n n = s32[] constant(3)\n"
+        " ROOT l = pred[] compare(k, n), direction=LT\n}\n"
+        f"body {{\n t = {state} parameter(0)\n k = s32[] get-tuple-element(t), index=0\n"
+        f" s = {_STATE} get-tuple-element(t), index=1\n{body} ROOT r = {state} tuple(k, u)\n}}\n"
+    )
+    main = (
+        f"{_start('s')} z = s32[] constant(0)\n i = {state} tuple(z, s)\n"
+        f" w = {state} while(i), condition=cond, body=body\n o = {_STATE} get-tuple-element(w), index=1\n{after}"
+    )
+    return _entry(main, before)
+
+
+def _branches(first: str, second: str, bodies: str, result: str, after: str) -> str:
+    starts = "".join(_start(n) for n in dict.fromkeys((first, second)))
+    return _entry(f"{starts} {result} conditional(q, {first}, {second}), {_BY_BRANCH}\n{after}", bodies)
+
+
+def _update(rest: str, shape: str = _STATE) -> str:
+    return _entry(f"{_start('s')} u = {shape} async-update(s), calls=wrapped{rest}\n{_done('u')}")
+
+
+def _opaque(alias: str, result: str = "f32[4]") -> str:
+    rest = f'custom_call_target="foo", output_to_operand_aliasing={alias}'
+    return _entry(f" ROOT c = {result} custom-call(p), {rest}\n")
+
+
+def _to_host(shape: str, value: str) -> str:
+    host = "channel_id=1, is_host_transfer=true"
+    return _entry(
+        f" w = f32[8] constant({{1,2,3,4,5,6,7,8}})\n t = token[] after-all()\n"
+        f" s = (f32[4], u32[], token[]) send(p, t), {host}\n sd = token[] send-done(s), {host}\n"
+        f" v = ({shape}, u32[], token[]) send({value}, sd), {host}\n vd = token[] send-done(v), {host}\n"
+        " ROOT r = f32[4] negate(p)\n"
+    )
+
+
+def _scheduled(first: str, second: str) -> str:
+    return _entry(f" {first}\n {second}\n ROOT r = f32[4] add(x, y)\n", header=", is_scheduled=true")
+
+
+def _sugar(text: str, done: str, result: str) -> str:
+    return _entry(f" {text}\n ROOT d = {result} {done}(s)\n")
+
+
+_X, _Y = "x = f32[4] negate(p)", "y = f32[4] exponential(p), control-predecessors={x}"
+_CHOSEN = f"c = {_STATE}"
+
+PAIRS: Final[Mapping[str, tuple[str, str, str, tuple[str, ...]]]] = {
+    "a done in one branch only": (
+        "async-chain",
+        _branches("s", "s", _FORGET, "ROOT r = f32[4]", ""),
+        _branches("s", "s", _FINISH, "ROOT r = f32[4]", ""),
+        ("s",),
+    ),
+    "a conditional that chooses between two starts": (
+        "async-chain",
+        _branches("s", "t", _HAND_ON, _CHOSEN, _done("c")),
+        _branches("s", "s", _HAND_ON, _CHOSEN, _done("c")),
+        ("s", "t"),
+    ),
+    "a loop that replaces the operation it carries": (
+        "async-chain",
+        _loop(f" x = f32[4] constant({{1,2,3,4}})\n{_start('u', 'x')}"),
+        _loop(f" x = f32[4] async-done(s), calls=wrapped\n{_start('u', 'x')}"),
+        ("s", "u"),
+    ),
+    "an update that the loop around it forgets": (
+        "async-chain",
+        _loop(f" v = {_STATE} async-update(s), calls=wrapped\n u = {_STATE} opt-barrier(s)\n"),
+        _loop(f" u = {_STATE} async-update(s), calls=wrapped\n"),
+        ("v",),
+    ),
+    "a loop whose last operation nobody finishes": (
+        "async-chain",
+        _loop(f" x = f32[4] async-done(s), calls=wrapped\n{_start('u', 'x')}", " ROOT r = f32[4] negate(p)\n"),
+        _loop(f" x = f32[4] async-done(s), calls=wrapped\n{_start('u', 'x')}"),
+        ("s", "u"),
+    ),
+    "an update whose aliased result is not there": (
+        "async-alias",
+        _update(", output_to_operand_aliasing={{3}: (0, {2})}"),
+        _update(", output_to_operand_aliasing={{2}: (0, {2})}"),
+        ("u",),
+    ),
+    "an update whose aliased operand is not there": (
+        "async-alias",
+        _update(", output_to_operand_aliasing={{2}: (0, {3})}"),
+        _update(", output_to_operand_aliasing={{0,0}: (0, {0,0})}"),
+        ("u",),
+    ),
+    "an update that aliases other shapes": (
+        "async-alias",
+        _update(", output_to_operand_aliasing={{1}: (0, {2})}"),
+        _update(", output_to_operand_aliasing={{1}: (0, {1})}"),
+        ("u",),
+    ),
+    "an update with another context": ("async-shape", _update("", "((f32[4]), f32[4], s32[])"), _update(""), ("u",)),
+    "an opaque call that aliases another size": (
+        "buffer-alias",
+        _opaque("{{}: (0, {})}", "f32[8]"),
+        _opaque("{{}: (0, {})}"),
+        ("c",),
+    ),
+    "an opaque call that aliases an operand it does not have": (
+        "buffer-alias",
+        _opaque("{{}: (1, {})}"),
+        _opaque("{{1}: (0, {})}", "(f32[8], f32[4])"),
+        ("c",),
+    ),
+    "transfers to the host of other shapes on one channel": (
+        "async-channel",
+        _to_host("f32[8]", "w"),
+        _to_host("f32[4]", "p"),
+        ("v",),
+    ),
+    "a schedule against a control predecessor": ("hazard-order", _scheduled(_Y, _X), _scheduled(_X, _Y), ("y",)),
+    "a sugared slice of another size": (
+        "async-done",
+        _sugar("s = ((f32[4]), f32[3], u32[]) slice-start(p), slice={[0:2]}", "slice-done", "f32[3]"),
+        _sugar("s = ((f32[4]), f32[2], u32[]) slice-start(p), slice={[0:2]}", "slice-done", "f32[2]"),
+        ("d",),
+    ),
+    "a sugared sum of another size": (
+        "async-done",
+        _sugar("s = ((f32[4], f32[4]), f32[3], u32[]) add-start(p, p)", "add-done", "f32[3]"),
+        _sugar("s = ((f32[4], f32[4]), f32[4], u32[]) add-start(p, p)", "add-done", "f32[4]"),
+        ("d",),
+    ),
+    "a sugared slice at run time of another size": (
+        "async-done",
+        _sugar(
+            "z = s32[] constant(0)\n s = ((f32[4], s32[]), f32[3], u32[]) dynamic-slice-start(p, z), "
+            "dynamic_slice_sizes={2}",
+            "dynamic-slice-done",
+            "f32[3]",
+        ),
+        _sugar(
+            "z = s32[] constant(0)\n s = ((f32[4], s32[]), f32[2], u32[]) dynamic-slice-start(p, z), "
+            "dynamic_slice_sizes={2}",
+            "dynamic-slice-done",
+            "f32[2]",
+        ),
+        ("d",),
+    ),
+}
+
+
+def _refuted(text: str) -> set[tuple[str, str]]:
+    records = list(check_hlo(text, Options(jobs=1)).records())
+    assert records
+    assert {r.verdict for r in records} <= {"proved", "refuted", "unknown"}
+    return {(r.claim, r.instruction or "") for r in records if r.verdict == "refuted"}
+
+
+@pytest.mark.parametrize(("claim", "broken", "kept", "places"), PAIRS.values(), ids=PAIRS)
+def test_what_breaks_a_claim_is_refuted_and_its_twin_is_not(
+    claim: str, broken: str, kept: str, places: tuple[str, ...]
+) -> None:
+    assert {(claim, place) for place in places} <= _refuted(broken)
+    assert _refuted(kept) == set()
+    assert any(r.claim == claim and r.verdict == "proved" for r in check_hlo(kept, Options(jobs=1)).records())
+
+
+def test_a_loop_that_goes_on_for_ever_may_carry_an_operation_that_nobody_finishes() -> None:
+    """No done stands anywhere, and the loop is the result: the form that compilers let pass."""
+    text = _entry(
+        f"{_start('s')} ROOT w = {_STATE} while(s), condition=cond, body=body\n",
+        f"cond {{\n t = {_STATE} parameter(0)\n ROOT l = pred[] constant(true)\n}}\n"
+        f"body {{\n t = {_STATE} parameter(0)\n x = f32[4] get-tuple-element(t), index=1\n"
+        f" ROOT u = {_STATE} async-start(x), calls=wrapped\n}}\n",
+    )
+    assert _refuted(text) == set()
+
+
+def test_a_done_in_a_loops_condition_counts() -> None:
+    state = _STATE
+    text = _entry(
+        f"{_start('s')} w = {state} while(s), condition=cond, body=body\n{_done('w')}",
+        f"cond {{\n t = {state} parameter(0)\n d = f32[4] async-done(t), calls=wrapped\n"
+        f" ROOT l = pred[] constant(false)\n}}\nbody {{\n ROOT t = {state} parameter(0)\n}}\n",
+    )
+    assert ("async-chain", "s") in _refuted(text)
