@@ -88,7 +88,7 @@ def _thread_problem(chains: AsyncChains, place: Place) -> str | None:
         thread = chains.thread(chains.flow.instruction(start))
         if own is not None and own != thread:
             return f"{i.name} is on thread {own}, but {start.instruction} on {thread}"
-    body = chains.module.find(called(i, "calls"))
+    body = chains.module.find(chains.runs(i))
     if body is not None and chains.links[place].role == "start":
         thread, set_by_text = chains.thread(i), "execution_thread" in body.attributes
         if set_by_text and chains.thread_of(body) != thread:

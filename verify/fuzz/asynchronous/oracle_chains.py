@@ -20,6 +20,8 @@ Where = tuple[str, str]
 
 OWN: Final = ("copy", "all-reduce", "all-gather", "collective-permute")
 """Kinds whose starts and dones are opcodes of their own."""
+ELEMENTWISE: Final = ("negate",)
+"""Kinds of sugar whose result has the shape of the operands."""
 _PLACE: Final = {"copy": (0,), "all-reduce": (), "all-gather": (1,), "collective-permute": (1,)}
 
 
@@ -337,14 +339,14 @@ class Reading:
         own = self._own_thread(w)
         if own is not None and any(own != self._thread_of(s) for s in self.starts[w]):
             return True
-        inner = self._called(w)
+        inner = self._called(w) or self._called(w, "to_apply")
         if inner is None or self.links[w][1] != "start":
             return False
         thread, value = self._thread_of(w), inner.attributes.get("execution_thread")
         if isinstance(value, Word | Quoted) and value.text != thread:
             return True
-        others = (x for x in self.at if self._called(x) is inner and self._own_thread(x) is not None)
-        return any(self._own_thread(x) != thread for x in others)
+        others = (x for x in self.at if inner in (self._called(x), self._called(x, "to_apply")))
+        return any(self._own_thread(x) not in (None, thread) for x in others)
 
     def _computation(self, w: Where) -> bool:
         inner = self._called(w)
@@ -370,6 +372,9 @@ class Reading:
         if not isinstance(shape, list) or not shape:
             return None
         return shape[0] if isinstance(shape[0], list) else [shape[0]]
+
+    def _bound(self, w: Where | None) -> list[object]:
+        return [] if w is None else self._carried(w) or []
 
     def _operands(self, w: Where) -> list[object]:
         by_name = self.module.by_name[w[0]].by_name
@@ -401,6 +406,12 @@ class Reading:
             expected = [[*b, *given[1:]] for b in earlier if b is not None]
         if any(carried != e for e in expected):
             return True
+        for b in self.seen.before.get(w, ()) if role == "update" else ():
+            contexts = self._parts(b)[2:] if b is not None else parts[2:]
+            if len(contexts) != len(parts) - 2:
+                return True
+            if any(a != x and [] not in (a, x) for a, x in zip(contexts, parts[2:], strict=True)):
+                return True
         for s in self.starts[w]:
             inner = self._wrapped(s)
             if inner is not None and not begins(carried, [plain(p.shape) for p in inner.parameters]):
@@ -427,6 +438,8 @@ class Reading:
     def _done(self, w: Where) -> bool:
         kind, shape = self.links[w][0], plain(self.at[w].shape)
         if kind not in OWN:
+            if kind in ELEMENTWISE and any(c != shape for b in self.seen.before.get(w, ()) for c in self._bound(b)):
+                return True
             return any(self._result(s) != shape for s in self.starts[w])
         for b in self.seen.before.get(w, ()):
             assert b is not None
