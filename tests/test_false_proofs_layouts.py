@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from spec_texts import check_layouts_text
 
 from hloproof.claims.layouts.clauses import JUDGES
 from hloproof.models.specs.layouts import SILENT, WORDS, parse_layouts
-from hloproof.pipeline.layout_specs import check_layouts_text
 from hloproof.results.verdict import ClaimResult, Verdict
 
 SAYING = sorted(WORDS - SILENT)

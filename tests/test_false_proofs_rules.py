@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from spec_texts import check_rules_text
 
 from hloproof.claims.rules import claims, statements
-from hloproof.claims.rules.claims import check_rules_text
 from hloproof.claims.rules.witness import contradicted, points
 from hloproof.engines.nonlinear import prove
 from hloproof.models.errors import InputError

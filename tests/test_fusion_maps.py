@@ -17,10 +17,8 @@ from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.indexing.composition.module_maps import (
     composer_of,
-    epilogue_maps,
     followed_maps,
     instruction_maps,
-    maps_by_producer,
     plain_composer,
 )
 from hloproof.models.maps.indexing_map import IndexingMap, compose, rt
@@ -102,11 +100,11 @@ def test_softmax_reads_the_element_and_its_row() -> None:
 def test_by_producer_and_epilogue() -> None:
     module = parse_module(SOFTMAX)
     composer, entry = composer_of(module), module.entry
-    groups = maps_by_producer(composer, entry, entry.root)
+    groups = composer.backwards(entry, entry.root, ())
     assert {name for name, _ in groups} == {"p0", "low", "zero", "m", "bm", "s", "x", "t", "bt", "d"}
-    (row,) = groups["t", ()].maps
-    assert print_map(row) == "(d0, d1, d2) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 64], d2 in [0, 124]"
-    (out,) = epilogue_maps(composer, entry, entry.by_name["t"])
+    (row,) = groups["t", ()].different()
+    assert print_map(row.map) == "(d0, d1, d2) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 64], d2 in [0, 124]"
+    (out,) = followed_maps(composer, entry, entry.by_name["t"], "input-to-output")
     assert [print_map(m) for m in out.maps] == [
         "(d0, d1)[s0] -> (d0, d1, s0), domain: d0 in [0, 1], d1 in [0, 64], s0 in [0, 124]"
     ]
@@ -318,17 +316,17 @@ def test_grouped_and_epilogue_cases_of_upstream(row: Any) -> None:
 
     if row.get("epilogue_parent"):
         start = computation.by_name[row["epilogue_parent"].lstrip("%")]
-        (s,) = epilogue_maps(composer, computation, start)
+        (s,) = followed_maps(composer, computation, start, "input-to-output")
         assert [mapcheck.compare(e, print_map(m)) for e, m in zip(row["expected"], s.maps, strict=True)] == ["same"]
         return
-    groups = maps_by_producer(composer, computation, instruction(row["instruction"]))
+    groups = composer.backwards(computation, instruction(row["instruction"]), ())
     wanted = (
         row["expected"]
         if row["expected_form"] == "grouped"
         else [{"instruction": row["group_key"], "maps": row["expected"]}]
     )
     for group in wanted:
-        maps = groups[instruction(group["instruction"]).name, ()].maps
+        maps = [r.map for r in groups[instruction(group["instruction"]).name, ()].different()]
         verdicts = [mapcheck.compare(e, print_map(m)) for e, m in zip(group["maps"], maps, strict=True)]
         assert verdicts == ["same"] * len(group["maps"]), [print_map(m) for m in maps]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from spec_texts import check_layouts_text
 
 from hloproof.models.errors import InputError
 from hloproof.models.specs.entries import parse_entries
 from hloproof.models.specs.layouts import parse_layouts
-from hloproof.pipeline.layout_specs import check_layouts_text
 from hloproof.results.verdict import ClaimResult, Verdict
 
 SPECS = Path(__file__).parents[1] / "specs"

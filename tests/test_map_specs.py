@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from spec_texts import check_maps_text
 
 from hloproof.models.errors import InputError
 from hloproof.models.specs.maps import parse_map_specs
-from hloproof.pipeline.map_specs import check_maps_text
 from hloproof.results.verdict import ClaimResult, Verdict
 
 SPECS = Path(__file__).parents[1] / "specs"

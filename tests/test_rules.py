@@ -6,8 +6,8 @@ from collections import OrderedDict
 from pathlib import Path
 
 import pytest
+from spec_texts import check_rules_text
 
-from hloproof.claims.rules.claims import check_rules_text
 from hloproof.models.errors import InputError
 from hloproof.models.expressions import bounds
 from hloproof.models.expressions.interval import Interval

@@ -4,7 +4,6 @@ composition, maps against maps by equality."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from time import perf_counter
 
 from hloproof.claims.maps.rewrite import rewrite
@@ -19,33 +18,19 @@ from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.indexing import OperandMaps
 from hloproof.models.maps.indexing_map import IndexingMap
 from hloproof.models.maps.text import print_map
-from hloproof.models.specs.maps import ClaimedMaps, MapSpec, parse_map_specs
+from hloproof.models.specs.maps import ClaimedMaps, MapSpec
 from hloproof.queries.indexing import answer, find_instruction
-from hloproof.results.verdict import ClaimResult, Verdict
+from hloproof.results.expectation import met, met_problem
+from hloproof.results.verdict import ClaimResult, Found, Verdict
 
 COMPOSED = frozenset({"fusion", "call"})
 """Opcodes whose maps are those of the computation that they call."""
 
 
-@dataclass(frozen=True)
-class Found:
-    """One statement of a spec, judged."""
-
-    verdict: Verdict
-    engines: tuple[str, ...] = ()
-    counterexample: str | None = None
-    reason: str | None = None
-
-
-def check_maps_text(text: str, file: str, how: How = HOW) -> list[ClaimResult]:
-    """The verdicts on all map specs of a text, one record each. Raises InputError."""
-    return [check_map_spec(spec, file, how) for spec in parse_map_specs(text, file)]
-
-
 def check_map_spec(spec: MapSpec, file: str = "", how: How = HOW) -> ClaimResult:
     """The verdict on one spec. An expectation that is met counts as proved; one that is not, as refuted."""
     started = perf_counter()
-    found = _with_expectation(spec, how)
+    found = met_problem(spec.problem) if spec.expect == "error" else met(spec.expect, _judged(spec, how))
     return ClaimResult(
         f"{file}#{spec.name}",
         "map",
@@ -61,19 +46,6 @@ def check_map_spec(spec: MapSpec, file: str = "", how: How = HOW) -> ClaimResult
         found.counterexample,
         found.reason,
     )
-
-
-def _with_expectation(spec: MapSpec, how: How) -> Found:
-    if spec.expect == "error":
-        if spec.problem is None:
-            return Found(Verdict.REFUTED, counterexample="expected to be an error, and it can be read")
-        return Found(Verdict.PROVED, reason=f"an error, as expected: {spec.problem.message}")
-    found = _judged(spec, how)
-    if spec.expect == "refuted" and found.verdict is Verdict.REFUTED:
-        return Found(Verdict.PROVED, found.engines, reason=f"refuted, as expected: {found.counterexample}")
-    if spec.expect == "refuted" and found.verdict is Verdict.PROVED:
-        return Found(Verdict.REFUTED, found.engines, "expected to be refuted, and all of it holds")
-    return found
 
 
 def _judged(spec: MapSpec, how: How) -> Found:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from hloproof.models.errors import InputError
 from hloproof.results.errors import BadInput
 from hloproof.results.results import (
     ClaimVerdict,
@@ -22,11 +23,31 @@ from hloproof.results.results import (
     OperationVerdicts,
     worst,
 )
-from hloproof.results.verdict import ClaimResult, Verdict
+from hloproof.results.verdict import ClaimResult, Found, Verdict
 
 _EXPECT: Final = re.compile(r"^[ \t]*//[ \t]*expect:[ \t]*(\S*)[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 _SEPARATOR: Final = re.compile(r"^// -----.*$", re.MULTILINE)
 _CLAIM: Final = "expectation"
+
+
+def met(expected: str | None, found: Found) -> Found:
+    """What was found, held against what an entry expects of itself: a refutation that is expected counts as proved, a
+    proof where a refutation is expected as refuted. Everything else counts as it is."""
+    if expected != "refuted":
+        return found
+    if found.verdict is Verdict.REFUTED:
+        told = "; ".join(filter(None, (f"refuted, as expected: {found.counterexample}", found.reason)))
+        return replace(found, verdict=Verdict.PROVED, counterexample=None, reason=told)
+    if found.verdict is Verdict.PROVED:
+        return replace(found, verdict=Verdict.REFUTED, counterexample="expected to be refuted, and all of it holds")
+    return found
+
+
+def met_problem(problem: InputError | None) -> Found:
+    """What an entry is found to be that expects an error in itself."""
+    if problem is None:
+        return Found(Verdict.REFUTED, counterexample="expected to be an error, and it can be read")
+    return Found(Verdict.PROVED, reason=f"an error, as expected: {problem.message}")
 
 
 def expects(text: str) -> bool:

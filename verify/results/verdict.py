@@ -39,6 +39,16 @@ def family(claim: str) -> str:
     return claim.partition("-")[0]
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found about one thing that is claimed: a verdict, by whom, and what shows it or stands in its way."""
+
+    verdict: Verdict
+    engines: tuple[str, ...] = ()
+    counterexample: str | None = None
+    reason: str | None = None
+
+
 @dataclass(frozen=True)
 class Related:
     """Another place in the same file that a finding is about, such as one side of a rewrite."""

@@ -9,7 +9,7 @@ from hloproof.models.hlo.shape import leaves
 from hloproof.models.indexing.box import holds_data
 from hloproof.models.indexing.composition.calls import BODIES
 from hloproof.models.indexing.composition.composer import Composer, Simplify
-from hloproof.models.indexing.composition.route import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Direction, Place, Reached, Step
+from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT, Direction, Reached, Step
 from hloproof.models.indexing.map_set import OperandMaps
 
 
@@ -69,22 +69,6 @@ def followed_maps(
         for n, (place, leaf) in enumerate(leaves(root.shape))
         if holds_data(leaf)
     )
-
-
-def maps_by_producer(
-    composer: Composer, computation: Computation, instruction: Instruction, number: int = 0
-) -> dict[Place, OperandMaps]:
-    """From output `number` of an instruction to every array on the way to the parameters, by the instruction that makes
-    it; the instruction itself has its identity."""
-    reached = composer.backwards(computation, instruction, output_position(instruction, number))
-    return {place: _from_reached(0, place[1], r) for place, r in reached.items()}
-
-
-def epilogue_maps(
-    composer: Composer, computation: Computation, instruction: Instruction, number: int = 0
-) -> tuple[OperandMaps, ...]:
-    """From output `number` of an inner instruction to the outputs of its computation's root."""
-    return followed_maps(composer, computation, instruction, INPUT_TO_OUTPUT, number)
 
 
 def output_position(instruction: Instruction, number: int) -> tuple[int, ...]:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from hloproof.models.interpreter.step import Step
 from hloproof.models.interpreter.value import Array, Element, Value, indices
-
-Arithmetic = Callable[..., Element]
 
 
 def _by_feature(x: Array, feature: int) -> list[list[int]]:

@@ -8,7 +8,7 @@ about all sizes: one size at which it fails refutes it, and beyond that it is un
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import Final
 
@@ -37,7 +37,7 @@ from hloproof.models.layouts.physical import part_count, physical_dimensions
 from hloproof.models.layouts.tiling import expanded_dimensions, index_of, position_of
 from hloproof.models.maps.indexing_map import IndexingMap, dim
 from hloproof.models.specs.layouts import LayoutSpec
-from hloproof.results.verdict import Verdict
+from hloproof.results.verdict import Found, Verdict
 
 _LOOKED_THROUGH: Final = 4096
 """Arrays of at most so many elements are looked through for what lies at a position said to be padding."""
@@ -45,40 +45,29 @@ SAMPLED_SIZES: Final = (1, 2, 3, 5, 130, 17)
 """Sizes that a format is tried at: each for all of its `?`, and each next to the one after it."""
 
 
-@dataclass(frozen=True)
-class Finding:
-    """The verdict on one clause, or on a part of one."""
-
-    word: str
-    verdict: Verdict
-    engines: tuple[str, ...] = ()
-    counterexample: str | None = None
-    reason: str | None = None
-
-
-Judge = Callable[[str, LayoutSpec, ArrayShape, Prove], Iterator[Finding]]
+Judge = Callable[[str, LayoutSpec, ArrayShape, Prove], Iterator[Found]]
 """From the word, the entry, its shape without `?` and the engines to what is wrong or open; nothing where it holds."""
 
 
-def judge_clauses(spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Finding]:
+def judge_clauses(spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Found]:
     """Every clause of the entry, judged: what is wrong or open of each, nothing where all hold."""
     for word in dict.fromkeys(spec.said):
         if word not in JUDGES:
-            yield Finding(word, Verdict.UNKNOWN, reason=f"nothing judges the clause `{word}`")
+            yield Found(Verdict.UNKNOWN, reason=f"nothing judges the clause `{word}`")
         elif is_format(shape) and word not in SIZELESS:
             yield from _at_sampled_sizes(word, spec, shape, prove)
         else:
             yield from _judged(word, spec, shape, prove)
 
 
-def _judged(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Finding]:
+def _judged(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Found]:
     try:
         yield from JUDGES[word](word, spec, shape, prove)
     except NotModelled as error:
-        yield Finding(word, Verdict.UNKNOWN, reason=f"the clause `{word}`: not modelled: {error}")
+        yield Found(Verdict.UNKNOWN, reason=f"the clause `{word}`: not modelled: {error}")
 
 
-def _at_sampled_sizes(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Finding]:
+def _at_sampled_sizes(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Found]:
     for sizes in _samples(sum(n < 0 for n in shape.dimensions)):
         one = _sized(shape, sizes)
         try:
@@ -95,7 +84,7 @@ def _at_sampled_sizes(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Pro
                 yield replace(found, counterexample=where)
                 return
     reason = f"the clause `{word}` is about every size of {print_shape(shape)}, and is judged for given sizes only"
-    yield Finding(word, Verdict.UNKNOWN, reason=reason)
+    yield Found(Verdict.UNKNOWN, reason=reason)
 
 
 def _samples(free: int) -> Iterator[tuple[int, ...]]:
@@ -115,8 +104,8 @@ def _sized(shape: ArrayShape, sizes: tuple[int, ...]) -> ArrayShape:
     return replace(shape, dimensions=tuple(n if n >= 0 else left.pop(0) for n in shape.dimensions), dynamic=())
 
 
-def _wrong(word: str, told: str) -> Finding:
-    return Finding(word, Verdict.REFUTED, counterexample=told)
+def _wrong(word: str, told: str) -> Found:
+    return Found(Verdict.REFUTED, counterexample=told)
 
 
 # --- numbers and sizes -------------------------------------------------------------------------------------------
@@ -138,13 +127,13 @@ SIZELESS: Final = frozenset({"element-bits"})
 """Clauses whose number is the same for all sizes of a format."""
 
 
-def _number(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Finding]:
+def _number(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Found]:
     measured, said = _MEASURED[word](shape), dict(spec.numbers)[word]
     if measured != said:
         yield _wrong(word, f"{word} is {measured}, not {said}")
 
 
-def _listed_sizes(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Finding]:
+def _listed_sizes(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Found]:
     measured, said = _SIZES[word](shape), dict(spec.sizes)[word]
     if measured != said:
         yield _wrong(word, f"{word} is {list(measured)}, not {list(said)}")
@@ -153,7 +142,7 @@ def _listed_sizes(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) 
 # --- places ------------------------------------------------------------------------------------------------------
 
 
-def _positions(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Finding]:
+def _positions(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Found]:
     said = spec.positions
     if word == "positions":
         table = spec.table or ()
@@ -166,7 +155,7 @@ def _positions(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> 
                 yield _wrong(word, f"element {list(index)} lies at position {found} by {reading}, not {place}")
 
 
-def _bits(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Finding]:
+def _bits(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Found]:
     for index, bit in spec.bits:
         for reading, found in both_readings(shape, index):
             begin = found * element_bits(shape)
@@ -174,7 +163,7 @@ def _bits(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Itera
                 yield _wrong(word, f"element {list(index)} begins at bit {begin} by {reading}, not {bit}")
 
 
-def _at(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Finding]:
+def _at(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Found]:
     if part_count(shape) > 1:
         raise NotModelled("what lies at a position, in an array that is split over memories")
     for place, held in spec.at:
@@ -229,7 +218,7 @@ def both_readings(shape: ArrayShape, index: tuple[int, ...]) -> Iterator[tuple[s
 # --- the formula, and other layouts ------------------------------------------------------------------------------
 
 
-def _formula(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Finding]:
+def _formula(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Found]:
     formula = spec.formula
     assert formula is not None
     if formula.ranges or formula.runtime or formula.constraints or formula.replica is not None:
@@ -253,11 +242,11 @@ def _formula(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> It
         outcome = prove(Obligation(tuple(formula.intervals()), alike, label="the formula is the layout's"))
         at = ", ".join(f"{n} = {v}" for n, v in outcome.model)
         told = f"at {at} the formula leads elsewhere than the layout" if outcome.verdict == "refuted" else None
-        yield Finding(word, Verdict(outcome.verdict), outcome.engines, told, outcome.reason or None)
+        yield Found(Verdict(outcome.verdict), outcome.engines, told, outcome.reason or None)
     yield from _of_claims(word, judge(claims(replace(own, position=formula)), prove))
 
 
-def _undefined(word: str, formula: IndexingMap, prove: Prove) -> Iterator[Finding]:
+def _undefined(word: str, formula: IndexingMap, prove: Prove) -> Iterator[Found]:
     """Divisors that may be zero somewhere in the domain, or are not shown not to be."""
     box = tuple(formula.intervals())
     for e in formula.results:
@@ -273,24 +262,24 @@ def _undefined(word: str, formula: IndexingMap, prove: Prove) -> Iterator[Findin
                 return
             if outcome.verdict != "proved":
                 reason = f"the clause `{word}`: that {to_text(node.rhs)} is not zero is not shown"
-                yield Finding(word, Verdict(outcome.verdict), outcome.engines, reason=reason)
+                yield Found(Verdict(outcome.verdict), outcome.engines, reason=reason)
                 return
 
 
-def _same(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Finding]:
+def _same(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Found]:
     for other in spec.same:
         yield from _of_claims(word, judge([same_positions(shape, other)], prove))
 
 
-def _bitcast(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Finding]:
+def _bitcast(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Found]:
     for other in spec.bitcasts:
         yield from _of_claims(word, judge(bitcast_claims(shape, other), prove))
 
 
-def _of_claims(word: str, judged: tuple[JudgedClaim, ...]) -> Iterator[Finding]:
+def _of_claims(word: str, judged: tuple[JudgedClaim, ...]) -> Iterator[Found]:
     for j in judged:
         told = j.counterexample and f"{j.claim}: {j.counterexample}"
-        yield Finding(word, j.verdict, j.engines, told, j.reason)
+        yield Found(j.verdict, j.engines, told, j.reason)
 
 
 JUDGES: Final[dict[str, Judge]] = {

@@ -24,8 +24,8 @@ from hloproof.logic.rounding import Reading
 from hloproof.models.expressions.evaluate import UndefinedValue
 from hloproof.models.expressions.expr import Const, Expr, substitute, to_text
 from hloproof.models.rules.rule import Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
-from hloproof.models.rules.text import parse_rules
-from hloproof.results.verdict import ClaimResult, Related, Verdict
+from hloproof.results.expectation import met
+from hloproof.results.verdict import ClaimResult, Found, Related, Verdict
 
 RLIMIT: Final = 3_000_000
 DIRECT_RLIMIT: Final = 300_000
@@ -47,11 +47,6 @@ class Findings:
     """The hints that were proved, each for the statement that it was proved for."""
 
 
-def check_rules_text(text: str, file: str, cross: bool = False) -> list[ClaimResult]:
-    """The verdicts on all rules of a text. Raises InputError."""
-    return [check_rule(rule, file, cross) for rule in parse_rules(text, file)]
-
-
 def check_rule(rule: Rule, file: str = "", cross: bool = False) -> ClaimResult:
     """The verdict on one rule. Where the file expects a refutation, a refutation counts as proved. `cross` asks the
     second encoder of Z3 for every statement: the first names quotients and remainders and leaves products to Z3, the
@@ -60,16 +55,9 @@ def check_rule(rule: Rule, file: str = "", cross: bool = False) -> ClaimResult:
     found = judge(rule)
     if cross and found.verdict is Verdict.PROVED:
         _crossed(rule, found)
-    verdict, reasons = found.verdict, list(found.reasons)
     counterexample = describe(rule, found) if found.counterexample is not None else None
-    if rule.expect == "refuted":
-        if verdict is Verdict.REFUTED:
-            verdict = Verdict.PROVED
-            reasons.insert(0, f"refuted, as expected: {counterexample}")
-            counterexample = None
-        elif verdict is Verdict.PROVED:
-            verdict = Verdict.REFUTED
-            reasons.insert(0, "expected to be refuted, and proved")
+    told = Found(found.verdict, tuple(found.engines), counterexample, "; ".join(found.reasons) or None)
+    told = met(rule.expect, told)
     return ClaimResult(
         id=f"{file}#{rule.name}",
         kind="rule",
@@ -79,11 +67,11 @@ def check_rule(rule: Rule, file: str = "", cross: bool = False) -> ClaimResult:
         column=rule.column,
         instruction=rule.name,
         claim="rule",
-        verdict=verdict,
-        engines=tuple(found.engines),
+        verdict=told.verdict,
+        engines=told.engines,
         ms=(perf_counter() - start) * 1e3,
-        counterexample=counterexample,
-        reason="; ".join(reasons) or None,
+        counterexample=told.counterexample,
+        reason=told.reason,
         related=tuple(Related(*at, side) for at, side in zip(rule.sides, ("left side", "right side"), strict=False)),
     )
 

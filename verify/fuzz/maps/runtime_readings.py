@@ -7,21 +7,20 @@ and for values beyond it on both sides; the others are drawn. A value without a 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import product
 from typing import Final
 
 from hloproof.fuzz.target import Failure
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
-from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, compose
+from hloproof.models.maps.indexing_map import IndexingMap, compose
 from hloproof.models.maps.text import print_map
 from hloproof.models.simplifier.simplify import simplify
 
 Index = tuple[int, ...]
 Contents = Callable[[str, Index], int]
 """The value of a provider at an index."""
-Free = Mapping[RuntimeVariable, int]
 
 DRAWN: Final = 6
 BEYOND: Final = 2

@@ -26,9 +26,6 @@ Spot = tuple[int, Index, Index]
 """An operand, a position in its tuple, an index."""
 Pairs = set[tuple[Index, Spot]]
 
-RUN_AS_THEY_ARE = frozenset({"send", "recv-done"})
-"""Not run alone: what they return is stated here."""
-
 
 def numbered(shape: Shape, counter: Iterator[int]) -> Value:
     """A value of this shape whose elements are the next numbers."""
