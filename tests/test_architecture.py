@@ -60,7 +60,7 @@ LIBRARIES: Final[dict[str, str]] = {
     "islpy": "engines.isl",
     "z3": "engines.z3 engines.nonlinear.encode_z3",
     "cvc5": "engines.smtlib.cvc5",
-    "platformdirs": "engines.cache",
+    "platformdirs": "engines.store",
     "rich": "pipeline.progress",
     "click": "cli commands",
     "hypothesis": "fuzz",
@@ -76,8 +76,10 @@ limits, cross-checking, certificates and statistics hold for all of them."""
 
 BESIDE: Final = {
     "analysis.utilization": "isl.count",  # counts points; proves nothing
-    "commands.check": "cache",  # where the proof cache lies
+    "commands.check": "store",  # where the proof cache lies
     "commands.recheck": "certificate",
+    "pipeline.record_cache": "store",
+    "pipeline.file_cache": "store",
     "fuzz": "*",  # tries the engines against each other
 }
 """Which modules import what else of the engines."""
@@ -217,6 +219,21 @@ def test_no_files_import_each_other_in_a_circle() -> None:
 
 def test_a_circle_is_noticed() -> None:
     assert circles({"a": ["b"], "b": ["c"], "c": ["b"]}) == {"b", "c"}
+
+
+def test_the_fingerprint_of_proofs_covers_what_engines_import() -> None:
+    """A kept proof is found again only where everything that it depends on is as it was."""
+    from hloproof.engines.cache import proof_sources
+
+    covered = {"logic", "engines", *(f"models.{folder.name}" for folder in proof_sources())}
+    used = {
+        room(full)
+        for name, path in modules().items()
+        if room(name) in ("logic", "engines")
+        for full, _ in imported(path.read_text(encoding="utf-8"))
+        if full.startswith("hloproof.")
+    }
+    assert used - covered - {"models"} == set()
 
 
 def packages() -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,11 +19,12 @@ from random_obligations import obligation as random_obligation
 from hloproof.engines import cache as cache_module
 from hloproof.engines import worker
 from hloproof.engines.budget import Budget
-from hloproof.engines.cache import Cache
+from hloproof.engines.cache import Cache, proof_sources
 from hloproof.engines.certificate import MANIFEST, recheck
 from hloproof.engines.door import How
 from hloproof.engines.door import prove as prove_apart
 from hloproof.engines.portfolio import prove
+from hloproof.engines.store import fingerprint
 from hloproof.engines.worker import Task, prove_many
 from hloproof.logic.formula import eq, lt, ne
 from hloproof.logic.obligation import Obligation, Outcome
@@ -179,6 +181,21 @@ def test_a_damaged_cache_is_set_aside(tmp_path: Path, damage: bytes) -> None:
     assert (tmp_path / "proofs.sqlite.damaged").read_bytes() == damage
     assert len(batch(EASY[:5], how)) == 5
     assert len(warnings) == 1
+
+
+def test_a_new_file_of_an_engine_makes_another_fingerprint(tmp_path: Path) -> None:
+    copies = [tmp_path / f"{n}-{folder.name}" for n, folder in enumerate(proof_sources())]
+    for folder, copy in zip(proof_sources(), copies, strict=True):
+        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    assert fingerprint(copies) == fingerprint(proof_sources())
+    planted = copies[-1] / "planted" / "engine.py"
+    planted.parent.mkdir()
+    planted.write_text("answer = None\n")
+    assert copies[-1].name.endswith("engines")
+    assert fingerprint(copies) != fingerprint(proof_sources())
+    planted.unlink()
+    copies[0].joinpath("expr.py").write_text("# another meaning\n")
+    assert fingerprint(copies) != fingerprint(proof_sources())
 
 
 def test_two_processes_share_a_cache(tmp_path: Path) -> None:

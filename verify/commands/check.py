@@ -123,7 +123,7 @@ def merged(given: dict[str, Any]) -> dict[str, Any]:
 def checked(settings: dict[str, Any], quiet: bool) -> Any:
     """The report of a check with these settings. Raises BadInput."""
     from hloproof.claims.catalogue import unknown_name
-    from hloproof.engines.cache import default_path
+    from hloproof.engines.store import default_path
     from hloproof.pipeline.driver import check
     from hloproof.pipeline.progress import progress_bar
 

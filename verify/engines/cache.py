@@ -1,68 +1,39 @@
-"""The proof cache: one SQLite file, shared by concurrent processes, that survives being killed.
+"""Outcomes of obligations from earlier runs.
 
-An entry is found by the normal form of the obligation, whether two engines were asked, the source of the engines
-and the versions of the solvers. `unknown` is kept only for its limits, and only where they are deterministic. Models
-are kept by position and replayed by whoever reads them. A damaged file is set aside, with a warning.
+An entry is found by the normal form of the obligation, whether two engines were asked, the sources that a proof depends
+on and the versions of the solvers. `unknown` is kept only for its limits, and only where they are deterministic. Models
+are kept by position and replayed by whoever reads them.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
-import sqlite3
-import sys
 from collections.abc import Callable
 from functools import cache
-from importlib import metadata
 from pathlib import Path
-from time import monotonic
 from typing import Final, Literal
 
+import hloproof.models.expressions
+import hloproof.models.maps
+import hloproof.models.rules
 from hloproof.engines.budget import Budget
+from hloproof.engines.store import Store, fingerprint
 from hloproof.logic.evaluate import TooManySteps, is_counterexample
 from hloproof.logic.normal_form import key
 from hloproof.logic.obligation import Obligation, Outcome
 
-SCHEMA: Final = 1
-COMMIT_SECONDS: Final = 0.5
-"""How long a result may wait to be written."""
-
-_TABLE: Final = """
-CREATE TABLE IF NOT EXISTS outcome (
-    key TEXT PRIMARY KEY, verdict TEXT NOT NULL, engines TEXT NOT NULL, model TEXT NOT NULL,
-    reason TEXT NOT NULL, budget TEXT NOT NULL, certificate TEXT NOT NULL, ms REAL NOT NULL
-) WITHOUT ROWID
-"""
-
-
-def default_path() -> Path:
-    """`hloproof/proofs.sqlite` in the user's cache folder."""
-    from platformdirs import user_cache_path
-
-    return user_cache_path("hloproof", appauthor=False) / f"proofs-{SCHEMA}.sqlite"
-
 
 def proof_sources() -> tuple[Path, ...]:
-    """The folders that a proof depends on, as they stand: terms, formulas, engines."""
-    import hloproof.models.expressions
-
+    """The folders that a proof depends on, as they stand: terms, maps, conditions of rules, formulas, engines."""
     here = Path(__file__).resolve().parents[1]
-    return (Path(hloproof.models.expressions.__path__[0]), here / "logic", here / "engines")
+    models = (hloproof.models.expressions, hloproof.models.maps, hloproof.models.rules)
+    return (*(Path(m.__path__[0]).resolve() for m in models), here / "logic", here / "engines")
 
 
 @cache
 def engines_fingerprint() -> str:
-    """A digest of this project's engines and data types as they stand, and the solvers' versions."""
-    state = hashlib.sha256()
-    for folder in proof_sources():
-        for source in sorted(folder.rglob("*.py")):
-            state.update(source.relative_to(folder).as_posix().encode())
-            state.update(source.read_bytes())
-    for package in ("islpy", "z3-solver", "cvc5"):
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            state.update(f"{package} {metadata.version(package)}".encode())
-    return state.hexdigest()[:16]
+    """A digest of what a proof depends on, as it stands."""
+    return fingerprint(proof_sources()).hex()[:16]
 
 
 _KEPT: Final[dict[str, Literal["proved", "refuted", "unknown"]]] = {
@@ -73,89 +44,29 @@ _KEPT: Final[dict[str, Literal["proved", "refuted", "unknown"]]] = {
 
 
 class Cache:
-    """A cache file, opened. `warn` is told when the file had to be set aside."""
+    """The outcomes in a store, opened. `warn` is told when the file had to be set aside."""
 
     def __init__(self, path: Path, warn: Callable[[str], None] | None = None) -> None:
-        self.path = path
-        self._warn = warn or (lambda text: print(f"hloproof: {text}", file=sys.stderr))
-        self._pending: list[tuple[str | float, ...]] = []
-        self._last = monotonic()
-        self._connection: sqlite3.Connection | None = None
-        self._connection = self._open()
-
-    def _open(self) -> sqlite3.Connection | None:
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            return self._connect()
-        except sqlite3.OperationalError as error:  # locked or not writable: not damaged
-            self._warn(f"the proof cache {self.path} cannot be used ({error}); going on without it")
-        except sqlite3.DatabaseError as error:
-            self._set_aside(error)
-            with contextlib.suppress(sqlite3.Error):
-                return self._connect()
-        except OSError as error:
-            self._warn(f"the proof cache {self.path} cannot be used ({error}); going on without it")
-        return None
-
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=10, isolation_level=None)
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=NORMAL")
-            connection.execute(_TABLE)
-            connection.execute("SELECT verdict, engines, model, reason, budget, certificate, ms FROM outcome LIMIT 1")
-        except sqlite3.Error:
-            connection.close()
-            raise
-        return connection
-
-    def _set_aside(self, error: sqlite3.Error) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-        aside = self.path.with_name(self.path.name + ".damaged")
-        with contextlib.suppress(OSError):
-            self.path.replace(aside)
-        for suffix in ("-wal", "-shm"):
-            with contextlib.suppress(OSError):
-                self.path.with_name(self.path.name + suffix).unlink()
-        self._warn(f"the proof cache {self.path} is damaged ({error}); set aside as {aside.name}, a new one is begun")
+        self._store = Store(path, warn)
 
     def get(self, obligation: Obligation, budget: Budget, cross: bool, digest: str = "") -> Outcome | None:
         """What is kept of this obligation, its model replayed; None where nothing is, or an unknown of other limits.
         `digest` is its normal form's key, where the caller has it."""
-        row = self._row(_entry(digest or key(obligation), cross))
-        if row is None:
+        found = self._store.get(_entry(digest or key(obligation), cross))
+        if found is None:
             return None
         try:
-            text, engines, model_text, reason, limits, _ = row
+            text, engines, values, reason, limits, _ = json.loads(found)
             if text not in _KEPT:
                 return None
             verdict = _KEPT[text]
-            values = json.loads(model_text)
             if verdict == "unknown" and limits != budget.deterministic():
                 return None
             model = tuple((name, int(v)) for (name, _), v in zip(obligation.variables, values, strict=bool(values)))
             if verdict == "refuted" and not is_counterexample(obligation, dict(model)):
                 return None
-            return Outcome(verdict, tuple(json.loads(engines)), model, reason, stages=(("cache", 0.0),))
+            return Outcome(verdict, tuple(engines), model, reason, stages=(("cache", 0.0),))
         except (ValueError, TypeError, TooManySteps):
-            return None
-
-    def _row(self, entry: str) -> tuple[str, str, str, str, str, float] | None:
-        if self._connection is None:
-            return None
-        try:
-            cursor = self._connection.execute(
-                "SELECT verdict, engines, model, reason, budget, ms FROM outcome WHERE key = ?", (entry,)
-            )
-            found: tuple[str, str, str, str, str, float] | None = cursor.fetchone()
-            return found
-        except sqlite3.OperationalError:
-            return None
-        except sqlite3.DatabaseError as error:
-            self._set_aside(error)
-            self._connection = self._open()
             return None
 
     def put(
@@ -168,54 +79,27 @@ class Cache:
         certificate: str = "",
     ) -> None:
         """Keep the outcome, unless time or memory decided it, or it is an error of this tool."""
-        if not outcome.final or outcome.verdict == "internal" or self._connection is None:
+        if not outcome.final or outcome.verdict == "internal" or not self._store.is_open:
             return
-        values = json.dumps([v for _, v in outcome.model])
-        self._pending.append(
-            (
-                _entry(digest or key(obligation), cross),
-                outcome.verdict,
-                json.dumps(list(outcome.engines)),
-                values,
-                outcome.reason,
-                budget.deterministic() if outcome.verdict == "unknown" else "",
-                certificate,
-                outcome.ms,
-            )
-        )
-        if monotonic() - self._last > COMMIT_SECONDS:
-            self.flush()
+        limits = budget.deterministic() if outcome.verdict == "unknown" else ""
+        values = [v for _, v in outcome.model]
+        row = (outcome.verdict, outcome.engines, values, outcome.reason, limits, certificate)
+        self._store.put(_entry(digest or key(obligation), cross), json.dumps(row).encode())
 
     def flush(self) -> None:
         """Write what is pending."""
-        rows, self._pending, self._last = self._pending, [], monotonic()
-        if self._connection is None or not rows:
-            return
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.executemany("INSERT OR REPLACE INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
-            self._connection.execute("COMMIT")
-        except sqlite3.OperationalError as error:
-            with contextlib.suppress(sqlite3.Error):
-                self._connection.execute("ROLLBACK")
-            self._warn(f"the proof cache {self.path} was not written ({error})")
-        except sqlite3.DatabaseError as error:
-            self._set_aside(error)
-            self._connection = self._open()
+        self._store.flush()
 
     def close(self) -> None:
         """Write what is pending and close the file."""
-        self.flush()
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._store.close()
 
     def __enter__(self) -> Cache:
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
-def _entry(digest: str, cross: bool) -> str:
-    return f"{digest}{'x' if cross else ''}-{engines_fingerprint()}"
+def _entry(digest: str, cross: bool) -> bytes:
+    return f"outcome {digest}{'x' if cross else ''}-{engines_fingerprint()}".encode()

@@ -8,16 +8,16 @@ are JSON, compressed: a cache that comes from elsewhere can be wrong, and cannot
 from __future__ import annotations
 
 import json
-import sqlite3
 import zlib
 from contextlib import suppress
 from dataclasses import asdict, astuple
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any
 
+from hloproof.engines.store import Store
 from hloproof.models.errors import Position
 from hloproof.pipeline.options import Options
-from hloproof.pipeline.record_cache import open_cache, record_from, source_digest
+from hloproof.pipeline.record_cache import record_from, source_digest
 from hloproof.results.results import (
     ClaimVerdict,
     Comment,
@@ -29,15 +29,13 @@ from hloproof.results.results import (
 )
 from hloproof.results.verdict import ClaimResult, Verdict
 
-_TABLE: Final = "CREATE TABLE IF NOT EXISTS file (key BLOB PRIMARY KEY, results BLOB NOT NULL) WITHOUT ROWID"
-
 
 class FileCache:
     """The entries for one set of options; none without a cache file, and none where certificates are wanted."""
 
     def __init__(self, options: Options) -> None:
         path = None if options.certify is not None else options.cache
-        self._connection = open_cache(path, _TABLE)
+        self._store = Store(path)
         asked = (
             options.selection,
             options.cross,
@@ -50,36 +48,28 @@ class FileCache:
 
     def key(self, name: str, text: str) -> bytes:
         """The key of a file; b"" where nothing is kept."""
-        if self._connection is None:
+        if not self._store.is_open:
             return b""
         parts = (source_digest(), self._asked, name.encode(errors="surrogateescape"), text.encode())
-        return sha256(b"".join(sha256(p).digest() for p in parts)).digest()
+        return b"file " + sha256(b"".join(sha256(p).digest() for p in parts)).digest()
 
     def get(self, key: bytes, empty: FileResults) -> FileResults | None:
         """What is kept, put into `empty`; no time was spent on it."""
-        if self._connection is None:
-            return None
-        with suppress(sqlite3.Error, ValueError, TypeError, KeyError, IndexError, zlib.error):
-            row = self._connection.execute("SELECT results FROM file WHERE key = ?", (key,)).fetchone()
-            if row is not None:
-                _fill(empty, json.loads(zlib.decompress(row[0])))
+        with suppress(ValueError, TypeError, KeyError, IndexError, zlib.error):
+            found = self._store.get(key)
+            if found is not None:
+                _fill(empty, json.loads(zlib.decompress(found)))
                 return empty
         return None
 
     def put(self, key: bytes, results: FileResults) -> None:
         """Keep the results, if no other run could decide otherwise."""
-        if self._connection is None or results.problems:
-            return
-        data = _data(results)
+        data = None if results.problems or not self._store.is_open else _data(results)
         if data is not None:
-            with suppress(sqlite3.Error):
-                packed = zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 1)
-                self._connection.execute("INSERT OR REPLACE INTO file VALUES (?, ?)", (key, packed))
+            self._store.put(key, zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 1))
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._store.close()
 
 
 def _data(results: FileResults) -> dict[str, Any] | None:

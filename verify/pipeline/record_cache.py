@@ -8,56 +8,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 from contextlib import suppress
 from dataclasses import asdict
 from functools import cache
-from importlib import metadata
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
+import hloproof.models
+from hloproof.engines.store import Store, fingerprint
 from hloproof.results.verdict import ClaimResult, Related, Verdict
-
-_TABLE: Final = "CREATE TABLE IF NOT EXISTS record (key BLOB PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID"
 
 
 @cache
 def source_digest() -> bytes:
     """A digest of this project's code, the rules that it simplifies by, and the solvers' versions."""
-    import hloproof.models
     from hloproof.models.rules.text import rules_folder
 
-    root = Path(__file__).resolve().parents[1]
-    state = hashlib.sha256()
-    for folder in (Path(hloproof.models.__path__[0]).resolve(), root):
-        for source in sorted(folder.rglob("*.py")):
-            state.update(source.relative_to(folder).as_posix().encode())
-            state.update(source.read_bytes())
-    for rules in sorted(rules_folder().glob("*.rules")):
-        state.update(rules.name.encode())
-        state.update(rules.read_bytes())
-    for package in ("islpy", "z3-solver", "cvc5"):
-        with suppress(metadata.PackageNotFoundError):
-            state.update(f"{package} {metadata.version(package)}".encode())
-    return state.digest()
-
-
-def open_cache(path: Path | None, table: str) -> sqlite3.Connection | None:
-    """The cache file, with a table of its own; None without a path or where the file cannot be used."""
-    if path is None:
-        return None
-    connection = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(path, timeout=10, isolation_level=None)
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=NORMAL")
-        connection.execute(table)
-    except (sqlite3.Error, OSError):
-        if connection is not None:
-            connection.close()
-        return None
-    return connection
+    folders = (Path(hloproof.models.__path__[0]).resolve(), Path(__file__).resolve().parents[1])
+    return fingerprint(folders, sorted(rules_folder().glob("*.rules")))
 
 
 def record_from(data: dict[str, Any]) -> ClaimResult:
@@ -75,34 +43,27 @@ def record_from(data: dict[str, Any]) -> ClaimResult:
 
 
 class RecordCache:
-    """A cache file, or none (`path` None). One that cannot be used is left alone, and nothing is kept."""
+    """The records in a store; none without a path."""
 
     def __init__(self, path: Path | None) -> None:
-        self._connection = open_cache(path, _TABLE)
+        self._store = Store(path)
 
     def get(self, key: bytes) -> ClaimResult | None:
         """What is kept under a key, with no time spent on it."""
-        if self._connection is None:
-            return None
-        with suppress(sqlite3.Error, ValueError, TypeError, KeyError):
-            row = self._connection.execute("SELECT record FROM record WHERE key = ?", (_digest(key),)).fetchone()
-            if row is not None:
-                return record_from(json.loads(row[0]))
+        with suppress(ValueError, TypeError, KeyError):
+            found = self._store.get(_digest(key))
+            if found is not None:
+                return record_from(json.loads(found))
         return None
 
     def put(self, key: bytes, record: ClaimResult) -> None:
         """Keep a record, unless another run might decide otherwise."""
-        if self._connection is None or record.verdict in (Verdict.UNKNOWN, Verdict.INTERNAL):
-            return
-        with suppress(sqlite3.Error):
-            text = json.dumps(asdict(record))
-            self._connection.execute("INSERT OR REPLACE INTO record VALUES (?, ?)", (_digest(key), text))
+        if record.verdict not in (Verdict.UNKNOWN, Verdict.INTERNAL):
+            self._store.put(_digest(key), json.dumps(asdict(record)).encode())
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._store.close()
 
 
 def _digest(key: bytes) -> bytes:
-    return hashlib.sha256(source_digest() + key).digest()
+    return b"record " + hashlib.sha256(source_digest() + key).digest()
