@@ -13,7 +13,7 @@ from map_points import counted
 from hloproof.claims.maps.compared_maps import ComparedMaps
 from hloproof.claims.maps.dedup import Deduplicated, deduplicate
 from hloproof.claims.maps.shared_readings import shared
-from hloproof.claims.maps.shifting_maps import inclusions
+from hloproof.claims.maps.shifting_maps import inclusion_by_readings
 from hloproof.claims.statements.statement import Part
 from hloproof.engines.portfolio import prove
 from hloproof.logic.evaluate import holds
@@ -146,7 +146,7 @@ def test_a_wrong_inclusion_of_what_is_read_is_refuted() -> None:
     """Planted: maps whose readings differ, said to lie in each other."""
     for texts in OTHER_READINGS[:3]:
         view = ComparedMaps([parse_map(t) for t in texts], (0, 1), shared([parse_map(t) for t in texts]))
-        (part,) = inclusions(view, 0, 1)
+        (part,) = inclusion_by_readings(view, 0, (1,))
         assert prove(part.obligation).verdict == "refuted"
 
 

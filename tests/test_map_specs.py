@@ -57,7 +57,7 @@ SUM = (
         (REVERSE + "  output-to-input 0 nothing\n", "refuted", "by no map"),
         (REVERSE + "  output-to-input 1 (d0) -> (d0), domain: d0 in [0, 3]\n", "unknown", "no operand 1"),
         (REVERSE + "  instruction q\n  output-to-input 0 nothing\n", "unknown", "no instruction 'q'"),
-        (SUM + "  output-to-input 0 (d0) -> (d0), domain: d0 in [0, 3]\n", "refuted", "is a map of the composition"),
+        (SUM + "  output-to-input 0 (d0) -> (d0), domain: d0 in [0, 3]\n", "refuted", "the composition gives ("),
         (
             SUM + "  output-to-input 0 (d0) -> (d0), domain: d0 in [0, 3]\n"
             "  output-to-input 0 (d0) -> (3 - d0), domain: d0 in [0, 3]\n",
@@ -67,7 +67,7 @@ SUM = (
         (
             SUM + "  output-to-input 0 (d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 3]\n",
             "refuted",
-            "is a map of said and none of the composition",
+            "what is said gives (",
         ),
         (
             "map one\n  map (d0) -> (d0 mod 4), domain: d0 in [0, 3]\n  equals (d0) -> (d0), domain: d0 in [0, 3]\n",

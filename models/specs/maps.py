@@ -49,7 +49,8 @@ class MapSpec:
     after: Module | None = None
     """Said to read the same as `module`, from its parameters."""
     instruction: str = ""
-    output: int = 0
+    output: int | None = None
+    """Which output of a tuple is meant; without the clause the first, and in a comparison of modules all."""
     follow: bool = False
     claimed: tuple[ClaimedMaps, ...] = ()
     map: IndexingMap | None = None
@@ -93,6 +94,11 @@ def _read(entry: Entry, expect: Expectation, source: str, note: str) -> MapSpec:
         raise entry.error("a map spec has a clause `hlo` or a clause `map`")
     if after is not None and hlo is None:
         raise after.error("`hlo-after` goes together with `hlo`")
+    for about in (instruction, follow):
+        if about is not None and not claimed:
+            raise about.error(f"`{about.word}` is about {' and '.join(DIRECTIONS)}, and the entry has neither")
+    if output is not None and hlo is None:
+        raise output.error("`output` is about the instruction of a clause `hlo`, and there is none")
     if hlo is not None and after is None and not claimed:
         raise entry.error(f"nothing is said of the instruction: {', '.join(DIRECTIONS)} or hlo-after")
     return MapSpec(
@@ -103,7 +109,7 @@ def _read(entry: Entry, expect: Expectation, source: str, note: str) -> MapSpec:
         None if hlo is None else hlo.read(_module),
         None if after is None else after.read(_module),
         "" if instruction is None else instruction.text.strip(),
-        0 if output is None else output.read(int),
+        None if output is None else output.read(_output),
         follow is not None,
         tuple(ClaimedMaps(direction, number, maps) for (direction, number), maps in claimed.items()),
         None if own is None else own.read(parse_map),
@@ -120,6 +126,12 @@ def _module(text: str) -> Module:
     if not first and _INSTRUCTION.match(rest):
         text = f"ENTRY e {{\n{rest}\n}}"
     return parse_module(text)
+
+
+def _output(text: str) -> int:
+    if not text.strip().isdecimal():
+        raise ValueError(f"expected the number of an output, found {text.strip()!r}")
+    return int(text)
 
 
 def _numbered_map(text: str) -> tuple[int, tuple[IndexingMap, ...]]:

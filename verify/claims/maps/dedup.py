@@ -16,7 +16,7 @@ from typing import Final
 from hloproof.claims.maps.compared_maps import STEPS, ComparedMaps
 from hloproof.claims.maps.own_place import UNLIKE, comparable, with_own_place
 from hloproof.claims.maps.shared_readings import shared
-from hloproof.claims.maps.shifting_maps import difference, inclusions
+from hloproof.claims.maps.shifting_maps import difference, inclusion_by_readings
 from hloproof.claims.statements.relation import Direction
 from hloproof.claims.statements.statement import Part, Point
 from hloproof.engines.door import HOW, How, prove_one
@@ -261,14 +261,14 @@ class _Comparison:
         own, which includes all there can be."""
         both = ((n, k), (k, n))
         if {n, k} & self._view.shifting.keys():
-            parts = tuple(p for a, b in both for p in inclusions(self._view, a, b))
+            parts = tuple(p for a, b in both for p in inclusion_by_readings(self._view, a, (b,)))
         else:
             parts = tuple(self._view.inclusion(a, (b,)) for a, b in both)
         if len(parts) == len(both) and all(prove_one(p.obligation, self._how).verdict == "proved" for p in parts):
             self._same.append(Same(n, k, parts))
             return True
         for inside, outside in both:
-            found = difference(self._maps[inside], self._maps[outside])
+            found = difference(self._maps[inside], (self._maps[outside],))
             if found is not None:
                 point, part = found
                 self._apart.append(Apart((inside,), (outside,), tuple(point.items()), part))

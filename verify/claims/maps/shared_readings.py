@@ -11,13 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from hloproof.claims.statements.elimination import Condition
 from hloproof.claims.statements.relation import Direction, Piece, piece_of
 from hloproof.logic.formula import Formula, disj, eq, ne
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.expressions.expr import Expr, Var, maximum, minimum, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable
+
+UNNAMED: Final = "?"
+"""How the provider of a variable that names none begins, where one has to stand; its place in the list follows."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,10 @@ class SharedMaps:
     readings: tuple[tuple[str, Reading], ...] = ()
     """What the names in `runtime` are."""
 
+    def told(self, values: Mapping[str, int], names: Mapping[str, str]) -> dict[str, str]:
+        """How each reading is spelled at a point."""
+        return spelled(self.readings, values, names)
+
 
 def shared(
     maps: Sequence[IndexingMap], direction: Direction = "output-to-input", same_everywhere: bool = False
@@ -65,7 +75,7 @@ def shared(
     With `same_everywhere` each provider holds one value in all its elements: a difference then is a difference, an
     equality says nothing.
     """
-    names = _Names()
+    names = Readings()
     shifting: dict[int, tuple[OpenReading, ...]] = {}
     elsewhere = set[int]()
     made: list[tuple[Piece, list[tuple[str, Interval]]]] = []
@@ -118,7 +128,7 @@ def _open_reading(name: str, v: RuntimeVariable, piece: Piece) -> list[OpenReadi
     return [OpenReading(name, v.provider or "", index, v.interval)]
 
 
-class _Names:
+class Readings:
     """Readings by name, each with the intervals that it is clamped into."""
 
     def __init__(self) -> None:
@@ -143,6 +153,29 @@ class _Names:
         index = tuple(substitute(e, into) for e in v.index.results)
         steps = () if v.index.replica is None else tuple(substitute(e, into) for e in v.index.replica.results)
         return Reading(v.provider or "", index, steps)
+
+    def name_of(self, v: RuntimeVariable, single: Mapping[str, Expr]) -> str:
+        """The name of what a runtime variable reads, over variables that are all known."""
+        reading = self.reading(v, single)
+        if reading is None:
+            raise NotModelled("a runtime variable whose element is written by unknown variables")
+        return self.name(reading, v.interval)
+
+    @property
+    def elsewhere(self) -> bool:
+        """Two readings of one provider on other devices: whether they meet is not followed."""
+        providers = [r.provider for r in self.names if r.steps]
+        return any(sum(r.provider == p for r in self.names) > 1 for p in providers)
+
+    @staticmethod
+    def clamped(name: str, interval: Interval, hull: Interval) -> Expr:
+        """What a runtime variable holds, where all readings of its element lie in the hull."""
+        held: Expr = Var(name)
+        return held if hull == interval else minimum(maximum(held, interval.lower), interval.upper)
+
+    def told(self, values: Mapping[str, int], names: Mapping[str, str]) -> dict[str, str]:
+        """How each reading is spelled at a point: provider and element; a variable without a provider by its name."""
+        return spelled([(name, reading) for reading, name in self.names.items()], values, names)
 
     def name(self, reading: Reading, interval: Interval) -> str:
         name = self.names.setdefault(reading, f"r{len(self.names)}")
@@ -190,12 +223,28 @@ def _named(piece: Piece, own: Sequence[tuple[str, Interval]], hulls: Mapping[str
     values: dict[str, Expr] = {}
     for k, (name, interval) in enumerate(own):
         # One element clamped in two ways: both are what that element holds, cut to their own interval.
-        held: Expr = Var(name)
-        whole = hulls.get(name, interval)
-        values[f"v{k}"] = held if whole == interval else minimum(maximum(held, interval.lower), interval.upper)
+        values[f"v{k}"] = Readings.clamped(name, interval, hulls.get(name, interval))
     return replace(
         piece,
         runtime=(),
         results=tuple(substitute(e, values) for e in piece.results),
         constraints=tuple(Condition(substitute(c.expr, values), c.interval) for c in piece.constraints),
     )
+
+
+def spelled(
+    readings: Sequence[tuple[str, Reading]], values: Mapping[str, int], names: Mapping[str, str]
+) -> dict[str, str]:
+    """How each reading is spelled at a point: provider and element; a variable without a provider by its name."""
+    out: dict[str, str] = {}
+    for name, reading in readings:
+        if reading.provider.startswith(UNNAMED):
+            own = f"rt{reading.provider.removeprefix(UNNAMED)}"
+            out[name] = names.get(own, own)
+            continue
+        try:
+            element = [evaluate(e, values) for e in reading.index]
+        except (UndefinedValue, KeyError):
+            element = []
+        out[name] = f"{reading.provider}{element}" if element else reading.provider
+    return out

@@ -33,14 +33,14 @@ _MOST_RANGES: Final = 400
 """Points of a map at one place that are listed to tell maps apart."""
 
 
-def inclusions(view: ComparedMaps, n: int, k: int) -> tuple[Part, ...]:
-    """That all pairs of map n are pairs of map k, whatever is read; nothing where that cannot be stated.
+def inclusion_by_readings(view: ComparedMaps, n: int, others: Sequence[int]) -> tuple[Part, ...]:
+    """That all pairs of map n are pairs of the others, whatever is read; nothing where that cannot be stated.
 
     What is stated suffices, and may fail for maps that do lie in each other.
     """
-    if any(m in view.shifting and not view.shifting[m] for m in (n, k)) or {n, k} & view.elsewhere:
+    if any(m in view.shifting and not view.shifting[m] for m in (n, *others)) or {n, *others} & view.elsewhere:
         return ()
-    piece, other = view.pieces[n], view.pieces[k]
+    piece = view.pieces[n]
     known = [_Known(Var(r.name), r.provider, r.index, r.interval) for r in view.shifting.get(n, ())]
     at = {f"y{j}": e for j, e in enumerate(piece.results)}
     intervals = dict(view.shared.runtime)
@@ -49,7 +49,9 @@ def inclusions(view: ComparedMaps, n: int, k: int) -> tuple[Part, ...]:
             index = tuple(substitute(e, at) for e in reading.index)
             known.append(_Known(Var(name), reading.provider, index, intervals[name]))
     variables = (*view.variables(n), *((r.name, r.interval) for r in view.shifting.get(n, ())))
-    goals = [_member(other, piece, choice) for choice in _choices(view.shifting.get(k, ()), known)]
+    goals = [
+        _member(view.pieces[k], piece, choice) for k in others for choice in _choices(view.shifting.get(k, ()), known)
+    ]
     statement = Statement(variables, (*view.conditions(n), *_met(known)))
     label = "every pair occurs in the map that is kept, reading the same"
     return (statement.therefore(disj(*goals) if goals else FALSE, label, view.words(n)),)
@@ -96,27 +98,31 @@ def _member(other: Piece, piece: Piece, choice: Sequence[tuple[OpenReading, _Kno
     return read.membership([Var(name) for name, _ in piece.source], piece.results, None)
 
 
-def difference(m: IndexingMap, other: IndexingMap) -> tuple[dict[str, int], Part] | None:
-    """A pair of `m` that is none of `other`, for contents of the providers that were made up; None where none is found.
+def difference(m: IndexingMap, others: Sequence[IndexingMap]) -> tuple[dict[str, int], Part] | None:
+    """A pair of `m` that is none of the others, for contents of the providers that were made up; None where none is
+    found.
 
     The point has the dims and results, and every element that the two maps read there, by provider.
     """
-    if any(v.index is None or v.index.runtime or v.index.replica is not None for v in (*m.runtime, *other.runtime)):
+    every = (m, *others)
+    if any(v.index is not None and (v.index.runtime or v.index.replica is not None) for x in every for v in x.runtime):
         return None
-    if m.replica is not None or other.replica is not None:
+    if any(x.replica is not None or x.is_trivially_empty for x in every):
         return None
     random = Random(0)
     for _ in range(_CONTENTS):
-        contents = _Contents(m, other, random)
+        contents = _Contents(every, random)
         dims = [random.randint(v.interval.lower, v.interval.upper) for v in m.dims]
         try:
             mine = list(islice(points(m, dims, contents.reader(m)), _MOST_RANGES))
-            theirs = {results for _, results, _ in islice(points(other, dims, contents.reader(other)), _MOST_RANGES)}
+            theirs = {
+                results for x in others for _, results, _ in islice(points(x, dims, contents.reader(x)), _MOST_RANGES)
+            }
         except (UndefinedValue, LookupError):
             continue
         found = next(((ranges, results) for ranges, results, _ in mine if results not in theirs), None)
         if found is not None:
-            told = _told(m, other, dims, *found, contents)
+            told = _told(m, others, dims, *found, contents)
             if told is not None:
                 return told
     return None
@@ -125,12 +131,12 @@ def difference(m: IndexingMap, other: IndexingMap) -> tuple[dict[str, int], Part
 class _Contents:
     """Made-up contents: a number per element of a provider, remembered."""
 
-    def __init__(self, m: IndexingMap, other: IndexingMap, random: Random) -> None:
+    def __init__(self, maps: Sequence[IndexingMap], random: Random) -> None:
         self._random = random
         self.held: dict[tuple[str, tuple[int, ...]], int] = {}
         self._span: dict[str, Interval] = {}
-        near = Interval(-2, 2 + max([1, *(v.interval.upper for v in m.dims)]))
-        for v in (*m.runtime, *other.runtime):
+        near = Interval(-2, 2 + max([1, *(v.interval.upper for v in maps[0].dims)]))
+        for v in (v for m in maps for v in m.runtime):
             name = v.provider or ""
             span = v.interval.hull(self._span.get(name, v.interval))
             self._span[name] = span
@@ -139,9 +145,9 @@ class _Contents:
     def reader(self, m: IndexingMap) -> Reader:
         def read(k: int, dims: tuple[int, ...], ranges: tuple[int, ...]) -> int:
             v = m.runtime[k]
-            assert v.index is not None
             at = {f"d{i}": x for i, x in enumerate(dims)} | {f"s{j}": x for j, x in enumerate(ranges)}
-            element = (v.provider or "", tuple(evaluate(e, at) for e in v.index.results))
+            index = () if v.index is None else v.index.results
+            element = (v.provider or "", tuple(evaluate(e, at) for e in index))
             if element not in self.held:
                 span = self._span[element[0]]
                 close = span.intersect(self._near)
@@ -154,21 +160,23 @@ class _Contents:
 
 def _told(
     m: IndexingMap,
-    other: IndexingMap,
+    others: Sequence[IndexingMap],
     dims: Sequence[int],
     ranges: tuple[int, ...],
     results: tuple[int, ...],
     contents: _Contents,
 ) -> tuple[dict[str, int], Part] | None:
     """The witness as an obligation without quantifiers, replayed."""
-    axes = [range(v.interval.lower, v.interval.upper + 1) for v in other.ranges]
-    every = list(islice(product(*axes), _MOST_RANGES + 1))
-    if len(every) > _MOST_RANGES:
-        return None
+    every: list[tuple[IndexingMap, tuple[int, ...]]] = []
+    for other in others:
+        axes = [range(v.interval.lower, v.interval.upper + 1) for v in other.ranges]
+        every += [(other, s) for s in islice(product(*axes), _MOST_RANGES + 1)]
+        if len(every) > _MOST_RANGES:
+            return None
     read: dict[str, int] = {}
     try:
         inside = _at(m, dims, ranges, results, contents, read)
-        outside = [_at(other, dims, s, results, contents, read) for s in every]
+        outside = [_at(other, dims, s, results, contents, read) for other, s in every]
     except UndefinedValue:
         return None
     witness = conj(inside, Not(disj(*outside)))
@@ -196,8 +204,7 @@ def _at(
     point: Mapping[str, int] = {f"d{i}": x for i, x in enumerate(dims)} | {f"s{j}": x for j, x in enumerate(ranges)}
     conditions: list[Formula] = []
     for k, v in enumerate(m.runtime):
-        assert v.index is not None
-        element = tuple(evaluate(e, point) for e in v.index.results)
+        element = () if v.index is None else tuple(evaluate(e, point) for e in v.index.results)
         value = contents.reader(m)(k, tuple(dims), tuple(ranges))
         known = {name.split(" ", 1)[1]: name.split(" ", 1)[0] for name in read}
         spelled = f"{v.provider}{list(element)}"

@@ -1,0 +1,371 @@
+"""Maps that were proved equal and are not, or told apart and are equal; each beside its twin."""
+
+from __future__ import annotations
+
+import pytest
+from spec_texts import check_maps_text
+
+from hloproof.claims.maps import rewrite as rewriting
+from hloproof.claims.maps.dedup import deduplicate
+from hloproof.claims.maps.rewrite import rewrite
+from hloproof.claims.maps.simplified import simplified
+from hloproof.claims.statements.relation import Piece
+from hloproof.engines.door import HOW, How
+from hloproof.models.errors import InputError
+from hloproof.models.maps.text import parse_map
+from hloproof.models.specs.maps import DIRECTIONS, EQUALITIES, WORDS, parse_map_specs
+from hloproof.results.verdict import ClaimResult, Verdict
+
+
+def checked(text: str, how: How = HOW) -> ClaimResult:
+    (found,) = check_maps_text(f"map a\n{text}", "x.map", how)
+    return found
+
+
+# --- one equality ------------------------------------------------------------------------------------------------
+
+S = "domain: d0 in [0, 3], s0 in [0, 3]"
+SHIFT = (
+    f"(d0)[s0]{{{{rt0}}}} -> ({{}}), {S}, rt0 in [0, 9]\nruntime variables:\nrt0: parameter(1); (d0)[s0] -> ({{}}), {S}"
+)
+TWO = (
+    "(d0){rt0, rt1} -> (%s), domain: d0 in [0, 3], rt0 in [0, 9], rt1 in [0, %s]\nruntime variables:\n"
+    "rt0: parameter(1); (d0) -> (%s), domain: d0 in [0, 3]\nrt1: parameter(1); (d0) -> (%s), domain: d0 in [0, 3]"
+)
+ONE = "(d0) -> ({}), domain: d0 in [0, 3]"
+UNNAMED = "(d0)[s0]{rt0} -> (%s), domain: d0 in [0, 3], s0 in [0, 3], rt0 in [0, %s]"
+
+SAME = [
+    # A value read at s0 is another value at 3 - s0: 0, 5, 0, 0 tell them apart.
+    (SHIFT.format("rt0 + s0", "s0"), SHIFT.format("rt0 + 3 - s0", "s0"), "relational", "refuted"),
+    (SHIFT.format("rt0 + s0", "s0"), SHIFT.format("rt0 + 3 - s0", "3 - s0"), "relational", "proved"),
+    (SHIFT.format("rt0 + s0", "d0"), SHIFT.format("rt0 + 3 - s0", "d0"), "relational", "proved"),
+    (SHIFT.format("rt0 + s0", "s0"), SHIFT.format("rt0 + s0", "3 - s0"), "relational", "refuted"),
+    (SHIFT.format("rt0", "s0"), SHIFT.format("rt0", "3 - s0"), "relational", "proved"),
+    (SHIFT.format("rt0", "s0"), SHIFT.format("rt0", "s0 mod 2"), "relational", "refuted"),
+    # Two variables that read one element are one value, each cut to its own interval.
+    (TWO % ("rt0 - rt1", 9, "d0", "d0"), TWO % ("0", 9, "d0", "d0"), "pointwise", "proved"),
+    (TWO % ("rt0 - rt1", 9, "d0", "3 - d0"), TWO % ("0", 9, "d0", "d0"), "pointwise", "refuted"),
+    (TWO % ("rt0 - rt1", 9, "d0", "(d0 * 2 + 1) floordiv 2"), TWO % ("0", 9, "d0", "d0"), "pointwise", "proved"),
+    (TWO % ("rt0 - rt1", 9, "d0", "d0"), ONE.format("0"), "relational", "proved"),
+    (TWO % ("rt0 - rt1", 5, "d0", "d0"), ONE.format("0"), "relational", "refuted"),
+    (TWO % ("min(rt0, 5) - rt1", 5, "d0", "d0"), ONE.format("0"), "relational", "proved"),
+    (TWO % ("min(rt0, 5) - rt1", 5, "d0", "d0"), TWO % ("0", 5, "d0", "d0"), "pointwise", "proved"),
+    # By what they read, not by place; by place where nothing is said.
+    (TWO % ("rt0", 9, "d0", "3 - d0"), TWO % ("rt1", 9, "3 - d0", "d0"), "pointwise", "proved"),
+    (TWO % ("rt0", 9, "d0", "3 - d0"), TWO % ("rt0", 9, "3 - d0", "d0"), "pointwise", "refuted"),
+    (UNNAMED % ("rt0 + s0", 5), UNNAMED % ("rt0 + 3 - s0", 5), "relational", "proved"),
+    (UNNAMED % ("rt0 + s0", 5), UNNAMED % ("rt0 + s0 + 1", 5), "relational", "refuted"),
+    (UNNAMED % ("s0", 5), UNNAMED % ("s0", 4), "pointwise", "refuted"),
+    (UNNAMED % ("rt0 + s0", 5), UNNAMED % ("rt0 + s0", 4), "relational", "refuted"),
+    # Domains: a large one is tried at random before anything is stated.
+    (
+        "(d0) -> (d0), domain: d0 in [0, 99999999], d0 mod 3 in [0, 1]",
+        "(d0) -> (d0), domain: d0 in [0, 99999999]",
+        "relational",
+        "refuted",
+    ),
+    (
+        "(d0) -> (d0), domain: d0 in [0, 99999999], d0 mod 3 in [0, 2]",
+        "(d0) -> (d0), domain: d0 in [0, 99999999]",
+        "relational",
+        "proved",
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "mode", "verdict"), SAME)
+def test_one_equality_of_maps(before: str, after: str, mode: rewriting.Equality, verdict: str) -> None:
+    one, two = parse_map(before), parse_map(after)
+    for a, b in ((one, two), (two, one)):
+        found = rewrite(a, b, mode)
+        assert (found.verdict.value, found.equality) == (verdict, mode), found
+    if mode == "relational" and all(v.provider for m in (one, two) for v in m.runtime):
+        assert (len(deduplicate([one, two]).kept) == 1) is (verdict == "proved")
+
+
+def test_the_same_map_over_itself_is_proved() -> None:
+    for before, after, mode, _ in SAME:
+        for text in (before, after):
+            assert rewrite(parse_map(text), parse_map(text), mode).verdict is Verdict.PROVED
+
+
+def test_a_wrong_statement_of_containment_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A membership that forgets the constraints of the other map: every engine would prove it."""
+    whole = Piece.membership
+
+    def planted(self: Piece, *arguments: object) -> object:
+        from dataclasses import replace
+
+        return whole(replace(self, constraints=()), *arguments)  # type: ignore[arg-type]
+
+    before = parse_map("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 9]")
+    after = parse_map("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 9], s0 mod 4 in [0, 2]")
+    assert rewrite(before, after, "relational").verdict is Verdict.REFUTED
+    monkeypatch.setattr(Piece, "membership", planted)
+    assert rewrite(before, after, "relational").verdict is not Verdict.PROVED
+
+
+def test_a_wrong_statement_of_points_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rewriting, "constraint_formulas", lambda m: ())
+    before = parse_map("(d0) -> (d0), domain: d0 in [0, 9]")
+    after = parse_map("(d0) -> (d0), domain: d0 in [0, 9], d0 mod 4 in [0, 2]")
+    assert rewrite(before, after).verdict is not Verdict.PROVED
+
+
+# --- what has no value -------------------------------------------------------------------------------------------
+
+DEFINED = [
+    ("(d0) -> (7 floordiv d0), domain: d0 in [0, 9], d0 in [1, 5]", "proved"),
+    ("(d0) -> (7 floordiv d0), domain: d0 in [0, 9], d0 + 0 in [1, 5]", "proved"),
+    ("(d0) -> (7 floordiv d0), domain: d0 in [0, 9]", "undefined"),
+    ("(d0) -> (d0 mod (d0 mod 3)), domain: d0 in [0, 9]", "undefined"),
+    ("(d0) -> (d0 mod (d0 mod 3)), domain: d0 in [0, 9], d0 mod 3 in [1, 2]", "proved"),
+    ("(d0) -> (d0 mod 0 + d0), domain: d0 in [0, 9]", "undefined"),
+    ("(d0) -> (d0), domain: d0 in [0, 9], 7 mod d0 in [0, 6]", "undefined"),
+    ("(d0) -> (d0), domain: d0 in [0, 9], 7 mod d0 in [0, 6], d0 + 0 in [1, 9]", "proved"),
+    ("(d0) -> (d0), domain: d0 in [0, 9], 7 mod (d0 - 20) in [-50, 6]", "proved"),
+    ("(d0) -> (1 mod (7 mod (d0 + 1))), domain: d0 in [0, 9]", "undefined"),
+]
+
+
+@pytest.mark.parametrize(("text", "verdict"), DEFINED)
+def test_definedness_is_owed(text: str, verdict: str) -> None:
+    m = parse_map(text)
+    for mode in ("pointwise", "relational"):
+        try:
+            found = rewrite(m, m, mode).verdict.value  # type: ignore[arg-type]
+        except InputError as error:
+            assert "division by zero" in error.message
+            found = "undefined"
+        assert found == verdict, mode
+    try:
+        found = simplified(m).verdict.value
+    except InputError as error:
+        assert "division by zero" in error.message
+        found = "undefined"
+    assert found == verdict
+    spec = checked(f"  map {text}\n  becomes {text}\n").verdict
+    assert spec is (Verdict.PROVED if verdict == "proved" else Verdict.REFUTED)
+
+
+def test_what_comes_after_may_not_lose_its_value() -> None:
+    before = "(d0) -> (d0), domain: d0 in [0, 9]"
+    for after in (
+        "(d0) -> (d0 + 0 * (1 mod d0)), domain: d0 in [0, 9]",
+        "(d0) -> (d0), domain: d0 in [0, 9], 0 * (1 mod d0) in [0, 0]",
+    ):
+        assert rewrite(parse_map(before), parse_map(after)).verdict is Verdict.REFUTED
+        assert rewrite(parse_map(before), parse_map(after), "relational").verdict is Verdict.REFUTED
+    fine = "(d0) -> (d0 + 0 * (1 mod (d0 + 1))), domain: d0 in [0, 9]"
+    assert rewrite(parse_map(before), parse_map(fine)).verdict is Verdict.PROVED
+
+
+def test_claimed_maps_have_values() -> None:
+    hlo = "  hlo\n    p = f32[4] parameter(0)\n    ROOT r = f32[4] copy(p)\n"
+    claim = "  output-to-input 0 (d0) -> (d0 + 0 * (1 mod {})), domain: d0 in [0, 3]\n"
+    assert checked(hlo + claim.format("(d0 + 1)")).verdict is Verdict.PROVED
+    assert checked(hlo + claim.format("d0")).verdict is Verdict.REFUTED
+    assert checked(hlo + "  follow\n" + claim.format("(d0 + 1)")).verdict is Verdict.PROVED
+    assert checked(hlo + "  follow\n" + claim.format("d0")).verdict is Verdict.REFUTED
+
+
+# --- modules beside each other -----------------------------------------------------------------------------------
+
+P4 = "    p = f32[4] parameter(0)\n"
+SLICES = (
+    P4 + "    a = f32[2] slice(p), slice={[0:2]}\n    b = f32[2] slice(p), slice={[%s]}\n"
+    "    ROOT c = f32[4] concatenate(a, b), dimensions={0}\n"
+)
+COPY = P4 + "    ROOT c = f32[4] copy(p)\n"
+NEGATE = P4 + "    ROOT c = f32[4] negate(p)\n"
+INDEXED = (
+    "    p = f32[8] parameter(0)\n    q = s32[2] parameter(1)\n    i = s32[1] slice(q), slice={[%s]}\n"
+    "    j = s32[] reshape(i)\n    ROOT c = f32[2] dynamic-slice(p, j), dynamic_slice_sizes={2}\n"
+)
+DIRECT = (
+    "    p = f32[8] parameter(0)\n    q = s32[] parameter(1)\n%s"
+    "    ROOT c = f32[2] dynamic-slice(p, %s), dynamic_slice_sizes={2}\n"
+)
+CUMSUM = (
+    "    add {\n      x = f32[] parameter(0)\n      y = f32[] parameter(1)\n      ROOT s = f32[] add(x, y)\n    }\n"
+    "    ENTRY e {\n      p = f32[4] parameter(0)\n      z = f32[] constant(0)\n"
+    "      ROOT w = f32[4] reduce-window(p, z), window={size=%s pad=%s}, to_apply=add\n    }\n"
+)
+BY_HAND = (
+    "    ENTRY e {\n      p = f32[4] parameter(0)\n      z = f32[] constant(0)\n"
+    "      a = f32[4] pad(p, z), padding=%s\n      b = f32[4] add(p, a)\n"
+    "      c = f32[4] pad(b, z), padding=%s\n      ROOT r = f32[4] add(b, c)\n    }\n"
+)
+
+AFTER = [
+    (SLICES % "2:4", COPY, "proved"),
+    (SLICES % "1:3", COPY, "refuted"),
+    (SLICES % "2:4", NEGATE, "proved"),
+    (NEGATE, P4 + "    ROOT c = f32[4] reverse(p), dimensions={0}\n", "refuted"),
+    (CUMSUM % ("4", "3_0"), BY_HAND % ("1_-1", "2_-2"), "proved"),
+    (CUMSUM % ("4", "3_0"), BY_HAND % ("1_-1", "3_-3"), "refuted"),
+    (CUMSUM % ("3", "2_0"), BY_HAND % ("1_-1", "2_-2"), "refuted"),
+    # Indices that are computed are not compared by the name of what computes them.
+    (DIRECT % ("", "q"), DIRECT % ("", "q"), "proved"),
+    (DIRECT % ("    i = s32[] negate(q)\n", "i"), DIRECT % ("    i = s32[] multiply(q, q)\n", "i"), "unknown"),
+    # Every array of a tuple counts.
+    (
+        P4 + "    a = f32[4] copy(p)\n    ROOT t = (f32[4], f32[4]) tuple(p, a)\n",
+        P4 + "    a = f32[4] negate(p)\n    ROOT t = (f32[4], f32[4]) tuple(p, a)\n",
+        "proved",
+    ),
+    (
+        P4 + "    a = f32[4] copy(p)\n    ROOT t = (f32[4], f32[4]) tuple(p, a)\n",
+        P4 + "    a = f32[4] reverse(p), dimensions={0}\n    ROOT t = (f32[4], f32[4]) tuple(p, a)\n",
+        "refuted",
+    ),
+    (P4 + "    ROOT t = (f32[4], f32[4]) tuple(p, p)\n", P4 + "    ROOT t = (f32[4]) tuple(p)\n", "refuted"),
+    (P4 + "    ROOT t = f32[2,2] reshape(p)\n", COPY, "refuted"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "verdict"), AFTER)
+def test_modules_are_compared_by_all_that_they_read(before: str, after: str, verdict: str) -> None:
+    for one, two in ((before, after), (after, before)):
+        found = checked(f"  hlo\n{one}  hlo-after\n{two}")
+        assert found.verdict.value == verdict, (found.counterexample, found.reason)
+        if (
+            verdict == "refuted"
+            and "arrays" not in str(found.counterexample)
+            and "coord" not in str(found.counterexample)
+        ):
+            assert "gives (" in str(found.counterexample)
+
+
+GROUPS = (
+    "    add {\n      x = f32[] parameter(0)\n      y = f32[] parameter(1)\n      ROOT s = f32[] add(x, y)\n    }\n"
+    "    ENTRY e {\n      p = f32[4] parameter(0)\n"
+    "      ROOT r = f32[8] all-gather(p), dimensions={0}, replica_groups=%s\n    }\n"
+)
+
+
+def test_positions_in_other_groups_are_other_devices() -> None:
+    one, two = (f"    HloModule m, replica_count=4\n{GROUPS % g}" for g in ("{{0,1},{2,3}}", "{{0,2},{1,3}}"))
+    assert checked(f"  hlo\n{one}  hlo-after\n{one}").verdict is Verdict.PROVED
+    assert checked(f"  hlo\n{one}  hlo-after\n{two}").verdict is Verdict.UNKNOWN
+
+
+def test_arrays_of_one_tuple_parameter_are_told_apart() -> None:
+    text = "    p = (f32[4], f32[4]) parameter(0)\n    ROOT g = f32[4] get-tuple-element(p), index=%s\n"
+    one, two = text % 0, text % 1
+    assert checked(f"  hlo\n{one}  hlo-after\n{one}").verdict is Verdict.PROVED
+    assert checked(f"  hlo\n{one}  hlo-after\n{two}").verdict is Verdict.REFUTED
+
+
+FOLLOWED = [
+    # One map or two that say the same.
+    ("output-to-input 0 (d0) -> (d0), domain: d0 in [0, 3]", "proved"),
+    (
+        "output-to-input 0 (d0) -> (d0), domain: d0 in [0, 1]\n  output-to-input 0 (d0) -> (d0), domain: d0 in [2, 3]",
+        "proved",
+    ),
+    ("output-to-input 0 (d0) -> (d0), domain: d0 in [0, 2]", "refuted"),
+    (
+        "output-to-input 0 (d0) -> (d0), domain: d0 in [0, 1]\n"
+        "  output-to-input 0 (d0) -> (d0 - 1), domain: d0 in [2, 3]",
+        "refuted",
+    ),
+    ("output-to-input 0 nothing", "refuted"),
+    ("output-to-input 0 KNOWN EMPTY", "refuted"),
+]
+
+
+@pytest.mark.parametrize(("claim", "verdict"), FOLLOWED)
+def test_what_is_followed_is_compared_as_a_union(claim: str, verdict: str) -> None:
+    for module in (SLICES % "2:4", NEGATE):
+        assert checked(f"  hlo\n{module}  follow\n  {claim}\n").verdict.value == verdict
+
+
+# --- every clause ------------------------------------------------------------------------------------------------
+
+HLO = f"  hlo\n{COPY}"
+TUPLE = (
+    "  hlo\n    p = f32[4] parameter(0)\n    q = f32[4] parameter(1)\n"
+    "    r = f32[4] reverse(p), dimensions={0}\n    n = f32[4] negate(r)\n"
+    "    ROOT t = (f32[4], f32[4]) tuple(n, q)\n"
+)
+MAP = "  map (d0) -> (d0 mod 4), domain: d0 in [0, 3]\n"
+SILENT = {"hlo", "map", "expect", "from", "note"}
+"""Words that say nothing by themselves: what is said is said of them."""
+CLAUSES = {
+    "hlo-after": (
+        HLO + f"  hlo-after\n{COPY}",
+        HLO
+        + "  hlo-after\n"
+        + COPY.replace("copy(p)", "broadcast(k)")
+        .replace(P4, P4 + "    k = f32[] constant(1)\n")
+        .replace("broadcast(k)", "broadcast(k), dimensions={}"),
+    ),
+    "instruction": (
+        TUPLE + "  instruction n\n  output-to-input 0 (d0) -> (d0), domain: d0 in [0, 3]\n",
+        TUPLE + "  instruction r\n  output-to-input 0 (d0) -> (d0), domain: d0 in [0, 3]\n",
+    ),
+    "output": (
+        TUPLE + "  follow\n  output 1\n  output-to-input 1 (d0) -> (d0), domain: d0 in [0, 3]\n",
+        TUPLE + "  follow\n  output 0\n  output-to-input 1 (d0) -> (d0), domain: d0 in [0, 3]\n",
+    ),
+    "follow": (
+        TUPLE + "  instruction n\n  follow\n  output-to-input 0 (d0) -> (3 - d0), domain: d0 in [0, 3]\n",
+        TUPLE + "  instruction n\n  follow\n  output-to-input 0 (d0) -> (d0), domain: d0 in [0, 3]\n",
+    ),
+    "output-to-input": (
+        HLO + "  output-to-input 0 (d0) -> (d0), domain: d0 in [0, 3]\n",
+        HLO + "  output-to-input 0 (d0) -> (3 - d0), domain: d0 in [0, 3]\n",
+    ),
+    "input-to-output": (
+        HLO + "  input-to-output 0 (d0) -> (d0), domain: d0 in [0, 3]\n",
+        HLO + "  input-to-output 0 (d0) -> (3 - d0), domain: d0 in [0, 3]\n",
+    ),
+    "becomes": (
+        MAP + "  becomes (d0) -> (d0), domain: d0 in [0, 3]\n",
+        MAP + "  becomes (d0) -> (0), domain: d0 in [0, 3]\n",
+    ),
+    "equals": (
+        MAP + "  equals (d0) -> (d0), domain: d0 in [0, 3]\n",
+        MAP + "  equals (d0) -> (d0), domain: d0 in [0, 2]\n",
+    ),
+    "same-relation": (
+        MAP + "  same-relation (d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 1]\n",
+        MAP + "  same-relation (d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 3]\n",
+    ),
+}
+"""For each word an entry in which it is right, and one in which it is wrong."""
+
+
+def test_every_word_of_the_reader_has_a_planted_error() -> None:
+    assert set(CLAUSES) == set(WORDS) - SILENT
+    assert {*DIRECTIONS, *EQUALITIES} <= set(CLAUSES)
+
+
+@pytest.mark.parametrize("word", sorted(CLAUSES))
+def test_a_wrong_clause_is_refuted_alone_and_beside_right_ones(word: str) -> None:
+    right, wrong = CLAUSES[word]
+    assert checked(right).verdict is Verdict.PROVED
+    assert checked(wrong).verdict is Verdict.REFUTED
+    if "  hlo\n" in wrong:
+        assert checked(wrong + MAP + "  becomes (d0) -> (d0), domain: d0 in [0, 3]\n").verdict is Verdict.REFUTED
+    else:
+        assert checked(wrong + CLAUSES["output-to-input"][0]).verdict is Verdict.REFUTED
+
+
+MISPLACED = [
+    (MAP + "  equals (d0) -> (d0), domain: d0 in [0, 3]\n  follow\n", "`follow` is about"),
+    (MAP + "  equals (d0) -> (d0), domain: d0 in [0, 3]\n  instruction q\n", "`instruction` is about"),
+    (MAP + "  equals (d0) -> (d0), domain: d0 in [0, 3]\n  output 5\n", "`output` is about"),
+    (HLO + f"  hlo-after\n{COPY}  instruction q\n", "`instruction` is about"),
+    (HLO + f"  hlo-after\n{COPY}  follow\n", "`follow` is about"),
+    (HLO + "  output x\n  output-to-input 0 nothing\n", "expected the number of an output"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), MISPLACED)
+def test_a_clause_that_nothing_would_judge_is_an_error(text: str, message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        parse_map_specs(f"map a\n{text}", "x.map")
+    assert message in raised.value.message

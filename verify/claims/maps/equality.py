@@ -1,0 +1,227 @@
+"""One equality of maps: two sets of maps read the same, as relations between dims and results.
+
+What one side leads to from any dims, the maps of the other side together lead to as well, whatever is read at run time.
+A runtime variable is a function: what it holds depends on the provider and the element read, so two points of a map may
+have two values, and two variables that read one element have one. A variable without a provider has no arguments and
+is one value; it is the variable of the same place on the other side.
+
+Each side is tried at random points by the interpreter of maps, with made-up contents of the providers, before anything
+is stated: what the engines are given is made from the maps, and a wrong statement would be proved by all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from hloproof.claims.maps.compared_maps import STEPS, ComparedMaps
+from hloproof.claims.maps.defined import constraint_formulas
+from hloproof.claims.maps.shared_readings import UNNAMED, shared
+from hloproof.claims.maps.shifting_maps import difference, inclusion_by_readings
+from hloproof.claims.statements.statement import Point
+from hloproof.logic.evaluate import TooManySteps, holds
+from hloproof.logic.formula import FALSE, Not, conj
+from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.models.expressions.expr import Var, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap
+from hloproof.results.verdict import Verdict
+
+Prove = Callable[[Obligation], Outcome]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Whether two sides are the same relation. `inside` names the side that the counterexample's pair belongs to."""
+
+    verdict: Verdict
+    engines: tuple[str, ...] = ()
+    counterexample: str | None = None
+    reason: str | None = None
+
+
+def same_relation(
+    one: Sequence[IndexingMap], two: Sequence[IndexingMap], prove: Prove, names: tuple[str, str] = ("before", "after")
+) -> Answer:
+    """Whether the maps of both sides, each side taken together, are the same relation.
+
+    All maps have the same numbers of dims and of results; steps between devices count as further results.
+    """
+    sides = [[m for m in side if not m.is_trivially_empty] for side in (one, two)]
+    if not all(sides):
+        return _all_empty(sides, prove, names)
+    steps = {0 if m.replica is None else len(m.replica.results) for side in sides for m in side}
+    if len(steps) > 1:
+        return Answer(Verdict.UNKNOWN, reason="the maps take different numbers of steps between devices")
+    maps = one_domain([needed_runtime(labelled(with_devices(m))) for side in sides for m in side])
+    here, there = range(len(sides[0])), range(len(sides[0]), len(maps))
+    comparison = _Comparison(maps, prove)
+    engines: dict[str, None] = {}
+    unknown: Answer | None = None
+    for inside, outside, (name, other) in ((here, there, names), (there, here, names[::-1])):
+        for n in inside:
+            found = comparison.lies_in(n, list(outside), name, other)
+            engines |= dict.fromkeys(found.engines)
+            if found.verdict in (Verdict.REFUTED, Verdict.INTERNAL):
+                return found
+            if found.verdict is not Verdict.PROVED:
+                unknown = unknown or found
+    return unknown or Answer(Verdict.PROVED, tuple(engines))
+
+
+def _all_empty(sides: Sequence[Sequence[IndexingMap]], prove: Prove, names: tuple[str, str]) -> Answer:
+    """All empty maps are one: where a side has no map with points, the other must have no points."""
+    engines: dict[str, None] = {}
+    for side, name, other in zip(sides, names, names[::-1], strict=True):
+        for m in side:
+            outcome = prove(Obligation(tuple(m.intervals()), FALSE, conj(*constraint_formulas(m)), "no points"))
+            engines |= dict.fromkeys(outcome.engines)
+            if outcome.verdict == "refuted":
+                at = _spelled(dict(outcome.model), m.display_names())
+                told = f"{at}: in the domain of {name}, and {other} is empty"
+                return Answer(Verdict.REFUTED, outcome.engines, told)
+            if outcome.verdict != "proved":
+                return Answer(Verdict(outcome.verdict), outcome.engines, reason=outcome.reason or None)
+    return Answer(Verdict.PROVED, tuple(engines))
+
+
+def labelled(m: IndexingMap) -> IndexingMap:
+    """The map with a provider for each runtime variable that has none: its own place in the list."""
+    if all(v.provider is not None for v in m.runtime):
+        return m
+    runtime = tuple(
+        v if v.provider is not None else replace(v, provider=f"{UNNAMED}{k}", index=None)
+        for k, v in enumerate(m.runtime)
+    )
+    return replace(m, runtime=runtime)
+
+
+def needed_runtime(m: IndexingMap) -> IndexingMap:
+    """Without the runtime variables that neither results nor constraints mention."""
+    used = frozenset[str]().union(*(e.free for e in m.results), *(c.expr.free for c in m.constraints))
+    kept = [k for k in range(len(m.runtime)) if f"rt{k}" in used or m.runtime[k].interval.is_empty]
+    if len(kept) == len(m.runtime):
+        return m
+    moved = {f"rt{k}": Var(f"rt{new}") for new, k in enumerate(kept)}
+    return replace(
+        m,
+        runtime=tuple(m.runtime[k] for k in kept),
+        results=tuple(substitute(e, moved) for e in m.results),
+        constraints=tuple(replace(c, expr=substitute(c.expr, moved)) for c in m.constraints),
+    )
+
+
+def with_devices(m: IndexingMap) -> IndexingMap:
+    """The map with the positions of devices as further results: elements and devices are read together."""
+    if m.replica is None:
+        return m
+    own = dict(m.intervals())
+    bounds = tuple(Constraint(Var(n), i) for n, i in m.replica.intervals() if n in own and not i.contains(own[n]))
+    return replace(
+        m,
+        results=(*m.results, *m.replica.results),
+        constraints=(*m.constraints, *m.replica.constraints, *bounds),
+        replica=None,
+    )
+
+
+def one_domain(maps: Sequence[IndexingMap]) -> list[IndexingMap]:
+    """The interval of a variable without a provider is part of the domain, and not what a value is clamped into: where
+    two maps have two intervals, both get the hull, and a constraint each."""
+    hulls: dict[str | None, Interval] = {}
+    for m in maps:
+        for v in m.runtime:
+            if (v.provider or "").startswith(UNNAMED):
+                hulls[v.provider] = v.interval.hull(hulls.get(v.provider, v.interval))
+    out: list[IndexingMap] = []
+    for m in maps:
+        more = tuple(
+            Constraint(Var(f"rt{k}"), v.interval)
+            for k, v in enumerate(m.runtime)
+            if v.provider in hulls and hulls[v.provider] != v.interval
+        )
+        runtime = tuple(replace(v, interval=hulls.get(v.provider, v.interval)) for v in m.runtime)
+        out.append(replace(m, runtime=runtime, constraints=(*m.constraints, *more)) if more else m)
+    return out
+
+
+class _Comparison:
+    def __init__(self, maps: Sequence[IndexingMap], prove: Prove) -> None:
+        self._maps, self._prove = maps, prove
+        numbers = range(len(maps))
+        self._view = ComparedMaps(maps, numbers, shared(maps))
+        self._unsure = set(self._view.shifting.keys() | self._view.elsewhere)
+        """Maps whose readings do not follow from the pair, or are those of other devices."""
+
+    def lies_in(self, n: int, others: list[int], name: str, other: str) -> Answer:
+        """Whether every pair of map n is one of the others."""
+        if any(self._maps[n] == self._maps[k] for k in others):
+            return Answer(Verdict.PROVED)
+        tried = difference(self._maps[n], [self._maps[k] for k in others])
+        if tried is not None:
+            return self._apart(tried[0], name, other, ("evaluation",))
+        unsure = bool(self._unsure & {n, *others})
+        if unsure and (found := self._differ_everywhere_the_same(n, others, name, other)) is not None:
+            return found
+        if self._view.shifting.keys() & {n, *others}:
+            parts = inclusion_by_readings(self._view, n, others)
+        else:
+            parts = (self._view.inclusion(n, others),)
+        for part in parts:
+            outcome = self._prove(part.obligation)
+            if outcome.verdict == "proved":
+                return Answer(Verdict.PROVED, outcome.engines)
+            if outcome.verdict == "refuted" and not unsure:
+                return self._replayed(self._view, n, others, outcome, name, other)
+            if outcome.verdict not in ("refuted", "unknown"):
+                return Answer(Verdict.INTERNAL, outcome.engines, reason=outcome.reason)
+            if outcome.verdict == "unknown":
+                return Answer(Verdict.UNKNOWN, reason=outcome.reason)
+        reason = "what is read at run time depends on range variables, on other such values or on other devices"
+        return Answer(Verdict.UNKNOWN, reason=reason)
+
+    def _differ_everywhere_the_same(self, n: int, others: list[int], name: str, other: str) -> Answer | None:
+        """A difference where each provider holds one value in all its elements."""
+        numbers = range(len(self._maps))
+        view = ComparedMaps(self._maps, numbers, shared(self._maps, same_everywhere=True))
+        outcome = self._prove(view.inclusion(n, others).obligation)
+        if outcome.verdict != "refuted":
+            return None
+        found = self._replayed(view, n, others, outcome, name, other)
+        return found if found.verdict is Verdict.REFUTED else None
+
+    def _replayed(
+        self, view: ComparedMaps, n: int, others: Sequence[int], outcome: Outcome, name: str, other: str
+    ) -> Answer:
+        point = view.whole_point(n, others, dict(outcome.model))
+        pair = None if point is None else view.pair(n, point)
+        if pair is None or not _is_witness(view, n, others, pair):
+            return Answer(Verdict.UNKNOWN, reason="a counterexample does not replay")
+        spelled = view.shared.told(pair, self._maps[0].display_names())
+        told = {spelled.get(variable, variable): value for variable, value in pair.items()}
+        return self._apart(told, name, other, outcome.engines)
+
+    def _apart(self, pair: Point, name: str, other: str, engines: tuple[str, ...]) -> Answer:
+        shown = self._maps[0].display_names()
+        results = ", ".join(str(v) for k, v in pair.items() if k[0] == "y" and k[1:].isdigit())
+        at = {k: v for k, v in pair.items() if not (k[0] == "y" and k[1:].isdigit())}
+        at = {_own_name(k): v for k, v in at.items()}
+        told = f"{_spelled(at, shown)}: {name} gives ({results}), which {other} does not give at these dims"
+        return Answer(Verdict.REFUTED, engines, told)
+
+
+def _is_witness(view: ComparedMaps, n: int, others: Sequence[int], pair: Point) -> bool:
+    witness = conj(view.member(n), *(Not(view.member(k)) for k in others), *view.meetings)
+    try:
+        return holds(witness, pair, 20 * STEPS * (1 + len(others)))
+    except TooManySteps:
+        return False
+
+
+def _own_name(spelled: str) -> str:
+    plain = spelled.removesuffix("[]")
+    return f"rt{plain.removeprefix(UNNAMED)}" if plain.startswith(UNNAMED) else plain
+
+
+def _spelled(point: Point, names: dict[str, str]) -> str:
+    return ", ".join(f"{names.get(n, n)} = {v}" for n, v in point.items()) or "the only point"

@@ -1,0 +1,192 @@
+"""What a map spec says of an instruction or of two modules: held against the definition, the composition, the other
+module. Each is about the union of the maps: a claim of two maps where the composition has one says the same thing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from hloproof.claims.maps.defined import owed_divisors
+from hloproof.claims.maps.equality import Prove, same_relation
+from hloproof.claims.operations.definition import Subject, definition_parts
+from hloproof.claims.operations.in_bounds import in_bounds_parts
+from hloproof.claims.statements.statement import Part
+from hloproof.definitions import define
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Computation, Instruction, Module, Operation
+from hloproof.models.hlo.shape import ArrayShape, leaves
+from hloproof.models.indexing import OperandMaps
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, boxed
+from hloproof.models.specs.maps import ClaimedMaps, MapSpec
+from hloproof.queries.indexing import answer
+from hloproof.results.verdict import Found, Verdict
+
+_OPERAND: Final = re.compile(r"operand\(\d+\)")
+_CONSTANT: Final = re.compile(r"constant\(")
+_INPUT: Final = re.compile(r"parameter\(\d+\)")
+
+
+# --- one instruction ---------------------------------------------------------------------------------------------
+
+
+def as_defined(
+    spec: MapSpec, computation: Computation, instruction: Instruction, claimed: ClaimedMaps, ask: Prove
+) -> Found:
+    """The claimed maps are the relation that the operation means. Raises NotModelled."""
+    op = Operation.of(instruction, computation)
+    outputs = [leaf for _, leaf in leaves(op.shape) if isinstance(leaf, ArrayShape)]
+    output = spec.output or 0
+    if not 0 <= claimed.operand < len(op.operands) or not 0 <= output < len(outputs):
+        raise NotModelled(f"no operand {claimed.operand} or no output {output} of {instruction.name}")
+    operand = op.operands[claimed.operand]
+    if not isinstance(operand, ArrayShape):
+        raise NotModelled("maps to an operand that is a tuple")
+    definition = define(op, output, claimed.operand)
+    about = Subject(op, output, claimed.operand, outputs[output], operand, claimed.direction)
+    given = [m for m in claimed.maps if not m.is_trivially_empty]  # all empty maps are one: no map
+    own = OperandMaps(claimed.operand, definition.kind, tuple(_by_operand(m, computation, instruction) for m in given))
+    parts = [p for m in given for p in owed_divisors(m)]
+    found = _proved(parts, ask)
+    if found.verdict is Verdict.PROVED:
+        found = _proved([*in_bounds_parts(about, own), *definition_parts(about, own, definition)], ask)
+    numbers = {r.operand for r in definition.runtime}
+    if found.verdict is Verdict.REFUTED and len({instruction.operands[k] for k in numbers}) < len(numbers):
+        return Found(Verdict.UNKNOWN, reason="one array is two operands that are read at run time: one value, not two")
+    return found
+
+
+def _by_operand(m: IndexingMap, computation: Computation, instruction: Instruction) -> IndexingMap:
+    """The map with its providers as `operand(n)`: an operand's name or `parameter(n)`, as maps of a module print them,
+    stand for the operands in order; a provider of one element needs no map."""
+    left: dict[str, list[int]] = {}
+    for k, name in enumerate(instruction.operands):
+        found = computation.by_name[name]
+        left.setdefault(name, []).append(k)
+        if found.opcode == "parameter":
+            left.setdefault(f"parameter({found.parameter_number})", []).append(k)
+    runtime: list[RuntimeVariable] = []
+    for v in m.runtime:
+        if v.provider is not None and not _OPERAND.fullmatch(v.provider) and left.get(v.provider):
+            numbers = left[v.provider]
+            v = replace(v, provider=f"operand({numbers.pop(0) if len(numbers) > 1 else numbers[0]})")
+        runtime.append(_of_one_element(v, m, computation, instruction))
+    return replace(m, runtime=tuple(runtime))
+
+
+def _of_one_element(
+    v: RuntimeVariable, m: IndexingMap, computation: Computation, instruction: Instruction
+) -> RuntimeVariable:
+    if v.index is not None or v.provider is None or not _OPERAND.fullmatch(v.provider):
+        return v
+    number = int(v.provider.removeprefix("operand(").removesuffix(")"))
+    if number >= len(instruction.operands):
+        return v
+    shape = computation.by_name[instruction.operands[number]].shape
+    if not isinstance(shape, ArrayShape) or shape.rank:
+        return v
+    return replace(v, index=IndexingMap(boxed([d.interval.upper + 1 for d in m.dims]), ()))
+
+
+def _proved(parts: Sequence[Part], ask: Prove) -> Found:
+    engines: set[str] = set()
+    unknown: Found | None = None
+    for part in parts:
+        outcome = ask(part.obligation)
+        engines |= set(outcome.engines)
+        if outcome.verdict == "refuted":
+            return Found(Verdict.REFUTED, outcome.engines, part.describe(dict(outcome.model)))
+        if outcome.verdict != "proved":
+            unknown = unknown or Found(Verdict(outcome.verdict), reason=outcome.reason)
+    return unknown or Found(Verdict.PROVED, tuple(sorted(engines)))
+
+
+# --- compositions ------------------------------------------------------------------------------------------------
+
+
+def composed_as_said(spec: MapSpec, module: Module, claimed: ClaimedMaps, ask: Prove) -> Found:
+    """The claimed maps together are the maps of the composition together. Raises NotModelled."""
+    forward = claimed.direction == "output-to-input"
+    output = spec.output or 0
+    sets = answer(
+        module, spec.instruction, claimed.direction, output, 0 if forward else claimed.operand, fused=spec.follow
+    )
+    wanted = claimed.operand if forward or spec.follow else output
+    chosen = [s for s in sets if s.operand == wanted]
+    unclear = next((s.unknown for s in chosen if s.unknown), "") or _unclear(chosen)
+    if unclear:
+        raise NotModelled(unclear)
+    return _same(claimed.maps, [m for s in chosen for m in s.maps], ("what is said", "the composition"), ask)
+
+
+def _unclear(sets: Sequence[OperandMaps]) -> str:
+    """Why the maps are not to be compared with what is said; empty where they are."""
+    if len({s.position for s in sets}) > 1:
+        return "several arrays of one tuple, and the claim does not say which"
+    if any(s.kind == "bound" for s in sets):
+        return "the composition is only a bound of what is read"
+    if len({t for s in sets for t in s.tables if t}) > 1:
+        return "positions in the groups of several tables"
+    return ""
+
+
+def same_modules(spec: MapSpec, before: Module, after: Module, ask: Prove) -> Iterator[Found]:
+    """Both modules read the same elements of each parameter, for every array that they give (or for the one asked).
+
+    Raises NotModelled.
+    """
+    counts = [len([leaf for _, leaf in leaves(m.entry.root.shape)]) for m in (before, after)]
+    if counts[0] != counts[1]:
+        told = f"the module before gives {counts[0]} arrays, the module after {counts[1]}"
+        yield Found(Verdict.REFUTED, counterexample=told)
+        return
+    for output in range(counts[0]) if spec.output is None else (spec.output,):
+        sides = [
+            {(s.operand, s.position): s for s in answer(m, "", "output-to-input", output, fused=True)}
+            for m in (before, after)
+        ]
+        for place in sorted({*sides[0], *sides[1]}):
+            yield _same_reads([side.get(place) for side in sides], output, counts[0], ask)
+
+
+def _same_reads(sides: Sequence[OperandMaps | None], output: int, outputs: int, ask: Prove) -> Found:
+    one, two = ((() if s is None else s.maps) for s in sides)
+    for s in sides:
+        if s is not None and s.unknown:
+            raise NotModelled(s.unknown)
+    if any(s is not None and s.kind == "bound" for s in sides):
+        raise NotModelled("only a bound of what is read is known of one of the modules")
+    tables = {t for s in sides if s is not None for t in s.tables if t}
+    if len(tables) > 1:
+        raise NotModelled("positions in the groups of several tables")
+    providers = {p for m in (*one, *two) for p in _providers(m)}
+    for p in sorted(providers):
+        if not _INPUT.fullmatch(p) and not _CONSTANT.match(p):
+            raise NotModelled(f"what {p} holds in one module is not compared with what it holds in the other")
+    found = _same(one, two, ("the module before", "the module after"), ask)
+    if found.verdict is Verdict.REFUTED and any(_CONSTANT.match(p) for p in providers):
+        return Found(Verdict.UNKNOWN, reason="the maps differ for some contents of what is a constant")
+    if found.verdict is Verdict.REFUTED and outputs > 1:
+        return replace(found, counterexample=f"output {output}: {found.counterexample}")
+    return found
+
+
+def _providers(m: IndexingMap) -> Iterator[str]:
+    for v in m.runtime:
+        yield v.provider or "a variable without a provider"
+        if v.index is not None:
+            yield from _providers(v.index)
+
+
+def _same(one: Sequence[IndexingMap], two: Sequence[IndexingMap], names: tuple[str, str], ask: Prove) -> Found:
+    given = [m for m in (*one, *two) if not m.is_trivially_empty]
+    forms = {(len(m.dims), len(m.results)) for m in given}
+    if len(forms) > 1:
+        told = " and ".join(f"from {a} to {b} coordinates" for a, b in sorted(forms))
+        return Found(Verdict.REFUTED, counterexample=f"the maps lead {told}")
+    defined = _proved([p for m in given for p in owed_divisors(m)], ask)
+    if defined.verdict is not Verdict.PROVED:
+        return defined
+    found = same_relation(one, two, ask, names)
+    return Found(found.verdict, found.engines, found.counterexample, found.reason)
