@@ -1,0 +1,409 @@
+"""The reader of tensor rules.
+
+    rule slice-of-concatenate-second
+      A: [n, k...]  B: [m, k...]
+      when n >= 1
+      slice(concatenate(A, B, dim=0), start=[n, 0...], limit=[n + m, k...]) => B
+
+A rule is a head line and indented lines. `#` begins a comment. Names of operations have hyphens without blanks around
+them, so a minus needs blanks. `when` lists conditions with `,` or `or` between them; `index i, j...` declares scalars
+that are read at run time; `pred P` says that a tensor holds truth values; `expect refuted`, `note` and `source` are
+words for the reader of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final, Literal, NoReturn
+
+from hloproof.models.errors import InputError
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var
+from hloproof.models.tensor_rules.rule import Call, Comparator, Comparison, Condition, Entry, Name, Number, Tensor
+from hloproof.models.tensor_rules.rule import TensorRule as Rule
+
+_TOKEN: Final = re.compile(
+    r"(?P<space>\s+)|(?P<dots>\.\.\.)|(?P<arrow>=>)|(?P<compare><=|>=|==|!=|<|>)"
+    r"|(?P<name>[A-Za-z_]\w*(?:-[A-Za-z]\w*)*)|(?P<number>[0-9]+)|(?P<sign>[-+*,=:()\[\]{}])"
+)
+_HEAD: Final = re.compile(r"rule[ \t]+(?P<name>[A-Za-z0-9][\w.+-]*)[ \t]*$")
+_COMMENT: Final = re.compile(r"(?:^|(?<=\s))#.*$")
+_OPERATORS: Final = ("floordiv", "ceildiv", "mod")
+_DEEPEST: Final = 60
+"""Operations or parentheses that nest deeper are refused."""
+_LONGEST: Final = 4300
+"""Digits of a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    text: str
+    line: int
+    column: int
+
+
+def count_heads(text: str) -> int:
+    """How many lines of a file begin a rule; counted without reading the rules."""
+    return sum(1 for line in text.splitlines() if line.startswith("rule") and line[4:5].isspace())
+
+
+def parse_tensor_rules(text: str, file: str = "") -> tuple[Rule, ...]:
+    """The rules of a file, in order. Raises InputError with line and column."""
+    lines = tuple(text.splitlines())
+    out: list[Rule] = []
+    names: set[str] = set()
+    for first, last in _blocks(lines, file):
+        rule = _Reader(lines, first, last, file).rule()
+        if rule.name in names:
+            raise rule.error(f"a second rule {rule.name!r}")
+        names.add(rule.name)
+        out.append(rule)
+    if not out:
+        raise InputError("there is no rule in this file; one begins with: rule NAME", 1, 1, file=file)
+    return tuple(out)
+
+
+def _blocks(lines: tuple[str, ...], file: str) -> Iterator[tuple[int, int]]:
+    """The lines of each rule, numbered from 0, the head first; the last one excluded."""
+    heads = []
+    for n, line in enumerate(lines):
+        plain = _COMMENT.sub("", line).rstrip()
+        if not plain:
+            continue
+        if not plain[0].isspace():
+            if not _HEAD.fullmatch(plain):
+                raise InputError("a rule begins with: rule NAME", n + 1, 1, line, file)
+            heads.append(n)
+        elif not heads:
+            raise InputError("this line belongs to no rule; one begins with: rule NAME", n + 1, 1, line, file)
+    yield from zip(heads, [*heads[1:], len(lines)], strict=True)
+
+
+class _Reader:
+    """Reads one rule."""
+
+    def __init__(self, lines: tuple[str, ...], first: int, last: int, file: str) -> None:
+        self.lines, self.first, self.last, self.file = lines, first, last, file
+        self.tokens: list[_Token] = []
+        self.at = 0
+        self.depth = 0
+
+    def rule(self) -> Rule:
+        head = _HEAD.fullmatch(_COMMENT.sub("", self.lines[self.first]).rstrip())
+        assert head is not None
+        words: dict[str, str] = {}
+        body: list[int] = []
+        declared: dict[str, tuple[Entry, ...]] = {}
+        indices: list[Entry] = []
+        conditions: list[Condition] = []
+        predicates: set[str] = set()
+        for n in range(self.first + 1, self.last):
+            plain = _COMMENT.sub("", self.lines[n]).strip()
+            word = plain.split(None, 1)[0] if plain else ""
+            if not plain:
+                continue
+            if word in ("expect", "note", "source"):
+                if word in words:
+                    self._fail(n, f"{word} is said twice")
+                words[word] = self.lines[n].strip()[len(word) :].strip() if word != "expect" else plain[6:].strip()
+            elif word in ("when", "index", "pred"):
+                self._take(n, len(self.lines[n]) - len(self.lines[n].lstrip()) + len(word))
+                if word == "when":
+                    conditions += self._conditions()
+                elif word == "index":
+                    indices += self._entries(end=None)
+                else:
+                    predicates |= {e.value.name for e in self._entries(end=None) if isinstance(e.value, Var)}
+            elif re.match(r"[A-Za-z_]\w*\s*:", plain):
+                self._take(n)
+                self._declarations(declared)
+            else:
+                body.append(n)
+        if not body:
+            self._fail(self.first, "the rule has no LEFT => RIGHT")
+        if body != list(range(body[0], body[-1] + 1)):
+            gap = next(n for n in body if n - 1 not in body and n != body[0])
+            self._fail(gap, "a second rewrite; a rule has one LEFT => RIGHT, on lines that follow each other")
+        self.tokens = [t for n in body for t in self._line(n)]
+        self.at = 0
+        left = self._tensor()
+        self._expect("=>")
+        right = self._tensor()
+        self._end()
+        expect: Literal["proved", "refuted"] = "proved"
+        if "expect" in words:
+            if words["expect"] not in ("proved", "refuted"):
+                self._fail(self.first, "expect is proved or refuted")
+            expect = "refuted" if words["expect"] == "refuted" else "proved"
+        rule = Rule(
+            head["name"],
+            tuple(declared.items()),
+            tuple(indices),
+            tuple(conditions),
+            left,
+            right,
+            frozenset(predicates),
+            expect,
+            words.get("note", ""),
+            words.get("source", ""),
+            self.first + 1,
+            1,
+            self.file,
+            self.lines,
+        )
+        self._check_names(rule)
+        return rule
+
+    def _check_names(self, rule: Rule) -> None:
+        declared = {name for name, _ in rule.tensors}
+        for name in sorted(rule.predicates - declared):
+            raise rule.error(f"pred names {name!r}, which is no tensor of this rule")
+        stack: list[Tensor] = [rule.left, rule.right]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, Name) and node.name not in declared:
+                known = ", ".join(sorted(declared)) or "none"
+                raise rule.error(f"no tensor {node.name!r} is declared; there are: {known}", node.line, node.column)
+            if isinstance(node, Call):
+                stack += node.args
+
+    # Lines and tokens.
+
+    def _fail(self, n: int, message: str) -> NoReturn:
+        line = self.lines[n]
+        raise InputError(message, n + 1, len(line) - len(line.lstrip()) + 1, line, self.file)
+
+    def _take(self, n: int, skip: int = 0) -> None:
+        self.tokens = [t for t in self._line(n) if t.column > skip]
+        self.at = 0
+
+    def _line(self, n: int) -> list[_Token]:
+        text = _COMMENT.sub("", self.lines[n])
+        out: list[_Token] = []
+        at = 0
+        while at < len(text):
+            found = _TOKEN.match(text, at)
+            if found is None:
+                raise InputError(f"{text[at]!r} is no part of a rule", n + 1, at + 1, self.lines[n], self.file)
+            if found.lastgroup != "space":
+                out.append(_Token(found.lastgroup or "", found[0], n + 1, at + 1))
+            at = found.end()
+        return out
+
+    def _error(self, message: str) -> InputError:
+        if not self.tokens:
+            return InputError(message, self.first + 1, 1, self.lines[self.first], self.file)
+        token = self.tokens[min(self.at, len(self.tokens) - 1)]
+        column = token.column + (len(token.text) if self.at >= len(self.tokens) else 0)
+        return InputError(message, token.line, column, self.lines[token.line - 1], self.file)
+
+    def _peek(self, ahead: int = 0) -> str:
+        k = self.at + ahead
+        return self.tokens[k].text if k < len(self.tokens) else ""
+
+    def _kind(self) -> str:
+        return self.tokens[self.at].kind if self.at < len(self.tokens) else ""
+
+    def _accept(self, text: str) -> bool:
+        if self._peek() != text:
+            return False
+        self.at += 1
+        return True
+
+    def _expect(self, text: str) -> None:
+        if not self._accept(text):
+            raise self._error(f"expected {text!r}" + (f", found {self._peek()!r}" if self._peek() else ""))
+
+    def _end(self) -> None:
+        if self.at < len(self.tokens):
+            raise self._error(f"unexpected {self._peek()!r}")
+
+    # Declarations and conditions.
+
+    def _declarations(self, declared: dict[str, tuple[Entry, ...]]) -> None:
+        while self.at < len(self.tokens):
+            name = self._name("a tensor")
+            if name in declared:
+                self.at -= 1
+                raise self._error(f"{name!r} is declared twice")
+            self._expect(":")
+            self._expect("[")
+            declared[name] = tuple(self._entries("]"))
+            self._accept(",")
+
+    def _name(self, what: str) -> str:
+        if self._kind() != "name":
+            raise self._error(f"expected the name of {what}")
+        self.at += 1
+        return self.tokens[self.at - 1].text
+
+    def _conditions(self) -> list[Condition]:
+        out: list[Condition] = []
+        while True:
+            begun = self.at
+            alternatives = [self._conjunction()]
+            while self._accept("or"):
+                alternatives.append(self._conjunction())
+            text = " ".join(t.text for t in self.tokens[begun : self.at])
+            out.append(Condition(tuple(alternatives), text))
+            if not self._accept(","):
+                break
+        self._end()
+        return out
+
+    def _conjunction(self) -> tuple[Comparison, ...]:
+        parts = list(self._comparisons())
+        while self._accept("and"):
+            parts += self._comparisons()
+        return tuple(parts)
+
+    def _comparisons(self) -> Iterator[Comparison]:
+        """`a <= b < c`, or `(a <= b)...`."""
+        if self._peek() == "(" and self._is_each():
+            self._expect("(")
+            inner = list(self._comparisons())
+            self._expect(")")
+            self._expect("...")
+            yield from (replace(c, each=True) for c in inner)
+            return
+        lhs = self._expression()
+        if self._kind() != "compare":
+            raise self._error("expected a comparison: == != <= < >= >")
+        while self._kind() == "compare":
+            op = self._peek()
+            self.at += 1
+            rhs = self._expression()
+            flipped: dict[str, tuple[Comparator, bool]] = {
+                "==": ("==", False), "!=": ("!=", False), "<=": ("<=", False), "<": ("<", False),
+                ">=": ("<=", True), ">": ("<", True),
+            }
+            name, turned = flipped[op]
+            yield Comparison(name, rhs, lhs) if turned else Comparison(name, lhs, rhs)
+            lhs = rhs
+
+    def _is_each(self) -> bool:
+        """Whether the parenthesis that opens here is closed before `...` and holds a comparison."""
+        depth, compares = 0, False
+        for k in range(self.at, len(self.tokens)):
+            token = self.tokens[k]
+            depth += (token.text == "(") - (token.text == ")")
+            compares |= token.kind == "compare" and depth == 1
+            if depth == 0:
+                return compares and k + 1 < len(self.tokens) and self.tokens[k + 1].text == "..."
+        return False
+
+    # Tensors.
+
+    def _tensor(self) -> Tensor:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise self._error("nested too deeply")
+        try:
+            return self._tensor_inside()
+        finally:
+            self.depth -= 1
+
+    def _tensor_inside(self) -> Tensor:
+        negative = self._accept("-")
+        if self._kind() == "number":
+            self.at += 1
+            value = self._integer(self.tokens[self.at - 1].text)
+            return Number(-value if negative else value)
+        if negative:
+            raise self._error("expected a number after '-'")
+        name = self._name("a tensor or an operation")
+        token = self.tokens[self.at - 1]
+        if not self._accept("("):
+            return Name(name, token.line, token.column)
+        args: list[Tensor] = []
+        attributes: dict[str, tuple[Entry, ...] | str] = {}
+        while not self._accept(")"):
+            if self._kind() == "name" and self._peek(1) == "=":
+                key = self._name("an attribute")
+                if key in attributes:
+                    raise self._error(f"{key!r} is given twice")
+                self._expect("=")
+                attributes[key] = self._attribute()
+            elif attributes:
+                raise self._error("expected an attribute; operands come before attributes")
+            else:
+                args.append(self._tensor())
+            if self._peek() != ")":
+                self._expect(",")
+        return Call(name, tuple(args), tuple(attributes.items()), token.line, token.column)
+
+    def _attribute(self) -> tuple[Entry, ...] | str:
+        for opening, closing in (("[", "]"), ("{", "}")):
+            if self._accept(opening):
+                return tuple(self._entries(closing))
+        if self._kind() == "name" and self._peek(1) in (",", ")"):
+            return self._name("a word")
+        return (Entry(self._expression()),)
+
+    def _entries(self, end: str | None) -> list[Entry]:
+        out: list[Entry] = []
+        while self.at < len(self.tokens) if end is None else not self._accept(end):
+            if out:
+                self._expect(",")
+            value = self._expression()
+            out.append(Entry(value, self._accept("...")))
+        return out
+
+    # Expressions.
+
+    def _expression(self) -> Expr:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise self._error("nested too deeply")
+        try:
+            out = self._product()
+            while self._peek() in ("+", "-"):
+                minus = self._peek() == "-"
+                self.at += 1
+                part = self._product()
+                out = out - part if minus else out + part
+            return out
+        finally:
+            self.depth -= 1
+
+    def _product(self) -> Expr:
+        out = self._factor()
+        while self._peek() in ("*", *_OPERATORS):
+            op = self._peek()
+            self.at += 1
+            part = self._factor()
+            if op == "*":
+                out = out * part
+            elif op == "floordiv":
+                out = out // part
+            elif op == "ceildiv":
+                out = out.ceildiv(part)
+            else:
+                out = out % part
+        return out
+
+    def _factor(self) -> Expr:
+        if self._accept("-"):
+            return -self._factor()
+        if self._accept("("):
+            out = self._expression()
+            self._expect(")")
+            return out
+        if self._kind() == "number":
+            self.at += 1
+            return Const(self._integer(self.tokens[self.at - 1].text))
+        name = self._name("a size or an index")
+        if name in ("min", "max") and self._accept("("):
+            first = self._expression()
+            self._expect(",")
+            second = self._expression()
+            self._expect(")")
+            return Binary("min" if name == "min" else "max", first, second)
+        return Var(name)
+
+    def _integer(self, text: str) -> int:
+        if len(text) > _LONGEST:
+            raise self._error("a number of too many digits")
+        return int(text)

@@ -1,0 +1,96 @@
+"""What follows from facts about sizes and indices: the one place where tensor rules ask the engines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Final
+
+from hloproof.engines.budget import Budget
+from hloproof.engines.portfolio import prove
+from hloproof.logic.formula import FALSE, TRUE, Compare, Formula, Not, conj, conjuncts, free_variables
+from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.models.expressions.expr import Expr
+from hloproof.tensor_rules.digits import same_polynomial
+
+BUDGET: Final = Budget(isl_operations=200_000, z3_rlimit=3_000_000, enumeration_points=2_000)
+
+
+class OutOfTime(Exception):
+    """The time for this rule is over."""
+
+
+@dataclass
+class Facts:
+    """Asks whether formulas follow; remembers the answers. `deadline` is on the monotonic clock."""
+
+    deadline: float
+    cross: bool = False
+    asked: dict[tuple[tuple[Formula, ...], Formula], bool] = field(default_factory=dict)
+    engines: set[str] = field(default_factory=set)
+    open: str = ""
+    """The last goal that was neither proved nor refuted, for the reader."""
+
+    def follows(self, facts: Sequence[Formula], goal: Formula) -> bool:
+        """Whether the goal holds wherever the facts do. False where that is not known."""
+        if goal == TRUE:
+            return True
+        if isinstance(goal, Compare) and goal.op in ("==", "<=") and goal.lhs is goal.rhs:
+            return True
+        if isinstance(goal, Compare) and goal.op == "==" and same_polynomial(goal.lhs, goal.rhs):
+            return True
+        key = (tuple(facts), goal)
+        found = self.asked.get(key)
+        if found is None:
+            found = self.asked[key] = self.ask(facts, goal).verdict == "proved"
+        return found
+
+    def ask(self, facts: Sequence[Formula], goal: Formula) -> Outcome:
+        """The engines' answer, over all integers."""
+        if monotonic() > self.deadline:
+            raise OutOfTime
+        relevant = _relevant(facts, goal)
+        names = sorted(free_variables(goal).union(*(free_variables(f) for f in relevant)))
+        obligation = Obligation(tuple((n, None) for n in names), goal, conj(*relevant), "tensor rule")
+        outcome = prove(obligation, BUDGET, self.cross)
+        if outcome.verdict == "proved":
+            self.engines |= set(outcome.engines)
+        elif outcome.verdict != "refuted":
+            self.open = outcome.reason or outcome.verdict
+        return outcome
+
+    def contradict(self, facts: Sequence[Formula]) -> bool:
+        return self.follows(facts, FALSE)
+
+    def equal(self, facts: Sequence[Formula], a: Expr, b: Expr) -> bool:
+        return same_polynomial(a, b) or self.follows(facts, Compare("==", a, b))
+
+    def decides(self, facts: Sequence[Formula], test: Formula) -> bool | None:
+        """True or false where the test always or never holds, None otherwise."""
+        if self.follows(facts, test):
+            return True
+        return False if self.follows(facts, Not(test)) else None
+
+
+def _relevant(facts: Sequence[Formula], goal: Formula) -> list[Formula]:
+    """Facts that share variables with the goal, directly or through others; all of them for a contradiction."""
+    parts = [p for f in facts for p in conjuncts(f)]
+    reached = set(free_variables(goal))
+    if not reached:
+        return parts
+    left = [(p, free_variables(p)) for p in parts]
+    kept: list[Formula] = []
+    grown = True
+    while grown:
+        grown = False
+        rest = []
+        for p, names in left:
+            if not names or names & reached:
+                kept.append(p)
+                reached |= names
+                grown = True
+            else:
+                rest.append((p, names))
+        left = rest
+    return kept

@@ -1,0 +1,161 @@
+"""A tensor rule, judged: well formed on the right wherever on the left, of the same sizes, element by element equal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import Final
+
+from hloproof.logic.formula import FALSE, Formula, conj, eq
+from hloproof.models.expressions.expr import Var
+from hloproof.models.tensor_rules.rule import TensorRule
+from hloproof.tensor_rules.equality import Equality, ranges
+from hloproof.tensor_rules.facts import Facts, OutOfTime
+from hloproof.tensor_rules.operations import Index, Meaning, Symbolic, aggregated_names, conditions, declared_sizes
+
+RANKS: Final = (1, 0, 2, 3)
+"""How many dimensions a group `k...` has, in the order in which they are tried."""
+SECONDS: Final = 20.0
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What the prover found. `open` says what is not shown; `ranks` those at which everything is."""
+
+    proved: bool
+    tier: str = "exact"
+    open: str = ""
+    ranks: tuple[int, ...] = ()
+    engines: tuple[str, ...] = ()
+    vacuous: bool = False
+    not_needed: tuple[str, ...] = ()
+
+
+def prove_rule(rule: TensorRule, seconds: float = SECONDS, cross: bool = False) -> Proof:
+    """Try to prove the rule. Raises InputError for a rule that is not well formed whatever the sizes."""
+    facts = Facts(monotonic() + seconds, cross)
+    ranks = RANKS if aggregated_names(rule) or _has_groups(rule) else (0,)
+    reorders = False
+    try:
+        for rank in ranks:
+            shown = _at_rank(rule, rank, facts, range(len(rule.conditions)))
+            if shown.vacuous and rank == ranks[0]:
+                return Proof(False, open="no sizes meet the conditions", vacuous=True)
+            if shown.open:
+                return Proof(False, open=f"at rank {rank}: {shown.open}" if len(ranks) > 1 else shown.open)
+            reorders |= shown.reorders
+        needless = tuple(rule.conditions[n].text for n in _needless(rule, ranks[0], facts))
+    except OutOfTime:
+        return Proof(False, open=f"not decided within {seconds:g} seconds")
+    tier = "real" if reorders else "exact"
+    return Proof(True, tier, ranks=tuple(sorted(ranks)), engines=tuple(sorted(facts.engines)), not_needed=needless)
+
+
+@dataclass(frozen=True)
+class _Shown:
+    open: str = ""
+    reorders: bool = False
+    vacuous: bool = False
+
+
+def _has_groups(rule: TensorRule) -> bool:
+    return any(e.each for _, entries in rule.tensors for e in entries)
+
+
+def _at_rank(rule: TensorRule, rank: int, facts: Facts, kept: Sequence[int]) -> _Shown:
+    m = Meaning(rule, rank)
+    left = m.read(rule.left)
+    asked = len(m.wellformed)
+    right = m.read(rule.right)
+    held = conditions(m)
+    given = tuple([*declared_sizes(m), *m.wellformed[:asked], *(held[n] for n in kept)])
+    if _is_vacuous(given, facts):
+        return _Shown(vacuous=True)
+    if [len(g.sizes) for g in left.groups] != [len(g.sizes) for g in right.groups]:
+        if len(left.sizes) != len(right.sizes):
+            return _Shown("the sides have other numbers of dimensions")
+    for formula in m.wellformed[asked:]:
+        if not facts.follows(given, formula):
+            return _Shown(f"the right side may not be well formed: {_text(formula)}")
+    for n, (x, y) in enumerate(zip(left.sizes, right.sizes, strict=True)):
+        if not facts.equal(given, x, y):
+            return _Shown(f"dimension {n} of the sides may have other sizes")
+    index = _index(left)
+    inside = (*given, *ranges([(f"i.{n}", s) for n, s in enumerate(left.sizes)]))
+    equality = Equality(facts)
+    if equality.equal(left.at(index), right.at(_as_groups(index, right)), inside):
+        return _Shown(reorders=equality.reorders)
+    return _Shown(f"elements that are not shown equal: {_pair(equality)}")
+
+
+def _index(side: Symbolic) -> Index:
+    return _numbered([len(g.sizes) for g in side.groups])
+
+
+def _numbered(lengths: Sequence[int]) -> Index:
+    out, n = [], 0
+    for length in lengths:
+        out.append(tuple(Var(f"i.{k}") for k in range(n, n + length)))
+        n += length
+    return tuple(out)
+
+
+def _as_groups(index: Index, side: Symbolic) -> Index:
+    return _numbered([len(g.sizes) for g in side.groups])
+
+
+def _is_vacuous(given: Sequence[Formula], facts: Facts) -> bool:
+    return facts.ask(given, FALSE).verdict == "proved"
+
+
+def _needless(rule: TensorRule, rank: int, facts: Facts) -> list[int]:
+    """Conditions without any one of which the rule is proved as well."""
+    out = []
+    everything = range(len(rule.conditions))
+    for n in everything:
+        if not _at_rank(rule, rank, facts, [k for k in everything if k != n]).open:
+            out.append(n)
+    return out
+
+
+def _pair(equality: Equality) -> str:
+    if equality.mismatch is None:
+        return "no pair is to blame alone"
+    a, b = equality.mismatch
+    return f"{_told(a)} and {_told(b)}"
+
+
+def _told(term: object) -> str:
+    from hloproof.models.expressions.expr import to_text
+    from hloproof.tensor_rules.terms import App, Elem, Fold, Num
+
+    match term:
+        case Elem(tensor, at):
+            return f"{tensor}[{', '.join(map(to_text, at))}]"
+        case Num(value):
+            return to_text(value)
+        case App(op, args):
+            return f"{op}({', '.join(map(_told, args))})"
+        case Fold(op, variables, body):
+            return f"{op} over {len(variables)} of {_told(body)}"
+    return "a case"
+
+
+def _text(formula: Formula) -> str:
+    from hloproof.logic.formula import And, Compare, Not, Or
+    from hloproof.models.expressions.expr import to_text
+
+    match formula:
+        case Compare(op, lhs, rhs):
+            return f"{to_text(lhs)} {op} {to_text(rhs)}"
+        case Not(part):
+            return f"not ({_text(part)})"
+        case And(parts):
+            return " and ".join(map(_text, parts))
+        case Or(parts):
+            return " or ".join(map(_text, parts))
+    return "a condition"
+
+
+__all__ = ["Proof", "conj", "eq", "prove_rule"]
