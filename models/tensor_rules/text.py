@@ -30,6 +30,8 @@ _TOKEN: Final = re.compile(
 _HEAD: Final = re.compile(r"rule[ \t]+(?P<name>[A-Za-z0-9][\w.+-]*)[ \t]*$")
 _COMMENT: Final = re.compile(r"(?:^|(?<=\s))#.*$")
 _OPERATORS: Final = ("floordiv", "ceildiv", "mod")
+WORDS: Final = ("direction", "op")
+"""Attributes that are words; all others are numbers."""
 _DEEPEST: Final = 60
 """Operations or parentheses that nest deeper are refused."""
 _LONGEST: Final = 4300
@@ -78,7 +80,7 @@ def _blocks(lines: tuple[str, ...], file: str) -> Iterator[tuple[int, int]]:
             heads.append(n)
         elif not heads:
             raise InputError("this line belongs to no rule; one begins with: rule NAME", n + 1, 1, line, file)
-    yield from zip(heads, [*heads[1:], len(lines)], strict=True)
+    yield from zip(heads, [*heads[1:], len(lines)][: len(heads)], strict=True)
 
 
 class _Reader:
@@ -276,8 +278,12 @@ class _Reader:
             self.at += 1
             rhs = self._expression()
             flipped: dict[str, tuple[Comparator, bool]] = {
-                "==": ("==", False), "!=": ("!=", False), "<=": ("<=", False), "<": ("<", False),
-                ">=": ("<=", True), ">": ("<", True),
+                "==": ("==", False),
+                "!=": ("!=", False),
+                "<=": ("<=", False),
+                "<": ("<", False),
+                ">=": ("<=", True),
+                ">": ("<", True),
             }
             name, turned = flipped[op]
             yield Comparison(name, rhs, lhs) if turned else Comparison(name, lhs, rhs)
@@ -325,7 +331,7 @@ class _Reader:
                 if key in attributes:
                     raise self._error(f"{key!r} is given twice")
                 self._expect("=")
-                attributes[key] = self._attribute()
+                attributes[key] = self._attribute(key)
             elif attributes:
                 raise self._error("expected an attribute; operands come before attributes")
             else:
@@ -334,11 +340,11 @@ class _Reader:
                 self._expect(",")
         return Call(name, tuple(args), tuple(attributes.items()), token.line, token.column)
 
-    def _attribute(self) -> tuple[Entry, ...] | str:
+    def _attribute(self, key: str) -> tuple[Entry, ...] | str:
         for opening, closing in (("[", "]"), ("{", "}")):
             if self._accept(opening):
                 return tuple(self._entries(closing))
-        if self._kind() == "name" and self._peek(1) in (",", ")"):
+        if key in WORDS:
             return self._name("a word")
         return (Entry(self._expression()),)
 

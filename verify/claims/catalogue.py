@@ -126,6 +126,16 @@ _ENTRIES: Final = (
         "bitcast of f32[2,3]{1,0} to f32[3,2]{1,0} said to be a transpose: result (0, 1) lies at 1, operand (1, 0) at 3.",
     ),
     Entry(
+        "tensor-rule",
+        "rule",
+        "A rewrite of operations on tensors keeps every element, at every size.",
+        "Where the conditions hold and the left side is well formed, the right side is well formed, has the same sizes, "
+        "and the same elements. Sizes, starts, strides and paddings are any integers that the operations allow; starts "
+        "of dynamic operations are clamped; a group `k...` stands for any number of dimensions.",
+        "slice(concatenate(A, B, dim=0), start=[n], limit=[n + m]) => B, with A: [n] and B: [m].",
+        "the same with start=[n - 1], limit=[n + m - 1]: the first element is one of A.",
+    ),
+    Entry(
         "rule",
         "rule",
         "A rewrite rule is right for all values that meet its conditions.",

@@ -50,6 +50,7 @@ def _holds_something(lines: list[str]) -> bool:
 
 COUNTED: Final[dict[str, Callable[[str], int]]] = {
     "rules": _rules,
+    "trules": _rules,
     "layout": _entries("layout"),
     "map": _entries("map"),
     "hlo": _modules,

@@ -67,9 +67,22 @@ def _judge_map(item: Any, file: str, how: How) -> ClaimResult:
     return check_map_spec(item, file, how)
 
 
+def _parse_tensor_rules(text: str, file: str) -> Sequence[Any]:
+    from hloproof.models.tensor_rules.text import parse_tensor_rules
+
+    return parse_tensor_rules(text, file)
+
+
+def _judge_tensor_rule(item: Any, file: str, how: How) -> ClaimResult:
+    from hloproof.tensor_rules.judge import check_tensor_rule
+
+    return check_tensor_rule(item, file, how)
+
+
 ITEM_KINDS: Final[dict[str, ItemKind]] = {
     "rules": ItemKind("rule", "rule", _parse_rules, _judge_rule),
     "layout": ItemKind("layout", "layout", _parse_layouts, _judge_layout),
+    "trules": ItemKind("tensor-rule", "rule", _parse_tensor_rules, _judge_tensor_rule),
     "map": ItemKind("definition", "map", _parse_maps, _judge_map),
 }
 

@@ -18,6 +18,7 @@ SUFFIXES: Final[dict[str, str]] = {
     ".hlo": "hlo",
     ".txt": "hlo",  # pass dumps: module_0003.jit_f.0012.simplification.after_cse.before_dce.txt
     ".rules": "rules",
+    ".trules": "trules",
     ".map": "map",
     ".layout": "layout",
 }

@@ -20,8 +20,11 @@ MOST: Final = 400
 """Longer sums are left as they are."""
 
 
-def polynomial(e: Expr) -> Polynomial:
-    """The expression as a sum of products; quotients, remainders, min and max are factors."""
+def polynomial(e: Expr, positive: frozenset[Expr] = frozenset()) -> Polynomial:
+    """The expression as a sum of products; quotients, remainders, min and max are factors.
+
+    Quotients by what is `positive` are taken apart, those that round up are written with those that round down.
+    """
     done: dict[Expr, Polynomial] = {}
     for node in postorder(e):
         if isinstance(node, Const):
@@ -30,6 +33,9 @@ def polynomial(e: Expr) -> Polynomial:
             done[node] = _sum(done[node.lhs], done[node.rhs])
         elif isinstance(node, Binary) and node.op == "*":
             done[node] = _product(done[node.lhs], done[node.rhs], node)
+        elif isinstance(node, Binary) and node.op in ("floordiv", "ceildiv") and node.rhs in positive:
+            above = node.rhs - 1 if node.op == "ceildiv" else Const(0)
+            done[node] = polynomial(quotient(expression(_sum(done[node.lhs], polynomial(above))), node.rhs))
         else:
             done[node] = {((to_text(node), node),): 1}
     return done[e]
@@ -116,6 +122,6 @@ def product(sizes: Iterable[Expr]) -> Expr:
     return expression(polynomial(out))
 
 
-def same_polynomial(a: Expr, b: Expr) -> bool:
+def same_polynomial(a: Expr, b: Expr, positive: frozenset[Expr] = frozenset()) -> bool:
     """Whether both are the same sum of products."""
-    return a is b or polynomial(a) == polynomial(b)
+    return a is b or polynomial(a, positive) == polynomial(b, positive)

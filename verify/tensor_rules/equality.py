@@ -6,7 +6,7 @@ sum. What reorders or rewrites arithmetic holds for integers without bounds and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, permutations
 from typing import Final
@@ -20,8 +20,20 @@ ORDERED: Final = frozenset({"add", "multiply", "maximum", "minimum", "and", "or"
 """Operations that may be done in any order: as folds, and as functions of two operands."""
 KNOWN: Final = frozenset(
     {
-        "add", "subtract", "multiply", "negate", "abs", "maximum", "minimum", "clamp", "select", "compare", "and", "or",
-        "xor", "not",
+        "add",
+        "subtract",
+        "multiply",
+        "negate",
+        "abs",
+        "maximum",
+        "minimum",
+        "clamp",
+        "select",
+        "compare",
+        "and",
+        "or",
+        "xor",
+        "not",
     }
 )
 _PERMUTED: Final = 5
@@ -161,9 +173,7 @@ class Equality:
                 return [_scaled(p, -1) for p in self._pieces("add", x, given)]
             case App("multiply", (x, y)):
                 return [
-                    self._product(p, q)
-                    for p in self._pieces("add", x, given)
-                    for q in self._pieces("add", y, given)
+                    self._product(p, q) for p in self._pieces("add", x, given) for q in self._pieces("add", y, given)
                 ]
             case Num(Const(value)):
                 return [Piece((), (), value)] if value else []
@@ -184,7 +194,9 @@ class Equality:
             return p
         values = {old: Var(new) for old, new in names.items()}
         return Piece(
-            tuple((names[n], size) for n, size in p.variables), tuple(replaced_all(f, values) for f in p.factors), p.scale
+            tuple((names[n], size) for n, size in p.variables),
+            tuple(replaced_all(f, values) for f in p.factors),
+            p.scale,
         )
 
     def _renamed(self, variables: Sequence[tuple[str, Expr]], part: Piece) -> Piece:
@@ -223,11 +235,7 @@ class Equality:
                     product: list[Piece] = [Piece((), (), half.scale)]
                     for g in settled:
                         product = [self._product(x, y) for x in product for y in self._pieces("add", g, inside)]
-                    out += [
-                        q
-                        for part in product
-                        for q in self._split(self._renamed(half.variables, part), given)
-                    ]
+                    out += [q for part in product for q in self._split(self._renamed(half.variables, part), given)]
                 return out
         return [p]
 
@@ -291,7 +299,7 @@ def ranges(variables: Sequence[tuple[str, Expr]]) -> tuple[Formula, ...]:
     return tuple(f for name, size in variables for f in (le(0, Var(name)), lt(Var(name), size)))
 
 
-def replaced_all(term: Term, values: dict[str, Expr]) -> Term:
+def replaced_all(term: Term, values: Mapping[str, Expr]) -> Term:
     return replaced(term, values) if values else term
 
 
@@ -426,9 +434,9 @@ class _Values:
 
     def _compared(self, direction: str, x: Expr, y: Expr) -> Formula:
         self.reorders = True  # comparisons of floats are not those of numbers where there is no number
-        return {
-            "EQ": eq(x, y), "NE": Not(eq(x, y)), "LT": lt(x, y), "LE": le(x, y), "GT": lt(y, x), "GE": le(y, x),
-        }[direction]
+        return {"EQ": eq(x, y), "NE": Not(eq(x, y)), "LT": lt(x, y), "LE": le(x, y), "GT": lt(y, x), "GE": le(y, x)}[
+            direction
+        ]
 
     def _unknown(self, term: Term) -> str:
         for other, name in self._unknowns:

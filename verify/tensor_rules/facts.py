@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Final
 
 from hloproof.engines.budget import Budget
-from hloproof.engines.portfolio import prove
+from hloproof.engines.door import HOW, How, prove_one
 from hloproof.logic.formula import FALSE, TRUE, Compare, Formula, Not, conj, conjuncts, free_variables
 from hloproof.logic.obligation import Obligation, Outcome
-from hloproof.models.expressions.expr import Expr
+from hloproof.models.expressions.expr import Const, Expr
 from hloproof.tensor_rules.digits import same_polynomial
 
 BUDGET: Final = Budget(isl_operations=200_000, z3_rlimit=3_000_000, enumeration_points=2_000)
@@ -26,7 +26,7 @@ class Facts:
     """Asks whether formulas follow; remembers the answers. `deadline` is on the monotonic clock."""
 
     deadline: float
-    cross: bool = False
+    how: How = HOW
     asked: dict[tuple[tuple[Formula, ...], Formula], bool] = field(default_factory=dict)
     engines: set[str] = field(default_factory=set)
     open: str = ""
@@ -53,7 +53,7 @@ class Facts:
         relevant = _relevant(facts, goal)
         names = sorted(free_variables(goal).union(*(free_variables(f) for f in relevant)))
         obligation = Obligation(tuple((n, None) for n in names), goal, conj(*relevant), "tensor rule")
-        outcome = prove(obligation, BUDGET, self.cross)
+        outcome = prove_one(obligation, replace(self.how, budget=BUDGET, where="here", cache=None))
         if outcome.verdict == "proved":
             self.engines |= set(outcome.engines)
         elif outcome.verdict != "refuted":
@@ -64,13 +64,19 @@ class Facts:
         return self.follows(facts, FALSE)
 
     def equal(self, facts: Sequence[Formula], a: Expr, b: Expr) -> bool:
-        return same_polynomial(a, b) or self.follows(facts, Compare("==", a, b))
+        return same_polynomial(a, b, _positive(facts)) or self.follows(facts, Compare("==", a, b))
 
     def decides(self, facts: Sequence[Formula], test: Formula) -> bool | None:
         """True or false where the test always or never holds, None otherwise."""
         if self.follows(facts, test):
             return True
         return False if self.follows(facts, Not(test)) else None
+
+
+def _positive(facts: Sequence[Formula]) -> frozenset[Expr]:
+    """What the facts say is at least 1."""
+    parts = (p for f in facts for p in conjuncts(f))
+    return frozenset(p.rhs for p in parts if isinstance(p, Compare) and p.op == "<=" and p.lhs is Const(1))
 
 
 def _relevant(facts: Sequence[Formula], goal: Formula) -> list[Formula]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import product
 from math import prod
 from random import Random
 from typing import Any, Final
@@ -16,10 +15,10 @@ from hloproof.logic.evaluate import truth
 from hloproof.logic.formula import Formula, conj, free_variables
 from hloproof.models.errors import InputError, NotModelled
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
-from hloproof.models.expressions.expr import Binary, Const, Expr, Var
+from hloproof.models.expressions.expr import Expr
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.run import run_module
-from hloproof.models.tensor_rules.rule import Call, Entry, Name, Number, Tensor, TensorRule
+from hloproof.models.tensor_rules.rule import Call, Name, Number, Tensor, TensorRule
 from hloproof.tensor_rules.equality import KNOWN
 from hloproof.tensor_rules.operations import Group, Meaning, conditions, declared_sizes
 
@@ -163,7 +162,14 @@ def _is_movement(rule: TensorRule) -> bool:
     while stack:
         node = stack.pop()
         if isinstance(node, Call):
-            if node.op in KNOWN - {"select"} or node.op in ("reduce", "dot", "convolution", "reduce-window", "iota"):
+            if node.op in KNOWN - {"select"} or node.op in (
+                "reduce",
+                "dot",
+                "convolution",
+                "reduce-window",
+                "iota",
+                "constant",
+            ):
                 return False
             stack += node.args
         elif isinstance(node, Number):
@@ -247,7 +253,8 @@ class _Writer:
                 if writer is not None:
                     out: tuple[str, tuple[int, ...], str] = writer(node, args)
                     return out
-                return self._elementwise(node, args)
+                found: tuple[str, tuple[int, ...], str] = self._elementwise(node, args)
+                return found
 
     def _elementwise(self, node: Call, args: list[Any]) -> Any:
         shaped = next((a for a in args if a[1]), args[0])
@@ -255,10 +262,9 @@ class _Writer:
         truths = "pred" in kinds and node.op != "select"
         parts = []
         for argument, (name, sizes, kind) in zip(node.args, args, strict=True):
-            if truths and isinstance(argument, Number) or (node.op == "select" and argument is node.args[0]):
-                if isinstance(argument, Number):
-                    name = self.emit("pred", (), f"constant({'true' if argument.value else 'false'})")[0]
-                    kind = "pred"
+            if isinstance(argument, Number) and (truths or (node.op == "select" and argument is node.args[0])):
+                name = self.emit("pred", (), f"constant({'true' if argument.value else 'false'})")[0]
+                kind = "pred"
             if not sizes and shaped[1] and node.op not in ("select", "clamp"):
                 name = self.emit(kind, shaped[1], f"broadcast({name}), dimensions={{}}")[0]
             parts.append(name)
@@ -296,7 +302,7 @@ class _Writer:
         rows = list(zip(sizes, lows, highs, between, strict=True))
         out = tuple(n + max(n - 1, 0) * b + lo + hi for n, lo, hi, b in rows)
         text = "x".join(f"{lo}_{hi}_{b}" for _, lo, hi, b in rows)
-        return self.emit(kind, out, f"pad({name}, {filler})" + (f", padding={text}" if rows else ""))
+        return self.emit(kind, out, f"pad({name}, {filler}), padding={text}" if rows else f"copy({name})")
 
     def _reverse(self, node: Call, args: list[Any]) -> Any:
         [(name, sizes, kind)] = args
@@ -334,9 +340,7 @@ class _Writer:
             raise _DoesNotFit
         starts = [self.index(e) for entry in node.entries("start") or () for e in self.meaning.members(entry)]
         width = ",".join(map(str, out))
-        return self.emit(
-            kind, out, f"dynamic-slice({', '.join([name, *starts])}), dynamic_slice_sizes={{{width}}}"
-        )
+        return self.emit(kind, out, f"dynamic-slice({', '.join([name, *starts])}), dynamic_slice_sizes={{{width}}}")
 
     _gather = _dynamic_slice
 
@@ -348,7 +352,7 @@ class _Writer:
         return self.emit(kind, sizes, f"dynamic-update-slice({', '.join([name, update, *starts])})")
 
     def _scatter(self, node: Call, args: list[Any]) -> Any:
-        (name, sizes, kind), (update, own, _) = args
+        (name, sizes, kind), (update, _, _) = args
         starts = self.listed(node, "start")
         body = self.body("second", kind)
         rank = len(sizes)
@@ -368,6 +372,9 @@ class _Writer:
         (d,) = self.flat(node, "dim", [len(g.sizes) for g in groups])
         return self.emit(self.kind, self.sizes(groups), f"iota(), iota_dimension={d}")
 
+    def _constant(self, node: Call, args: list[Any]) -> Any:
+        return self.emit(self.kind, (), f"constant({self.listed(node, 'value')[0]})")
+
     def body(self, op: str, kind: str) -> str:
         name = f"{op}.{kind}.{len(self.bodies)}"
         root = "b = " if op == "second" else ""
@@ -382,7 +389,14 @@ class _Writer:
         return name
 
     def identity(self, op: str, kind: str) -> str:
-        values = {"add": "0", "multiply": "1", "maximum": "-2147483648", "minimum": "2147483647", "and": "true", "or": "false"}
+        values = {
+            "add": "0",
+            "multiply": "1",
+            "maximum": "-2147483648",
+            "minimum": "2147483647",
+            "and": "true",
+            "or": "false",
+        }
         return self.emit(kind, (), f"constant({values[op]})")[0]
 
     def _reduce(self, node: Call, args: list[Any]) -> Any:
@@ -410,7 +424,7 @@ class _Writer:
         return self.emit(kind, tuple(out), f"dot({a}, {b}), {', '.join(words)}")
 
     def _convolution(self, node: Call, args: list[Any]) -> Any:
-        (a, left, kind), (w, right, _) = args
+        (a, _, kind), (w, right, _) = args
         lengths = self.lengths(node.args[0])
         if lengths != [1, 1, 1] or [len(g.sizes) for g in self.meaning.read(node.args[1]).groups] != [1, 1, 1]:
             raise _DoesNotFit
@@ -450,6 +464,3 @@ def refuted_by(rule: TensorRule, seed: int = 0, count: int = 60) -> Difference |
         except InputError:
             continue
     return None
-
-
-__all__ = ["Binary", "Const", "Difference", "Entry", "Instance", "Var", "difference", "instance", "instances", "product", "refuted_by"]

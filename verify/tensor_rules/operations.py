@@ -12,7 +12,7 @@ from typing import Final
 
 from hloproof.logic.formula import FALSE, Formula, conj, disj, eq, le, lt
 from hloproof.models.errors import InputError
-from hloproof.models.expressions.expr import Binary, Const, Expr, Var, lift, maximum, minimum, substitute
+from hloproof.models.expressions.expr import Const, Expr, Var, lift, maximum, minimum, substitute
 from hloproof.models.tensor_rules.rule import Call, Entry, Name, Number, Tensor, TensorRule
 from hloproof.tensor_rules.digits import product, quotient, remainder
 from hloproof.tensor_rules.terms import App, Cond, Elem, Fold, Num, Term
@@ -44,7 +44,10 @@ class Symbolic:
 
 @dataclass
 class Meaning:
-    """Reads tensors of a rule at one rank of its groups `k...`. `wellformed` collects what HLO demands of each operation."""
+    """Reads tensors of a rule at one rank of its groups `k...`.
+
+    `wellformed` collects what HLO demands of each operation.
+    """
 
     rule: TensorRule
     rank: int
@@ -68,7 +71,9 @@ class Meaning:
     def groups(self, entries: Sequence[Entry]) -> tuple[Group, ...]:
         return tuple(Group(self.members(e), e.each) for e in entries)
 
-    def listed(self, call: Call, name: str, groups: Sequence[Group], default: int | None = None) -> list[tuple[Expr, ...]]:
+    def listed(
+        self, call: Call, name: str, groups: Sequence[Group], default: int | None = None
+    ) -> list[tuple[Expr, ...]]:
         """The entries of an attribute, one for each group; `default` for all where the attribute is left out."""
         entries = call.entries(name)
         if entries is None:
@@ -236,14 +241,24 @@ def _elementwise(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     if call.op == "select" and not (args[0].pred or isinstance(call.args[0], Number)):
         raise m.error(call, "the first operand of select holds truth values; say so: pred NAME")
     pred = call.op == "compare" or logical or (call.op == "select" and args[1].pred)
-    return Symbolic(
-        first.groups, lambda at: App(call.op, tuple(a.at(at if a.groups else ()) for a in args), key), pred
-    )
+    return Symbolic(first.groups, lambda at: App(call.op, tuple(a.at(at if a.groups else ()) for a in args), key), pred)
 
 
 ARITY: Final = {
-    "add": 2, "subtract": 2, "multiply": 2, "maximum": 2, "minimum": 2, "negate": 1, "abs": 1, "clamp": 3, "select": 3,
-    "compare": 2, "and": 2, "or": 2, "xor": 2, "not": 1,
+    "add": 2,
+    "subtract": 2,
+    "multiply": 2,
+    "maximum": 2,
+    "minimum": 2,
+    "negate": 1,
+    "abs": 1,
+    "clamp": 3,
+    "select": 3,
+    "compare": 2,
+    "and": 2,
+    "or": 2,
+    "xor": 2,
+    "not": 1,
 }
 """Operations on elements whose meaning is known: numbers without bounds, truth values."""
 DIRECTIONS: Final = ("EQ", "NE", "LT", "LE", "GT", "GE")
@@ -391,7 +406,9 @@ def _reshape(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     groups = m.groups(call.entries("shape") or ())
     m.owe(eq(product(a.sizes), product(groups_sizes(groups))))
     m.owe(*(le(0, s) for g in groups for s in g.sizes))
-    return Symbolic(groups, lambda at: a.at(_regrouped(reshaped(_flat(at), groups_sizes(groups), a.sizes), a.groups)), a.pred)
+    return Symbolic(
+        groups, lambda at: a.at(_regrouped(reshaped(_flat(at), groups_sizes(groups), a.sizes), a.groups)), a.pred
+    )
 
 
 def groups_sizes(groups: Sequence[Group]) -> tuple[Expr, ...]:
@@ -448,9 +465,7 @@ def _dynamic_slice(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     return Symbolic(
         _each(a.groups, sizes),
         lambda at: a.at(
-            tuple(
-                tuple(plus(x, s) for x, s in zip(xs, ss, strict=True)) for xs, ss in zip(at, places, strict=True)
-            )
+            tuple(tuple(plus(x, s) for x, s in zip(xs, ss, strict=True)) for xs, ss in zip(at, places, strict=True))
         ),
         a.pred,
     )
@@ -492,6 +507,14 @@ def _iota(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     return Symbolic(groups, lambda at: Num(at[d][0]))
 
 
+def _constant(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
+    """A scalar that holds an integer of the rule."""
+    entries = call.entries("value")
+    if args or entries is None or len(entries) != 1 or entries[0].each:
+        raise m.error(call, "constant takes value=, one number")
+    return Symbolic((), lambda _: Num(entries[0].value))
+
+
 def _reduce(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     a = args[0]
     dims = m.numbers(call, "dims")
@@ -509,7 +532,7 @@ def _reduce(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     def at(index: Index) -> Term:
         rest = iter(index)
         variables: list[tuple[str, Expr]] = []
-        source = []
+        source: list[tuple[Expr, ...]] = []
         for d, g in enumerate(a.groups):
             if d in dims:
                 names = [m.variable("r") for _ in g.sizes]
@@ -541,9 +564,7 @@ def _dot(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     free = [
         [d for d in range(len(t.groups)) if d not in contract[k] and d not in batch[k]] for k, t in enumerate((a, b))
     ]
-    groups = (
-        *(a.groups[d] for d in batch[0]), *(a.groups[d] for d in free[0]), *(b.groups[d] for d in free[1]),
-    )
+    groups = (*(a.groups[d] for d in batch[0]), *(a.groups[d] for d in free[0]), *(b.groups[d] for d in free[1]))
 
     def at(index: Index) -> Term:
         variables: list[tuple[str, Expr]] = []
@@ -591,7 +612,9 @@ def _convolution(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     def at(index: Index) -> Term:
         tests: list[Formula] = []
         source, inside, variables = [], [], []
-        for x, n, k, s, lo, p, q in zip(index[1], spatial.sizes, window.sizes, stride, low, base, dilation, strict=True):
+        for x, n, k, s, lo, p, q in zip(
+            index[1], spatial.sizes, window.sizes, stride, low, base, dilation, strict=True
+        ):
             name = m.variable("r")
             variables.append((name, k))
             inside.append(Var(name))
@@ -687,6 +710,7 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "dynamic-update-slice": Operation(_dynamic_update_slice, 2, _names("start")),
     "gather": Operation(_take, 1, _names("start", "size")),
     "scatter": Operation(_bounded, 2, _names("start")),
+    "constant": Operation(_constant, 0, _names("value")),
     "iota": Operation(_iota, 0, _names("shape", "dim")),
     "reduce": Operation(_reduce, 0, _names("dims", "op")),
     "dot": Operation(_dot, 2, _names("lhs_contract", "rhs_contract", "lhs_batch", "rhs_batch")),
@@ -726,6 +750,3 @@ def _compared(op: str, lhs: Expr, rhs: Expr) -> Formula:
 def declared_sizes(m: Meaning) -> list[Formula]:
     """Sizes of declared tensors are at least 0."""
     return [le(0, s) for groups in m.shapes.values() for g in groups for s in g.sizes]
-
-
-__all__ = ["Binary", "Group", "Index", "Meaning", "Symbolic", "conditions", "declared_sizes"]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Final
 
-from hloproof.logic.formula import FALSE, Formula, conj, eq
+from hloproof.engines.door import HOW, How
+from hloproof.logic.formula import FALSE, Formula
 from hloproof.models.expressions.expr import Var
 from hloproof.models.tensor_rules.rule import TensorRule
 from hloproof.tensor_rules.equality import Equality, ranges
@@ -32,9 +33,9 @@ class Proof:
     not_needed: tuple[str, ...] = ()
 
 
-def prove_rule(rule: TensorRule, seconds: float = SECONDS, cross: bool = False) -> Proof:
+def prove_rule(rule: TensorRule, seconds: float = SECONDS, how: How = HOW) -> Proof:
     """Try to prove the rule. Raises InputError for a rule that is not well formed whatever the sizes."""
-    facts = Facts(monotonic() + seconds, cross)
+    facts = Facts(monotonic() + seconds, how)
     ranks = RANKS if aggregated_names(rule) or _has_groups(rule) else (0,)
     reorders = False
     try:
@@ -69,12 +70,11 @@ def _at_rank(rule: TensorRule, rank: int, facts: Facts, kept: Sequence[int]) -> 
     asked = len(m.wellformed)
     right = m.read(rule.right)
     held = conditions(m)
-    given = tuple([*declared_sizes(m), *m.wellformed[:asked], *(held[n] for n in kept)])
+    given = (*declared_sizes(m), *m.wellformed[:asked], *(held[n] for n in kept))
     if _is_vacuous(given, facts):
         return _Shown(vacuous=True)
-    if [len(g.sizes) for g in left.groups] != [len(g.sizes) for g in right.groups]:
-        if len(left.sizes) != len(right.sizes):
-            return _Shown("the sides have other numbers of dimensions")
+    if len(left.sizes) != len(right.sizes):
+        return _Shown("the sides have other numbers of dimensions")
     for formula in m.wellformed[asked:]:
         if not facts.follows(given, formula):
             return _Shown(f"the right side may not be well formed: {_text(formula)}")
@@ -156,6 +156,3 @@ def _text(formula: Formula) -> str:
         case Or(parts):
             return " or ".join(map(_text, parts))
     return "a condition"
-
-
-__all__ = ["Proof", "conj", "eq", "prove_rule"]
