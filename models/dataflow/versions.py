@@ -27,6 +27,10 @@ from hloproof.models.hlo.shape import ArrayShape, BufferShape
 Spot = tuple[str, tuple[int, ...]]
 """An instruction's name and a position in its result."""
 
+UNSEEN: Final = -1
+"""Begins the index of a version that a body leaves in an operand's buffer and does not hand back; the operand's number
+and the position in it follow."""
+
 PASS_ON: Final = frozenset(
     {
         "tuple",
@@ -49,6 +53,17 @@ class Access:
 
     reader: str | None = None
     writer: str | None = None
+    last_read: int = -1
+    """The position of the last instruction that reads the part; -1 where none does."""
+    first_write: int = -1
+    """The position of the first instruction that writes it; -1 where none does."""
+
+    def read_by(self, name: str, when: int) -> Access:
+        return replace(self, reader=self.reader or name, last_read=max(self.last_read, when))
+
+    def written_by(self, name: str, when: int) -> Access:
+        first = when if self.first_write < 0 else min(self.first_write, when)
+        return replace(self, writer=self.writer or name, first_write=first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +99,9 @@ class LocalBuffers:
         """Where the version that stands at a spot was made."""
         self.writes: list[Write] = []
         self._parent: dict[Spot, Spot] = {}
+        self._equal: dict[Spot, Spot] = {}
         self._reads: dict[str, list[Spot]] = {}
+        self._join_equal_parameters()
         for i in computation.instructions:
             self._add(i)
         if scheduled:
@@ -109,6 +126,17 @@ class LocalBuffers:
             parent[spot] = root
             spot = above
         return root
+
+    def _join_equal_parameters(self) -> None:
+        """Parts of parameters that hold one value wherever the computation is entered are one version."""
+        if self.computation.name == self.module.entry_name:
+            return
+        parts = [spot for p in self.computation.parameters for spot in self.leaves(p.name)]
+        first: dict[frozenset[Place], Spot] = {}
+        for spot in parts if len(parts) > 1 else ():
+            values = self.buffers.values.get(Place(self.computation.name, *spot), frozenset())
+            if len(values) == 1:
+                self._equal[spot] = first.setdefault(values, spot)
 
     def _share(self, a: Spot, b: Spot) -> None:
         a, b = self.buffer(a), self.buffer(b)
@@ -138,8 +166,32 @@ class LocalBuffers:
                     if s.computation == self.computation.name
                 ]
                 kept = (local[0].instruction, local[0].index) if len(local) == 1 else None
-            self.version[spot] = self.version.get(kept, kept) if kept is not None else spot
+            self.version[spot] = self.version.get(kept, kept) if kept is not None else self._equal.get(spot, spot)
+        for operand, number, optional in self._written_unseen(i, in_place):
+            spot = (i.name, (UNSEEN, number, *operand[1]))
+            self.version[spot] = spot
+            self.writes.append(Write(i.name, spot, operand, optional))
+            constant = self.computation.by_name[self.version.get(operand, operand)[0]].opcode == "constant"
+            if not (optional and constant) and (not optional or self.scheduled):
+                self._share(operand, spot)
         self._reads[i.name] = self._read_by(i)
+
+    def _written_unseen(
+        self, i: Instruction, in_place: Mapping[tuple[int, ...], tuple[Spot, bool]]
+    ) -> list[tuple[Spot, int, bool]]:
+        """Parts of operands that a body writes in place and does not hand back, each with the operand's number and
+        whether a copy may come between. Nothing of the result tells of such a write."""
+        handed_back = {operand for operand, _ in in_place.values()}
+        found: dict[Spot, tuple[int, bool]] = {}
+        for body, operands in self.bodies(i):
+            summary = self.summaries.get(body)
+            for (number, index), access in summary.accesses.items() if summary is not None else ():
+                if access.writer is None or number >= len(operands):
+                    continue
+                spot = (operands[number], index)
+                if spot not in handed_back:
+                    found.setdefault(spot, (i.operands.index(operands[number]), i.opcode != "call"))
+        return [(spot, number, optional) for spot, (number, optional) in found.items()]
 
     def _in_place(self, i: Instruction) -> dict[tuple[int, ...], tuple[Spot, bool]]:
         """For parts of the result that are written into an operand's buffer: that operand's part, and whether a copy
@@ -179,7 +231,7 @@ class LocalBuffers:
         inside = replace(i, opcode=wrapped)
         pairs = in_place_operand(inside) + fused_in_place(self.module, inside) if wrapped != "sort" else ()
         found = [((1, *output), n, index) for output, n, index in pairs]
-        for body, _ in self._bodies(i):
+        for body, _ in self.bodies(i):
             summary = self.summaries.get(body)
             for at, origin in summary.passes.items() if summary is not None else ():
                 access = summary.accesses.get(origin) if summary is not None else None
@@ -187,7 +239,7 @@ class LocalBuffers:
                     found.append(((1, *at), *origin))
         return found
 
-    def _bodies(self, i: Instruction) -> list[tuple[str, list[str]]]:
+    def bodies(self, i: Instruction) -> list[tuple[str, list[str]]]:
         """The computations an instruction runs, each with the operands that become its parameters."""
         if i.opcode == "call":
             name = called(i, "to_apply") or called(i, "calls")
@@ -205,7 +257,7 @@ class LocalBuffers:
 
     def _through_bodies(self, i: Instruction, out: dict[tuple[int, ...], tuple[Spot, bool]]) -> None:
         """Parts of a result that a body hands back in the buffer of its argument after writing it."""
-        for body, operands in self._bodies(i):
+        for body, operands in self.bodies(i):
             summary = self.summaries.get(body)
             if summary is None or (i.opcode == "while" and body == called(i, "condition")):
                 continue
@@ -214,18 +266,37 @@ class LocalBuffers:
                     continue
                 origin = summary.passes.get(at)
                 if i.opcode == "while" and origin != (0, at):
+                    if self._one_value_goes_round(operands[0], at, summary):
+                        continue
                     out[at] = ((operands[0], at), True)  # the state is replaced, in the buffer of the state before
                 elif origin is not None and origin[0] < len(operands):
                     access = summary.accesses.get(origin)
                     if access is not None and access.writer is not None:
                         out[at] = ((operands[origin[0]], origin[1]), i.opcode != "call")
 
+    def _one_value_goes_round(self, state: str, at: tuple[int, ...], summary: Summary) -> bool:
+        """However often a loop turns, this part of its state holds what it held at first: the parts that the body takes
+        it from, one turn after the other, all began as the same version, and are not written."""
+        first = self.version.get((state, at), (state, at))
+        seen = {at}
+        while True:
+            origin = summary.passes.get(at)
+            if origin is None or origin[0] != 0 or self.version.get((state, origin[1]), (state, origin[1])) != first:
+                return False
+            access = summary.accesses.get(origin)
+            if access is not None and access.writer is not None:
+                return False
+            at = origin[1]
+            if at in seen:
+                return True
+            seen.add(at)
+
     def _passed_on(self, i: Instruction, spot: Spot) -> Spot | None:
         """The spot whose version a body hands back untouched."""
         if i.opcode not in ("call", "while", "conditional"):
             return None
         found: set[Spot] = set()
-        for body, operands in self._bodies(i):
+        for body, operands in self.bodies(i):
             if i.opcode == "while" and body == called(i, "condition"):
                 continue
             summary = self.summaries.get(body)
@@ -247,7 +318,7 @@ class LocalBuffers:
             return [spot for name in i.operands[1:] for spot in self.leaves(name)]
         if i.opcode in ("call", "while", "conditional"):
             out: list[Spot] = []
-            for body, operands in self._bodies(i):
+            for body, operands in self.bodies(i):
                 summary = self.summaries.get(body)
                 for (number, index), access in summary.accesses.items() if summary else ():
                     if number < len(operands) and (access.reader or access.writer):
@@ -325,15 +396,13 @@ class LocalBuffers:
             if source is not None:
                 origin[write.result] = source
                 key = (parameters[source[0]], source[1])
-                old = accesses.get(key, Access())
-                accesses[key] = Access(old.reader, old.writer or write.writer)
+                accesses[key] = accesses.get(key, Access()).written_by(write.writer, self.order[write.writer])
         for i in self.computation.instructions:
             for spot in self._reads[i.name]:
                 source = origin.get(self.version.get(spot, spot))
                 if source is not None:
                     key = (parameters[source[0]], source[1])
-                    old = accesses.get(key, Access())
-                    accesses[key] = Access(old.reader or i.name, old.writer)
+                    accesses[key] = accesses.get(key, Access()).read_by(i.name, self.order[i.name])
         passes: dict[tuple[int, ...], tuple[int, tuple[int, ...]]] = {}
         for name, at in self.leaves(self.computation.root_name):
             source = origin.get(self.version.get((name, at), (name, at)))

@@ -9,11 +9,12 @@ from itertools import combinations
 
 from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement
 from hloproof.claims.asynchronous.orders import Orders
+from hloproof.claims.asynchronous.shared_arguments import shared_arguments
 from hloproof.claims.asynchronous.timeline import BEGINS, ENDS, timeline
 from hloproof.models.dataflow.alias_classes import Buffers
 from hloproof.models.dataflow.in_flight import Flight, flights
 from hloproof.models.dataflow.value_flow import Place, branches
-from hloproof.models.dataflow.versions import LocalBuffers, Spot, Write, local_buffers
+from hloproof.models.dataflow.versions import UNSEEN, LocalBuffers, Spot, Write, local_buffers
 from hloproof.models.hlo.module import Computation
 
 
@@ -74,6 +75,8 @@ class Scene:
 
 
 def _spot(spot: Spot) -> str:
+    if spot[1][:1] == (UNSEEN,):
+        return f"operand {spot[1][1]} of {spot[0]}"
     return spot[0] + ("{" + ",".join(map(str, spot[1])) + "}" if spot[1] else "")
 
 
@@ -211,6 +214,7 @@ def overwrite_hazards(scene: Scene) -> Iterator[Judgement]:
         return
     for local in scene.locals.values():
         yield from _joined_results(scene, local)
+        yield from shared_arguments(local)
         readers, versions = _by_buffer(local)
         donated = {
             local.buffer((p.instruction, (*p.index, *rest[1][len(p.index) :])))

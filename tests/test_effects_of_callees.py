@@ -1,0 +1,184 @@
+"""What a callee writes in place and does not hand back is seen by its caller, as it is once the call is inlined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import pytest
+
+from hloproof.pipeline.driver import check_hlo
+from hloproof.pipeline.options import Options
+
+_SPOIL: Final = (
+    "f {\n x = f32[8] parameter(0)\n z = s32[] constant(0)\n o = f32[2] constant({1,2})\n"
+    " w = f32[8] dynamic-update-slice(x, o, z)\n ROOT r = f32[4] slice(w), slice={[0:4]}\n}\n"
+)
+"""Overwrites the beginning of its argument and returns something else."""
+_LOOK: Final = "g {\n x = f32[8] parameter(0)\n ROOT r = f32[4] slice(x), slice={[0:4]}\n}\n"
+"""The same shapes, and nothing is written."""
+_COUNT: Final = "(s32[], f32[8])"
+_TAKEN: Final = (
+    f"h {{\n t = {_COUNT} parameter(0)\n k = s32[] get-tuple-element(t), index=0\n"
+    " n = s32[] constant(3)\n x = f32[8] get-tuple-element(t), index=1\n"
+)
+
+
+def _module(body: str, before: str = "", scheduled: bool = True) -> str:
+    header = ", is_scheduled=true" if scheduled else ""
+    return f"HloModule m{header}\n{_SPOIL}{_LOOK}{before}ENTRY e {{\n p = f32[8] parameter(0)\n{body}}}\n"
+
+
+def _then_read(step: str) -> str:
+    return _module(f" c = f32[8] copy(p)\n {step}\n n = f32[8] negate(c)\n ROOT t = (f32[4], f32[8]) tuple(y, n)\n")
+
+
+def _branch(first: str, second: str) -> str:
+    given = " q = pred[] parameter(1)\n c = f32[8] copy(p)\n"
+    step = f" y = f32[4] conditional(q, c, c), true_computation={first}, false_computation={second}\n"
+    return _module(f"{given}{step} n = f32[8] negate(c)\n ROOT t = (f32[4], f32[8]) tuple(y, n)\n")
+
+
+def _loop(test: str, turn: str, after: str = "") -> str:
+    """A loop over a counter and a copy of p."""
+    before = (
+        f"{_TAKEN}{test} ROOT l = pred[] compare(k, n), direction=LT\n}}\n"
+        f"b {{\n t = {_COUNT} parameter(0)\n k = s32[] get-tuple-element(t), index=0\n"
+        f" x = f32[8] get-tuple-element(t), index=1\n one = s32[] constant(1)\n j = s32[] add(k, one)\n{turn}}}\n"
+    )
+    main = (
+        f" c = f32[8] copy(p)\n z = s32[] constant(0)\n i = s32[] copy(z)\n t = {_COUNT} tuple(i, c)\n"
+        f" w = {_COUNT} while(t), condition=h, body=b\n{after} ROOT r = f32[8] get-tuple-element(w), index=1\n"
+    )
+    return _module(main, before)
+
+
+_WRITE: Final = (
+    " a = s32[] constant(0)\n o = f32[2] constant({1,2})\n w = f32[8] dynamic-update-slice(x, o, a)\n"
+    " m = f32[8] negate(w)\n"
+)
+_READ: Final = " m = f32[8] negate(x)\n"
+_HAND_ON: Final = f" ROOT u = {_COUNT} tuple(j, x)\n"
+
+
+def _twice(body: str) -> str:
+    """A computation that is given one buffer for both arguments, beside a call with two."""
+    callee = f"k {{\n x = f32[8] parameter(0)\n y = f32[8] parameter(1)\n z = s32[] constant(0)\n{body}}}\n"
+    main = (
+        " c = f32[8] copy(p)\n d = f32[8] copy(p)\n s = f32[8] copy(p)\n v = f32[8] call(c, d), to_apply=k\n"
+        " ROOT r = (f32[8], f32[8]) tuple(v, u)\n"
+    )
+    return _module(main.replace(" ROOT", " u = f32[8] call(s, s), to_apply=k\n ROOT"), callee)
+
+
+_LATE: Final = (
+    " o = f32[2] constant({1,2})\n w = f32[8] dynamic-update-slice(x, o, z)\n n = f32[8] negate(y)\n"
+    " ROOT a = f32[8] add(w, n)\n"
+)
+_EARLY: Final = (
+    " o = f32[2] constant({1,2})\n n = f32[8] negate(y)\n w = f32[8] dynamic-update-slice(x, o, z)\n"
+    " ROOT a = f32[8] add(w, n)\n"
+)
+
+_AHEAD: Final = "copy-start(c)\n d = f32[8] copy-done(s)\n"
+
+
+def _in_flight(callee: str) -> str:
+    state = "(f32[8], f32[8], u32[])"
+    return _module(
+        f" c = f32[8] copy(p)\n s = {state} copy-start(c)\n y = f32[4] call(c), to_apply={callee}\n"
+        " d = f32[8] copy-done(s)\n ROOT t = (f32[4], f32[8]) tuple(y, d)\n"
+    )
+
+
+def _started(callee: str) -> str:
+    state = "((f32[8]), f32[4], u32[])"
+    return _module(
+        f" c = f32[8] copy(p)\n s = {state} call-start(c), to_apply={callee}\n n = f32[8] negate(c)\n"
+        " y = f32[4] call-done(s)\n ROOT t = (f32[4], f32[8]) tuple(y, n)\n"
+    )
+
+
+PAIRS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "a call": (
+        "hazard-overwrite",
+        _then_read("y = f32[4] call(c), to_apply=f"),
+        _then_read("y = f32[4] call(c), to_apply=g"),
+    ),
+    "a branch": ("hazard-overwrite", _branch("g", "f"), _branch("g", "g")),
+    "a loop's condition": ("hazard-overwrite", _loop(_WRITE, _HAND_ON), _loop(_READ, _HAND_ON)),
+    "a call in a call": (
+        "hazard-overwrite",
+        _then_read("y = f32[4] call(c), to_apply=k").replace(
+            "ENTRY", "k {\n x = f32[8] parameter(0)\n ROOT r = f32[4] call(x), to_apply=f\n}\nENTRY"
+        ),
+        _then_read("y = f32[4] call(c), to_apply=k").replace(
+            "ENTRY", "k {\n x = f32[8] parameter(0)\n ROOT r = f32[4] call(x), to_apply=g\n}\nENTRY"
+        ),
+    ),
+    "a call while a copy of its argument is in flight": ("hazard-operand", _in_flight("f"), _in_flight("g")),
+    "a call in flight while its argument is read": ("hazard-overwrite", _started("f"), _started("g")),
+    "one buffer for two arguments, read after it is written": ("hazard-overwrite", _twice(_LATE), _twice(_EARLY)),
+}
+
+
+def _refuted(text: str) -> set[str]:
+    records = list(check_hlo(text, Options(jobs=1)).records())
+    assert {r.verdict for r in records} <= {"proved", "refuted", "unknown"}
+    return {r.claim for r in records if r.verdict == "refuted"}
+
+
+@pytest.mark.parametrize(("claim", "broken", "kept"), PAIRS.values(), ids=PAIRS)
+def test_a_write_that_is_not_handed_back_is_seen(claim: str, broken: str, kept: str) -> None:
+    assert claim in _refuted(broken)
+    assert _refuted(kept) == set()
+
+
+def test_without_a_schedule_a_copy_is_asked_for_instead() -> None:
+    text = _then_read("y = f32[4] call(c), to_apply=f").replace(", is_scheduled=true", "")
+    assert _refuted(text) == set()
+
+
+_SWAPPED: Final = """HloModule m, is_scheduled=true
+cond {
+  q = (s32[], f32[4], f32[4], f32[4]) parameter(0)
+  k = s32[] get-tuple-element(q), index=0
+  three = s32[] constant(3)
+  ROOT lt = pred[] compare(k, three), direction=LT
+}
+body {
+  q = (s32[], f32[4], f32[4], f32[4]) parameter(0)
+  k = s32[] get-tuple-element(q), index=0
+  one = s32[] constant(1)
+  n = s32[] add(k, one)
+  a = f32[4] get-tuple-element(q), index=1
+  b = f32[4] get-tuple-element(q), index=2
+  c = f32[4] get-tuple-element(q), index=3
+  ROOT t = (s32[], f32[4], f32[4], f32[4]) tuple(n, TURN)
+}
+ENTRY e {
+  x = f32[4] parameter(0)
+  y = f32[4] parameter(1)
+  zero = s32[] constant(0)
+  i = s32[] copy(zero)
+  t = (s32[], f32[4], f32[4], f32[4]) tuple(i, FIRST)
+  w = (s32[], f32[4], f32[4], f32[4]) while(t), condition=cond, body=body
+  a = f32[4] get-tuple-element(w), index=1
+  ROOT r = f32[4] add(a, x)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "turn", "holds"),
+    [
+        ("x, x, y", "b, a, c", True),
+        ("x, x, y", "b, b, c", True),
+        ("x, x, x", "b, c, a", True),
+        ("x, y, y", "b, a, c", False),
+        ("x, x, y", "b, c, c", False),
+    ],
+)
+def test_parts_of_a_loops_state_that_hold_one_value_are_one_buffer(first: str, turn: str, holds: bool) -> None:
+    text = _SWAPPED.replace("FIRST", first).replace("TURN", turn)
+    assert ("hazard-overwrite" in _refuted(text)) != holds

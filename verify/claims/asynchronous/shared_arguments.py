@@ -1,0 +1,104 @@
+"""Part of hazard-overwrite: what a called computation writes while another of its arguments lies in the same buffer.
+
+Inside, the two are two parameters, whose buffers nobody there knows to be one; only the caller does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.models.dataflow.value_flow import Place, called
+from hloproof.models.dataflow.versions import Access, LocalBuffers, Spot, Summary
+from hloproof.models.hlo.module import Instruction
+
+_Key = tuple[int, tuple[int, ...]]
+_NOTHING: Final = Access()
+
+
+def shared_arguments(local: LocalBuffers) -> Iterator[Judgement]:
+    """Owed by every instruction that runs computations and hands one of them a buffer that is written."""
+    for i in local.computation.instructions:
+        bodies = [(name, given, local.summaries[name]) for name, given in local.bodies(i) if name in local.summaries]
+        if not any(a.writer is not None for _, _, s in bodies for a in s.accesses.values()):
+            continue
+        if i.opcode == "while":
+            problem = _in_a_loop(local, i, [(name, summary) for name, _, summary in bodies])
+        else:
+            found = (_in_a_call(local, name, given, summary) for name, given, summary in bodies)
+            problem = next((p for p in found if p is not None), None)
+        yield Judgement("hazard-overwrite", Place(local.computation.name, i.name), problem)
+
+
+def _by_buffer(local: LocalBuffers, given: list[str], summary: Summary) -> Mapping[Spot, list[_Key]]:
+    """The parts of a body's parameters that it touches or hands back, by the caller's buffer in which they lie."""
+    out: dict[Spot, list[_Key]] = {}
+    for number, index in dict.fromkeys((*summary.accesses, *summary.passes.values())):
+        if number < len(given):
+            out.setdefault(local.buffer((given[number], index)), []).append((number, index))
+    return out
+
+
+def _in_a_call(local: LocalBuffers, name: str, given: list[str], summary: Summary) -> str | None:
+    """A body runs once: what it reads of one argument it reads before it writes the other, and hands neither back."""
+    back = set(summary.passes.values())
+    for keys in _by_buffer(local, given, summary).values():
+        for written in keys:
+            first = summary.accesses.get(written, _NOTHING)
+            for other in keys if first.writer is not None else ():
+                access = summary.accesses.get(other, _NOTHING)
+                if other == written or not (access.last_read > first.first_write or other in back):
+                    continue
+                why = f"which {access.reader} reads" if access.last_read > first.first_write else "which is handed back"
+                return _told(name, first, written, why, other)
+    return None
+
+
+def _in_a_loop(local: LocalBuffers, i: Instruction, bodies: list[tuple[str, Summary]]) -> str | None:
+    """A body runs again and again: what one turn writes of one part the next one finds in the other. What the condition
+    writes is gone before the body, and before whoever uses the result."""
+    state = i.operands[0]
+    parts: dict[_Key, Access] = {}
+    for _, summary in bodies:
+        for key, access in summary.accesses.items():
+            old = parts.get(key, _NOTHING)
+            parts[key] = Access(old.reader or access.reader, old.writer or access.writer)
+    body = next((s for name, s in bodies if name == called(i, "body")), None)
+    replaced = {w.operand[1] for w in local.writes if w.writer == i.name and w.operand[0] == state}
+    for at in sorted(replaced):
+        for (_, index), access in parts.items():
+            lies_there = local.buffer((state, index)) == local.buffer((state, at))
+            if index != at and access.reader is not None and lies_there:
+                first = parts.get((0, at), _NOTHING)
+                return _told(i.name, first, (0, at), f"which {access.reader} reads", (0, index))
+    for name, summary in bodies:
+        for (_, at), access in summary.accesses.items() if name == called(i, "condition") else ():
+            if access.writer is None:
+                continue
+            read = body is not None and body.accesses.get((0, at), _NOTHING).reader
+            handed = body is not None and (0, at) in body.passes.values()
+            if read or handed or _is_used(local, i, at):
+                return (
+                    f"{access.writer} of the condition {name} overwrites {_part(0, at)} of the state, which is needed"
+                )
+    return None
+
+
+def _is_used(local: LocalBuffers, i: Instruction, at: tuple[int, ...]) -> bool:
+    version = local.version.get((i.name, at), (i.name, at))
+    ends = [local.version.get(spot, spot) for spot in local.leaves(local.computation.root_name)]
+    later = local.computation.instructions[local.order[i.name] + 1 :]
+    return version in ends or any(local.version.get(s, s) == version for x in later for s in local.reads(x.name))
+
+
+def _told(name: str, first: Access, written: _Key, why: str, other: _Key) -> str:
+    writer = first.writer or name
+    return (
+        f"{writer} overwrites {_part(*written)} of {name} in place, and {_part(*other)}, {why} afterwards, lies in "
+        "the same buffer\n  mended by a copy of one of them"
+    )
+
+
+def _part(number: int, index: tuple[int, ...]) -> str:
+    return f"argument {number}" + ("{" + ",".join(map(str, index)) + "}" if index else "")
