@@ -87,6 +87,8 @@ def _kind_problem(plan: Plan, value: Value) -> str | None:
         return f"{name} lies in allocation {allocation.number}, which is thread-local: each thread would have its own"
     if i.opcode == "constant" and (not allocation.constant or s.offset):
         return _displaced(name, "a constant", s)
+    if value.room == "applied" and i.opcode != "constant" and not allocation.thread_local:
+        return f"{name} belongs to what {value.computation} computes in each thread, its allocation to all of them"
     of_entry = i.opcode == "parameter" and value.computation == plan.module.entry_name
     there = (allocation.parameter, allocation.parameter_index, s.offset)
     if of_entry and there != (i.parameter_number, value.key[1], 0):

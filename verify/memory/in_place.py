@@ -11,12 +11,14 @@ from hloproof.claims.asynchronous.judgement import Judgement
 from hloproof.engines.door import prove_one
 from hloproof.logic.formula import FALSE, TRUE, Formula, conj, eq, le, within
 from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.memory.custom_calls import stated_of_custom_call
 from hloproof.memory.kernels import Kernels, Making, Reading
 from hloproof.memory.plan import Plan
+from hloproof.memory.runtime_values import RuntimeValues, fails_whatever_is_read
 from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
-from hloproof.models.expressions.expr import Const, Expr, Var, maximum, minimum, substitute
+from hloproof.models.expressions.expr import Const, Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.attributes import Aliasing
 from hloproof.models.hlo.module import Instruction
@@ -24,7 +26,7 @@ from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.layouts.memory_size import element_bits
 from hloproof.models.layouts.physical import layout_of, part_count
 from hloproof.models.layouts.tiling import linear_index, position_expression
-from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, dim
+from hloproof.models.maps.indexing_map import IndexingMap, dim
 from hloproof.models.memory.assignment import Key, Slice, place_text
 
 IN_PLACE: Final = "plan-in-place"
@@ -95,6 +97,8 @@ def _by_rule(plan: Plan, i: Instruction, key: Key, n: int, value: Key) -> Judgem
     if i.opcode == "custom-call" or (link_of(i.opcode) is not None and i.opcode not in _ELEMENTWISE_COLLECTIVES):
         if exact and _is_declared(plan, i, key, value):
             return Judgement(IN_PLACE, place, note=f"{i.name} does what its output_to_operand_aliasing says")
+        if exact and (note := stated_of_custom_call(i, key[1], n)):
+            return Judgement(IN_PLACE, place, note=note)
         if i.opcode == "custom-call":
             return Judgement(
                 IN_PLACE, place, unknown=f"{both}, and nothing states what the custom call {i.name} does then"
@@ -183,14 +187,14 @@ class _Pair:
             return None, f"{both}: {outcome.reason}"
         if reading.maps.kind == "bound":
             return None, f"{both}: which of its elements are read is known as a bound only"
-        if m.runtime or writing.runtime:
-            return None, f"{both}: whether another element's read meets the write depends on values at run time"
         if not _comparable(writing, making):
             return (
                 None,
                 f"{both}: outputs of {writing.count} and {making.count} elements are not made in the same steps",
             )
         model = dict(outcome.model)
+        if (m.runtime or writing.runtime) and not fails_whatever_is_read(obligation, _proved):
+            return None, f"{both}: whether another element's read meets the write depends on values at run time"
         wrote = ", ".join(str(evaluate(e, model)) for e in element)
         read = ", ".join(str(evaluate(e, model)) for e in index)
         step = ", ".join(str(model.get(f"d{k}", 0)) for k in range(len(making.steps)))
@@ -229,7 +233,7 @@ def obligation_of(
     variables: list[tuple[str, Interval | None]] = [(f"w{k}", Interval.of_size(n)) for k, n in enumerate(writing.steps)]
     plain = [(name, interval) for name, interval in m.intervals() if not name.startswith("rt")]
     variables += plain
-    shared = _Runtime(variables)
+    shared = RuntimeValues(variables)
     reads = {f"rt{k}": shared.value(r) for k, r in enumerate(m.runtime)}
     index = tuple(substitute(e, reads) for e in m.results)
     hypothesis = [within(substitute(c.expr, reads), c.interval) for c in m.constraints]
@@ -268,26 +272,3 @@ def _position(shape: ArrayShape, index: tuple[Expr, ...]) -> Expr:
 def _first_bit(shape: ArrayShape, index: tuple[Expr, ...], s: Slice) -> tuple[Expr, int]:
     bits = element_bits(shape)
     return _position(shape, index) * bits + Const(8 * s.offset), bits
-
-
-class _Runtime:
-    """Values read at run time: one variable for each element that is read, clamped as each use says."""
-
-    def __init__(self, variables: list[tuple[str, Interval | None]]) -> None:
-        self._variables = variables
-        self._names: dict[tuple[str | None, IndexingMap | None], tuple[str, Interval]] = {}
-
-    def value(self, r: RuntimeVariable) -> Expr:
-        index = None if r.index is None or not r.index.results else r.index
-        if r.provider is None or index is not None:
-            # An element that depends on the step: any value inside the interval.
-            name = f"v{len(self._variables)}"
-            self._variables.append((name, r.interval))
-            return Var(name)
-        found = self._names.get((r.provider, index))
-        if found is None:
-            name = f"v{len(self._variables)}"
-            self._variables.append((name, None))
-            found = self._names[r.provider, index] = (name, r.interval)
-        lower, upper = r.interval.lower, r.interval.upper
-        return maximum(Const(lower), minimum(Var(found[0]), Const(upper)))

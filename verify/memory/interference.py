@@ -126,10 +126,27 @@ def interference(plan: Plan) -> Iterator[Judgement]:
     for key, (value, s) in plan.in_memory.items():
         if key in live.writes:
             unknown = live.unknown.get(live.writes[key].instruction)
-            problem = by_write.get(key)
+            problem = by_write.get(key) or _read_in_flight(plan, live.writes[key])
             yield Judgement(INTERFERENCE, plan.place(*key), problem, None if problem else unknown)
         if live.kept(value):
             yield Judgement(CONSTANT, plan.place(*key), by_kept.get(key) or _written(plan, value, s))
+
+
+def _read_in_flight(plan: Plan, write: Write) -> str | None:
+    """A result that somebody reads before the operation that writes it is done."""
+    live = plan.liveness
+    for read in live.reads[write.value]:
+        meanwhile = write.instant < read.instant < write.until
+        if meanwhile and live.starts.get(read.instruction) != write.instruction:
+            done = live.dones[write.instruction]
+            steps = [
+                Step(write.instant, write.instruction, f"writes {place_text(write.value)} from here"),
+                Step(read.instant, read.instruction, f"{read.why} it"),
+                Step(write.until, done, "ends the flight"),
+            ]
+            what = f"{read.instruction} {read.why} {place_text(write.value)} before {done}: it is not written yet"
+            return f"{what}\n{timeline(plan, steps)}"
+    return None
 
 
 def _written(plan: Plan, value: Value, s: Slice) -> str | None:

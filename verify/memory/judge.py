@@ -11,6 +11,7 @@ from hloproof.memory.in_place import IN_PLACE, in_place
 from hloproof.memory.interference import CONSTANT, INTERFERENCE, interference
 from hloproof.memory.plan import Plan
 from hloproof.memory.sharing import ALIAS, sharing
+from hloproof.memory.threads import applied
 from hloproof.models.dataflow.value_flow import Place
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Module
@@ -21,6 +22,7 @@ _CHECKS: Final[tuple[tuple[tuple[str, ...], Callable[[Plan], Iterator[Judgement]
     ((COMPLETE,), complete),
     ((SIZE,), sizes),
     ((INTERFERENCE, CONSTANT), interference),
+    ((INTERFERENCE,), applied),
     ((IN_PLACE,), in_place),
     ((ALIAS,), sharing),
 )

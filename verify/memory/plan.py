@@ -93,11 +93,12 @@ class Plan:
 
     @cached_property
     def in_memory(self) -> Mapping[Key, tuple[Value, Slice]]:
-        """The values of the order that have a slice of at least one byte."""
+        """The values of the order, and the constants of what operations apply, that have a slice of at least one
+        byte."""
         out = {}
         for key, value in self.values.values.items():
             s = self.assignment.by_key.get(key)
-            if s is not None and value.room == "ordered":
+            if s is not None and (value.room == "ordered" or self.liveness.given(value)):
                 low, high = self.extent(s)
                 if low < high:
                     out[key] = value, s

@@ -88,9 +88,9 @@ def _results(plan: Plan) -> Iterator[Judgement]:
         if s is None or key not in plan.in_memory:
             continue
         allocation = plan.allocation(s)
-        lasting = allocation.maybe_live_out or allocation.whole_output or allocation.parameter is not None
+        lasting = allocation.maybe_live_out or allocation.whole_output
         problem = None
-        if not (lasting or allocation.constant) or allocation.preallocated_temp:
+        if not lasting or allocation.preallocated_temp:
             problem = (
                 f"{place_text(key)} is returned to the caller and lies at {where(s)}, which does not outlive the run"
             )

@@ -1,0 +1,54 @@
+"""Custom calls that may write a result over an operand although their text declares no alias.
+
+Libraries of which the documentation allows it, as XLA's alias rules for NVIDIA GPUs list them (nvptx_alias_info.cc).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from hloproof.models.dataflow.async_chain import text_of
+from hloproof.models.hlo.module import Instruction
+
+_LAST: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Output `outputs` may lie exactly over operand `operand` (-1: the last) where `scale` of the configuration is not
+    zero; `why` is what that rests on."""
+
+    operand: int
+    outputs: tuple[tuple[int, ...], ...]
+    scale: str
+    why: str
+
+
+RULES: Final[dict[str, Rule]] = {
+    "__cublas$lt$matmul": Rule(2, ((), (0,)), "beta", "cuBLAS computes alpha * A * B + beta * C in the place of C"),
+    "__cublas$gemm": Rule(2, ((), (0,)), "beta", "cuBLAS computes alpha * A * B + beta * C in the place of C"),
+    "__cudnn$convBiasActivationForward": Rule(
+        _LAST, ((0,),), "side_input_scale", "cuDNN adds the side input in its place"
+    ),
+    "__cusolver$cholesky": Rule(0, ((0,),), "", "cuSOLVER factors a matrix in its place"),
+}
+
+
+def stated_of_custom_call(i: Instruction, output: tuple[int, ...], operand: int) -> str | None:
+    """What allows the output to lie over the operand; None where nothing does."""
+    rule = RULES.get(text_of(i, "custom_call_target") or "")
+    if rule is None or output not in rule.outputs:
+        return None
+    wanted = rule.operand if rule.operand >= 0 else len(i.operands) + rule.operand
+    if operand != wanted or i.operands.count(i.operands[operand]) != 1:
+        return None
+    return rule.why if not rule.scale or _is_scaled(i, rule.scale) else None
+
+
+def _is_scaled(i: Instruction, name: str) -> bool:
+    """The configuration names a factor that is not zero."""
+    config = (text_of(i, "backend_config") or "").replace("\\", "")
+    found = re.search(rf'"{name}":\s*"?(-?[\d.eE+-]+)', config)
+    return found is not None and float(found[1]) != 0

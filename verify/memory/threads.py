@@ -1,0 +1,62 @@
+"""plan-interference inside of what operations apply to single elements: comparators and reducers.
+
+Each thread has the values of these for itself, and runs their computations in the order of the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.memory.interference import INTERFERENCE
+from hloproof.memory.plan import Plan
+from hloproof.models.memory.assignment import Key, Slice, place_text
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """A slice needed from an instruction's number to another's."""
+
+    slice: Slice
+    first: int
+    last: int
+
+    def needed_when(self, other: _Span) -> bool:
+        """Whether this one is needed when the other is written."""
+        return self.first <= other.first < max(self.last, self.first + 1)
+
+
+def applied(plan: Plan) -> Iterator[Judgement]:
+    """One judgement for each value of an applied computation that has a slice."""
+    places: dict[tuple[int, str], list[_Span]] = {}
+    for s in plan.assignment.slices:
+        value = plan.values.values.get(s.key)
+        if value is not None and value.room == "applied" and not plan.liveness.given(value) and s.size:
+            places.setdefault((s.allocation, value.computation), []).append(_span(plan, s, value.computation))
+    for found in places.values():
+        for one in found:
+            met = next((o for o in found if o is not one and _meet(plan, o, one)), None)
+            told = None
+            if met is not None:
+                told = f"{place_text(one.slice.key)} is written over {place_text(met.slice.key)}, which is needed"
+                told += f" (plan lines {one.slice.line} and {met.slice.line})"
+            yield Judgement(INTERFERENCE, plan.place(*one.slice.key), told)
+
+
+def _meet(plan: Plan, needed: _Span, written: _Span) -> bool:
+    return needed.needed_when(written) and plan.overlap(needed.slice, written.slice) is not None
+
+
+def _span(plan: Plan, s: Slice, name: str) -> _Span:
+    computation = plan.module.by_name[name]
+    order = {i.name: n for n, i in enumerate(computation.instructions)}
+    first = -1 if plan.instruction(s.instruction).opcode == "parameter" else order[s.instruction]
+    users = [order[i.name] for i in computation.instructions for o in i.operands if s.key in _standing(plan, o)]
+    if s.key in _standing(plan, computation.root_name):
+        users.append(len(order))
+    return _Span(s, first, max(users, default=first))
+
+
+def _standing(plan: Plan, name: str) -> set[Key]:
+    return {value for _, value in plan.values.places_in(name)}
