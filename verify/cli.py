@@ -32,6 +32,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "indexing": Entry("indexing", "Print the indexing maps of an instruction."),
     "recheck": Entry("recheck", "Prove certificates again, from the files alone."),
     "rewrite": Entry("rewrite", "Prove that one indexing map may stand for another."),
+    "memory": Entry("memory", "Prove the memory plan of a compiled program."),
     "run": Entry("run", "Evaluate a module on given or random inputs."),
     "layout": Entry("layout", "Say where elements lie in memory, and prove it."),
     "simplify": Entry("simplify", "Simplify an indexing map, and prove it."),

@@ -14,6 +14,7 @@ from hloproof.pipeline.engine_run import Stages, batch_engine, how_of, warm_engi
 from hloproof.pipeline.entry_count import check_count
 from hloproof.pipeline.file_cache import FileCache
 from hloproof.pipeline.items import ITEM_KINDS, InThisProcess, Item, internal_error, judge_items, undecided
+from hloproof.pipeline.memory_plans import plan_beside, takes_a_plan
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Progress, Prover
 from hloproof.pipeline.sources import Source, find_sources
@@ -126,13 +127,17 @@ class _Run:
         results = FileResults(name, kind)
         try:
             text = read()
-            key = self._cache.key(name, text) if kind == "hlo" else b""
+            plan = plan_beside(name) if kind == "hlo" else None
+            plan_text = Source(plan, "hlo").read() if plan is not None else ""
+            key = self._cache.key(name, text + plan_text) if kind == "hlo" else b""
             kept = self._cache.get(key, results) if key else None
             if kept is not None:
                 self.kept += kept.counts().total()
                 return kept
             self._read(results, text)
-            if key:
+            if plan is not None:
+                self._plan(results, text, plan, plan_text)
+            if key and not results.problems:
                 self._keys[key] = results
             lines = [r.instruction.position.line for m in results.modules for r in m.instructions]
             lines += [item.content.line for r, item in self.items if r is results]
@@ -146,6 +151,21 @@ class _Run:
         except Exception as error:  # one file must not take the others with it; this one ends with status 4
             results.others.append(internal_error(name, error))
         return results
+
+    def _plan(self, results: FileResults, text: str, file: str, plan: str) -> None:
+        """Add what the memory plan beside a module owes."""
+        from hloproof.models.hlo.parser import parse_modules
+        from hloproof.models.memory.assignment import parse_assignment
+        from hloproof.pipeline.memory_plans import attach_plan
+
+        takes = self.options.selection.takes_claim
+        modules = parse_modules(text, results.file)
+        if len(modules) != 1 or len(results.modules) != 1 or not takes_a_plan(takes):
+            return
+        try:
+            attach_plan(modules[0], results.modules[0], parse_assignment(plan, file), takes)
+        except InputError as error:
+            results.problems.append(InputProblem(file, error.message, error.line, error.column, error.render()))
 
     def keep(self) -> None:
         """Keep the results of whole files for the next run."""
