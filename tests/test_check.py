@@ -343,7 +343,11 @@ def test_an_expectation_is_met_or_is_not(
 
 
 REPORTS = {
-    "module_0001.jit_f.after_optimizations-buffer-assignment.txt": "BufferAssignment:\nallocation 0: size 4:\n",
+    "module_0001.jit_f.after_optimizations-buffer-assignment.txt": (
+        "BufferAssignment:\nallocation 0: size 16, parameter 0, shape |f32[4]| at ShapeIndex {}:\n"
+        " value: <0 p @0> (size=16,offset=0): f32[4]{0}\nallocation 1: size 16, output shape is |f32[4]|, maybe-live-out:\n"
+        " value: <1 r @0> (size=16,offset=0): f32[4]{0}\n"
+    ),
     "module_0001.jit_f.after_optimizations-live-range.txt": "HloLiveRange (max 3):\n  InstructionSequence:\n    0:p\n",
     "module_0001.jit_f.thunk_sequence.txt": "000: kernel @fusion\n",
     "module_0001.jit_f.ir-no-opt.ll": "; ModuleID = 'm'\ndefine void @f() {\n}\n",
@@ -356,7 +360,8 @@ def test_a_folder_of_dumps_is_taken_as_it_is(capsys: pytest.CaptureFixture[str])
         Path("dumps", name).parent.mkdir(exist_ok=True)
         Path("dumps", name).write_text(text)
     Path("dumps/module_0001.jit_f.before_optimizations.txt").write_text(REVERSE)
-    Path("dumps/module_0001.jit_f.after_optimizations.txt.gz").write_bytes(gzip.compress(REVERSE.encode()))
+    scheduled = REVERSE.replace("HloModule m", "HloModule m, is_scheduled=true")
+    Path("dumps/module_0001.jit_f.after_optimizations.txt.gz").write_bytes(gzip.compress(scheduled.encode()))
     status, out, err = check("dumps", capsys=capsys)
     assert (status, err) == (0, "") and "2 files, 4 instructions" in out
     assert check("dumps", "--exclude", "*.gz", capsys=capsys)[1].startswith("dumps/module_0001.jit_f.before")
