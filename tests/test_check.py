@@ -345,7 +345,8 @@ def test_an_expectation_is_met_or_is_not(
 REPORTS = {
     "module_0001.jit_f.after_optimizations-buffer-assignment.txt": (
         "BufferAssignment:\nallocation 0: size 16, parameter 0, shape |f32[4]| at ShapeIndex {}:\n"
-        " value: <0 p @0> (size=16,offset=0): f32[4]{0}\nallocation 1: size 16, output shape is |f32[4]|, maybe-live-out:\n"
+        " value: <0 p @0> (size=16,offset=0): f32[4]{0}\n"
+        "allocation 1: size 16, output shape is |f32[4]|, maybe-live-out:\n"
         " value: <1 r @0> (size=16,offset=0): f32[4]{0}\n"
     ),
     "module_0001.jit_f.after_optimizations-live-range.txt": "HloLiveRange (max 3):\n  InstructionSequence:\n    0:p\n",
