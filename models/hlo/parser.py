@@ -28,6 +28,7 @@ from hloproof.models.hlo.resolve import resolve
 from hloproof.models.hlo.text.attributes import read_attribute
 from hloproof.models.hlo.text.lexer import COMMENT, Scanner
 from hloproof.models.hlo.text.shapes import read_shape, starts_shape
+from hloproof.models.stages import checkpoint
 
 _SEPARATOR = re.compile(r"^[ \t]*//[ \t]*-----[ \t]*\r?$", re.MULTILINE)
 _HEAD = re.compile(r"(ROOT[ \t\r\n]+)?(%[A-Za-z0-9_.\-]+|[A-Za-z_][A-Za-z0-9_.\-]*)[ \t\r\n]*=[ \t\r\n]*", re.ASCII)
@@ -200,6 +201,7 @@ class _Reader:
         while not scanner.accept("}"):
             if scanner.pos >= scanner.end:
                 raise scanner.error(f"the computation {computation.name} is never closed: expected '}}'")
+            checkpoint()
             self.instruction_into(computation)
         scanner.leave()
 

@@ -9,6 +9,7 @@ from hloproof.models.expressions.bounds import range_of
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.expressions.expr import Expr
 from hloproof.models.expressions.interval import Interval
+from hloproof.models.stages import checkpoint
 
 
 def find_point(
@@ -23,6 +24,7 @@ def find_point(
     used = sorted({name for e, _ in constraints for name in e.free})
     boxes = [{name: intervals[name] for name in used}]
     while boxes:
+        checkpoint()
         box = boxes.pop()
         budget -= 1
         if budget < 0:

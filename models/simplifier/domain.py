@@ -20,6 +20,7 @@ from hloproof.models.simplifier.linear import Linear, key, linear_of
 from hloproof.models.simplifier.match import Bindings, Pattern, compile_pattern, match, solve, value
 from hloproof.models.simplifier.measure import Measure, measure
 from hloproof.models.simplifier.rewriter import Rewriter, Step
+from hloproof.models.stages import checkpoint
 
 _MOST: Final = 12
 """With more constraints than these it is not tried which of them the others imply."""
@@ -98,6 +99,7 @@ def simplify_domain(
 def _add(d: Domain, s: Linear, interval: Interval, rewriter: Rewriter) -> None:
     """Rewrites one constraint until no rule applies, and puts what is left into the domain."""
     while not d.empty:
+        checkpoint()
         found = _one_step(d, s, interval, rewriter)
         if found is None:
             break

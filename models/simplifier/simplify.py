@@ -18,6 +18,7 @@ from hloproof.models.maps.sample_point import find_point
 from hloproof.models.simplifier.domain import Domain, known_intervals, simplify_domain
 from hloproof.models.simplifier.linear import key
 from hloproof.models.simplifier.rewriter import Rewriter, Step
+from hloproof.models.stages import checkpoint
 
 _REMEMBERED: Final = 4_096
 _NOTHING: Final = Interval(0, -1)
@@ -83,6 +84,7 @@ def is_empty(m: IndexingMap) -> bool | None:
 
 
 def _simplified(m: IndexingMap, explain: bool) -> tuple[IndexingMap, list[Step]]:
+    checkpoint()
     if m.is_trivially_empty:
         return empty_like(m), [Step("no-interval", "an empty interval", "no points")]
     domain = Domain(dict(m.intervals()), {})

@@ -21,6 +21,7 @@ from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.logic.rounding import FLOOR, Reading
 from hloproof.models.expressions.expr import Binary, Expr, postorder
 from hloproof.models.rules.rule import Condition
+from hloproof.models.stages import OutOfTime, checkpoint, seconds_left
 
 Where = Literal["by size", "here", "apart", "workers"]
 
@@ -96,7 +97,10 @@ def _equal(obligations: Sequence[Obligation], report: OnResult) -> dict[str, lis
     groups: dict[str, list[int]] = {}
     for number, obligation in enumerate(obligations):
         try:
+            checkpoint()
             groups.setdefault(key(obligation), []).append(number)
+        except OutOfTime as error:
+            report(number, Outcome("unknown", reason=str(error), final=False))
         except KeyError as error:  # not closed: who stated it is wrong, and the others are not to suffer
             reason = f"the obligation `{obligation.label}` has a variable {error} that it does not declare"
             report(number, Outcome("internal", reason=reason))
@@ -111,7 +115,7 @@ def _prove_groups(
     def decided(digest: str, outcome: Outcome, new: bool) -> None:
         group = groups[digest]
         name = _certify(how, obligations[group[0]], outcome)
-        if how.known is not None and new:
+        if how.known is not None and new and outcome.final:
             how.known[digest] = outcome
         if cache and new:
             cache.put(obligations[group[0]], outcome, how.budget, how.cross, digest, name)
@@ -142,7 +146,7 @@ def _prove_groups(
         how.jobs,
         how.task,
         lambda position, outcome: decided(apart[position], outcome, True),
-        how.total_seconds,
+        how.total_seconds if how.total_seconds is not None else seconds_left(),
         how.where == "apart",
     )
 
@@ -160,6 +164,8 @@ def _here(obligation: Obligation, how: How) -> Outcome | None:
         return portfolio.prove(obligation, how.budget, how.cross, how.reproductions)
     except RecursionError:
         return Outcome("unknown", reason="a formula nested too deeply")
+    except OutOfTime as error:
+        return Outcome("unknown", reason=str(error), final=False)
 
 
 def _is_large(obligation: Obligation) -> bool:

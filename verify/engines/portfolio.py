@@ -17,6 +17,7 @@ from hloproof.engines.budget import DEFAULT, Budget
 from hloproof.engines.gave_up import GaveUp, NotExpressible, OutOfMemory
 from hloproof.logic.evaluate import TooManySteps, is_counterexample
 from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.models.stages import checkpoint
 
 Answer = dict[str, int] | None
 """A counterexample, or None for: there is none."""
@@ -251,6 +252,7 @@ class _Run:
 
     def ask(self, name: str) -> tuple[bool, Answer]:
         """Whether the engine answered, and its answer."""
+        checkpoint()
         start = perf_counter()
         try:
             return True, ENGINES[name](self.obligation, self.budget)

@@ -9,12 +9,13 @@ from dataclasses import replace
 from importlib import import_module
 
 from hloproof.pipeline.driver import check_text
-from hloproof.pipeline.items import internal_error
+from hloproof.pipeline.items import unreadable
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Progress
 from hloproof.pipeline.sources import Source
 from hloproof.results.errors import BadInput
 from hloproof.results.results import FileResults, InputProblem, Report
+from hloproof.results.verdict import Verdict
 
 
 @contextmanager
@@ -66,7 +67,7 @@ def check_on(
             break
         except (CancelledError, Exception) as error:
             failed = FileResults(source.name, source.kind)
-            failed.others.append(internal_error(source.name, error))
+            failed.others.append(unreadable(source.name, f"{type(error).__name__}: {error}", Verdict.INTERNAL))
             report.files.append(failed)
         if progress is not None:
             progress(number, len(waiting), source.name)

@@ -6,14 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from typing import Final
 
 from hloproof.logic.obligation import Outcome
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module, Operation
+from hloproof.models.stages import OutOfTime, Run, running, stage
 from hloproof.pipeline.engine_run import Stages, batch_engine, how_of, warm_engine
 from hloproof.pipeline.entry_count import check_count
 from hloproof.pipeline.file_cache import FileCache
-from hloproof.pipeline.items import ITEM_KINDS, InThisProcess, Item, internal_error, judge_items, undecided
+from hloproof.pipeline.items import ITEM_KINDS, InThisProcess, Item, judge_items, undecided, unreadable
 from hloproof.pipeline.memory_plans import plan_beside, takes_a_plan
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Progress, Prover
@@ -22,7 +24,10 @@ from hloproof.results.errors import BadInput
 from hloproof.results.expectation import expects, met_error, sections, settle
 from hloproof.results.results import FileResults, InputProblem, OperationVerdicts, Report
 from hloproof.results.suppressions import BadSuppression, suppressions
-from hloproof.results.verdict import ClaimResult
+from hloproof.results.verdict import ClaimResult, Verdict
+
+STATING_SHARE: Final = 0.6
+"""The part of the total time that may go before the engines are asked, so that some of what was stated is proved."""
 
 
 def check(paths: str | Iterable[str], options: Options | None = None, progress: Progress | None = None) -> Report:
@@ -39,24 +44,29 @@ def check(paths: str | Iterable[str], options: Options | None = None, progress: 
 
 def check_sources(sources: Iterable[Source], options: Options, progress: Progress | None = None) -> Report:
     """Check files whose kinds are known."""
-    run = _Run(options, progress)
-    report = Report([], stages=run.stages)
-    missing = "not tried"
-    try:
-        for source in sources:
-            run.tell(0, 0, f"reading {source.name}")
-            report.files.append(run.file(source.name, source.kind, source.read))
-        run.all_named_found(report)
-        run.judge_items()
-        run.prover.prove(batch_engine(options, run.stages), progress, options.fail_fast)
-        missing = "not tried: the check ended at the first refutation (--fail-fast)"
-    except KeyboardInterrupt:
-        report.interrupted = True
-        missing = "not tried: interrupted"
-    run.prover.settle(missing)
-    for results in report.files:
-        settle(results)
-    run.keep()
+    with running(Run(options.total_seconds)) as time:
+        run = _Check(options, progress)
+        report = Report([], stages=run.stages, times=time.seconds)
+        missing = "not tried"
+        try:
+            with stage("reading", STATING_SHARE):
+                for source in sources:
+                    run.tell(0, 0, f"reading {source.name}")
+                    report.files.append(run.file(source.name, source.kind, source.read))
+            run.all_named_found(report)
+            with stage("judging items"):
+                run.judge_items()
+            with stage("waiting for engines"):
+                run.prover.prove(batch_engine(options, run.stages), progress, options.fail_fast)
+            missing = "not tried: the check ended at the first refutation (--fail-fast)"
+        except KeyboardInterrupt:
+            report.interrupted = True
+            missing = "not tried: interrupted"
+        with stage("putting together"):
+            run.prover.settle(missing)
+            for results in report.files:
+                settle(results)
+            run.keep(time.ended)
     if run.kept:
         report.stages["cache"] = (run.kept, 0.0)
     return report
@@ -64,11 +74,13 @@ def check_sources(sources: Iterable[Source], options: Options, progress: Progres
 
 def check_text(name: str, kind: str, text: str, options: Options) -> FileResults:
     """Check one file whose text is at hand; for workers elsewhere."""
-    run = _Run(options)
-    report = Report([run.file(name, kind, lambda: text)])
-    run.judge_items(InThisProcess())
-    run.prover.prove(batch_engine(options, run.stages))
-    run.prover.settle("not tried")
+    with running(Run(options.total_seconds)):
+        run = _Check(options)
+        with stage("reading", STATING_SHARE):
+            report = Report([run.file(name, kind, lambda: text)])
+        run.judge_items(InThisProcess())
+        run.prover.prove(batch_engine(options, run.stages))
+        run.prover.settle("not tried")
     settle(report.files[0])
     return report.files[0]
 
@@ -82,25 +94,27 @@ def check_hlo(
     """Check HLO text in this process. `known` keeps what was proved from call to call, `judged` the verdicts on
     operations: between calls with the same options only.
 
-    Raises InputError when the text is wrong.
+    Raises InputError when the text is wrong, OutOfTime when it cannot be read in time.
     """
     from hloproof.models.hlo.parser import parse_modules
 
-    run = _Run(options)
-    if judged is not None:
-        run.instructions.judged = judged
-    results = FileResults("", "hlo")
-    run.modules(results, parse_modules(text))
-    report = Report([results])
-    run.prover.prove(warm_engine({} if known is None else known))
-    run.prover.settle("not tried")
-    if judged is not None:
-        judged.update(run.instructions.fresh)
+    with running(Run(options.total_seconds)) as time:
+        run = _Check(options)
+        if judged is not None:
+            run.instructions.judged = judged
+        results = FileResults("", "hlo")
+        with stage("reading", STATING_SHARE):
+            run.modules(results, parse_modules(text))
+        report = Report([results])
+        run.prover.prove(warm_engine({} if known is None else known))
+        run.prover.settle("not tried")
+        if judged is not None and not time.ended:
+            judged.update(run.instructions.fresh)
     return report
 
 
 @dataclass
-class _Run:
+class _Check:
     """The state of one check."""
 
     options: Options
@@ -148,8 +162,10 @@ class _Run:
             results.problems.append(InputProblem(name, str(error), rendered=str(error)))
         except InputError as error:
             results.problems.append(InputProblem(name, error.message, error.line, error.column, error.render()))
+        except OutOfTime as error:
+            results.others.append(unreadable(name, str(error), Verdict.UNKNOWN))
         except Exception as error:  # one file must not take the others with it; this one ends with status 4
-            results.others.append(internal_error(name, error))
+            results.others.append(unreadable(name, f"{type(error).__name__}: {error}", Verdict.INTERNAL))
         return results
 
     def _plan(self, results: FileResults, text: str, file: str, plan: str) -> None:
@@ -167,9 +183,9 @@ class _Run:
         except InputError as error:
             results.problems.append(InputProblem(file, error.message, error.line, error.column, error.render()))
 
-    def keep(self) -> None:
-        """Keep the results of whole files for the next run."""
-        for key, results in self._keys.items():
+    def keep(self, ended: bool) -> None:
+        """Keep the results of whole files for the next run; none where something was given up for want of time."""
+        for key, results in self._keys.items() if not ended else ():
             self._cache.put(key, results)
         self._cache.close()
 

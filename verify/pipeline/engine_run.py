@@ -8,6 +8,7 @@ from dataclasses import replace
 from hloproof.engines.budget import Budget
 from hloproof.engines.door import How, prove
 from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.models.stages import seconds_left
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Engine
 
@@ -31,7 +32,7 @@ def batch_engine(options: Options, stages: Stages) -> Engine:
     """Workers that can be killed, with the budget, the cache and the number of processes that the options ask for."""
 
     def run(obligations: Sequence[Obligation], decided: Callable[[int, Outcome], None]) -> None:
-        how = replace(how_of(options, stages), where="workers", jobs=options.jobs, total_seconds=options.total_seconds)
+        how = replace(how_of(options, stages), where="workers", jobs=options.jobs, total_seconds=seconds_left())
         prove(obligations, how, decided)
 
     return run

@@ -184,10 +184,9 @@ def undecided(item: Item, reason: str, verdict: Verdict = Verdict.UNKNOWN) -> Cl
     )
 
 
-def internal_error(file: str, error: BaseException) -> ClaimResult:
-    """The record of a file that this tool could not cope with."""
-    reason = f"{type(error).__name__}: {error}"
-    return ClaimResult(f"{file}#/input", "spec", file, "", 0, 0, "", "input", Verdict.INTERNAL, reason=reason)
+def unreadable(file: str, reason: str, verdict: Verdict) -> ClaimResult:
+    """The record of a file that was not read to its end: for want of time, or because of an error of this tool."""
+    return ClaimResult(f"{file}#/input", "spec", file, "", 0, 0, "", "input", verdict, reason=reason)
 
 
 class InThisProcess(Executor):

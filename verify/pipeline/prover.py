@@ -9,6 +9,7 @@ from typing import Final, Protocol
 
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.errors import NotModelled
+from hloproof.models.stages import OutOfTime, checkpoint, stage
 from hloproof.pipeline.options import Selection
 from hloproof.results.results import ClaimVerdict, OperationVerdicts, worst
 from hloproof.results.verdict import Verdict
@@ -45,6 +46,8 @@ class _Part:
     owed: Owed
     numbers: tuple[int, ...] = ()
     failure: tuple[Verdict, str] | None = None
+    final: bool = True
+    """False where the failure is one of time."""
 
 
 @dataclass(slots=True)
@@ -77,32 +80,39 @@ class Prover:
         work = _Work(OperationVerdicts())
         self._works.append(work)
         try:
+            checkpoint()
             for owed in owe():
                 if self._selection.takes_claim(owed.claim):
                     work.parts.append(self._part(owed, what))
         except NotModelled as error:
             self._unowed(work, Verdict.UNKNOWN, str(error))
+        except OutOfTime as error:
+            self._unowed(work, Verdict.UNKNOWN, str(error), final=False)
         except Exception as error:  # a defect of one operation's table entry must not end the run
             self._unowed(work, Verdict.INTERNAL, _exception(error))
         return work.verdicts
 
-    def _unowed(self, work: _Work, verdict: Verdict, reason: str) -> None:
+    def _unowed(self, work: _Work, verdict: Verdict, reason: str, final: bool = True) -> None:
         """What an operation owes cannot be said: a failure of its definition, or of the first claim that is asked for
-        and that every operation with operands owes. An internal one is never left out."""
+        and that every operation with operands owes. One that is internal or for want of time is never left out."""
         asked = [claim for claim in ALWAYS_OWED if self._selection.takes_claim(claim)]
-        if not asked and verdict is Verdict.INTERNAL:
+        if not asked and (verdict is Verdict.INTERNAL or not final):
             asked = ["definition"]
-        work.parts += [_Part(_Unowed(claim), failure=(verdict, reason)) for claim in asked[:1]]
+        work.parts += [_Part(_Unowed(claim), failure=(verdict, reason), final=final) for claim in asked[:1]]
 
     def _part(self, owed: Owed, what: str) -> _Part:
         try:
-            return _Part(owed, tuple(self._number(o, what) for o in owed.obligations()))
+            with stage(f"stating {owed.claim}"):
+                return _Part(owed, tuple(self._number(o, what) for o in owed.obligations()))
         except NotModelled as error:
             return _Part(owed, failure=(Verdict.UNKNOWN, str(error)))
+        except OutOfTime as error:
+            return _Part(owed, failure=(Verdict.UNKNOWN, str(error)), final=False)
         except Exception as error:
             return _Part(owed, failure=(Verdict.INTERNAL, _exception(error)))
 
     def _number(self, obligation: Obligation, what: str) -> int:
+        checkpoint()
         number = self._numbers.get(obligation)
         if number is None:
             number = self._numbers[obligation] = len(self._obligations)
@@ -145,6 +155,7 @@ class Prover:
         for part in parts:
             assumptions |= dict.fromkeys(part.owed.assumptions)
             if part.failure is not None:
+                final = final and part.final
                 verdicts.append(part.failure[0])
                 reasons.setdefault(part.failure[0], _named(part.owed, part.failure[1]))
             for number in part.numbers:
@@ -156,6 +167,8 @@ class Prover:
                 if verdict is Verdict.REFUTED and counterexample is None:
                     try:
                         counterexample = part.owed.describe(dict(outcome.model), self._obligations[number])
+                    except OutOfTime:
+                        counterexample = ", ".join(f"{name} = {value}" for name, value in outcome.model)
                     except Exception as error:
                         verdict, outcome = Verdict.INTERNAL, Outcome("unknown", reason=_exception(error))
                 verdicts.append(verdict)

@@ -112,8 +112,15 @@ def _incomplete(report: Report) -> Iterator[str]:
 
 
 def stage_lines(report: Report) -> Iterator[str]:
-    """Which engine stage decided how many obligations in how much time (`--stats`)."""
+    """Which engine stage decided how many obligations in how much time, and what else took time (`--stats`).
+
+    The engines run in workers; the stages of this process, each without those inside of it, add up to the time of the
+    whole check.
+    """
     total = sum(n for n, _ in report.stages.values()) or 1
     yield f"{'stage':28s} {'obligations':>12s} {'share':>7s} {'ms':>10s}"
     for name, (count, ms) in sorted(report.stages.items(), key=lambda item: -item[1][0]):
         yield f"{name:28s} {count:12d} {100 * count / total:6.1f}% {ms:10.1f}"
+    for name, seconds in sorted(report.times.items(), key=lambda item: -item[1]):
+        yield f"{name:28s} {'':12s} {'':7s} {1e3 * seconds:10.1f}"
+    yield f"{'all of this process':28s} {'':12s} {'':7s} {1e3 * sum(report.times.values()):10.1f}"

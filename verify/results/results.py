@@ -211,6 +211,8 @@ class Report:
     interrupted: bool = False
     stages: dict[str, tuple[int, float]] = field(default_factory=dict)
     """Per engine stage: obligations it decided, and milliseconds."""
+    times: dict[str, float] = field(default_factory=dict)
+    """Per stage of this process, its seconds without the stages inside of it; workers run beside `waiting`."""
 
     def records(self, undecided_only: bool = False) -> Iterator[ClaimResult]:
         for f in self.files:

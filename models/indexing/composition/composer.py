@@ -43,6 +43,7 @@ from hloproof.models.indexing.composition.route import (
 from hloproof.models.indexing.composition.tidy import used_variables_only
 from hloproof.models.indexing.map_set import Kind, OperandMaps
 from hloproof.models.maps.indexing_map import IndexingMap, identity
+from hloproof.models.stages import checkpoint
 
 MOST_MAPS: Final = 256
 """Different maps to one array beyond which they are given up as unknown."""
@@ -144,6 +145,7 @@ class Composer:
         order = self._ordered(computation)
         joins = self.joins
         for instruction in reversed(order) if direction == OUTPUT_TO_INPUT else order:
+            checkpoint()
             here, lost = routes.pop(instruction.name, {}), unknown.pop(instruction.name, {})
             for position in dict.fromkeys((*here, *lost)):
                 arrived = here.get(position, {})
@@ -183,6 +185,7 @@ class Composer:
 
     def joined(self, first: Route, second: Route, direction: Direction) -> Route:
         """`first`, then `second`, simplified. Raises NotModelled."""
+        checkpoint()
         joined = join(first, second, direction)
         self.joins += joined is not first
         if self._simplify is None or joined is first or joined.map.is_trivially_empty:

@@ -17,7 +17,9 @@ from hloproof.claims.asynchronous.order_checks import hazard_order
 from hloproof.claims.asynchronous.shape_checks import async_binding, async_done, async_shape
 from hloproof.engines.door import HOW, How
 from hloproof.models.dataflow.async_chain import AsyncChains
+from hloproof.models.dataflow.value_flow import Place
 from hloproof.models.hlo.module import Module
+from hloproof.models.stages import OutOfTime, checkpoint, stage
 
 Check = Callable[[Context], Iterator[Judgement]]
 
@@ -61,8 +63,25 @@ def judge(
     after_copy_insertion: bool = False,
     how: How = HOW,
 ) -> Iterator[Judgement]:
-    """What every wanted claim says of every instruction that owes it. A claim that runs on request must be `named`."""
-    context = Context(AsyncChains(module), layout_sensitive, after_copy_insertion, how)
-    for claim in CLAIMS:
-        if wanted(claim.name) and (not claim.on_request or named(claim.name)):
-            yield from claim.check(context)
+    """What every wanted claim says of every instruction that owes it. A claim that runs on request must be `named`.
+
+    Where the time is over, the claims that are left are unknown, each said once, at the root of the entry computation.
+    """
+    chosen = [c for c in CLAIMS if wanted(c.name) and (not c.on_request or named(c.name))]
+    context: Context | None = None
+    for claim in chosen:
+        try:
+            with stage(claim.name):
+                checkpoint()
+                if context is None:
+                    context = Context(AsyncChains(module), layout_sensitive, after_copy_insertion, how)
+                found = list(_in_time(claim.check(context)))
+        except OutOfTime as error:
+            found = [Judgement(claim.name, Place(module.entry.name, module.entry.root_name), unknown=str(error))]
+        yield from found
+
+
+def _in_time(judgements: Iterator[Judgement]) -> Iterator[Judgement]:
+    for j in judgements:
+        checkpoint()
+        yield j

@@ -26,6 +26,7 @@ from hloproof.logic.obligation import Obligation
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.maps.indexing_map import IndexingMap
 from hloproof.models.maps.sample_point import find_point
+from hloproof.models.stages import checkpoint
 
 MOST_COMPARED: Final = 64
 """So many maps that no point of a few tells apart are compared each with each, and looked at for containment."""
@@ -216,6 +217,7 @@ class _Comparison:
         view = self._same_everywhere() if unsure.intersection(group) else self._view
         tried = ((n, point) for n in group for point in view.points(n))
         for n, point in islice(tried, _LOOKED_AT):
+            checkpoint()
             pair = view.pair(n, point)
             try:
                 inside = [k for k in group if holds(view.member(k), pair, STEPS)]
@@ -302,6 +304,7 @@ class _Comparison:
     def _contained(self, kept: Sequence[int]) -> tuple[Contained, ...]:
         found: list[Contained] = []
         for n in kept:
+            checkpoint()
             others = [k for k in kept if k != n and k not in self._view.shifting]
             if n in self._view.shifting or not others or self._view.escape(n, others) is not None:
                 continue

@@ -26,6 +26,7 @@ from hloproof.models.expressions.expr import Const, Expr, Var, maximum, minimum,
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.interpreter.maps import Reader, points
 from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.stages import checkpoint
 
 _ASSIGNMENTS: Final = 6
 _CONTENTS: Final = 40
@@ -111,6 +112,7 @@ def difference(m: IndexingMap, others: Sequence[IndexingMap]) -> tuple[dict[str,
         return None
     random = Random(0)
     for _ in range(_CONTENTS):
+        checkpoint()
         contents = _Contents(every, random)
         dims = [random.randint(v.interval.lower, v.interval.upper) for v in m.dims]
         try:
@@ -144,6 +146,7 @@ class _Contents:
 
     def reader(self, m: IndexingMap) -> Reader:
         def read(k: int, dims: tuple[int, ...], ranges: tuple[int, ...]) -> int:
+            checkpoint()
             v = m.runtime[k]
             at = {f"d{i}": x for i, x in enumerate(dims)} | {f"s{j}": x for j, x in enumerate(ranges)}
             index = () if v.index is None else v.index.results

@@ -29,6 +29,7 @@ from hloproof.models.indexing.composition.loops import followed_turn_by_turn
 from hloproof.models.indexing.composition.module_maps import instruction_maps
 from hloproof.models.indexing.map_set import OperandMaps
 from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable, rng
+from hloproof.models.stages import stage
 
 _DIRECTIONS: Sequence[Direction] = ("output-to-input", "input-to-output")
 
@@ -44,7 +45,8 @@ def owed(composer: Composer, computation: Computation, instruction: Instruction,
 
     @cache
     def maps(direction: Direction, number: int) -> tuple[OperandMaps, ...]:
-        return instruction_maps(composer, computation, instruction, direction, number)
+        with stage("composition"):
+            return instruction_maps(composer, computation, instruction, direction, number)
 
     before = len(composer.simplified)
     outputs = arrays_of(op.shape)

@@ -25,6 +25,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, leaves
 from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.stages import checkpoint
 
 CLAIMS: Final[Mapping[str, str]] = {
     "in-bounds": "every result lies inside the shape that it indexes, for every point of the domain",
@@ -205,6 +206,7 @@ class _Table:
         return sorted(wanted | self._named())
 
     def _reads(self, output: int, operand: int, position: Place) -> bool:
+        checkpoint()
         try:
             return not nothing_read(self.define(output, operand, position))
         except NotModelled:
@@ -214,9 +216,11 @@ class _Table:
         """The pairs that some map speaks of."""
         named: set[tuple[int, int, Place]] = set()
         for output in range(len(self.outputs)):
+            checkpoint()
             with suppress(NotModelled):
                 named |= {(output, m.operand, m.position) for m in self.forward(output) if m.maps}
         for operand in range(len(self.op.operands)):
+            checkpoint()
             with suppress(NotModelled):
                 named |= {(m.operand, operand, m.position) for m in self.backward(operand) if m.maps}
         return named

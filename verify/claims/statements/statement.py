@@ -21,6 +21,7 @@ from hloproof.logic.formula import Compare, Formula, conj, conjuncts, free_varia
 from hloproof.logic.obligation import Obligation
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder, substitute
 from hloproof.models.expressions.interval import Interval
+from hloproof.models.stages import checkpoint
 
 Point = dict[str, int]
 Describe = Callable[[Point], str]
@@ -109,6 +110,7 @@ def _reduce(statement: Statement) -> _Reduced:
     order: list[tuple[str, Expr]] = []
     if not any(i is not None and i.is_empty for i in intervals.values()):
         while (found := _definition_of_a_variable(hypotheses, intervals)) is not None:
+            checkpoint()
             index, name, e = found
             del hypotheses[index]
             interval = intervals.pop(name)
@@ -143,6 +145,7 @@ def _divides(e: Expr) -> bool:
 def _groups(hypotheses: Sequence[Formula], intervals: Mapping[str, Interval | None]) -> list[_Group]:
     groups: list[tuple[set[str], list[Formula]]] = []
     for h in hypotheses:
+        checkpoint()
         names = set(free_variables(h))
         together = [g for g in groups if g[0] & names]
         groups = [g for g in groups if not g[0] & names]

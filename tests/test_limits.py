@@ -1,0 +1,227 @@
+"""The total time binds in every stage; what does not fit is unknown, and says in which stage the time ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count, pairwise
+from pathlib import Path
+
+import pytest
+
+from hloproof.claims.maps.dedup import deduplicate
+from hloproof.claims.maps.shifting_maps import difference
+from hloproof.claims.operations.owed import owed
+from hloproof.claims.statements.statement import Statement
+from hloproof.logic.formula import eq
+from hloproof.models.expressions.expr import Var
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.indexing.composition.module_maps import composer_of, instruction_maps
+from hloproof.models.maps.text import parse_map
+from hloproof.models.simplifier.simplify import simplify
+from hloproof.models.stages import OutOfTime, Run, checkpoint, running, stage
+from hloproof.pipeline import driver
+from hloproof.pipeline.driver import check
+from hloproof.pipeline.options import Options, Selection
+from hloproof.results.results import Report
+from hloproof.results.verdict import Exit, Verdict
+
+LOOPS = """HloModule loops
+
+add { a = u32[] parameter(0)
+ b = u32[] parameter(1)
+ ROOT c = u32[] add(a, b) }
+
+inner {
+  s = (u64[], u32[2], u32[2]) parameter(0)
+  n = u64[] get-tuple-element(s), index=0
+  x = u32[2] get-tuple-element(s), index=1
+  at = s32[2,1] constant({{1}, {3}})
+  y = u32[2] scatter(x, at, x), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0},
+    index_vector_dim=1, to_apply=add
+  two = u64[] constant(2)
+  m = u64[] add(n, two)
+  ROOT r = (u64[], u32[2], u32[2]) tuple(m, y, y)
+}
+
+until10 {
+  s = (u64[], u32[2], u32[2]) parameter(0)
+  n = u64[] get-tuple-element(s), index=0
+  k = u64[] constant(10)
+  ROOT r = pred[] compare(n, k), direction=NE
+}
+
+outer {
+  s = (u64[], u32[2], u32[2]) parameter(0)
+  n = u64[] get-tuple-element(s), index=0
+  x = u32[2] get-tuple-element(s), index=2
+  two = u64[] constant(2)
+  t = (u64[], u32[2], u32[2]) tuple(two, x, x)
+  w = (u64[], u32[2], u32[2]) while(t), condition=until10, body=inner
+  y = u32[2] get-tuple-element(w), index=1
+  one = u64[] constant(1)
+  m = u64[] add(n, one)
+  ROOT r = (u64[], u32[2], u32[2]) tuple(m, y, y)
+}
+
+until5 {
+  s = (u64[], u32[2], u32[2]) parameter(0)
+  n = u64[] get-tuple-element(s), index=0
+  k = u64[] constant(5)
+  ROOT r = pred[] compare(n, k), direction=LT
+}
+
+ENTRY e {
+  p = u32[2] parameter(0)
+  q = u32[2] parameter(1)
+  one = u64[] constant(1)
+  first = u32[2] reverse(p), dimensions={0}
+  t = (u64[], u32[2], u32[2]) tuple(one, p, q)
+  w = (u64[], u32[2], u32[2]) while(t), condition=until5, body=outer
+  y = u32[2] get-tuple-element(w), index=1
+  ROOT last = u32[2] copy(y)
+}
+"""
+"""Nested loops whose maps read many elements at run time: without limits their comparison does not end in minutes."""
+
+
+def wide(opcode: str, count: int) -> str:
+    """A module of one instruction with `count` operands."""
+    parameters = "".join(f"  p{i} = f32[1] parameter({i})\n" for i in range(count))
+    names = ", ".join(f"p{i}" for i in range(count))
+    shape = f"f32[{count}]" if opcode == "concatenate" else "(" + ", ".join(["f32[1]"] * count) + ")"
+    tail = ", dimensions={0}" if opcode == "concatenate" else ""
+    return f"HloModule wide\nENTRY e {{\n{parameters}  ROOT r = {shape} {opcode}({names}){tail}\n}}\n"
+
+
+class Ticks:
+    """A clock that is one second later each time it is looked at: seconds count looks, not time."""
+
+    def __init__(self) -> None:
+        self.now = 0
+
+    def __call__(self) -> float:
+        self.now += 1
+        return self.now
+
+
+def ticking(seconds: float | None) -> Run:
+    return Run(seconds, Ticks())
+
+
+def many_conditions() -> Statement:
+    names = [f"x{i}" for i in range(50)]
+    equal = tuple(eq(Var(a), Var(b)) for a, b in pairwise(names))
+    return Statement(tuple((n, Interval(0, 9)) for n in names), equal)
+
+
+def compose_loops() -> object:
+    module = parse_module(LOOPS)
+    loop = module.entry.by_name["w"]
+    return instruction_maps(composer_of(module), module.entry, loop, "output-to-input", 1)
+
+
+MAP = "(d0, d1)[s0] -> (d0 * 4 + d1 + s0), domain: d0 in [0, 9], d1 in [0, 3], s0 in [0, {}], d0 + s0 in [0, 7]"
+LOOKUP = "(d0){{rt0}} -> (rt0), domain: d0 in [0, 9], rt0 in [0, 9]\nruntime variables:\nrt0: x; (d0) -> ({}), {}"
+
+NEW = count(100)
+"""No map is simplified twice: the second time it is known."""
+
+STAGES: dict[str, Callable[[], object]] = {
+    "reading": lambda: parse_module(LOOPS),
+    "definitions": lambda: owed(Operation.of(*_instruction(wide("tuple", 50)))),
+    "composition": compose_loops,
+    "simplification": lambda: simplify(parse_map(MAP.format(next(NEW)))),
+    "comparison": lambda: deduplicate([parse_map(MAP.format(n)) for n in range(3, 9)]),
+    "statement": lambda: many_conditions().therefore(eq(Var("x0"), Var("x49")), "the same", str),
+}
+
+
+def _instruction(text: str):  # type: ignore[no-untyped-def]
+    module = parse_module(text)
+    return module.entry.root, module.entry
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_each_stage_looks_at_the_time(name: str) -> None:
+    STAGES[name]()
+    run = ticking(4)
+    with running(run), pytest.raises(OutOfTime, match=f"--total-seconds.*{name!r}"), stage(name):
+        STAGES[name]()
+    assert run.ended
+
+
+def test_without_a_limit_nothing_is_given_up() -> None:
+    with running(ticking(None)) as run:
+        checkpoint()
+    assert not run.ended and run.left() is None
+
+
+def test_the_time_of_a_stage_is_without_the_stages_inside_of_it() -> None:
+    run = ticking(None)
+    with running(run), stage("outer"):
+        with stage("inner"):
+            pass
+        with stage("inner"):
+            pass
+    assert run.seconds == {"inner": 2.0, "outer": 3.0}
+
+
+def test_a_stage_may_have_a_share_of_what_is_left() -> None:
+    run = ticking(100)
+    with running(run):
+        with pytest.raises(OutOfTime, match="half"), stage("half", 0.5):
+            while True:
+                checkpoint()
+        assert run.left() > 40  # type: ignore[operator]
+
+
+def checked(text: str, seconds: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **options: object) -> Report:
+    (tmp_path / "m.hlo").write_text(text)
+    monkeypatch.setattr(driver, "Run", ticking)
+    return check([str(tmp_path / "m.hlo")], Options(jobs=1, total_seconds=seconds, **options))  # type: ignore[arg-type]
+
+
+def test_partial_results_are_told_and_the_rest_is_unknown_with_the_stage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = checked(LOOPS, 30_000, tmp_path, monkeypatch)
+    counts = report.counts()
+    assert counts[Verdict.PROVED] and counts[Verdict.UNKNOWN] and not counts[Verdict.INTERNAL]
+    reasons = {r.reason for r in report.records() if r.verdict is Verdict.UNKNOWN}
+    assert any("in the stage 'composition'" in str(r) or "in the stage 'stating dedup'" in str(r) for r in reasons)
+    assert report.exit_status() is Exit.UNKNOWN
+    # Whoever comes last is told too.
+    assert {r.verdict for r in report.records() if r.instruction == "last"} == {Verdict.UNKNOWN}
+
+
+def test_a_claim_alone_that_could_not_be_stated_is_not_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = checked(LOOPS, 400, tmp_path, monkeypatch, selection=Selection(only=("hazard-output",)))
+    assert report.exit_status() is Exit.UNKNOWN
+
+
+def test_a_file_that_cannot_be_read_in_time_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = checked(LOOPS, 10, tmp_path, monkeypatch)
+    (record,) = report.records()
+    assert (record.verdict, record.claim) == (Verdict.UNKNOWN, "input") and "'reading'" in str(record.reason)
+
+
+def test_what_was_given_up_for_want_of_time_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = tmp_path / "cache" / "proofs.sqlite"
+    first = checked(LOOPS, 300, tmp_path, monkeypatch, cache=cache, selection=Selection(skip=("dedup",)))
+    second = checked(LOOPS, 10_000_000, tmp_path, monkeypatch, cache=cache, selection=Selection(skip=("dedup",)))
+    assert first.counts()[Verdict.UNKNOWN] and second.counts().total() > first.counts().total()
+
+
+def test_all_the_time_is_accounted_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = checked(LOOPS, 30_000, tmp_path, monkeypatch)
+    assert {"reading", "composition", "waiting for engines", "putting together"} <= report.times.keys()
+
+
+def test_two_maps_are_told_apart_in_time() -> None:
+    maps = [parse_map(LOOKUP.format(e, "domain: d0 in [0, 9]")) for e in ("d0", "9 - d0")]
+    with running(ticking(3)), pytest.raises(OutOfTime):
+        difference(maps[0], maps[1:])
