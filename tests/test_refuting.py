@@ -24,6 +24,7 @@ def module(*lines: str, called: str = "") -> str:
 P = "p = f32[6]{0} parameter(0)"
 Q = "q = f32[6]{0} parameter(1)"
 I = "i = s32[] parameter(1)"  # noqa: E741
+MAX = "s = f32[6]{0} maximum(p, d)"
 W, V = "w = s32[64]{0} parameter(0)", "v = s32[64]{0} parameter(1)"
 
 DIFFERENT: dict[str, tuple[str, str]] = {
@@ -51,6 +52,14 @@ DIFFERENT: dict[str, tuple[str, str]] = {
         module(P, "n = f32[6]{0} negate(p)", "t = (f32[6]{0}, f32[6]{0}) tuple(p, n)"),
         module(P, "n = f32[6]{0} negate(p)", "t = (f32[6]{0}, f32[6]{0}) tuple(p, p)"),
     ),
+    "eight bits on the way": (
+        module(P, "s = s32[6]{0} convert(p)"),
+        module(P, "a = f8e5m2[6]{0} convert(p)", "s = s32[6]{0} convert(a)"),
+    ),
+    "an infinity": (
+        module(P, "z = f32[] constant(0)", "d = f32[6]{0} broadcast(z), dimensions={}", MAX),
+        module(P, "z = f32[] constant(inf)", "d = f32[6]{0} broadcast(z), dimensions={}", MAX),
+    ),
     "a sum over too little": (
         module(P, "z = f32[] constant(0)", "s = f32[] reduce(p, z), dimensions={0}, to_apply=add_f", called=ADD),
         module(P, "z = f32[] constant(0)", "a = f32[5]{0} slice(p), slice={[0:5]}",
@@ -76,6 +85,10 @@ ALIKE: dict[str, tuple[str, str]] = {
         module(P, Q, "a = f32[6]{0} exponential(p)", "b = f32[6]{0} exponential(q)", "s = f32[6]{0} multiply(a, b)"),
         module(P, Q, "a = f32[6]{0} add(p, q)", "s = f32[6]{0} exponential(a)"),
     ),
+    "x / y * y, where y may be zero": (
+        module(P, Q, "a = f32[6]{0} divide(p, q)", "b = f32[6]{0} multiply(a, q)", "s = f32[6]{0} maximum(b, p)"),
+        module(P, Q, "s = f32[6]{0} maximum(p, p)"),
+    ),
     "bf16 on the way": (
         module(P, "a = bf16[6]{0} convert(p)", "s = f32[6]{0} convert(a)"),
         module("s = f32[6]{0} parameter(0)"),
@@ -94,7 +107,7 @@ def test_a_difference_is_found_and_replays(what: str) -> None:
     before, after = map(parse_module, DIFFERENT[what])
     found = refute(before, after, 20)
     assert isinstance(found, Refutation), found
-    shown = []
+    shown: list[Any] = []
     for m in (before, after):
         result: Any = run_module(m, found.inputs)
         for k in (*found.position, *found.index):
@@ -155,7 +168,9 @@ def test_perturbed_leaves_exact_results_alone_and_moves_the_others_by_a_few_roun
     assert divided(1, 3.0, 2.0) == divided(2, 3.0, 2.0) == 1.5
     assert divided(1, 1.0, 3.0) == divided(1, 1.0, 3.0) != divided(2, 1.0, 3.0)
     assert all(abs(divided(s, 1.0, 3.0) * 3 - 1) < 2**-20 for s in range(50))
-    assert math.isnan(divided(1, 0.0, 0.0)) and math.isinf(divided(1, 1.0, 0.0))
+    assert (
+        math.isnan(divided(1, 0.0, 0.0)) and math.isnan(divided(1, 1.0, 0.0)) and math.isinf(divided(1, math.inf, 2.0))
+    )
     assert Perturbed(1).constant("f32", 0.5) == 0.5 and Perturbed(1).constant("f32", 1 / 3) != Perturbed(2).constant(
         "f32", 1 / 3
     )

@@ -7,19 +7,27 @@ from pathlib import Path
 import click
 
 
-@click.command("recheck", epilog="Example:  hloproof recheck certificates/ --solver z3")
-@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.command(
+    "recheck",
+    epilog="""Examples:  hloproof recheck certificates/ --solver z3
+    hloproof recheck proof.json""",
+)
+@click.argument("folder", metavar="PATH", type=click.Path(path_type=Path, exists=True))
 @click.option("--solver", metavar="CMD", help="Given the path of an SMT-LIB file, prints unsat. Default: cvc5.")
 @click.option("--seconds", type=click.FloatRange(0, min_open=True), default=60.0, help="For one certificate.")
 @click.option("--quiet", "-q", is_flag=True, help="Only what is not proved.")
 def command(folder: Path, solver: str | None, seconds: float, quiet: bool) -> int:
-    """Prove the certificates of a folder again, which `hloproof check --certify` wrote.
+    """Prove again the certificates of a folder, which `hloproof check --certify` wrote, or the one of a file, which
+    `hloproof equiv --certificate` wrote.
 
-    Only the files are used: their digests are compared with the manifest, and a solver is asked. Exit status: 0 all
-    proved, 1 a solver finds a counterexample, 2 a file was changed, added or taken away, 3 a solver gives no answer.
+    Only the files are used. Of a folder the digests are compared with the manifest, and a solver is asked; a file is
+    read by the checker of equivalence alone. Exit status: 0 all proved, 1 a solver finds a counterexample, 2 a file was
+    changed, added or taken away, or is no certificate, 3 no answer, or a proof that is not accepted.
     """
     from collections import Counter
 
+    if folder.is_file():
+        return _equivalence(folder)
     from hloproof.engines.certificate import recheck
     from hloproof.results.verdict import Exit
 
@@ -42,3 +50,12 @@ def command(folder: Path, solver: str | None, seconds: float, quiet: bool) -> in
     if "sat" in said:
         return int(Exit.REFUTED)
     return int(Exit.UNKNOWN if said else Exit.OK)
+
+
+def _equivalence(file: Path) -> int:
+    from hloproof.queries.certificates import recheck_text
+    from hloproof.results.verdict import Exit, Verdict
+
+    result = recheck_text(file.read_text(encoding="utf-8"), str(file))
+    click.echo(f"{file}: {result.verdict}{f': {result.reason}' if result.reason else ''}")
+    return int(Exit.OK if result.verdict is Verdict.PROVED else Exit.UNKNOWN)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any
+from typing import Any, Final
 
 from hloproof.equivalence.answer import TIERS, Certificate, Mismatch, Tier
 from hloproof.equivalence.boundary import check_boundary
@@ -17,6 +17,9 @@ from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_modules
 from hloproof.results.verdict import Verdict
+
+_PROVING: Final = 0.6
+"""The part of the budget that the prover may use up."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ def compare(
         if not _partitioned(before, after):
             raise
         return Answer(Verdict.UNKNOWN, f"what SPMD partitioning does is not modelled: {error}")
-    result = decide(before, after, tier, budget_seconds)
+    result = decide(before, after, tier, _PROVING * budget_seconds)
     found: Refutation | str = ""
     if result.verdict is Verdict.UNKNOWN:
         found = refute(before, after, budget_seconds - (monotonic() - start))

@@ -199,8 +199,10 @@ class Hashed(Scalars):
 
     name = "hashed"
 
-    def __init__(self) -> None:
+    def __init__(self, rounded: frozenset[str] = frozenset()) -> None:
+        """`rounded` are types to which a conversion does round."""
         self._exact = Real()
+        self._rounded = rounded
         self._origin: dict[int, tuple[str, int]] = {}
 
     def constant(self, element_type: str, value: Element) -> Element:
@@ -292,6 +294,8 @@ class Hashed(Scalars):
 
     def _conversion(self, source: str, target: str) -> Function:
         if source in FLOATS:
+            if target in self._rounded:
+                return lambda a: _narrowed(a, target)
             if target in FLOATS:
                 return lambda a: a
             if target in types.COMPLEX:
@@ -305,6 +309,8 @@ class Hashed(Scalars):
                 return lambda a: a
             real = self._conversion(types.PART[source], target)
             return lambda a: real(a[0])
+        if target in self._rounded:
+            return lambda a: _narrowed(int(a) % PRIME, target)
         if target in FLOATS:
             return lambda a: int(a) % PRIME
         if target in types.COMPLEX:
@@ -317,6 +323,12 @@ def _as_whole(a: int, target: str) -> int:
     if abs(whole) < _WHOLE:
         return whole
     return types.from_bits(target, mix("truncate", a) & ((1 << types.width(target)) - 1))  # type: ignore[no-any-return]
+
+
+def _narrowed(a: int, target: str) -> int:
+    """A whole number rounded to the type; a hash of any other residue."""
+    whole = centered(a)
+    return residue(rounding(target)(float(whole))) if abs(whole) < _WHOLE else mix(target, a)
 
 
 def _as_pair(x: Element) -> Pair:

@@ -2,15 +2,17 @@
 
 What runs from different seeds agree on does not hang on rounding, on the order of a sum, or on which polynomial stands
 for a transcendental function; what they spread over is how far these may carry the result (Monte Carlo arithmetic,
-Stott Parker 1997). Results that the type holds exactly are not moved, nor is what only moves. The same operation on the
-same numbers is moved alike, so that a value computed twice stays one value. A constant with as many digits as its type
-can hold may have been folded by the compiler, with a rounding of its own, and is moved too.
+Stott Parker 1997). What has no real result (1/0, the logarithm of 0) is a NaN; infinities come from the program alone.
+Results that the type holds exactly are not moved, nor is what only moves. The same operation on the same numbers is
+moved alike, so that a value computed twice stays one value. A constant with as many digits as its type can hold may
+have been folded by the compiler, with a rounding of its own, and is moved too. `exact` names types that are rounded as
+they are, since no compiler brings them in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
+from math import isfinite, nan
 from operator import mul
 from typing import Final
 
@@ -47,10 +49,10 @@ class Perturbed(Real):
 
     name = "perturbed"
 
-    def __init__(self, seed: int = 1) -> None:
-        self._seed = seed
+    def __init__(self, seed: int = 1, exact: frozenset[str] = frozenset()) -> None:
+        self._seed, self._exact_types = seed, exact
         self.left_the_reals = False
-        """Finite numbers have given an infinity or a NaN: laws of the reals do not hold of what follows from them."""
+        """A decision hangs on what no real number is: laws of the reals do not hold of what follows from it."""
 
     def constant(self, element_type: str, value: Element) -> Element:
         number = super().constant(element_type, value)
@@ -86,9 +88,11 @@ class Perturbed(Real):
     def function(self, opcode: str, operands: Sequence[str], result: str, attributes: Attributes) -> Function:
         plain = super().function(opcode, operands, result, attributes)
         raw = _unrounded(opcode, operands, result)
-        if raw is None:
-            return plain
         kind = types.PART.get(result, result)
+        if raw is None or kind in self._exact_types:
+            inexact = any(k in FLOATS or k in types.COMPLEX for k in operands)
+            decides = inexact and kind not in FLOATS and opcode != "select"
+            return self._deciding(plain) if decides else plain
         amount = _ROUNDINGS if opcode in _CORRECT else max(_ROUNDINGS, _APPROXIMATION * _unit("f32") / _unit(kind))
         if opcode == "reduce-precision":
             amount *= 2.0 ** max(0, _PRECISION[kind] - 1 - attributes.integer("mantissa_bits", 23))
@@ -98,8 +102,7 @@ class Perturbed(Real):
             def moved(*arguments: Element) -> Element:
                 z = complex(raw(*arguments))
                 if not (isfinite(z.real) and isfinite(z.imag)):
-                    self._note(arguments)
-                    return z
+                    return _outside(z, complex(nan, nan), arguments)
                 if exact(z.real) == z.real and exact(z.imag) == z.imag:
                     return z
                 return z + abs(z) * complex(noise(kind, amount, *arguments), noise(kind, amount, *arguments, 1))
@@ -111,22 +114,32 @@ class Perturbed(Real):
             if opcode == "reduce-precision":
                 return v if v == arguments[0] or not isfinite(v) else v + v * noise(kind, amount, *arguments)
             if not isfinite(v):
-                self._note(arguments)
-                return v
+                return _outside(v, nan, arguments)
             if exact(v) == v:
                 return v
             return v + v * noise(kind, amount, *arguments)
 
         return perturbed
 
-    def _note(self, arguments: Sequence[Element]) -> None:
-        if not self.left_the_reals and all(isfinite(abs(a)) for a in arguments):
-            self.left_the_reals = True
+    def _deciding(self, plain: Function) -> Function:
+        """A function that makes something else of a NaN."""
+
+        def decide(*arguments: Element) -> Element:
+            if not self.left_the_reals and any(a != a for a in arguments):
+                self.left_the_reals = True
+            return plain(*arguments)
+
+        return decide
 
     def _noise(self, kind: str, amount: float, *arguments: Element) -> float:
         """A number in [-1, 1) that follows the seed and the arguments, times `amount` roundings."""
         code = (hash((self._seed, *arguments)) * _SPREAD ^ self._seed) * _SPREAD & _MASK
         return ((code >> 11) / (1 << 52) - 1) * amount * _unit(kind)
+
+
+def _outside(value: Element, not_a_number: Element, arguments: Sequence[Element]) -> Element:
+    """Where finite numbers have no finite result there is no real one either; with infinities that is no matter."""
+    return not_a_number if all(isfinite(abs(a)) for a in arguments) else value
 
 
 def _unit(kind: str) -> float:

@@ -2,9 +2,9 @@
 
 A difference counts when three readings agree on it: the numbers of the element types; the same numbers with other
 roundings (`perturbed`), which may move neither result to the other; and residues without rounding (`hashed`), which
-still differ at that element. Inputs on which finite numbers give an infinity or a NaN show nothing, as laws of the
-reals end there. So neither the order of a sum, nor a folded constant, nor a call that nobody has modelled, nor a law of
-exp that hashes do not know makes a refutation.
+still differ at that element. Inputs on which a decision hangs on a NaN show nothing, as laws of the reals end there. So
+neither the order of a sum, nor a folded constant, nor a call that nobody has modelled, nor a law of exp that hashes do
+not know makes a refutation.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ from hloproof.equivalence.refuting.spread import Leaf, differing, leaves_of
 from hloproof.models.dataflow.async_sugar import desugar
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.interpreter.operations.collective import Devices, Stuck
 from hloproof.models.interpreter.semantics.hashed import Hashed
 from hloproof.models.interpreter.semantics.perturbed import Perturbed
 from hloproof.models.interpreter.semantics.real import Real
 from hloproof.models.interpreter.semantics.semantics import Scalars
+from hloproof.models.interpreter.semantics.small_float import SMALL
 from hloproof.models.interpreter.value import BadInput, Element, Nested, Value
 
 _SAMPLES: Final = (1, 2, 3)
@@ -139,18 +141,20 @@ class _Search:
         real = [self._leaves(m, Real(), given, deadline) for m in self._modules]
         if not _suspect(real[0], real[1]):
             return None
+        # Types of few digits that one of the two does not know are nothing that rounding brings in.
+        own = frozenset(set.symmetric_difference(*map(_small_floats, self._modules)))
         # What is worth a closer look may take all the time that is left.
         digests = []
         hashed: list[list[Leaf]] = []
         for m in self._modules:
-            machine = RecordingMachine(m, Hashed(), self._devices, self._deadline)
+            machine = RecordingMachine(m, Hashed(own), self._devices, self._deadline)
             hashed.append(leaves_of(_run(machine, given)))
             digests.append(machine.digests)
         samples = [[r] for r in real]
         found = None
         for sample in _SAMPLES:
             for runs, m in zip(samples, self._modules, strict=True):
-                noisy = Perturbed(sample)
+                noisy = Perturbed(sample, own)
                 runs.append(self._leaves(m, noisy, given, self._deadline))
                 if noisy.left_the_reals:
                     return None
@@ -176,6 +180,12 @@ class _Search:
 
     def _leaves(self, module: Module, scalars: Scalars, given: Sequence[Nested], deadline: float) -> list[Leaf]:
         return leaves_of(_run(BoundedMachine(module, scalars, self._devices, deadline), given))
+
+
+def _small_floats(module: Module) -> set[str]:
+    """The float types of at most 8 bits that occur."""
+    shapes = (leaf for c in module.computations for i in c.instructions for _, leaf in leaves(i.shape))
+    return {s.element_type for s in shapes if isinstance(s, ArrayShape)} & SMALL.keys()
 
 
 def _run(machine: BoundedMachine, given: Sequence[Nested]) -> list[Value]:

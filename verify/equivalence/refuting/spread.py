@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, isinf, isnan
 from typing import Final
 
 from hloproof.models.interpreter.semantics import element_type as types
@@ -43,8 +43,8 @@ def leaves_of(results: Sequence[Value]) -> list[Leaf]:
 def differing(kind: str, before: Sequence[Sequence[Element]], after: Sequence[Sequence[Element]]) -> Iterator[int]:
     """The elements of one array at which the samples of `before` lie away from those of `after`.
 
-    Integers and predicates: all samples of a side agree, and the sides do not. Floats: finite in every sample, and
-    apart by the margins above.
+    Integers and predicates: all samples of a side agree, and the sides do not. Floats: apart by the margins
+    above, or infinite in every sample of one side and in none of the other.
     """
     exact = kind not in FLOATS and kind not in types.COMPLEX
     largest = 0.0
@@ -69,9 +69,13 @@ def differing(kind: str, before: Sequence[Sequence[Element]], after: Sequence[Se
 
 
 def _apart(before: Sequence[float], after: Sequence[float], largest: float) -> bool:
-    if not all(map(isfinite, (*before, *after))):
+    if any(isnan(v) for v in (*before, *after)):
         return False
     low_b, high_b, low_a, high_a = min(before), max(before), min(after), max(after)
+    if isinf(low_b) or isinf(high_b) or isinf(low_a) or isinf(high_a):
+        # An infinity that is no overflow: every sample of one side has it, and none of the other.
+        sides = ((before, after), (after, before))
+        return any(isinf(x[0]) and all(v == x[0] for v in x) and all(v != x[0] for v in y) for x, y in sides)
     gap = max(low_b - high_a, low_a - high_b)
     spread = (high_b - low_b) + (high_a - low_a)
     size = max(abs(low_b), abs(high_b), abs(low_a), abs(high_a))

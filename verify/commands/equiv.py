@@ -1,0 +1,63 @@
+"""`hloproof equiv`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command(
+    "equiv",
+    epilog="""Examples:  hloproof equiv before.hlo after.hlo
+    hloproof equiv before.hlo after.hlo --tier exact --certificate proof.json""",
+)
+@click.argument("before")
+@click.argument("after")
+@click.option(
+    "--tier",
+    type=click.Choice(("exact", "real", "rounding")),
+    default="rounding",
+    show_default=True,
+    help="The weakest identities that a proof may use: bit for bit, over the reals, up to a rounding.",
+)
+@click.option("--budget", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True, help="Seconds.")
+@click.option("--certificate", type=click.Path(path_type=Path), metavar="FILE", help="Write the proof there.")
+@click.option("--inputs", type=click.Path(path_type=Path), metavar="FILE", help="Write refuting inputs there.")
+@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+def command(
+    before: str, after: str, tier: str, budget: float, certificate: Path | None, inputs: Path | None, form: str
+) -> int:
+    """Prove that two modules, BEFORE and AFTER a pass, compute the same, or show inputs on which they differ.
+
+    Each is a file of HLO text with one module, or - for standard input. Parameters and results must agree in number,
+    element types, sizes and nesting; layouts may differ. Exit status: 0 proved, 1 refuted, 2 modules that cannot be
+    read or do not fit each other, 3 unknown.
+    """
+    import json
+
+    from hloproof.pipeline.sources import Source
+    from hloproof.queries.certificates import certificate_text
+    from hloproof.queries.equivalence import compare, one_module, tier_named
+    from hloproof.report.equivalence import text_lines
+    from hloproof.results.verdict import Exit, Verdict
+
+    if before == after == "-":
+        raise click.UsageError("Only one of the two can be standard input.")
+    for path in (certificate, inputs):
+        if path is not None and not path.parent.is_dir():
+            raise click.ClickException(f"{path}: no such file or directory")
+    texts = [Source(name, "hlo").read() for name in (before, after)]
+    modules = [one_module(text, name) for text, name in zip(texts, (before, after), strict=True)]
+    answer = compare(modules[0], modules[1], tier_named(tier), budget, after)
+    if certificate is not None and answer.certificate is not None:
+        certificate.write_text(certificate_text(texts[0], texts[1], answer.certificate), encoding="utf-8")
+    if inputs is not None and answer.refutation is not None:
+        inputs.write_text(json.dumps(answer.refutation.inputs) + "\n", encoding="utf-8")
+    if form == "json":
+        click.echo(json.dumps({**answer.as_json(), "verdict": str(answer.verdict)}))
+    else:
+        for line in text_lines(answer, before, after):
+            click.echo(line)
+    ends = {Verdict.PROVED: Exit.OK, Verdict.REFUTED: Exit.REFUTED, Verdict.INTERNAL: Exit.INTERNAL}
+    return int(ends.get(answer.verdict, Exit.UNKNOWN))

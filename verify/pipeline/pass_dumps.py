@@ -1,0 +1,117 @@
+"""Folders of pass dumps, as XLA writes them with --xla_dump_hlo_pass_re: which files are of one module, in what order.
+
+    module_0004.jit_f.before_optimizations.txt
+    module_0004.jit_f.0005.simplification.after_algsimp.before_dce.txt
+    module_0004.jit_f.0023.copy-insertion.after_removing_unnecessary_copies.txt
+    module_0004.jit_f.cpu_after_optimizations.txt
+
+The part before the number is the module's; it is missing where a folder holds the dumps of one module only. Files
+beside them (memory plans, machine code, graphs) are left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hloproof.results.errors import BadInput
+
+_NUMBERED: Final = re.compile(
+    r"(?:(?P<module>.+?)\.)??(?P<number>\d{4,})\.(?P<pipeline>.+?)\.after_(?P<after>.+?)(?:\.before_(?P<next>.+))?\.(?:txt|hlo)"
+)
+_ENDS: Final = (
+    re.compile(r"(?:(?P<module>.+)\.)?before(?:_optimizations)?\.(?:txt|hlo)"),
+    re.compile(r"(?:(?P<module>.+)\.)?(?:sm_[\d.]+_)?(?:[a-z]+_)?after(?:_optimizations)?\.(?:txt|hlo)"),
+)
+"""The module before the first pass, and after the last."""
+
+FIRST: Final = "before_optimizations"
+LAST: Final = "after_optimizations"
+
+
+@dataclass(frozen=True)
+class Dump:
+    """One file: the module as it was after a pass of a pipeline."""
+
+    path: Path
+    pipeline: str
+    after: str
+
+    def read(self) -> str:
+        """The text. Raises BadInput."""
+        from hloproof.pipeline.sources import Source
+
+        return Source(str(self.path), "hlo").read()
+
+
+@dataclass(frozen=True)
+class Change:
+    """Two consecutive dumps whose texts differ. `name` is the pass that stands between them."""
+
+    name: str
+    before: Dump
+    after: Dump
+
+
+@dataclass(frozen=True)
+class Dumps:
+    """The dumps of one module, first to last, without those that repeat the one before."""
+
+    module: str
+    dumps: tuple[Dump, ...]
+    repeated: int
+    """How many files were left out, as their text is that of the file before."""
+
+    def changes(self, since: str = "") -> list[Change]:
+        """Consecutive pairs; with `since` from the first one on that this pass, or one of this pipeline, made."""
+        found = [Change(b.after, a, b) for a, b in zip(self.dumps, self.dumps[1:], strict=False)]
+        if since:
+            begin = (n for n, c in enumerate(found) if since in (c.name, c.after.pipeline))
+            found = found[next(begin, len(found)) :]
+        return found
+
+
+def find_dumps(folder: Path) -> list[Dumps]:
+    """The modules of a folder, by name. Raises BadInput when it is no folder or holds no dumps."""
+    if not folder.is_dir():
+        raise BadInput(f"{folder}: no such folder")
+    numbered: dict[str, list[tuple[int, str, Dump]]] = {}
+    for path in sorted(folder.iterdir()):
+        for order, module, dump in _read_name(path):
+            numbered.setdefault(module, []).append((order, path.name, dump))
+    found = []
+    for module, rows in numbered.items():
+        rows.sort(key=lambda row: row[:2])
+        found.append(_without_repeats(module, [dump for _, _, dump in rows]))
+    if not any(len(d.dumps) + d.repeated > 1 for d in found):
+        raise BadInput(
+            f"{folder} holds no pass dumps; XLA writes them with "
+            "XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*'"
+        )
+    return sorted(found, key=lambda d: d.module)
+
+
+def _read_name(path: Path) -> Iterator[tuple[int, str, Dump]]:
+    """(order, module, dump) where the name is that of a dump."""
+    name = path.name.removesuffix(".gz")
+    if numbered := _NUMBERED.fullmatch(name):
+        yield int(numbered["number"]), numbered["module"] or "", Dump(path, numbered["pipeline"], numbered["after"])
+        return
+    for end, order, label in zip(_ENDS, (-1, 1 << 30), (FIRST, LAST), strict=True):
+        if found := end.fullmatch(name):
+            yield order, found["module"] or "", Dump(path, "", label)
+            return
+
+
+def _without_repeats(module: str, dumps: Sequence[Dump]) -> Dumps:
+    kept: list[Dump] = []
+    last = None
+    for dump in dumps:
+        text = dump.read()
+        if text != last:
+            kept.append(dump)
+        last = text
+    return Dumps(module, tuple(kept), len(dumps) - len(kept))

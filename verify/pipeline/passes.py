@@ -1,0 +1,170 @@
+"""Validates the passes of a compilation: every pair of dumps that differ, and the first against the last."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import sha256
+from os import cpu_count
+from pathlib import Path
+from time import monotonic
+from typing import Any, Final
+
+from hloproof.engines.store import Store
+from hloproof.equivalence.answer import Tier
+from hloproof.models.errors import InputError
+from hloproof.pipeline.pass_dumps import FIRST, LAST, Change, Dumps
+from hloproof.pipeline.record_cache import source_digest
+from hloproof.queries.equivalence import compare, one_module
+
+WHOLE: Final = "whole compilation"
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class PassOptions:
+    """`jobs` 0 is one process per core; `cache` None keeps nothing."""
+
+    tier: Tier = "rounding"
+    budget_seconds: float = 10.0
+    jobs: int = 0
+    since: str = ""
+    cache: Path | None = None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What is said about one change: `answer` is that of `equiv` as JSON data."""
+
+    module: str
+    change: Change
+    answer: dict[str, Any]
+    cached: bool = False
+
+    @property
+    def verdict(self) -> str:
+        return str(self.answer["verdict"])
+
+    @property
+    def seconds(self) -> float:
+        return float(self.answer.get("seconds", 0.0))
+
+    @property
+    def whole(self) -> bool:
+        """The first dump against the last."""
+        return self.change.name == WHOLE
+
+
+@dataclass
+class Compilation:
+    """Everything that was found about a folder of dumps."""
+
+    modules: Sequence[Dumps]
+    judged: list[Judged] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def first_broken(self, module: str) -> Judged | None:
+        """The first pass that was refuted for a module."""
+        return next((j for j in self.judged if j.module == module and not j.whole and j.verdict == "refuted"), None)
+
+    @property
+    def verdicts(self) -> set[str]:
+        return {j.verdict for j in self.judged}
+
+
+def validate(modules: Sequence[Dumps], options: PassOptions, progress: Progress | None = None) -> Compilation:
+    """Judges every change of every module, in processes of their own; what was judged before is taken from the cache.
+
+    Raises BadInput for a file that cannot be read.
+    """
+    start = monotonic()
+    todo = [(d.module, c) for d in modules for c in _changes(d, options.since)]
+    cache, answers = _Cache(options), {}
+    keys: list[bytes] = []
+    for _, change in todo:
+        keys.append(cache.key(change.before.read(), change.after.read()))
+    try:
+        kept = {n: found for n, key in enumerate(keys) if (found := cache.get(key)) is not None}
+        answers.update(kept)
+        rest = [n for n in range(len(todo)) if n not in kept]
+        for done, (n, answer) in enumerate(_answers(todo, rest, options), len(kept) + 1):
+            answers[n] = answer
+            cache.put(keys[n], answer)
+            if progress is not None:
+                progress(done, len(todo), f"{todo[n][0]} {todo[n][1].name}")
+    finally:
+        cache.close()
+    judged = [Judged(module, change, answers[n], n in kept) for n, (module, change) in enumerate(todo)]
+    return Compilation(modules, judged, monotonic() - start)
+
+
+def _changes(dumps: Dumps, since: str) -> list[Change]:
+    found = dumps.changes(since)
+    if len(dumps.dumps) > 2 and not since:
+        found.append(Change(WHOLE, dumps.dumps[0], dumps.dumps[-1]))
+    return found
+
+
+def _answers(
+    todo: Sequence[tuple[str, Change]], rest: Sequence[int], options: PassOptions
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    jobs = min(options.jobs or cpu_count() or 1, len(rest))
+    if jobs <= 1:
+        for n in rest:
+            yield n, _judge(todo[n][1], options)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        futures = {pool.submit(_judge, todo[n][1], options): n for n in rest}
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _judge(change: Change, options: PassOptions) -> dict[str, Any]:
+    """The answer about one pair of files. A file that is no module, and modules that do not fit each other, are unknown
+    with that reason: a compiler may change what a program takes."""
+    names = change.before.path.name, change.after.path.name
+    try:
+        before, after = (one_module(d.read(), d.path.name) for d in (change.before, change.after))
+        return compare(before, after, options.tier, options.budget_seconds, names[1]).as_json()
+    except InputError as error:
+        return {"verdict": "unknown", "reason": str(error), "axioms": [], "counterexample": None, "seconds": 0.0}
+
+
+class _Cache:
+    """Answers by the two texts and what was asked, in the file of the proof cache."""
+
+    def __init__(self, options: PassOptions) -> None:
+        self._store = Store(options.cache)
+        self._asked = f"{options.tier} {options.budget_seconds}".encode()
+
+    def key(self, before: str, after: str) -> bytes:
+        if not self._store.is_open:
+            return b""
+        parts = (source_digest(), self._asked, before.encode(), after.encode())
+        return b"pair " + sha256(b"".join(sha256(p).digest() for p in parts)).digest()
+
+    def get(self, key: bytes) -> dict[str, Any] | None:
+        with suppress(ValueError, zlib.error):
+            found = self._store.get(key)
+            answer = None if found is None else json.loads(zlib.decompress(found))
+            if isinstance(answer, dict) and answer.get("verdict") in ("proved", "refuted", "unknown"):
+                return answer
+        return None
+
+    def put(self, key: bytes, answer: dict[str, Any]) -> None:
+        self._store.put(key, zlib.compress(json.dumps(answer).encode(), 1))
+
+    def close(self) -> None:
+        self._store.close()
+
+
+__all__ = ["FIRST", "LAST", "WHOLE", "Compilation", "Judged", "PassOptions", "validate"]

@@ -1,0 +1,38 @@
+"""Proofs of equivalence as files: both modules, and the steps that the checker reads. Nothing else is needed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from hloproof.equivalence.answer import Certificate, Result
+from hloproof.equivalence.decide import recheck
+from hloproof.queries.equivalence import one_module, tier_named
+from hloproof.results.errors import BadInput
+
+SCHEMA: Final = "hloproof-equivalence/1"
+
+
+def certificate_text(before: str, after: str, certificate: Certificate) -> str:
+    """A certificate with the texts of the two modules."""
+    data = {"schema": SCHEMA, "tier": certificate.tier, "before": before, "after": after, "proof": certificate.proof}
+    return json.dumps(data) + "\n"
+
+
+def recheck_text(text: str, file: str) -> Result:
+    """What the checker alone says of a certificate. Raises BadInput when the file is none, InputError when its modules
+    cannot be read."""
+    try:
+        data: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{file}: not JSON: {error}") from error
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        raise BadInput(f"{file}: not a certificate of equivalence; `hloproof equiv --certificate` writes one")
+    if not all(isinstance(data.get(name), str) for name in ("tier", "before", "after")) or "proof" not in data:
+        raise BadInput(f"{file}: a certificate has tier, before, after and proof")
+    try:
+        tier = tier_named(data["tier"])
+    except LookupError as error:
+        raise BadInput(f"{file}: {error.args[0]}") from error
+    modules = [one_module(data[name], f"{file} ({name})") for name in ("before", "after")]
+    return recheck(modules[0], modules[1], Certificate(tier, data["proof"]))
