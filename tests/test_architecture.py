@@ -44,7 +44,7 @@ ROOMS: Final[dict[str, str]] = {
     "analysis": "claims engines logic models",
     "queries": "equivalence memory claims engines logic results models",
     "pipeline": "queries tensor_rules equivalence memory claims definitions engines logic results models version",
-    "report": "pipeline equivalence memory claims results models version",
+    "report": "pipeline queries equivalence memory claims results models version",
     "library": "pipeline report queries equivalence memory claims results models",
     "server": "library pipeline report queries claims results models version",
     "fuzz": "pipeline equivalence memory claims definitions engines logic results models",
@@ -84,6 +84,8 @@ BESIDE: Final = {
     "commands.recheck": "certificate",
     "pipeline.record_cache": "store",
     "pipeline.file_cache": "store",
+    "commands.passes": "store",
+    "pipeline.passes": "store",
     "fuzz": "*",  # tries the engines against each other
 }
 """Which modules import what else of the engines."""

@@ -98,7 +98,8 @@ def test_fail_fast_ends_with_the_refutation(
 ) -> None:
     Path("m.hlo").write_text(REVERSE)
     monkeypatch.setattr(hloproof.models.indexing, "output_to_input", wrong_reverse)
-    status, out, _ = check("m.hlo", EXAMPLE, "--no-cache", "--fail-fast", capsys=capsys)
+    Path("n.hlo").write_text(REVERSE.replace("r =", "later ="))
+    status, out, _ = check("m.hlo", "n.hlo", "--no-cache", "--fail-fast", capsys=capsys)
     assert status == 1 and "refuted" in out
 
 
