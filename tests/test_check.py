@@ -112,6 +112,16 @@ def test_an_opcode_that_is_not_known_is_unknown_with_its_name(capsys: pytest.Cap
     assert check("m.hlo", "--strict", "--allow-unknown", capsys=capsys)[0] == 0
 
 
+def test_a_bad_module_does_not_take_the_rest_of_its_file_with_it(capsys: pytest.CaptureFixture[str]) -> None:
+    bad = REVERSE.replace("reverse", "revers")
+    Path("m.hlo").write_text("// -----\n".join([REVERSE, bad, REVERSE]))
+    status, out, err = check("m.hlo", capsys=capsys)
+    assert status == 2 and "2 modules, 4 instructions" in out and "1 of its modules cannot be read" in out
+    assert err.startswith("m.hlo:12:19: unknown opcode 'revers'; did you mean 'reverse'?")
+    Path("m.hlo").write_text("// -----\n".join([REVERSE, "// expect: error\n" + bad, "// expect: proved\n" + REVERSE]))
+    assert check("m.hlo", capsys=capsys)[0] == 0
+
+
 def test_a_bad_file_does_not_take_the_others_with_it(capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.hlo").write_text("HloModule a\n\nENTRY e {\n  ROOT p = f32[4] parameter(\n}\n")
     Path("b.hlo").write_text(REVERSE)

@@ -133,7 +133,6 @@ WHOLE_TEXTS = [
     ("HloModule m, input_output_alias={ {0, 0}: (0, {0}), (0, {1}) }", "expected '{'"),
     ("f { ROOT c = f32[] call(), to_apply=g }\ng { ROOT c = f32[] call(), to_apply=f }", "cycle"),
     ("e (p: f32[2]) -> f32[3] { ROOT p = f32[2] parameter(0) }", "declared as f32[3]"),
-    ("e { x = f32[] constant(1) y = f32[] constant(2) }", "marked ROOT"),
 ]
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import pytest
 
 from hloproof.models.errors import InputError
-from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.parser import each_module, parse_module, parse_modules
+from hloproof.models.hlo.printer import print_module
 
 ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b) }\n"
 GT = "gt { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = pred[] compare(a, b), direction=GT }\n"
@@ -120,7 +121,267 @@ OPCODES = [
 ]
 
 
-@pytest.mark.parametrize("pair", [*ATTRIBUTES, *OPCODES], ids=lambda p: p.words)
+COLLECTIVE = "HloModule m, replica_count=4, num_partitions=2\n"
+ADD_S32 = ADD.replace("f32", "s32")
+SELECT_AND_SCATTER = (
+    "p = f32[4] parameter(0)\ns = f32[2] parameter(1)\nz = f32[] constant(0)\n"
+    "ROOT r = f32[4] select-and-scatter(p, s, z), window={size=2 stride=2}, select=@, scatter=add"
+)
+SCATTER = (
+    "p = f32[5,2] parameter(0)\nq = f32[5,2] parameter(1)\ni = s32[3,1] parameter(2)\nu = @ parameter(3)\n"
+    "v = f32[3,2] parameter(4)\n"
+    "ROOT r = (f32[5,2], f32[5,2]) scatter(p, q, i, v, u), update_window_dims={1}, inserted_window_dims={0}, "
+    "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=two"
+)
+TWO = (
+    "two { a = f32[] parameter(0)\nb = f32[] parameter(1)\nc = f32[] parameter(2)\nd = f32[] parameter(3)\n"
+    "ROOT r = (f32[], f32[]) tuple(a, b) }\n"
+)
+
+VALUES = [
+    Pair(
+        entry(P, "ROOT f = f32[2,3] fusion(p), kind=@, calls=f", before="f { p = f32[2,3] parameter(0) }\n"),
+        "kLoopy",
+        "kLoop",
+        "5:35",
+        "did you mean 'kLoop'?",
+    ),
+    Pair(entry("ROOT @= f32[] constant(1)"), "", "c ", "3:5", "the name of an instruction"),
+    Pair(
+        entry(P, "ROOT r = f32[2,3] copy(p)", head="HloModule m, input_output_alias={ {}: (@, {}, may-alias) }\n"),
+        "1",
+        "0",
+        "1:14",
+        "names parameter 1; the entry has 1",
+    ),
+    Pair(
+        entry(P, "ROOT r = f32[2,3] copy(p)", head="HloModule m, input_output_alias={ {}: (0, {@}, may-alias) }\n"),
+        "0",
+        "",
+        "1:14",
+        "names {0} of parameter 0, which is f32[2,3]{1,0}",
+    ),
+    Pair(
+        entry("p = @ parameter(0)\n", "ROOT r = f32[6] iota(), iota_dimension=0").replace(
+            "HloModule m", "HloModule m, is_scheduled=true, input_output_alias={ {}: (0, {}, must-alias) }"
+        ),
+        "f32[5]",
+        "s32[2,3]",
+        "1:33",
+        "which has another size",
+    ),
+    Pair(
+        entry(P, "ROOT r = f32[2,3] copy(p)", head="HloModule m, buffer_donor={ (@, {}) }\n"),
+        "2",
+        "0",
+        "1:14",
+        "buffer_donor names parameter 2",
+    ),
+    Pair(
+        entry(
+            V, "ROOT r = f32[8] all-reduce(p), replica_groups={{0,1},{2,@}}, to_apply=add", head=COLLECTIVE, before=ADD
+        ),
+        "4",
+        "3",
+        "7:1",
+        "name 4; the module has 4 replicas",
+    ),
+    Pair(
+        entry(V, "ROOT r = f32[8] collective-permute(p), source_target_pairs={{0,1},{1,@}}", head=COLLECTIVE),
+        "4",
+        "3",
+        "4:1",
+        "target 4 in source_target_pairs is none of the 4 replicas",
+    ),
+    Pair(
+        entry(V, "ROOT r = f32[8] collective-permute(p), channel_id=1, source_target_pairs={{0,@}}", head=COLLECTIVE),
+        "2",
+        "1",
+        "4:1",
+        "target 2 in source_target_pairs is none of the 2 partitions",
+    ),
+    Pair(
+        entry(V, "ROOT r = f32[8] collective-permute(p), source_target_pairs={{0,1},{@,2}}"),
+        "0",
+        "1",
+        "4:1",
+        "source 0 appears more than once",
+    ),
+    Pair(
+        entry(
+            V,
+            "ROOT r = f32[8] all-reduce(p), @use_global_device_ids=true, replica_groups={{0}}, to_apply=add",
+            before=ADD,
+        ),
+        "",
+        "channel_id=1, ",
+        "7:1",
+        "use_global_device_ids of all-reduce needs channel_id=",
+    ),
+    Pair(
+        entry("p = c64[4] parameter(0)\n", "ROOT r = c64[4] fft(p), fft_type=FFT, fft_length={@}"),
+        "-1",
+        "4",
+        "4:1",
+        "the lengths of fft are not negative",
+    ),
+    Pair(
+        entry("a = f32[4] parameter(0)\nb = @[4] parameter(1)\n", "ROOT r = c64[4] complex(a, b)"),
+        "f64",
+        "f32",
+        "5:1",
+        "complex of different element types",
+    ),
+    Pair(
+        entry("c = @[4] parameter(0)\na = f32[4] parameter(1)\n", "ROOT r = f32[4] select(c, a, a)"),
+        "s32",
+        "pred",
+        "5:1",
+        "a predicate, found s32",
+    ),
+    Pair(
+        entry(V, "z = @ constant(0)\nROOT r = f32[] reduce(p, z), dimensions={0}, to_apply=add", before=ADD),
+        "s32[]",
+        "f32[]",
+        "8:1",
+        "has another element type",
+    ),
+    Pair(
+        entry(V, "z = f32[] constant(0)\nROOT r = f32[] reduce(p, z), dimensions={0}, to_apply=add", before="@"),
+        ADD_S32,
+        ADD,
+        "8:1",
+        "takes elements of type f32, but is s32[]",
+    ),
+    Pair(
+        entry(
+            V, "z = f32[] constant(0)\nROOT r = f32[8] reduce-window(p, z), window={size=1}, to_apply=add", before="@"
+        ),
+        ADD_S32,
+        ADD,
+        "8:1",
+        "takes elements of type f32, but is s32[]",
+    ),
+    Pair(
+        entry(V, "u = @ parameter(1)\ni = s32[] parameter(2)\nROOT r = f32[8] dynamic-update-slice(p, u, i)"),
+        "s32[2]",
+        "bf16[2]",
+        "6:1",
+        "does not fit the operand",
+    ),
+    Pair(entry(SELECT_AND_SCATTER, before=ADD + GT), "add", "gt", "12:1", "select of select-and-scatter gives pred[]"),
+    Pair(entry(SCATTER, before=TWO), "f32[3,1]", "f32[3,2]", "13:1", "updates of different sizes"),
+    Pair(entry(SCATTER, before=TWO), "s32[3,2]", "bf16[3,2]", "13:1", "another element type"),
+    Pair(entry("ROOT c = f32[] constant(nan(@))"), "0x800000", "0x7fffff", "3:1", "does not fit the 23 bits of f32"),
+    Pair(entry("ROOT c = bf16[] constant(nan(@))"), "0x0", "0x1", "3:1", "does not fit the 7 bits"),
+    Pair(
+        entry("ROOT c = f32[] constant(1)", head='HloModule m, debug_attributes={ {"c"}:({log_mode=@}) }\n'),
+        "fusion_debuger",
+        "fusion_debugger",
+        "1:50",
+        "did you mean 'fusion_debugger'?",
+    ),
+    Pair(
+        entry(V, 'ROOT c = f32[8] custom-call(p), custom_call_target="t", api_version=@'),
+        "API_VERSION_UNSPECIFIED",
+        "API_VERSION_TYPED_FFI",
+        "4:69",
+        "api_version takes one of",
+    ),
+    Pair(
+        entry(
+            "p = (f32[2], f32[3]) parameter(0), parameter_replication={true,false@}\n", "ROOT t = (f32[2]) tuple()"
+        ).replace("ROOT t = (f32[2]) tuple()", "ROOT t = () tuple()"),
+        ",true",
+        "",
+        "3:1",
+        "has 3 entries, and p holds 2 arrays",
+    ),
+    Pair(
+        entry(
+            "c = @[] parameter(0)\n" + V.replace("(0)", "(1)"),
+            "ROOT r = f32[8] conditional(c, p, p), branch_computations={f, f}",
+            before="f { p = f32[8] parameter(0) }\n",
+        ),
+        "pred",
+        "s32",
+        "6:1",
+        "true_computation= and false_computation=, no list",
+    ),
+    Pair(
+        entry(V, "ROOT r = f32[8] @(p), result_accuracy={mode=highest}"),
+        "abs",
+        "tanh",
+        "4:25",
+        "no attribute result_accuracy",
+    ),
+    Pair(
+        entry("a = @[4] parameter(0)\n", "ROOT r = pred[4] compare(a, a), direction=LT, type=SIGNED"),
+        "u32",
+        "s32",
+        "4:1",
+        "compare of u32 is of type UNSIGNED",
+    ),
+    Pair(entry("ROOT i = @[4] iota(), iota_dimension=0"), "pred", "s8", "3:1", "iota counts"),
+    Pair(
+        entry(V, 'ROOT c = f32[8] custom-call(p), custom_call_target="t", literal=s32[2]{0} {1@}'),
+        "",
+        ", 2",
+        "4:75",
+        "expects 2 elements",
+    ),
+]
+
+ACCEPTED = {
+    "literals of custom calls": [
+        entry(V, f'ROOT c = f32[8] custom-call(p), custom_call_target="t", literal={literal}, schedule=SCHEDULE_NONE')
+        for literal in (
+            "f32[] 1.5",
+            "f32[] -nan(0x7f)",
+            "s32[2]{0} {1, 2}",
+            "s32[1] {7}",
+            "(f32[2], s32[]) ({1, 2}, 3)",
+            "f32[3]{0} {...}",
+        )
+    ],
+    "line ends of old Macs": ["HloModule m\rENTRY e {\r // a comment\r ROOT c = f32[] constant(1)\r}\r"],
+    "one instruction without names": [
+        "f32[4] negate(f32[4])",
+        "f32[4] add(f32[4] %p, f32[4] %q)",
+        "negate(f32[4] p)",
+        "f32[4] fusion(f32[4]), kind=kLoop, calls={ p = f32[4] parameter(0)\n ROOT r = f32[4] negate(p) }",
+        "(f32[4], f32[]) tuple(f32[4], f32[])",
+    ],
+    "no ROOT": [
+        "e { a = f32[] constant(1)\n b = f32[] constant(2) }",
+        "e (p: f32[]) -> f32[] { p = f32[] parameter(0) }",
+    ],
+}
+
+
+@pytest.mark.parametrize("text", [t for texts in ACCEPTED.values() for t in texts])
+def test_accepted_and_printed_to_equal_text(text: str) -> None:
+    module = parse_module(text)
+    assert parse_module(print_module(module)) == module
+
+
+def test_without_root_the_last_instruction_is_the_result() -> None:
+    module = parse_module("e { a = f32[] constant(1)\n b = f32[] negate(a)\n c = f32[2] iota(), iota_dimension=0 }")
+    assert module.entry.root.name == "c"
+
+
+def test_one_bad_module_leaves_the_others_of_its_file() -> None:
+    good = "HloModule m\nENTRY e { ROOT c = f32[] constant(1) }\n"
+    bad = "HloModule m\nENTRY e { ROOT c = f32[] constnt(1) }\n"
+    found = list(each_module("// -----\n".join([good, bad, good, bad]), "f.hlo"))
+    assert [isinstance(f, InputError) for f in found] == [False, True, False, True]
+    assert str(found[1]).startswith("f.hlo:5:") and str(found[3]).startswith("f.hlo:11:")
+    with pytest.raises(InputError, match=r"f\.hlo:5:"):
+        parse_modules("// -----\n".join([good, bad, good, bad]), "f.hlo")
+    assert all(isinstance(f, InputError) for f in each_module("", "f.hlo"))
+
+
+@pytest.mark.parametrize("pair", [*ATTRIBUTES, *OPCODES, *VALUES], ids=lambda p: p.words)
 def test_refused_at_its_place_and_the_twin_is_read(pair: Pair) -> None:
     parse_module(pair.accepted())
     with pytest.raises(InputError) as raised:

@@ -56,5 +56,7 @@ class DraftModule:
     name: str
     pos: int
     attributes: list[tuple[str, AttributeValue]] = field(default_factory=list)
+    places: dict[str, int] = field(default_factory=dict)
+    """Where in the text each attribute of the header stands."""
     preamble: list[str] = field(default_factory=list)
     computations: list[DraftComputation] = field(default_factory=list)

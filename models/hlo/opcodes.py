@@ -205,7 +205,7 @@ map                       | 1+   | elementwise          | to_apply              
 ragged-dot                | 3    |                      | lhs_ragged_dims                | @contraction rhs_group_dims operand_precision algorithm
 reduce                    | 2+   |                      | dimensions to_apply            |
 reduce-window             | 2+   |                      | to_apply                       | window
-rng                       | 0+   | source               | distribution                   |
+rng                       | 2    | source               | distribution                   |
 rng-bit-generator         | 1    | source               | algorithm                      |
 rng-get-and-update-state  | 0    | source               | delta                          |
 scaled-dot                | 4    |                      |                                | @contraction operand_precision algorithm

@@ -7,7 +7,7 @@ parameter numbers, shapes). All errors are InputError with file, line and column
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final
 
@@ -41,6 +41,8 @@ _ATTRIBUTE = re.compile(r"[ \t\r\n]*,[ \t\r\n]*([A-Za-z_][A-Za-z0-9_.\-]*)=", re
 _LITERAL = re.compile(r"[^()\"/{}]*\)")
 _BLANKS = re.compile(r"\s+")
 _COMPUTATION_HEAD = re.compile(r"(?:ENTRY\b\s*)?(?:%[A-Za-z0-9_.\-]+|[A-Za-z_][A-Za-z0-9_.\-]*)?\s*[({]", re.ASCII)
+_SIGNATURE = re.compile(r"[ \t\r\n]*(?:[%A-Za-z0-9_.\-]+[ \t\r\n]*:|\)[ \t\r\n]*(?:->|\{))", re.ASCII)
+"""What follows the parenthesis behind the name of a computation, and no opcode's."""
 _NOT_TEXT = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\udc80-\udcff]")
 _TEXT_PROTO = re.compile(r"[a-z_]+[ \t]*(?::|\{[ \t\r\n]*[a-z_]+[ \t]*[:{])", re.ASCII)
 _MAX_OPERANDS: Final = 500_000
@@ -63,20 +65,42 @@ def parse_modules(text: str, file: str = "") -> tuple[Module, ...]:
     A module without a header is one or more computations, or one instruction whose operands become its parameters.
     Raises InputError.
     """
+    modules: list[Module] = []
+    for found in each_module(text, file):
+        if isinstance(found, InputError):
+            raise found
+        modules.append(found)
+    return tuple(modules)
+
+
+def each_module(text: str, file: str = "") -> Iterator[Module | InputError]:
+    """The modules of a file in order, for one that cannot be read the error. A text without any is one error."""
+    try:
+        yield from _each_module(text, file)
+    except InputError as error:
+        yield error
+
+
+def _each_module(text: str, file: str) -> Iterator[Module | InputError]:
     refuse_binary(text, file)
+    if "\r" in text and "\n" not in text:
+        text = text.replace("\r", "\n")  # the line ends of old Macs
     scanner = Scanner(text, file)
     cuts = [(m.start(), m.end()) for m in _SEPARATOR.finditer(text)]
     starts = [0, *(end for _, end in cuts)]
     ends = [*(start for start, _ in cuts), len(text)]
-    modules: list[Module] = []
+    empty = True
     for start, end in zip(starts, ends, strict=True):
         scanner.pos, scanner.end, scanner.depth = start, end, 0
         if scanner.at_end():
             continue
-        modules.append(resolve(_Reader(scanner).module(), scanner))
-    if not modules:
+        empty = False
+        try:
+            yield resolve(_Reader(scanner).module(), scanner)
+        except InputError as error:
+            yield error
+    if empty:
         raise InputError("there is no HLO module in this text", 1, 1, file=file)
-    return tuple(modules)
 
 
 def refuse_binary(text: str, file: str = "") -> None:
@@ -124,9 +148,9 @@ class _Reader:
             scanner.accept("HloModule")
             draft.name = scanner.name("the name of the module")
             scanner.accept(":")
-            draft.attributes = self.attributes(_only(MODULE_ATTRIBUTES, "HloModule"))
+            draft.attributes = self.attributes(_only(MODULE_ATTRIBUTES, "HloModule"), draft.places)
             self.preamble()
-        elif _HEAD.match(scanner.text, scanner.pos, scanner.end):
+        elif _HEAD.match(scanner.text, scanner.pos, scanner.end) or self.without_name():
             return self.single_instruction()
         elif _TEXT_PROTO.match(scanner.text, scanner.pos, scanner.end):
             raise scanner.error("this is a protocol buffer in text form (HloModuleProto); convert it to HLO text first")
@@ -143,7 +167,10 @@ class _Reader:
 
     def single_instruction(self) -> DraftModule:
         computation = DraftComputation("entry", self.scanner.pos, is_entry=True, free_operands=True)
-        self.instruction_into(computation)
+        if self.without_name():
+            self.finish_instruction(self.right_hand_side(computation, "", self.scanner.pos))
+        else:
+            self.instruction_into(computation)
         if not self.scanner.at_end():
             raise self.scanner.error(f"expected the end after a single instruction, found {self.scanner.found()}")
         computation.roots = [computation.instructions[-1]]
@@ -227,20 +254,38 @@ class _Reader:
         if head is not None:
             scanner.pos = head.end()
             root, name = head.group(1) is not None, head.group(2)
+            if name == "ROOT":
+                raise scanner.error("expected the name of an instruction behind ROOT, found '='", head.end(2))
         else:
-            root = scanner.peek_word() == "ROOT" and not re.compile(r"ROOT\s*=").match(scanner.text, scanner.pos)
+            root = scanner.peek_word() == "ROOT"
             if root:
                 scanner.accept("ROOT")
             name = scanner.name("the name of an instruction")
             scanner.expect("=", f"after the name {name}")
         instruction = self.right_hand_side(computation, name[1:] if name[0] == "%" else name, start)
+        self.finish_instruction(instruction)
+        if root:
+            computation.roots.append(instruction)
+
+    def without_name(self) -> bool:
+        """A single instruction without a name comes next: `f32[4] negate(f32[4] p)`, `negate(f32[4])`."""
+        scanner = self.scanner
+        scanner.skip()
+        if starts_shape(scanner):
+            return not (scanner.peek() == "(" and _SIGNATURE.match(scanner.text, scanner.pos + 1, scanner.end))
+        opcode = _OPCODE.match(scanner.text, scanner.pos, scanner.end)
+        if opcode is None or row_of(opcode.group(1)) is None:
+            return False
+        return _SIGNATURE.match(scanner.text, opcode.end(), scanner.end) is None
+
+    def finish_instruction(self, instruction: DraftInstruction) -> None:
+        """The attributes behind the operands."""
+        scanner = self.scanner
         self.instruction = instruction
         row = _row(instruction.opcode)
         if scanner.text.startswith(",", scanner.pos) or scanner.peek() == ",":
             instruction.attributes = self.attributes(partial(attribute_refusal, row))
         self.require(instruction, row)
-        if root:
-            computation.roots.append(instruction)
 
     def right_hand_side(self, computation: DraftComputation, name: str, start: int) -> DraftInstruction:
         """`shape opcode(operands)`; the instructions inside the operands come before it."""
@@ -365,8 +410,11 @@ class _Reader:
         if row.required and (missing := row.missing([name for name, _ in instruction.attributes])) is not None:
             raise self.scanner.error(f"{row.name} needs {missing}=", instruction.pos)
 
-    def attributes(self, refused: Callable[[str], str | None]) -> list[tuple[str, AttributeValue]]:
-        """`, name=value, ...`; raises where a name comes twice, or where `refused` says why it may not stand here."""
+    def attributes(
+        self, refused: Callable[[str], str | None], places: dict[str, int] | None = None
+    ) -> list[tuple[str, AttributeValue]]:
+        """`, name=value, ...`; raises where a name comes twice, or where `refused` says why it may not stand here.
+        Where names stand is written into `places`."""
         scanner = self.scanner
         out: list[tuple[str, AttributeValue]] = []
         while True:
@@ -386,5 +434,7 @@ class _Reader:
                 raise scanner.error(f"the attribute {name} is given twice", at)
             if (why := refused(name)) is not None:
                 raise scanner.error(why, at)
+            if places is not None:
+                places[name] = at
             out.append((name, read_attribute(scanner, name, self.nested)))
         return out

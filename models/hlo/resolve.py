@@ -10,7 +10,8 @@ from hloproof.models.hlo.attributes import Attributes, ComputationRef, Word
 from hloproof.models.hlo.draft import DraftComputation, DraftInstruction, DraftModule
 from hloproof.models.hlo.inference import ShapeError, Signature, compatible, infer
 from hloproof.models.hlo.module import Computation, Instruction, Module
-from hloproof.models.hlo.shape import Shape, TupleShape
+from hloproof.models.hlo.module_checks import check_aliases, check_devices, check_donors
+from hloproof.models.hlo.shape import Shape, TupleShape, leaves
 from hloproof.models.hlo.text.lexer import Scanner
 from hloproof.models.hlo.text.literal import LiteralError, check_literal
 from hloproof.models.hlo.text.shapes import print_shape
@@ -38,7 +39,7 @@ def resolve(draft: DraftModule, scanner: Scanner) -> Module:
         doubtful.extend((name, tuple_, message) for tuple_, message in finisher.doubtful_tuples)
     if doubtful:
         _refuse_tuples_outside_chains(doubtful, finished, scanner)
-    return Module(
+    module = Module(
         draft.name,
         tuple(finished[c.name] for c in draft.computations),
         entry.name,
@@ -46,6 +47,31 @@ def resolve(draft: DraftModule, scanner: Scanner) -> Module:
         tuple(draft.preamble),
         scanner.position(draft.pos),
     )
+    _check_header(draft, module, signatures[entry.name], scanner)
+    _check_devices(draft, module, scanner)
+    return module
+
+
+def _check_header(draft: DraftModule, module: Module, entry: Signature, scanner: Scanner) -> None:
+    """Aliases and donors of the header, held against the entry computation."""
+    for name, check in (("input_output_alias", check_aliases), ("buffer_donor", check_donors)):
+        value = module.attributes.get(name)
+        if isinstance(value, tuple):
+            try:
+                check(value, entry)
+            except ShapeError as error:
+                raise scanner.error(str(error), draft.places.get(name, draft.pos)) from None
+
+
+def _check_devices(draft: DraftModule, module: Module, scanner: Scanner) -> None:
+    for computation, finished in zip(draft.computations, module.computations, strict=True):
+        for i, instruction in enumerate(finished.instructions):
+            if instruction.attributes is NO_ATTRIBUTES:
+                continue
+            try:
+                check_devices(instruction, module)
+            except ShapeError as error:
+                raise scanner.error(str(error), computation.instructions[i].pos) from None
 
 
 def _same_arity(declared: Shape, inferred: Shape) -> bool:
@@ -209,6 +235,8 @@ class _Finisher:
                     )
         attributes = Attributes(tuple(draft.attributes)) if draft.attributes else NO_ATTRIBUTES
         shape = self.shape(draft, tuple(operand_shapes), attributes)
+        if "parameter_replication" in attributes:
+            self.check_replication(draft, shape, attributes)
         shapes[name] = shape
         instruction = Instruction(
             name,
@@ -223,6 +251,15 @@ class _Finisher:
         if "-" in draft.opcode:
             self.link(instruction, draft)
         return instruction
+
+    def check_replication(self, draft: DraftInstruction, shape: Shape, attributes: Attributes) -> None:
+        """`parameter_replication={true,false}` has one flag per array of the shape."""
+        flags, arrays = attributes.get("parameter_replication"), sum(1 for _ in leaves(shape))
+        given = len(flags) if isinstance(flags, tuple) else 0 if flags == Word("{}") else 1
+        if given != arrays:
+            raise self.scanner.error(
+                f"parameter_replication has {given} entries, and {draft.name} holds {arrays} arrays", draft.pos
+            )
 
     def link(self, instruction: Instruction, draft: DraftInstruction) -> None:
         """Remembers asynchronous instructions, and compares updates and dones with what they follow."""
@@ -350,18 +387,7 @@ class _Finisher:
         roots = self.draft.roots
         if len(roots) > 1:
             raise self.scanner.error("one computation has only one ROOT", roots[1].pos)
-        if roots:
-            return roots[0].name
-        last = instructions[-1].name
-        used = {o for i in instructions for o in i.operands}
-        loose = [i.name for i in instructions if i.name not in used and i.opcode != "parameter" and i.name != last]
-        if last in used or loose:
-            raise self.scanner.error(
-                f"no instruction of {self.draft.name} is marked ROOT, and it could be {last} or "
-                f"{loose[0] if loose else 'another'}",
-                self.draft.pos,
-            )
-        return last
+        return roots[0].name if roots else instructions[-1].name
 
     def parameters(self) -> tuple[Shape, ...]:
         by_number: dict[int, DraftInstruction] = {}

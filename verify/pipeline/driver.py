@@ -113,6 +113,23 @@ def check_hlo(
     return report
 
 
+def _problem(name: str, error: InputError) -> InputProblem:
+    return InputProblem(name, error.message, error.line, error.column, error.render())
+
+
+def _modules(results: FileResults, text: str) -> list[Module]:
+    """The modules that can be read; of the others it is noted why not."""
+    from hloproof.models.hlo.parser import each_module
+
+    modules: list[Module] = []
+    for found in each_module(text, results.file):
+        if isinstance(found, InputError):
+            results.problems.append(_problem(results.file, found))
+        else:
+            modules.append(found)
+    return modules
+
+
 @dataclass
 class _Check:
     """The state of one check."""
@@ -149,7 +166,7 @@ class _Check:
                 self.kept += kept.counts().total()
                 return kept
             self._read(results, text)
-            if plan is not None:
+            if plan is not None and not results.problems:
                 self._plan(results, text, plan, plan_text)
             if key and not results.problems:
                 self._keys[key] = results
@@ -161,7 +178,7 @@ class _Check:
         except BadInput as error:
             results.problems.append(InputProblem(name, str(error), rendered=str(error)))
         except InputError as error:
-            results.problems.append(InputProblem(name, error.message, error.line, error.column, error.render()))
+            results.problems.append(_problem(name, error))
         except OutOfTime as error:
             results.others.append(unreadable(name, str(error), Verdict.UNKNOWN))
         except Exception as error:  # one file must not take the others with it; this one ends with status 4
@@ -181,7 +198,7 @@ class _Check:
         try:
             attach_plan(modules[0], results.modules[0], parse_assignment(plan, file), takes)
         except InputError as error:
-            results.problems.append(InputProblem(file, error.message, error.line, error.column, error.render()))
+            results.problems.append(_problem(file, error))
 
     def keep(self, ended: bool) -> None:
         """Keep the results of whole files for the next run; none where something was given up for want of time."""
@@ -203,10 +220,9 @@ class _Check:
             case "hlo" if expects(text):
                 self._expecting(results, text)
             case "hlo":
-                from hloproof.models.hlo.parser import parse_modules
-
-                modules = parse_modules(text, results.file)
-                check_count("hlo", text, len(modules), results.file)
+                modules = _modules(results, text)
+                if not results.problems:
+                    check_count("hlo", text, len(modules), results.file)
                 self.modules(results, modules)
             case other:
                 kind = ITEM_KINDS[other]
@@ -230,21 +246,19 @@ class _Check:
 
     def _expecting(self, results: FileResults, text: str) -> None:
         """A file that says of its modules what they should be found to be."""
-        from hloproof.models.hlo.parser import parse_modules
-
         for part, expectation in sections(text, results.file):
-            try:
-                modules = parse_modules(part, results.file)
-            except InputError as error:
-                if expectation is None or expectation.verdict != "error":
-                    raise
-                results.others.append(met_error(results.file, expectation, str(error)))
+            known = len(results.problems)
+            modules = _modules(results, part)
+            if len(results.problems) > known and expectation is not None and expectation.verdict == "error":
+                results.others.append(met_error(results.file, expectation, results.problems[known].message))
+                del results.problems[known:]
                 continue
             first = len(results.modules)
             self.modules(results, modules)
             if expectation is not None and all(map(self.options.selection.takes_claim, expectation.claims)):
                 results.expected |= {m.module: expectation for m in results.modules[first:]}
-        check_count("hlo", text, len(results.modules) + len(results.others), results.file)
+        if not results.problems:
+            check_count("hlo", text, len(results.modules) + len(results.others), results.file)
 
     def modules(self, results: FileResults, modules: Iterable[Module]) -> None:
         seen = Counter(m.module.partition("@")[0] for m in results.modules)

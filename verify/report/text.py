@@ -33,7 +33,7 @@ def lines(judged: Judged, verbosity: int = 0, colour: bool = False) -> Iterator[
         by_file.setdefault(finding.record.file, []).append(finding)
     for f in report.files:
         if verbosity >= 0:
-            yield f"{f.file}: not checked" if f.problems else _file_line(f, colour)
+            yield f"{f.file}: not checked" if f.problems and not f.modules else _file_line(f, colour)
         yield from _findings(by_file.get(f.file, []), verbosity, colour)
         if verbosity >= 1:
             yield from _notes(f)
@@ -62,7 +62,8 @@ def _file_line(f: FileResults, colour: bool) -> str:
     what = f"{f.instructions} instructions, " if f.kind == "hlo" else f"{f.entries} entries, " if f.entries else ""
     if len(f.modules) > 1:
         what = f"{len(f.modules)} modules, {what}"
-    return f"{f.file}: {what}{_counted(f.counts(), colour)}"
+    unread = f"; {len(f.problems)} of its modules cannot be read" if f.problems else ""
+    return f"{f.file}: {what}{_counted(f.counts(), colour)}{unread}"
 
 
 def _total_line(report: Report, colour: bool) -> str:

@@ -26,7 +26,7 @@ _RULES: Final[dict[str, Callable[[Request], Shape | None]]] = {
     "iota": elementwise.iota,
     "parameter": elementwise.declared,
     "constant": elementwise.constant,
-    "rng": elementwise.declared,
+    "rng": elementwise.rng,
     "rng-get-and-update-state": elementwise.declared,
     "partition-id": elementwise.device_id,
     "replica-id": elementwise.device_id,

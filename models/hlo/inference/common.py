@@ -154,6 +154,18 @@ def compatible(declared: Shape, inferred: Shape) -> bool:
     return True
 
 
+def check_scalars(opcode: str, body: Signature, wanted: Sequence[str], what: str = "the computation") -> None:
+    """The parameters of a computation on elements are scalars of these types, by number. Raises ShapeError."""
+    if len(body.parameters) != len(wanted):
+        raise ShapeError(f"{what} of {opcode} needs {len(wanted)} parameters, found {len(body.parameters)}")
+    for number, (parameter, kind) in enumerate(zip(body.parameters, wanted, strict=True)):
+        if not isinstance(parameter, ArrayShape) or parameter.dimensions or not same_type(parameter.element_type, kind):
+            raise ShapeError(
+                f"parameter {number} of {what} of {opcode} takes elements of type {kind}, "
+                f"but is {print_shape(parameter)}"
+            )
+
+
 def tuple_unless_one(shapes: Sequence[Shape]) -> Shape:
     """The only shape, or the tuple of several: the result of variadic operations."""
     return shapes[0] if len(shapes) == 1 else TupleShape(tuple(shapes))

@@ -118,14 +118,14 @@ def _named(request: Request, *names: str) -> tuple[str, Signature]:
 
 
 def call(request: Request) -> Shape:
-    name, callee = _named(request, "to_apply", "calls")
+    name, callee = _named(request, "to_apply")
     _check_call(request, callee, request.operands, name, exact=True)
     return callee.result
 
 
 def fusion(request: Request) -> Shape:
     """Operands beyond the parameters are tolerated, as upstream's verifier does."""
-    name, callee = _named(request, "calls", "to_apply")
+    name, callee = _named(request, "calls")
     _check_call(request, callee, request.operands, name, exact=False)
     return callee.result
 
@@ -160,6 +160,10 @@ def conditional(request: Request) -> Shape:
     selector = request.array(0)
     if selector.dimensions or selector.element_type not in ("pred", "s32"):
         raise ShapeError(f"the selector of conditional is pred[] or s32[], found {print_shape(selector)}")
+    if selector.element_type == "pred" and isinstance(listed, tuple):
+        raise ShapeError("a conditional by a predicate has true_computation= and false_computation=, no list")
+    if selector.element_type == "s32" and not isinstance(listed, tuple):
+        raise ShapeError("a conditional by a number has branch_computations=")
     if not names or (selector.element_type == "pred" and len(names) != 2):
         raise ShapeError(f"conditional by {selector.element_type} has {len(names)} branches")
     if len(request.operands) != len(names) + 1:
@@ -206,6 +210,6 @@ def scan(request: Request) -> Shape | None:
     request.integers("dimensions")
     if request.declared is None:
         raise ShapeError("the shape of scan must be written")
-    if request.callee("to_apply", "calls") is None:
+    if request.callee("to_apply") is None:
         raise ShapeError("scan needs to_apply=")
     return None

@@ -12,6 +12,7 @@ from hloproof.models.hlo.inference.common import (
     INTEGERS,
     Request,
     ShapeError,
+    check_scalars,
     same_sizes,
     same_type,
     shown,
@@ -114,6 +115,8 @@ def binary(request: Request) -> Shape:
     if a is not b:
         if not same_sizes(a.dimensions, b.dimensions):
             raise ShapeError(f"{opcode} of different shapes: {shown((a, b))}; broadcast the operands first")
+        if opcode == "complex" and a.element_type != b.element_type:
+            raise ShapeError(f"complex of different element types: {shown((a, b))}")
         if opcode != "stochastic-convert" and not same_type(a.element_type, b.element_type):
             raise ShapeError(f"{opcode} of different element types: {shown((a, b))}")
     _check_type(request, a)
@@ -121,6 +124,7 @@ def binary(request: Request) -> Shape:
         direction = request.attributes.get("direction")
         if not isinstance(direction, Word) or direction.text not in _DIRECTIONS:
             raise ShapeError(f"compare needs direction= with one of {', '.join(sorted(_DIRECTIONS))}")
+        _check_comparison(request, a.element_type)
         return ArrayShape("pred", a.dimensions)
     if opcode == "complex":
         return ArrayShape({"f32": "c64", "f64": "c128"}[a.element_type], a.dimensions)
@@ -129,6 +133,21 @@ def binary(request: Request) -> Shape:
     if a.element_type != b.element_type:
         return replace(a, element_type=wider(a.element_type, b.element_type))
     return a
+
+
+def _check_comparison(request: Request, element_type: str) -> None:
+    """`type=` says how elements are compared, which their type decides but for the total order of numbers."""
+    kind = request.attributes.get("type")
+    if not isinstance(kind, Word):
+        return
+    if element_type in FLOATS:
+        fitting: tuple[str, ...] = ("FLOAT", "TOTALORDER")
+    elif element_type in COMPLEX:
+        fitting = ("FLOAT",)
+    else:
+        fitting = ("SIGNED",) if element_type[0] == "s" else ("UNSIGNED",)
+    if kind.text not in fitting:
+        raise ShapeError(f"compare of {element_type} is of type {' or '.join(fitting)}, found {kind.text}")
 
 
 def select(request: Request) -> Shape:
@@ -163,8 +182,7 @@ def map_(request: Request) -> Shape:
     callee = request.callee("to_apply")
     if callee is None:
         raise ShapeError("map needs to_apply=")
-    if len(callee.parameters) != len(operands):
-        raise ShapeError(f"map of {len(operands)} operands by a computation of {len(callee.parameters)} parameters")
+    check_scalars("map", callee, [o.element_type for o in operands])
     if not isinstance(callee.result, ArrayShape) or callee.result.dimensions:
         raise ShapeError("the computation of map gives a scalar")
     return ArrayShape(callee.result.element_type, operands[0].dimensions)
@@ -175,6 +193,8 @@ def iota(request: Request) -> Shape:
     dimension = request.attributes.get("iota_dimension")
     if not isinstance(dimension, int) or not 0 <= dimension < shape.rank:
         raise ShapeError(f"iota needs iota_dimension= with one of its {shape.rank} dimensions")
+    if shape.element_type == "pred":
+        raise ShapeError("iota counts, which predicates cannot")
     return shape
 
 
@@ -183,6 +203,20 @@ def declared(request: Request) -> Shape | None:
     if request.declared is None:
         raise ShapeError(f"the shape of {request.opcode} must be written")
     return None
+
+
+def rng(request: Request) -> Shape:
+    """Two scalars, the bounds of uniform numbers or mean and deviation of normal ones, of the result's type."""
+    shape = request.declared_array()
+    for bound in request.arrays():
+        if bound.dimensions or bound.element_type != shape.element_type:
+            raise ShapeError(f"the operands of rng are {shape.element_type}[], found {shown((bound,))}")
+    kind = request.attributes.get("distribution")
+    if kind == Word("rng_normal") and shape.element_type not in FLOATS:
+        raise ShapeError(f"normal numbers are floating-point numbers, found {shape.element_type}")
+    if shape.element_type not in FLOATS | INTEGERS | {"pred"}:
+        raise ShapeError(f"rng gives real numbers, found {shape.element_type}")
+    return shape
 
 
 def constant(request: Request) -> Shape | None:

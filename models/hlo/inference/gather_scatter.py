@@ -11,6 +11,7 @@ from hloproof.models.hlo.inference.common import (
     Request,
     ShapeError,
     check_dimensions,
+    check_scalars,
     same_size,
     same_sizes,
     same_type,
@@ -102,7 +103,11 @@ def scatter(request: Request) -> Shape:
     check_dimensions([*inserted, *batching], first.rank, "inserted and batching dimensions of scatter")
     if length not in (len(targets), UNBOUNDED):
         raise ShapeError(f"scatter_dims_to_operand_dims names {len(targets)} dimensions, an index vector has {length}")
-    for update in updates:
+    for operand, update in zip(operands, updates, strict=True):
+        if not same_sizes(update.dimensions, updates[0].dimensions):
+            raise ShapeError(f"scatter of updates of different sizes: {shown(updates)}")
+        if not same_type(update.element_type, operand.element_type):
+            raise ShapeError(f"scatter of updates of another element type: {shown((operand, update))}")
         window_dims = request.dimensions(update.rank, "update_window_dims")
         window = [s for i, s in enumerate(first.dimensions) if i not in inserted and i not in batching]
         if len(window_dims) != len(window) or update.rank != len(batch) + len(window):
@@ -117,9 +122,17 @@ def scatter(request: Request) -> Shape:
             size = update.dimensions[dimension]
             if UNBOUNDED not in (size, bound) and size > bound:
                 raise ShapeError(f"a window of scatter has {size} elements where the operand has {bound}")
-    callee = request.callee("to_apply", "calls")
-    if callee is None or len(callee.parameters) != 2 * count:
-        raise ShapeError(f"scatter of {count} arrays needs to_apply= with a computation of {2 * count} parameters")
+    callee = request.callee("to_apply")
+    if callee is None:
+        raise ShapeError("scatter needs to_apply=")
+    types = [o.element_type for o in operands]
+    check_scalars("scatter", callee, types + types)
+    results = callee.result.elements if isinstance(callee.result, TupleShape) else (callee.result,)
+    if len(results) != count or not all(
+        isinstance(r, ArrayShape) and not r.dimensions and same_type(r.element_type, t)
+        for r, t in zip(results, types, strict=True)
+    ):
+        raise ShapeError(f"the computation of scatter gives elements of {', '.join(types)}, found {shown(results)}")
     return tuple_unless_one([o.without_layout() for o in operands])
 
 
@@ -129,9 +142,10 @@ def sort(request: Request) -> Shape:
         if not same_sizes(operand.dimensions, operands[0].dimensions):
             raise ShapeError(f"sort of arrays of different sizes: {shown(operands)}")
     request.one_dimension(operands[0].rank)
-    callee = request.callee("to_apply", "comparator")
-    if callee is None or len(callee.parameters) != 2 * len(operands):
-        raise ShapeError(f"sort of {len(operands)} arrays needs to_apply= with {2 * len(operands)} parameters")
+    callee = request.callee("to_apply")
+    if callee is None:
+        raise ShapeError("sort needs to_apply=")
+    check_scalars("sort", callee, [o.element_type for o in operands for _ in range(2)])
     if callee.result != ArrayShape("pred") and not (
         isinstance(callee.result, ArrayShape) and callee.result.element_type == "pred" and not callee.result.dimensions
     ):
@@ -152,6 +166,8 @@ def fft(request: Request) -> Shape:
     operand = request.array(0)
     kind, lengths = request.attributes.get("fft_type"), request.integers("fft_length")
     name = kind.text if isinstance(kind, Word) else ""
+    if any(length < 0 for length in lengths):
+        raise ShapeError(f"the lengths of fft are not negative, found {list(lengths)}")
     if name not in ("FFT", "IFFT", "RFFT", "IRFFT") or not 1 <= len(lengths) <= min(3, operand.rank):
         raise ShapeError("fft needs fft_type= with FFT, IFFT, RFFT or IRFFT and fft_length= with 1 to 3 lengths")
     half = lengths[-1] // 2 + 1

@@ -90,6 +90,8 @@ def _check_starts(request: Request, first: int, rank: int) -> None:
     for start in starts:
         if start.element_type not in INTEGERS:
             raise ShapeError(f"start indices of {request.opcode} are integers, found {start.element_type}")
+        if start.element_type != starts[0].element_type:
+            raise ShapeError(f"start indices of {request.opcode} are of one type: {shown((starts[0], start))}")
     if len(starts) == 1 and starts[0].rank == 1:
         if not same_sizes(starts[0].dimensions, (rank,)):
             raise ShapeError(f"{request.opcode} of {rank} dimensions needs as many start indices")

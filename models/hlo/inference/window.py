@@ -10,28 +10,31 @@ from hloproof.models.hlo.inference.common import (
     ShapeError,
     Signature,
     check_dimensions,
+    check_scalars,
     same_size,
     same_sizes,
+    same_type,
     shown,
     tuple_unless_one,
 )
 from hloproof.models.hlo.shape import UNBOUNDED, ArrayShape, Shape, TupleShape
 
 
-def _reducer(request: Request, count: int) -> list[str]:
-    """The element types that the reducing computation gives, one per input array."""
-    callee: Signature | None = request.callee("to_apply", "calls")
+def _reducer(request: Request, arrays: Sequence[ArrayShape], inits: Sequence[ArrayShape]) -> list[str]:
+    """The element types that the reducing computation gives, one per input array. Its first parameters take what was
+    gathered so far, of the initial values' types, its others elements of the arrays."""
+    callee: Signature | None = request.callee("to_apply")
     if callee is None:
         raise ShapeError(f"{request.opcode} needs to_apply=")
-    if len(callee.parameters) != 2 * count:
-        raise ShapeError(
-            f"{request.opcode} of {count} arrays needs a computation of {2 * count} parameters, "
-            f"found {len(callee.parameters)}"
-        )
+    gathered = [i.element_type for i in inits]
+    check_scalars(request.opcode, callee, [*gathered, *(a.element_type for a in arrays)])
     results = callee.result.elements if isinstance(callee.result, TupleShape) else (callee.result,)
     types = [r.element_type for r in results if isinstance(r, ArrayShape) and not r.dimensions]
-    if len(types) != count or len(results) != count:
-        raise ShapeError(f"the computation of {request.opcode} must give {count} scalars, found {shown(results)}")
+    if len(types) != len(arrays) or len(results) != len(arrays):
+        raise ShapeError(f"the computation of {request.opcode} must give {len(arrays)} scalars, found {shown(results)}")
+    for given, wanted in zip(types, gathered, strict=True):
+        if not same_type(given, wanted):
+            raise ShapeError(f"the computation of {request.opcode} gives {given}, the initial value is {wanted}")
     return types
 
 
@@ -48,14 +51,17 @@ def _inputs_and_inits(request: Request) -> tuple[tuple[ArrayShape, ...], tuple[A
     for init in inits:
         if init.dimensions:
             raise ShapeError(f"an initial value of {request.opcode} is a scalar, found {shown((init,))}")
+    for array, init in zip(arrays, inits, strict=True):
+        if not same_type(init.element_type, array.element_type):
+            raise ShapeError(f"the initial value of {request.opcode} has another element type: {shown((array, init))}")
     return arrays, inits
 
 
 def reduce(request: Request) -> Shape:
-    arrays, _ = _inputs_and_inits(request)
+    arrays, inits = _inputs_and_inits(request)
     dimensions = request.dimensions(arrays[0].rank)
     kept = tuple(size for i, size in enumerate(arrays[0].dimensions) if i not in dimensions)
-    return tuple_unless_one([ArrayShape(t, kept) for t in _reducer(request, len(arrays))])
+    return tuple_unless_one([ArrayShape(t, kept) for t in _reducer(request, arrays, inits)])
 
 
 def _window(request: Request, rank: int) -> tuple[WindowDimension, ...]:
@@ -80,10 +86,10 @@ def window_output(size: int, window: WindowDimension) -> int:
 
 
 def reduce_window(request: Request) -> Shape:
-    arrays, _ = _inputs_and_inits(request)
+    arrays, inits = _inputs_and_inits(request)
     window = _window(request, arrays[0].rank)
     sizes = tuple(window_output(s, w) for s, w in zip(arrays[0].dimensions, window, strict=True))
-    return tuple_unless_one([ArrayShape(t, sizes) for t in _reducer(request, len(arrays))])
+    return tuple_unless_one([ArrayShape(t, sizes) for t in _reducer(request, arrays, inits)])
 
 
 def select_and_scatter(request: Request) -> Shape:
@@ -96,6 +102,17 @@ def select_and_scatter(request: Request) -> Shape:
         )
     if init.dimensions:
         raise ShapeError("the initial value of select-and-scatter is a scalar")
+    kind = operand.element_type
+    if not same_type(source.element_type, kind) or not same_type(init.element_type, kind):
+        raise ShapeError(f"select-and-scatter of different element types: {shown((operand, source, init))}")
+    for name, wanted in (("select", "pred"), ("scatter", kind)):
+        body = request.callee(name)
+        if body is None:
+            raise ShapeError(f"select-and-scatter needs {name}=")
+        check_scalars("select-and-scatter", body, (kind, kind), f"the computation {name}")
+        result = body.result
+        if not isinstance(result, ArrayShape) or result.dimensions or not same_type(result.element_type, wanted):
+            raise ShapeError(f"the computation {name} of select-and-scatter gives {wanted}[], found {shown((result,))}")
     return operand
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from hloproof.models.errors import InputError
 from hloproof.models.hlo.attributes import (
     Aliasing,
     AttributeValue,
@@ -24,9 +25,10 @@ from hloproof.models.hlo.attributes import (
     Window,
     Word,
 )
-from hloproof.models.hlo.opcodes import BODIES
+from hloproof.models.hlo.opcodes import BODIES, suggestion
 from hloproof.models.hlo.text.device_groups import read_device_pairs, read_iota, read_replica_groups
 from hloproof.models.hlo.text.lexer import COMMENT, Scanner
+from hloproof.models.hlo.text.literal import LiteralError, check_literal
 from hloproof.models.hlo.text.shapes import read_shape
 from hloproof.models.hlo.text.windows import (
     print_convolution,
@@ -48,7 +50,6 @@ TEXT: Final = frozenset(
         "origin",
         "original_value",
         "statistics",
-        "debug_attributes",
         "origin_recovery_table",
         "sparsity_config",
         "precision_config",
@@ -123,20 +124,33 @@ BOOLEANS: Final = frozenset(
         "is_cross_program_prefetch",
     }
 )
-API_VERSIONS: Final = frozenset(
-    {
-        "API_VERSION_UNSPECIFIED",
+WORDS: Final[dict[str, tuple[str, ...]]] = {
+    "api_version": (
         "API_VERSION_ORIGINAL",
         "API_VERSION_STATUS_RETURNING",
         "API_VERSION_STATUS_RETURNING_UNIFIED",
         "API_VERSION_TYPED_FFI",
-    }
-)
+    ),
+    "direction": ("EQ", "NE", "GE", "GT", "LE", "LT"),
+    "distribution": ("rng_uniform", "rng_normal"),
+    "fft_type": ("FFT", "IFFT", "RFFT", "IRFFT"),
+    "kind": ("kLoop", "kInput", "kOutput", "kCustom"),
+    "mode": ("cross_replica", "cross_partition", "cross_replica_and_partition", "flattened_id"),
+    "padding_type": ("PADDING_INVALID", "PADDING_VALID", "PADDING_SAME"),
+    "schedule": ("SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST"),
+    "transpose_a": ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"),
+    "type": ("FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"),
+}
+"""Attributes that take one of a few words."""
+LOG_MODES: Final = ("default", "fusion_debugger")
 
 _BARE = re.compile(r"[^,\s{}()\[\]\"/]*")
 _SIMPLE_LIST = re.compile(r"\{\s*(?:-?[A-Za-z0-9_.\-%]+(?:\s*,\s*-?[A-Za-z0-9_.\-%]+)*+)?\s*\}", re.ASCII)
 _INTEGER = re.compile(r"-?[0-9]{1,19}", re.ASCII)
 _LIST_OF_INTEGERS = re.compile(r"\{[-0-9,\s]*\}", re.ASCII)
+_LOG_MODE = re.compile(r"\blog_mode\s*=\s*([A-Za-z0-9_]*)", re.ASCII)
+_PLAIN_SHAPE = re.compile(r"[a-z][a-z0-9]*\[[0-9,\s]*\]", re.ASCII)
+_NUMBER = re.compile(r"[-+]?nan\(0x[0-9a-f]+\)|[^,\s{}()\[\]\"/]*", re.ASCII | re.IGNORECASE)
 _SHARDING_DEVICES = re.compile(r"devices=")
 _COMPUTATION_NAME = re.compile(r"%?[A-Za-z0-9_.\-]+", re.ASCII)
 
@@ -210,8 +224,8 @@ def _generic(scanner: Scanner, name: str, raw: str, start: int) -> AttributeValu
             return float(raw)
         except ValueError:
             raise scanner.error(f"{name} takes a number, found '{raw[:40]}'", start) from None
-    if name == "api_version" and raw not in API_VERSIONS:
-        raise scanner.error(f"unknown API version '{raw[:60]}'; known are {', '.join(sorted(API_VERSIONS))}", start)
+    if name in WORDS and raw not in WORDS[name]:
+        raise scanner.error(_not_a_word(name, raw, WORDS[name]), start)
     if raw.startswith("{"):
         plain = COMMENT.sub("", raw) if "/" in raw else raw
         if _SIMPLE_LIST.fullmatch(plain):
@@ -227,6 +241,21 @@ def _generic(scanner: Scanner, name: str, raw: str, start: int) -> AttributeValu
         raise scanner.error(f"{name} takes a list of integers such as {{0,1}}, found '{raw[:40]}'", start)
     if _INTEGER.fullmatch(raw):
         return int(raw)
+    return Word(raw)
+
+
+def _not_a_word(name: str, raw: str, known: tuple[str, ...]) -> str:
+    return f"{name} takes one of {', '.join(known)}, found '{raw[:60]}'{suggestion(raw[:60], known)}"
+
+
+def _debug_attributes(scanner: Scanner) -> Word:
+    """`{ {"name"}:({log_mode=default,callback_id=1}) }`: kept as written, with a log mode that exists."""
+    scanner.skip()
+    start = scanner.pos
+    raw = scanner.group()
+    for found in _LOG_MODE.finditer(raw):
+        if found.group(1) not in LOG_MODES:
+            raise scanner.error(_not_a_word("log_mode", found.group(1), LOG_MODES), start + found.start(1))
     return Word(raw)
 
 
@@ -363,14 +392,32 @@ def _entry_layout(scanner: Scanner) -> Word:
 
 
 def _typed_literal(scanner: Scanner) -> Word:
-    """`literal=s32[2]{0} {1, 2}` of a custom call."""
+    """`literal=s32[2]{0} {1, 2}` of a custom call: a shape and a value of it. What stands between braces behind a shape
+    is its layout; where nothing follows that, it is the value."""
     scanner.skip()
     start = scanner.pos
-    read_shape(scanner)
+    plain = _PLAIN_SHAPE.match(scanner.text, start, scanner.end)
+    try:
+        shape = read_shape(scanner)
+        if plain is not None and scanner.peek() in (",", "}", ""):
+            raise scanner.error("expected the value of the literal")
+    except InputError:
+        if plain is None:
+            raise
+        scanner.pos = start
+        shape = read_shape(Scanner(plain.group()))
+        scanner.pos = plain.end()
+    scanner.skip()
+    at = scanner.pos
     if scanner.peek() in ("{", "("):
-        scanner.group()
+        raw = scanner.group()
     else:
-        _bare(scanner)
+        found = scanner.match(_NUMBER)
+        raw = found.group() if found else ""
+    try:
+        check_literal(COMMENT.sub(" ", raw) if "/" in raw else raw, shape)
+    except LiteralError as error:
+        raise scanner.error(str(error), at) from None
     return Word(scanner.text[start : scanner.pos])
 
 
@@ -448,6 +495,7 @@ _READERS: Final[dict[str, Callable[[Scanner], AttributeValue]]] = {
     "entry_computation_layout": _entry_layout,
     "literal": _typed_literal,
     "result_accuracy": _result_accuracy,
+    "debug_attributes": _debug_attributes,
 }
 
 

@@ -39,6 +39,16 @@ LARGEST_FLOAT: Final[dict[str, float]] = {
     "f8e5m2fnuz": 57344.0,
     "f8e8m0fnu": 2.0**127,
 }
+_MANTISSA_BITS: Final[dict[str, int]] = {
+    "f8e3m4": 4,
+    "f8e4m3": 3,
+    "f8e5m2": 2,
+    "f16": 10,
+    "bf16": 7,
+    "f32": 23,
+    "f64": 52,
+}
+"""Types that have several NaNs, told apart by these bits."""
 _HALF_STEP: Final[dict[str, float]] = {
     "f16": 65520.0,
     "bf16": float.fromhex("0x1.ffp127"),
@@ -112,7 +122,9 @@ def _integer(token: str, element_type: str) -> int:
 
 
 def _float(token: str, element_type: str) -> float:
-    if _NAN.fullmatch(token):
+    if nan := _NAN.fullmatch(token):
+        if nan.group(1) is not None:
+            _check_payload(nan.group(1)[3:-1], element_type)
         return math.nan
     lowered = token.lower()
     if lowered in _INFINITE:
@@ -132,6 +144,15 @@ def _float(token: str, element_type: str) -> float:
     if abs(value) > largest and not (element_type in _HALF_STEP and abs(value) < _HALF_STEP[element_type]):
         raise LiteralError(f"{token[:40]} is out of range for literal's primitive type {element_type.upper()}")
     return value
+
+
+def _check_payload(payload: str, element_type: str) -> None:
+    """A payload is written into the bits of the mantissa, and is not zero: that would be an infinity."""
+    bits = _MANTISSA_BITS.get(element_type)
+    if bits is None:
+        raise LiteralError(f"a NaN of type {element_type} has no payload")
+    if len(payload) > 20 or not 0 < int(payload, 16) < 1 << bits:
+        raise LiteralError(f"the NaN payload {payload[:40]} does not fit the {bits} bits of {element_type}'s mantissa")
 
 
 class _Reader:

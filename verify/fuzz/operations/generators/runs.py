@@ -7,17 +7,12 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.operations.generators.operation_text import ADD, Draw, one, shape, sizes
+from hloproof.fuzz.operations.generators.operation_text import Draw, one, shape, sizes
 
 RUN_ONLY: Final = "run_only"
 REFUSED: Final = "refused"
 
 _WITHOUT_MEANING: Final = (
-    one("f32[2]", "all-reduce", ["f32[2]"], "replica_groups={{0,2},{1,3}}, to_apply=add", ADD, ", replica_count=2"),
-    one("f32[2]", "all-reduce", ["f32[2]"], "replica_groups={{2,1,0}}, to_apply=add", ADD, ", replica_count=2"),
-    one("f32[2]", "all-reduce", ["f32[2]"], "replica_groups={{1}}, to_apply=add", ADD, ", replica_count=2"),
-    one("f32[2]", "collective-permute", ["f32[2]"], "source_target_pairs={{2,0}}", "", ", replica_count=2"),
-    one("f32[2]", "collective-permute", ["f32[2]"], "source_target_pairs={{3,0}}", "", ", replica_count=2"),
     one("s32[]", "get-dimension-size", ["f32[<=2]"], "dimensions={0}"),
     one(
         "f32[2,3]",
