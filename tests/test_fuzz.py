@@ -84,7 +84,7 @@ def test_a_planted_error_is_found_and_made_small(
     found = run_chunk(name, seed=1, number=0, examples=200)
     assert found.failures
     failure = min(found.failures, key=lambda f: len(f.case))
-    assert len(failure.case) < 700
+    assert len(failure.case) < 900
     with pytest.raises(Failure):
         chunk.examine(find_target(name), failure.case)
     monkeypatch.undo()

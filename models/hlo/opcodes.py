@@ -222,7 +222,7 @@ call                      | 0+   | composed             | to_apply              
 conditional               | 1+   | composed             | branch_computations/true_computation+false_computation |
 constant                  | 0    | source               |                                |
 custom-call               | 0+   |                      | custom_call_target             | @custom
-domain                    | 1    | hands-on             | domain                         |
+domain                    | 1    | hands-on             |                                | domain
 fusion                    | 0+   | composed             | kind calls                     | output_to_operand_aliasing
 get-tuple-element         | 1    |                      | index                          |
 infeed                    | 0-1  | token                |                                | infeed_config
