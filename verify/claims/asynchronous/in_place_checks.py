@@ -1,177 +1,265 @@
-"""Fused updates in place: what the update reads of its buffer lies outside the window, or is the element it writes."""
+"""Fusions that work in place: what they read of the buffer lies outside of what they write, or is the element itself.
+
+A fusion works in place where it ends in an update of a parameter, and where it declares a result as the alias of an
+operand. Its elements are made in any order, so none may be read after another one was written over it. Where the same
+bytes have two names, through bitcasts or because a fusion is handed one buffer twice, positions in memory are compared.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from hloproof.claims.asynchronous.computation_checks import aliasing_of
+from hloproof.claims.asynchronous.hazard_checks import scene_of
 from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement
+from hloproof.claims.asynchronous.start_values import StartValues
 from hloproof.engines.door import How, prove_one
-from hloproof.logic.formula import Formula, conj, disj, eq, lt, within
+from hloproof.logic.formula import Formula, conj, eq, within
 from hloproof.logic.obligation import Obligation, Outcome
-from hloproof.models.dataflow.in_place import fused_in_place, updating
+from hloproof.models.dataflow.in_place import fused_in_place, parameter_behind, updating
 from hloproof.models.dataflow.value_flow import Place, called
 from hloproof.models.errors import NotModelled
-from hloproof.models.expressions.expr import Const, Expr, Var, substitute
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.expressions.expr import Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.indexing.composition.composer import Composer
 from hloproof.models.indexing.composition.module_maps import followed_maps, plain_composer
-from hloproof.models.indexing.composition.providers import provider_name
 from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT
 from hloproof.models.indexing.map_set import OperandMaps
-from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable
+from hloproof.models.layouts.memory_size import element_bits
+from hloproof.models.layouts.physical import layout_of, part_count
+from hloproof.models.layouts.tiling import position_expression
+from hloproof.models.maps.indexing_map import IndexingMap
 
 CLAIM = "hazard-in-place"
+_SAME_POSITIONS = frozenset({"bitcast", "reshape"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What a fusion writes into the buffer of a parameter: `value`, element by element, into a window of an array that
+    lies there. Without `update` the window is the whole result."""
+
+    result: str
+    """The part of the root, by its instruction."""
+    number: int
+    """The parameter."""
+    update: Instruction | None
+    declared: bool
+    """The module says so; otherwise a compiler does it where it can."""
+    sure: bool = True
+    """The window lies in the parameter's own bytes, not in what a reshape may have copied."""
+
+    def shape(self, body: Computation) -> ArrayShape | None:
+        """The array that is written into."""
+        name = self.result if self.update is None else self.update.operands[0]
+        found = body.by_name[name].shape
+        return found if isinstance(found, ArrayShape) else None
+
+    @property
+    def value(self) -> str:
+        return self.result if self.update is None else self.update.operands[1]
 
 
 def hazard_in_place(context: Context) -> Iterator[Judgement]:
-    """Owed by every fusion that ends in a dynamic-update-slice of one of its parameters."""
+    """Owed by every fusion that ends in an update of one of its parameters, or declares a result as an operand's
+    alias."""
     module = context.chains.module
     composer: Composer | None = None
     for computation in module.computations:
         for i in computation.instructions:
-            pairs = fused_in_place(module, i)
-            if not pairs:
-                continue
-            composer = composer or plain_composer(module)
-            body = module.by_name[called(i, "calls") or ""]
-            place = Place(computation.name, i.name)
-            for output, number, _ in pairs:
-                found = _judge(composer, body, place, output, number, context.how)
-                if found.problem is not None and not context.scheduled:
+            body = module.find(called(i, "calls")) if i.opcode == "fusion" else None
+            for written in _written_by(module, i, body) if body is not None else ():
+                assert body is not None
+                composer = composer or plain_composer(module)
+                place = Place(computation.name, i.name)
+                numbers = _in_one_buffer(context, computation, i, written.number)
+                found = _Fusion(composer, body, place, context.how).judge(written, numbers)
+                if found.problem is not None and not written.sure:
+                    found = Judgement(CLAIM, place, unknown=f"whether it works in place: if so, {found.problem}")
+                elif found.problem is not None and not written.declared and not context.scheduled:
                     # Whether a fusion works in place is not decided before copies are inserted.
                     found = Judgement(CLAIM, place, note=f"{NEEDS_COPY}: not in place, for {found.problem}")
                 yield found
 
 
-def _judge(
-    composer: Composer, body: Computation, place: Place, output: tuple[int, ...], number: int, how: How
-) -> Judgement:
+def _written_by(module: Module, i: Instruction, body: Computation) -> Iterator[_Written]:
     root = body.root
-    name = root.operands[output[0]] if output else root.name
-    update = updating(body.by_name, name)
-    parameter = body.parameters[number]
-    assert update is not None
-    others = [n for n in dict.fromkeys(root.operands) if n != name] if output else []
-    try:
-        for other in others:
-            if any(s.maps or s.unknown for s in _reads(composer, body, body.by_name[other], number)):
-                return Judgement(CLAIM, place, unknown=f"the result {other} of the fusion reads {parameter.name}, too")
-        # A scatter's operands come first, as many as updates; what else it names must not read the buffer at all.
-        into = len(update.operands) // 2 if update.opcode == "scatter" else 1
-        reads = [s for n in update.operands[into:] for s in _reads(composer, body, body.by_name[n], number)]
-    except NotModelled as reason:
-        return Judgement(CLAIM, place, unknown=str(reason))
-    if not any(s.maps or s.unknown for s in reads):
-        return Judgement(CLAIM, place)
-    if update.opcode == "scatter":
-        return Judgement(CLAIM, place, unknown="a fused scatter that reads its buffer: what it writes is not followed")
-    if update.operands[0] != parameter.name:
-        return Judgement(CLAIM, place, unknown="the update goes into a bitcast of the parameter")
-    reads = _reads(composer, body, body.by_name[update.operands[1]], number)
-    engines: set[str] = set()
-    for found in reads:
-        if found.unknown:
-            return Judgement(CLAIM, place, unknown=found.unknown)
-        for m in found.maps:
-            obligation, starts, positions = obligation_of(body, update, m)
-            if obligation is None:
-                return Judgement(CLAIM, place, unknown="the start indices are not scalars")
-            outcome = prove_one(obligation, how)
-            engines |= set(outcome.engines)
-            if outcome.verdict == "refuted":
-                judgement = _refuted(body, place, update, parameter, found, m, outcome, starts, positions)
-                return replace(judgement, engines=tuple(sorted(engines)))
-            if outcome.verdict != "proved":
-                return Judgement(
-                    CLAIM, place, unknown=outcome.reason, internal=outcome.verdict == "internal", final=outcome.final
-                )
-    return Judgement(CLAIM, place, engines=tuple(sorted(engines)))
+    results = root.operands if root.opcode == "tuple" else (root.name,)
+    seen: set[tuple[tuple[int, ...], int]] = set()
+    for output, number, _ in fused_in_place(module, i):
+        name = results[output[0]] if output else root.name
+        seen.add((output, number))
+        yield _Written(name, number, updating(body.by_name, name), False)
+    for entry in aliasing_of(i):
+        key = (entry.output_index, entry.operand)
+        named = len(entry.output_index) == (1 if root.opcode == "tuple" else 0)
+        inside = not entry.output_index or entry.output_index[0] < len(results)
+        if named and inside and key not in seen and not entry.operand_index and 0 <= entry.operand < len(i.operands):
+            seen.add(key)
+            yield _Written(
+                results[entry.output_index[0]] if entry.output_index else root.name, entry.operand, None, True
+            )
+    for k, name in enumerate(results):
+        output = (k,) if root.opcode == "tuple" else ()
+        update = updating(body.by_name, name)
+        if update is None or parameter_behind(body, update.operands[0]) is not None:
+            continue
+        behind = _behind_reshapes(body, update.operands[0])
+        if behind is not None and behind < len(i.operands) and (output, behind) not in seen:
+            yield _Written(name, behind, update, False, sure=False)
 
 
-def _reads(composer: Composer, body: Computation, i: Instruction, number: int) -> list[OperandMaps]:
-    """What an instruction of the body reads of a parameter."""
-    return [s for s in followed_maps(composer, body, i, OUTPUT_TO_INPUT) if s.operand == number]
+def _behind_reshapes(body: Computation, name: str) -> int | None:
+    """The parameter whose elements, in the order of memory, an array has; None where it has others."""
+    i = body.by_name[name]
+    while i.opcode in _SAME_POSITIONS:
+        i = body.by_name[i.operands[0]]
+    return i.parameter_number if i.opcode == "parameter" else None
 
 
-def _refuted(
-    body: Computation,
-    place: Place,
-    update: Instruction,
-    parameter: Instruction,
-    found: OperandMaps,
-    m: IndexingMap,
-    outcome: Outcome,
-    starts: tuple[Expr, ...],
-    positions: tuple[Expr, ...],
-) -> Judgement:
-    """What a counterexample to one map's obligation shows, if what is read there is followed exactly."""
-    computed = [r.provider for r in m.runtime if not (r.provider or "").startswith("parameter(")]
-    computed += [n for n in update.operands[2:] if body.by_name[n].opcode not in ("parameter", "constant")]
-    if computed:
-        return Judgement(CLAIM, place, unknown=f"the start index {computed[0]} is computed: not followed")
-    if found.kind == "bound":
-        return Judgement(CLAIM, place, unknown=f"what the update reads of {parameter.name} is known as a bound only")
-    values = dict(outcome.model)
-    index = ", ".join(str(_value(e, values)) for e in positions)
-    writes = ", ".join(str(_value(s, values) + values.get(f"d{k}", 0)) for k, s in enumerate(starts))
-    return Judgement(
-        CLAIM,
-        place,
-        f"element [{writes}] of {place.instruction} is computed from {parameter.name}[{index}], which the update in "
-        f"place of {update.name} (line {update.position.line}) overwrites as well",
-    )
+def _in_one_buffer(context: Context, computation: Computation, i: Instruction, number: int) -> tuple[int, ...]:
+    """The operands that lie in the buffer of operand `number`, itself first."""
+    others = [n for n in range(len(i.operands)) if n != number]
+    if not others:
+        return (number,)
+    local = scene_of(context).locals.get(computation.name)
+
+    def buffer(n: int) -> object:
+        name = i.operands[n]
+        return name if local is None or (name, ()) not in local.version else local.buffer((name, ()))
+
+    return (number, *(n for n in others if buffer(n) == buffer(number)))
 
 
-def _value(e: Expr, values: dict[str, int]) -> int:
-    from hloproof.models.expressions.evaluate import evaluate
+class _Fusion:
+    """One fusion, and how what is owed of it is proved."""
 
-    return evaluate(e, values)
+    def __init__(self, composer: Composer, body: Computation, place: Place, how: How) -> None:
+        self._composer, self._body, self._place, self._how = composer, body, place, how
+
+    def judge(self, written: _Written, numbers: tuple[int, ...]) -> Judgement:
+        """Nothing that lies in the buffer is read after it was written."""
+        body, update = self._body, written.update
+        root = body.root
+        others = [n for n in dict.fromkeys(root.operands) if n != written.result] if root.opcode == "tuple" else []
+        try:
+            for other in others:
+                if self._reads(other, numbers):
+                    name = body.parameters[written.number].name
+                    return self._unknown(f"the result {other} of the fusion reads {name}, too")
+            if update is not None and update.opcode == "scatter":
+                # A scatter's operands come first, as many as updates; what else it names must not read the buffer.
+                if any(self._reads(n, numbers) for n in update.operands[len(update.operands) // 2 :]):
+                    return self._unknown("a fused scatter that reads its buffer: what it writes is not followed")
+                return Judgement(CLAIM, self._place)
+            for name in update.operands[2:] if update is not None else ():
+                if self._reads(name, numbers):
+                    return self._unknown(f"the start index {name} is read from the buffer that is written")
+            return self._window(written, self._reads(written.value, numbers))
+        except NotModelled as reason:
+            return self._unknown(str(reason))
+
+    def _unknown(self, why: str) -> Judgement:
+        return Judgement(CLAIM, self._place, unknown=why)
+
+    def _reads(self, name: str, numbers: tuple[int, ...]) -> list[OperandMaps]:
+        """What an instruction of the body reads of some parameters."""
+        i = self._body.by_name[name]
+        if not isinstance(i.shape, ArrayShape):
+            raise NotModelled(f"the result {name} of the fusion is no array")
+        found = followed_maps(self._composer, self._body, i, OUTPUT_TO_INPUT)
+        return [s for s in found if s.operand in numbers and (s.maps or s.unknown)]
+
+    def _window(self, written: _Written, reads: list[OperandMaps]) -> Judgement:
+        engines: set[str] = set()
+        for found in reads:
+            if found.unknown:
+                return self._unknown(found.unknown)
+            for m in found.maps:
+                values = StartValues(self._body)
+                obligation, element, index = obligation_of(self._body, written, found.operand, m, values)
+                outcome = prove_one(obligation, self._how)
+                engines |= set(outcome.engines)
+                if outcome.verdict == "refuted":
+                    judgement = self._refuted(written, found, values, outcome, element, index)
+                    return replace(judgement, engines=tuple(sorted(engines)))
+                if outcome.verdict != "proved":
+                    internal = outcome.verdict == "internal"
+                    return replace(self._unknown(outcome.reason), internal=internal, final=outcome.final)
+        return Judgement(CLAIM, self._place, engines=tuple(sorted(engines)))
+
+    def _refuted(
+        self,
+        written: _Written,
+        found: OperandMaps,
+        values: StartValues,
+        outcome: Outcome,
+        element: tuple[Expr, ...],
+        index: tuple[Expr, ...],
+    ) -> Judgement:
+        """What a counterexample to one map's obligation shows, if what is read there is followed exactly."""
+        name = self._body.parameters[found.operand].name
+        if values.computed:
+            return self._unknown(f"the start index {values.computed[0]} is computed: not followed")
+        if found.kind == "bound":
+            return self._unknown(f"what the update reads of {name} is known as a bound only")
+        model = dict(outcome.model)
+        own = {f"w{k}": model.get(f"d{k}", 0) for k in range(len(element))}
+        read = ", ".join(str(evaluate(e, model)) for e in index)
+        made = ", ".join(str(evaluate(e, model | own)) for e in element)
+        over = ", ".join(str(evaluate(e, model)) for e in element)
+        what = "the result" if written.update is None else f"the update in place of {written.update.name}"
+        line = self._body.by_name[written.result if written.update is None else written.update.name].position.line
+        return Judgement(
+            CLAIM,
+            self._place,
+            f"element [{made}] of {self._place.instruction} is computed from {name}[{read}], which {what} (line "
+            f"{line}) overwrites as well, with element [{over}]",
+        )
 
 
 def obligation_of(
-    body: Computation, update: Instruction, m: IndexingMap
-) -> tuple[Obligation | None, tuple[Expr, ...], tuple[Expr, ...]]:
-    """For every element d of the update and every element that it reads: that one is not written, or it is the element
-    that d itself is written to. With the starts of the window and the index read, as expressions of the obligation."""
-    target, window = body.by_name[update.operands[0]].shape, body.by_name[update.operands[1]].shape
-    if not isinstance(target, ArrayShape) or not isinstance(window, ArrayShape):
-        return None, (), ()
-    variables = dict(m.intervals())
-    known: dict[tuple[str, IndexingMap | None], str] = {}
-    for k, r in enumerate(m.runtime):
-        if r.provider is not None:
-            known[r.provider, _scalar(r)] = f"rt{k}"
-    starts: list[Expr] = []
-    names = update.operands[2:]
-    for k, (size, extent) in enumerate(zip(target.dimensions, window.dimensions, strict=True)):
-        bound = Interval(0, size - extent)
-        if len(names) != target.rank:
-            return None, (), ()
-        source = body.by_name[names[k]]
-        literal = source.literal if source.opcode == "constant" else None
-        if literal is not None and literal.lstrip("-").isdigit():
-            starts.append(Const(min(max(int(literal), 0), bound.upper)))
-            continue
-        same = known.get((provider_name(source), None))
-        if same is not None and variables[same] == bound:
-            starts.append(Var(same))
-        else:
-            variables[f"start{k}"] = bound
-            starts.append(Var(f"start{k}"))
-    read = tuple(substitute(e, {}) for e in m.results)
-    inside: list[Formula] = [eq(e, s + Var(f"d{k}")) for k, (e, s) in enumerate(zip(read, starts, strict=True))]
-    outside: list[Formula] = []
-    for e, s, extent in zip(read, starts, window.dimensions, strict=True):
-        outside += [lt(e, s), lt(s + (extent - 1), e)]
-    hypothesis = conj(*(within(c.expr, c.interval) for c in m.constraints))
-    conclusion = disj(conj(*inside), *outside)
-    label = "no element is read after it was overwritten"
-    return Obligation(tuple(variables.items()), conclusion, hypothesis, label), tuple(starts), read
+    body: Computation, written: _Written, number: int, m: IndexingMap, values: StartValues
+) -> tuple[Obligation, tuple[Expr, ...], tuple[Expr, ...]]:
+    """For every element w that is written and every element d that is made from what it reads: the two lie apart, or d
+    is w. With the element that w is written to and the index that d reads. Raises NotModelled."""
+    target, source = written.shape(body), body.parameters[number].shape
+    window = body.by_name[written.value].shape
+    if target is None or not isinstance(source, ArrayShape) or not isinstance(window, ArrayShape):
+        raise NotModelled("a fusion in place on something that is no array")
+    if m.replica is not None:
+        raise NotModelled("what is read lies on another device")
+    variables = [(f"w{k}", Interval.of_size(n)) for k, n in enumerate(window.dimensions)]
+    variables += [(name, interval) for name, interval in m.intervals() if not name.startswith("rt")]
+    reads = {f"rt{k}": values.read(r) for k, r in enumerate(m.runtime)}
+    element: list[Expr] = [Var(f"w{k}") for k in range(window.rank)]
+    if written.update is not None:
+        names = written.update.operands[2:]
+        if len(names) != target.rank or window.rank != target.rank:
+            raise NotModelled("the start indices are not scalars")
+        for k, (name, size, extent) in enumerate(zip(names, target.dimensions, window.dimensions, strict=True)):
+            start = values.start(name, Interval(0, size - extent))
+            if start is None:
+                raise NotModelled("the start indices are not scalars")
+            element[k] = start + element[k]
+    index = tuple(substitute(e, reads) for e in m.results)
+    met: list[Formula] = [within(substitute(c.expr, reads), c.interval) for c in m.constraints]
+    if target.dimensions == source.dimensions and layout_of(target) == layout_of(source):
+        met += [eq(a, b) for a, b in zip(element, index, strict=True)]
+    else:
+        if element_bits(target) != element_bits(source):
+            raise NotModelled("a bitcast between elements of other widths")
+        met.append(eq(_position(target, tuple(element)), _position(source, index)))
+    same = conj(*(eq(Var(f"w{k}"), Var(f"d{k}")) for k in range(window.rank)))
+    every = (*variables, *values.variables.items())
+    return Obligation(every, same, conj(*met), "no element is read after it was overwritten"), tuple(element), index
 
 
-def _scalar(r: RuntimeVariable) -> IndexingMap | None:
-    """None where the runtime variable is a scalar, so that its index says nothing; the index otherwise."""
-    return None if r.index is None or not r.index.results else r.index
+def _position(shape: ArrayShape, index: tuple[Expr, ...]) -> Expr:
+    if part_count(shape) > 1:
+        raise NotModelled("an array split over memories")
+    return substitute(position_expression(shape), {f"d{k}": e for k, e in enumerate(index)})
