@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.rules import Denied, Rules, Step, general
+from hloproof.equivalence.kernel import Denied, Rules, Step
+from hloproof.equivalence.rules import general, subgoals
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,6 @@ def check(rules: Rules, goals: list[Goal], steps: list[Step]) -> None:
             else:
                 stack += [_Shown(wider), wider]
         else:
-            stack.extend(reversed(rules.subgoals(goal, step)))
+            stack.extend(reversed(subgoals(rules, goal, step)))
     if any(isinstance(item, Goal) for item in stack):
         raise Denied("goals are left after the last step")

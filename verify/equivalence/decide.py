@@ -12,7 +12,7 @@ from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.matcher import find_proof
 from hloproof.equivalence.reading import Reader
-from hloproof.equivalence.rules import Denied, Rules, equal_tensors
+from hloproof.equivalence.kernel import Denied, Rules, equal_tensors
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Module
 from hloproof.results.verdict import Verdict

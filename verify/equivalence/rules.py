@@ -7,15 +7,15 @@ hold; what they do not say is computed here from the goal.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Final
 
-from hloproof.equivalence.answer import TIERS, Tier
 from hloproof.equivalence.evaluation import FALSE, TRUE
-from hloproof.equivalence.goals import Goal, Terms, assume, replaced
-from hloproof.equivalence.graph import Graph, Node
+from hloproof.equivalence.goals import Goal, assume, replaced
+from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import ZERO, Lin, Var, constant, variable
+from hloproof.equivalence.kernel import Denied, Rules, Step, equal_tensors, sides_with
+from hloproof.equivalence.rules_scalar import SCALAR_RULES
 from hloproof.equivalence.terms import (
     App,
     Cond,
@@ -30,66 +30,11 @@ from hloproof.equivalence.terms import (
     variables_of,
 )
 
-Step = list[Any]
 COMMUTATIVE: Final = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
 """Bit for bit, in either order (a NaN's payload aside)."""
 ATOMIC: Final = frozenset({"parameter", "free", "bound", "constant", "while"})
 """Never equal by equal operands."""
 LARGEST_ENUMERATION: Final = 256
-
-
-class Denied(Exception):
-    """The step does not apply to the goal."""
-
-
-@dataclass
-class Rules:
-    """Applies steps; `used` collects the identities beyond movement."""
-
-    graph: Graph
-    tier: Tier = "exact"
-    terms: Terms = field(default_factory=Terms)
-    used: dict[str, Tier] = field(default_factory=dict)
-
-    def subgoals(self, goal: Goal, step: Step) -> list[Goal]:
-        rule = _RULES.get(step[0]) if step else None
-        if rule is None:
-            raise Denied(f"no step {step[:1]}")
-        try:
-            return rule(self, goal, *step[1:])
-        except (TypeError, IndexError, KeyError, ValueError, AttributeError) as error:
-            raise Denied(f"{step[0]}: {error}") from error
-
-    def heads(self, goal: Goal) -> tuple[Term, Term]:
-        settle = self.terms.settle
-        return settle(goal.left, goal.facts), settle(goal.right, goal.facts)
-
-    def opened(self, goal: Goal) -> tuple[Term, Term]:
-        left, right = self.heads(goal)
-        return self.terms.opened(left, goal.next), self.terms.opened(right, goal.next)
-
-    def elements(self, goal: Goal) -> tuple[Elem, Elem]:
-        left, right = self.heads(goal)
-        if not (isinstance(left, Elem) and isinstance(right, Elem)):
-            raise Denied("not two elements")
-        return left, right
-
-    def use(self, name: str, tier: Tier) -> None:
-        if TIERS.index(tier) > TIERS.index(self.tier):
-            raise Denied(f"{name} is of the tier {tier}")
-        self.used[name] = tier
-
-
-def equal_tensors(a: Node, b: Node) -> list[Goal]:
-    """The goal that two tensors agree everywhere."""
-    if a is b:
-        return []
-    if a.type != b.type or a.sizes != b.sizes:
-        raise Denied("tensors of two shapes")
-    if 0 in a.sizes:
-        return []
-    at = tuple(variable(k, n) for k, n in enumerate(a.sizes))
-    return [Goal(len(at), (), Elem(a, at), Elem(b, at))]
 
 
 def same(rules: Rules, goal: Goal) -> list[Goal]:
@@ -104,14 +49,10 @@ def split(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     head = rules.heads(goal)[side]
     if not isinstance(head, Cond):
         raise Denied("no case")
-    then = Goal(goal.next, goal.facts, *_sides(goal, side, head.then))
-    other = Goal(goal.next, goal.facts, *_sides(goal, side, head.other))
+    then = Goal(goal.next, goal.facts, *sides_with(goal, side, head.then))
+    other = Goal(goal.next, goal.facts, *sides_with(goal, side, head.other))
     cases = [assume(then, head.test), assume(other, -head.test - 1)]
     return [c for c in cases if c is not None]
-
-
-def _sides(goal: Goal, side: int, term: Term) -> tuple[Term, Term]:
-    return (term, goal.right) if side == 0 else (goal.left, term)
 
 
 def arguments(rules: Rules, goal: Goal, swapped: bool = False) -> list[Goal]:
@@ -339,7 +280,7 @@ def turn(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     node, at, holds, after = _turned(rules, goal, side)
     truth = Goal(0, (), Elem(holds, ()), TRUE)
     new = rules.graph.node(node.head, node.type, node.sizes, after, node.key, node.bodies, node.attributes)
-    return [truth, Goal(goal.next, goal.facts, *_sides(goal, side, Elem(new, at)))]
+    return [truth, Goal(goal.next, goal.facts, *sides_with(goal, side, Elem(new, at)))]
 
 
 def stop(rules: Rules, goal: Goal, side: int) -> list[Goal]:
@@ -347,7 +288,7 @@ def stop(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     node, at, holds, _ = _turned(rules, goal, side)
     false = Goal(0, (), Elem(holds, ()), FALSE)
     _, k, kept, _ = node.key
-    return [false, Goal(goal.next, goal.facts, *_sides(goal, side, Elem(node.operands[kept.index(k)], at)))]
+    return [false, Goal(goal.next, goal.facts, *sides_with(goal, side, Elem(node.operands[kept.index(k)], at)))]
 
 
 def _turned(rules: Rules, goal: Goal, side: int) -> tuple[Node, tuple[Lin, ...], Node, list[Node]]:
@@ -376,5 +317,17 @@ _RULES: Final[dict[str, Callable[..., list[Goal]]]] = {
     "loop": loop,
     "turn": turn,
     "stop": stop,
+    **SCALAR_RULES,
 }
 """`generalise` and `lemma` are steps too: the checker keeps the list of what was shown."""
+
+
+def subgoals(rules: Rules, goal: Goal, step: Step) -> list[Goal]:
+    """The goals that the step leaves. Raises Denied."""
+    rule = _RULES.get(step[0]) if step else None
+    if rule is None:
+        raise Denied(f"no step {step[:1]}")
+    try:
+        return rule(rules, goal, *step[1:])
+    except (TypeError, IndexError, KeyError, ValueError, AttributeError) as error:
+        raise Denied(f"{step[0]}: {error}") from error

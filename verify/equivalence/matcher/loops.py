@@ -31,6 +31,7 @@ def loop_proof(search: Search, goal: Goal, a: Elem, b: Elem) -> Asking:
         if not new:
             return None
         pairs += new
+        del search.dead_ends[before:]
     return None
 
 

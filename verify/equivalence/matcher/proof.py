@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.rules import Step
+from hloproof.equivalence.kernel import Step
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from time import perf_counter
 
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.matcher.proof import Proof
-from hloproof.equivalence.rules import Denied, Rules, Step
+from hloproof.equivalence.kernel import Denied, Rules, Step
+from hloproof.equivalence.rules import subgoals
 
 Asking = Generator[Goal, "Proof | None", "Proof | None"]
 Strategy = Callable[["Search", Goal], Asking]
@@ -73,7 +74,7 @@ class Search:
     def step(self, goal: Goal, step: Step) -> Generator[Goal, Proof | None, Proof | None]:
         """The proof that begins with this step, None where it does not apply or leaves what is not proved."""
         try:
-            goals = self.rules.subgoals(goal, step)
+            goals = subgoals(self.rules, goal, step)
         except Denied:
             return None
         parts: list[Proof] = []

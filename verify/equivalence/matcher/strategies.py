@@ -8,10 +8,13 @@ from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.matcher.bijections import candidates
 from hloproof.equivalence.matcher.loops import loop_proof, turned_proof
 from hloproof.equivalence.matcher.proof import Proof
+from hloproof.equivalence.matcher.scalars import expanded, fold_proof, ring_proof, rounded, simplified
 from hloproof.equivalence.matcher.search import Asking, Search
 from hloproof.equivalence.matcher.support import term_support
-from hloproof.equivalence.rules import COMMUTATIVE, LARGEST_ENUMERATION, Step, general, values_of
-from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, variables_of
+from hloproof.equivalence.kernel import Step
+from hloproof.equivalence.rules import COMMUTATIVE, LARGEST_ENUMERATION, general, values_of
+from hloproof.equivalence.rules_scalar import seen
+from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, is_static, variables_of
 
 
 def strategy(search: Search, goal: Goal) -> Asking:
@@ -33,6 +36,14 @@ def strategy(search: Search, goal: Goal) -> Asking:
         if not goal.facts and not _special(left) and not _special(right):
             return None
     a, b = rules.opened(goal)
+    if isinstance(a, App) or isinstance(b, App):
+        a, b = (seen(rules, goal, t) if isinstance(t, App) else t for t in (a, b))
+        for side, head in ((0, a), (1, b)):
+            if isinstance(head, Cond):
+                return (yield from search.step(goal, ["split", side]))
+        found = yield from simplified(search, goal, a, b)
+        if found is not None:
+            return found
     found = None
     if isinstance(a, App) and isinstance(b, App) and a.op == b.op:
         found = yield from search.first_of(goal, _orders(search, a, b))
@@ -43,6 +54,9 @@ def strategy(search: Search, goal: Goal) -> Asking:
             found = yield from loop_proof(search, goal, a, b)
         elif a.node.head == b.node.head:
             found = yield from search.step(goal, ["whole"])
+    for more in (expanded, fold_proof, ring_proof, rounded):
+        if found is None:
+            found = yield from more(search, goal, a, b)
     if found is None:
         found = yield from turned_proof(search, goal, left, right)
     if found is None:
@@ -103,6 +117,4 @@ def counted_proof(search: Search, goal: Goal, left: Term, right: Term) -> Asking
 
 
 def _static_app(term: Term) -> bool:
-    from hloproof.equivalence.terms import is_static
-
     return isinstance(term, App) and is_static(term)

@@ -1,0 +1,66 @@
+"""What the steps of a proof share: the tier asked for, the identities used, and terms brought to a head.
+
+Trusted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from hloproof.equivalence.answer import TIERS, Tier
+from hloproof.equivalence.goals import Goal, Terms
+from hloproof.equivalence.graph import Graph, Node
+from hloproof.equivalence.indices import variable
+from hloproof.equivalence.terms import Elem, Term
+
+Step = list[Any]
+
+
+class Denied(Exception):
+    """The step does not apply to the goal."""
+
+
+@dataclass
+class Rules:
+    """The graph, and what may be used; `used` collects the identities beyond movement."""
+
+    graph: Graph
+    tier: Tier = "exact"
+    terms: Terms = field(default_factory=Terms)
+    used: dict[str, Tier] = field(default_factory=dict)
+
+    def heads(self, goal: Goal) -> tuple[Term, Term]:
+        settle = self.terms.settle
+        return settle(goal.left, goal.facts), settle(goal.right, goal.facts)
+
+    def opened(self, goal: Goal) -> tuple[Term, Term]:
+        left, right = self.heads(goal)
+        return self.terms.opened(left, goal.next), self.terms.opened(right, goal.next)
+
+    def elements(self, goal: Goal) -> tuple[Elem, Elem]:
+        left, right = self.heads(goal)
+        if not (isinstance(left, Elem) and isinstance(right, Elem)):
+            raise Denied("not two elements")
+        return left, right
+
+    def use(self, name: str, tier: Tier) -> None:
+        if TIERS.index(tier) > TIERS.index(self.tier):
+            raise Denied(f"{name} is of the tier {tier}")
+        self.used[name] = tier
+
+
+def equal_tensors(a: Node, b: Node) -> list[Goal]:
+    """The goal that two tensors agree everywhere."""
+    if a is b:
+        return []
+    if a.type != b.type or a.sizes != b.sizes:
+        raise Denied("tensors of two shapes")
+    if 0 in a.sizes:
+        return []
+    at = tuple(variable(k, n) for k, n in enumerate(a.sizes))
+    return [Goal(len(at), (), Elem(a, at), Elem(b, at))]
+
+
+def sides_with(goal: Goal, side: int, term: Term) -> tuple[Term, Term]:
+    return (term, goal.right) if side == 0 else (goal.left, term)

@@ -1,0 +1,145 @@
+"""Identities worth trying where two heads do not agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hloproof.equivalence.answer import TIERS
+from hloproof.equivalence.goals import Goal
+from hloproof.equivalence.identities import SPECIAL, TABLE, apply
+from hloproof.equivalence.kernel import Denied, Step
+from hloproof.equivalence.matcher.proof import Proof
+from hloproof.equivalence.matcher.search import Asking, Search
+from hloproof.equivalence.matcher.support import term_support
+from hloproof.equivalence.polynomials import Polynomials, TooLarge
+from hloproof.equivalence.rules_scalar import combiner, seen
+from hloproof.equivalence.terms import App, Elem, Fold, Term, is_static, type_of
+
+EXPANDING = frozenset(
+    {"subtraction", "clamp", "greater", "greater or equal", "sign of a product", "sign of a quotient", "reciprocal"}
+)
+"""They make a term larger or only turn it, so they are used where two heads differ."""
+LATE = ("divided by a power of two", "narrow arithmetic in f32", "narrow function in f32")
+
+
+def _by_operation(names: list[tuple[str, str]]) -> dict[str, list[str]]:
+    out: dict[str, list[str]] = {}
+    for operation, name in names:
+        out.setdefault({"lt": "compare", "le": "compare", "gt": "compare", "ge": "compare", "eq": "compare", "ne": "compare"}.get(operation, operation), []).append(name)
+    return out
+
+
+SIMPLIFYING = _by_operation(
+    [(i.left.split("(")[0], i.name) for i in TABLE if i.name not in EXPANDING and i.tier == "exact"]
+    + [("convert", "convert through a wider type"), ("compare", "comparison of widened numbers")]
+)
+EXPANSIONS = _by_operation([(i.left.split("(")[0], i.name) for i in TABLE if i.name in EXPANDING or i.tier != "exact"])
+
+
+def allowed(search: Search, tier: str) -> bool:
+    return TIERS.index(tier) <= TIERS.index(search.rules.tier)  # type: ignore[arg-type]
+
+
+def applicable(search: Search, goal: Goal, term: Term, names: list[str]) -> Iterator[str]:
+    if not isinstance(term, App):
+        return
+    for name in names:
+        found = apply(name, term, lambda t: seen(search.rules, goal, t))
+        if found is not None and allowed(search, found[1]):
+            yield name
+
+
+def simplified(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
+    """The first identity that makes a head smaller."""
+    for side, term in ((0, a), (1, b)):
+        if isinstance(term, App):
+            for name in applicable(search, goal, term, SIMPLIFYING.get(term.op, [])):
+                return (yield from search.step(goal, ["identity", side, name]))
+    return None
+
+
+def expanded(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
+    """Identities that turn a head or make it larger."""
+    if isinstance(a, App) and isinstance(b, App) and a.op == b.op and a.key == b.key:
+        return None
+    for side, term in ((0, a), (1, b)):
+        if isinstance(term, App):
+            names = [*EXPANSIONS.get(term.op, []), *LATE]
+            other = (b, a)[side]
+            if not (isinstance(other, App) and other.op == "convert"):
+                names = [n for n in names if not n.startswith("narrow")]
+            for name in applicable(search, goal, term, names):
+                found: Proof | None = yield from search.step(goal, ["identity", side, name])
+                if found is not None:
+                    return found
+    return None
+
+
+def rounded(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
+    """A conversion there and back left out."""
+    for side, term in ((0, a), (1, b)):
+        if isinstance(term, App) and term.op == "convert":
+            for name in applicable(search, goal, term, ["convert there and back"]):
+                return (yield from search.step(goal, ["identity", side, name]))
+    return None
+
+
+def ring_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
+    """Both sides as polynomials, atoms paired by proofs."""
+    for through in (False, True):
+        if through and not allowed(search, "rounding"):
+            return None
+        found = Polynomials(lambda t: seen(search.rules, goal, t), through)
+        try:
+            left, right = found.read(goal.left), found.read(goal.right)
+        except (TooLarge, OverflowError, ValueError):
+            return None
+        if through and not found.seen:
+            return None
+        if not found.is_arithmetic(a) if isinstance(a, App) else True:
+            if not (isinstance(b, App) and found.is_arithmetic(b)):
+                return None
+        mine = {n for m in left for n, _ in m if n >= 0} | _inner(found, left)
+        theirs = {n for m in right for n, _ in m if n >= 0} | _inner(found, right)
+        pairs: list[list[int]] = []
+        free = sorted(mine - theirs)
+        for j in sorted(theirs - mine):
+            wanted = term_support(search, found.atoms[j])
+            for i in sorted(free, key=lambda n: term_support(search, found.atoms[n]) != wanted):
+                if type_of(found.atoms[i]) != type_of(found.atoms[j]):
+                    continue
+                shown = yield Goal(goal.next, goal.facts, found.atoms[i], found.atoms[j])
+                if shown is not None:
+                    pairs.append([i, j])
+                    break
+        step: Step = ["ring", pairs, through]
+        proof = yield from search.step(goal, step)
+        if proof is not None:
+            return proof
+    return None
+
+
+def _inner(found: Polynomials, polynomial: object) -> set[int]:
+    """Atoms inside powers of sums."""
+    return {n for base, _ in found.sums for m, _ in base for n, _ in m if n >= 0}
+
+
+def fold_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
+    """Folds that need another form first."""
+    for side, term in ((0, a), (1, b)):
+        other = (b, a)[side]
+        if not isinstance(term, Fold):
+            continue
+        steps: list[Step] = [["single", side], ["flatten", side]]
+        if term.head[0] == "contract" and not (isinstance(other, Fold) and other.head[0] == "contract"):
+            steps.append(["total", side])
+        if not isinstance(other, Fold):
+            steps.append(["written out", side])
+        for step in steps:
+            found: Proof | None = yield from search.step(goal, step)
+            if found is not None:
+                return found
+    return None
+
+
+__all__ = ["Denied", "Elem", "combiner", "expanded", "fold_proof", "is_static", "ring_proof", "rounded", "simplified"]

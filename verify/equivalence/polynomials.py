@@ -1,0 +1,173 @@
+"""Sums, products and powers of elements as polynomials, for the step `ring`.
+
+Trusted. Over integer types this is arithmetic modulo 2^n and exact; over floats it is arithmetic of real numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final
+
+from hloproof.equivalence.identities import View
+from hloproof.equivalence.terms import App, Num, Term, type_of, value_of
+from hloproof.models.interpreter.semantics.element_type import INTEGERS
+from hloproof.models.interpreter.semantics.small_float import FLOATS
+
+Monomial = tuple[tuple[int, Fraction], ...]
+"""Atoms by number, ascending, each with its exponent, none of which is 0."""
+Polynomial = dict[Monomial, Fraction]
+MOST: Final = 256
+"""Monomials; a larger product is not multiplied out."""
+
+
+class TooLarge(Exception):
+    """The polynomial has too many monomials."""
+
+
+@dataclass
+class Polynomials:
+    """Reads terms; equal atoms have one number. `names` maps an atom's own number to the one it goes by."""
+
+    view: View
+    through_converts: bool = False
+    """Conversions between float types are passed over: a rounding is left out."""
+    atoms: list[Term] = field(default_factory=list)
+    numbers: dict[Term, int] = field(default_factory=dict)
+    sums: dict[tuple[frozenset[tuple[Monomial, Fraction]], Fraction], int] = field(default_factory=dict)
+    """Numbers of powers of sums, which are atoms of their own, counted down from -1."""
+    renamed: dict[int, int] = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)
+    """`rounding` when a conversion was passed over."""
+
+    def read(self, term: Term) -> Polynomial:
+        """Iterative, as sums may be long."""
+        done: dict[Term, Polynomial] = {}
+        stack = [term]
+        while stack:
+            top = stack[-1]
+            if top in done:
+                stack.pop()
+                continue
+            head = self.view(top)
+            operands = head.args if isinstance(head, App) and self.is_arithmetic(head) else ()
+            waiting = [a for a in operands if a not in done]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            stack.pop()
+            done[top] = self.combined(head, [done[a] for a in operands]) if operands else self.single(head)
+            if len(done[top]) > MOST:
+                raise TooLarge
+        return done[term]
+
+    def is_arithmetic(self, head: App) -> bool:
+        integer = head.type in INTEGERS
+        if head.op in ("add", "subtract", "multiply", "negate"):
+            return integer or head.type in FLOATS
+        if head.op == "convert":
+            types = {head.type, type_of(head.args[0])}
+            return self.through_converts and types <= FLOATS
+        if head.type not in FLOATS:
+            return False
+        if head.op == "power":
+            return isinstance(value_of(self.view(head.args[1])), int | float)
+        return head.op in ("divide", "sqrt", "rsqrt")
+
+    def single(self, head: Term) -> Polynomial:
+        value = value_of(head)
+        if (
+            isinstance(value, int | float)
+            and not isinstance(value, bool)
+            and value == value
+            and abs(value) != float("inf")
+        ):
+            return {(): Fraction(value)} if value else {}
+        number = self.numbers.get(head)
+        if number is None:
+            number = self.numbers[head] = len(self.atoms)
+            self.atoms.append(head)
+        return {((self.renamed.get(number, number), Fraction(1)),): Fraction(1)}
+
+    def combined(self, head: App, of: list[Polynomial]) -> Polynomial:
+        match head.op:
+            case "add":
+                return plus(of[0], of[1])
+            case "subtract":
+                return plus(of[0], scaled(of[1], Fraction(-1)))
+            case "negate":
+                return scaled(of[0], Fraction(-1))
+            case "multiply":
+                return product(of[0], of[1])
+            case "divide":
+                return product(of[0], self.power(of[1], Fraction(-1)))
+            case "sqrt":
+                return self.power(of[0], Fraction(1, 2))
+            case "rsqrt":
+                return self.power(of[0], Fraction(-1, 2))
+            case "power":
+                return self.power(of[0], Fraction(float(value_of(self.view(head.args[1])) or 0)))
+            case _:
+                self.seen.add("rounding")
+                return of[0]
+
+    def power(self, base: Polynomial, exponent: Fraction) -> Polynomial:
+        """Single monomials are raised factor by factor; of a sum, integer powers up to 3 are multiplied out."""
+        if len(base) == 1:
+            ((monomial, c),) = base.items()
+            if c == 1 or exponent.denominator == 1:
+                raised = tuple((a, e * exponent) for a, e in monomial)
+                if exponent.denominator == 1 or all((e * exponent).denominator != 1 or e == 1 for _, e in monomial):
+                    return {raised: c**exponent if c != 1 else Fraction(1)}  # type: ignore[dict-item]
+        if exponent in (1, 2, 3):
+            out = base
+            for _ in range(int(exponent) - 1):
+                out = product(out, base)
+            return out
+        if not base:
+            raise TooLarge
+        key = (frozenset(base.items()), Fraction(1, 2) if exponent.denominator == 2 else Fraction(1))
+        number = self.sums.setdefault(key, -1 - len(self.sums))
+        return {((number, exponent / key[1]),): Fraction(1)}
+
+
+def plus(a: Polynomial, b: Polynomial) -> Polynomial:
+    out = dict(a)
+    for m, c in b.items():
+        total = out.get(m, Fraction(0)) + c
+        if total:
+            out[m] = total
+        else:
+            out.pop(m, None)
+    return out
+
+
+def scaled(a: Polynomial, by: Fraction) -> Polynomial:
+    return {m: c * by for m, c in a.items()}
+
+
+def product(a: Polynomial, b: Polynomial) -> Polynomial:
+    if len(a) * len(b) > MOST:
+        raise TooLarge
+    out: Polynomial = {}
+    for m, c in a.items():
+        for n, d in b.items():
+            powers = dict(m)
+            for atom, e in n:
+                powers[atom] = powers.get(atom, Fraction(0)) + e
+            key = tuple(sorted((x, e) for x, e in powers.items() if e))
+            out = plus(out, {key: c * d})
+    return out
+
+
+def near(a: Polynomial, b: Polynomial, relative: float) -> bool:
+    """The same monomials, with coefficients that agree up to the rounding of constants."""
+    return a.keys() == b.keys() and all(abs(a[m] - b[m]) <= relative * max(abs(a[m]), abs(b[m])) for m in a)
+
+
+def equal_integers(a: Polynomial, b: Polynomial, bits: int) -> bool:
+    """Equal modulo 2^bits."""
+    return all((a.get(m, Fraction(0)) - b.get(m, Fraction(0))) % 2**bits == 0 for m in a.keys() | b.keys())
+
+
+__all__ = ["MOST", "Monomial", "Num", "Polynomial", "Polynomials", "TooLarge", "equal_integers", "near"]

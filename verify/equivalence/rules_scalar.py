@@ -1,0 +1,205 @@
+"""Steps that use identities beyond movement: rewriting at a head, polynomials, folds as sums.
+
+Trusted.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from hloproof.equivalence.goals import Goal
+from hloproof.equivalence.graph import Node
+from hloproof.equivalence.identities import FLOATS, SIGNIFICANT, apply
+from hloproof.equivalence.indices import Lin, constant
+from hloproof.equivalence.kernel import Denied, Rules, sides_with
+from hloproof.equivalence.polynomials import Polynomials, TooLarge, equal_integers, near
+from hloproof.equivalence.terms import App, Elem, Fold, Term, TermSubstitution, from_value, type_of, value_of
+from hloproof.models.interpreter.semantics.element_type import INTEGERS, highest, lowest, width
+
+
+def seen(rules: Rules, goal: Goal, term: Term) -> Term:
+    """The head of a term, opened where it is elementwise; folds stay closed, so that their variables do not escape."""
+    head = rules.terms.settle(term, goal.facts)
+    if isinstance(head, Elem):
+        found = rules.terms.opened(head, goal.next)
+        if isinstance(found, App):
+            return rules.terms.settle(found, goal.facts)
+    return head
+
+
+def identity(rules: Rules, goal: Goal, side: int, name: str) -> list[Goal]:
+    """One identity at the head of one side."""
+    head = seen(rules, goal, (goal.left, goal.right)[side])
+    if not isinstance(head, App):
+        raise Denied("not an elementwise operation")
+    found = apply(name, head, lambda t: seen(rules, goal, t))
+    if found is None:
+        raise Denied(f"{name} does not apply")
+    rules.use(name, found[1])
+    return [Goal(goal.next, goal.facts, *sides_with(goal, side, found[0]))]
+
+
+def ring(rules: Rules, goal: Goal, pairs: list[Any], through: bool = False) -> list[Goal]:
+    """Both sides as polynomials over the same atoms; the second atom of each pair goes by the name of the first."""
+    type_ = type_of(goal.left)
+    if type_ != type_of(goal.right) or (type_ not in INTEGERS and type_ not in FLOATS):
+        raise Denied("not two numbers of one type")
+    found = Polynomials(lambda t: seen(rules, goal, t), through)
+    try:
+        sides = [found.read(goal.left), found.read(goal.right)]
+        goals: list[Goal] = []
+        for mine, other in pairs:
+            a, b = found.atoms[mine], found.atoms[other]
+            if type_of(a) != type_of(b):
+                raise Denied("atoms of two types")
+            goals.append(Goal(goal.next, goal.facts, a, b))
+            found.renamed[other] = mine
+        if pairs:
+            sides = [found.read(goal.left), found.read(goal.right)]
+    except TooLarge as error:
+        raise Denied("the polynomials are too large") from error
+    if type_ in INTEGERS:
+        if not equal_integers(*sides, width(type_)):
+            raise Denied("two polynomials")
+        rules.use("integer arithmetic", "exact")
+    else:
+        if not near(*sides, 2.0 ** (2 - SIGNIFICANT[type_])):
+            raise Denied("two polynomials")
+        rules.use("real arithmetic", "real")
+    if found.seen:
+        rules.use("conversions between float types left out", "rounding")
+    return goals
+
+
+def combiner(fold: Fold) -> str | None:
+    """The operation of a reduce whose function is one operation on its two arguments."""
+    if fold.head[0] != "reduce" or len(fold.head[1]) != 1:
+        return None
+    (function,) = fold.head[1]
+    keys = sorted(o.key for o in function.operands if o.head == "bound")
+    return function.head if keys == [("argument", 0, ()), ("argument", 1, ())] and len(function.operands) == 2 else None
+
+
+def is_neutral(op: str, type_: str, term: Term) -> bool:
+    """Whether combining with this constant changes nothing; of zeros both count for a sum."""
+    value = value_of(term)
+    if value is None:
+        return False
+    match op:
+        case "add":
+            return bool(value == 0)
+        case "multiply":
+            return bool(value == 1)
+        case "maximum":
+            return bool(value == lowest(type_))
+        case "minimum":
+            return bool(value == highest(type_))
+        case "and":
+            return value is True or value == -1
+        case "or":
+            return bool(value == 0)
+    return False
+
+
+def _fold_of(rules: Rules, goal: Goal, side: int) -> Fold:
+    head = rules.opened(goal)[side]
+    if not isinstance(head, Fold):
+        raise Denied("not a fold")
+    return head
+
+
+def _neutral_reduce(rules: Rules, goal: Goal, fold: Fold) -> str:
+    op = combiner(fold)
+    if op is None or not is_neutral(op, fold.type, rules.terms.settle(fold.sides[0], goal.facts)):
+        raise Denied("not a reduce from a neutral value")
+    return op
+
+
+def associates(rules: Rules, op: str, type_: str) -> None:
+    """Grouping does not matter bit for bit, but for float sums and products."""
+    if op in ("add", "multiply") and type_ not in INTEGERS:
+        rules.use("sums and products regrouped", "real")
+
+
+def single(rules: Rules, goal: Goal, side: int) -> list[Goal]:
+    """A fold over one element is that element: how often the initial value is used cannot be observed."""
+    fold = _fold_of(rules, goal, side)
+    if prod(fold.sizes) != 1:
+        raise Denied("more than one element")
+    if fold.head[0] == "contract":
+        rules.use("a product of one summand", "real")
+        term: Term = _factors(fold)
+    else:
+        _neutral_reduce(rules, goal, fold)
+        term = fold.bodies[0]
+    return [Goal(goal.next, goal.facts, *sides_with(goal, side, term))]
+
+
+def _factors(fold: Fold) -> App:
+    args = tuple(b if type_of(b) == fold.type else App("convert", fold.type, (b,)) for b in fold.bodies)
+    return App("multiply", fold.type, args)
+
+
+def as_sum(rules: Rules, fold: Fold) -> Fold:
+    """A dot or convolution as the sum of products."""
+    if fold.head[0] != "contract":
+        raise Denied("not a contraction")
+    rules.use("a contraction is a sum of products", "real")
+    at = [rules.graph.node("bound", fold.type, (), (), ("argument", k, ())) for k in (0, 1)]
+    add = rules.graph.node("add", fold.type, (), at)
+    zero = from_value(fold.type, 0)
+    return Fold(("reduce", (add,), 0), fold.type, fold.place, fold.sizes, (_factors(fold),), (zero,))
+
+
+def total(rules: Rules, goal: Goal, side: int) -> list[Goal]:
+    """A contraction becomes a sum."""
+    fold = as_sum(rules, _fold_of(rules, goal, side))
+    return [Goal(goal.next, goal.facts, *sides_with(goal, side, fold))]
+
+
+def flatten(rules: Rules, goal: Goal, side: int) -> list[Goal]:
+    """A fold of folds by the same operation, both from a neutral value, is one fold over both boxes."""
+    outer = _fold_of(rules, goal, side)
+    op = _neutral_reduce(rules, goal, outer)
+    inner = rules.terms.opened(rules.terms.settle(outer.bodies[0], goal.facts), goal.next + len(outer.sizes))
+    if not isinstance(inner, Fold) or inner.type != outer.type:
+        raise Denied("not a fold of folds")
+    if inner.head[0] == "contract":
+        inner = as_sum(rules, inner)
+    if combiner(inner) != op or not is_neutral(op, inner.type, rules.terms.settle(inner.sides[0], goal.facts)):
+        raise Denied("two operations")
+    associates(rules, op, outer.type)
+    sizes = outer.sizes + inner.sizes
+    new = Fold(outer.head, outer.type, outer.place, sizes, inner.bodies, outer.sides)
+    if outer.place + len(outer.sizes) != inner.place:
+        raise Denied("the boxes do not join")
+    return [Goal(goal.next, goal.facts, *sides_with(goal, side, new))]
+
+
+def written_out(rules: Rules, goal: Goal, side: int) -> list[Goal]:
+    """A fold over a small box, one operation after another."""
+    fold = _fold_of(rules, goal, side)
+    op = _neutral_reduce(rules, goal, fold)
+    if prod(fold.sizes) > 64:
+        raise Denied("too many elements")
+    associates(rules, op, fold.type)
+    points: list[dict[int, Lin]] = [{}]
+    for k, size in enumerate(fold.sizes):
+        points = [{**p, fold.place + k: constant(v)} for p in points for v in range(size)]
+    terms = [TermSubstitution(p)(fold.bodies[0]) for p in points]
+    out = terms[0]
+    for term in terms[1:]:
+        out = App(op, fold.type, (out, term))
+    return [Goal(goal.next, goal.facts, *sides_with(goal, side, out))]
+
+
+SCALAR_RULES = {
+    "identity": identity,
+    "ring": ring,
+    "single": single,
+    "total": total,
+    "flatten": flatten,
+    "written out": written_out,
+}
+_ = Node
