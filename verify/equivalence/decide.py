@@ -10,9 +10,9 @@ from hloproof.equivalence.boundary import check_boundary
 from hloproof.equivalence.checker import check
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Graph, Node
+from hloproof.equivalence.kernel import Denied, Rules, equal_tensors
 from hloproof.equivalence.matcher import find_proof
 from hloproof.equivalence.reading import Reader
-from hloproof.equivalence.kernel import Denied, Rules, equal_tensors
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Module
 from hloproof.results.verdict import Verdict

@@ -1,7 +1,7 @@
 """Identities between scalar terms, as data: name, tier, element types, and both sides as patterns.
 
-Trusted. *exact*: bit for bit for the types (a NaN's payload aside); *real*: over the real numbers; *rounding*: a rounding is
-left out or put in. `x + 0` on floats, `x - x` and `0 * x` are not here: they are wrong for -0.0, infinity and NaN.
+Trusted. *exact*: bit for bit for the types (a NaN's payload aside); *real*: over real numbers; *rounding*: a rounding
+is left out or put in. `x + 0` on floats, `x - x` and `0 * x` are not here: they are wrong for -0.0, infinity and NaN.
 In a pattern single letters are terms, numbers are constants of the type, and lt, le, gt, ge, eq, ne are comparisons.
 """
 
@@ -319,6 +319,29 @@ def wide_comparison(term: App, view: View) -> Term | None:
     return None
 
 
+def shifted_quotient(term: App, view: View) -> Term | None:
+    """Unsigned division by a power of two is a shift."""
+    divisor = _power_of_two(term, view, "divide")
+    if divisor is None:
+        return None
+    return App("shift-right-logical", term.type, (term.args[0], from_value(term.type, divisor.bit_length() - 1)))
+
+
+def masked_remainder(term: App, view: View) -> Term | None:
+    """The unsigned remainder by a power of two is a mask."""
+    divisor = _power_of_two(term, view, "remainder")
+    if divisor is None:
+        return None
+    return App("and", term.type, (term.args[0], from_value(term.type, divisor - 1)))
+
+
+def _power_of_two(term: App, view: View, op: str) -> int | None:
+    if term.op != op or term.type not in UNSIGNED:
+        return None
+    divisor = value_of(view(term.args[1]))
+    return divisor if isinstance(divisor, int) and divisor > 0 and not divisor & (divisor - 1) else None
+
+
 _WIDENED: Final = frozenset({"add", "subtract", "multiply", "divide", "maximum", "minimum", "negate", "abs", "sqrt"})
 _FUNCTIONS: Final = frozenset(
     {
@@ -339,6 +362,8 @@ SPECIAL: Final[dict[str, tuple[Tier, Callable[[App, View], Term | None]]]] = {
     "convert through a wider type": ("exact", converted_through),
     "convert there and back": ("rounding", converted_back),
     "divided by a power of two": ("exact", power_of_two_divisor),
+    "unsigned quotient by a power of two": ("exact", shifted_quotient),
+    "unsigned remainder by a power of two": ("exact", masked_remainder),
     "divided by a constant": ("real", constant_divisor),
     "narrow arithmetic in f32": ("exact", wide_arithmetic),
     "narrow function in f32": ("rounding", wide_function),

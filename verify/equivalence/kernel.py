@@ -29,6 +29,8 @@ class Rules:
     tier: Tier = "exact"
     terms: Terms = field(default_factory=Terms)
     used: dict[str, Tier] = field(default_factory=dict)
+    obligations: dict[object, bool] = field(default_factory=dict)
+    """What the engines were asked, and whether they proved it."""
 
     def heads(self, goal: Goal) -> tuple[Term, Term]:
         settle = self.terms.settle

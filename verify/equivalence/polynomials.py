@@ -40,23 +40,26 @@ class Polynomials:
     seen: set[str] = field(default_factory=set)
     """`rounding` when a conversion was passed over."""
 
-    def read(self, term: Term) -> Polynomial:
-        """Iterative, as sums may be long."""
+    def read(self, term: Term, depth: int = 1000) -> Polynomial:
+        """Iterative, as sums may be long. Below `depth` operations everything is an atom."""
         done: dict[Term, Polynomial] = {}
-        stack = [term]
+        stack = [(term, depth)]
         while stack:
-            top = stack[-1]
+            top, left = stack[-1]
             if top in done:
                 stack.pop()
                 continue
             head = self.view(top)
-            operands = head.args if isinstance(head, App) and self.is_arithmetic(head) else ()
-            waiting = [a for a in operands if a not in done]
+            operands = head.args if left and isinstance(head, App) and self.is_arithmetic(head) else ()
+            waiting = [(a, left - 1) for a in operands if a not in done]
             if waiting:
                 stack.extend(waiting)
                 continue
             stack.pop()
-            done[top] = self.combined(head, [done[a] for a in operands]) if operands else self.single(head)
+            if operands and isinstance(head, App):
+                done[top] = self.combined(head, [done[a] for a in operands])
+            else:
+                done[top] = self.single(head)
             if len(done[top]) > MOST:
                 raise TooLarge
         return done[term]

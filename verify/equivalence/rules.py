@@ -10,6 +10,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any, Final
 
+from hloproof.equivalence.engine_steps import ENGINE_RULES
 from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Goal, assume, replaced
 from hloproof.equivalence.graph import Node
@@ -248,7 +249,7 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
         kept = element.node.key[2]
         position.append({k: n for n, k in enumerate(kept)})
     shared: dict[tuple[int, int], Node] = {}
-    name = (left.node.serial, right.node.serial)
+    name = (left.node.serial, right.node.serial, tuple(tuple(p) for p in pairs))
     wanted = (left.node.key[1], right.node.key[1])
     if list(wanted) not in [list(p) for p in pairs]:
         raise Denied("the results are not paired")
@@ -318,6 +319,7 @@ _RULES: Final[dict[str, Callable[..., list[Goal]]]] = {
     "turn": turn,
     "stop": stop,
     **SCALAR_RULES,
+    **ENGINE_RULES,
 }
 """`generalise` and `lemma` are steps too: the checker keeps the list of what was shown."""
 

@@ -5,17 +5,19 @@ Trusted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
-from typing import Any
+from typing import Any, Final
 
+from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.graph import Node
-from hloproof.equivalence.identities import FLOATS, SIGNIFICANT, apply
+from hloproof.equivalence.identities import SIGNIFICANT, apply
 from hloproof.equivalence.indices import Lin, constant
 from hloproof.equivalence.kernel import Denied, Rules, sides_with
 from hloproof.equivalence.polynomials import Polynomials, TooLarge, equal_integers, near
 from hloproof.equivalence.terms import App, Elem, Fold, Term, TermSubstitution, from_value, type_of, value_of
 from hloproof.models.interpreter.semantics.element_type import INTEGERS, highest, lowest, width
+from hloproof.models.interpreter.semantics.small_float import FLOATS
 
 
 def seen(rules: Rules, goal: Goal, term: Term) -> Term:
@@ -40,14 +42,14 @@ def identity(rules: Rules, goal: Goal, side: int, name: str) -> list[Goal]:
     return [Goal(goal.next, goal.facts, *sides_with(goal, side, found[0]))]
 
 
-def ring(rules: Rules, goal: Goal, pairs: list[Any], through: bool = False) -> list[Goal]:
+def ring(rules: Rules, goal: Goal, pairs: list[Any], through: bool = False, depth: int = 1000) -> list[Goal]:
     """Both sides as polynomials over the same atoms; the second atom of each pair goes by the name of the first."""
     type_ = type_of(goal.left)
     if type_ != type_of(goal.right) or (type_ not in INTEGERS and type_ not in FLOATS):
         raise Denied("not two numbers of one type")
     found = Polynomials(lambda t: seen(rules, goal, t), through)
     try:
-        sides = [found.read(goal.left), found.read(goal.right)]
+        left, right = found.read(goal.left, depth), found.read(goal.right, depth)
         goals: list[Goal] = []
         for mine, other in pairs:
             a, b = found.atoms[mine], found.atoms[other]
@@ -56,15 +58,15 @@ def ring(rules: Rules, goal: Goal, pairs: list[Any], through: bool = False) -> l
             goals.append(Goal(goal.next, goal.facts, a, b))
             found.renamed[other] = mine
         if pairs:
-            sides = [found.read(goal.left), found.read(goal.right)]
+            left, right = found.read(goal.left, depth), found.read(goal.right, depth)
     except TooLarge as error:
         raise Denied("the polynomials are too large") from error
     if type_ in INTEGERS:
-        if not equal_integers(*sides, width(type_)):
+        if not equal_integers(left, right, width(type_)):
             raise Denied("two polynomials")
         rules.use("integer arithmetic", "exact")
     else:
-        if not near(*sides, 2.0 ** (2 - SIGNIFICANT[type_])):
+        if not near(left, right, 2.0 ** (2 - SIGNIFICANT[type_])):
             raise Denied("two polynomials")
         rules.use("real arithmetic", "real")
     if found.seen:
@@ -194,7 +196,17 @@ def written_out(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     return [Goal(goal.next, goal.facts, *sides_with(goal, side, out))]
 
 
-SCALAR_RULES = {
+def chosen(rules: Rules, goal: Goal, side: int, truth: bool) -> list[Goal]:
+    """A choice whose predicate is shown to be true, or false, is one of its branches."""
+    head = seen(rules, goal, (goal.left, goal.right)[side])
+    if not isinstance(head, App) or head.op != "select":
+        raise Denied("not a choice")
+    predicate = Goal(goal.next, goal.facts, head.args[0], TRUE if truth else FALSE)
+    return [predicate, Goal(goal.next, goal.facts, *sides_with(goal, side, head.args[1 if truth else 2]))]
+
+
+SCALAR_RULES: Final[dict[str, Callable[..., list[Goal]]]] = {
+    "chosen": chosen,
     "identity": identity,
     "ring": ring,
     "single": single,
@@ -202,4 +214,3 @@ SCALAR_RULES = {
     "flatten": flatten,
     "written out": written_out,
 }
-_ = Node

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hloproof.equivalence.answer import Mismatch, Place
 from hloproof.equivalence.goals import Goal
+from hloproof.equivalence.kernel import Rules, Step
 from hloproof.equivalence.matcher.proof import Proof, written
 from hloproof.equivalence.matcher.search import OutOfTime, Search
 from hloproof.equivalence.matcher.strategies import strategy
-from hloproof.equivalence.kernel import Rules, Step
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Term
 
 

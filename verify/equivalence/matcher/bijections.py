@@ -8,8 +8,8 @@ from math import prod
 
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.indices import Var
-from hloproof.equivalence.matcher.search import Search
 from hloproof.equivalence.kernel import Denied, Step
+from hloproof.equivalence.matcher.search import Search
 from hloproof.equivalence.rules import fold
 from hloproof.equivalence.terms import Elem, Fold
 

@@ -12,10 +12,16 @@ MOST_TURNS = 64
 
 def loop_proof(search: Search, goal: Goal, a: Elem, b: Elem) -> Asking:
     """Begins with the results paired; a goal that ends at two states pairs them, and all starts again."""
-    pairs: list[tuple[int, int]] = [(a.node.key[1], b.node.key[1])]
-    name = (a.node.serial, b.node.serial)
+    first: tuple[int, int] = (a.node.key[1], b.node.key[1])
+    if a.node.key[1:] == b.node.key[1:]:
+        found = yield from search.step(goal, ["loop", [[k, k] for k in a.node.key[2]]])
+        if found is not None:
+            return found
+    pairs = [first]
+    before = len(search.dead_ends)
     for _ in range(len(a.node.operands) + 1):
-        before = len(search.dead_ends)
+        name = (a.node.serial, b.node.serial, tuple(pairs))
+        del search.dead_ends[before:]
         found = yield from search.step(goal, ["loop", [list(p) for p in pairs]])
         if found is not None:
             return found
@@ -31,11 +37,10 @@ def loop_proof(search: Search, goal: Goal, a: Elem, b: Elem) -> Asking:
         if not new:
             return None
         pairs += new
-        del search.dead_ends[before:]
     return None
 
 
-def _state(element: Elem, name: tuple[int, int], side: int) -> int | None:
+def _state(element: Elem, name: object, side: int) -> int | None:
     key = element.node.key
     if isinstance(key, tuple) and len(key) == 4 and key[0] == "loop" and key[1] == name and key[2] == side:
         return int(key[3])

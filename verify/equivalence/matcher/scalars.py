@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from hloproof.equivalence.answer import TIERS
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.identities import SPECIAL, TABLE, apply
+from hloproof.equivalence.identities import TABLE, apply
 from hloproof.equivalence.kernel import Denied, Step
 from hloproof.equivalence.matcher.proof import Proof
 from hloproof.equivalence.matcher.search import Asking, Search
-from hloproof.equivalence.matcher.support import term_support
-from hloproof.equivalence.polynomials import Polynomials, TooLarge
+from hloproof.equivalence.polynomials import Polynomial, Polynomials, TooLarge
 from hloproof.equivalence.rules_scalar import combiner, seen
 from hloproof.equivalence.terms import App, Elem, Fold, Term, is_static, type_of
 
@@ -19,13 +18,24 @@ EXPANDING = frozenset(
     {"subtraction", "clamp", "greater", "greater or equal", "sign of a product", "sign of a quotient", "reciprocal"}
 )
 """They make a term larger or only turn it, so they are used where two heads differ."""
-LATE = ("divided by a power of two", "narrow arithmetic in f32", "narrow function in f32")
+LATE = (
+    "divided by a power of two",
+    "narrow arithmetic in f32",
+    "narrow function in f32",
+    "unsigned quotient by a power of two",
+    "unsigned remainder by a power of two",
+)
 
 
 def _by_operation(names: list[tuple[str, str]]) -> dict[str, list[str]]:
     out: dict[str, list[str]] = {}
     for operation, name in names:
-        out.setdefault({"lt": "compare", "le": "compare", "gt": "compare", "ge": "compare", "eq": "compare", "ne": "compare"}.get(operation, operation), []).append(name)
+        out.setdefault(
+            {"lt": "compare", "le": "compare", "gt": "compare", "ge": "compare", "eq": "compare", "ne": "compare"}.get(
+                operation, operation
+            ),
+            [],
+        ).append(name)
     return out
 
 
@@ -37,7 +47,7 @@ EXPANSIONS = _by_operation([(i.left.split("(")[0], i.name) for i in TABLE if i.n
 
 
 def allowed(search: Search, tier: str) -> bool:
-    return TIERS.index(tier) <= TIERS.index(search.rules.tier)  # type: ignore[arg-type]
+    return TIERS.index(tier) <= TIERS.index(search.rules.tier)
 
 
 def applicable(search: Search, goal: Goal, term: Term, names: list[str]) -> Iterator[str]:
@@ -85,43 +95,53 @@ def rounded(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
 
 
 def ring_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
-    """Both sides as polynomials, atoms paired by proofs."""
-    for through in (False, True):
+    """Both sides as polynomials, atoms paired by proofs; shallow ones first: what lies below may be equal as it is."""
+    shapes = [(through, depth) for through in (False, True) for depth in (2, 4, 8)]
+    last = -1
+    for through, depth in shapes:
         if through and not allowed(search, "rounding"):
             return None
         found = Polynomials(lambda t: seen(search.rules, goal, t), through)
+        if not any(isinstance(t, App) and found.is_arithmetic(t) for t in (a, b)):
+            continue
         try:
-            left, right = found.read(goal.left), found.read(goal.right)
+            left, right = found.read(goal.left, depth), found.read(goal.right, depth)
         except (TooLarge, OverflowError, ValueError):
-            return None
-        if through and not found.seen:
-            return None
-        if not found.is_arithmetic(a) if isinstance(a, App) else True:
-            if not (isinstance(b, App) and found.is_arithmetic(b)):
-                return None
-        mine = {n for m in left for n, _ in m if n >= 0} | _inner(found, left)
-        theirs = {n for m in right for n, _ in m if n >= 0} | _inner(found, right)
+            break
+        if (through and not found.seen) or len(found.atoms) == last:
+            continue
+        last = len(found.atoms)
+        mine, theirs = _atoms(found, left), _atoms(found, right)
         pairs: list[list[int]] = []
-        free = sorted(mine - theirs)
         for j in sorted(theirs - mine):
-            wanted = term_support(search, found.atoms[j])
-            for i in sorted(free, key=lambda n: term_support(search, found.atoms[n]) != wanted):
+            for i in sorted(mine - theirs):
                 if type_of(found.atoms[i]) != type_of(found.atoms[j]):
                     continue
-                shown = yield Goal(goal.next, goal.facts, found.atoms[i], found.atoms[j])
+                pair = Goal(goal.next, goal.facts, found.atoms[i], found.atoms[j])
+                if search.fingerprints.differ(pair):
+                    continue
+                shown = yield pair
                 if shown is not None:
                     pairs.append([i, j])
                     break
-        step: Step = ["ring", pairs, through]
-        proof = yield from search.step(goal, step)
+        proof = yield from search.step(goal, ["ring", pairs, through, depth])
         if proof is not None:
             return proof
     return None
 
 
-def _inner(found: Polynomials, polynomial: object) -> set[int]:
-    """Atoms inside powers of sums."""
-    return {n for base, _ in found.sums for m, _ in base for n, _ in m if n >= 0}
+def _atoms(found: Polynomials, polynomial: Polynomial) -> set[int]:
+    """The numbers of the atoms, inside powers of sums too."""
+    powers = {number: key[0] for key, number in found.sums.items()}
+    out: set[int] = set()
+    todo = [n for m in polynomial for n, _ in m]
+    while todo:
+        n = todo.pop()
+        if n not in out:
+            out.add(n)
+            if n < 0:
+                todo += [inner for m, _ in powers[n] for inner, _ in m]
+    return {n for n in out if n >= 0}
 
 
 def fold_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:

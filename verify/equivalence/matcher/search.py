@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.matcher.proof import Proof
 from hloproof.equivalence.kernel import Denied, Rules, Step
+from hloproof.equivalence.matcher.fingerprint import Fingerprints
+from hloproof.equivalence.matcher.proof import Proof
 from hloproof.equivalence.rules import subgoals
 
 Asking = Generator[Goal, "Proof | None", "Proof | None"]
@@ -31,6 +32,7 @@ class Search:
     dead_ends: list[Goal] = field(default_factory=list)
     """Goals on which no strategy had anything to try, in the order met."""
     supports: dict[object, int] = field(default_factory=dict)
+    fingerprints: Fingerprints = field(default_factory=Fingerprints)
 
     def prove(self, first: Goal) -> Proof | None:
         """A proof of the goal, None when none was found. Raises OutOfTime."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hloproof.equivalence.goals import Goal
+from hloproof.equivalence.kernel import Step
 from hloproof.equivalence.matcher.bijections import candidates
 from hloproof.equivalence.matcher.loops import loop_proof, turned_proof
 from hloproof.equivalence.matcher.proof import Proof
 from hloproof.equivalence.matcher.scalars import expanded, fold_proof, ring_proof, rounded, simplified
 from hloproof.equivalence.matcher.search import Asking, Search
 from hloproof.equivalence.matcher.support import term_support
-from hloproof.equivalence.kernel import Step
 from hloproof.equivalence.rules import COMMUTATIVE, LARGEST_ENUMERATION, general, values_of
 from hloproof.equivalence.rules_scalar import seen
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, is_static, variables_of
@@ -22,6 +22,11 @@ def strategy(search: Search, goal: Goal) -> Asking:
     left, right = rules.heads(goal)
     if left == right:
         return Proof(["same"])
+    if search.fingerprints.differ(Goal(goal.next, goal.facts, left, right)):
+        if goal.facts:
+            return (yield from search.step(goal, ["absurd"]))
+        search.dead_ends.append(goal)
+        return None
     renamed = yield from values_proof(search, goal, left, right)
     if renamed is not None:
         return renamed
@@ -54,7 +59,7 @@ def strategy(search: Search, goal: Goal) -> Asking:
             found = yield from loop_proof(search, goal, a, b)
         elif a.node.head == b.node.head:
             found = yield from search.step(goal, ["whole"])
-    for more in (expanded, fold_proof, ring_proof, rounded):
+    for more in (engine_proof, expanded, chosen_proof, fold_proof, ring_proof, rounded):
         if found is None:
             found = yield from more(search, goal, a, b)
     if found is None:
@@ -73,6 +78,33 @@ def _special(term: Term) -> bool:
         for x, n in zip(term.at, term.node.sizes, strict=True)
         if n > 1
     )
+
+
+def engine_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
+    """Indices that are equal under the facts, and facts that cannot hold."""
+    if isinstance(a, Elem) and isinstance(b, Elem):
+        if a.node is b.node:
+            found = yield from search.step(goal, ["indices"])
+            if found is not None:
+                return found
+        elif a.at != b.at and a.node.sizes == b.node.sizes and a.node.head == b.node.head and goal.facts:
+            found = yield from search.step(goal, ["aligned"])
+            if found is not None:
+                return found
+    if (goal.facts and not isinstance(a, Fold | App)) or not isinstance(b, Fold | App):
+        return (yield from search.step(goal, ["absurd"]))
+    return None
+
+
+def chosen_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
+    """A choice whose predicate always holds, or never."""
+    for side, head in ((0, a), (1, b)):
+        if isinstance(head, App) and head.op == "select":
+            for truth in (True, False):
+                found: Proof | None = yield from search.step(goal, ["chosen", side, truth])
+                if found is not None:
+                    return found
+    return None
 
 
 def _orders(search: Search, a: App, b: App) -> Iterator[Step]:
