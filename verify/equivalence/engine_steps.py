@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hloproof.engines.budget import Budget
-from hloproof.engines.portfolio import prove
+from hloproof.engines.door import How, prove_one
 from hloproof.equivalence.goals import Facts, Goal
 from hloproof.equivalence.indices import Atom, Clamp, Digit, Lin, Value, Var
 from hloproof.equivalence.kernel import Denied, Rules
@@ -57,11 +57,11 @@ def proved(facts: Facts, pairs: list[tuple[Lin, Lin]] | None, memory: dict[objec
     conclusion = FALSE if pairs is None else conj(*(eq(stated.expression(a), stated.expression(b)) for a, b in pairs))
     obligation = stated.obligation(facts, conclusion)
     if obligation not in memory:
-        memory[obligation] = prove(obligation, BUDGET).verdict == "proved"
+        memory[obligation] = prove_one(obligation, HOW).verdict == "proved"
     return memory[obligation]
 
 
-BUDGET = Budget(isl_operations=300_000, z3_rlimit=300_000)
+HOW: Final = How(Budget(isl_operations=300_000, z3_rlimit=300_000), where="here")
 
 
 def absurd(rules: Rules, goal: Goal) -> list[Goal]:

@@ -16,7 +16,7 @@ from typing import Final
 
 from hloproof.equivalence.answer import Tier
 from hloproof.equivalence.terms import App, Term, from_value, type_of, value_of
-from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS, UNSIGNED, width
+from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS, UNSIGNED, highest, lowest, width
 from hloproof.models.interpreter.semantics.small_float import FLOATS
 
 Pattern = str | float | bool | tuple[object, ...]
@@ -319,6 +319,17 @@ def wide_comparison(term: App, view: View) -> Term | None:
     return None
 
 
+def neutral_bound(term: App, view: View) -> Term | None:
+    """The maximum with the lowest value, or the minimum with the highest, is the other operand."""
+    if term.op not in ("maximum", "minimum") or term.type in COMPLEX or term.type == "pred":
+        return None
+    bound = from_value(term.type, lowest(term.type) if term.op == "maximum" else highest(term.type))
+    for k in (0, 1):
+        if view(term.args[k]) == bound:
+            return term.args[1 - k]
+    return None
+
+
 def shifted_quotient(term: App, view: View) -> Term | None:
     """Unsigned division by a power of two is a shift."""
     divisor = _power_of_two(term, view, "divide")
@@ -361,6 +372,7 @@ _FUNCTIONS: Final = frozenset(
 SPECIAL: Final[dict[str, tuple[Tier, Callable[[App, View], Term | None]]]] = {
     "convert through a wider type": ("exact", converted_through),
     "convert there and back": ("rounding", converted_back),
+    "bound that never binds": ("exact", neutral_bound),
     "divided by a power of two": ("exact", power_of_two_divisor),
     "unsigned quotient by a power of two": ("exact", shifted_quotient),
     "unsigned remainder by a power of two": ("exact", masked_remainder),

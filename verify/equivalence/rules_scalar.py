@@ -6,16 +6,27 @@ Trusted.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from math import prod
 from typing import Any, Final
 
 from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.identities import SIGNIFICANT, apply
-from hloproof.equivalence.indices import Lin, constant
+from hloproof.equivalence.indices import Lin, constant, variable
 from hloproof.equivalence.kernel import Denied, Rules, sides_with
 from hloproof.equivalence.polynomials import Polynomials, TooLarge, equal_integers, near
-from hloproof.equivalence.terms import App, Elem, Fold, Term, TermSubstitution, from_value, type_of, value_of
+from hloproof.equivalence.terms import (
+    App,
+    Elem,
+    Fold,
+    Term,
+    TermSubstitution,
+    from_value,
+    type_of,
+    value_of,
+    variables_of,
+)
 from hloproof.models.interpreter.semantics.element_type import INTEGERS, highest, lowest, width
 from hloproof.models.interpreter.semantics.small_float import FLOATS
 
@@ -164,7 +175,9 @@ def flatten(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     """A fold of folds by the same operation, both from a neutral value, is one fold over both boxes."""
     outer = _fold_of(rules, goal, side)
     op = _neutral_reduce(rules, goal, outer)
-    inner = rules.terms.opened(rules.terms.settle(outer.bodies[0], goal.facts), goal.next + len(outer.sizes))
+    moved = {outer.place + k: variable(goal.next + k, n) for k, n in enumerate(outer.sizes)}
+    body = rules.terms.settle(TermSubstitution(moved)(outer.bodies[0]), goal.facts)
+    inner = rules.terms.opened(body, goal.next + len(outer.sizes))
     if not isinstance(inner, Fold) or inner.type != outer.type:
         raise Denied("not a fold of folds")
     if inner.head[0] == "contract":
@@ -173,10 +186,60 @@ def flatten(rules: Rules, goal: Goal, side: int) -> list[Goal]:
         raise Denied("two operations")
     associates(rules, op, outer.type)
     sizes = outer.sizes + inner.sizes
-    new = Fold(outer.head, outer.type, outer.place, sizes, inner.bodies, outer.sides)
-    if outer.place + len(outer.sizes) != inner.place:
+    if goal.next + len(outer.sizes) != inner.place:
         raise Denied("the boxes do not join")
-    return [Goal(goal.next, goal.facts, *sides_with(goal, side, new))]
+    new = Fold(outer.head, outer.type, goal.next, sizes, inner.bodies, outer.sides)
+    return [Goal(goal.next + len(sizes), goal.facts, *sides_with(goal, side, new))]
+
+
+def linear(rules: Rules, goal: Goal, side: int, depth: int) -> list[Goal]:
+    """A sum of multiples is the multiple of a sum: factors that do not depend on the fold's variables come out of it,
+    and a sum of several terms becomes several sums."""
+    fold = _fold_of(rules, goal, side)
+    fold = as_sum(rules, fold) if fold.head[0] == "contract" else fold
+    if combiner(fold) != "add" or fold.type not in FLOATS:
+        raise Denied("not a sum")
+    _neutral_reduce(rules, goal, fold)
+    found = Polynomials(lambda t: seen(rules, goal, t))
+    try:
+        polynomial = found.read(fold.bodies[0], depth)
+    except TooLarge as error:
+        raise Denied("the polynomial is too large") from error
+    own = set(range(fold.place, fold.place + len(fold.sizes)))
+    if not polynomial or len(polynomial) > 8 or found.sums:
+        raise Denied("nothing to take out")
+    rules.use("factors out of sums", "real")
+    summands: list[Term] = []
+    for monomial, c in polynomial.items():
+        inside: list[Term] = []
+        outside: list[Term] = [] if c == 1 else [from_value(fold.type, float(c))]
+        for atom, exponent in monomial:
+            term = _raised(found.atoms[atom], exponent, fold.type)
+            depends = any(v.place in own for v in variables_of(term))
+            (inside if depends else outside).append(term)
+        body = _multiplied(inside or [from_value(fold.type, 1)], fold.type)
+        new = Fold(fold.head, fold.type, fold.place, fold.sizes, (body,), fold.sides)
+        summands.append(_multiplied([new, *outside], fold.type))
+    out = summands[0]
+    for term in summands[1:]:
+        out = App("add", fold.type, (out, term))
+    next_ = max(goal.next, fold.place + len(fold.sizes))
+    return [Goal(next_, goal.facts, *sides_with(goal, side, out))]
+
+
+def _raised(base: Term, exponent: Fraction, type_: str) -> Term:
+    if exponent == 1:
+        return base
+    if exponent.denominator == 1 and 0 < exponent <= 4:
+        return _multiplied([base] * int(exponent), type_)
+    return App("power", type_, (base, from_value(type_, float(exponent))))
+
+
+def _multiplied(factors: list[Term], type_: str) -> Term:
+    out = factors[0]
+    for factor in factors[1:]:
+        out = App("multiply", type_, (out, factor))
+    return out
 
 
 def written_out(rules: Rules, goal: Goal, side: int) -> list[Goal]:
@@ -212,5 +275,6 @@ SCALAR_RULES: Final[dict[str, Callable[..., list[Goal]]]] = {
     "single": single,
     "total": total,
     "flatten": flatten,
+    "linear": linear,
     "written out": written_out,
 }

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from hloproof.equivalence.answer import TIERS
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.identities import TABLE, apply
-from hloproof.equivalence.kernel import Denied, Step
+from hloproof.equivalence.kernel import Step
 from hloproof.equivalence.matcher.proof import Proof
 from hloproof.equivalence.matcher.search import Asking, Search
 from hloproof.equivalence.polynomials import Polynomial, Polynomials, TooLarge
 from hloproof.equivalence.rules_scalar import combiner, seen
-from hloproof.equivalence.terms import App, Elem, Fold, Term, is_static, type_of
+from hloproof.equivalence.terms import App, Fold, Term, type_of, variables_of
 
 EXPANDING = frozenset(
     {"subtraction", "clamp", "greater", "greater or equal", "sign of a product", "sign of a quotient", "reciprocal"}
 )
 """They make a term larger or only turn it, so they are used where two heads differ."""
+SMALL = 16
+"""Folds over more elements are not written out."""
 LATE = (
     "divided by a power of two",
     "narrow arithmetic in f32",
@@ -30,18 +33,19 @@ LATE = (
 def _by_operation(names: list[tuple[str, str]]) -> dict[str, list[str]]:
     out: dict[str, list[str]] = {}
     for operation, name in names:
-        out.setdefault(
-            {"lt": "compare", "le": "compare", "gt": "compare", "ge": "compare", "eq": "compare", "ne": "compare"}.get(
-                operation, operation
-            ),
-            [],
-        ).append(name)
+        out.setdefault("compare" if operation in DIRECTIONS else operation, []).append(name)
     return out
 
 
+SPECIAL_SIMPLIFYING = [
+    ("convert", "convert through a wider type"),
+    ("compare", "comparison of widened numbers"),
+    ("maximum", "bound that never binds"),
+    ("minimum", "bound that never binds"),
+]
 SIMPLIFYING = _by_operation(
     [(i.left.split("(")[0], i.name) for i in TABLE if i.name not in EXPANDING and i.tier == "exact"]
-    + [("convert", "convert through a wider type"), ("compare", "comparison of widened numbers")]
+    + SPECIAL_SIMPLIFYING
 )
 EXPANSIONS = _by_operation([(i.left.split("(")[0], i.name) for i in TABLE if i.name in EXPANDING or i.tier != "exact"])
 
@@ -151,9 +155,13 @@ def fold_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
         if not isinstance(term, Fold):
             continue
         steps: list[Step] = [["single", side], ["flatten", side]]
-        if term.head[0] == "contract" and not (isinstance(other, Fold) and other.head[0] == "contract"):
+        contraction = isinstance(other, Fold) and other.head[0] == "contract"
+        if term.head[0] == "contract" and isinstance(other, Fold) and not contraction:
             steps.append(["total", side])
-        if not isinstance(other, Fold):
+        if combiner(term) == "add" or term.head[0] == "contract":
+            steps += [["linear", side, depth] for depth in (1, 2, 4) if takes_out(search, goal, term, depth)]
+        small = prod(term.sizes) <= SMALL
+        if small and (term.type == "pred" or (isinstance(other, App) and other.op == combiner(term))):
             steps.append(["written out", side])
         for step in steps:
             found: Proof | None = yield from search.step(goal, step)
@@ -162,4 +170,18 @@ def fold_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
     return None
 
 
-__all__ = ["Denied", "Elem", "combiner", "expanded", "fold_proof", "is_static", "ring_proof", "rounded", "simplified"]
+def takes_out(search: Search, goal: Goal, term: Fold, depth: int) -> bool:
+    """Whether a factor or a summand would come out of the sum."""
+    found = Polynomials(lambda t: seen(search.rules, goal, t))
+    try:
+        bodies = [found.read(body, depth) for body in term.bodies]
+    except (TooLarge, OverflowError, ValueError):
+        return False
+    if any(len(p) > 1 for p in bodies):
+        return True
+    own = set(range(term.place, term.place + len(term.sizes)))
+    for polynomial in bodies:
+        for monomial, c in polynomial.items():
+            if c != 1 or any(not own & {v.place for v in variables_of(found.atoms[n])} for n, _ in monomial if n >= 0):
+                return True
+    return False

@@ -99,7 +99,7 @@ def engine_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
 def chosen_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
     """A choice whose predicate always holds, or never."""
     for side, head in ((0, a), (1, b)):
-        if isinstance(head, App) and head.op == "select":
+        if isinstance(head, App) and head.op == "select" and not term_support(search, head.args[0]):
             for truth in (True, False):
                 found: Proof | None = yield from search.step(goal, ["chosen", side, truth])
                 if found is not None:
