@@ -7,7 +7,7 @@ from math import prod
 
 from hloproof.equivalence.answer import TIERS
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.identities import TABLE, apply
+from hloproof.equivalence.identities import DIRECTIONS, TABLE, apply
 from hloproof.equivalence.kernel import Step
 from hloproof.equivalence.matcher.proof import Proof
 from hloproof.equivalence.matcher.search import Asking, Search
