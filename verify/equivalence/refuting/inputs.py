@@ -32,7 +32,8 @@ class Choice:
     name: str
     floats: tuple[float, ...]
     integers: str
-    """`small`: 0 to 8; `few`: 0 to 3; `edges`: around the sizes that occur; `any`: the whole range of the type."""
+    """`small`: 0 to 8; `few`: 0 to 3; `edges`: around the sizes that occur; `any`: the whole range of the type;
+    `extremes`: its ends, and those of the narrower signed type."""
 
 
 def _sixteenths(low: int, high: int) -> tuple[float, ...]:
@@ -46,6 +47,7 @@ CHOICES: Final[tuple[Choice, ...]] = (
     Choice("edges", (-8.0, -3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, 8.0), "edges"),
     Choice("small", _sixteenths(-16, 16), "small"),
     Choice("any", (-64.0, -8.0, -1.0, 0.0, 1.0, 2.0, 64.0, 1024.0), "any"),
+    Choice("extremes", _sixteenths(-32, 32), "extremes"),
     Choice("large", tuple(float(k) for k in range(-300, 301) if k), "edges"),
 )
 
@@ -142,6 +144,8 @@ def _drawn(kind: str, choice: Choice, sizes: Sequence[int], random: Random) -> I
                 number = random.randint(0, 8)
             case "any":
                 number = random.randint(low, high) >> random.randrange(max(1, types.width(kind)))
+            case "extremes":
+                number = random.choice((low, low + 1, high >> 1, (high >> 1) + 1, high - 1, high))
             case _:
                 number = random.choice(edges)
                 if random.random() < 0.6:  # anywhere below an edge
