@@ -114,3 +114,62 @@ def changed(text: str, old: str, new: str) -> str:
     """The text with `old`, which is there once, replaced."""
     assert text.count(old) == 1, (old, text.count(old))
     return text.replace(old, new)
+
+
+FLIGHT = """HloModule flight, is_scheduled=true
+
+ENTRY %main (a: f32[32]) -> f32[32] {
+  %a = f32[32]{0} parameter(0)
+  %x = f32[32]{0} negate(%a)
+  %start = (f32[32]{0}, f32[32]{0}, u32[]) copy-start(%x)
+  %y = f32[32]{0} exponential(%a)
+  %z = f32[32]{0} add(%y, %a)
+  %done = f32[32]{0} copy-done(%start)
+  ROOT %out = f32[32]{0} add(%done, %z)
+}
+"""
+FLIGHT_PLAN = """BufferAssignment:
+allocation 0: size 128, parameter 0, shape |f32[32]| at ShapeIndex {}:
+ value: <0 a @0> (size=128,offset=0): f32[32]{0}
+allocation 1: size 128, output shape is |f32[32]|, maybe-live-out:
+ value: <6 out @0> (size=128,offset=0): f32[32]{0}
+allocation 2: size 512, preallocated-temp:
+ value: <1 x @0> (size=128,offset=128): f32[32]{0}
+ value: <2 start{} @0> (size=24,offset=384): (f32[32]{0}, f32[32]{0}, u32[])
+ value: <3 start{0} @0> (size=128,offset=256): f32[32]{0}
+ value: <7 start{2} @0> (size=4,offset=448): u32[]
+ value: <4 y @0> (size=128,offset=0): f32[32]{0}
+ value: <5 z @0> (size=128,offset=0): f32[32]{0}
+"""
+
+
+def fused(name: str, body: str) -> tuple[str, str]:
+    """One fusion of f32[32] over its own parameter, which is donated, with the plan that says so."""
+    header = f"HloModule {name}, is_scheduled=true, input_output_alias={{ {{}}: (0, {{}}, may-alias) }}"
+    hlo = f"""{header}
+
+%fused (p: f32[32]) -> f32[32] {{
+  %p = f32[32]{{0}} parameter(0)
+{body}
+}}
+
+ENTRY %main (a: f32[32]) -> f32[32] {{
+  %a = f32[32]{{0}} parameter(0)
+  ROOT %{name} = f32[32]{{0}} fusion(%a), kind=kLoop, calls=%fused
+}}
+"""
+    plan = f"""BufferAssignment:
+allocation 0: size 128, parameter 0, shape |f32[32]| at ShapeIndex {{}}, output shape is |f32[32]|, maybe-live-out:
+ value: <0 a @0> (size=128,offset=0): f32[32]{{0}}
+ value: <1 {name} @0> (size=128,offset=0): f32[32]{{0}}
+"""
+    return hlo, plan
+
+
+REVERSED = fused("r", "  ROOT %q = f32[32]{0} reverse(%p), dimensions={0}")
+SHIFTED = fused(
+    "u",
+    """  %front = f32[3]{0} slice(%p), slice={[0:3]}
+  %one = s32[] constant(1)
+  ROOT %q = f32[32]{0} dynamic-update-slice(%p, %front, %one)""",
+)

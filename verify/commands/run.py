@@ -21,15 +21,27 @@ from hloproof.results.verdict import Exit
 @click.option("--semantics", type=click.Choice(("real", "hashed")), default="real", show_default=True)
 @click.option("--replicas", type=click.IntRange(1), help="Default: the module's replica_count, or 1.")
 @click.option("--partitions", type=click.IntRange(1), help="Default: the module's num_partitions, or 1.")
+@click.option("--memory", metavar="ASSIGNMENT", help="Run with every value at its place of this memory plan.")
 def command(
-    module: str, inputs: Any, seed: int, semantics: str, replicas: int | None, partitions: int | None
+    module: str,
+    inputs: Any,
+    seed: int,
+    semantics: str,
+    replicas: int | None,
+    partitions: int | None,
+    memory: str | None,
 ) -> int | None:
     """Evaluate MODULE, a file of HLO text or - for standard input, and print the result as JSON.
 
     Tuples are lists, tokens null, complex numbers pairs [re, im]; NaN and infinities are spelled as Python's json does.
     With several devices: a list with one result per device. Under `hashed` a float is an integer that changes whenever
     a different element moves there.
+
+    With --memory values are stored as bytes at their places, operations in flight work early, late and in between, and
+    results over operands are made in several orders; the first reader that finds other bytes than were written is told.
     """
+    if memory is not None:
+        return _with_memory(module, memory, seed)
     from hloproof.models.dataflow.async_sugar import desugar
     from hloproof.models.errors import NotModelled
     from hloproof.models.hlo.parser import parse_modules
@@ -64,6 +76,28 @@ def command(
         return int(Exit.UNKNOWN)
     click.echo(json.dumps(result, default=_number))
     return None
+
+
+def _with_memory(module: str, assignment: str, seed: int) -> int:
+    from hloproof.memory.plan import Plan
+    from hloproof.memory.replay import LONG, WAYS, replay
+    from hloproof.models.errors import NotModelled
+    from hloproof.models.hlo.parser import parse_module
+    from hloproof.models.memory.assignment import parse_assignment
+    from hloproof.pipeline.sources import Source
+
+    hlo, text = (Source(path, "hlo").read() for path in (module, assignment))
+    plan = Plan(parse_module(hlo, module), parse_assignment(text, assignment))
+    try:
+        found = replay(plan, seed, LONG)
+    except NotModelled as reason:
+        click.echo(f"{module}: not run: {reason}", err=True)
+        return int(Exit.UNKNOWN)
+    if found is not None:
+        click.echo(f"{module}: {found}")
+        return int(Exit.REFUTED)
+    click.echo(f"{module}: every reader found what was written, in {len(WAYS)} ways to run the plan")
+    return int(Exit.OK)
 
 
 def _number(value: object) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement
@@ -18,6 +19,8 @@ from hloproof.models.hlo.module import Module
 from hloproof.models.memory.assignment import BufferAssignment
 
 CLAIMS: Final = (COMPLETE, SIZE, INTERFERENCE, IN_PLACE, ALIAS, CONSTANT)
+RUN: Final = frozenset({INTERFERENCE, IN_PLACE, ALIAS, CONSTANT})
+"""Claims of which a run with memory may show that they fail."""
 _CHECKS: Final[tuple[tuple[tuple[str, ...], Callable[[Plan], Iterator[Judgement]]], ...]] = (
     ((COMPLETE,), complete),
     ((SIZE,), sizes),
@@ -44,7 +47,16 @@ def judge(
             out += [j for j in check(plan) if takes(j.claim)]
         except NotModelled as reason:
             out += [Judgement(c, _root(module), unknown=str(reason)) for c in claims if takes(c)]
+    if any(j.problem for j in out if j.claim in RUN):
+        shown = _witness(plan)
+        out = [replace(j, problem=f"{j.problem}\n{shown}") if j.problem and j.claim in RUN else j for j in out]
     return out
+
+
+def _witness(plan: Plan) -> str:
+    from hloproof.memory.replay import witness  # the interpreter is imported when a plan is refuted
+
+    return witness(plan)
 
 
 def _root(module: Module) -> Place:
