@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -262,3 +263,25 @@ def test_the_packages_that_are_installed_are_the_folders() -> None:
 def _folder(package: str) -> Path:
     _, *parts = package.split(".")
     return ROOT.joinpath(*(parts if parts[:1] == ["models"] else ["verify", *parts]))
+
+
+@pytest.mark.parametrize("document", ["models/README.md", "verify/README.md", "CONTRIBUTING.md"])
+def test_paths_in_documents_are_there(document: str) -> None:
+    """Every path in backticks, from the top or from the document's own folder."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:[\w.-]+/)+[\w.-]*|[\w-]+\.(?:py|md|toml))`", text)
+    assert len(paths) > 10
+    places = [ROOT, (ROOT / document).parent, ROOT / "verify" / "claims"]
+    assert [p for p in paths if not any(_is_there(place, p) for place in places)] == []
+
+
+def _is_there(place: Path, path: str) -> bool:
+    """A path, or a bare file name somewhere below."""
+    return (place / path).exists() or ("/" not in path and any(place.rglob(path)))
+
+
+def test_the_documents_name_every_room() -> None:
+    for folder in ("models", "verify"):
+        text = (ROOT / folder / "README.md").read_text(encoding="utf-8")
+        rooms = {p.parent.name for p in (ROOT / folder).glob("*/__init__.py")}
+        assert {r for r in rooms if f"| `{r}/` |" not in text} == set()
