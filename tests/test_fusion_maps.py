@@ -6,7 +6,6 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import pytest
@@ -124,10 +123,11 @@ def _doubling(levels: int) -> str:
     return "HloModule m\nENTRY e {\n" + "\n".join(lines) + f"\n  ROOT r = f32[4] negate({before})\n}}"
 
 
-def test_time_follows_different_maps_and_not_paths() -> None:
-    start = perf_counter()
+def test_work_follows_different_maps_and_not_paths() -> None:
     assert len(_texts(_doubling(60))[0]) == 61  # 2^60 paths.
-    assert perf_counter() - start < 5
+    composer = composer_of(module := parse_module(_doubling(60)))
+    followed_maps(composer, module.entry, module.entry.root, "output-to-input")
+    assert composer.joins < 10_000
 
 
 def test_a_read_through_an_unknown_opcode_spoils_only_what_is_behind_it() -> None:
@@ -252,7 +252,7 @@ def test_runtime_variables_keep_their_providers_and_clamps() -> None:
     ]
 
 
-def test_long_chains_of_lookups_end_in_bounded_time() -> None:
+def test_long_chains_of_lookups_are_bounded_work() -> None:
     lines = ["  p0 = f32[9] parameter(0)", "  i0 = s32[9,1] parameter(1)"]
     for k in range(300):
         lines.append(
@@ -264,11 +264,11 @@ def test_long_chains_of_lookups_end_in_bounded_time() -> None:
         "index_vector_dim=1, slice_sizes={1}"
     )
     module = parse_module("HloModule m\nENTRY e {\n" + "\n".join(lines) + "\n}")
-    start = perf_counter()
-    found = followed_maps(composer_of(module), module.entry, module.entry.root, "output-to-input")
+    composer = composer_of(module)
+    found = followed_maps(composer, module.entry, module.entry.root, "output-to-input")
     sets = {s.operand: s for s in found}
     assert len(sets[0].maps) == 1 and "different maps" in sets[1].unknown
-    assert perf_counter() - start < 20
+    assert composer.joins < 10_000
 
 
 def test_an_index_that_is_itself_looked_up() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import pytest
@@ -26,6 +25,8 @@ from hloproof.models.indexing.composition.providers import resolved
 from hloproof.models.indexing.composition.trip_count import known_turns
 from hloproof.models.maps.text import print_map
 
+MOST_WORK = 100_000
+"""Steps and compositions, many times fewer than turns or paths."""
 SHARED = Path(__file__).parents[1].parent / "shared"
 
 
@@ -294,26 +295,26 @@ ENTRY e {{
   ROOT w = (s32[], f32[{size}], f32[4]) while(p0), condition=condition, body=body
 }}"""
     module = parse_module(text)
-    start = perf_counter()
     for output in (2, 1):
-        sets = instruction_maps(composer_of(module), module.entry, module.entry.root, "output-to-input", output)
+        composer = composer_of(module)
+        sets = instruction_maps(composer, module.entry, module.entry.root, "output-to-input", output)
         assert {s.kind for s in sets if s.maps} == {"bound"}
-    assert perf_counter() - start < 20
+        assert composer.joins + composer.followed < MOST_WORK
 
 
 @pytest.mark.parametrize(("levels", "turns", "kind"), [(3, 3, "moves"), (40, 1, "moves"), (14, 2, "bound")])
-def test_time_in_nested_loops_is_bounded(levels: int, turns: int, kind: str) -> None:
+def test_work_in_nested_loops_is_bounded(levels: int, turns: int, kind: str) -> None:
     module = parse_module(nested(levels, turns))
-    start = perf_counter()
-    (s,) = followed_maps(composer_of(module), module.entry, module.entry.root, "output-to-input")
+    composer = composer_of(module)
+    (s,) = followed_maps(composer, module.entry, module.entry.root, "output-to-input")
     assert s.kind == kind
+    assert composer.joins + composer.followed < MOST_WORK
     if kind == "moves":
         odd = turns**levels % 2
         assert [print_map(m) for m in s.maps] == [f"(d0) -> ({'-d0 + 3' if odd else 'd0'}), domain: d0 in [0, 3]"]
-    assert perf_counter() - start < 30
 
 
-def test_values_through_exponentially_many_calls_are_found_in_bounded_time() -> None:
+def test_values_through_exponentially_many_calls_are_found_once_each() -> None:
     parameters = "  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n"
     text = f"HloModule m\nf0 {{\n{parameters}  ROOT r = s32[] subtract(a, b)\n}}\n"
     for k in range(1, 50):
@@ -324,9 +325,7 @@ def test_values_through_exponentially_many_calls_are_found_in_bounded_time() -> 
     text += "ENTRY e {\n  x = s32[] constant(5)\n  y = s32[] constant(2)\n"
     text += "  ROOT r = s32[] call(x, y), to_apply=f49\n}\n"
     module = parse_module(text)
-    start = perf_counter()
     assert composer_of(module).known.value(module.entry, "r") == 0
-    assert perf_counter() - start < 5
 
 
 def test_tokens_in_the_state_hold_no_elements() -> None:
