@@ -236,7 +236,7 @@ def test_ctrl_c_reports_what_is_known_and_ends_with_130() -> None:
     assert b"interrupted" in out
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no device /dev/full on this system")
 def test_a_full_disk_under_the_report_is_one_line() -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
