@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from itertools import count, permutations
 from typing import Final
 
-from hloproof.logic.formula import FALSE, TRUE, Compare, Formula, Not, conj, disj, eq, le, lt
+from hloproof.logic.formula import FALSE, TRUE, Formula, Not, atoms, conj, disj, eq, le, lt
 from hloproof.models.expressions.expr import Const, Expr, Var, maximum, minimum
+from hloproof.tensor_rules.digits import expression, polynomial
 from hloproof.tensor_rules.facts import Facts
 from hloproof.tensor_rules.terms import App, Cond, Elem, Fold, Num, Term, replaced
 
@@ -220,10 +221,10 @@ class Equality:
                 found = _condition(f)
                 if found is None:
                     continue
-                cut = _threshold(found.test, name)
-                if cut is None or cut.free & {n for n, _ in p.variables}:
-                    continue
-                if not self.facts.follows(given, conj(le(0, cut), le(cut, size))):
+                inner = {n for n, _ in p.variables}
+                cuts = [c for c in _thresholds(found.test, name) if not c.free & inner]
+                cut = next((c for c in cuts if self._cuts(given, c, size)), None)
+                if cut is None:
                     continue
                 low = Piece((*p.variables[:k], (name, cut), *p.variables[k + 1 :]), p.factors, p.scale)
                 shifted = tuple(_shifted(g, name, cut) for g in p.factors)
@@ -238,6 +239,12 @@ class Equality:
                     out += [q for part in product for q in self._split(self._renamed(half.variables, part), given)]
                 return out
         return [p]
+
+    def _cuts(self, given: Sequence[Formula], cut: Expr, size: Expr) -> bool:
+        """Whether the place lies in the range, and not known to be one of its ends."""
+        if any(self.facts.equal(given, cut, end) for end in (Const(0), size)):
+            return False
+        return self.facts.follows(given, conj(le(0, cut), le(cut, size)))
 
     def _settled(self, term: Term, given: Sequence[Formula]) -> Term:
         """The term with conditions that are decided by the facts gone."""
@@ -327,11 +334,18 @@ def _chosen(term: Term, test: Formula, holds: bool) -> Term:
     return term
 
 
-def _threshold(test: Formula, name: str) -> Expr | None:
-    """n where the test says `name < n`."""
-    if isinstance(test, Compare) and test.op == "<" and test.lhs is Var(name) and name not in test.rhs.free:
-        return test.rhs
-    return None
+def _thresholds(test: Formula, name: str) -> Iterator[Expr]:
+    """Places n such that a comparison in the test comes out alike for all values of the variable on one side of n."""
+    for atom in atoms(test):
+        difference = polynomial(atom.lhs - atom.rhs)
+        mine = ((name, Var(name)),)
+        rest = {m: c for m, c in difference.items() if m != mine}
+        if abs(difference.get(mine, 0)) != 1 or any(name in f.free for m in rest for _, f in m):
+            continue
+        sign = difference[mine]
+        # sign * v + rest op 0: v = -sign * rest is where it changes, one further where equality still holds below.
+        place = expression({m: -sign * c for m, c in rest.items()})
+        yield place + 1 if (sign > 0) == (atom.op == "<=") else place
 
 
 def _shifted(term: Term, name: str, by: Expr) -> Term:

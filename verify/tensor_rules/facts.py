@@ -11,7 +11,7 @@ from hloproof.engines.budget import Budget
 from hloproof.engines.door import HOW, How, prove_one
 from hloproof.logic.formula import FALSE, TRUE, Compare, Formula, Not, conj, conjuncts, free_variables
 from hloproof.logic.obligation import Obligation, Outcome
-from hloproof.models.expressions.expr import Const, Expr
+from hloproof.models.expressions.expr import Binary, Const, Expr, postorder
 from hloproof.tensor_rules.digits import same_polynomial
 
 BUDGET: Final = Budget(isl_operations=200_000, z3_rlimit=3_000_000, enumeration_points=2_000)
@@ -64,7 +64,26 @@ class Facts:
         return self.follows(facts, FALSE)
 
     def equal(self, facts: Sequence[Formula], a: Expr, b: Expr) -> bool:
-        return same_polynomial(a, b, _positive(facts)) or self.follows(facts, Compare("==", a, b))
+        positive = _positive(facts)
+        if same_polynomial(a, b, positive):
+            return True
+        x, y = self.settled(facts, a), self.settled(facts, b)
+        return same_polynomial(x, y, positive) or self.follows(facts, Compare("==", x, y))
+
+    def settled(self, facts: Sequence[Formula], e: Expr) -> Expr:
+        """The expression without quotients that are 0 and remainders that change nothing, as far as that follows."""
+        done: dict[Expr, Expr] = {}
+        for node in postorder(e):
+            if not isinstance(node, Binary):
+                done[node] = node
+                continue
+            x, y = done[node.lhs], done[node.rhs]
+            digit = node.op in ("floordiv", "mod")
+            if digit and self.follows(facts, conj(Compare("<=", Const(0), x), Compare("<", x, y))):
+                done[node] = Const(0) if node.op == "floordiv" else x
+            else:
+                done[node] = node if x is node.lhs and y is node.rhs else Binary(node.op, x, y)
+        return done[e]
 
     def decides(self, facts: Sequence[Formula], test: Formula) -> bool | None:
         """True or false where the test always or never holds, None otherwise."""

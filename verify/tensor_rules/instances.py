@@ -265,7 +265,8 @@ class _Writer:
             if isinstance(argument, Number) and (truths or (node.op == "select" and argument is node.args[0])):
                 name = self.emit("pred", (), f"constant({'true' if argument.value else 'false'})")[0]
                 kind = "pred"
-            if not sizes and shaped[1] and node.op not in ("select", "clamp"):
+            scalar_may_stay = node.op == "clamp" or (node.op == "select" and argument is node.args[0])
+            if not sizes and shaped[1] and not scalar_may_stay:
                 name = self.emit(kind, shaped[1], f"broadcast({name}), dimensions={{}}")[0]
             parts.append(name)
         result = "pred" if node.op == "compare" or truths else args[-1][2] if node.op == "select" else shaped[2]
