@@ -304,3 +304,13 @@ def test_a_report_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(BadInput):
         write_file(path, pieces())
     assert path.read_text() == "{}"
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    """A report renamed over a device took the device away."""
+    pipe = tmp_path / "report"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_file(pipe, ["one", " two"])
+    assert os.read(reader, 100) == b"one two" and pipe.is_fifo()
+    os.close(reader)

@@ -85,10 +85,15 @@ def write_standard_output(form: str, judged: Judged, style: Style) -> None:
 def write_file(path: Path, pieces: Iterable[str]) -> None:
     """Write a file under a name of its own beside the final one, then rename it: no partial file under the final name.
 
-    Raises BadInput when the folder is missing, not writable or full.
+    A device or a pipe is written to as it is, not replaced. Raises BadInput when the folder is missing, not writable or
+    full.
     """
     temporary: Path | None = None
     try:
+        if path.exists() and not path.is_file():
+            with path.open("w", encoding="utf-8") as stream:
+                stream.writelines(pieces)
+            return
         handle, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)
         temporary = Path(name)
         with os.fdopen(handle, "w", encoding="utf-8") as out:
