@@ -8,8 +8,14 @@ import sys
 def main() -> None:
     """Run the command line on the arguments of the process and end it with the exit status."""
     from hloproof.cli import run
+    from hloproof.streams import flushed, settle
 
-    sys.exit(run(sys.argv[1:]))
+    settle()
+    status = run(sys.argv[1:])
+    if (why := flushed()) is not None and status in (0, 1, 3):
+        print(f"Error: standard output: {why}", file=sys.stderr)
+        status = 2
+    sys.exit(status)
 
 
 if __name__ == "__main__":

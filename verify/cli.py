@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -40,6 +41,10 @@ COMMANDS: Final[dict[str, Entry]] = {
     "simplify": Entry("simplify", "Simplify an indexing map, and prove it."),
     "serve": Entry("serve", "Answer JSON-RPC requests on standard input, one per line."),
 }
+
+
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
+"""What is wrong with a disk and not with us."""
 
 
 class Commands(click.Group):
@@ -104,6 +109,9 @@ def run(arguments: Sequence[str]) -> int:
         sys.stderr.close()
         return int(Exit.OK)
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _FULL:
+            print(f"Error: {error.filename or 'output'}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
+            return int(Exit.BAD_INPUT)
         return _internal(error)
     return int(status) if isinstance(status, int) else int(Exit.OK)
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final, Literal, TypeVar, get_args
 
 from hloproof.models.errors import InputError
@@ -53,7 +54,9 @@ class Clause:
         except InputError as error:
             line = self.line + error.line - 1
             column = error.column + (self.text_column - 1 if error.line == 1 else 0)
-            raise InputError(error.message, line, column, self.lines[line - 1], self.file) from error
+            # A text that ends too soon is wrong behind its last line.
+            shown = self.lines[line - 1] if line <= len(self.lines) else ""
+            raise InputError(error.message, line, column, shown, self.file) from error
         except ValueError as error:
             raise InputError(str(error), self.line, self.text_column, self.lines[self.line - 1], self.file) from error
 
@@ -137,7 +140,7 @@ def _blocks(lines: tuple[str, ...], file: str) -> Iterator[tuple[int, range]]:
     for i, line in enumerate(lines[: heads[0]] if heads else lines):
         if _bare(line):
             raise InputError("a clause before the first entry", i + 1, 1, line, file)
-    for start, stop in zip(heads, [*heads[1:], len(lines)], strict=True):
+    for start, stop in pairwise([*heads, len(lines)]):
         yield start, range(start + 1, stop)
 
 

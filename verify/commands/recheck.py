@@ -42,6 +42,8 @@ def command(folder: Path, solver: str | None, seconds: float, quiet: bool) -> in
                 click.echo(f"{result.name}: {result.state}{f' ({result.detail})' if result.state != 'proved' else ''}")
     except FileNotFoundError as error:
         raise click.ClickException(f"{folder} has no manifest: hloproof check --certify writes one") from error
+    except (OSError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
     except ImportError as error:
         raise click.ClickException("cvc5 is not installed: install hloproof[certify], or name a --solver") from error
     click.echo(", ".join(f"{n} {state}" for state, n in sorted(states.items())) or "no certificates")
@@ -56,6 +58,6 @@ def _equivalence(file: Path) -> int:
     from hloproof.queries.certificates import recheck_text
     from hloproof.results.verdict import Exit, Verdict
 
-    result = recheck_text(file.read_text(encoding="utf-8"), str(file))
+    result = recheck_text(file.read_bytes(), str(file))
     click.echo(f"{file}: {result.verdict}{f': {result.reason}' if result.reason else ''}")
     return int(Exit.OK if result.verdict is Verdict.PROVED else Exit.UNKNOWN)

@@ -16,7 +16,7 @@ from hloproof.results.verdict import Exit
     hloproof run model.hlo --inputs inputs.json --semantics hashed""",
 )
 @click.argument("module")
-@click.option("--inputs", type=click.File(), help="JSON: a list with one value per parameter, as nested lists.")
+@click.option("--inputs", type=click.File("rb"), help="JSON: a list with one value per parameter, as nested lists.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Inputs (without --inputs) and random numbers.")
 @click.option("--semantics", type=click.Choice(("real", "hashed")), default="real", show_default=True)
 @click.option("--replicas", type=click.IntRange(1), help="Default: the module's replica_count, or 1.")
@@ -49,14 +49,12 @@ def command(
     from hloproof.models.interpreter.run import run_module
     from hloproof.models.interpreter.value import BadInput
     from hloproof.pipeline.sources import Source
+    from hloproof.results.json_text import value_of
 
     found = parse_modules(Source(module, "hlo").read(), module)
     given = None
     if inputs is not None:
-        try:
-            given = json.load(inputs)
-        except json.JSONDecodeError as error:
-            raise click.ClickException(f"{inputs.name}:{error.lineno}:{error.colno}: {error.msg}") from error
+        given = value_of(inputs.read(), inputs.name)
         if not isinstance(given, list):
             raise click.ClickException(f"{inputs.name}: expected a list with one value per parameter")
     if len(found) > 1:

@@ -17,7 +17,7 @@ import hloproof.models.expressions
 import hloproof.models.maps
 import hloproof.models.rules
 from hloproof.engines.budget import Budget
-from hloproof.engines.store import Store, fingerprint
+from hloproof.engines.store import DAMAGED, Store, fingerprint
 from hloproof.logic.evaluate import TooManySteps, is_counterexample
 from hloproof.logic.normal_form import key
 from hloproof.logic.obligation import Obligation, Outcome
@@ -66,7 +66,7 @@ class Cache:
             if verdict == "refuted" and not is_counterexample(obligation, dict(model)):
                 return None
             return Outcome(verdict, tuple(engines), model, reason, stages=(("cache", 0.0),))
-        except (ValueError, TypeError, TooManySteps):
+        except (*DAMAGED, TooManySteps):
             return None
 
     def put(

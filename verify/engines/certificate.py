@@ -73,13 +73,29 @@ def recheck(folder: Path, solver: str | None = None, seconds: float = 60.0) -> I
     Raises FileNotFoundError when the folder has no manifest, and ImportError when cvc5 is asked for and absent.
     """
     listed: set[str] = set()
-    for line in (folder / MANIFEST).read_text(encoding="utf-8").splitlines():
-        entry = json.loads(line)
-        listed.update(entry["sha256"])
-        yield _rechecked(folder, entry["file"], entry["sha256"], solver, seconds)
+    for number, line in enumerate((folder / MANIFEST).read_text(encoding="utf-8").splitlines(), 1):
+        name, digests = _listed(line, f"{folder / MANIFEST}:{number}")
+        listed.update(digests)
+        yield _rechecked(folder, name, digests, solver, seconds)
     for path in sorted([*folder.glob("*.smt2"), *folder.glob("*.proof")]):
         if path.name not in listed:
             yield Rechecked(path.name, "not listed", "the manifest does not name it")
+
+
+def _listed(line: str, place: str) -> tuple[str, dict[str, str]]:
+    """The file that a line of the manifest is about, and the digests of its parts. Raises ValueError."""
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{place}: not JSON: {error}") from error
+    name = entry.get("file") if isinstance(entry, dict) else None
+    digests = entry.get("sha256") if isinstance(entry, dict) else None
+    if not isinstance(name, str) or not isinstance(digests, dict) or name not in digests:
+        raise ValueError(f"{place}: an entry of a manifest has file= and its digests in sha256=")
+    for part, digest in digests.items():
+        if not isinstance(digest, str) or Path(part).name != part or "\0" in part:
+            raise ValueError(f"{place}: {part!r} names no file of this folder, or its digest is no text")
+    return name, digests
 
 
 def _rechecked(folder: Path, name: str, digests: dict[str, str], solver: str | None, seconds: float) -> Rechecked:

@@ -22,6 +22,9 @@ SCHEMA: Final = 2
 COMMIT_SECONDS: Final = 0.5
 """How long a result may wait to be written."""
 
+DAMAGED: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
+"""What reading an entry may raise that somebody has written over: it counts as not kept."""
+
 _TABLE: Final = "CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
 
 

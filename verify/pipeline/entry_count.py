@@ -30,6 +30,8 @@ def _entries(word: str) -> Callable[[str], int]:
 
 def _modules(text: str) -> int:
     sections: list[list[str]] = [[]]
+    if "\r" in text and "\n" not in text:
+        text = text.replace("\r", "\n")  # the line ends of old Macs
     for line in text.split("\n"):
         if _CUT.match(line):
             sections.append([])

@@ -14,7 +14,7 @@ from dataclasses import asdict, astuple
 from hashlib import sha256
 from typing import Any
 
-from hloproof.engines.store import Store
+from hloproof.engines.store import DAMAGED, Store
 from hloproof.models.errors import Position
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.record_cache import record_from, source_digest
@@ -55,7 +55,7 @@ class FileCache:
 
     def get(self, key: bytes, empty: FileResults) -> FileResults | None:
         """What is kept, put into `empty`; no time was spent on it."""
-        with suppress(ValueError, TypeError, KeyError, IndexError, zlib.error):
+        with suppress(*DAMAGED, zlib.error):
             found = self._store.get(key)
             if found is not None:
                 _fill(empty, json.loads(zlib.decompress(found)))

@@ -14,7 +14,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Final
 
-from hloproof.engines.store import Store
+from hloproof.engines.store import DAMAGED, Store
 from hloproof.equivalence.answer import Tier
 from hloproof.models.errors import InputError
 from hloproof.pipeline.pass_dumps import FIRST, LAST, Change, Dumps
@@ -153,7 +153,7 @@ class _Cache:
         return b"pair " + sha256(b"".join(sha256(p).digest() for p in parts)).digest()
 
     def get(self, key: bytes) -> dict[str, Any] | None:
-        with suppress(ValueError, zlib.error):
+        with suppress(*DAMAGED, zlib.error):
             found = self._store.get(key)
             answer = None if found is None else json.loads(zlib.decompress(found))
             if isinstance(answer, dict) and answer.get("verdict") in ("proved", "refuted", "unknown"):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import hloproof.models
-from hloproof.engines.store import Store, fingerprint
+from hloproof.engines.store import DAMAGED, Store, fingerprint
 from hloproof.results.verdict import ClaimResult, Related, Verdict
 
 
@@ -50,7 +50,7 @@ class RecordCache:
 
     def get(self, key: bytes) -> ClaimResult | None:
         """What is kept under a key, with no time spent on it."""
-        with suppress(ValueError, TypeError, KeyError):
+        with suppress(*DAMAGED):
             found = self._store.get(_digest(key))
             if found is not None:
                 return record_from(json.loads(found))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Final
 
 from hloproof.equivalence.answer import Certificate, Result
 from hloproof.equivalence.decide import recheck
 from hloproof.queries.equivalence import one_module, tier_named
 from hloproof.results.errors import BadInput
+from hloproof.results.json_text import value_of
 
 SCHEMA: Final = "hloproof-equivalence/1"
 
@@ -19,13 +20,10 @@ def certificate_text(before: str, after: str, certificate: Certificate) -> str:
     return json.dumps(data) + "\n"
 
 
-def recheck_text(text: str, file: str) -> Result:
+def recheck_text(text: str | bytes, file: str) -> Result:
     """What the checker alone says of a certificate. Raises BadInput when the file is none, InputError when its modules
     cannot be read."""
-    try:
-        data: Any = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"{file}: not JSON: {error}") from error
+    data = value_of(text, file)
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         raise BadInput(f"{file}: not a certificate of equivalence; `hloproof equiv --certificate` writes one")
     if not all(isinstance(data.get(name), str) for name in ("tier", "before", "after")) or "proof" not in data:

@@ -96,7 +96,7 @@ def write_file(path: Path, pieces: Iterable[str]) -> None:
             return
         handle, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)
         temporary = Path(name)
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as out:
             out.writelines(pieces)
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)

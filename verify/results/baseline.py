@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from hloproof.results.errors import BadInput
 from hloproof.results.findings import Known, fingerprint
+from hloproof.results.json_text import read_json
 from hloproof.results.results import Report
 from hloproof.results.verdict import Verdict
 
@@ -41,12 +42,7 @@ def chunks(report: Report, before: tuple[Known, ...] = ()) -> Iterator[str]:
 
 def read(path: Path) -> tuple[Known, ...]:
     """The entries of a baseline file. Raises BadInput with the file and what is wrong."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput(f"{path}: {(error.strerror or str(error)).lower()}") from error
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path}: not JSON: {error}") from error
+    data = read_json(path)
     if not isinstance(data, dict) or data.get("schema") != SCHEMA_NAME or not isinstance(data.get("findings"), list):
         raise BadInput(f'{path}: not a baseline; one begins {{"schema": "{SCHEMA_NAME}"; `hloproof baseline` writes it')
     return tuple(_entry(path, n, entry) for n, entry in enumerate(data["findings"], 1))

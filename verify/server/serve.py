@@ -7,6 +7,7 @@ request without an id) is not answered.
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Mapping
@@ -105,8 +106,7 @@ def _answer(request: Any) -> tuple[dict[str, Any] | None, bool]:
         request_id, silent, name, parameters = _request(request)
     except _RequestError as error:
         known = request.get("id") if isinstance(request, dict) else None
-        plain = known if isinstance(known, str | int | float) and not isinstance(known, bool) else None
-        return _error(plain, error.code, error.message), True
+        return _error(known if _is_id(known) else None, error.code, error.message), True
     try:
         method = _method(name)
         result = method.run(**_parameters(method, parameters))
@@ -131,7 +131,7 @@ def _request(request: Any) -> tuple[Any, bool, str, Any]:
     if request.get("jsonrpc") != "2.0":
         raise _RequestError(INVALID_REQUEST, 'a request says "jsonrpc": "2.0"')
     request_id = request.get("id")
-    if request_id is not None and (isinstance(request_id, bool) or not isinstance(request_id, str | int | float)):
+    if request_id is not None and not _is_id(request_id):
         raise _RequestError(INVALID_REQUEST, "an id is a string, a number or null")
     name = request.get("method")
     if not isinstance(name, str):
@@ -140,6 +140,11 @@ def _request(request: Any) -> tuple[Any, bool, str, Any]:
     if parameters is not None and not isinstance(parameters, dict | list):
         raise _RequestError(INVALID_REQUEST, "params is an object")
     return request_id, "id" not in request, name, parameters or {}
+
+
+def _is_id(value: Any) -> bool:
+    """A string or a number that JSON can hold: 1e400 is read as infinite."""
+    return isinstance(value, str | int | float) and not isinstance(value, bool) and value not in (math.inf, -math.inf)
 
 
 def _method(name: str) -> Method:

@@ -1,0 +1,123 @@
+"""Files, streams and requests that are broken in every way: the user's error, told in a line, and never ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+GOOD = "HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] negate(p)\n}\n"
+MANY = "9" * 5000
+
+
+def hloproof(folder: Path, *arguments: str, shell: str = "", stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """A run in a process of its own; `shell` is what a shell does with its streams."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "PYTHONIOENCODING": "utf-8:strict"}
+    command = ["bash", "-c", f'"$@" {shell}', "-", sys.executable, "-m", "hloproof", *arguments]
+    return subprocess.run(
+        command, cwd=folder, env=environment, input=stdin, capture_output=True, timeout=120, check=False
+    )
+
+
+FILES = [
+    ("m.map", b"", 0, ""),
+    ("m.layout", b"", 0, ""),
+    ("m.rules", b"// nothing\n", 2, ""),
+    (
+        "m.map",
+        b"map a\n  hlo\n    p = f32[2] parameter(0)\n    ROOT c = f32[2] copy(p)\n"
+        b"  hlo-after\n    p = f32[2] parameter(0)\n    R",
+        2,
+        "expected '='",
+    ),
+    ("m.layout", b"layout a\n  shape f32[4]{0}\n  formula (d0) -> (d0 floordiv d0), domain: d0 in [0, 3]\n", 1, ""),
+    ("m.rules", b"rule a\n  for s in [l, u] => nothing\n  when s > 3\n", 2, "a condition is about the constants"),
+    ("m.layout", f"layout a\n  shape f32[{MANY}]\n".encode(), 2, "64 bits"),
+    ("m.rules", f"rule a\n  x * {MANY} => x\n".encode(), 2, ""),
+    ("m.hlo", f"HloModule m\nENTRY e {{ ROOT c = s32[] constant({MANY}) }}".encode(), 2, ""),
+    ("m.hlo", b"HloModule m\nENTRY e { ROOT c = s32[] constant(\xff) }", 2, "not UTF-8 text"),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "status", "words"), FILES)
+def test_files(name: str, data: bytes, status: int, words: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(data)
+    done = hloproof(tmp_path, "check", "--no-cache", name)
+    said = (done.stdout + done.stderr).decode()
+    assert done.returncode == status and words in said and "internal" not in said, said
+
+
+BROKEN_JSON = [b"\xff\xfe[1]", b"[" * 200_000, f"[{MANY}]".encode(), b"", b"{"]
+
+
+@pytest.mark.parametrize("data", BROKEN_JSON, ids=["no UTF-8", "nested", "digits", "empty", "open"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "m.hlo", "--inputs", "x.json"),
+        ("check", "--no-cache", "--baseline", "x.json", "m.hlo"),
+        ("recheck", "x.json"),
+    ],
+    ids=["inputs", "baseline", "certificate"],
+)
+def test_json_of_users(data: bytes, arguments: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "m.hlo").write_text(GOOD)
+    (tmp_path / "x.json").write_bytes(data)
+    done = hloproof(tmp_path, *arguments)
+    assert done.returncode == 2 and b"x.json" in done.stderr and b"internal" not in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize(
+    "line", [b"\xff", b"[" * 100_000, b"1", b'{"file": "a"}', b'{"file": "../a", "sha256": {"../a": "1"}}']
+)
+def test_manifests(line: bytes, tmp_path: Path) -> None:
+    (tmp_path / "manifest.jsonl").write_bytes(line + b"\n")
+    done = hloproof(tmp_path, "recheck", ".")
+    assert done.returncode == 2 and done.stderr.startswith(b"Error: ") and b"internal" not in done.stderr
+
+
+STREAMS = [
+    (("check", "--no-cache", "m.hlo"), ">&-", 0),
+    (("check", "--no-cache", "m.hlo"), "2>&-", 0),
+    (("check", "--no-cache", "-"), "<&-", 2),
+    (("check", "--no-cache", "m.hlo"), "<&- >&- 2>&-", 0),
+    (("check", "--no-cache", "m.hlo"), "> /dev/full", 2),
+    (("--version",), "> /dev/full", 2),
+    (("layout", "f32[4]"), "> /dev/full", 2),
+    (("layout", "f32[8,128]{1,0:T(8,128)}"), "| true; exit ${PIPESTATUS[0]}", 0),
+    (("check", "--no-cache", "wrong.layout"), "| true; exit ${PIPESTATUS[0]}", 1),
+]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize(("arguments", "shell", "status"), STREAMS)
+def test_standard_streams(arguments: tuple[str, ...], shell: str, status: int, tmp_path: Path) -> None:
+    (tmp_path / "m.hlo").write_text(GOOD)
+    (tmp_path / "wrong.layout").write_bytes(FILES[4][1])
+    done = hloproof(tmp_path, *arguments, shell=shell)
+    assert done.returncode == status and b"internal" not in done.stderr, done.stderr
+
+
+def test_names_of_files_that_are_no_text(tmp_path: Path) -> None:
+    name = os.fsdecode(b"\xff a\n.hlo")
+    (tmp_path / name).write_text(GOOD)
+    for form in ("text", "json", "sarif", "junit"):
+        done = hloproof(tmp_path, "check", "--no-cache", name, "--format", form, "--output", f"{form}=out")
+        assert done.returncode == 0 and done.stdout.decode() and (tmp_path / "out").read_text(encoding="utf-8"), (
+            done.stderr
+        )
+    assert hloproof(tmp_path, "check", os.fsdecode(b"\xfe.hlo")).returncode == 2
+
+
+def test_ids_that_json_cannot_hold_are_refused(tmp_path: Path) -> None:
+    requests = [
+        b'{"jsonrpc":"2.0","id":%s,"method":"version"}' % i for i in (b"1e400", b"-1e400", MANY.encode(), b"1.5")
+    ]
+    done = hloproof(tmp_path, "serve", stdin=b"\n".join(requests) + b"\n")
+    answers = [json.loads(line, parse_constant=lambda name: pytest.fail(name)) for line in done.stdout.splitlines()]
+    assert [a.get("error", {}).get("code") for a in answers] == [-32600, -32600, -32700, None]
+    assert answers[3]["id"] == 1.5
