@@ -15,6 +15,7 @@ from typing import Final
 
 from hloproof.engines.budget import DEFAULT, Budget
 from hloproof.engines.gave_up import GaveUp, NotExpressible, OutOfMemory
+from hloproof.engines.independence import independent
 from hloproof.logic.evaluate import TooManySteps, is_counterexample
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.stages import checkpoint
@@ -219,12 +220,16 @@ _BESIDE_Z3: Final = (
     "cvc5 at length",
 )
 
-SECOND: Final = {
+_CANDIDATES: Final = {
     "isl": ("z3 quickly", "digits for z3", "z3 briefly", "z3", "enumeration", "cvc5", "z3 on SMT-LIB"),
     "z3": _BESIDE_Z3,
     "z3 briefly": _BESIDE_Z3,
     "symbolic digits": _BESIDE_Z3,
     "enumeration": ("cvc5", "z3 on SMT-LIB"),
+}
+
+SECOND: Final = {
+    first: tuple(name for name in names if independent(first, name)) for first, names in _CANDIDATES.items()
 }
 """By which engine was first, those that share no encoder with it, in the order in which they are asked."""
 

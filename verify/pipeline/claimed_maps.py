@@ -105,7 +105,9 @@ def _proved(parts: Sequence[Part], ask: Prove) -> Found:
 # --- compositions ------------------------------------------------------------------------------------------------
 
 
-def composed_as_said(spec: MapSpec, module: Module, claimed: ClaimedMaps, ask: Prove) -> Found:
+def composed_as_said(
+    spec: MapSpec, module: Module, claimed: ClaimedMaps, ask: Prove, again: Prove | None = None
+) -> Found:
     """The claimed maps together are the maps of the composition together. Raises NotModelled."""
     forward = claimed.direction == "output-to-input"
     output = spec.output or 0
@@ -117,7 +119,7 @@ def composed_as_said(spec: MapSpec, module: Module, claimed: ClaimedMaps, ask: P
     unclear = next((s.unknown for s in chosen if s.unknown), "") or _unclear(chosen)
     if unclear:
         raise NotModelled(unclear)
-    return _same(claimed.maps, [m for s in chosen for m in s.maps], ("what is said", "the composition"), ask)
+    return _same(claimed.maps, [m for s in chosen for m in s.maps], ("what is said", "the composition"), ask, again)
 
 
 def _unclear(sets: Sequence[OperandMaps]) -> str:
@@ -131,7 +133,9 @@ def _unclear(sets: Sequence[OperandMaps]) -> str:
     return ""
 
 
-def same_modules(spec: MapSpec, before: Module, after: Module, ask: Prove) -> Iterator[Found]:
+def same_modules(
+    spec: MapSpec, before: Module, after: Module, ask: Prove, again: Prove | None = None
+) -> Iterator[Found]:
     """Both modules read the same elements of each parameter, for every array that they give (or for the one asked).
 
     Raises NotModelled.
@@ -147,10 +151,12 @@ def same_modules(spec: MapSpec, before: Module, after: Module, ask: Prove) -> It
             for m in (before, after)
         ]
         for place in sorted({*sides[0], *sides[1]}):
-            yield _same_reads([side.get(place) for side in sides], output, counts[0], ask)
+            yield _same_reads([side.get(place) for side in sides], output, counts[0], ask, again)
 
 
-def _same_reads(sides: Sequence[OperandMaps | None], output: int, outputs: int, ask: Prove) -> Found:
+def _same_reads(
+    sides: Sequence[OperandMaps | None], output: int, outputs: int, ask: Prove, again: Prove | None
+) -> Found:
     one, two = ((() if s is None else s.maps) for s in sides)
     for s in sides:
         if s is not None and s.unknown:
@@ -164,7 +170,7 @@ def _same_reads(sides: Sequence[OperandMaps | None], output: int, outputs: int, 
     for p in sorted(providers):
         if not _INPUT.fullmatch(p) and not _CONSTANT.match(p):
             raise NotModelled(f"what {p} holds in one module is not compared with what it holds in the other")
-    found = _same(one, two, ("the module before", "the module after"), ask)
+    found = _same(one, two, ("the module before", "the module after"), ask, again)
     if found.verdict is Verdict.REFUTED and any(_CONSTANT.match(p) for p in providers):
         return Found(Verdict.UNKNOWN, reason="the maps differ for some contents of what is a constant")
     if found.verdict is Verdict.REFUTED and outputs > 1:
@@ -179,7 +185,9 @@ def _providers(m: IndexingMap) -> Iterator[str]:
             yield from _providers(v.index)
 
 
-def _same(one: Sequence[IndexingMap], two: Sequence[IndexingMap], names: tuple[str, str], ask: Prove) -> Found:
+def _same(
+    one: Sequence[IndexingMap], two: Sequence[IndexingMap], names: tuple[str, str], ask: Prove, again: Prove | None
+) -> Found:
     given = [m for m in (*one, *two) if not m.is_trivially_empty]
     forms = {(len(m.dims), len(m.results)) for m in given}
     if len(forms) > 1:
@@ -188,5 +196,5 @@ def _same(one: Sequence[IndexingMap], two: Sequence[IndexingMap], names: tuple[s
     defined = _proved([p for m in given for p in owed_divisors(m)], ask)
     if defined.verdict is not Verdict.PROVED:
         return defined
-    found = same_relation(one, two, ask, names)
+    found = same_relation(one, two, ask, names, again)
     return Found(found.verdict, found.engines, found.counterexample, found.reason)

@@ -8,7 +8,7 @@ from functools import partial
 from time import perf_counter
 
 from hloproof.claims.maps.defined import UndefinedMap
-from hloproof.claims.maps.rewrite import rewrite
+from hloproof.claims.maps.rewrite import rewrite, second_prover
 from hloproof.engines.door import HOW, How, prove_one
 from hloproof.models.errors import InputError, NotModelled
 from hloproof.models.specs.maps import MapSpec
@@ -70,12 +70,12 @@ def _statements(spec: MapSpec, how: How) -> Iterator[Found]:
         yield Found(result.verdict, result.engines, result.counterexample, result.reason)
     if spec.module is None:
         return
-    ask = partial(prove_one, how=how)
+    ask, again = partial(prove_one, how=how), second_prover(how)
     computation, instruction = find_instruction(spec.module, spec.instruction)
     for claimed in spec.claimed:
         if spec.follow or instruction.opcode in COMPOSED:
-            yield composed_as_said(spec, spec.module, claimed, ask)
+            yield composed_as_said(spec, spec.module, claimed, ask, again)
         else:
             yield as_defined(spec, computation, instruction, claimed, ask)
     if spec.after is not None:
-        yield from same_modules(spec, spec.module, spec.after, ask)
+        yield from same_modules(spec, spec.module, spec.after, ask, again)

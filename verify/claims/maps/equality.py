@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from hloproof.claims.maps.compared_maps import STEPS, ComparedMaps
 from hloproof.claims.maps.defined import constraint_formulas
+from hloproof.claims.maps.plain_inclusion import plain_inclusion
 from hloproof.claims.maps.shared_readings import UNNAMED, shared
 from hloproof.claims.maps.shifting_maps import difference, inclusion_by_readings
 from hloproof.claims.statements.statement import Point
@@ -41,11 +42,16 @@ class Answer:
 
 
 def same_relation(
-    one: Sequence[IndexingMap], two: Sequence[IndexingMap], prove: Prove, names: tuple[str, str] = ("before", "after")
+    one: Sequence[IndexingMap],
+    two: Sequence[IndexingMap],
+    prove: Prove,
+    names: tuple[str, str] = ("before", "after"),
+    again: Prove | None = None,
 ) -> Answer:
     """Whether the maps of both sides, each side taken together, are the same relation.
 
-    All maps have the same numbers of dims and of results; steps between devices count as further results.
+    All maps have the same numbers of dims and of results; steps between devices count as further results. `again` is
+    asked for a second statement of whatever is proved, which has to be proved as well.
     """
     sides = [[m for m in side if not m.is_trivially_empty] for side in (one, two)]
     if not all(sides):
@@ -55,7 +61,7 @@ def same_relation(
         return Answer(Verdict.UNKNOWN, reason="the maps take different numbers of steps between devices")
     maps = one_domain([needed_runtime(labelled(with_devices(m))) for side in sides for m in side])
     here, there = range(len(sides[0])), range(len(sides[0]), len(maps))
-    comparison = _Comparison(maps, prove)
+    comparison = _Comparison(maps, prove, again)
     engines: dict[str, None] = {}
     unknown: Answer | None = None
     for inside, outside, (name, other) in ((here, there, names), (there, here, names[::-1])):
@@ -145,9 +151,26 @@ def one_domain(maps: Sequence[IndexingMap]) -> list[IndexingMap]:
     return out
 
 
+def stated_twice(found: Answer, stated: Sequence[Obligation | None], prove: Prove) -> Answer:
+    """What was proved, where a second statement of it is proved too; else unknown, and an error of this tool where the
+    second is refuted."""
+    engines = dict.fromkeys(found.engines)
+    for obligation in stated:
+        if obligation is None:
+            return Answer(Verdict.UNKNOWN, reason="there is no second statement of what is read at run time")
+        outcome = prove(obligation)
+        if outcome.verdict == "refuted":
+            reason = f"proved in one statement and refuted in another, at {dict(outcome.model)}"
+            return Answer(Verdict.INTERNAL, outcome.engines, reason=reason)
+        if outcome.verdict != "proved":
+            return Answer(Verdict(outcome.verdict), reason=f"the second statement: {outcome.reason}")
+        engines |= dict.fromkeys(outcome.engines)
+    return Answer(Verdict.PROVED, tuple(engines))
+
+
 class _Comparison:
-    def __init__(self, maps: Sequence[IndexingMap], prove: Prove) -> None:
-        self._maps, self._prove = maps, prove
+    def __init__(self, maps: Sequence[IndexingMap], prove: Prove, again: Prove | None) -> None:
+        self._maps, self._prove, self._again = maps, prove, again
         numbers = range(len(maps))
         self._view = ComparedMaps(maps, numbers, shared(maps))
         self._unsure = set(self._view.shifting.keys() | self._view.elsewhere)
@@ -170,7 +193,9 @@ class _Comparison:
         for part in parts:
             outcome = self._prove(part.obligation)
             if outcome.verdict == "proved":
-                return Answer(Verdict.PROVED, outcome.engines)
+                found = Answer(Verdict.PROVED, outcome.engines)
+                stated = plain_inclusion(self._maps[n], [self._maps[k] for k in others])
+                return found if self._again is None else stated_twice(found, (stated,), self._again)
             if outcome.verdict == "refuted" and not unsure:
                 return self._replayed(self._view, n, others, outcome, name, other)
             if outcome.verdict not in ("refuted", "unknown"):

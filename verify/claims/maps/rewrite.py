@@ -9,12 +9,13 @@ one value, and each is cut to its own interval.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
 from hloproof.claims.maps.defined import UndefinedMap, constraint_formulas, owed_divisors
-from hloproof.claims.maps.equality import Prove, labelled, one_domain, same_relation, with_devices
+from hloproof.claims.maps.equality import Answer, Prove, labelled, one_domain, same_relation, stated_twice, with_devices
+from hloproof.claims.maps.plain_inclusion import plain_inclusion
 from hloproof.claims.maps.points_apart import pointwise_difference
 from hloproof.claims.maps.shared_readings import Readings
 from hloproof.engines.door import HOW, How, prove_one
@@ -49,6 +50,7 @@ def rewrite(before: IndexingMap, after: IndexingMap, mode: Equality | None = Non
     results differ in number) or a divisor of `before` is zero at some point of its domain.
     """
     ask = partial(prove_one, how=how)
+    again = second_prover(how)
     if before.is_trivially_empty or after.is_trivially_empty:
         found = same_relation((before,), (after,), ask)
         told = found.counterexample and found.counterexample.replace("and after is empty", "not in that of after")
@@ -65,9 +67,14 @@ def rewrite(before: IndexingMap, after: IndexingMap, mode: Equality | None = Non
     if equality == "relational":
         if len(with_devices(before).results) != len(with_devices(after).results):
             raise InputError("the maps cannot be compared: they take different numbers of steps between devices", 1, 1)
-        found = same_relation((before,), (after,), ask)
+        found = same_relation((before,), (after,), ask, again=again)
         return Rewritten(found.verdict, equality, found.counterexample, found.reason, found.engines)
-    return _pointwise(before, after, ask)
+    return _pointwise(before, after, ask, again)
+
+
+def second_prover(how: How) -> Prove | None:
+    """Who is asked for a second statement of what is proved: one engine, under `cross` only."""
+    return partial(prove_one, how=replace(how, cross=False)) if how.cross else None
 
 
 def _comparable(before: IndexingMap, after: IndexingMap) -> None:
@@ -128,7 +135,7 @@ class _Read:
     """What decides the domain, to be compared by text."""
 
 
-def _pointwise(before: IndexingMap, after: IndexingMap, ask: Prove) -> Rewritten:
+def _pointwise(before: IndexingMap, after: IndexingMap, ask: Prove, again: Prove | None) -> Rewritten:
     if len(with_devices(before).results) != len(with_devices(after).results):
         raise InputError("the maps cannot be compared: they take different numbers of steps between devices", 1, 1)
     first, second = one_domain([labelled(with_devices(m)) for m in (before, after)])
@@ -157,6 +164,10 @@ def _pointwise(before: IndexingMap, after: IndexingMap, ask: Prove) -> Rewritten
                 return Rewritten(Verdict.INTERNAL, "pointwise", reason=outcome.reason, engines=tuple(engines))
     if unknown is not None:
         return Rewritten(Verdict.UNKNOWN, "pointwise", reason=unknown.reason, engines=tuple(engines))
+    if again is not None and first != second:
+        stated = [plain_inclusion(a, (b,), quantified=False) for a, b in ((first, second), (second, first))]
+        twice = stated_twice(Answer(Verdict.PROVED, tuple(engines)), stated, again)
+        return Rewritten(twice.verdict, "pointwise", reason=twice.reason, engines=twice.engines)
     return Rewritten(Verdict.PROVED, "pointwise", engines=tuple(engines))
 
 

@@ -14,8 +14,9 @@ from itertools import islice
 from time import perf_counter
 from typing import Final
 
+from hloproof.claims.rules.crossed import crossed
 from hloproof.claims.rules.instances import Instance, instances, meets
-from hloproof.claims.rules.rounding import evaluate, reading_of
+from hloproof.claims.rules.rounding import evaluate, proof_reading, reading_of
 from hloproof.claims.rules.statements import Statement, defined, names_of, sign_cases, statements_of
 from hloproof.claims.rules.witness import contradicted
 from hloproof.engines.budget import Budget
@@ -48,13 +49,17 @@ class Findings:
 
 
 def check_rule(rule: Rule, file: str = "", cross: bool = False) -> ClaimResult:
-    """The verdict on one rule. Where the file expects a refutation, a refutation counts as proved. `cross` asks the
-    second encoder of Z3 for every statement: the first names quotients and remainders and leaves products to Z3, the
-    second multiplies inequalities out and leaves it linear arithmetic only."""
+    """The verdict on one rule. Where the file expects a refutation, a refutation counts as proved. `cross` asks
+    for every statement to be proved by two engines that share no encoder; where no second one proves it the rule is
+    unknown."""
     start = perf_counter()
     found = judge(rule)
     if cross and found.verdict is Verdict.PROVED:
-        _crossed(rule, found)
+        again = crossed(rule)
+        found.engines = [*again.engines, *(e for e in found.engines if e not in again.engines)]
+        if again.left:
+            found.verdict = Verdict.UNKNOWN
+            found.reasons.insert(0, again.left)
     counterexample = describe(rule, found) if found.counterexample is not None else None
     told = Found(found.verdict, tuple(found.engines), counterexample, "; ".join(found.reasons) or None)
     told = met(rule.expect, told)
@@ -188,12 +193,12 @@ def _shrunk(s: Statement, values: Instance, reading: Reading) -> Instance:
     return best
 
 
-def _implied(given: Sequence[Condition], c: Condition, rlimit: int, reading: Reading, direct: bool = True) -> bool:
+def _implied(given: Sequence[Condition], c: Condition, rlimit: int, reading: Reading) -> bool:
     """The condition is defined, and holds: a divisor that could be zero would become an assumption when it is used."""
     for part in (*defined(c.lhs), *defined(c.rhs), c):
         if part in given:
             continue
-        known = _direct(given, part) if direct and reading == Reading() else None
+        known = _direct(given, part) if reading == Reading() else None
         if known is False or (known is None and not implies(given, part, rlimit, reading)):
             return False
     return True
@@ -214,23 +219,18 @@ def _direct(given: Sequence[Condition], c: Condition) -> bool | None:
         return None
 
 
-def _proof_reading(rule: Rule) -> Reading:
-    """What is left of the reading after the cases of signs."""
-    return Reading() if rule.mod == "nonnegative" and rule.division == "floor" else reading_of(rule)
-
-
-def _shown(rule: Rule, s: Statement, found: Findings, direct: bool = True) -> bool:
-    reading = _proof_reading(rule)
+def _shown(rule: Rule, s: Statement, found: Findings) -> bool:
+    reading = proof_reading(rule)
     given = list(s.given)
     helped: list[str] = []
     for c in rule.because:  # A hint may be meant for another statement of the rule: it is used where it is proved.
-        if _implied(given, c, RLIMIT, reading, direct):
+        if _implied(given, c, RLIMIT, reading):
             given.append(c)
             found.used.add((s.what, c))
         else:
             helped.append(str(c))
     for goal in s.goals:
-        if not _implied(given, goal, RLIMIT, reading, direct):
+        if not _implied(given, goal, RLIMIT, reading):
             found.reasons += [f"{goal} is not shown", *(f"the hint {h} is not either" for h in helped)]
             return False
         given.append(goal)
@@ -245,7 +245,7 @@ def _unneeded(rule: Rule, c: Condition, found: Findings) -> bool:
     for s in statements:
         if any(not meets(s.goals, v, reading) for v in _first(weaker, s, 400)):
             return False
-    reading = _proof_reading(rule)
+    reading = proof_reading(rule)
     for s in (case for whole in statements for case in sign_cases(weaker, whole)):
         given = list(s.given)
         for goal in (*(b for b in rule.because if (s.what, b) in found.used), *s.goals):
@@ -298,16 +298,6 @@ def _isl_instances(rule: Rule, statements: Sequence[Statement], found: Findings)
                 break
     if asked:
         found.engines.append("isl")
-
-
-def _crossed(rule: Rule, found: Findings) -> None:
-    """The same statements and hints by the other encoder alone."""
-    again = Findings()
-    for s in (case for whole in statements_of(rule) for case in sign_cases(rule, whole)):
-        if not _shown(rule, s, again, direct=False):
-            found.reasons.append(f"the second encoder gave up on: {s.what}; 1,000 instances stand beside the proof")
-            return
-    found.engines.append("z3 (products)")
 
 
 # --- answers -----------------------------------------------------------------------------------------------------

@@ -30,6 +30,11 @@ def reading_of(rule: RuleBase) -> Reading:
     return Reading(rule.division, rounding[rule.mod])
 
 
+def proof_reading(rule: RuleBase) -> Reading:
+    """What is left of the reading once the signs of divisors are cases of their own."""
+    return Reading() if rule.mod == "nonnegative" and rule.division == "floor" else reading_of(rule)
+
+
 def quotient(x: int, d: int, rounding: Rounding) -> int:
     """x divided by d. Raises UndefinedValue for d = 0."""
     if d == 0:
