@@ -76,7 +76,7 @@ LIBRARIES: Final[dict[str, str]] = {
 }
 """Which modules may import a library, each with what lies below it. No other library is imported."""
 
-DOOR: Final = "door budget gave_up"
+DOOR: Final = "door budget gave_up independence"
 """The modules of the engines that every other room may import: claims are proved through the one door, so that cache,
 limits, cross-checking, certificates and statistics hold for all of them."""
 
