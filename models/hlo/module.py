@@ -90,12 +90,16 @@ class Module:
         return None if name is None else self.by_name.get(name)
 
 
+Uses = tuple[frozenset[int], ...]
+"""For each result of a body the numbers of the parameters that it is computed from."""
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """An instruction without names: all that its maps and its owed claims depend on. Equal operations owe equal claims.
 
-    Called computations do not take part: an operation whose meaning depends on a body (fusion, call, while, ...) is
-    treated where the module is at hand.
+    Called computations take part by what they use alone: an operation whose meaning is that of a body (fusion, call,
+    while, ...) is treated where the module is at hand.
     """
 
     opcode: str
@@ -104,10 +108,17 @@ class Operation:
     attributes: Attributes = Attributes()
     replicas: int = 1
     partitions: int = 1
+    uses: Uses | None = None
+    """What the body of a sort, map or scatter uses of its parameters; None: all of them, or not known."""
 
     @classmethod
     def of(
-        cls, instruction: Instruction, computation: Computation, replicas: int = 1, partitions: int = 1
+        cls,
+        instruction: Instruction,
+        computation: Computation,
+        replicas: int = 1,
+        partitions: int = 1,
+        uses: Uses | None = None,
     ) -> Operation:
         """The operation that `instruction` of `computation` performs; attributes that move no data are left out."""
         kept = tuple(p for p in instruction.attributes.pairs if p[0] not in NON_SEMANTIC)
@@ -118,6 +129,7 @@ class Operation:
             Attributes(kept),
             replicas,
             partitions,
+            uses,
         )
 
 

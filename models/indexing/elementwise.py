@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.body_use import uses_parameter
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import leaves
 from hloproof.models.indexing.box import bounds, data_outputs, holds_data, one, output_shape, to_scalar, whole
@@ -17,7 +18,9 @@ def elementwise_output_to_input(op: Operation, output: int) -> tuple[OperandMaps
     found = []
     for n, shape in enumerate(op.operands):
         of_operand = bounds(shape)
-        if of_operand == out:
+        if not uses_parameter(op, n):  # a map whose body ignores it
+            found.append(OperandMaps(n, "reads", ()))
+        elif of_operand == out:
             found.append(one(n, "reads", identity(out)))
         elif not of_operand:
             found.append(one(n, "reads", to_scalar(out)))
@@ -32,7 +35,9 @@ def elementwise_input_to_output(op: Operation, operand: int) -> tuple[OperandMap
     found = []
     for n, shape in data_outputs(op):
         out = bounds(shape)
-        if out == start:
+        if not uses_parameter(op, operand):
+            found.append(OperandMaps(n, "reads", ()))
+        elif out == start:
             found.append(one(n, "reads", identity(start)))
         elif not start:
             found.append(one(n, "reads", whole((), out)))

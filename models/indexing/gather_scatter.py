@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Const, Expr
 from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.body_use import components, overwrites, takes_update
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import ELEMENT_BITS, Shape
 from hloproof.models.indexing.box import RangeVariables, array, data_outputs, narrowed, one, output_shape, sizes, within
-from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.indexing.map_set import Kind, OperandMaps
 from hloproof.models.maps.indexing_map import (
     Constraint,
     IndexingMap,
@@ -184,7 +185,8 @@ def scatter_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ..
     """An element is its own operand element combined with all updates whose window covers it. Starts are not clamped: a
     window that does not lie inside as a whole is dropped. Which updates those are depends on all index vectors.
 
-    With several operands the combiner sees them all, so every output depends on every operand and update.
+    With several operands the combiner may see them all; what it uses says on which an output depends. Of what updates
+    overwrite, and of the other operands, it depends on them which elements are read: a bound.
     """
     w, count = _scatter(op), len(op.operands) // 2
     out = sizes(output_shape(op, output))
@@ -196,17 +198,37 @@ def scatter_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ..
     all_vectors = w.vector(_free_batch(w, ranges), ranges.new(len(w.start_map)))
     of_indices = IndexingMap(box, all_vectors, ranges.done())
     return (
-        *(one(n, "reads", identity(out)) for n in range(count)),
+        *(
+            one(n, _of_base(op, n, output), identity(out))
+            if n in components(op, output)
+            else OperandMaps(n, "reads", ())
+            for n in range(count)
+        ),
         one(count, "reads", of_indices) if w.start_map else OperandMaps(count, "reads", ()),
-        *(one(count + 1 + n, "reads", of_updates) for n in range(count)),
+        *(
+            one(count + 1 + n, "reads", of_updates)
+            if takes_update(op, output, n)
+            else OperandMaps(count + 1 + n, "reads", ())
+            for n in range(count)
+        ),
     )
+
+
+def _of_base(op: Operation, operand: int, output: int) -> Kind:
+    """Its own element an output always has, unless updates overwrite it; those of other arrays come in with updates."""
+    return "reads" if operand == output and not overwrites(op, operand) else "bound"
 
 
 def scatter_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
     w, count = _scatter(op), len(op.operands) // 2
     outputs = [n for n, _ in data_outputs(op)]
     if operand < count:
-        return tuple(one(n, "reads", identity(w.operand)) for n in outputs)
+        return tuple(
+            one(n, _of_base(op, operand, n), identity(w.operand))
+            if operand in components(op, n)
+            else OperandMaps(n, "reads", ())
+            for n in outputs
+        )
     if operand == count:
         if not w.start_map:
             return tuple(OperandMaps(n, "reads", ()) for n in outputs)
@@ -224,7 +246,8 @@ def scatter_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, .
     runtime = w.starts(box, (), batch, count, clamped=False)
     placed = _in_operand(w, tuple(dim(i) for i in w.offset_dims), batch)
     m = IndexingMap(box, placed, (), runtime, _inside(w))
-    return tuple(one(n, "reads", m) for n in outputs)
+    update = operand - count - 1
+    return tuple(one(n, "reads", m) if takes_update(op, n, update) else OperandMaps(n, "reads", ()) for n in outputs)
 
 
 def _in_operand(w: _Windows, offsets: Sequence[Expr], batch: Sequence[Expr]) -> tuple[Expr, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr
+from hloproof.models.hlo.body_use import uses_parameter
 from hloproof.models.hlo.module import Operation
 from hloproof.models.indexing.box import (
     RangeVariables,
@@ -53,15 +54,27 @@ def _reduced(op: Operation) -> frozenset[int]:
 
 
 def sort_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
-    """Which element comes to a place depends on the whole line along the dimension, of every operand."""
+    """Which element comes to a place depends on the whole line along the dimension: of every operand that the
+    comparator looks at, and of the operand that is sorted along."""
     (axis,) = op.attributes.integers("dimensions")
-    return tuple(_line(n, sizes(shape), sizes(shape), axis) for n, shape in enumerate(op.operands))
+    return tuple(
+        _line(n, sizes(shape), sizes(shape), axis) if n == output or _is_key(op, n) else OperandMaps(n, "reads", ())
+        for n, shape in enumerate(op.operands)
+    )
+
+
+def _is_key(op: Operation, operand: int) -> bool:
+    """The comparator of a sort looks at this operand: it has two parameters for each."""
+    return uses_parameter(op, 2 * operand) or uses_parameter(op, 2 * operand + 1)
 
 
 def sort_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
     (axis,) = op.attributes.integers("dimensions")
     box = sizes(op.operands[operand])
-    return tuple(_line(n, box, sizes(shape), axis) for n, shape in data_outputs(op))
+    return tuple(
+        _line(n, box, sizes(shape), axis) if n == operand or _is_key(op, operand) else OperandMaps(n, "reads", ())
+        for n, shape in data_outputs(op)
+    )
 
 
 def topk_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:

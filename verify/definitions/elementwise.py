@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hloproof.definitions.definition import Definition
 from hloproof.definitions.variables import identity, operand_array, output_array
-from hloproof.logic.formula import TRUE
+from hloproof.logic.formula import FALSE, TRUE
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Operation
 
@@ -14,8 +14,11 @@ at () by every output element."""
 
 
 def elementwise(op: Operation, output: int, operand: int) -> Definition:
-    """Output element d reads operand element d. Dynamic sizes change nothing: each element stands for itself."""
+    """Output element d reads operand element d. Dynamic sizes change nothing: each element stands for itself. Of map,
+    an operand that the body ignores is not read."""
     out, into = output_array(op, output), operand_array(op, operand)
+    if op.uses is not None and operand not in op.uses[0]:
+        return Definition("reads", out.dimensions, into.dimensions, FALSE)
     if into.rank == 0 and out.rank and operand in SCALAR_OPERANDS.get(op.opcode, frozenset()):
         return Definition("reads", out.dimensions, (), TRUE)
     if into.dimensions != out.dimensions:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hloproof.definitions.definition import Definition, RuntimeRead
+from hloproof.definitions.definition import Definition, Kind, RuntimeRead
 from hloproof.definitions.variables import d, identity, operand_array, output_array, r, require_static, x
-from hloproof.logic.formula import TRUE, Formula, Not, conj, eq, le, lt, within
+from hloproof.logic.formula import FALSE, TRUE, Formula, Not, conj, eq, le, lt, within
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Const, Expr
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.module import Operation, Uses
 from hloproof.models.hlo.shape import ArrayShape
 
 
@@ -96,9 +96,12 @@ def scatter(op: Operation, output: int, operand: int) -> Definition:
     The dimensions of an update outside update_window_dims choose an index vector, which says where the update's window
     starts. It is not clamped: a window that is not wholly inside is dropped. Which index vectors land where is only
     known at run time, so an output element depends on all index vectors of its batch whose windows can reach it. The
-    combiner of several arrays sees all of them, so each output depends on every input and update.
+    combiner takes the arrays, then the updates, and its results are arrays again: an output depends on those that it
+    needs, by way of the others too. Where the combiner does not need what was there, which elements are read depends on
+    where updates land.
     """
     arrays = len(op.operands) // 2
+    needed = _needed(op.uses, output, arrays)
     out, into = output_array(op, output), operand_array(op, operand)
     base, indices, update = operand_array(op, 0), operand_array(op, arrays), operand_array(op, arrays + 1)
     for shape in (base, indices, update):
@@ -108,8 +111,12 @@ def scatter(op: Operation, output: int, operand: int) -> Definition:
     )
     batching = op.attributes.integers("input_batching_dims")
     index_batching = op.attributes.integers("scatter_indices_batching_dims")
+    if operand != arrays and (operand if operand < arrays else operand - 1) not in needed:
+        return Definition("reads", out.dimensions, into.dimensions, FALSE, assumptions=assumed)
     if operand < arrays:
-        return Definition("reads", out.dimensions, into.dimensions, identity(out.rank), assumptions=assumed)
+        keeps = operand == output and (op.uses is None or operand in op.uses[operand])
+        kind: Kind = "reads" if keeps else "bound"
+        return Definition(kind, out.dimensions, into.dimensions, identity(out.rank), assumptions=assumed)
     windows = op.attributes.integers("update_window_dims")
     inserted = op.attributes.integers("inserted_window_dims")
     mapped = op.attributes.integers("scatter_dims_to_operand_dims")
@@ -140,6 +147,16 @@ def scatter(op: Operation, output: int, operand: int) -> Definition:
     return Definition(
         "reads", out.dimensions, into.dimensions, conj(*parts, *inside), runtime=reads, assumptions=assumed
     )
+
+
+def _needed(uses: Uses | None, output: int, arrays: int) -> frozenset[int]:
+    """The numbers of the combiner's parameters, arrays then updates, on which a result comes to depend."""
+    if uses is None:
+        return frozenset(range(2 * arrays))
+    needed = {output}
+    for _ in range(arrays):
+        needed |= {p for n in needed if n < arrays for p in uses[n]}
+    return frozenset(needed)
 
 
 Position = list[Expr | None]

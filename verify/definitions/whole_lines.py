@@ -13,10 +13,13 @@ from hloproof.models.hlo.module import Operation
 
 
 def sort(op: Operation, output: int, operand: int) -> Definition:
-    """Where an element ends up depends on the whole line along the dimension, of all operands."""
+    """Where an element ends up depends on the whole line along the dimension, of all operands that are compared:
+    operand k is parameters 2k and 2k + 1 of the comparator."""
     out, into = output_array(op, output), operand_array(op, operand)
     (axis,) = op.attributes.integers("dimensions")
     require_static("sort", into, (axis,))
+    if op.uses is not None and operand != output and op.uses[0].isdisjoint({2 * operand, 2 * operand + 1}):
+        return Definition("reads", out.dimensions, into.dimensions, FALSE)
     return _lines(out.dimensions, into.dimensions, (axis,))
 
 

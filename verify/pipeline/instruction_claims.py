@@ -11,6 +11,7 @@ from hloproof.claims.asynchronous.judgement import Judgement
 from hloproof.engines.door import How
 from hloproof.models.dataflow.async_sugar import desugar, has_sugar
 from hloproof.models.hlo.attributes import Attributes, AttributeValue, ComputationRef
+from hloproof.models.hlo.body_use import body_uses
 from hloproof.models.hlo.module import Computation, Instruction, Module, Operation, device_counts
 from hloproof.models.hlo.opcodes import COMPOSED
 from hloproof.models.hlo.shape import BufferShape, leaves
@@ -59,7 +60,9 @@ class InstructionClaims:
     def _verdicts(
         self, computation: Computation, instruction: Instruction, replicas: int, partitions: int
     ) -> OperationVerdicts:
-        operation = Operation.of(instruction, computation, replicas, partitions)
+        assert self._composer is not None
+        uses = body_uses(self._composer.module, instruction)
+        operation = Operation.of(instruction, computation, replicas, partitions, uses)
         if operation.opcode in COMPOSED:
             return self._prover.add(lambda: self._owed_composed(computation, instruction), instruction.name)
         operation = _without_bodies(operation)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.body_use import body_uses
 from hloproof.models.hlo.module import Computation, Instruction, Module, Operation
 from hloproof.models.hlo.shape import leaves
 from hloproof.models.indexing import input_to_output, output_to_input
@@ -99,7 +100,9 @@ class Composer:
         key = (computation.name, instruction.name)
         found = self._operations.get(key)
         if found is None:
-            found = Operation.of(instruction, computation, self._replicas, self._partitions)
+            found = Operation.of(
+                instruction, computation, self._replicas, self._partitions, body_uses(self.module, instruction)
+            )
             self._operations[key] = found
         return found
 
