@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from hloproof.memory.plan import Plan, bytes_needed
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.shape import TupleShape
+from hloproof.models.hlo.text.shapes import print_shape
+from hloproof.models.memory.assignment import BufferAssignment, Key, place_text
 from hloproof.pipeline.memory_plans import check_plan
 from hloproof.results.verdict import ClaimResult, Verdict
 
@@ -173,3 +178,91 @@ SHIFTED = fused(
   %one = s32[] constant(1)
   ROOT %q = f32[32]{0} dynamic-update-slice(%p, %front, %one)""",
 )
+
+
+def roomy_plan(hlo: str, together: tuple[tuple[str, ...], ...] = ()) -> str:
+    """A plan that gives every value a place of its own, and one to those that a loop or conditional merges. The values
+    of each tuple in `together` (`name{index}`) are put in one place, too."""
+    plan = Plan(parse_module(hlo), BufferAssignment(()))
+    values, group = plan.values.values, {key: key for key in plan.values.values}
+    texts = {place_text(key): key for key in values}
+
+    def find(key: Key) -> Key:
+        while group[key] != key:
+            key = group[key]
+        return key
+
+    joined = [(key, source) for key, value in values.items() for source in value.sources]
+    joined += [(texts[names[0]], texts[other]) for names in together for other in names[1:]]
+    for a, b in joined:
+        group[find(a)] = find(b)
+    places: dict[Key, list[Key]] = {}
+    for key in values:
+        places.setdefault(find(key), []).append(key)
+    returned = {value for _, value in plan.values.places_in(plan.module.entry.root_name)}
+    lines = ["BufferAssignment:"]
+    for number, members in enumerate(places.values()):
+        words = []
+        for name, at in members:
+            i = plan.instruction(name)
+            if i.opcode == "constant":
+                words.append("constant")
+            elif i.opcode == "parameter" and plan.values.computation_of[name] is plan.module.entry:
+                index = ",".join(map(str, at))
+                words.append(f"parameter {i.parameter_number}, shape |f32[]| at ShapeIndex {{{index}}}")
+        if returned & set(members):
+            words.append("maybe-live-out")
+        size = max(bytes_needed(values[key].shape) for key in members)
+        lines.append(f"allocation {number}: size {size}" + "".join(f", {w}" for w in words) + ":")
+        for n, key in enumerate(members):
+            at = (
+                "{" + ",".join(map(str, key[1])) + "}" if isinstance(plan.instruction(key[0]).shape, TupleShape) else ""
+            )
+            phi = " (phi)" if values[key].phi else ""
+            needed, shape = bytes_needed(values[key].shape), print_shape(values[key].shape)
+            lines.append(f" value: <{number}{n} {key[0]}{at}{phi} @0> (size={needed},offset=0): {shape}")
+    return "\n".join(lines) + "\n"
+
+
+CONDITIONAL = """HloModule conditional, is_scheduled=true
+
+%both (p: f32[8]) -> (f32[8], f32[8]) {
+  %p = f32[8]{0} parameter(0)
+  %q = f32[8]{0} abs(%p)
+  %r = f32[8]{0} negate(%p)
+  ROOT %qr = (f32[8]{0}, f32[8]{0}) tuple(%q, %r)
+}
+
+%first (x: f32[8]) -> (f32[8], f32[8]) {
+  %x = f32[8]{0} parameter(0)
+  %e = f32[8]{0} exponential(%x)
+  %f = f32[8]{0} exponential(%x)
+  ROOT %ef = (f32[8]{0}, f32[8]{0}) tuple(%e, %f)
+}
+
+%second (y: f32[8]) -> (f32[8], f32[8]) {
+  %y = f32[8]{0} parameter(0)
+  ROOT %two = (f32[8]{0}, f32[8]{0}) fusion(%y), kind=kLoop, calls=%both
+}
+
+ENTRY %main (c: pred[], a: f32[8]) -> f32[8] {
+  %c = pred[] parameter(0)
+  %a = f32[8]{0} parameter(1)
+  %if = (f32[8]{0}, f32[8]{0}) conditional(%c, %a, %a), true_computation=%first, false_computation=%second
+  %g = f32[8]{0} get-tuple-element(%if), index=0
+  %h = f32[8]{0} get-tuple-element(%if), index=1
+  ROOT %sum = f32[8]{0} add(%g, %h)
+}
+"""
+
+PERMUTED = """HloModule permuted, is_scheduled=true, replica_count=2
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %x = f32[8]{0} negate(%a)
+  %s = (f32[8]{0}, f32[8]{0}) collective-permute-start(%x), source_target_pairs={{0,1},{1,0}}
+  %d = f32[8]{0} collective-permute-done(%s)
+  %w = f32[8]{0} exponential(%a)
+  ROOT %sum = f32[8]{0} add(%d, %w)
+}
+"""

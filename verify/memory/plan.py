@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 from hloproof.models.dataflow.value_flow import Place
@@ -23,6 +23,7 @@ METADATA_BYTES: Final = 4
 """What a dynamic dimension keeps behind the data: its size, as s32."""
 
 
+@lru_cache(maxsize=4096)
 def bytes_needed(shape: Shape) -> int:
     """The bytes of an array's layout, padding included, or of a tuple's table. Raises NotModelled."""
     match shape:
