@@ -141,10 +141,10 @@ def batch_norm_training(op: Operation, output: int) -> Reads:
 
 def batch_norm_grad(op: Operation, output: int) -> Reads:
     of_gradient = {f: {(4, (i, f)) for i in range(2)} for f in range(3)}
-    offset = {(f,): set(of_gradient[f]) for f in range(3)}
+    offset: Reads = {(f,): set(of_gradient[f]) for f in range(3)}
     if output == 2:
         return offset
-    scale = {(f,): {*of_gradient[f], *((0, (i, f)) for i in range(2)), (2, (f,)), (3, (f,))} for f in range(3)}
+    scale: Reads = {(f,): {*of_gradient[f], *((0, (i, f)) for i in range(2)), (2, (f,)), (3, (f,))} for f in range(3)}
     if output == 1:
         return scale
     return {(i, f): {*scale[f,], (1, (f,))} for i, f in _box((2, 3))}
@@ -203,7 +203,7 @@ _SOLVE_RIGHT = "f32[3,3] ; f32[2,3]", "f32[2,3] triangular-solve(p0, p1), left_s
 
 
 def _solves() -> dict[str, tuple[str, Callable[[Operation, int], Reads]]]:
-    out = {}
+    out: dict[str, tuple[str, Callable[[Operation, int], Reads]]] = {}
     for operands, root in (_SOLVE, _SOLVE_RIGHT):
         for lower in ("true", "false"):
             for turned in ("NO_TRANSPOSE", "TRANSPOSE"):

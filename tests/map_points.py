@@ -8,6 +8,7 @@ from itertools import product
 from typing import Any
 
 from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.expressions.interval import Interval
 from hloproof.models.maps.indexing_map import IndexingMap
 
 Read = Callable[[str, tuple[int, ...]], int]
@@ -32,8 +33,9 @@ def _held(v: Any, at: dict[str, int], read: Read | None) -> int:
     inner = {name: value for name, value in at.items() if not name.startswith("rt")}
     for k, w in enumerate(v.index.runtime):
         inner[f"rt{k}"] = _held(w, at, read)
-    held = read(v.provider, tuple(evaluate(e, inner) for e in v.index.results))
-    return min(max(held, v.interval.lower), v.interval.upper)
+    held: int = read(v.provider, tuple(evaluate(e, inner) for e in v.index.results))
+    interval: Interval = v.interval
+    return min(max(held, interval.lower), interval.upper)
 
 
 def counted(maps: Sequence[IndexingMap], read: Read | None = None) -> Counter[Pair]:

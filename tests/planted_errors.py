@@ -163,10 +163,7 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Any]]:
         case ast.Call(func=ast.Name(id=name)) if name in _NAMES:
             yield f"{name} becomes {_NAMES[name]}", lambda n=node: setattr(n.func, "id", _NAMES[n.func.id])
         case ast.IfExp():
-            yield (
-                f"{ast.unparse(node)!r}: branches swapped",
-                lambda n=node: (lambda a, b: (setattr(n, "body", b), setattr(n, "orelse", a)))(n.body, n.orelse),
-            )
+            yield (f"{ast.unparse(node)!r}: branches swapped", lambda n=node: _swap_branches(n))
         case ast.UnaryOp(op=ast.USub()):
             yield f"{ast.unparse(node)!r}: sign dropped", lambda n=node: setattr(n, "op", ast.UAdd())
         case ast.Call(func=ast.Name(id=name), args=[_, _, *_]) if name not in _TYPED:
@@ -401,3 +398,7 @@ def main(arguments: Sequence[str]) -> int:
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
+
+
+def _swap_branches(node: ast.IfExp) -> None:
+    node.body, node.orelse = node.orelse, node.body

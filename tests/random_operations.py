@@ -44,7 +44,9 @@ def windows(n: int, w: WindowDimension) -> int:
 
 
 def pad(random: Random) -> Operation:
-    sizes, out, padding = [], [], []
+    sizes: list[int] = []
+    out: list[int] = []
+    padding: list[PaddingDimension] = []
     while len(sizes) < random.randint(1, 3):
         n = random.randint(0, 5)
         p = PaddingDimension(random.randint(-3, 3), random.randint(-3, 3), random.randint(0, 3))

@@ -98,7 +98,7 @@ def test_the_public_names() -> None:
     import hloproof
     import hloproof.models
 
-    assert {"check", "parse", "Verdict"} < set(hloproof.__all__) and hloproof.Verdict.PROVED == "proved"
+    assert {"check", "parse", "Verdict"} < set(hloproof.__all__) and hloproof.Verdict.PROVED.value == "proved"
     assert {"parse_module", "IndexingMap"} == set(hloproof.models.__all__) and callable(hloproof.models.parse_module)
     with pytest.raises(AttributeError):
         _ = hloproof.nothing

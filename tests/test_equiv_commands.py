@@ -49,7 +49,8 @@ def test_a_proof_ends_with_0_and_its_certificate_is_proved_again(
     assert capsys.readouterr().out.startswith("proved")
     assert run(["recheck", proof]) == 0
     data = json.loads(Path(proof).read_text())
-    for changed in ({"after": WRONG}, {"proof": []}, {"proof": "none"}):
+    changes: tuple[dict[str, object], ...] = ({"after": WRONG}, {"proof": []}, {"proof": "none"})
+    for changed in changes:
         Path(proof).write_text(json.dumps({**data, **changed}))
         assert run(["recheck", proof]) == 3
     for broken in ("{", "{}", json.dumps({**data, "tier": "loose"})):

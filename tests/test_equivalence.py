@@ -114,12 +114,14 @@ def test_pairs_that_differ_are_not_proved_in_any_tier(name: str) -> None:
 def test_the_certificate_of_one_pair_proves_no_other() -> None:
     certificates = {}
     for name, texts in SAME.items():
-        result = decide(*(module(text) for text in texts), "exact")
+        before, after = (module(text) for text in texts)
+        result = decide(before, after, "exact")
         certificates[name] = result.certificate
     for name, texts in DIFFERENT.items():
         for other in certificates.values():
             assert other is not None
-            assert recheck(*(module(text) for text in texts), other).verdict is Verdict.UNKNOWN, name
+            before, after = (module(text) for text in texts)
+            assert recheck(before, after, other).verdict is Verdict.UNKNOWN, name
 
 
 @pytest.mark.parametrize("name", SAME)

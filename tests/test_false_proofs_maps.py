@@ -35,7 +35,7 @@ TWO = (
 ONE = "(d0) -> ({}), domain: d0 in [0, 3]"
 UNNAMED = "(d0)[s0]{rt0} -> (%s), domain: d0 in [0, 3], s0 in [0, 3], rt0 in [0, %s]"
 
-SAME = [
+SAME: list[tuple[str, str, rewriting.Equality, str]] = [
     # A value read at s0 is another value at 3 - s0: 0, 5, 0, 0 tell them apart.
     (SHIFT.format("rt0 + s0", "s0"), SHIFT.format("rt0 + 3 - s0", "s0"), "relational", "refuted"),
     (SHIFT.format("rt0 + s0", "s0"), SHIFT.format("rt0 + 3 - s0", "3 - s0"), "relational", "proved"),
@@ -132,9 +132,10 @@ DEFINED = [
 @pytest.mark.parametrize(("text", "verdict"), DEFINED)
 def test_definedness_is_owed(text: str, verdict: str) -> None:
     m = parse_map(text)
-    for mode in ("pointwise", "relational"):
+    modes: tuple[rewriting.Equality, ...] = ("pointwise", "relational")
+    for mode in modes:
         try:
-            found = rewrite(m, m, mode).verdict.value  # type: ignore[arg-type]
+            found = rewrite(m, m, mode).verdict.value
         except InputError as error:
             assert "division by zero" in error.message
             found = "undefined"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,10 @@ from spec_texts import check_rules_text
 from hloproof.claims.rules import claims, statements
 from hloproof.claims.rules.witness import contradicted, points
 from hloproof.engines.nonlinear import prove
+from hloproof.engines.nonlinear.polynomial import Poly
 from hloproof.models.errors import InputError
+from hloproof.models.expressions.expr import Const
+from hloproof.models.rules.rule import Rule
 from hloproof.models.rules.text import parse_rules
 from hloproof.pipeline.driver import check
 from hloproof.pipeline.entry_count import COUNTED, check_count
@@ -67,7 +70,7 @@ def test_a_reader_that_passes_over_an_entry_is_noticed(tmp_path: Path, monkeypat
     file.write_text("rule a\n x + 0 => x\nrule b\n x => x + 1\n")
     assert check([str(file)]).files[0].entries == 2
 
-    def first_only(text: str, name: str) -> list[object]:
+    def first_only(text: str, name: str) -> Sequence[object]:
         return list(parse_rules(text, name))[:1]
 
     kind = ITEM_KINDS["rules"]
@@ -171,9 +174,9 @@ def test_what_is_wrong_far_from_zero_is_found(text: str, expected: str) -> None:
 def without_negative_signs(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = statements.sign_cases
 
-    def planted(rule: statements.Rule, s: statements.Statement) -> list[statements.Statement]:
+    def planted(rule: Rule, s: statements.Statement) -> list[statements.Statement]:
         cases = whole(rule, s)
-        return [c for c in cases if not any(g.op == "<" and str(g.rhs) == str(statements.Const(0)) for g in c.given)]
+        return [c for c in cases if not any(g.op == "<" and str(g.rhs) == str(Const(0)) for g in c.given)]
 
     monkeypatch.setattr(claims, "sign_cases", planted)
 
@@ -181,7 +184,7 @@ def without_negative_signs(monkeypatch: pytest.MonkeyPatch) -> None:
 def without_too_many_cases(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = prove._cases
 
-    def planted(problem: prove.Problem, rlimit: int) -> Iterator[list[prove.Poly]]:
+    def planted(problem: prove.Problem, rlimit: int) -> Iterator[list[Poly]]:
         return (case for case in whole(problem, rlimit) if case)
 
     monkeypatch.setattr(prove, "_cases", planted)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -284,7 +287,7 @@ def test_an_index_that_is_itself_looked_up() -> None:
     assert m.results == (rt(0),) and m.runtime[0].provider == "b"
     index = m.runtime[0].index
     assert index is not None and [v.provider for v in index.runtime] == ["a"]
-    memory = {"a": lambda i: 2, "b": lambda i: 10 * i[0] + i[1]}
+    memory: dict[str, Callable[[Sequence[int]], int]] = {"a": lambda i: 2, "b": lambda i: 10 * i[0] + i[1]}
     found = sorted(counted([m], lambda provider, i: memory[provider](i)))
     assert found == [((d,), (10 * (d + 2) + 1,)) for d in range(4)]
 
@@ -331,10 +334,14 @@ def test_grouped_and_epilogue_cases_of_upstream(row: Any) -> None:
         assert verdicts == ["same"] * len(group["maps"]), [print_map(m) for m in maps]
 
 
+def _always(value: int, provider: str, index: object) -> int:
+    return value
+
+
 def _mapcheck() -> Any:
     sys.path.insert(0, str(SHARED / "tools"))
     try:
-        import mapcheck
+        mapcheck = import_module("mapcheck")
     finally:
         sys.path.pop(0)
     return mapcheck
@@ -392,7 +399,7 @@ ENTRY e {
     for operand in (0, 1):
         module_map = parse_map(texts[operand][0])
         for held in (-3, 0, 1, 5):
-            found = counted([module_map], lambda provider, index, held=held: held)
+            found = counted([module_map], partial(_always, held))
             assert bool(found) == (min(max(held, 0), 1) == operand)
 
 

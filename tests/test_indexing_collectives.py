@@ -37,7 +37,7 @@ CASES = {
     "collective-permute": ("f32[3]", "f32[3] collective-permute(p0), source_target_pairs={{0,1},{1,2},{3,0}}"),
     "collective-broadcast": ("f32[3]", f"f32[3] collective-broadcast(p0), {GROUPS}"),
 }
-_GROUP_OF = {0: (0, 2), 2: (0, 2), 1: (3, 1), 3: (3, 1)}
+_GROUP_OF: dict[int, tuple[int, ...]] = {0: (0, 2), 2: (0, 2), 1: (3, 1), 3: (3, 1)}
 
 Read = tuple[int, tuple[int, ...], int, tuple[int, ...]]
 """Reader, output index, holder, operand index."""

@@ -39,7 +39,7 @@ SCAN = _op("scan", "(f32[4], f32[])", ["f32[4]", "f32[]"], dimensions=(0,), num_
 COPY_START = _op("copy-start", "(f32[2], f32[2], u32[])", ["f32[2]"])
 GATHER_START = _op("all-gather-start", "(f32[2], f32[4])", ["f32[2]"], dimensions=(0,))
 
-FORWARDS = [
+FORWARDS: list[tuple[Any, ...]] = [
     (
         SORT,
         1,

@@ -71,7 +71,7 @@ def test_no_number_of_the_format_is_nearer(kind: str, value: float) -> None:
 
 
 def both(first: str, second: str, semantics: Any = "hashed", seed: int = 3) -> tuple[Any, Any]:
-    return tuple(run_module(parse_module(t), semantics=semantics, seed=seed) for t in (first, second))  # type: ignore[return-value]
+    return tuple(run_module(parse_module(t), semantics=semantics, seed=seed) for t in (first, second))
 
 
 def entry(body: str) -> str:

@@ -125,7 +125,7 @@ def test_every_rule_file_of_the_project_reads_and_names_are_unique() -> None:
     for path in sorted((ROOT / "specs" / "rules").glob("*.rules")):
         names += [r.name for r in parse_rules(path.read_text(encoding="utf-8"), str(path))]
     assert len(names) == len(set(names)) > 50
-    kinds = {type(r) for k in ("division", "constraints", "variables") for r in project_rules(k)}  # type: ignore[arg-type]
+    kinds = {type(r) for k in ("division", "constraints", "variables") for r in project_rules(k)}
     assert kinds == {ExpressionRule, ConstraintRule, VariableRule}
 
 
