@@ -13,16 +13,19 @@ from hloproof.claims.maps.shifting_maps import difference
 from hloproof.claims.operations.owed import owed
 from hloproof.claims.statements.statement import Statement
 from hloproof.logic.formula import eq
+from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Var
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.parser import parse_module
+from hloproof.models.indexing.composition import composer
 from hloproof.models.indexing.composition.module_maps import composer_of, instruction_maps
 from hloproof.models.maps.text import parse_map
 from hloproof.models.simplifier.simplify import simplify
 from hloproof.models.stages import OutOfTime, Run, checkpoint, running, stage
 from hloproof.pipeline import driver
-from hloproof.pipeline.driver import check
+from hloproof.pipeline.driver import check, check_hlo
+from hloproof.pipeline.equal_bodies import body_key
 from hloproof.pipeline.options import Options, Selection
 from hloproof.results.results import Report
 from hloproof.results.verdict import Exit, Verdict
@@ -225,3 +228,63 @@ def test_two_maps_are_told_apart_in_time() -> None:
     maps = [parse_map(LOOKUP.format(e, "domain: d0 in [0, 9]")) for e in ("d0", "9 - d0")]
     with running(ticking(3)), pytest.raises(OutOfTime):
         difference(maps[0], maps[1:])
+
+
+# --- no blow-up: counts of steps, not of seconds
+
+
+def test_wide_operations_are_stated_in_a_time_that_grows_with_their_width() -> None:
+    """Looks at the clock stand for steps: twice as wide is at most a little more than twice as many."""
+    steps = {}
+    for opcode in ("tuple", "concatenate"):
+        for count_ in (100, 200):
+            operation = Operation.of(*_instruction(wide(opcode, count_)))
+            with running(ticking(None)) as run:
+                for claim in owed(operation):
+                    claim.obligations()
+                steps[opcode, count_] = run._clock.now  # type: ignore[attr-defined]
+        assert steps[opcode, 200] <= 2.2 * steps[opcode, 100]
+
+
+def test_an_operation_of_ten_thousand_operands_is_given_up_where_each_has_its_own_map() -> None:
+    with pytest.raises(NotModelled, match="more than 3000 pairs"):
+        owed(Operation.of(*_instruction(wide("concatenate", 3001))))
+
+
+def layers(count_: int) -> str:
+    """A chain of equal fusions, each with a computation of its own."""
+    bodies = "".join(
+        f"f{n} {{\n  a{n} = f32[8,4] parameter(0)\n  t{n} = f32[4,8] transpose(a{n}), dimensions={{1,0}}\n"
+        f"  b{n} = f32[32] reshape(t{n})\n  ROOT r{n} = f32[8,4] reshape(b{n})\n}}\n"
+        for n in range(count_)
+    )
+    chain = "".join(
+        f"  {'ROOT ' if n == count_ - 1 else ''}x{n} = f32[8,4] fusion({'p' if n == 0 else f'x{n - 1}'}), "
+        f"kind=kLoop, calls=f{n}\n"
+        for n in range(count_)
+    )
+    return f"HloModule layers\n{bodies}ENTRY e {{\n  p = f32[8,4] parameter(0)\n{chain}}}\n"
+
+
+def test_fusions_with_equal_bodies_are_composed_once_and_say_the_same() -> None:
+    one, many = (check_hlo(layers(n), Options(jobs=1)) for n in (2, 12))
+    by_name = {r.instruction.name: r for m in many.files[0].modules for r in m.instructions}
+    assert by_name["x1"].shared is by_name["x11"].shared is not by_name["x0"].shared
+    assert many.exit_status() is one.exit_status() is Exit.OK
+    claims = {c.claim: c.verdict for c in by_name["x11"].shared.claims}
+    assert claims == {c.claim: c.verdict for c in by_name["x0"].shared.claims if c.claim != "simplify"}
+
+
+def test_fusions_that_differ_in_one_attribute_are_not_equal() -> None:
+    module = parse_module(
+        layers(2).replace("t1 = f32[4,8] transpose(a1), dimensions={1,0}", "t1 = f32[4,8] reshape(a1)")
+    )
+    keys = {body_key(module, Operation.of(i, module.entry), i) for i in module.entry.instructions if i.operands}
+    assert len(keys) == 2
+
+
+def test_the_composition_of_a_module_is_given_up_after_so_many_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(composer, "MOST_WORK", 3)
+    report = check_hlo(layers(1).replace("dimensions={1,0}", "dimensions={1,0}"), Options(jobs=1))
+    assert report.exit_status() is Exit.UNKNOWN
+    assert any("more than 3 steps" in str(r.reason) for r in report.records() if r.instruction == "x0")

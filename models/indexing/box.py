@@ -9,6 +9,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Const, Expr
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.remembered import remembered
 from hloproof.models.hlo.shape import UNBOUNDED, ArrayShape, BufferShape, Shape, leaves
 from hloproof.models.indexing.map_set import Kind, OperandMaps
 from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable, boxed, dim, rng
@@ -51,9 +52,14 @@ def sizes(shape: Shape) -> tuple[int, ...]:
     return bounds(shape)
 
 
+@remembered
+def _leaf_shapes(shape: Shape) -> list[Shape]:
+    return [leaf for _, leaf in leaves(shape)]
+
+
 def output_shape(op: Operation, output: int) -> Shape:
     """The shape of output number `output`: the array result, or the n-th array, token ... of the result tuple."""
-    found = [shape for _, shape in leaves(op.shape)]
+    found = _leaf_shapes(op.shape)
     if not 0 <= output < len(found):
         raise ValueError(f"{op.opcode} has {len(found)} outputs, there is no output {output}")
     return found[output]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import accumulate
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.remembered import remembered
 from hloproof.models.hlo.shape import Shape, TupleShape, leaves
 from hloproof.models.indexing.box import (
     Builder,
@@ -47,15 +49,21 @@ def _handed_on(
     return one(operand if number is None else number, "moves", identity(bounds(leaf)), position)
 
 
+@remembered
+def _operand_leaves(op: Operation) -> tuple[list[tuple[int, tuple[int, ...], Shape]], tuple[int, ...]]:
+    """Every leaf of the operands, and how many stand before each operand."""
+    found = [(n, position, leaf) for n, shape in enumerate(op.operands) for position, leaf in leaves(shape)]
+    return found, (0, *accumulate(len(list(leaves(shape))) for shape in op.operands))
+
+
 def tuple_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
     """Output n is the n-th array of the operands, counted through nested tuples."""
-    places = [(n, position, leaf) for n, shape in enumerate(op.operands) for position, leaf in leaves(shape)]
-    operand, position, leaf = places[output]
+    operand, position, leaf = _operand_leaves(op)[0][output]
     return (_handed_on(op, output, leaf, operand, position),) if holds_data(leaf) else ()
 
 
 def tuple_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
-    before = sum(len(list(leaves(shape))) for shape in op.operands[:operand])
+    before = _operand_leaves(op)[1][operand]
     return tuple(
         one(before + k, "moves", identity(bounds(leaf)), position)
         for k, (position, leaf) in enumerate(leaves(op.operands[operand]))

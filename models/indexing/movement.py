@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
 from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.remembered import remembered
 from hloproof.models.indexing.box import (
     RangeVariables,
     bounds,
@@ -112,30 +114,32 @@ def _cuts(op: Operation) -> tuple[SliceDimension, ...]:
 
 def concatenate_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
     """Each operand has its own stretch of the concatenated dimension."""
-    axis = _concatenated(op)
-    out, begin, found = bounds(op.shape), 0, []
-    for n, shape in enumerate(op.operands):
-        length = bounds(shape)[axis]
-        kept = {axis: Interval(begin, begin + length - 1)}
+    axis, begins = _concatenated(op)
+    out, found = bounds(op.shape), []
+    for n, (begin, end) in enumerate(pairwise(begins)):
+        kept = {axis: Interval(begin, end - 1)}
         results = tuple(plus(dim(i), -begin) if i == axis else dim(i) for i in range(len(out)))
         found.append(one(n, "moves", IndexingMap(narrowed(out, kept), results)))
-        begin += length
     return tuple(found)
 
 
 def concatenate_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
-    axis, box = _concatenated(op), bounds(op.operands[operand])
-    before = sum(bounds(s)[axis] for s in op.operands[:operand])
+    axis, begins = _concatenated(op)
+    box, before = bounds(op.operands[operand]), begins[operand]
     results = tuple(plus(dim(i), before) if i == axis else dim(i) for i in range(len(box)))
     return (one(0, "moves", IndexingMap(boxed(box), results)),)
 
 
-def _concatenated(op: Operation) -> int:
-    """The dimension along which operands follow each other. Raises NotModelled where the size of one is dynamic."""
+@remembered
+def _concatenated(op: Operation) -> tuple[int, tuple[int, ...]]:
+    """The dimension along which operands follow each other, where each begins along it, and where the last ends.
+
+    Raises NotModelled where the size of one is dynamic.
+    """
     (axis,) = op.attributes.integers("dimensions")
     if any(axis in dynamic_dimensions(s) for s in op.operands):
         raise NotModelled("concatenate along a dynamic dimension")
-    return axis
+    return axis, (0, *accumulate(bounds(s)[axis] for s in op.operands))
 
 
 def pad_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from hloproof.definitions.definition import Definition
 from hloproof.definitions.variables import d, identity, linear, operand_array, output_array, require_static, x
 from hloproof.logic.formula import Formula, conj, disj, eq, lt, ne
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
 from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.remembered import remembered
 
 _NO_PADDING = PaddingDimension(0, 0, 0)
 
@@ -73,14 +76,24 @@ def slice_(op: Operation, output: int, operand: int) -> Definition:
     return Definition("moves", out.dimensions, into.dimensions, conj(*parts))
 
 
+@remembered
+def _ends(op: Operation) -> tuple[list[int], int]:
+    """Where each operand of a concatenate ends along its dimension, and how many at the beginning have static sizes
+    there."""
+    (axis,) = op.attributes.integers("dimensions")
+    shapes = [operand_array(op, k) for k in range(len(op.operands))]
+    static = next((k for k, s in enumerate(shapes) if s.dynamic and s.dynamic[axis]), len(shapes))
+    return list(accumulate(s.dimensions[axis] for s in shapes)), static
+
+
 def concatenate(op: Operation, output: int, operand: int) -> Definition:
     """Operand k starts, along the dimension, where the operands before it end."""
     out, into = output_array(op, output), operand_array(op, operand)
     (axis,) = op.attributes.integers("dimensions")
-    before = [operand_array(op, k) for k in range(operand)]
-    for shape in before:
-        require_static("concatenate", shape, (axis,))
-    offset = sum(shape.dimensions[axis] for shape in before)
+    ends, static = _ends(op)
+    if operand > static:
+        require_static("concatenate", operand_array(op, static), (axis,))
+    offset = ends[operand - 1] if operand else 0
     parts = [eq(d(i), x(i) + offset) if i == axis else eq(d(i), x(i)) for i in range(out.rank)]
     return Definition("moves", out.dimensions, into.dimensions, conj(*parts))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -17,6 +17,7 @@ from hloproof.models.hlo.opcodes import COMPOSED
 from hloproof.models.hlo.shape import BufferShape, leaves
 from hloproof.models.indexing.composition.composer import Composer
 from hloproof.models.indexing.composition.module_maps import composer_of
+from hloproof.pipeline.equal_bodies import body_key
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Owed, Progress, Prover
 from hloproof.results.results import ClaimVerdict, InstructionResult, ModuleResults, OperationVerdicts, Site
@@ -38,6 +39,10 @@ class InstructionClaims:
         self.fresh: dict[Operation, OperationVerdicts] = {}
         """Those of this run, which are filled in when the prover settles."""
         self._composer: Composer | None = None
+        self._first: dict[Hashable, list[Owed]] = {}
+        """What the first fusion of several with equal bodies owes."""
+        self._equal: dict[Hashable, OperationVerdicts] = {}
+        """The verdicts of the others."""
 
     def module(self, module: Module, label: str) -> ModuleResults:
         """All instructions of a module, those of called computations too, in the order of the text."""
@@ -64,7 +69,7 @@ class InstructionClaims:
         uses = body_uses(self._composer.module, instruction)
         operation = Operation.of(instruction, computation, replicas, partitions, uses)
         if operation.opcode in COMPOSED:
-            return self._prover.add(lambda: self._owed_composed(computation, instruction), instruction.name)
+            return self._composed(computation, instruction, operation)
         operation = _without_bodies(operation)
         known = self.fresh.get(operation) or self.judged.get(operation)
         if known is None:
@@ -72,6 +77,29 @@ class InstructionClaims:
             known = self._prover.add(lambda: _owed(operation, width), f"{instruction.opcode} {instruction.name}")
             self.fresh[operation] = known
         return known
+
+    def _composed(self, computation: Computation, instruction: Instruction, operation: Operation) -> OperationVerdicts:
+        """What is composed is stated once for fusions with equal bodies. What was simplified on the way is owed by the
+        first of them alone."""
+        assert self._composer is not None
+        key = body_key(self._composer.module, operation, instruction)
+        if key in self._equal:
+            return self._equal[key]
+        claims = self._first.get(key) if key is not None else None
+        if claims is not None:
+            found = self._prover.add(lambda: [c for c in claims if c.claim != "simplify"], instruction.name)
+            self._equal[key] = found
+            return found
+        stated: list[Owed] = []
+
+        def owed() -> Iterable[Owed]:
+            for claim in self._owed_composed(computation, instruction):
+                stated.append(claim)
+                yield claim
+            if key is not None:
+                self._first[key] = stated
+
+        return self._prover.add(owed, instruction.name)
 
     def _owed_composed(self, computation: Computation, instruction: Instruction) -> Iterable[Owed]:
         from hloproof.claims.layouts.owed import owed_layout

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
 from typing import Any, Final, TypeVar
 
 from hloproof.models.errors import NotModelled
@@ -50,6 +51,8 @@ MOST_MAPS: Final = 256
 """Different maps to one array beyond which they are given up as unknown."""
 MOST_JOINS: Final = 8_192
 """Compositions of one walk beyond which what is not reached yet is given up as unknown."""
+MOST_WORK: Final = 100_000
+"""Compositions of one module, each with its constraints twice, beyond which maps are given up as unknown."""
 DEEPEST_NESTING: Final = 60
 """Calls inside calls beyond which maps are given up as unknown."""
 
@@ -71,6 +74,10 @@ class Bodies:
     """The maps of a scan by itself, narrowed by what its body does not use."""
 
 
+class FollowedTooFar(Exception):
+    """A loop is not followed to its end: the limits are reached."""
+
+
 class Composer:
     """Composes the maps of one module; keeps what it has composed."""
 
@@ -84,6 +91,8 @@ class Composer:
         self._seen: set[IndexingMap] = set()
         self.joins = 0
         """Compositions so far."""
+        self.work = 0
+        """Compositions so far, with the constraints that they had to simplify."""
         self.followed = 0
         """Steps and compositions in the turns of loops so far."""
         self._follow_limit: int | None = None
@@ -91,7 +100,7 @@ class Composer:
         self._plain: dict[tuple[Operation, Direction, int], tuple[OperandMaps, ...] | NotModelled] = {}
         self._operations: dict[tuple[str, str], Operation] = {}
         self._callees: dict[tuple[str, Direction, int, Position, tuple[Turn, ...]], tuple[Step, ...]] = {}
-        self._order: dict[str, list[Instruction]] = {}
+        self._order: dict[str, tuple[list[Instruction], dict[str, int]]] = {}
         self._open: list[str] = []
         self._kept: dict[object, Any] = {}
         self.known = KnownValues(module, self.site)
@@ -145,10 +154,13 @@ class Composer:
             return {}
         routes[start[0]] = {start[1]: {Route(identity(bounds(shapes[start[1]]))): "moves"}}
         found: dict[Place, Reached] = {}
-        order = self._ordered(computation)
+        order, places = self._ordered(computation)
+        sign = -1 if direction == OUTPUT_TO_INPUT else 1
+        waiting = [sign * places[start[0]]]
         joins = self.joins
-        for instruction in reversed(order) if direction == OUTPUT_TO_INPUT else order:
+        while waiting:
             checkpoint()
+            instruction = order[sign * heappop(waiting)]
             here, lost = routes.pop(instruction.name, {}), unknown.pop(instruction.name, {})
             for position in dict.fromkeys((*here, *lost)):
                 arrived = here.get(position, {})
@@ -159,6 +171,8 @@ class Composer:
                     why = f"more than {MOST_JOINS} compositions"
                 found[instruction.name, position] = Reached({} if why else arrived, why)
                 for name, step in self._steps(computation, instruction, position, direction, why):
+                    if name not in routes and name not in unknown:
+                        heappush(waiting, sign * places[name])
                     self._advance(arrived, name, step, direction, routes, unknown)
         return found
 
@@ -190,7 +204,15 @@ class Composer:
         """`first`, then `second`, simplified. Raises NotModelled."""
         checkpoint()
         joined = join(first, second, direction)
+        cost = 0 if joined is first else 1 + 2 * len(joined.map.constraints)
         self.joins += joined is not first
+        self.work += cost
+        if self.work > MOST_WORK:
+            raise NotModelled(f"the module takes more than {MOST_WORK} steps of composition")
+        if self._follow_limit is not None:
+            self.followed += max(0, cost - 1)
+            if self.followed > self._follow_limit:
+                raise FollowedTooFar
         if self._simplify is None or joined is first or joined.map.is_trivially_empty:
             return joined
         after = self._simplify(joined.map)
@@ -350,13 +372,13 @@ class Composer:
             )
         return instruction.name if callee.name in self._ambiguous else ""
 
-    def _ordered(self, computation: Computation) -> list[Instruction]:
-        """Instructions, operands before users."""
-        order = self._order.get(computation.name)
-        if order is None:
+    def _ordered(self, computation: Computation) -> tuple[list[Instruction], dict[str, int]]:
+        """Instructions, operands before users, and the place of each by name."""
+        found = self._order.get(computation.name)
+        if found is None:
             order = topological(computation)
-            self._order[computation.name] = order
-        return order
+            found = self._order[computation.name] = (order, {i.name: n for n, i in enumerate(order)})
+        return found
 
 
 def _has_own_name(i: Instruction) -> bool:

@@ -24,7 +24,7 @@ from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import Shape, leaves
 from hloproof.models.indexing.box import bounds, holds_data, whole
 from hloproof.models.indexing.collective import READER
-from hloproof.models.indexing.composition.composer import Composer
+from hloproof.models.indexing.composition.composer import Composer, FollowedTooFar
 from hloproof.models.indexing.composition.dependence import is_handed_on, parameter_positions
 from hloproof.models.indexing.composition.families import with_families
 from hloproof.models.indexing.composition.known_scalars import Given
@@ -79,10 +79,6 @@ class Loop:
     """The steps through all turns from the arrays that could be followed, once they have been asked for."""
     any_turns: dict[Direction, dict[Position, _Maps]] = field(default_factory=dict, compare=False)
     """The same for the maps of any number of turns."""
-
-
-class _TooMuch(Exception):
-    """A loop is not followed to its end: the limits are reached."""
 
 
 def loop_reads(
@@ -205,7 +201,7 @@ def _all_any_turns(composer: Composer, loop: Loop, direction: Direction) -> dict
         for position in loop.depends:
             try:
                 maps = _any_turns(composer, loop, position, direction, limit)
-            except NotModelled:
+            except (NotModelled, FollowedTooFar):
                 continue
             if maps is not None:
                 found[position] = maps
@@ -286,7 +282,7 @@ def _all_turns(
                 steps = _turn_by_turn(composer, loop, turns, position, direction, limit)
             except NotModelled:
                 continue
-            except _TooMuch:
+            except FollowedTooFar:
                 return {}
             if not any(s.kind == "bound" and len(s.routes) > MOST_BOUND_MAPS for s in steps):
                 found[position] = steps
@@ -339,7 +335,7 @@ def _one_turn(
             routes = _in_turn(composer, loop, turns, turn, step)
             composer.followed += len(routes) * len(arrived)
             if len(target) > MOST_LOOP_MAPS or composer.followed > limit:
-                raise _TooMuch
+                raise FollowedTooFar
             for second in routes:
                 for route, kind in arrived.items():
                     joined, joint = composer.joined(route, second, direction), joint_kind((kind, step.kind))

@@ -30,6 +30,8 @@ from hloproof.models.stages import checkpoint
 
 MOST_COMPARED: Final = 64
 """So many maps that no point of a few tells apart are compared each with each, and looked at for containment."""
+MOST_UNDECIDED: Final = 8
+"""Pairs neither shown equal nor told apart after which no more are compared."""
 _LOOKED_AT: Final = 200
 """Points tried to tell some of a group of maps from the others."""
 _FEW: Final = 10
@@ -230,6 +232,9 @@ class _Comparison:
 
     def _is_same(self, n: int, k: int) -> bool:
         """Whether map n is dropped for map k; else a witness or a reason is noted."""
+        if len(self._undecided) >= MOST_UNDECIDED:
+            self._undecided.append((n, k, "not compared, since many others are undecided"))
+            return False
         if any(v.provider is None for m in (self._maps[n], self._maps[k]) for v in m.runtime):
             self._undecided.append((n, k, "a runtime variable without a provider"))
             return False

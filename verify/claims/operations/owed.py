@@ -73,10 +73,28 @@ MANY_PAIRS: Final = 1000
 
 Build = Callable[[], list[Part]]
 
+MOST_PAIRS: Final = 3000
+"""Pairs of an output and an operand, told apart one by one, beyond which an operation is given up."""
+
 
 KEPT: Final = 20_000
 """How many claims' obligations are remembered."""
 _KNOWN: dict[Hashable, tuple[Obligation, ...]] = {}
+
+
+class _Once:
+    """Parts that are built when they are first asked for."""
+
+    __slots__ = ("build", "parts")
+
+    def __init__(self, build: Build) -> None:
+        self.build = build
+        self.parts: list[Part] | None = None
+
+    def __call__(self) -> list[Part]:
+        if self.parts is None:
+            self.parts = self.build()
+        return self.parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +112,7 @@ class OwedClaim:
     """All that the obligations depend on: claims with equal keys owe the same."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "build", cache(self.build))
+        object.__setattr__(self, "build", _Once(self.build))
 
     def obligations(self) -> tuple[Obligation, ...]:
         """What has to be proved. Raises NotModelled where the claim cannot be stated."""
@@ -146,6 +164,8 @@ class _Table:
         self.numbers = [n for n, (_, leaf) in enumerate(leaves(op.shape)) if array_in(leaf) is not None]
         self.forward = cache(self._forward)
         self.backward = cache(self._backward)
+        self.by_place = cache(self._by_place)
+        self.places = {number: output for output, number in enumerate(self.numbers)}
         self.define = cache(lambda output, operand, position: define(op, output, operand, position))
 
     def _forward(self, output: int) -> tuple[OperandMaps, ...]:
@@ -157,21 +177,29 @@ class _Table:
         from hloproof.models.indexing import input_to_output
 
         found = input_to_output(self.op, operand)
-        return tuple(replace(m, operand=self.numbers.index(m.operand)) for m in found if m.operand in self.numbers)
+        return tuple(replace(m, operand=self.places[m.operand]) for m in found if m.operand in self.places)
+
+    def _by_place(self, direction: Direction, number: int) -> Mapping[tuple[int, Place], list[OperandMaps]]:
+        """The maps from an output or operand, by the number and the position that they lead to."""
+        found: dict[tuple[int, Place], list[OperandMaps]] = {}
+        for m in self.forward(number) if direction == "output-to-input" else self.backward(number):
+            found.setdefault((m.operand, m.position), []).append(m)
+        return found
 
     def maps(self, about: Subject) -> OperandMaps | None:
         """The maps of a subject; None where there are none. Raises NotModelled as the builders do."""
         if about.direction == "output-to-input":
-            found = [m for m in self.forward(about.output) if m.operand == about.operand]
+            found = self.by_place("output-to-input", about.output).get((about.operand, about.position), [])
         else:
-            found = [m for m in self.backward(about.operand) if m.operand == about.output]
-        found = [m for m in found if m.position == about.position]
+            found = self.by_place("input-to-output", about.operand).get((about.output, about.position), [])
         if len(found) > 1:
             raise NotModelled("several sets of maps for the same array")
         return found[0] if found else None
 
     def claims(self) -> list[OwedClaim]:
         pairs = self._pairs()
+        if len(pairs) > MOST_PAIRS and self.op.opcode not in ONE_SOURCE:
+            raise NotModelled(f"more than {MOST_PAIRS} pairs of an output and an operand")
         out = self._unclaimed({output for output, _, _ in pairs})
         for output, operand, position in pairs:
             if self._exists(output, operand, position):
