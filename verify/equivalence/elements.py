@@ -13,6 +13,7 @@ from typing import Final
 
 from hloproof.equivalence.elements_folds import convolution, dot, reduce, reduce_window
 from hloproof.equivalence.elements_indexed import dynamic_slice, dynamic_update_slice, gather
+from hloproof.equivalence.elements_scatter import scatter
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import ZERO, Lin, constant, row_major, unravel
 from hloproof.equivalence.terms import App, Cond, Elem, Term, from_pattern, number
@@ -232,4 +233,5 @@ FOLDS: Final[dict[str, Callable[[Node, At, int], Term | None]]] = {
     "dot": dot,
     "convolution": convolution,
     "output": reduce,
+    "scatter": scatter,
 }

@@ -118,8 +118,11 @@ def dot(node: Node, at: At, place: int) -> Term | None:
     return Fold(head, node.type, place, sizes, (Elem(lhs, sides[0]), Elem(rhs, sides[1])))
 
 
-def convolution(node: Node, at: At, place: int) -> Term | None:
-    lhs, rhs = node.operands
+def convolution(
+    node: Node, at: At, place: int, type_: str | None = None, operands: tuple[Node, ...] | None = None
+) -> Term | None:
+    """A convolution, or a call with the attributes of one, whose result type and two operands are given then."""
+    lhs, rhs = operands or node.operands
     a = node.attributes
     labels, window = a.get("dim_labels"), a.get("window")
     if not isinstance(labels, ConvolutionDimensions):
@@ -152,4 +155,4 @@ def convolution(node: Node, at: At, place: int) -> Term | None:
         right[labels.kernel_spatial[k]] = d.size - 1 - positions[k] if d.reversal else positions[k]
     zero = from_value(lhs.type, 0)
     body = guarded(tests, Elem(lhs, tuple(left)), zero)
-    return Fold(("contract", precision(node)), node.type, place, sizes, (body, Elem(rhs, tuple(right))))
+    return Fold(("contract", precision(node)), type_ or node.type, place, sizes, (body, Elem(rhs, tuple(right))))

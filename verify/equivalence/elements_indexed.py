@@ -54,7 +54,7 @@ def gather(node: Node, at: At) -> Term:
     offset_dims, collapsed = a.integers("offset_dims"), a.integers("collapsed_slice_dims")
     batching = a.integers("operand_batching_dims")
     index_batching = a.integers("start_indices_batching_dims")
-    index_map, vector = a.integers("start_index_map"), a.integer("index_vector_dim", 0)
+    index_map, vector = a.integers("start_index_map"), a.integer("index_vector_dim", len(indices.sizes))
     sizes = a.integers("slice_sizes")
     batch = [x for d, x in enumerate(at) if d not in offset_dims]
     offsets = iter([at[d] for d in sorted(offset_dims)])

@@ -93,8 +93,8 @@ choice of one         | exact | all        | select(p, x, x) = x
 choice turned         | exact | all        | select(not(p), x, y) = select(p, y, x)
 choice of true        | exact | all        | select(p, true, false) = p
 choice of false       | exact | all        | select(p, false, true) = not(p)
-choice or             | exact | all        | select(p, true, x) = or(p, x)
-choice and            | exact | all        | select(p, x, false) = and(p, x)
+choice or             | exact | predicates | select(p, true, x) = or(p, x)
+choice and            | exact | predicates | select(p, x, false) = and(p, x)
 shift by nothing      | exact | integers   | shift-left(x, 0) = x
 shift down by nothing | exact | integers   | shift-right-logical(x, 0) = x
 shift by no sign      | exact | integers   | shift-right-arithmetic(x, 0) = x
@@ -240,8 +240,8 @@ def holds_all(wide: str, narrow: str) -> bool:
 
 def converted_through(term: App, view: View) -> Term | None:
     """convert(convert(x)) is one convert where the type between holds every value of x."""
-    inner = view(term.args[0])
-    if term.op == "convert" and isinstance(inner, App) and inner.op == "convert":
+    inner = view(term.args[0]) if term.op == "convert" else None
+    if isinstance(inner, App) and inner.op == "convert":
         source = type_of(inner.args[0])
         if source != "pred" and term.type != "pred" and holds_all(inner.type, source):
             return inner.args[0] if source == term.type else App("convert", term.type, inner.args)
@@ -250,8 +250,8 @@ def converted_through(term: App, view: View) -> Term | None:
 
 def converted_back(term: App, view: View) -> Term | None:
     """convert(convert(x)) from a float type through a narrower float type and back leaves a rounding out."""
-    inner = view(term.args[0])
-    if term.op == "convert" and isinstance(inner, App) and inner.op == "convert":
+    inner = view(term.args[0]) if term.op == "convert" else None
+    if isinstance(inner, App) and inner.op == "convert":
         source = type_of(inner.args[0])
         if {source, inner.type, term.type} <= FLOATS and not holds_all(inner.type, source):
             return inner.args[0] if source == term.type else App("convert", term.type, inner.args)

@@ -16,7 +16,7 @@ from hloproof.equivalence.goals import Goal, assume, replaced
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import ZERO, Lin, Var, constant, variable
 from hloproof.equivalence.kernel import Denied, Rules, Step, equal_tensors, sides_with
-from hloproof.equivalence.rules_scalar import SCALAR_RULES
+from hloproof.equivalence.rules_scalar import SCALAR_RULES, combiner
 from hloproof.equivalence.terms import (
     App,
     Cond,
@@ -132,6 +132,10 @@ def fold(
     left, right = rules.opened(goal)
     if not (isinstance(left, Fold) and isinstance(right, Fold)) or left.type != right.type:
         raise Denied("not two folds")
+    if left.head[0] == "scatter" and combiner(left) not in COMMUTATIVE:
+        straight = [[k, False] for k in range(len(radices))]
+        if any([list(d) for ds in given for d in ds] != straight for given in (left_digits, right_digits)):
+            raise Denied("the order of the updates is not kept")
     new = [variable(goal.next + k, n) for k, n in enumerate(radices)]
     goals = equal_heads(left, right)
     sides: list[list[Term]] = []

@@ -15,6 +15,7 @@ from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.identities import SIGNIFICANT, apply
 from hloproof.equivalence.indices import Lin, constant, variable
 from hloproof.equivalence.kernel import Denied, Rules, sides_with
+from hloproof.equivalence.library import call
 from hloproof.equivalence.polynomials import Polynomials, TooLarge, equal_integers, near
 from hloproof.equivalence.terms import (
     App,
@@ -87,7 +88,7 @@ def ring(rules: Rules, goal: Goal, pairs: list[Any], through: bool = False, dept
 
 def combiner(fold: Fold) -> str | None:
     """The operation of a reduce whose function is one operation on its two arguments."""
-    if fold.head[0] != "reduce" or len(fold.head[1]) != 1:
+    if fold.head[0] not in ("reduce", "scatter") or len(fold.head[1]) != 1:
         return None
     (function,) = fold.head[1]
     keys = sorted(o.key for o in function.operands if o.head == "bound")
@@ -123,7 +124,7 @@ def _fold_of(rules: Rules, goal: Goal, side: int) -> Fold:
 
 
 def _neutral_reduce(rules: Rules, goal: Goal, fold: Fold) -> str:
-    op = combiner(fold)
+    op = combiner(fold) if fold.head[0] == "reduce" else None
     if op is None or not is_neutral(op, fold.type, rules.terms.settle(fold.sides[0], goal.facts)):
         raise Denied("not a reduce from a neutral value")
     return op
@@ -197,7 +198,7 @@ def linear(rules: Rules, goal: Goal, side: int, depth: int) -> list[Goal]:
     and a sum of several terms becomes several sums."""
     fold = _fold_of(rules, goal, side)
     fold = as_sum(rules, fold) if fold.head[0] == "contract" else fold
-    if combiner(fold) != "add" or fold.type not in FLOATS:
+    if fold.head[0] != "reduce" or combiner(fold) != "add" or fold.type not in FLOATS:
         raise Denied("not a sum")
     _neutral_reduce(rules, goal, fold)
     found = Polynomials(lambda t: seen(rules, goal, t))
@@ -242,6 +243,17 @@ def _multiplied(factors: list[Term], type_: str) -> Term:
     return out
 
 
+def library(rules: Rules, goal: Goal, side: int) -> list[Goal]:
+    """A call of a library in terms of what it computes."""
+    head = rules.heads(goal)[side]
+    found = call(head, goal.next) if isinstance(head, Elem) else None
+    if found is None:
+        raise Denied("not a call that is known")
+    name, term, next_ = found
+    rules.use(f"meaning of {name}", "real")
+    return [Goal(next_, goal.facts, *sides_with(goal, side, term))]
+
+
 def written_out(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     """A fold over a small box, one operation after another."""
     fold = _fold_of(rules, goal, side)
@@ -276,5 +288,6 @@ SCALAR_RULES: Final[dict[str, Callable[..., list[Goal]]]] = {
     "total": total,
     "flatten": flatten,
     "linear": linear,
+    "library": library,
     "written out": written_out,
 }

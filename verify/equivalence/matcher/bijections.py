@@ -23,6 +23,7 @@ def candidates(search: Search, goal: Goal, left: Fold, right: Fold) -> Iterator[
     tried: set[str] = set()
     first: list[Step] = []
     later: list[Step] = []
+    n = 0
     for n, step in enumerate(_orders(left, right)):
         if n > MOST:
             break
@@ -34,8 +35,18 @@ def candidates(search: Search, goal: Goal, left: Fold, right: Fold) -> Iterator[
             score = _fit(search, goal, full)
             if score is not None:
                 (first if score else later).append(full)
+    if not first and len(swaps) > 1 and n <= 24:
+        first = [s for full in later for s in _turned(full) if _fit(search, goal, s)]
     yield from first
     yield from later[:6]
+
+
+def _turned(step: Step) -> Iterator[Step]:
+    """The same bijection with some digits of the right side counted backwards, as kernels of convolutions are."""
+    name, radices, left, right, swapped = step
+    for mask in range(1, 1 << min(len(radices), 4)):
+        turned = [[[d, bool(mask >> d & 1)] for d, _ in own] for own in right]
+        yield [name, radices, left, turned, swapped]
 
 
 def _orders(left: Fold, right: Fold) -> Iterator[list[object]]:

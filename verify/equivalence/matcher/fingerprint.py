@@ -136,7 +136,7 @@ def filling(seed: int, type_: str) -> Number:
 def applied(op: str, types: list[str], type_: str, key: Any, of: list[Number]) -> Number:
     if op == "select" and of[0] is None:
         return of[1] if of[1] == of[2] else None
-    if any(v is None for v in of):
+    if not of or any(v is None for v in of):
         return None
     wide = ["f64" if t not in INTEGERS and t != "pred" else t for t in types]
     result = "f64" if type_ not in INTEGERS and type_ != "pred" else type_

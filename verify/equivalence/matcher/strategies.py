@@ -40,6 +40,14 @@ def strategy(search: Search, goal: Goal) -> Asking:
             return Proof([], (found,), wider)
         if not goal.facts and not _special(left) and not _special(right):
             return None
+    if (
+        isinstance(left, Elem)
+        and isinstance(right, Elem)
+        and left.node.head == right.node.head in ("scatter", "output")
+    ):
+        found = yield from search.step(goal, ["whole"])
+        if found is not None:
+            return found
     a, b = rules.opened(goal)
     if isinstance(a, App) or isinstance(b, App):
         a, b = (seen(rules, goal, t) if isinstance(t, App) else t for t in (a, b))
@@ -59,6 +67,8 @@ def strategy(search: Search, goal: Goal) -> Asking:
             found = yield from loop_proof(search, goal, a, b)
         elif a.node.head == b.node.head:
             found = yield from search.step(goal, ["whole"])
+    if found is None:
+        found = yield from library_proof(search, goal, left, right)
     for more in (engine_proof, expanded, chosen_proof, fold_proof, ring_proof, rounded):
         if found is None:
             found = yield from more(search, goal, a, b)
@@ -93,6 +103,16 @@ def engine_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
                 return found
     if (goal.facts and not isinstance(a, Fold | App)) or not isinstance(b, Fold | App):
         return (yield from search.step(goal, ["absurd"]))
+    return None
+
+
+def library_proof(search: Search, goal: Goal, left: Term, right: Term) -> Asking:
+    """Calls of libraries by their meaning."""
+    for side, head in ((0, left), (1, right)):
+        if isinstance(head, Elem) and head.node.head == "output":
+            found: Proof | None = yield from search.step(goal, ["library", side])
+            if found is not None:
+                return found
     return None
 
 

@@ -1,0 +1,159 @@
+"""Identities: the exact ones hold bit for bit on the values where they could fail; their wrong neighbours are not
+proved. Certificates that were tampered with are not accepted for modules that differ."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+from typing import Any
+
+import pytest
+
+from hloproof.equivalence import Certificate, decide, recheck
+from hloproof.equivalence.evaluation import attributes_of
+from hloproof.equivalence.identities import DIRECTIONS, KINDS, TABLE, Identity, Pattern
+from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.interpreter.semantics.element_type import INTEGERS, rounded, to_bits
+from hloproof.models.interpreter.semantics.real import Real
+from hloproof.results.verdict import Verdict
+
+VALUES: dict[str, list[Any]] = {
+    "pred": [False, True],
+    "s8": [-128, -127, -1, 0, 1, 5, 127],
+    "u8": [0, 1, 2, 128, 255],
+    "f32": [0.0, -0.0, 1.0, -1.5, float("inf"), float("-inf"), float("nan"), 1e-45, 3.4e38],
+}
+
+
+def letters(pattern: Pattern) -> set[str]:
+    if isinstance(pattern, str):
+        return {pattern}
+    return set().union(*(letters(p) for p in pattern[1:])) if isinstance(pattern, tuple) else set()  # type: ignore[arg-type]
+
+
+def value(pattern: Any, bound: dict[str, Any], kind: str) -> tuple[Any, str]:
+    """The value of a pattern and its type."""
+    if isinstance(pattern, str):
+        return bound[pattern], "pred" if pattern == "p" else kind
+    if isinstance(pattern, bool):
+        return pattern, "pred"
+    if isinstance(pattern, float):
+        return rounded(kind, int(pattern) if kind in INTEGERS else pattern), kind
+    op, *parts = pattern
+    args = [value(p, bound, kind) for p in parts]
+    if op in DIRECTIONS:
+        key, name, result = (("direction", DIRECTIONS[op]),), "compare", "pred"
+    else:
+        key, name, result = (), op, args[-1][1]
+    function = Real().function(name, [t for _, t in args], result, attributes_of(key))
+    return function(*(v for v, _ in args)), result
+
+
+@pytest.mark.parametrize("identity", [i for i in TABLE if i.tier == "exact"], ids=lambda i: i.name)
+def test_exact_identities_hold_bit_for_bit(identity: Identity) -> None:
+    left, right = identity.sides
+    tried = 0
+    for kind in set(VALUES) & KINDS[identity.on]:
+        names = sorted(letters(left))
+        for values in product(*(VALUES["pred" if n == "p" else kind] for n in names)):
+            bound = dict(zip(names, values, strict=True))
+            if identity.name == "clamp" and not bound["l"] <= bound["h"]:
+                continue
+            (a, type_), (b, _) = value(left, bound, kind), value(right, bound, kind)
+            both_nan = a != a and b != b
+            assert both_nan or to_bits(type_, a) == to_bits(type_, b), (kind, bound, a, b)
+            tried += 1
+    assert tried
+
+
+def unary(kind: str, body: str) -> Module:
+    return parse_module(
+        f"HloModule m\nENTRY e {{\n x = {kind}[4] parameter(0)\n y = {kind}[4] parameter(1)\n"
+        f" z = {kind}[4] parameter(2)\n"
+        f" zero = {kind}[] constant(0)\n n = {kind}[4] broadcast(zero), dimensions={{}}\n"
+        f" one = {kind}[] constant(1)\n o = {kind}[4] broadcast(one), dimensions={{}}\n{body}\n}}\n"
+    )
+
+
+NEVER = {
+    "x + 0 on -0.0": ("f32", " ROOT r = f32[4] add(x, n)", " ROOT r = f32[4] copy(x)"),
+    "x - x on infinity": ("f32", " ROOT r = f32[4] subtract(x, x)", " ROOT r = f32[4] copy(n)"),
+    "0 * x on infinity": ("f32", " ROOT r = f32[4] multiply(x, n)", " ROOT r = f32[4] copy(n)"),
+    "reassociation": (
+        "bf16",
+        " a = bf16[4] add(x, y)\n ROOT r = bf16[4] add(a, z)",
+        " a = bf16[4] add(y, z)\n ROOT r = bf16[4] add(x, a)",
+    ),
+    "x / y as a product": (
+        "f32",
+        " ROOT r = f32[4] divide(x, y)",
+        " i = f32[4] divide(o, y)\n ROOT r = f32[4] multiply(x, i)",
+    ),
+    "there and back": ("f32", " h = bf16[4] convert(x)\n ROOT r = f32[4] convert(h)", " ROOT r = f32[4] copy(x)"),
+    "not less is at least, with NaN": (
+        "f32",
+        " l = pred[4] compare(x, y), direction=LT\n k = pred[4] not(l)\n ROOT r = f32[4] select(k, x, y)",
+        " l = pred[4] compare(x, y), direction=GE\n ROOT r = f32[4] select(l, x, y)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NEVER)
+def test_what_does_not_hold_bit_for_bit_is_not_proved_by_the_exact_tier(name: str) -> None:
+    kind, before, after = NEVER[name]
+    assert decide(unary(kind, before), unary(kind, after), "exact").verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("name", "tier"), [("reassociation", "real"), ("x / y as a product", "real"), ("there and back", "rounding")]
+)
+def test_weaker_tiers_prove_it_and_say_so(name: str, tier: str) -> None:
+    kind, before, after = NEVER[name]
+    result = decide(unary(kind, before), unary(kind, after))
+    assert result.verdict is Verdict.PROVED
+    assert tier in {t for _, t in result.axioms}
+
+
+FALSE = {
+    "another operand": (" ROOT r = f32[4] add(x, y)", " ROOT r = f32[4] add(x, z)"),
+    "a sum for a product": (" ROOT r = f32[4] add(x, y)", " ROOT r = f32[4] multiply(x, y)"),
+    "a slice": (
+        " s = f32[2] slice(x), slice={[0:2]}\n ROOT r = f32[4] concatenate(s, s), dimensions={0}",
+        " s = f32[2] slice(x), slice={[1:3]}\n ROOT r = f32[4] concatenate(s, s), dimensions={0}",
+    ),
+    "a dot": (
+        " m = f32[2,2] reshape(x)\n k = f32[2,2] reshape(y)\n"
+        " d = f32[2,2] dot(m, k), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n ROOT r = f32[4] reshape(d)",
+        " m = f32[2,2] reshape(x)\n k = f32[2,2] reshape(y)\n"
+        " d = f32[2,2] dot(m, k), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n ROOT r = f32[4] reshape(d)",
+    ),
+}
+STEPS: list[list[Any]] = [
+    ["same"], ["generalise"], ["lemma"], ["arguments"], ["arguments", True], ["whole"], ["split", 0], ["split", 1],
+    ["fold", [2], [[[0, False]]], [[[0, False]]], False], ["fold", [2], [[[0, False]]], [[[0, True]]], True],
+    ["fold", [1], [[]], [[[0, False]]], False], ["ring", [], False, 4], ["ring", [[0, 1]], False, 4],
+    ["ring", [[1, 0], [0, 1]], True, 2], ["values", [[0, 0]]], ["enumerate", 0], ["digits", 0, [2, 2]],
+    ["digits", 0, [4, 2]], ["single", 0], ["flatten", 1], ["total", 0], ["total", 1], ["linear", 0, 2], ["absurd"],
+    ["indices"], ["aligned"], ["chosen", 0, True], ["written out", 0], ["written out", 1], ["loop", [[0, 0]]],
+    ["turn", 0], ["stop", 1], ["library", 0], ["identity", 0, "subtraction"], ["identity", 1, "plus negative zero"],
+    ["nothing of the kind"], [], ["identity", 5, 7], ["fold"],
+]  # fmt: skip
+
+
+def test_no_list_of_steps_proves_what_is_false() -> None:
+    """Six hundred certificates as a broken matcher might write them: proofs of other pairs with steps put in between,
+    and steps drawn at random."""
+    source = random.Random(7)
+    pairs = {n: (unary("f32", a), unary("f32", b)) for n, (a, b) in FALSE.items()}
+    right = [decide(unary("f32", a), unary("f32", a)).certificate for a, _ in FALSE.values()]
+    kind, one, other = NEVER["there and back"]
+    right.append(decide(unary(kind, one), unary(kind, other)).certificate)
+    proofs = [c.proof for c in right if c is not None]
+    for turn in range(600):
+        before, after = pairs[source.choice(sorted(pairs))]
+        steps = list(source.choice(proofs)) if turn % 3 == 0 else []
+        for _ in range(source.randint(1, 8)):
+            steps.insert(source.randint(0, len(steps)), source.choice(STEPS))
+        result = recheck(before, after, Certificate("rounding", steps))
+        assert result.verdict is Verdict.UNKNOWN, steps
