@@ -266,3 +266,21 @@ ENTRY %main (a: f32[8]) -> f32[8] {
   ROOT %sum = f32[8]{0} add(%d, %w)
 }
 """
+
+
+GENERIC = """HloModule generic, is_scheduled=true, replica_count=2
+
+%wrapped (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %exchanged = f32[8]{0} all-to-all(%p), dimensions={0}, replica_groups={{0,1}}
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %x = f32[8]{0} negate(%a)
+  %s = ((f32[8]{0}), f32[8]{0}) async-start(%x), calls=%wrapped
+  %w = f32[8]{0} exponential(%a)
+  %d = f32[8]{0} async-done(%s), calls=%wrapped
+  ROOT %sum = f32[8]{0} add(%d, %w)
+}
+"""

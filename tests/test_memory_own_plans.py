@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 from benchmarks.memory_plans import large_plan
-from memory_cases import CONDITIONAL, PERMUTED, judged, refuted, roomy_plan
+from memory_cases import CONDITIONAL, GENERIC, PERMUTED, judged, refuted, roomy_plan
 
 from hloproof.memory.plan import Plan
 from hloproof.memory.replay import Budget, replay
@@ -35,12 +35,15 @@ HISTORIC = [
     ("plan-interference", CONDITIONAL, ("if{0}", "if{1}")),
     # xla 81fd8dc289: taken for the operand, the result of a permutation is overwritten while it is still needed.
     ("plan-interference", PERMUTED, ("s{1}", "w")),
+    ("plan-interference", GENERIC, ("exchanged", "w")),
+    ("plan-interference", GENERIC, ("x", "w")),
+    ("plan-in-place", GENERIC, ("exchanged", "x")),
     # The operand may be read until the done, so the result does not lie over it.
     ("plan-in-place", PERMUTED, ("s{1}", "x")),
 ]
 
 
-@pytest.mark.parametrize("hlo", [CONDITIONAL, PERMUTED])
+@pytest.mark.parametrize("hlo", [CONDITIONAL, PERMUTED, GENERIC])
 def test_a_plan_with_room_for_everything_is_proved(hlo: str) -> None:
     assert refuted(hlo, roomy_plan(hlo)) == {}
 

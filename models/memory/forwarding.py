@@ -106,7 +106,9 @@ def _generic(i: Instruction, at: tuple[int, ...], shape: Shape, role: str, root:
             return _from(i, at[1], at[2:])
         if at[:1] == (1,):
             inner = root(called(i, "calls"), at[1:])
-            return Origin("forwards", (inner,)) if inner is not None else MAKES
+            if inner is None or isinstance(shape, TupleShape):
+                return _TABLE  # without a computation in the text the result is named after what is not there
+            return Origin("forwards", (inner,))
         return Origin("makes", optional=at == (0,))
     if isinstance(shape, TupleShape):
         return _TABLE

@@ -16,7 +16,7 @@ from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.value_flow import branches, called
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Computation, Instruction, Module
-from hloproof.models.hlo.shape import OpaqueShape, Shape, TokenShape
+from hloproof.models.hlo.shape import OpaqueShape, Shape, TokenShape, TupleShape
 from hloproof.models.memory.assignment import Key
 from hloproof.models.memory.forwarding import CALLS, Origin, origin_of
 
@@ -62,6 +62,7 @@ class Values:
             for i in module.by_name[name].instructions:
                 for at in positions(i.shape):
                     self._origins[i.name, at] = self._origin(name, i, at)
+        self._flying = {n for n, callers in self.callers.items() if all(c.opcode not in CALLS for c in callers)}
         self._resolve()
 
     # -- origins ----------------------------------------------------------------------------------------------------
@@ -163,7 +164,7 @@ class Values:
                 computation,
                 self.rooms[computation],
                 place in self._phis,
-                origin.optional or nothing,
+                origin.optional or nothing or (isinstance(shape, TupleShape) and computation in self._flying),
                 self._phis.get(place, ()),
             )
         return out

@@ -7,6 +7,7 @@ from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement, same_shape
 from hloproof.memory.plan import Plan, bytes_needed, where
+from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.value_flow import Place
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.shape import ArrayShape
@@ -38,10 +39,27 @@ def complete(plan: Plan) -> Iterator[Judgement]:
                 place,
                 f"{place_text(key)} has no slice: nothing says where {print_shape(value.shape)} lies{read}",
             )
+    hidden = _hidden_results(plan)
     for s in plan.assignment.slices:
         problem = _stray(plan, s)
-        if problem:
+        if problem and hidden and s.instruction not in plan.values.instruction:
+            yield Judgement(COMPLETE, _place_of(plan, s), unknown=f"{problem}; it may be what {hidden[0]} runs")
+        elif problem:
             yield Judgement(COMPLETE, _place_of(plan, s), problem)
+    for name in hidden:
+        told = f"the text does not show what {name} runs, after which the plan names its result"
+        yield Judgement(COMPLETE, plan.place(name), unknown=told)
+
+
+def _hidden_results(plan: Plan) -> list[str]:
+    """Starts of operations whose computation the text leaves out, and whose results have no slice of their name."""
+    names = []
+    for name in plan.liveness.order.reads:
+        i = plan.instruction(name)
+        link = link_of(i.opcode)
+        if link is not None and link.role == "start" and link.form == "sugared" and plan.slice((name, (1,))) is None:
+            names.append(name)
+    return names
 
 
 def _is_applied(plan: Plan, s: Slice) -> bool:
