@@ -283,6 +283,25 @@ def test_what_is_followed_is_compared_as_a_union(claim: str, verdict: str) -> No
         assert checked(f"  hlo\n{module}  follow\n  {claim}\n").verdict.value == verdict
 
 
+REVERSED = P4 + "    n = f32[4] negate(p)\n    ROOT r = f32[4] reverse(n), dimensions={0}\n"
+PAIR = P4 + "    q = f32[4] parameter(1)\n    ROOT t = (f32[4], f32[4]) tuple(q, p)\n"
+FROM_PARAMETERS = [
+    (REVERSED, "", "input-to-output 0 (d0) -> (3 - d0), domain: d0 in [0, 3]", "proved"),
+    (REVERSED, "", "input-to-output 0 (d0) -> (d0), domain: d0 in [0, 3]", "refuted"),
+    (REVERSED, "instruction n", "input-to-output 0 (d0) -> (d0), domain: d0 in [0, 3]", "unknown"),
+    (REVERSED, "", "input-to-output 1 (d0) -> (d0), domain: d0 in [0, 3]", "unknown"),
+    (PAIR, "output 1", "input-to-output 0 (d0) -> (d0), domain: d0 in [0, 3]", "proved"),
+    (PAIR, "output 0", "input-to-output 0 (d0) -> (d0), domain: d0 in [0, 3]", "refuted"),
+    (PAIR, "output 1", "input-to-output 0 nothing", "refuted"),
+    (PAIR, "output 0", "input-to-output 0 nothing", "proved"),
+]
+
+
+@pytest.mark.parametrize(("module", "more", "claim", "verdict"), FROM_PARAMETERS)
+def test_maps_are_followed_from_the_parameter_that_is_named(module: str, more: str, claim: str, verdict: str) -> None:
+    assert checked(f"  hlo\n{module}  follow\n  {more or 'note none'}\n  {claim}\n").verdict.value == verdict
+
+
 # --- every clause ------------------------------------------------------------------------------------------------
 
 HLO = f"  hlo\n{COPY}"

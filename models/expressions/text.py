@@ -91,15 +91,18 @@ class Reader:
             raise self.error(what)
         return self.take()
 
-    def take_raw(self, until: str) -> str:
-        """Takes the text before the first of the characters `until` outside quotes, without the white space around."""
-        start, quoted = self._start, False
+    def take_raw(self, until: str, balanced: bool = False) -> str:
+        """Takes the text before the first of the characters `until` outside quotes (with `balanced`, outside brackets
+        as well), without the white space around."""
+        start, quoted, depth = self._start, False, 0
         for at in range(start, len(self._source)):
             c = self._source[at]
             if c == '"':
                 quoted = not quoted
-            elif c in until and not quoted:
+            elif c in until and not quoted and (not depth or c == "\n"):
                 break
+            elif balanced and not quoted:
+                depth += (c in "({[") - (c in ")}]")
         else:
             at = len(self._source)
         self._following = None

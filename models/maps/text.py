@@ -6,6 +6,9 @@
     replica id:
     (d0, d1)[s0] -> (d0 / 5), domain: d0 in [0, 9], d1 in [0, 4], s0 in [0, 7]
 
+Where the element that is read depends on values read itself, these name their sources in braces behind the map:
+`rt0: parameter(1); (d0){rt0} -> (rt0), domain: d0 in [0, 9], rt0 in [0, 3]; reading {rt0 = parameter(2); ...}`.
+
 White space and line breaks separate words and mean nothing else. Floor division is `/`, `floordiv` or `floorDiv`, and
 `ceildiv` may be `ceilDiv`; a constant factor on the left of `*` is moved to the right, as XLA's reader does. A map
 without variables has no domain; `KNOWN EMPTY` is a map with an empty domain.
@@ -61,7 +64,7 @@ def print_map(m: IndexingMap) -> str:
     known = [(name, v) for name, v in _named_runtime(m) if v.provider is not None]
     if known:
         lines.append("runtime variables:")
-        lines += [f"{n}: {v.provider}" + (f"; {_print_index(v.index)}" if v.index else "") for n, v in known]
+        lines += [f"{n}: {_print_source(v)}" for n, v in known]
     if m.replica is not None:
         lines += ["replica id:", _print_plain(m.replica)]
     return "\n".join(lines)
@@ -69,7 +72,13 @@ def print_map(m: IndexingMap) -> str:
 
 def _print_index(m: IndexingMap) -> str:
     """The element that a runtime variable reads; where another device reads it, the steps that lead there."""
-    return _print_plain(m) + ("" if m.replica is None else f"; replica id: {_print_plain(m.replica)}")
+    text = _print_plain(m) + ("" if m.replica is None else f"; replica id: {_print_plain(m.replica)}")
+    inner = [f"{n} = {_print_source(v)}" for n, v in _named_runtime(m) if v.provider is not None]
+    return f"{text}; reading {{{', '.join(inner)}}}" if inner else text
+
+
+def _print_source(v: RuntimeVariable) -> str:
+    return f"{v.provider}" + (f"; {_print_index(v.index)}" if v.index else "")
 
 
 def _named_runtime(m: IndexingMap) -> list[tuple[str, RuntimeVariable]]:
@@ -173,13 +182,14 @@ def _domain(reader: Reader, names: dict[str, str]) -> tuple[dict[str, Interval],
 
 
 def _section_follows(reader: Reader) -> bool:
-    """At `runtime variables:`, `replica id:`, the next `name:` of a list of runtime variables, or the `;` before the
-    steps to the device that reads one."""
+    """At `runtime variables:`, `replica id:`, the next `name:` or `name =` of a list of runtime variables, the end of
+    such a list, or the `;` before the steps to the device that reads one."""
     return (
         reader.at(";")
         or (reader.at("runtime") and reader.next_is("variables"))
         or (reader.at("replica") and reader.next_is("id"))
-        or (reader.at_name and reader.next_is(":"))
+        or (reader.at_name and (reader.next_is(":") or reader.next_is("=")))
+        or reader.at("}")
     )
 
 
@@ -215,18 +225,44 @@ def _runtime_section(reader: Reader, m: IndexingMap) -> IndexingMap:
             raise reader.error(f"another runtime variable: {reader.text!r} is given twice", found=False)
         reader.take()
         reader.expect(":")
-        provider = reader.take_raw(";\n").lstrip("%")
-        index = None
-        if reader.at(";"):
-            reader.take()
-            index = _map(reader)
-            if reader.at(";"):
-                reader.take()
-                reader.expect("replica")
-                reader.expect("id")
-                reader.expect(":")
-                index = replace(index, replica=_map(reader))
-        runtime[k] = replace(runtime[k], provider=provider, index=index)
+        runtime[k] = _source(reader, runtime[k])
         if reader.at(","):
             reader.take()
     return replace(m, runtime=tuple(runtime))
+
+
+def _source(reader: Reader, v: RuntimeVariable) -> RuntimeVariable:
+    """Reads the provider of a runtime variable, the element, the steps to another device, and what these read."""
+    provider = reader.take_raw(";,}\n", balanced=True).lstrip("%")
+    if not reader.at(";"):
+        return replace(v, provider=provider)
+    reader.take()
+    index = _map(reader)
+    while reader.at(";"):
+        reader.take()
+        if reader.at("reading"):
+            reader.take()
+            index = _inner_readings(reader, index)
+            continue
+        reader.expect("replica", "'replica id:' or 'reading {'")
+        reader.expect("id")
+        reader.expect(":")
+        index = replace(index, replica=_map(reader))
+    return replace(v, provider=provider, index=index)
+
+
+def _inner_readings(reader: Reader, index: IndexingMap) -> IndexingMap:
+    position = {name: k for k, (name, _) in enumerate(_named_runtime(index))}
+    runtime = list(index.runtime)
+    reader.expect("{")
+    while not reader.at("}"):
+        k = position.get(reader.text)
+        if k is None or runtime[k].provider is not None:
+            raise reader.error(f"a runtime variable of the map, each once: {', '.join(position) or 'it has none'}")
+        reader.take()
+        reader.expect("=")
+        runtime[k] = _source(reader, runtime[k])
+        if reader.at(","):
+            reader.take()
+    reader.take()
+    return replace(index, runtime=tuple(runtime))

@@ -20,7 +20,7 @@ from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.indexing import OperandMaps
 from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, boxed
 from hloproof.models.specs.maps import ClaimedMaps, MapSpec
-from hloproof.queries.indexing import answer
+from hloproof.queries.indexing import answer, find_instruction
 from hloproof.results.verdict import Found, Verdict
 
 _OPERAND: Final = re.compile(r"operand\(\d+\)")
@@ -109,17 +109,34 @@ def composed_as_said(
     spec: MapSpec, module: Module, claimed: ClaimedMaps, ask: Prove, again: Prove | None = None
 ) -> Found:
     """The claimed maps together are the maps of the composition together. Raises NotModelled."""
-    forward = claimed.direction == "output-to-input"
     output = spec.output or 0
-    sets = answer(
-        module, spec.instruction, claimed.direction, output, 0 if forward else claimed.operand, fused=spec.follow
-    )
-    wanted = claimed.operand if forward or spec.follow else output
+    if claimed.direction == "output-to-input":
+        sets = answer(module, spec.instruction, claimed.direction, output, fused=spec.follow)
+        wanted = claimed.operand
+    elif spec.follow:
+        name = _followed_parameter(module, spec.instruction, claimed.operand)
+        sets = answer(module, name, claimed.direction, fused=True)
+        wanted = output
+    else:
+        sets = answer(module, spec.instruction, claimed.direction, input=claimed.operand)
+        wanted = output
     chosen = [s for s in sets if s.operand == wanted]
     unclear = next((s.unknown for s in chosen if s.unknown), "") or _unclear(chosen)
     if unclear:
         raise NotModelled(unclear)
     return _same(claimed.maps, [m for s in chosen for m in s.maps], ("what is said", "the composition"), ask, again)
+
+
+def _followed_parameter(module: Module, instruction: str, number: int) -> str:
+    """The name of a parameter of the entry, whose maps lead on to the root: followed from there, an instruction in the
+    middle is not where they end. Raises NotModelled."""
+    computation, found = find_instruction(module, instruction)
+    if computation is not module.entry or found is not computation.root:
+        raise NotModelled("maps from a parameter are followed to the root of the entry only")
+    parameter = next((p for p in computation.parameters if p.parameter_number == number), None)
+    if parameter is None or not isinstance(parameter.shape, ArrayShape):
+        raise NotModelled(f"no parameter {number} of the entry that is an array")
+    return parameter.name
 
 
 def _unclear(sets: Sequence[OperandMaps]) -> str:
