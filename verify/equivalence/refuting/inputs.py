@@ -7,11 +7,12 @@ integers lie at and around the sizes that occur in the modules, where starts are
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from random import Random
 from typing import Any, Final
 
+from hloproof.equivalence.refuting.domains import positive_parameters
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Word
 from hloproof.models.hlo.module import Instruction, Module
@@ -61,11 +62,13 @@ def given_inputs(module: Module, devices: Devices, choice: Choice, seed: int) ->
     sizes = _sizes(module)
     if sum(_elements(p.shape) for p in parameters) * devices.count > MOST_ELEMENTS:
         raise NotModelled(f"parameters of more than {MOST_ELEMENTS} elements are not filled")
-    shared = _shared(module)
+    shared, positive = _shared(module), positive_parameters(module)
+    above_zero = replace(choice, floats=tuple(v for v in choice.floats if v > 0))
 
     def value(p: Instruction, device: int) -> Nested:
         own = 0 if p.name in shared else device
-        return _value(p.shape, choice, sizes, Random(f"{seed} {choice.name} {p.parameter_number} {own}"))
+        drawn = above_zero if p.parameter_number in positive else choice
+        return _value(p.shape, drawn, sizes, Random(f"{seed} {choice.name} {p.parameter_number} {own}"))
 
     return [[value(p, device) for p in parameters] for device in range(devices.count)]
 

@@ -11,12 +11,6 @@ from hloproof.models.interpreter.semantics import element_type as types
 from hloproof.models.interpreter.semantics.small_float import FLOATS
 from hloproof.models.interpreter.value import Array, Element, Value
 
-_TIMES_THE_SPREAD: Final = 4.0
-_OF_THE_VALUE: Final = 2e-3
-_OF_THE_LARGEST: Final = 2e-5
-"""A difference of floats counts when it is larger than the spread of the samples this many times, than this share of
-the two values, and than this share of the largest value of the array."""
-
 
 @dataclass(frozen=True)
 class Leaf:
@@ -40,11 +34,29 @@ def leaves_of(results: Sequence[Value]) -> list[Leaf]:
     return [leaf for device, value in enumerate(results) for leaf in of(value, device, ())]
 
 
-def differing(kind: str, before: Sequence[Sequence[Element]], after: Sequence[Sequence[Element]]) -> Iterator[int]:
+@dataclass(frozen=True)
+class Margin:
+    """A difference of floats counts when it is larger than the spread of the samples this many times, than this share
+    of the two values, and than this share of the largest value of the array."""
+
+    times_the_spread: float
+    of_the_value: float
+    of_the_largest: float
+
+
+NARROW: Final = Margin(4.0, 2e-3, 2e-5)
+"""Where another reading shows a difference too."""
+WIDE: Final = Margin(50.0, 5e-2, 1e-3)
+"""Where these samples are all there is."""
+
+
+def differing(
+    kind: str, before: Sequence[Sequence[Element]], after: Sequence[Sequence[Element]], margin: Margin = NARROW
+) -> Iterator[int]:
     """The elements of one array at which the samples of `before` lie away from those of `after`.
 
-    Integers and predicates: all samples of a side agree, and the sides do not. Floats: apart by the margins
-    above, or infinite in every sample of one side and in none of the other.
+    Integers and predicates: all samples of a side agree, and the sides do not. Floats: apart by the
+    margin, or infinite in every sample of one side and in none of the other.
     """
     exact = kind not in FLOATS and kind not in types.COMPLEX
     largest = 0.0
@@ -62,13 +74,13 @@ def differing(kind: str, before: Sequence[Sequence[Element]], after: Sequence[Se
                 ([v.real for v in ours], [v.real for v in theirs]),
                 ([v.imag for v in ours], [v.imag for v in theirs]),
             )
-            if any(_apart(x, y, largest) for x, y in parts):
+            if any(_apart(x, y, largest, margin) for x, y in parts):
                 yield k
-        elif _apart(ours, theirs, largest):
+        elif _apart(ours, theirs, largest, margin):
             yield k
 
 
-def _apart(before: Sequence[float], after: Sequence[float], largest: float) -> bool:
+def _apart(before: Sequence[float], after: Sequence[float], largest: float, margin: Margin) -> bool:
     if any(isnan(v) for v in (*before, *after)):
         return False
     low_b, high_b, low_a, high_a = min(before), max(before), min(after), max(after)
@@ -79,4 +91,4 @@ def _apart(before: Sequence[float], after: Sequence[float], largest: float) -> b
     gap = max(low_b - high_a, low_a - high_b)
     spread = (high_b - low_b) + (high_a - low_a)
     size = max(abs(low_b), abs(high_b), abs(low_a), abs(high_a))
-    return gap > max(_TIMES_THE_SPREAD * spread, _OF_THE_VALUE * size, _OF_THE_LARGEST * largest)
+    return gap > max(margin.times_the_spread * spread, margin.of_the_value * size, margin.of_the_largest * largest)
