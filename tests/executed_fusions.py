@@ -12,11 +12,11 @@ from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.parser import parse_modules
 from hloproof.models.hlo.shape import ArrayShape, Shape, leaves
 from hloproof.models.indexing.composition.module_maps import composer_of, followed_maps
-from hloproof.models.indexing.composition.route import Direction
 from hloproof.models.indexing.map_set import OperandMaps
 from hloproof.models.interpreter.maps import reader, relation
 from hloproof.models.interpreter.observed import Recorder, observed_reads
 from hloproof.models.interpreter.value import Array, Value, flat_index, indices, strides
+from hloproof.models.maps.indexing_map import Direction
 
 
 @dataclass(frozen=True)

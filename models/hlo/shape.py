@@ -15,6 +15,9 @@ UNBOUNDED: Final = -1
 COMBINE: Final = -1
 """The tile entry `*`: this dimension is multiplied into the next more minor one."""
 
+Index = tuple[int, ...]
+"""The place of an element: one integer for each dimension."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tile:

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from hloproof.models.expressions.expr import Const, Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
+
+Direction = Literal["output-to-input", "input-to-output"]
+"""Of the maps between an output and an operand."""
 
 
 @dataclass(frozen=True, slots=True)

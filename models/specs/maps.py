@@ -10,11 +10,10 @@ from typing import Final, Literal, get_args
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
-from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.indexing_map import Direction, IndexingMap
 from hloproof.models.maps.text import parse_map
 from hloproof.models.specs.entries import Entry, Expectation, folded_text, parse_entries, read_expectation
 
-Direction = Literal["output-to-input", "input-to-output"]
 Equality = Literal["pointwise", "relational"]
 DIRECTIONS: Final[tuple[Direction, ...]] = get_args(Direction)
 EQUALITIES: Final[dict[str, Equality | None]] = {"becomes": None, "equals": "pointwise", "same-relation": "relational"}

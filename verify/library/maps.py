@@ -8,11 +8,9 @@ from typing import Literal
 
 from hloproof.library.reading import parse
 from hloproof.models.indexing import OperandMaps
-from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.indexing_map import Direction, IndexingMap
 from hloproof.models.maps.text import parse_map, print_map
 from hloproof.results.verdict import Verdict
-
-Direction = Literal["output-to-input", "input-to-output"]
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,6 @@ from hloproof.models.indexing.composition.providers import named, operand_number
 from hloproof.models.indexing.composition.route import (
     INPUT_TO_OUTPUT,
     OUTPUT_TO_INPUT,
-    Direction,
     Place,
     Position,
     Reached,
@@ -44,7 +43,7 @@ from hloproof.models.indexing.composition.route import (
 )
 from hloproof.models.indexing.composition.tidy import used_variables_only
 from hloproof.models.indexing.map_set import Kind, OperandMaps
-from hloproof.models.maps.indexing_map import IndexingMap, identity
+from hloproof.models.maps.indexing_map import Direction, IndexingMap, identity
 from hloproof.models.stages import checkpoint
 
 MOST_MAPS: Final = 256

@@ -29,19 +29,11 @@ from hloproof.models.indexing.composition.dependence import is_handed_on, parame
 from hloproof.models.indexing.composition.families import with_families
 from hloproof.models.indexing.composition.known_scalars import Given
 from hloproof.models.indexing.composition.providers import resolved, without_runtime
-from hloproof.models.indexing.composition.route import (
-    Direction,
-    Position,
-    Route,
-    Step,
-    better_kind,
-    joint_kind,
-    route_of,
-)
+from hloproof.models.indexing.composition.route import Position, Route, Step, better_kind, joint_kind, route_of
 from hloproof.models.indexing.composition.tidy import with_any_value
 from hloproof.models.indexing.composition.trip_count import State, given_by, known_turns
 from hloproof.models.indexing.map_set import Kind
-from hloproof.models.maps.indexing_map import IndexingMap, identity
+from hloproof.models.maps.indexing_map import Direction, IndexingMap, identity
 
 MOST_LOOP_MAPS: Final = 256
 """Different maps between two arrays of a loop's state beyond which the bound is given."""

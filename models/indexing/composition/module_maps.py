@@ -9,8 +9,9 @@ from hloproof.models.hlo.shape import leaves
 from hloproof.models.indexing.box import holds_data
 from hloproof.models.indexing.composition.calls import BODIES
 from hloproof.models.indexing.composition.composer import Composer, Simplify
-from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT, Direction, Reached, Step
+from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT, Reached, Step
 from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import Direction
 
 
 def instruction_maps(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.bounds import range_of
@@ -16,9 +16,7 @@ from hloproof.models.indexing.collective import READER
 from hloproof.models.indexing.composition.providers import without_runtime
 from hloproof.models.indexing.composition.tidy import empty, tidied, tidied_providers, used_variables_only
 from hloproof.models.indexing.map_set import Kind
-from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, compose, dim, rt, used_by_index
-
-Direction = Literal["output-to-input", "input-to-output"]
+from hloproof.models.maps.indexing_map import Direction, IndexingMap, RuntimeVariable, compose, dim, rt, used_by_index
 
 OUTPUT_TO_INPUT: Final[Direction] = "output-to-input"
 INPUT_TO_OUTPUT: Final[Direction] = "input-to-output"

@@ -10,9 +10,9 @@ from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.shape import leaves
 from hloproof.models.indexing.box import RangeVariables
 from hloproof.models.indexing.composition.composer import Composer
-from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT, Direction
+from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT
 from hloproof.models.indexing.map_set import OperandMaps
-from hloproof.models.maps.indexing_map import IndexingMap, dim
+from hloproof.models.maps.indexing_map import Direction, IndexingMap, dim
 
 
 def with_body(

@@ -17,14 +17,13 @@ from hloproof.claims.maps.compared_maps import STEPS, ComparedMaps
 from hloproof.claims.maps.own_place import UNLIKE, comparable, with_own_place
 from hloproof.claims.maps.shared_readings import shared
 from hloproof.claims.maps.shifting_maps import difference, inclusion_by_readings
-from hloproof.claims.statements.relation import Direction
 from hloproof.claims.statements.statement import Part, Point
 from hloproof.engines.door import HOW, How, prove_one
 from hloproof.logic.evaluate import TooManySteps, holds
 from hloproof.logic.formula import FALSE, Not, conj, within
 from hloproof.logic.obligation import Obligation
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.indexing_map import Direction, IndexingMap
 from hloproof.models.maps.sample_point import find_point
 from hloproof.models.stages import checkpoint
 

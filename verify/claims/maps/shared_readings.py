@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from hloproof.claims.statements.elimination import Condition
-from hloproof.claims.statements.relation import Direction, Piece, piece_of
+from hloproof.claims.statements.relation import Piece, piece_of
 from hloproof.logic.formula import Formula, disj, eq, ne
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.expressions.expr import Expr, Var, maximum, minimum, substitute
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable
+from hloproof.models.maps.indexing_map import Direction, IndexingMap, RuntimeVariable
 
 UNNAMED: Final = "?"
 """How the provider of a variable that names none begins, where one has to stand; its place in the list follows."""

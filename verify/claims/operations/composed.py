@@ -15,7 +15,7 @@ from hloproof.claims.operations.index_range import index_range_parts
 from hloproof.claims.operations.loop import owed_by_while
 from hloproof.claims.operations.owed import OwedClaim
 from hloproof.claims.operations.simplified import same_points
-from hloproof.claims.statements.relation import Direction, piece_of
+from hloproof.claims.statements.relation import piece_of
 from hloproof.claims.statements.statement import Part, Statement
 from hloproof.claims.statements.wording import at, runtime_words, shape_words, subject
 from hloproof.definitions.variables import arrays_of
@@ -28,7 +28,7 @@ from hloproof.models.indexing.composition.composer import Composer
 from hloproof.models.indexing.composition.loops import followed_turn_by_turn
 from hloproof.models.indexing.composition.module_maps import instruction_maps
 from hloproof.models.indexing.map_set import OperandMaps
-from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable, rng
+from hloproof.models.maps.indexing_map import Constraint, Direction, IndexingMap, Variable, rng
 from hloproof.models.stages import stage
 
 _DIRECTIONS: Sequence[Direction] = ("output-to-input", "input-to-output")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hloproof.claims.operations.definition import Subject, shape_errors
-from hloproof.claims.statements.relation import Direction, Piece
+from hloproof.claims.statements.relation import Piece
 from hloproof.claims.statements.runtime import Matched, match
 from hloproof.claims.statements.statement import Part, Statement
 from hloproof.claims.statements.wording import at, runtime_words
@@ -13,6 +13,7 @@ from hloproof.definitions.definition import Definition
 from hloproof.logic.formula import disj
 from hloproof.models.errors import NotModelled
 from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import Direction
 
 
 def converse_parts(

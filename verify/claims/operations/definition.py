@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hloproof.claims.statements.elimination import Condition, solve
-from hloproof.claims.statements.relation import Direction, Piece
+from hloproof.claims.statements.relation import Piece
 from hloproof.claims.statements.runtime import Matched, match
 from hloproof.claims.statements.statement import Part, Statement
 from hloproof.claims.statements.wording import at, operand_words, output_words, runtime_words
@@ -37,6 +37,7 @@ from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import Direction
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from hloproof.claims.operations.definition import Subject, definition_parts, ref
 from hloproof.claims.operations.in_bounds import in_bounds_parts
 from hloproof.claims.operations.index_range import index_range_parts
 from hloproof.claims.operations.partition import partition_parts
-from hloproof.claims.statements.relation import Direction
 from hloproof.claims.statements.statement import Part, Point
 from hloproof.claims.statements.wording import subject
 from hloproof.definitions import define
@@ -25,6 +24,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, leaves
 from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.maps.indexing_map import Direction
 from hloproof.models.stages import checkpoint
 
 CLAIMS: Final[Mapping[str, str]] = {

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from hloproof.claims.statements.elimination import Condition, solve, unmentioned
 from hloproof.logic.formula import FALSE, TRUE, Exists, Formula, conj, eq, replace_variables, within
 from hloproof.models.expressions.expr import Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.maps.indexing_map import IndexingMap
-
-Direction = Literal["output-to-input", "input-to-output"]
+from hloproof.models.maps.indexing_map import Direction, IndexingMap
 
 
 @dataclass(frozen=True)

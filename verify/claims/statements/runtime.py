@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
-from hloproof.claims.statements.relation import Direction, Piece, piece_of
+from hloproof.claims.statements.relation import Piece, piece_of
 from hloproof.claims.statements.statement import Part, Statement, value_of
 from hloproof.claims.statements.wording import at, operand_words
 from hloproof.definitions.definition import Definition, RuntimeRead
@@ -21,7 +21,7 @@ from hloproof.logic.formula import conj, eq
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr, Var, maximum, minimum, substitute
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable
+from hloproof.models.maps.indexing_map import Direction, IndexingMap, RuntimeVariable
 
 _OPERAND = re.compile(r"operand\((\d+)\)")
 READER: Final = "reader"

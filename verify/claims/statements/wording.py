@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hloproof.claims.statements.relation import Direction
 from hloproof.claims.statements.statement import value_of
 from hloproof.models.expressions.expr import Expr
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
+from hloproof.models.maps.indexing_map import Direction
 
 
 def coordinates(values: Sequence[int]) -> str:

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 
 from hloproof.models.hlo.attributes import Aliasing, ComputationRef, Quoted, Word
 from hloproof.models.hlo.module import Computation, Instruction, Module
-from hloproof.models.hlo.shape import Shape, TupleShape
+from hloproof.models.hlo.shape import Index, Shape, TupleShape
 
-Index = tuple[int, ...]
 Spot = tuple[str, str, Index]
 """Computation, instruction, position in the tuple tree."""
 Pair = tuple[Spot, Spot]

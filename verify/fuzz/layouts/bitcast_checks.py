@@ -9,7 +9,7 @@ from math import prod
 from hloproof.fuzz.layouts import layout_readings as naive
 from hloproof.fuzz.target import Failure
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.shape import ArrayShape, Layout, Tile
+from hloproof.models.hlo.shape import ArrayShape, Index, Layout, Tile
 from hloproof.models.interpreter.maps import relation
 from hloproof.models.layouts.bitcast import (
     aligned_layout,
@@ -22,8 +22,6 @@ from hloproof.models.layouts.bitcast import (
 
 MOST_ELEMENTS = 40
 """Bitcasts of larger arrays are not looked at."""
-
-Index = tuple[int, ...]
 
 
 def check_bitcasts(shape: ArrayShape) -> None:

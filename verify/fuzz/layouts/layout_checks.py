@@ -15,7 +15,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Binary, Const, Expr, postorder
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.hlo.shape import COMBINE, ArrayShape, Layout, Tile
+from hloproof.models.hlo.shape import COMBINE, ArrayShape, Index, Layout, Tile
 from hloproof.models.interpreter import layout as plain
 from hloproof.models.interpreter.maps import relation
 from hloproof.models.layouts.memory_size import (
@@ -49,8 +49,6 @@ from hloproof.models.layouts.tiling import (
 
 BEHIND: Final = 3
 """So many positions behind the end are asked for."""
-
-Index = tuple[int, ...]
 
 
 def same(what: str, found: object, expected: object, where: object = "") -> None:

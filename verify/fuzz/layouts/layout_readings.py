@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from hloproof.models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape
+from hloproof.models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape, Index
 
-Index = tuple[int, ...]
 Cell = Index | None
 """The logical index of the element that lies there; None for padding."""
 

@@ -18,13 +18,12 @@ from hloproof.fuzz.maps.runtime_readings import value
 from hloproof.fuzz.target import Failure
 from hloproof.models.expressions.expr import Const, Expr, Var
 from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.shape import Index
 from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, compose
 
 PREFIX: Final = "composition "
 DEVICES: Final = 3
 _NAMES: Final = ("", "", "", "a", "b", "a_0", "a_1", "b_0", "s0", "s1", "d1", "rt0")
-
-Index = tuple[int, ...]
 
 
 def examine(text: str) -> tuple[str, ...]:

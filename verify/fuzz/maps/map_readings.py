@@ -18,11 +18,11 @@ from hloproof.fuzz.target import Failure
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.shape import Index
 from hloproof.models.interpreter import maps as written
 from hloproof.models.interpreter.value import Array
 from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, rt
 
-Index = tuple[int, ...]
 Read = Callable[[int, Index, Index], int]
 
 MOST_POINTS: Final = 120

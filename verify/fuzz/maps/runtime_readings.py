@@ -14,11 +14,11 @@ from typing import Final
 
 from hloproof.fuzz.target import Failure
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.hlo.shape import Index
 from hloproof.models.maps.indexing_map import IndexingMap, compose
 from hloproof.models.maps.text import print_map
 from hloproof.models.simplifier.simplify import simplify
 
-Index = tuple[int, ...]
 Contents = Callable[[str, Index], int]
 """The value of a provider at an index."""
 

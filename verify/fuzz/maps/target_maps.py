@@ -17,6 +17,7 @@ from hloproof.fuzz.target import Failure, Target
 from hloproof.models.expressions.bounds import range_of
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.expressions.expr import Binary, Const, postorder
+from hloproof.models.hlo.shape import Index
 from hloproof.models.interpreter.maps import points, relation
 from hloproof.models.maps.indexing_map import IndexingMap, compose
 from hloproof.models.maps.text import parse_map, print_map
@@ -24,8 +25,6 @@ from hloproof.models.simplifier.simplify import simplify
 
 MOST_POINTS: Final = 20_000
 POINTS_FOR_RANGES: Final = 150
-
-Index = tuple[int, ...]
 
 
 def box(m: IndexingMap) -> int:

@@ -20,6 +20,7 @@ from hloproof.models.expressions.evaluate import UndefinedValue, apply_operator
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.expressions.text import Reader, expression
+from hloproof.models.hlo.shape import Index
 from hloproof.models.maps.indexing_map import IndexingMap
 from hloproof.models.maps.text import KNOWN_EMPTY, parse_map, print_map
 from hloproof.models.rules.text import project_rules
@@ -30,7 +31,6 @@ from hloproof.models.simplifier.rewriter import Rewriter, Step
 from hloproof.models.simplifier.simplify import is_empty, simplify
 
 MOST_POINTS: Final = 4_000
-Index = tuple[int, ...]
 Meaning = dict[Index, Index | None]
 """The results at every point of the domain; None where they are not defined."""
 

@@ -12,22 +12,21 @@ from hloproof.fuzz.modules.generate_structures import NAME as STRUCTURE
 from hloproof.fuzz.target import Failure
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Computation, Module
-from hloproof.models.hlo.shape import ArrayShape, leaves
+from hloproof.models.hlo.shape import ArrayShape, Index, leaves
 from hloproof.models.indexing.composition import composer as composer_module
 from hloproof.models.indexing.composition.composer import Composer
 from hloproof.models.indexing.composition.module_maps import composer_of, followed_maps, plain_composer
-from hloproof.models.indexing.composition.route import Direction, Reached, Route
+from hloproof.models.indexing.composition.route import Reached, Route
 from hloproof.models.indexing.composition.route import join as route_join
 from hloproof.models.indexing.composition.tidy import used_variables_only
 from hloproof.models.indexing.map_set import Kind, OperandMaps
 from hloproof.models.interpreter.maps import reader, relation
 from hloproof.models.interpreter.observed import Recorder, observed_reads
 from hloproof.models.interpreter.value import Array, Value, flat_index, indices, strides
-from hloproof.models.maps.indexing_map import IndexingMap, identity
+from hloproof.models.maps.indexing_map import Direction, IndexingMap, identity
 from hloproof.models.maps.text import print_map
 from hloproof.models.simplifier.simplify import simplify
 
-Index = tuple[int, ...]
 Pairs = set[tuple[Index, Index]]
 """An output element and the parameter element that it reads."""
 Between = tuple[int, int, Index]

@@ -15,7 +15,7 @@ from hloproof.logic.obligation import Outcome
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Module, Operation
 from hloproof.models.hlo.parser import parse_module
-from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.shape import ArrayShape, Index
 from hloproof.models.indexing.composition.module_maps import composer_of, followed_maps
 from hloproof.models.indexing.map_set import OperandMaps
 from hloproof.models.interpreter.maps import reader, relation
@@ -29,7 +29,6 @@ BITS: Final = 20
 _REMEMBERED: Final = 20_000
 """Obligations, or operations, that were judged for modules before: most come again."""
 
-Index = tuple[int, ...]
 Reads = Counter[tuple[Index, Index]]
 
 

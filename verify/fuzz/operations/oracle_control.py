@@ -12,7 +12,7 @@ from hloproof.fuzz.operations.reference.predicate import count_reads
 from hloproof.fuzz.target import Failure
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Module, Operation
-from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape, leaves
+from hloproof.models.hlo.shape import ArrayShape, Index, Shape, TupleShape, leaves
 from hloproof.models.indexing import input_to_output, output_to_input
 from hloproof.models.interpreter.maps import relation
 from hloproof.models.interpreter.operations.collective import Devices
@@ -21,7 +21,6 @@ from hloproof.models.interpreter.semantics.hashed import Hashed
 from hloproof.models.interpreter.semantics.real import Real
 from hloproof.models.interpreter.value import Array, Token, Value, indices
 
-Index = tuple[int, ...]
 Spot = tuple[int, Index, Index]
 """An operand, a position in its tuple, an index."""
 Pairs = set[tuple[Index, Spot]]

@@ -10,10 +10,10 @@ from random import Random
 from typing import Final
 
 from hloproof.definitions import define
-from hloproof.fuzz.operations.reference.tagged_run import Index, Observed, Tagged
+from hloproof.fuzz.operations.reference.tagged_run import Observed, Tagged
 from hloproof.fuzz.target import Failure
 from hloproof.models.hlo.module import Operation
-from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.shape import ArrayShape, Index
 from hloproof.models.interpreter.semantics.element_type import highest, lowest
 from hloproof.models.interpreter.value import Array, indices
 

@@ -32,20 +32,12 @@ from hloproof.fuzz.operations.oracle_stated import examine_stated
 from hloproof.fuzz.operations.oracle_values import examine_run, examine_values
 from hloproof.fuzz.operations.plain_maps import not_plain
 from hloproof.fuzz.operations.reference.predicate import count_reads
-from hloproof.fuzz.operations.reference.tagged_run import (
-    Index,
-    Observed,
-    Reads,
-    Tagged,
-    is_counted,
-    observe,
-    random_indices,
-)
+from hloproof.fuzz.operations.reference.tagged_run import Observed, Reads, Tagged, is_counted, observe, random_indices
 from hloproof.fuzz.target import Failure, Target
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.parser import parse_module
-from hloproof.models.hlo.shape import ArrayShape, leaves
+from hloproof.models.hlo.shape import ArrayShape, Index, leaves
 from hloproof.models.indexing import input_to_output, output_to_input
 from hloproof.models.indexing.collective import READER
 from hloproof.models.indexing.map_set import OperandMaps

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from hloproof.fuzz.operations.reference.values import Call, Index, Tensor, box
+from hloproof.fuzz.operations.reference.values import Call, Tensor, box
 from hloproof.models.hlo.attributes import DevicePairs, ReplicaGroups
 from hloproof.models.hlo.module import Operation
-from hloproof.models.hlo.shape import TupleShape
+from hloproof.models.hlo.shape import Index, TupleShape
 from hloproof.models.interpreter.operations.collective import Devices
 
 Device = tuple[int, int]

@@ -13,9 +13,9 @@ from typing import Any
 from hloproof.definitions.definition import Definition
 from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.hlo.shape import Index
 from hloproof.models.interpreter.maps import SPELLED
 
-Index = tuple[int, ...]
 Read = Callable[[int, Index], int]
 """The value of an integer operand at an index."""
 

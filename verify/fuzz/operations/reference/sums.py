@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hloproof.fuzz.operations.reference.values import Call, Index, Tensor, box
+from hloproof.fuzz.operations.reference.values import Call, Tensor, box
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
+from hloproof.models.hlo.shape import Index
 
 
 def _window(c: Call) -> tuple[WindowDimension, ...]:

@@ -13,14 +13,13 @@ from hloproof.fuzz.operations.reference.collectives import group_numbers
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import DevicePairs, ReplicaGroups
 from hloproof.models.hlo.module import Module, Operation, device_counts
-from hloproof.models.hlo.shape import ArrayShape, Shape, leaves
+from hloproof.models.hlo.shape import ArrayShape, Index, Shape, leaves
 from hloproof.models.interpreter.operations.collective import Devices
 from hloproof.models.interpreter.run import Machine
 from hloproof.models.interpreter.semantics.counted import Counted, reads, tags
 from hloproof.models.interpreter.semantics.element_type import highest, lowest
 from hloproof.models.interpreter.value import Array, Value, indices
 
-Index = tuple[int, ...]
 Reads = Counter[tuple[Index, Index, int]]
 """(output index, operand index, device) and how often."""
 

@@ -16,9 +16,8 @@ from typing import Any, Final
 
 from hloproof.models.hlo.attributes import ComputationRef, PaddingDimension, SliceDimension, Word
 from hloproof.models.hlo.module import Computation, Module, Operation
-from hloproof.models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape, Shape, TupleShape
+from hloproof.models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape, Index, Shape, TupleShape
 
-Index = tuple[int, ...]
 Tensor = dict[Index, Any]
 """Elements by index."""
 Body = Callable[[Sequence[Any]], tuple[Any, ...]]
