@@ -81,6 +81,35 @@ def test_a_name_cannot_be_taken_for_a_member_of_a_group() -> None:
     assert found.verdict is not Verdict.PROVED
 
 
+FALSE_PROOFS = {
+    "a start is not the index of the result": "A: [k...]\nindex i...\n"
+    "dynamic-slice(A, start=[i...], size=[w...]) => slice(A, start=[0...], limit=[w...])",
+    "a size is not a variable of a fold": "A: [r..., n]\n"
+    "reduce(A, dims=[1], op=add) => reduce(A, dims=[1], op=maximum)",
+    "zero is nothing in a sum only": "A: [n]\n"
+    "maximum(reduce(A, dims=[0], op=maximum), 0) => reduce(A, dims=[0], op=maximum)",
+    "the maximum of sums is no sum of maxima": "A: [n]  B: [m]  C: [n]  D: [m]\n"
+    "reduce(concatenate(add(A, C), add(B, D), dim=0), dims=[0], op=maximum) => maximum(maximum("
+    "reduce(A, dims=[0], op=maximum), reduce(C, dims=[0], op=maximum)), maximum(reduce(B, dims=[0], op=maximum),"
+    " reduce(D, dims=[0], op=maximum)))",
+    "a sum of squares is no square of sums": "A: [n]\nreduce(multiply(A, A), dims=[0], op=add) => "
+    "multiply(reduce(A, dims=[0], op=add), reduce(A, dims=[0], op=add))",
+    "an empty product is one": "A: [n]\nwhen n == 0\nreduce(A, dims=[0], op=multiply) => 0",
+    "two functions of one name have one meaning, two names have two": "A: [n]\nf(A) => g(A)",
+    "arguments keep their order": "A: [n]  B: [n]\nf(A, B) => f(B, A)",
+}
+
+
+@pytest.mark.parametrize("body", FALSE_PROOFS.values(), ids=FALSE_PROOFS)
+def test_what_is_false_is_not_proved(body: str) -> None:
+    assert not prove_rule(rule(body)).proved
+
+
+def test_a_group_is_not_taken_for_one_size() -> None:
+    with pytest.raises(InputError, match="one number per dimension"):
+        check_tensor_rule(rule("A: [k...]\nbroadcast(A, shape=[k, k...], dims=[1]) => A"))
+
+
 CLAMPED = """A: [n]
 index i, j
 dynamic-slice(dynamic-slice(A, start=[i], size=[m]), start=[j], size=[w]) => """

@@ -131,8 +131,8 @@ class Equality:
         return self._paired(op, left, right, given)
 
     def _paired(self, op: str, left: list[Piece], right: list[Piece], given: Sequence[Formula]) -> bool:
-        left = [p for p in left if not self._is_empty(p, given)]
-        right = [p for p in right if not self._is_empty(p, given)]
+        left = [p for p in left if not self._is_empty(op, p, given)]
+        right = [p for p in right if not self._is_empty(op, p, given)]
         if len(left) != len(right):
             return False
         if not left:
@@ -143,8 +143,9 @@ class Equality:
                 return True
         return False
 
-    def _is_empty(self, piece: Piece, given: Sequence[Formula]) -> bool:
-        if any(f == Num(Const(0)) for f in piece.factors):
+    def _is_empty(self, op: str, piece: Piece, given: Sequence[Formula]) -> bool:
+        """Whether the piece is what `op` leaves everything unchanged with: nothing at all, or a zero in a sum."""
+        if op == "add" and any(f == Num(Const(0)) for f in piece.factors):
             return True
         return any(isinstance(size, Const) and size.value == 0 for _, size in piece.variables) or any(
             self.facts.follows(given, le(size, 0)) for _, size in piece.variables
@@ -156,7 +157,7 @@ class Equality:
             out = [] if term.init is None else self._pieces(op, term.init, given)
             inside = (*given, *ranges(term.variables))
             for part in self._pieces(op, term.body, inside):
-                out += self._split(self._without_units(self._renamed(term.variables, part), given), given)
+                out += self._split(op, self._without_units(self._renamed(term.variables, part), given), given)
             return out
         if op == "add":
             return self._summands(term, given)
@@ -214,7 +215,7 @@ class Equality:
                 kept.append((name, size))
         return Piece(tuple(kept), tuple(replaced_all(f, values) for f in p.factors), p.scale) if values else p
 
-    def _split(self, p: Piece, given: Sequence[Formula]) -> list[Piece]:
+    def _split(self, op: str, p: Piece, given: Sequence[Formula]) -> list[Piece]:
         """A fold over [0, N) of what depends on `v < n` is one over [0, n) and one over [n, N)."""
         for k, (name, size) in enumerate(p.variables):
             for f in p.factors:
@@ -235,8 +236,9 @@ class Equality:
                     settled = [self._settled(g, inside) for g in half.factors]
                     product: list[Piece] = [Piece((), (), half.scale)]
                     for g in settled:
-                        product = [self._product(x, y) for x in product for y in self._pieces("add", g, inside)]
-                    out += [q for part in product for q in self._split(self._renamed(half.variables, part), given)]
+                        parts = self._pieces("add", g, inside) if op == "add" else [Piece((), (g,))]
+                        product = [self._product(x, y) for x in product for y in parts]
+                    out += [q for part in product for q in self._split(op, self._renamed(half.variables, part), given)]
                 return out
         return [p]
 
@@ -400,7 +402,7 @@ class _Values:
         return Var(self._unknown(term))
 
     def _combined(self, op: str, parts: list[Expr]) -> Expr:
-        self.reorders = self.reorders or op in ("add", "subtract", "multiply")
+        self.reorders = True
         match op, parts:
             case "add", [x, y]:
                 return x + y

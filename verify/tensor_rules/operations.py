@@ -56,14 +56,16 @@ class Meaning:
     done: dict[int, Symbolic] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for name in sorted(_alone(self.rule) & _declared_each(self.rule)):
+            raise self.rule.error(f"{name}... stands for one number per dimension; {name} by itself says nothing")
         self.aggregated = aggregated_names(self.rule)
         self.shapes = {name: self.groups(entries) for name, entries in self.rule.tensors}
 
     # Entries.
 
     def member(self, e: Expr, i: int) -> Expr:
-        """The expression for member i of a group."""
-        return substitute(e, {name: Var(f"{name}.{i}") for name in e.free & self.aggregated})
+        """The expression for member i of a group; no rule can write its names, and no proof makes such ones up."""
+        return substitute(e, {name: Var(f"{name}:{i}") for name in e.free & self.aggregated})
 
     def members(self, entry: Entry) -> tuple[Expr, ...]:
         return tuple(self.member(entry.value, i) for i in range(self.rank)) if entry.each else (entry.value,)
@@ -160,6 +162,22 @@ class Operation:
 
 def aggregated_names(rule: TensorRule) -> frozenset[str]:
     """The names that stand for one number per member of a group: those in an entry with `...` and in none without."""
+    each, alone = _used(rule)
+    return each - alone
+
+
+def _alone(rule: TensorRule) -> frozenset[str]:
+    return _used(rule)[1]
+
+
+def _declared_each(rule: TensorRule) -> frozenset[str]:
+    """Names that a declaration writes as `k...`."""
+    entries = [e for _, listed in rule.tensors for e in listed] + list(rule.indices)
+    return frozenset(e.value.name for e in entries if e.each and isinstance(e.value, Var))
+
+
+def _used(rule: TensorRule) -> tuple[frozenset[str], frozenset[str]]:
+    """Names in entries with `...`, and in those without."""
     each: set[str] = set()
     alone: set[str] = set()
     entries = [e for _, listed in rule.tensors for e in listed] + list(rule.indices)
@@ -176,7 +194,7 @@ def aggregated_names(rule: TensorRule) -> frozenset[str]:
     for condition in rule.conditions:
         for c in (c for part in condition.alternatives for c in part):
             (each if c.each else alone).update(c.lhs.free | c.rhs.free)
-    return frozenset(each - alone)
+    return frozenset(each), frozenset(alone)
 
 
 def _flat(at: Index) -> tuple[Expr, ...]:
