@@ -122,6 +122,11 @@ def product(sizes: Iterable[Expr]) -> Expr:
     return expression(polynomial(out))
 
 
+def canonical(e: Expr) -> Expr:
+    """The expression as a sum of products in one order, so that equal ones are mostly written alike."""
+    return expression(polynomial(e))
+
+
 def same_polynomial(a: Expr, b: Expr, positive: frozenset[Expr] = frozenset()) -> bool:
     """Whether both are the same sum of products."""
     return a is b or polynomial(a, positive) == polynomial(b, positive)

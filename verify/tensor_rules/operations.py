@@ -14,7 +14,7 @@ from hloproof.logic.formula import FALSE, Formula, conj, disj, eq, le, lt
 from hloproof.models.errors import InputError
 from hloproof.models.expressions.expr import Const, Expr, Var, lift, maximum, minimum, substitute
 from hloproof.models.tensor_rules.rule import Call, Entry, Name, Number, Tensor, TensorRule
-from hloproof.tensor_rules.digits import product, quotient, remainder
+from hloproof.tensor_rules.digits import canonical, product, quotient, remainder
 from hloproof.tensor_rules.terms import App, Cond, Elem, Fold, Num, Term
 
 Index = tuple[tuple[Expr, ...], ...]
@@ -359,7 +359,7 @@ def _pad(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
         for group, xs, low, interior in zip(a.groups, index, lows, interiors, strict=True):
             row = []
             for n, x, lo, between in zip(group.sizes, xs, low, interior, strict=True):
-                shifted = minus(x, lo)
+                shifted = canonical(minus(x, lo))
                 if between is _ZERO:
                     tests += [le(0, shifted), lt(shifted, n)]
                     row.append(shifted)
@@ -636,7 +636,7 @@ def _convolution(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
             name = m.variable("r")
             variables.append((name, k))
             inside.append(Var(name))
-            place = minus(plus(times(x, s), times(Var(name), q)), lo)
+            place = canonical(minus(plus(times(x, s), times(Var(name), q)), lo))
             if p is _ONE:
                 tests += [le(0, place), lt(place, n)]
                 source.append(place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import Final
@@ -17,7 +18,9 @@ from hloproof.tensor_rules.operations import Index, Meaning, Symbolic, aggregate
 
 RANKS: Final = (1, 0, 2, 3)
 """How many dimensions a group `k...` has, in the order in which they are tried."""
-SECONDS: Final = 20.0
+SECONDS: Final = 60.0
+NEEDLESS_SECONDS: Final = 2.0
+"""For looking for conditions that are not needed, once the rule is proved."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +49,9 @@ def prove_rule(rule: TensorRule, seconds: float = SECONDS, how: How = HOW) -> Pr
             if shown.open:
                 return Proof(False, open=f"at rank {rank}: {shown.open}" if len(ranks) > 1 else shown.open)
             reorders |= shown.reorders
-        needless = tuple(rule.conditions[n].text for n in _needless(rule, ranks[0], facts))
     except OutOfTime:
         return Proof(False, open=f"not decided within {seconds:g} seconds")
+    needless = tuple(rule.conditions[n].text for n in _needless(rule, ranks[0], facts))
     tier = "real" if reorders else "exact"
     return Proof(True, tier, ranks=tuple(sorted(ranks)), engines=tuple(sorted(facts.engines)), not_needed=needless)
 
@@ -111,11 +114,13 @@ def _is_vacuous(given: Sequence[Formula], facts: Facts) -> bool:
 
 def _needless(rule: TensorRule, rank: int, facts: Facts) -> list[int]:
     """Conditions without any one of which the rule is proved as well."""
-    out = []
+    out: list[int] = []
     everything = range(len(rule.conditions))
-    for n in everything:
-        if not _at_rank(rule, rank, facts, [k for k in everything if k != n]).open:
-            out.append(n)
+    facts.deadline = monotonic() + NEEDLESS_SECONDS
+    with suppress(OutOfTime):
+        for n in everything:
+            if not _at_rank(rule, rank, facts, [k for k in everything if k != n]).open:
+                out.append(n)
     return out
 
 
