@@ -12,7 +12,7 @@ from hloproof.claims.maps.simplified import simplified
 from hloproof.claims.statements.relation import Piece
 from hloproof.engines.door import HOW, How
 from hloproof.models.errors import InputError
-from hloproof.models.maps.text import parse_map
+from hloproof.models.maps.text import parse_map, print_map
 from hloproof.models.specs.maps import DIRECTIONS, EQUALITIES, WORDS, parse_map_specs
 from hloproof.results.verdict import ClaimResult, Verdict
 
@@ -169,6 +169,30 @@ def test_claimed_maps_have_values() -> None:
     assert checked(hlo + claim.format("d0")).verdict is Verdict.REFUTED
     assert checked(hlo + "  follow\n" + claim.format("(d0 + 1)")).verdict is Verdict.PROVED
     assert checked(hlo + "  follow\n" + claim.format("d0")).verdict is Verdict.REFUTED
+
+
+def test_simplifying_twice_changes_nothing() -> None:
+    """What one round of proved facts leaves may be what the next one needs."""
+    text = "(d0, d1) -> (6 + min(d1*16+d0, min(d0 ceildiv 3, d0+d0))), domain: d0 in [0, 3], d1 in [0, 3]"
+    once = simplified(parse_map(text))
+    assert print_map(once.map) == "(d0, d1) -> ((d0 + 2) / 3 + 6), domain: d0 in [0, 3], d1 in [0, 3]"
+    assert simplified(once.map).map == once.map
+
+
+def test_an_unknown_simplification_says_why(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from hloproof.claims.maps import simplified as module
+    from hloproof.cli import run
+    from hloproof.server.methods import simplify
+
+    def undecided(*_: object) -> rewriting.Rewritten:
+        return rewriting.Rewritten(Verdict.UNKNOWN, "pointwise", reason="the limit was reached")
+
+    monkeypatch.setattr(module, "rewrite", undecided)
+    assert run(["simplify", "(d0) -> (d0), domain: d0 in [0, 3]"]) == 3
+    assert "the limit was reached" in capsys.readouterr().err
+    assert simplify("(d0) -> (d0), domain: d0 in [0, 3]")["reason"] == "the limit was reached"
 
 
 # --- modules beside each other -----------------------------------------------------------------------------------

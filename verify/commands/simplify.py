@@ -23,5 +23,6 @@ def command(map_text: str, explain: bool, rescale: bool, remove_unused: bool) ->
             click.echo(f"  {step}")
     click.echo(print_map(result.map))
     if result.verdict is not Verdict.PROVED:
-        click.echo(f"{result.verdict}: that the map means the same", err=True)
+        why = result.counterexample or result.reason
+        click.echo(f"{result.verdict}: that the map means the same" + (f": {why}" if why else ""), err=True)
     return int(exit_status({result.verdict}, bad_input=False))

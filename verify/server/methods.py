@@ -85,10 +85,12 @@ def simplify(map: str, rescale: bool = False, remove_unused: bool = False) -> di
     from hloproof.models.maps.text import parse_map, print_map
 
     result = simplified(parse_map(map), rescale=rescale, remove_unused=remove_unused)
+    why = {"counterexample": result.counterexample, "reason": result.reason}
     return {
         "map": print_map(result.map),
         "derivation": [str(step) for step in result.derivation],
         "verdict": str(result.verdict),
+        **{name: told for name, told in why.items() if told},
     }
 
 

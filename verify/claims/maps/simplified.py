@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from hloproof.claims.maps.rewrite import Equality, rewrite
 from hloproof.claims.maps.tighten import tighten
@@ -12,6 +13,9 @@ from hloproof.models.maps.variables import remove_unused_symbols, rescale_symbol
 from hloproof.models.simplifier.rewriter import Step
 from hloproof.models.simplifier.simplify import simplify
 from hloproof.results.verdict import Verdict
+
+_ROUNDS: Final = 8
+"""Rounds of proved facts and rules; each leaves a smaller map, and the last ends the search where it is cut off."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,11 @@ def simplified(
     after = result.map
     steps += result.derivation
     if engines:
-        after, more = tighten(after)
-        steps += more
+        for _ in range(_ROUNDS):  # what one round proves may be what the next one needs
+            after, more = tighten(after)
+            steps += more
+            if not more:
+                break
     if remove_unused:
         smaller = remove_unused_symbols(after)
         if smaller != after:
