@@ -21,8 +21,9 @@ from memory_cases import (
 )
 
 from hloproof.cli import run
+from hloproof.memory.machine import Difference
 from hloproof.memory.plan import Plan
-from hloproof.memory.replay import Difference, replay
+from hloproof.memory.replay import replay
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.memory.assignment import parse_assignment
