@@ -69,8 +69,12 @@ def _judge_map(item: Any, file: str, how: How) -> ClaimResult:
 
 def _parse_tensor_rules(text: str, file: str) -> Sequence[Any]:
     from hloproof.models.tensor_rules.text import parse_tensor_rules
+    from hloproof.tensor_rules.prove import check_form
 
-    return parse_tensor_rules(text, file)
+    rules = parse_tensor_rules(text, file)
+    for rule in rules:
+        check_form(rule)
+    return rules
 
 
 def _judge_tensor_rule(item: Any, file: str, how: How) -> ClaimResult:

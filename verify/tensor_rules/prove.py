@@ -56,6 +56,15 @@ def prove_rule(rule: TensorRule, seconds: float = SECONDS, how: How = HOW) -> Pr
     return Proof(True, tier, ranks=tuple(sorted(ranks)), engines=tuple(sorted(facts.engines)), not_needed=needless)
 
 
+def check_form(rule: TensorRule) -> None:
+    """Raises InputError for a rule that is not well formed whatever the sizes."""
+    m = Meaning(rule, (RANKS if aggregated_names(rule) or _has_groups(rule) else (0,))[0])
+    m.read(rule.left)
+    m.read(rule.right)
+    conditions(m)
+    declared_sizes(m)
+
+
 @dataclass(frozen=True)
 class _Shown:
     open: str = ""

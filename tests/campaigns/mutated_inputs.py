@@ -1,0 +1,395 @@
+"""A campaign of mutated inputs of every kind against the command line.
+
+    python tests/campaigns/mutated_inputs.py --count 40000 --jobs 8
+
+Each input is a file of the project, or a part of one, with a few mutations, given to the command line in a process
+group of its own. A finding is a run that ends with status 4 or by a signal, prints a traceback or an internal error,
+leaves a process behind, uses more than 12 seconds of processor time, or more than 1 GB of memory. The status is 1 when
+there is one; the input is then kept in --keep, and the same --seed gives the same inputs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import resource
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+SECONDS: Final = 12
+"""Of processor time, of the run and all it started."""
+MEGABYTES: Final = 1024
+WALL_SECONDS: Final = 60
+"""After which a run is killed: a finding too, also where the machine is busy."""
+BUDGET: Final = ("--total-seconds", "5", "--jobs", "1")
+
+HLO: Final = """HloModule m, replica_count=2, input_output_alias={ {}: (0, {}, may-alias) }
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b) }
+ENTRY e {
+  p = f32[4,6]{1,0} parameter(0)
+  z = f32[] constant(-inf), metadata={op_name="x"}
+  d = f32[4,3] slice(p), slice={[0:4], [0:6:2]}
+  s = f32[4] reduce(d, z), dimensions={1}, to_apply=add
+  b = f32[4,6] broadcast(s), dimensions={0}
+  i = s32[] constant(1)
+  u = f32[4,6] dynamic-update-slice(b, d, i, i)
+  g = f32[4,6] all-reduce(u), replica_groups={{0,1}}, to_apply=add
+  ROOT t = f32[4,6]{1,0} transpose(g), dimensions={0,1}
+}
+"""
+SMALL: Final = """HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
+ENTRY e { p = f32[4,6]{1,0} parameter(0)
+  ROOT t = f32[6,4]{1,0} transpose(p), dimensions={1,0} }
+"""
+FRAGMENTS: Final = (
+    *(
+        b"{ } ( ) [ ] , = /* */ // % # 0 -1 <= ? floordiv mod => -> in when for ROOT ENTRY true null nan inf 1e400 ... "
+        b"d0 s0 rt0 9223372036854775808 f32[2] f32[0] f32[1073741824] s4[7]{0:E(4)} {1,0:T(8,128)}"
+    ).split(),
+    *(b'"', b"\\", b"\n", b"\r", b"\t", b"\x00", b"\xff", b"\xf0\x9f\x98\x80"),
+    *(b"9" * 5000, b"[" * 3000, b"(" * 3000, b"{" * 300),
+    *(b"rule a\n", b"map a\n", b"layout a\n", b"shape f32[4]\n", b"// -----\n", b"// expect: error\n"),
+)
+NUMBERS: Final = (0, 1, 2, 3, 7, -1, 10**6, 2**31, 2**62, 2**63, 10**30)
+
+
+def mutated(data: bytes, dice: random.Random, other: bytes = b"") -> bytes:
+    """The input after one to four mutations; `other` is what may be mixed in."""
+    for _ in range(dice.randint(1, 4)):
+        at, kind = dice.randrange(len(data) + 1), dice.random()
+        if kind < 0.25:
+            data = data[:at] + dice.choice(FRAGMENTS) + data[at:]
+        elif kind < 0.4:
+            data = data[:at] + data[at + dice.randint(1, 12) :]
+        elif kind < 0.45:
+            data = data[:at]
+        elif kind < 0.55:
+            source = other or data
+            start = dice.randrange(len(source) + 1)
+            data = data[:at] + source[start : start + dice.randint(1, 60)] + data[at:]
+        elif kind < 0.65:
+            lines = data.split(b"\n")
+            a, b = dice.randrange(len(lines)), dice.randrange(len(lines))
+            lines[a], lines[b] = lines[b], lines[a]
+            data = b"\n".join(lines)
+        elif kind < 0.7:
+            data = data[:at] + bytes([dice.randrange(256)]) + data[at + 1 :]
+        elif kind < 0.85 and (words := list(re.finditer(rb"[A-Za-z_][\w.-]*", data))):
+            one, two = dice.choice(words), dice.choice(words)
+            data = data[: one.start()] + two.group() + data[one.end() :]
+        elif numbers := list(re.finditer(rb"\d+", data)):
+            number = dice.choice(numbers)
+            data = data[: number.start()] + str(dice.choice(NUMBERS)).encode() + data[number.end() :]
+    return data
+
+
+def _entries(folder: str, suffix: str, head: str) -> list[bytes]:
+    """The entries of the spec files, each by itself."""
+    out: list[bytes] = []
+    for path in sorted((ROOT / "specs" / folder).rglob(f"*{suffix}")):
+        parts = re.split(rf"(?m)^(?={head})", path.read_text(encoding="utf-8"))
+        out += [part.encode() for part in parts if part.startswith(head)]
+    return out
+
+
+def _modules() -> list[bytes]:
+    texts = [HLO]
+    for path in [*sorted((ROOT / "tests" / "data").glob("*.hlo")), *sorted((ROOT / "specs").rglob("*.hlo"))]:
+        texts += re.split(r"(?m)^// -----.*\n", path.read_text(encoding="utf-8"))
+    return [text.encode() for text in texts if 20 < len(text) < 4000]
+
+
+MAP = "(d0, d1)[s0] -> (d0 * 4 + s0, d1 mod 3), domain: d0 in [0, 3], d1 in [0, 8], s0 in [0, 3], d0 + s0 in [0, 5]"
+
+
+def _requests() -> list[bytes]:
+    asked = [
+        ("check", {"hlo": HLO, "only": ["definition"]}),
+        ("parse_map", {"map": MAP}),
+        ("simplify", {"map": MAP}),
+        ("compose", {"first": MAP, "second": "(d0, d1) -> (d0, d1, 0), domain: d0 in [0, 15], d1 in [0, 2]"}),
+        ("rewrite", {"before": MAP, "after": MAP}),
+        ("layout", {"shape": "f32[5,130]{1,0:T(8,128)}", "index": [1, 2]}),
+        ("indexing", {"hlo": HLO, "instruction": "d"}),
+        ("parse_module", {"hlo": HLO}),
+        ("version", {}),
+    ]
+    return [
+        json.dumps({"jsonrpc": "2.0", "id": n, "method": m, "params": p}).encode() for n, (m, p) in enumerate(asked)
+    ]
+
+
+def _settings() -> list[bytes]:
+    return [b'only = ["definition"]\nskip = ["dedup"]\ntotal-seconds = 2.5\nstrict = true\n']
+
+
+def _baselines() -> list[bytes]:
+    entry = {"fingerprint": "0" * 64, "verdict": "refuted", "what": "x", "justification": "known"}
+    return [json.dumps({"schema": "hloproof-baseline/1", "findings": [entry, entry]}).encode()]
+
+
+def _inputs() -> list[bytes]:
+    return [json.dumps([[[1.5, -2, 3, 0, 1, 2]] * 4]).encode(), b"[[[1,2,3,NaN,Infinity,6],[1,2,3,4,5,6]]]"]
+
+
+def _manifests() -> list[bytes]:
+    line = {"file": "a.smt2", "sha256": {"a.smt2": "0" * 64, "a.proof": "1" * 64}, "label": "x", "engines": ["isl"]}
+    return [json.dumps(line).encode() + b"\n"]
+
+
+def _caches() -> list[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "c.sqlite"
+        with sqlite3.connect(path) as connection:
+            connection.execute("CREATE TABLE kept (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
+            connection.execute("INSERT INTO kept VALUES (?, ?)", (b"key", b'["proved", ["isl"], [], null, null, 0]'))
+        connection.close()
+        return [path.read_bytes(), b'["proved", ["isl"], [], null, [1, 2], 0]']
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of input: what is mutated, the file it is written to, and the command that reads it. `{}` is the file."""
+
+    file: str
+    seeds: Callable[[], list[bytes]]
+    arguments: tuple[str, ...]
+    from_stdin: bool = False
+
+
+def _check(*more: str) -> tuple[str, ...]:
+    return ("check", "--no-cache", *BUDGET, *more)
+
+
+KINDS: Final[dict[str, Kind]] = {
+    "hlo": Kind("m.hlo", _modules, _check("m.hlo")),
+    "map": Kind("m.map", lambda: _entries("", ".map", "map "), _check("m.map")),
+    "rules": Kind("m.rules", lambda: _entries("", ".rules", "rule "), _check("m.rules")),
+    "trules": Kind("m.trules", lambda: _entries("tensor_rules", ".trules", "rule "), _check("m.trules")),
+    "layout": Kind("m.layout", lambda: _entries("", ".layout", "layout "), _check("m.layout")),
+    "request": Kind("request", _requests, ("serve",), from_stdin=True),
+    "settings": Kind("hloproof.toml", _settings, _check("good.hlo")),
+    "baseline": Kind("b.json", _baselines, _check("--baseline", "b.json", "good.hlo")),
+    "cache": Kind("c.sqlite", _caches, ("check", *BUDGET, "--cache", "c.sqlite", "good.hlo")),
+    "inputs": Kind("i.json", _inputs, ("run", "good.hlo", "--inputs", "i.json")),
+    "manifest": Kind("manifest.jsonl", _manifests, ("recheck", ".", "--solver", "true")),
+    "indexing": Kind("m.hlo", lambda: [HLO.encode(), SMALL.encode()], ("indexing", "m.hlo", "--instruction", "t")),
+}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run ended."""
+
+    status: int
+    seconds: float
+    megabytes: float
+    said: str
+    left: bool
+    killed: bool
+
+    def finding(self) -> str | None:
+        """What is wrong with it; None when nothing is."""
+        if self.killed:
+            return f"over {WALL_SECONDS} s"
+        if self.status not in (0, 1, 2, 3):
+            return f"status {self.status}"
+        if "Traceback (most recent call last)" in self.said or re.search(r"\binternal (error|input)\b", self.said):
+            return "a traceback or an internal error"
+        if self.left:
+            return "a process is left behind"
+        if self.seconds > SECONDS:
+            return f"{self.seconds:.0f} s of processor time"
+        return f"{self.megabytes:.0f} MB" if self.megabytes > MEGABYTES else None
+
+
+def attempt(kind: Kind, data: bytes, folder: Path) -> Ended:
+    """Run the command line on an input, in a group of its own."""
+    (folder / "good.hlo").write_text(SMALL, encoding="utf-8")
+    (folder / kind.file).write_bytes(data)
+    out = folder / ".said"
+    child = os.fork()
+    if child == 0:
+        _be_the_child(kind, folder, out)
+    status, seconds, megabytes, killed = _awaited(child)
+    left = _remains(child)
+    if left:
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
+    said = out.read_bytes()[-20_000:].decode("utf-8", "replace") if out.exists() else ""
+    for path in folder.iterdir():
+        if path.is_file():
+            path.unlink()
+    return Ended(status, seconds, megabytes, said, left, killed)
+
+
+def _be_the_child(kind: Kind, folder: Path, out: Path) -> None:
+    status = 4
+    try:
+        os.setsid()
+        os.chdir(folder)
+        os.environ["HLOPROOF_TRACEBACK"] = "1"
+        os.environ["XDG_CACHE_HOME"] = str(folder / ".cache")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
+        source = os.open(kind.file if kind.from_stdin else os.devnull, os.O_RDONLY)
+        target = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        for number, stream in ((0, source), (1, target), (2, target)):
+            os.dup2(stream, number)
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115 - of the whole process
+        sys.stdout, sys.stderr = (open(n, "w", closefd=False) for n in (1, 2))  # noqa: SIM115
+        sys.argv = ["hloproof", *kind.arguments]
+        from hloproof.__main__ import main
+
+        main()
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else 0
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        with suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status)
+
+
+def _awaited(child: int) -> tuple[int, float, float, bool]:
+    """Status, seconds of processor time, megabytes at the most, and whether it had to be killed."""
+    end, killed = time.monotonic() + WALL_SECONDS, False
+    while True:
+        done, status, used = os.wait4(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, killed
+        if time.monotonic() > end and not killed:
+            os.killpg(child, signal.SIGKILL)
+            killed = True
+        time.sleep(0.01)
+
+
+def _remains(group: int) -> bool:
+    """Whether a process of the group still runs a second later; those that are about to end may do so, and one that has
+    ended and waits for its parent is none."""
+    for _ in range(20):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return False
+        if not _runs(group):
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _runs(group: int) -> bool:
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, _, of_group = stat.read_text().rpartition(")")[2].split()[:3]
+            if int(of_group) == group and state not in "ZX":
+                return True
+    return False
+
+
+@dataclass(frozen=True)
+class Finding:
+    kind: str
+    number: int
+    what: str
+    said: str
+    data: bytes
+
+
+def _chunk(kinds: tuple[str, ...], seed: int, first: int, count: int) -> tuple[Counter[str], list[Finding]]:
+    """The inputs `first` to `first + count - 1`."""
+    tried: Counter[str] = Counter()
+    found: list[Finding] = []
+    with tempfile.TemporaryDirectory(prefix="campaign-") as name:
+        for number in range(first, first + count):
+            dice = random.Random(f"{seed} {number}")
+            which = kinds[number % len(kinds)]
+            seeds = _seeds(which)
+            data = mutated(dice.choice(seeds), dice, dice.choice(seeds))
+            ended = attempt(KINDS[which], data, Path(name))
+            tried[f"{which}: status {ended.status}"] += 1
+            what = ended.finding()
+            if what is not None:
+                found.append(Finding(which, number, what, ended.said[-1500:], data))
+    return tried, found
+
+
+_read: dict[str, list[bytes]] = {}
+
+
+def _seeds(kind: str) -> list[bytes]:
+    if kind not in _read:
+        _read[kind] = KINDS[kind].seeds()
+    return _read[kind]
+
+
+def campaign(
+    kinds: tuple[str, ...], count: int, seed: int, jobs: int, seconds: float
+) -> Iterator[tuple[Counter[str], list[Finding]]]:
+    """The chunks of a campaign as they end; none is begun after `seconds`."""
+    end, size = time.monotonic() + seconds, 20
+    with ProcessPoolExecutor(jobs) as pool:
+        starts = iter(range(0, count, size))
+        running = [
+            pool.submit(_chunk, kinds, seed, at, min(size, count - at))
+            for at, _ in zip(starts, range(jobs), strict=False)
+        ]
+        while running:
+            yield running.pop(0).result()
+            at = next(starts, None)
+            if at is not None and time.monotonic() < end:
+                running.append(pool.submit(_chunk, kinds, seed, at, min(size, count - at)))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=40_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no more inputs after this time")
+    parser.add_argument("--kinds", default=",".join(KINDS), help=f"of {', '.join(KINDS)}")
+    parser.add_argument("--keep", type=Path, help="a folder for the inputs that are findings")
+    given = parser.parse_args()
+    kinds = tuple(given.kinds.split(","))
+    if unknown := set(kinds) - KINDS.keys():
+        parser.error(f"no such kinds: {', '.join(sorted(unknown))}")
+    import hloproof.pipeline.driver
+    import hloproof.server.serve  # noqa: F401 - imported once, before the forks
+
+    tried: Counter[str] = Counter()
+    findings = 0
+    for some, found in campaign(kinds, given.count, given.seed, given.jobs, given.seconds):
+        tried += some
+        for finding in found:
+            findings += 1
+            print(f"{finding.kind} {finding.number}: {finding.what}\n{finding.said}\n", flush=True)
+            if given.keep is not None:
+                given.keep.mkdir(parents=True, exist_ok=True)
+                (given.keep / f"{finding.number}-{KINDS[finding.kind].file}").write_bytes(finding.data)
+    for line, number in sorted(tried.items()):
+        print(f"{number:6} {line}")
+    print(f"{tried.total()} inputs, {findings} findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
