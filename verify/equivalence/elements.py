@@ -210,6 +210,29 @@ def _conditional(node: Node, at: At) -> Term:
     return out
 
 
+def _map(node: Node, at: At) -> Term | None:
+    """The function applied to the operands' elements, where it is made of elementwise operations."""
+    done: dict[Node, Term] = {}
+    stack = [node.bodies[0]]
+    while stack:
+        inner = stack[-1]
+        if inner in done:
+            stack.pop()
+            continue
+        if inner.head == "bound":
+            done[inner] = Elem(node.operands[inner.key[1]], at)
+        elif inner.head == "constant":
+            done[inner] = Elem(inner, ())
+        elif inner.head in ELEMENTWISE and not inner.sizes:
+            waiting = [o for o in inner.operands if o not in done]
+            stack.extend(waiting)
+            if not waiting:
+                done[inner] = App(inner.head, inner.type, tuple(done[o] for o in inner.operands), inner.key)
+        else:
+            return None
+    return done[node.bodies[0]]
+
+
 MOVEMENT: Final[dict[str, Callable[[Node, At], Term | None]]] = {
     "broadcast": _broadcast,
     "reshape": _reshape,
@@ -223,6 +246,7 @@ MOVEMENT: Final[dict[str, Callable[[Node, At], Term | None]]] = {
     "bitcast": _bitcast,
     "bitcast-convert": _bitcast_convert,
     "conditional": _conditional,
+    "map": _map,
     "dynamic-slice": dynamic_slice,
     "dynamic-update-slice": dynamic_update_slice,
     "gather": gather,

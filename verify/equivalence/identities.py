@@ -89,6 +89,7 @@ equal to itself       | exact | bits       | eq(x, x) = true
 differs from itself   | exact | bits       | ne(x, x) = false
 below zero            | exact | unsigned   | lt(x, 0) = false
 not below zero        | exact | unsigned   | ge(x, 0) = true
+bounded from below    | exact | integers   | lt(maximum(x, 0), 0) = false
 choice of one         | exact | all        | select(p, x, x) = x
 choice turned         | exact | all        | select(not(p), x, y) = select(p, y, x)
 choice of true        | exact | all        | select(p, true, false) = p
@@ -330,6 +331,24 @@ def neutral_bound(term: App, view: View) -> Term | None:
     return None
 
 
+def total_order(term: App, view: View) -> Term | None:
+    """Floats in total order are the integers of their bits in order, those of negative ones turned over."""
+    key = dict(term.key) if term.op == "compare" else {}
+    source = type_of(term.args[0]) if key.get("type") == "TOTALORDER" else ""
+    bits = {"f64": "s64", "f32": "s32", "bf16": "s16", "f16": "s16"}.get(source)
+    if bits is None:
+        return None
+    zero, turn = from_value(bits, 0), from_value(bits, highest(bits))
+
+    def ordered(x: Term) -> Term:
+        pattern = App("bitcast-convert", bits, (x,))
+        negative = App("compare", "pred", (pattern, zero), (("direction", "LT"),))
+        return App("select", bits, (negative, App("xor", bits, (turn, pattern)), pattern))
+
+    args = tuple(ordered(a) for a in term.args)
+    return App("compare", "pred", args, (("direction", key["direction"]),))
+
+
 def shifted_quotient(term: App, view: View) -> Term | None:
     """Unsigned division by a power of two is a shift."""
     divisor = _power_of_two(term, view, "divide")
@@ -373,6 +392,7 @@ SPECIAL: Final[dict[str, tuple[Tier, Callable[[App, View], Term | None]]]] = {
     "convert through a wider type": ("exact", converted_through),
     "convert there and back": ("rounding", converted_back),
     "bound that never binds": ("exact", neutral_bound),
+    "total order of bits": ("exact", total_order),
     "divided by a power of two": ("exact", power_of_two_divisor),
     "unsigned quotient by a power of two": ("exact", shifted_quotient),
     "unsigned remainder by a power of two": ("exact", masked_remainder),

@@ -25,6 +25,7 @@ LATE = (
     "divided by a power of two",
     "narrow arithmetic in f32",
     "narrow function in f32",
+    "total order of bits",
     "unsigned quotient by a power of two",
     "unsigned remainder by a power of two",
 )
