@@ -243,41 +243,47 @@ def digits(rules: Rules, goal: Goal, place: int, radices: list[int]) -> list[Goa
 
 def loop(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
     """Two loops whose paired states are equal at the start, stay equal through a turn, and so lead both conditions to
-    the same answer."""
+    the same answer. A state may be paired with several: then all of them are equal."""
     left, right = rules.elements(goal)
     if left.at != right.at or left.node.head != "while" or right.node.head != "while":
         raise Denied("not two loops at one index")
-    bound: list[dict[Node, Node]] = [{}, {}]
-    position: list[dict[int, int]] = []
-    for element in (left, right):
-        kept = element.node.key[2]
-        position.append({k: n for n, k in enumerate(kept)})
-    shared: dict[tuple[int, int], Node] = {}
-    name = (left.node.serial, right.node.serial, tuple(tuple(p) for p in pairs))
-    wanted = (left.node.key[1], right.node.key[1])
-    if list(wanted) not in [list(p) for p in pairs]:
+    loops = left.node, right.node
+    if [loops[0].key[1], loops[1].key[1]] not in [list(p) for p in pairs]:
         raise Denied("the results are not paired")
-    goals: list[Goal] = []
-    for side, element in enumerate((left, right)):
-        level, _, kept, shapes = element.node.key
+    positions = [{k: n for n, k in enumerate(node.key[2])} for node in loops]
+    classes = connected([((0, int(i)), (1, int(j))) for i, j in pairs])
+    name = (loops[0].serial, loops[1].serial, tuple(tuple(p) for p in pairs))
+    bodies: list[list[Node]] = []
+    for side, node in enumerate(loops):
+        level, _, kept, shapes = node.key
+        bound: dict[Node, Node] = {}
         for k, (type_, sizes) in zip(kept, shapes, strict=True):
-            partner = next((tuple(p) for p in pairs if p[side] == k), None)
+            members = classes.get((side, k), ((side, k),))
+            if any(loops[s].key[3][positions[s][m]] != (type_, sizes) for s, m in members):
+                raise Denied("states of two shapes")
             state = rules.graph.node("bound", type_, sizes, (), ("state", level, k))
-            if partner is None:
-                new = rules.graph.node("free", type_, sizes, (), ("loop", name, side, k))
-            else:
-                new = rules.graph.node("free", type_, sizes, (), ("loop", name, partner))
-                shared[partner] = new
-            bound[side][state] = new
-    if len({p[0] for p in pairs}) != len(pairs) or len({p[1] for p in pairs}) != len(pairs):
-        raise Denied("a state is paired twice")
-    bodies = [rules.graph.replaced(e.node.bodies, by) for e, by in zip((left, right), bound, strict=True)]
-    goals += equal_tensors(bodies[0][0], bodies[1][0])
+            bound[state] = rules.graph.node("free", type_, sizes, (), ("loop", name, members))
+        bodies.append(rules.graph.replaced(node.bodies, bound))
+    goals = equal_tensors(bodies[0][0], bodies[1][0])
     for i, j in pairs:
-        a, b = position[0][i], position[1][j]
-        goals += equal_tensors(left.node.operands[a], right.node.operands[b])
+        a, b = positions[0][i], positions[1][j]
+        goals += equal_tensors(loops[0].operands[a], loops[1].operands[b])
         goals += equal_tensors(bodies[0][1 + a], bodies[1][1 + b])
     return goals
+
+
+State = tuple[int, int]
+"""The side of a loop and the number of one of its states."""
+
+
+def connected(pairs: list[tuple[State, State]]) -> dict[State, tuple[State, ...]]:
+    """For each state, all that are tied to it through pairs, ascending."""
+    classes: dict[State, set[State]] = {}
+    for a, b in pairs:
+        merged = classes.get(a, {a}) | classes.get(b, {b})
+        for state in merged:
+            classes[state] = merged
+    return {state: tuple(sorted(members)) for state, members in classes.items()}
 
 
 def turn(rules: Rules, goal: Goal, side: int) -> list[Goal]:

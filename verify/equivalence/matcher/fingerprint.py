@@ -54,8 +54,10 @@ class Fingerprints:
 
     def _node(self, node: Node, of: list[Number]) -> Number:
         head = node.head
-        if head in ("parameter", "free", "bound"):
+        if head == "parameter":
             return filling(node.serial, node.type)
+        if head in ("free", "bound"):  # states of loops: which of them are one is still to be found out
+            return filling(0, node.type)
         if head == "constant":
             return from_bits(node.type, node.key[1]) if node.key[0] == "all" and node.type not in COMPLEX else None
         if head in ELEMENTWISE:

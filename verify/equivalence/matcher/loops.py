@@ -19,7 +19,7 @@ def loop_proof(search: Search, goal: Goal, a: Elem, b: Elem) -> Asking:
             return found
     pairs = [first]
     before = len(search.dead_ends)
-    for _ in range(len(a.node.operands) + 1):
+    for _ in range(len(a.node.operands) + len(b.node.operands)):
         name = (a.node.serial, b.node.serial, tuple(pairs))
         del search.dead_ends[before:]
         found = yield from search.step(goal, ["loop", [list(p) for p in pairs]])
@@ -30,8 +30,7 @@ def loop_proof(search: Search, goal: Goal, a: Elem, b: Elem) -> Asking:
             left, right = search.rules.heads(end)
             if isinstance(left, Elem) and isinstance(right, Elem) and left.node.head == right.node.head == "free":
                 i, j = _state(left, name, 0), _state(right, name, 1)
-                used = {p[0] for p in pairs + new}, {p[1] for p in pairs + new}
-                if i is not None and j is not None and i not in used[0] and j not in used[1] and left.at == right.at:
+                if i is not None and j is not None and (i, j) not in pairs and left.at == right.at:
                     new.append((i, j))
                     break
         if not new:
@@ -41,9 +40,10 @@ def loop_proof(search: Search, goal: Goal, a: Elem, b: Elem) -> Asking:
 
 
 def _state(element: Elem, name: object, side: int) -> int | None:
+    """The first state of this side that the value stands for."""
     key = element.node.key
-    if isinstance(key, tuple) and len(key) == 4 and key[0] == "loop" and key[1] == name and key[2] == side:
-        return int(key[3])
+    if isinstance(key, tuple) and len(key) == 3 and key[0] == "loop" and key[1] == name:
+        return next((k for s, k in key[2] if s == side), None)
     return None
 
 

@@ -1,0 +1,83 @@
+"""Loops: matched by induction over paired states, taken turn by turn, and not confused with other loops."""
+
+from __future__ import annotations
+
+import pytest
+
+from hloproof.equivalence import Certificate, decide, recheck
+from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.parser import parse_module
+from hloproof.results.verdict import Verdict
+
+
+def counted(turns: int, states: str, body: str, condition: str = "i = s32[] get-tuple-element(s), index=0") -> Module:
+    """A loop over (s32[], f32[4], ...) from 0, x, ...; `body` gives `next`. The result is the second state."""
+    start = "zero, x" + ", zero" * (states.count("s32[]") - 1)
+    return parse_module(
+        f"HloModule m\n"
+        f"cond {{ s = ({states}) parameter(0)\n {condition}\n n = s32[] constant({turns})\n"
+        f" ROOT r = pred[] compare(i, n), direction=LT }}\n"
+        f"body {{ s = ({states}) parameter(0)\n{body}\n }}\n"
+        f"ENTRY e {{ x = f32[4] parameter(0)\n zero = s32[] constant(0)\n t = ({states}) tuple({start})\n"
+        f" w = ({states}) while(t), condition=cond, body=body\n ROOT r = f32[4] get-tuple-element(w), index=1 }}\n"
+    )
+
+
+def straight(expression: str) -> Module:
+    return parse_module(f"HloModule m\nENTRY e {{ x = f32[4] parameter(0)\n{expression}\n }}\n")
+
+
+STEP = (
+    " i = s32[] get-tuple-element(s), index=0\n v = f32[4] get-tuple-element(s), index=1\n one = s32[] constant(1)\n"
+    " j = s32[] add(i, one)\n"
+)
+ONE_STATE = STEP + " u = f32[4] cosine(v)\n ROOT t = (s32[], f32[4]) tuple(j, u)"
+TWO = "s32[], f32[4], s32[]"
+SECOND = " k = s32[] get-tuple-element(s), index=2\n l = s32[] add(k, one)\n"
+ADDED = " c = f32[] convert({})\n b = f32[4] broadcast(c), dimensions={{}}\n u = f32[4] add(v, b)\n"
+DEAD = STEP + SECOND + f" u = f32[4] cosine(v)\n ROOT t = ({TWO}) tuple(j, u, l)"
+BY_SECOND = STEP + SECOND + ADDED.format("k") + f" ROOT t = ({TWO}) tuple(j, u, l)"
+BY_FIRST = STEP + ADDED.format("i") + " ROOT t = (s32[], f32[4]) tuple(j, u)"
+BY_NEXT = STEP + ADDED.format("j") + " ROOT t = (s32[], f32[4]) tuple(j, u)"
+BY_TWICE = STEP + " k = s32[] get-tuple-element(s), index=2\n l = s32[] add(k, j)\n" + ADDED.format("k")
+BY_TWICE += f" ROOT t = ({TWO}) tuple(j, u, l)"
+PAIR = "s32[], f32[4]"
+
+SAME = {
+    "a state that nobody needs": (counted(9, TWO, DEAD), counted(9, PAIR, ONE_STATE)),
+    "two counters that go together": (counted(9, TWO, BY_SECOND), counted(9, PAIR, BY_FIRST)),
+    "two turns written out": (
+        counted(2, PAIR, ONE_STATE),
+        straight(" a = f32[4] cosine(x)\n ROOT b = f32[4] cosine(a)"),
+    ),
+    "no turn": (counted(0, PAIR, ONE_STATE), straight(" ROOT a = f32[4] copy(x)")),
+}
+DIFFERENT = {
+    "another number of turns": (counted(9, PAIR, ONE_STATE), counted(8, PAIR, ONE_STATE)),
+    "the counter after its step": (counted(9, PAIR, BY_FIRST), counted(9, PAIR, BY_NEXT)),
+    "two counters that part": (counted(9, TWO, BY_TWICE), counted(9, PAIR, BY_FIRST)),
+    "a turn too few written out": (counted(2, PAIR, ONE_STATE), straight(" ROOT a = f32[4] cosine(x)")),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_loops_that_compute_the_same_are_proved(name: str) -> None:
+    before, after = SAME[name]
+    for one, other in ((before, after), (after, before)):
+        result = decide(one, other, "exact")
+        assert result.verdict is Verdict.PROVED, result
+        assert result.certificate is not None
+        assert recheck(one, other, result.certificate).verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_loops_that_differ_are_not_proved(name: str) -> None:
+    assert decide(*DIFFERENT[name]).verdict is Verdict.UNKNOWN
+
+
+def test_states_that_are_not_equal_cannot_be_paired_by_a_certificate() -> None:
+    for before, after in DIFFERENT.values():
+        for pairs in ([[1, 1]], [[1, 1], [0, 0]], [[1, 1], [0, 0], [2, 0]], [[1, 1], [2, 0]], [[0, 1], [1, 1]]):
+            for tail in (["same"], ["arguments"], ["generalise"], ["lemma"], ["whole"]):
+                steps = [["loop", pairs], *[tail] * 6]
+                assert recheck(before, after, Certificate("rounding", steps)).verdict is Verdict.UNKNOWN
