@@ -11,7 +11,8 @@ import pytest
 
 from hloproof.equivalence import Certificate, decide, recheck
 from hloproof.equivalence.evaluation import attributes_of
-from hloproof.equivalence.identities import DIRECTIONS, KINDS, TABLE, Identity, Pattern
+from hloproof.equivalence.identities import DIRECTIONS, KINDS, TABLE, Identity, Pattern, apply
+from hloproof.equivalence.terms import App, Term, from_value, type_of, value_of
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.semantics.element_type import INTEGERS, rounded, to_bits
@@ -65,6 +66,48 @@ def test_exact_identities_hold_bit_for_bit(identity: Identity) -> None:
             assert both_nan or to_bits(type_, a) == to_bits(type_, b), (kind, bound, a, b)
             tried += 1
     assert tried
+
+
+def computed(term: Term) -> Any:
+    """The value of a term of constants."""
+    if isinstance(term, App):
+        function = Real().function(term.op, [type_of(a) for a in term.args], term.type, attributes_of(term.key))
+        return function(*map(computed, term.args))
+    return value_of(term)
+
+
+@pytest.mark.parametrize(
+    ("name", "op", "kind", "result", "key", "second"),
+    [
+        ("signed remainder by a power of two", "remainder", "s8", "s8", (), [1, 2, 8, 64]),
+        ("signed quotient by a power of two", "divide", "s8", "s8", (), [1, 2, 8, 64]),
+        ("unsigned remainder by a power of two", "remainder", "u8", "u8", (), [1, 2, 64, 128]),
+        ("unsigned quotient by a power of two", "divide", "u8", "u8", (), [1, 2, 64, 128]),
+        ("divided by a power of two", "divide", "f32", "f32", (), [0.5, 2.0, 32.0, -4.0]),
+        ("bound that never binds", "maximum", "f32", "f32", (), [float("-inf")]),
+        ("bound that never binds", "minimum", "s8", "s8", (), [127]),
+        (
+            "total order of bits",
+            "compare",
+            "f32",
+            "pred",
+            (("direction", "LT"), ("type", "TOTALORDER")),
+            [v for v in VALUES["f32"] if v == v],
+        ),
+        ("narrow arithmetic in f32", "multiply", "bf16", "bf16", (), [3.0, 0.1015625, -1e38]),
+    ],
+)
+def test_computed_identities_hold_bit_for_bit(
+    name: str, op: str, kind: str, result: str, key: Any, second: list[Any]
+) -> None:
+    for x, y in product(VALUES.get(kind, VALUES["f32"]), second):
+        if x != x:
+            continue
+        term = App(op, result, (from_value(kind, x), from_value(kind, y)), key)
+        found = apply(name, term, lambda t: t)
+        assert found is not None and found[1] == "exact"
+        a, b = computed(term), computed(found[0])
+        assert (a != a and b != b) or to_bits(result, a) == to_bits(result, b), (x, y, a, b)
 
 
 def unary(kind: str, body: str) -> Module:

@@ -16,7 +16,15 @@ from typing import Final
 
 from hloproof.equivalence.answer import Tier
 from hloproof.equivalence.terms import App, Term, from_value, type_of, value_of
-from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS, UNSIGNED, highest, lowest, width
+from hloproof.models.interpreter.semantics.element_type import (
+    COMPLEX,
+    INTEGERS,
+    SIGNED,
+    UNSIGNED,
+    highest,
+    lowest,
+    width,
+)
 from hloproof.models.interpreter.semantics.small_float import FLOATS
 
 Pattern = str | float | bool | tuple[object, ...]
@@ -365,6 +373,32 @@ def masked_remainder(term: App, view: View) -> Term | None:
     return App("and", term.type, (term.args[0], from_value(term.type, divisor - 1)))
 
 
+def signed_remainder(term: App, view: View) -> Term | None:
+    """The signed remainder by a power of two: a mask of the magnitude, with the sign of the dividend."""
+    divisor = value_of(view(term.args[1])) if term.op == "remainder" else None
+    if not isinstance(divisor, int) or divisor <= 0 or divisor & (divisor - 1):
+        return None
+    return _by_magnitude(term, "and", divisor - 1)
+
+
+def signed_quotient(term: App, view: View) -> Term | None:
+    """The signed quotient by a power of two: a shift of the magnitude, with the sign of the dividend."""
+    divisor = value_of(view(term.args[1])) if term.op == "divide" else None
+    if not isinstance(divisor, int) or divisor <= 0 or divisor & (divisor - 1):
+        return None
+    return _by_magnitude(term, "shift-right-logical", divisor.bit_length() - 1)
+
+
+def _by_magnitude(term: App, op: str, by: int) -> Term | None:
+    x, kind = term.args[0], term.type
+    if kind not in SIGNED:
+        return None
+    negative = App("compare", "pred", (x, from_value(kind, 0)), (("direction", "LT"),))
+    magnitude = App("select", kind, (negative, App("negate", kind, (x,)), x))
+    result = App(op, kind, (magnitude, from_value(kind, by)))
+    return App("select", kind, (negative, App("negate", kind, (result,)), result))
+
+
 def _power_of_two(term: App, view: View, op: str) -> int | None:
     if term.op != op or term.type not in UNSIGNED:
         return None
@@ -395,6 +429,8 @@ SPECIAL: Final[dict[str, tuple[Tier, Callable[[App, View], Term | None]]]] = {
     "total order of bits": ("exact", total_order),
     "divided by a power of two": ("exact", power_of_two_divisor),
     "unsigned quotient by a power of two": ("exact", shifted_quotient),
+    "signed quotient by a power of two": ("exact", signed_quotient),
+    "signed remainder by a power of two": ("exact", signed_remainder),
     "unsigned remainder by a power of two": ("exact", masked_remainder),
     "divided by a constant": ("real", constant_divisor),
     "narrow arithmetic in f32": ("exact", wide_arithmetic),

@@ -243,6 +243,18 @@ def _multiplied(factors: list[Term], type_: str) -> Term:
     return out
 
 
+def widened(rules: Rules, goal: Goal, side: int) -> list[Goal]:
+    """A contraction of narrow floats in f32, rounded once."""
+    fold = _fold_of(rules, goal, side)
+    if fold.head[0] != "contract" or fold.type not in SIGNIFICANT or SIGNIFICANT[fold.type] >= SIGNIFICANT["f32"]:
+        raise Denied("not a contraction of narrow floats")
+    rules.use("contraction in f32", "rounding")
+    bodies = tuple(b if type_of(b) == "f32" else App("convert", "f32", (b,)) for b in fold.bodies)
+    term = App("convert", fold.type, (Fold(fold.head, "f32", fold.place, fold.sizes, bodies, fold.sides),))
+    next_ = max(goal.next, fold.place + len(fold.sizes))
+    return [Goal(next_, goal.facts, *sides_with(goal, side, term))]
+
+
 def library(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     """A call of a library in terms of what it computes."""
     head = rules.heads(goal)[side]
@@ -288,6 +300,7 @@ SCALAR_RULES: Final[dict[str, Callable[..., list[Goal]]]] = {
     "total": total,
     "flatten": flatten,
     "linear": linear,
+    "widened": widened,
     "library": library,
     "written out": written_out,
 }

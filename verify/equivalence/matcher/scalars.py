@@ -26,6 +26,8 @@ LATE = (
     "narrow arithmetic in f32",
     "narrow function in f32",
     "total order of bits",
+    "signed remainder by a power of two",
+    "signed quotient by a power of two",
     "unsigned quotient by a power of two",
     "unsigned remainder by a power of two",
 )
@@ -164,6 +166,8 @@ def fold_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
         small = prod(term.sizes) <= SMALL
         if small and (term.type == "pred" or (isinstance(other, App) and other.op == combiner(term))):
             steps.append(["written out", side])
+        if isinstance(other, App) and other.op == "convert":
+            steps.append(["widened", side])
         for step in steps:
             found: Proof | None = yield from search.step(goal, step)
             if found is not None:

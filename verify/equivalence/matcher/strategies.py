@@ -9,7 +9,15 @@ from hloproof.equivalence.kernel import Step
 from hloproof.equivalence.matcher.bijections import candidates
 from hloproof.equivalence.matcher.loops import loop_proof, turned_proof
 from hloproof.equivalence.matcher.proof import Proof
-from hloproof.equivalence.matcher.scalars import expanded, fold_proof, ring_proof, rounded, simplified
+from hloproof.equivalence.matcher.scalars import (
+    SIMPLIFYING,
+    applicable,
+    expanded,
+    fold_proof,
+    ring_proof,
+    rounded,
+    simplified,
+)
 from hloproof.equivalence.matcher.search import Asking, Search
 from hloproof.equivalence.matcher.support import term_support
 from hloproof.equivalence.rules import COMMUTATIVE, LARGEST_ENUMERATION, general, values_of
@@ -116,10 +124,19 @@ def library_proof(search: Search, goal: Goal, left: Term, right: Term) -> Asking
     return None
 
 
+def decidable(search: Search, goal: Goal, predicate: Term) -> bool:
+    """Whether a predicate may always hold or fail: it depends on no input, or an identity applies to it."""
+    if not term_support(search, predicate):
+        return True
+    head = seen(search.rules, goal, predicate)
+    names = SIMPLIFYING.get(head.op, []) if isinstance(head, App) else []
+    return next(applicable(search, goal, head, names), None) is not None
+
+
 def chosen_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
     """A choice whose predicate always holds, or never."""
     for side, head in ((0, a), (1, b)):
-        if isinstance(head, App) and head.op == "select" and not term_support(search, head.args[0]):
+        if isinstance(head, App) and head.op == "select" and decidable(search, goal, head.args[0]):
             for truth in (True, False):
                 found: Proof | None = yield from search.step(goal, ["chosen", side, truth])
                 if found is not None:
