@@ -71,6 +71,28 @@ def _twice(body: str) -> str:
     return _module(main.replace(" ROOT", " u = f32[8] call(s, s), to_apply=k\n ROOT"), callee)
 
 
+_PAIR: Final = "(s32[], f32[8], f32[8])"
+
+
+def _two_parts(first: str, second: str) -> str:
+    """A loop that adds the second part of its state to the first."""
+    taken = (
+        f" t = {_PAIR} parameter(0)\n k = s32[] get-tuple-element(t), index=0\n"
+        " x = f32[8] get-tuple-element(t), index=1\n y = f32[8] get-tuple-element(t), index=2\n"
+    )
+    before = (
+        f"h {{\n{taken} n = s32[] constant(3)\n ROOT l = pred[] compare(k, n), direction=LT\n}}\n"
+        f"b {{\n{taken} one = s32[] constant(1)\n j = s32[] add(k, one)\n v = f32[8] add(x, y)\n"
+        f" ROOT u = {_PAIR} tuple(j, v, y)\n}}\n"
+    )
+    main = (
+        " c = f32[8] copy(p)\n d = f32[8] copy(p)\n z = s32[] constant(0)\n i = s32[] copy(z)\n"
+        f" t = {_PAIR} tuple(i, {first}, {second})\n w = {_PAIR} while(t), condition=h, body=b\n"
+        " ROOT r = f32[8] get-tuple-element(w), index=1\n"
+    )
+    return _module(main, before)
+
+
 _LATE: Final = (
     " o = f32[2] constant({1,2})\n w = f32[8] dynamic-update-slice(x, o, z)\n n = f32[8] negate(y)\n"
     " ROOT a = f32[8] add(w, n)\n"
@@ -118,6 +140,7 @@ PAIRS: Final[Mapping[str, tuple[str, str, str]]] = {
     ),
     "a call while a copy of its argument is in flight": ("hazard-operand", _in_flight("f"), _in_flight("g")),
     "a call in flight while its argument is read": ("hazard-overwrite", _started("f"), _started("g")),
+    "one buffer for two parts of a loop's state": ("hazard-overwrite", _two_parts("c", "c"), _two_parts("c", "d")),
     "one buffer for two arguments, read after it is written": ("hazard-overwrite", _twice(_LATE), _twice(_EARLY)),
 }
 

@@ -18,16 +18,20 @@ _NOTHING: Final = Access()
 
 
 def shared_arguments(local: LocalBuffers) -> Iterator[Judgement]:
-    """Owed by every instruction that runs computations and hands one of them a buffer that is written."""
+    """Owed by every instruction that runs computations and hands one of them a buffer that is written: in place, or
+    by a loop that puts the next state there."""
     for i in local.computation.instructions:
         bodies = [(name, given, local.summaries[name]) for name, given in local.bodies(i) if name in local.summaries]
-        if not any(a.writer is not None for _, _, s in bodies for a in s.accesses.values()):
-            continue
+        writes = any(a.writer is not None for _, _, s in bodies for a in s.accesses.values())
         if i.opcode == "while":
             problem = _in_a_loop(local, i, [(name, summary) for name, _, summary in bodies])
-        else:
+        elif writes:
             found = (_in_a_call(local, name, given, summary) for name, given, summary in bodies)
             problem = next((p for p in found if p is not None), None)
+        else:
+            continue
+        if not writes and problem is None:
+            continue
         yield Judgement("hazard-overwrite", Place(local.computation.name, i.name), problem)
 
 
@@ -66,7 +70,8 @@ def _in_a_loop(local: LocalBuffers, i: Instruction, bodies: list[tuple[str, Summ
             parts[key] = Access(old.reader or access.reader, old.writer or access.writer)
     body = next((s for name, s in bodies if name == called(i, "body")), None)
     replaced = {w.operand[1] for w in local.writes if w.writer == i.name and w.operand[0] == state}
-    for at in sorted(replaced):
+    used = any(_is_used(local, i, at) for _, at in local.leaves(i.name))
+    for at in sorted(replaced) if used else ():
         for (_, index), access in parts.items():
             lies_there = local.buffer((state, index)) == local.buffer((state, at))
             if index != at and access.reader is not None and lies_there:

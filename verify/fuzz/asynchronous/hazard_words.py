@@ -25,6 +25,9 @@ _OVERWRITES: Final = re.compile(
     r"(?:is part of the result of (\S+)|is read by (\S+) \(line (\d+)\) afterwards)"
 )
 _TWO: Final = re.compile(r"(\S+) and (\S+) lie in one buffer, and both are needed")
+ARGUMENTS: Final = re.compile(
+    r"\S+ overwrites argument (\d+)((?:\{[\d,]*\})?) of (\S+) in place, and argument (\d+)((?:\{[\d,]*\})?), which .*"
+)
 _WAIT: Final = re.compile(r"  mended by control-predecessors=\{%(\S+)\} on (\S+)")
 _COPY: Final = re.compile(r"  mended by a copy of (\S+)(?: for (\S+), or by finishing (\S+) first)?")
 
@@ -193,6 +196,10 @@ class _Words:
                 and self.program.maker[a.version] == self.program.maker[b.version],
                 j,
             )
+            return
+        given = ARGUMENTS.match(first)
+        if given is not None:
+            self._true("two arguments", (given[1], given[2]) != (given[4], given[5]), j)
             return
         found = _OVERWRITES.fullmatch(first)
         self._true("it has the form", found is not None, j)
