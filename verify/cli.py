@@ -12,6 +12,7 @@ import click
 
 from hloproof.models.errors import InputError
 from hloproof.results.errors import BadInput
+from hloproof.results.plain import harmless
 from hloproof.results.verdict import Exit
 from hloproof.version import VERSION
 
@@ -97,10 +98,10 @@ def run(arguments: Sequence[str]) -> int:
         error.show()
         return int(Exit.BAD_INPUT)
     except InputError as error:
-        print(error.render(), file=sys.stderr)
+        print(harmless(error.render()), file=sys.stderr)
         return int(Exit.BAD_INPUT)
     except BadInput as error:
-        print(f"Error: {error}", file=sys.stderr)
+        print(harmless(f"Error: {error}"), file=sys.stderr)
         return int(Exit.BAD_INPUT)
     except (click.Abort, KeyboardInterrupt):
         return int(Exit.INTERRUPTED)
@@ -120,7 +121,7 @@ def _internal(error: Exception) -> int:
     import os
     import traceback
 
-    print(f"hloproof: internal error: {type(error).__name__}: {error}", file=sys.stderr)
+    print(harmless(f"hloproof: internal error: {type(error).__name__}: {error}"), file=sys.stderr)
     if os.environ.get("HLOPROOF_TRACEBACK"):
         traceback.print_exception(error)
     return int(Exit.INTERNAL)

@@ -9,6 +9,7 @@ import click
 
 from hloproof.commands.check import check_options, checked, merged
 from hloproof.results.errors import BadInput
+from hloproof.results.plain import harmless
 
 
 @click.command("baseline", epilog="Example:  hloproof baseline dumps/ --write baseline.json")
@@ -27,7 +28,7 @@ def command(write: Path, **given: Any) -> None:
     if report.interrupted:
         raise BadInput(f"interrupted: {write} is left as it was")
     for problem in report.problems:
-        click.echo(problem.rendered or problem.message, err=True)
+        click.echo(harmless(problem.rendered or problem.message), err=True)
     if report.problems:
         raise BadInput(f"some input could not be read: {write} is left as it was")
     write_file(write, chunks(report, before))

@@ -14,6 +14,7 @@ from hloproof.pipeline.options import Options, Selection
 from hloproof.pipeline.sources import KINDS, find_sources
 from hloproof.report.destinations import FORMATS
 from hloproof.results.errors import BadInput
+from hloproof.results.plain import harmless
 
 
 def check_options(command: Any) -> Any:
@@ -90,7 +91,7 @@ def command(**given: Any) -> int:
     comments = tuple(c for f in report.files for c in f.suppressions)
     judged = judge(report, replace(policy, comments=comments))
     for problem in report.problems:
-        print(problem.rendered or problem.message, file=sys.stderr)
+        print(harmless(problem.rendered or problem.message), file=sys.stderr)
     for also, path in outputs:
         write_file(path, FORMATS[also](judged, Style()))
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ

@@ -14,6 +14,7 @@ import click
 from hloproof.pipeline.options import Selection
 from hloproof.report.destinations import FORMATS
 from hloproof.results.errors import BadInput
+from hloproof.results.plain import harmless
 
 if TYPE_CHECKING:
     from hloproof.results.results import FileResults
@@ -58,7 +59,7 @@ def command(path: str, assignment: str | None, form: str, svg: Path | None, **gi
     baseline = given["baseline"]
     judged = judge(report, Policy(given["allow_unknown"], baseline=read(baseline) if baseline else ()))
     for problem in report.problems:
-        print(problem.rendered or problem.message, file=sys.stderr)
+        print(harmless(problem.rendered or problem.message), file=sys.stderr)
     if svg is not None and not report.problems:
         _draw(*pairs[0], svg, given["allocation"])
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import hmac
+import os
+import secrets
 import sqlite3
 import sys
 from collections.abc import Callable, Iterable
@@ -18,12 +21,15 @@ from pathlib import Path
 from time import monotonic
 from typing import Final
 
-SCHEMA: Final = 2
+SCHEMA: Final = 3
 COMMIT_SECONDS: Final = 0.5
 """How long a result may wait to be written."""
 
 DAMAGED: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
 """What reading an entry may raise that somebody has written over: it counts as not kept."""
+
+_MAC: Final = 32
+"""Bytes of an entry's code, and of the key that it is made with."""
 
 _TABLE: Final = "CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
 
@@ -55,6 +61,33 @@ def fingerprint(folders: Iterable[Path], files: Iterable[Path] = ()) -> bytes:
 def _tell(text: str) -> None:
     """On the standard error, each text once."""
     print(f"hloproof: {text}", file=sys.stderr)
+
+
+@cache
+def _secret() -> bytes:
+    """The key of this user, made when it is first needed. Where it cannot be kept, entries hold for this run alone."""
+    path = default_path().with_name("key")
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "wb") as out:
+                out.write(secrets.token_bytes(_MAC))
+        found = path.read_bytes()
+        if len(found) == _MAC:
+            return found
+    return secrets.token_bytes(_MAC)
+
+
+def _signed(key: bytes, value: bytes) -> bytes:
+    """The value, behind a code that only this user can make for this key."""
+    return hmac.digest(_secret(), hashlib.sha256(key).digest() + value, "sha256") + value
+
+
+def _authentic(key: bytes, kept: bytes) -> bytes | None:
+    """The value of an entry that this user made; None for any other: a cache may come from a stranger."""
+    value = kept[_MAC:]
+    return value if hmac.compare_digest(_signed(key, value), kept) else None
 
 
 class Store:
@@ -130,7 +163,7 @@ class Store:
         except sqlite3.DatabaseError as error:
             self._damaged(error)
             return None
-        return row[0] if row is not None and isinstance(row[0], bytes) else None
+        return _authentic(key, row[0]) if row is not None and isinstance(row[0], bytes) else None
 
     def put(self, key: bytes, value: bytes) -> None:
         """Keep a value; it is written soon, and when the store is closed."""
@@ -147,7 +180,9 @@ class Store:
             return
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?)", list(rows.items()))
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO kept VALUES (?, ?)", [(k, _signed(k, v)) for k, v in rows.items()]
+            )
             self._connection.execute("COMMIT")
         except sqlite3.OperationalError as error:
             with contextlib.suppress(sqlite3.Error):

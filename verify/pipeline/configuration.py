@@ -51,18 +51,21 @@ KEYS: Final[dict[str, Sort]] = {
     "fail-fast": _BOOLEAN,
     "obligation-seconds": _SECONDS,
     "total-seconds": _SECONDS,
-    "cache": _STRING,
     "no-cache": _BOOLEAN,
     "baseline": _STRING,
     "allow-unknown": _BOOLEAN,
     "strict": _BOOLEAN,
     "severity": _SEVERITIES,
-    "cluster": _STRING,
     "layout-sensitive": _BOOLEAN,
     "after-copy-insertion": _BOOLEAN,
     "index-width": _WIDTH,
 }
 """What can be set; each is the option of `hloproof check` of the same name, or its arguments (`paths`)."""
+
+
+COMMAND_LINE_ONLY: Final = frozenset({"cache", "cluster", "certify", "config"})
+"""What the settings of a folder, which may be a stranger's, cannot say: where proofs come from, and who is connected
+to."""
 
 
 def read_configuration(folder: Path, chosen: Path | None = None) -> dict[str, Any]:
@@ -94,6 +97,8 @@ def _settings(path: Path) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise BadInput(f"{path}: tool.hloproof is a table")
     for key, value in table.items():
+        if key in COMMAND_LINE_ONLY:
+            raise BadInput(f"{path}: {key} is no setting of a folder: give --{key} on the command line")
         sort = KEYS.get(key)
         if sort is None:
             near = get_close_matches(key, KEYS, n=1)
@@ -101,4 +106,8 @@ def _settings(path: Path) -> dict[str, Any]:
             raise BadInput(f"{path}: unknown key {key!r}; {hint}")
         if not sort.fits(value):
             raise BadInput(f"{path}: {key} is {sort.words}")
+    for output in table.get("output", ()):
+        target = path.parent / output.partition("=")[2]
+        if not target.resolve().is_relative_to(path.parent.resolve()):
+            raise BadInput(f"{path}: output {output!r} lies outside of the folder: give --output on the command line")
     return table

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from hloproof.results.findings import Finding, Judged
+from hloproof.results.plain import escaped, harmless
 from hloproof.results.results import FileResults, Report
 from hloproof.results.subject import reading_counts
 from hloproof.results.verdict import Verdict
@@ -33,14 +34,15 @@ def lines(judged: Judged, verbosity: int = 0, colour: bool = False) -> Iterator[
         by_file.setdefault(finding.record.file, []).append(finding)
     for f in report.files:
         if verbosity >= 0:
-            yield f"{f.file}: not checked" if f.problems and not f.modules else _file_line(f, colour)
+            yield f"{harmless(f.file)}: not checked" if f.problems and not f.modules else _file_line(f, colour)
         yield from _findings(by_file.get(f.file, []), verbosity, colour)
         if verbosity >= 1:
             yield from _notes(f)
     for comment in judged.stale:
-        yield f"  {comment.file}:{comment.line}: this suppression of {', '.join(comment.claims)} matches nothing"
+        place = f"{escaped(comment.file)}:{comment.line}"
+        yield f"  {place}: this suppression of {', '.join(comment.claims)} matches nothing"
     for known in judged.gone:
-        yield f"  no longer found: {known.what} ({known.verdict})"
+        yield f"  no longer found: {escaped(known.what)} ({escaped(known.verdict)})"
     if verbosity >= 1:
         yield from _incomplete(report)
     if report.interrupted:
@@ -63,7 +65,7 @@ def _file_line(f: FileResults, colour: bool) -> str:
     if len(f.modules) > 1:
         what = f"{len(f.modules)} modules, {what}"
     unread = f"; {len(f.problems)} of its modules cannot be read" if f.problems else ""
-    return f"{f.file}: {what}{_counted(f.counts(), colour)}{unread}"
+    return f"{harmless(f.file)}: {what}{_counted(f.counts(), colour)}{unread}"
 
 
 def _total_line(report: Report, colour: bool) -> str:
@@ -91,9 +93,9 @@ def _findings(findings: list[Finding], verbosity: int, colour: bool) -> Iterator
 
 def _finding(finding: Finding, colour: bool) -> str:
     r = finding.record
-    place = f"{r.file}:{r.line}:{r.column}" if r.line else r.file
-    what = f" of {r.instruction}" if r.instruction else ""
-    said = r.counterexample or r.reason
+    place = escaped(f"{r.file}:{r.line}:{r.column}" if r.line else r.file)
+    what = f" of {escaped(r.instruction)}" if r.instruction else ""
+    said = escaped(r.counterexample or r.reason or "")
     lenient = " (a warning)" if finding.level == "warning" else ""
     text = f"  {place}: {_painted(str(r.verdict), r.verdict, colour)}{lenient} {r.claim}{what}"
     return f"{text}: {said}" if said else text
@@ -103,7 +105,7 @@ def _notes(f: FileResults) -> Iterator[str]:
     """What is worth knowing of rules, maps and layouts that are proved: conditions not needed, expectations met."""
     for r in f.others:
         if r.verdict is Verdict.PROVED and r.reason:
-            yield f"  {r.file}:{r.line}:{r.column}: note on {r.instruction}: {r.reason}"
+            yield f"  {escaped(r.file)}:{r.line}:{r.column}: note on {escaped(r.instruction)}: {escaped(r.reason)}"
 
 
 def _incomplete(report: Report) -> Iterator[str]:

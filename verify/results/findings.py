@@ -3,6 +3,7 @@ text, and the exit status that follows."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -19,8 +20,9 @@ SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "off")
 
 
 def fingerprint(r: ClaimResult) -> str:
-    """What stays the same of a finding when folders, lines and the rest of the file change."""
-    name = PurePosixPath(r.file).name
+    """What stays the same of a finding when lines and the rest of the file change, and the folder that is checked is
+    another: the file's path is the one relative to the working folder."""
+    name = PurePosixPath(os.path.relpath(r.file) if os.path.isabs(r.file) else os.path.normpath(r.file)).as_posix()
     inside = r.id.partition("#")[2] or r.id
     return sha256(f"{r.kind}\n{name}\n{inside}".encode()).hexdigest()[:32]
 

@@ -9,6 +9,7 @@ from typing import Final
 from hloproof.results.results import Comment
 
 _MARK: Final = "hloproof: allow"
+_STRING_OR_COMMENT: Final = re.compile(r'//[^\n]*|#[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"', re.DOTALL)
 _COMMENT: Final = re.compile(
     r"(?://|#|/\*)\s*hloproof:\s*allow\s+(?P<claims>[a-z][a-z-]*(?:\s*,\s*[a-z][a-z-]*)*)"
     r"(?:\s+because\s+(?P<why>.*?))?\s*(?:\*/\s*)?$"
@@ -27,10 +28,12 @@ def suppressions(text: str, file: str, record_lines: Iterable[int]) -> Iterator[
     """The suppressions of a file.
 
     One at the end of a line is about what stands on this line; one on a line of its own is about the first record
-    (`record_lines`) below it. Raises BadSuppression for one without a justification.
+    (`record_lines`) below it. What stands in a string is none: it came from whoever named things, not from who reads
+    the findings. Raises BadSuppression for one without a justification.
     """
     if _MARK not in text:
         return
+    text = _STRING_OR_COMMENT.sub(_blank_string, text)
     lines = sorted(set(record_lines))
     for number, line in enumerate(text.splitlines(), 1):
         if _MARK not in line:
@@ -43,3 +46,9 @@ def suppressions(text: str, file: str, record_lines: Iterable[int]) -> Iterator[
         alone = not line[: found.start()].strip()
         place = next((n for n in lines if n > number), number) if alone else number
         yield Comment(file, place, tuple(c.strip() for c in found["claims"].split(",")), found["why"])
+
+
+def _blank_string(found: re.Match[str]) -> str:
+    """A comment as it is, a string as blanks on as many lines."""
+    told = found.group()
+    return re.sub(r"[^\n]", " ", told) if told.startswith('"') else told
