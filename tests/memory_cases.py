@@ -215,12 +215,12 @@ def roomy_plan(hlo: str, together: tuple[tuple[str, ...], ...] = ()) -> str:
         size = max(bytes_needed(values[key].shape) for key in members)
         lines.append(f"allocation {number}: size {size}" + "".join(f", {w}" for w in words) + ":")
         for n, key in enumerate(members):
-            at = (
+            position = (
                 "{" + ",".join(map(str, key[1])) + "}" if isinstance(plan.instruction(key[0]).shape, TupleShape) else ""
             )
             phi = " (phi)" if values[key].phi else ""
             needed, shape = bytes_needed(values[key].shape), print_shape(values[key].shape)
-            lines.append(f" value: <{number}{n} {key[0]}{at}{phi} @0> (size={needed},offset=0): {shape}")
+            lines.append(f" value: <{number}{n} {key[0]}{position}{phi} @0> (size={needed},offset=0): {shape}")
     return "\n".join(lines) + "\n"
 
 

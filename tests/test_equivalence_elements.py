@@ -158,7 +158,7 @@ def test_elements_are_those_of_the_interpreter(name: str) -> None:
 def forms(draw: Any) -> Lin:
     """Forms over three small variables, built by every operation that forms have."""
     several = st.integers(-6, 6)
-    out = variable(0, 4) * draw(several) + variable(1, 6) * draw(several) + draw(st.integers(-9, 9))
+    out: Lin = variable(0, 4) * draw(several) + variable(1, 6) * draw(several) + draw(st.integers(-9, 9))
     for _ in range(draw(st.integers(0, 4))):
         match draw(st.integers(0, 4)):
             case 0:

@@ -43,6 +43,7 @@ def value(pattern: Any, bound: dict[str, Any], kind: str) -> tuple[Any, str]:
         return rounded(kind, int(pattern) if kind in INTEGERS else pattern), kind
     op, *parts = pattern
     args = [value(p, bound, kind) for p in parts]
+    key: tuple[tuple[str, str], ...]
     if op in DIRECTIONS:
         key, name, result = (("direction", DIRECTIONS[op]),), "compare", "pred"
     else:
