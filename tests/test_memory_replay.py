@@ -111,3 +111,12 @@ def test_real_plans_run() -> None:
         assert replayed(module.read_text(), module.with_name("assignment.txt").read_text()) is None
         ran += 1
     assert ran == 4
+
+
+def test_an_error_of_the_run_takes_no_verdict_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise ArithmeticError("nothing of this kind")
+
+    monkeypatch.setattr("hloproof.memory.replay.replay", fails)
+    told = [r.counterexample or "" for r in judged(*REVERSED)]
+    assert any("it ended with ArithmeticError" in t for t in told)

@@ -64,6 +64,8 @@ def witness(plan: Plan) -> str:
         found = replay(plan)
     except NotModelled as reason:
         return f"no run with memory: {reason}"
+    except Exception as error:  # the plan is refuted without the run; an error of it takes nothing back
+        return f"no run with memory: it ended with {type(error).__name__}: {error}"
     if found is not None:
         return str(found)
     ways = "; ".join(f"operations in flight {flight}, elements {order}" for flight, order in WAYS)
