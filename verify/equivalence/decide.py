@@ -14,7 +14,7 @@ from hloproof.equivalence.kernel import Denied, Rules, equal_tensors
 from hloproof.equivalence.matcher import find_proof
 from hloproof.equivalence.reading import Reader
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.module import Module, device_counts
 from hloproof.results.verdict import Verdict
 
 
@@ -32,7 +32,12 @@ def decide(before: Module, after: Module, tier: Tier = "rounding", budget_second
         return Result(Verdict.UNKNOWN, f"not modelled: {error}")
     except Denied as error:
         return Result(Verdict.UNKNOWN, str(error))
-    steps, failed, reason = find_proof(Rules(graph, tier), goals, deadline)
+    try:
+        steps, failed, reason = find_proof(Rules(graph, tier), goals, deadline)
+    except NotModelled as error:
+        return Result(Verdict.UNKNOWN, f"not modelled: {error}")
+    except RecursionError:
+        return Result(Verdict.UNKNOWN, "the terms are nested too deeply")
     if steps is None:
         return Result(Verdict.UNKNOWN, reason, mismatch=failed)
     rules = Rules(graph, tier)
@@ -40,6 +45,8 @@ def decide(before: Module, after: Module, tier: Tier = "rounding", budget_second
         check(rules, goals, steps)
     except Denied as error:
         return Result(Verdict.INTERNAL, f"the checker denies what the matcher claims: {error}")
+    except RecursionError:
+        return Result(Verdict.UNKNOWN, "the terms are nested too deeply")
     return Result(Verdict.PROVED, "", tuple(sorted(rules.used.items())), Certificate(tier, steps))
 
 
@@ -56,7 +63,7 @@ def recheck(before: Module, after: Module, certificate: Certificate) -> Result:
         return Result(Verdict.UNKNOWN, "the certificate holds no list of steps")
     try:
         check(rules, goals, steps)
-    except Denied as error:
+    except (Denied, NotModelled, RecursionError) as error:
         return Result(Verdict.UNKNOWN, f"the certificate was not accepted: {error}")
     return Result(Verdict.PROVED, "", tuple(sorted(rules.used.items())), certificate)
 
@@ -66,6 +73,8 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal]]:
 
     Raises NotModelled, and Denied when the effects of the two cannot be paired.
     """
+    if device_counts(before) != device_counts(after):
+        raise Denied("the modules run on different numbers of devices")
     reader = Reader()
     ours, our_effects = reader.read(before, 0)
     theirs, their_effects = reader.read(after, 1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import ZERO, Lin, clamp, constant
 from hloproof.equivalence.terms import Cond, Elem, Term, value_form
+from hloproof.models.errors import NotModelled
 
 At = tuple[Lin, ...]
 
@@ -30,7 +31,7 @@ def dynamic_slice(node: Node, at: At) -> Term:
 
 def starts_of(starts: list[Node], rank: int) -> list[Node]:
     if len(starts) != rank or any(s.sizes for s in starts):
-        raise NotImplementedError("starts as one tensor")
+        raise NotModelled("starts given as one tensor")
     return starts
 
 

@@ -31,6 +31,10 @@ _IGNORED: Final = NON_SEMANTIC | {
 }
 
 
+_OF_CALLS: Final = frozenset({"backend_config", "frontend_attributes", "sharding"})
+"""Attributes that take part in the meaning of a custom call."""
+
+
 def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
     """The attributes of meaning, sorted by name, with called computations as how many there are."""
     out: list[tuple[str, Any]] = []
@@ -39,7 +43,7 @@ def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
             out.append((name, True))
         elif name == "dimensions" and opcode == "map":
             continue
-        elif name == "backend_config" and opcode == "custom-call":
+        elif name in _OF_CALLS and opcode == "custom-call":
             out.append((name, _text(value)))
         elif name not in _IGNORED and value is not False:
             out.append((name, _plain(value)))
