@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from hloproof.cli import run
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.run import run_module
+from hloproof.models.specs.folder import specs_folder
 from hloproof.pipeline.pass_dumps import find_dumps
 
 BEFORE = """HloModule jit_f
@@ -177,3 +179,10 @@ def test_json_holds_the_answer_of_every_pair(tmp_path: Path, capsys: pytest.Capt
     found: dict[str, Any] = json.loads(passes(folder, "--no-cache", "--format", "json", status=0, capsys=capsys))
     [change] = found["modules"][0]["changes"]
     assert {"pass", "pipeline", "before", "after", "verdict", "reason", "axioms", "counterexample"} <= change.keys()
+
+
+@pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed: pip install '.[xla]'")
+def test_the_example_of_the_readme_meets_the_defect(capsys: pytest.CaptureFixture[str]) -> None:
+    example = str(specs_folder() / "examples" / "nested_slices.py")
+    assert run(["passes", "--no-cache", "--jobs", "1", "--", sys.executable, example]) == 1
+    assert "the first pass that changes what the program computes is algsimp" in capsys.readouterr().out

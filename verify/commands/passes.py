@@ -91,6 +91,8 @@ def command(
     else:
         for line in text_lines(found, verbose):
             click.echo(line)
+        if program and keep is None and found.verdicts - {"proved"}:
+            click.echo("The dumps are removed; --keep DIR leaves them there.")
     if "refuted" in found.verdicts:
         return int(Exit.REFUTED)
     return int(Exit.UNKNOWN if "unknown" in found.verdicts else Exit.OK)
