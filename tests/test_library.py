@@ -65,9 +65,9 @@ def test_a_string_is_one_path() -> None:
         assert found and str(found).startswith("184 proved")
 
 
-def test_a_finding_says_where_and_why() -> None:
-    found = hloproof.check("HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] foreign(p)\n}\n")
-    assert not found
+def test_text_that_is_no_module_is_an_error_with_a_suggestion() -> None:
+    with pytest.raises(hloproof.InputError, match="unknown opcode 'negat'"):
+        hloproof.check("HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] negat(p)\n}\n")
 
 
 def test_inclusion_has_a_witness() -> None:
