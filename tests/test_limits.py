@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from itertools import count, pairwise
 from pathlib import Path
@@ -288,3 +291,44 @@ def test_the_composition_of_a_module_is_given_up_after_so_many_steps(monkeypatch
     report = check_hlo(layers(1).replace("dimensions={1,0}", "dimensions={1,0}"), Options(jobs=1))
     assert report.exit_status() is Exit.UNKNOWN
     assert any("more than 3 steps" in str(r.reason) for r in report.records() if r.instruction == "x0")
+
+
+# --- ends
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
+def test_what_is_known_is_told_when_the_process_is_told_to_end(ending: signal.Signals, tmp_path: Path) -> None:
+    (tmp_path / "a.hlo").write_text(wide("tuple", 2))
+    command = [sys.executable, "-m", "hloproof", "check", "a.hlo", "-", "--kind", "hlo", "--no-cache"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=tmp_path, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdin is not None
+        while _open_files(process.pid) and process.poll() is None:  # until it waits for its input
+            pass
+        process.send_signal(ending)
+        told, _ = process.communicate(timeout=60)
+    assert process.returncode == Exit.INTERRUPTED
+    assert "a.hlo" in told and "interrupted" in told
+
+
+def _open_files(pid: int) -> bool:
+    """Whether the process has not come to wait in a read of its standard input."""
+    try:
+        return not Path(f"/proc/{pid}/syscall").read_text().startswith("0 0x0 ")
+    except OSError:
+        return False
+
+
+def test_a_worker_ends_with_its_parent() -> None:
+    program = (
+        "import os, signal, subprocess, sys\n"
+        "child = 'from hloproof.engines.budget import end_with_parent as e; e(); print(flush=1)\\nwhile 1: pass'\n"
+        "p = subprocess.Popen([sys.executable, '-c', child], stdout=subprocess.PIPE)\n"
+        "p.stdout.readline(); print(p.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    stat = Path(f"/proc/{int(done.stdout)}/stat")
+    for _ in range(1_000_000):
+        if not stat.exists() or stat.read_text().rsplit(")", 1)[1].split()[0] == "Z":
+            return
+    raise AssertionError("the worker outlives its parent")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 
@@ -11,6 +12,9 @@ def main() -> None:
     from hloproof.streams import flushed, settle
 
     settle()
+    for ending in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        if signal.getsignal(ending) is signal.SIG_DFL:  # as Ctrl-C: what is known is told
+            signal.signal(ending, signal.default_int_handler)
     status = run(sys.argv[1:])
     if (why := flushed()) is not None and status in (0, 1, 3):
         print(f"Error: standard output: {why}", file=sys.stderr)

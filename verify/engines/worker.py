@@ -25,7 +25,7 @@ from pathlib import Path
 from time import monotonic
 from typing import IO, Any, Final
 
-from hloproof.engines.budget import DEFAULT, Budget
+from hloproof.engines.budget import DEFAULT, Budget, end_with_parent
 from hloproof.logic.obligation import Obligation, Outcome
 
 OnResult = Callable[[int, Outcome], None]
@@ -371,6 +371,7 @@ def _receive(source: IO[bytes]) -> Any:
 
 
 def main() -> None:
+    end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing that a library prints may get into the frames

@@ -13,6 +13,7 @@ from os import cpu_count
 from time import monotonic
 from typing import Any, Final
 
+from hloproof.engines.budget import end_with_parent
 from hloproof.engines.door import How
 from hloproof.pipeline.engine_run import Stages, add_stages, how_of
 from hloproof.pipeline.options import Options
@@ -203,7 +204,9 @@ class InThisProcess(Executor):
 
 
 def _quiet() -> None:
-    """Workers leave Ctrl-C to the process that started them."""
+    """Workers leave Ctrl-C to the process that started them, and end with it."""
+    end_with_parent()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
