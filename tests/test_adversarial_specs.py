@@ -6,16 +6,21 @@ Each entry is a text of its own, since some of them cannot be read at all.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from spec_texts import check_layouts_text, check_maps_text, check_rules_text
 
 from hloproof.models.errors import InputError
-from hloproof.results.verdict import Verdict
+from hloproof.results.verdict import ClaimResult, Verdict
 
 FOLDER = Path(__file__).parent / "data" / "adversarial"
-JUDGES = {"layout": check_layouts_text, "map": check_maps_text, "rule": check_rules_text}
+JUDGES: dict[str, Callable[[str, str], Sequence[ClaimResult]]] = {
+    "layout": check_layouts_text,
+    "map": check_maps_text,
+    "rule": check_rules_text,
+}
 ENTRIES = [
     (kind, text)
     for path in sorted(FOLDER.iterdir())
