@@ -95,7 +95,7 @@ def test_a_word_in_a_string_suppresses_nothing(line: str) -> None:
 def test_entries_of_a_cache_hold_for_the_user_who_made_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def opened(user: str) -> Store:
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / user))
-        store._secret.cache_clear()
+        store._secret_in.cache_clear()
         return Store(tmp_path / "shared.sqlite")
 
     first = opened("one")
@@ -111,7 +111,7 @@ def test_entries_of_a_cache_hold_for_the_user_who_made_them(tmp_path: Path, monk
     again = opened("one")
     assert (again.get(b"key"), again.get(b"other")) == (b"proved", None)
     assert (tmp_path / "one" / "hloproof" / "key").stat().st_mode & 0o077 == 0
-    store._secret.cache_clear()
+    store._secret_in.cache_clear()
     assert hmac.compare_digest(store._secret(), store._secret())
 
 

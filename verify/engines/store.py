@@ -63,16 +63,24 @@ def _tell(text: str) -> None:
     print(f"hloproof: {text}", file=sys.stderr)
 
 
-@cache
 def _secret() -> bytes:
     """The key of this user, made when it is first needed. Where it cannot be kept, entries hold for this run alone."""
-    path = default_path().with_name("key")
+    return _secret_in(default_path().with_name("key"))
+
+
+@cache
+def _secret_in(path: Path) -> bytes:
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError):
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        if not path.exists():
+            # Whole under its name or not at all: another process may look for it just now, and the first one counts.
+            new = path.with_name(f"key.{os.getpid()}.{secrets.token_hex(4)}")
+            handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(handle, "wb") as out:
                 out.write(secrets.token_bytes(_MAC))
+            with contextlib.suppress(FileExistsError):
+                os.link(new, path)
+            new.unlink()
         found = path.read_bytes()
         if len(found) == _MAC:
             return found
