@@ -87,8 +87,10 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal]]:
 
 
 def paired_effects(ours: list[Node], theirs: list[Node]) -> list[tuple[Node, Node]]:
-    """Equal nodes with themselves, the others in order."""
+    """Equal nodes with themselves, the others in order. Raises Denied where equal ones come in another order."""
     same = set(ours) & set(theirs)
+    if [n for n in ours if n in same] != [n for n in theirs if n in same]:
+        raise Denied("effects come in another order")
     return list(zip([n for n in ours if n not in same], [n for n in theirs if n not in same], strict=True))
 
 

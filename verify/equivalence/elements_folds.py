@@ -86,7 +86,7 @@ def precision(node: Node) -> tuple[object, ...]:
     if isinstance(value, tuple):
         names = [v.text for v in value if isinstance(v, Word)]
         if any(name != "default" for name in names):
-            out.append(tuple(sorted(names)))
+            out.append(tuple(names))
     algorithm = node.attributes.get("algorithm")
     if algorithm is not None:
         out.append(algorithm)

@@ -118,8 +118,13 @@ class Graph:
 
     def replaced(self, roots: Iterable[Node], by: dict[Node, Node]) -> list[Node]:
         """The roots with nodes replaced, in bodies too: those of loops may mention outer values. The places of the old
-        nodes are taken over."""
+        nodes are taken over.
+
+        A loop binds its states: where states of a level are replaced, the bodies of a loop of that level keep theirs,
+        for two loops one after the other have the same names for them.
+        """
         roots = list(roots)
+        bound = {n.key[1] for n in by if n.head == "bound" and isinstance(n.key, tuple) and n.key[0] == "state"}
         done = dict(by)
         first = min((n.serial for n in by), default=0)
         stack = list(roots)
@@ -132,13 +137,14 @@ class Graph:
                 done[node] = node
                 stack.pop()
                 continue
-            open_ = [o for o in (*node.operands, *node.bodies) if o not in done]
+            binds = node.head == "while" and isinstance(node.key, tuple) and node.key[0] in bound
+            open_ = [o for o in (*node.operands, *(() if binds else node.bodies)) if o not in done]
             if open_:
                 stack.extend(open_)
                 continue
             stack.pop()
             operands = tuple(done[o] for o in node.operands)
-            bodies = tuple(done[o] for o in node.bodies)
+            bodies = node.bodies if binds else tuple(done[o] for o in node.bodies)
             if operands == node.operands and bodies == node.bodies:
                 done[node] = node
                 continue

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import isfinite
 from typing import Final
 
 from hloproof.equivalence.answer import Tier
@@ -69,8 +70,8 @@ def _table(text: str) -> Iterator[Identity]:
 
 TABLE: Final = tuple(
     _table("""
-times one             | exact | numbers    | multiply(x, 1) = x
-divided by one        | exact | numbers    | divide(x, 1) = x
+times one             | exact | ordered    | multiply(x, 1) = x
+divided by one        | exact | ordered    | divide(x, 1) = x
 plus zero             | exact | integers   | add(x, 0) = x
 plus negative zero    | exact | floats     | add(x, -0.0) = x
 minus zero            | exact | ordered    | subtract(x, 0) = x
@@ -252,6 +253,10 @@ def converted_through(term: App, view: View) -> Term | None:
     inner = view(term.args[0]) if term.op == "convert" else None
     if isinstance(inner, App) and inner.op == "convert":
         source = type_of(inner.args[0])
+        # A float that is too large for an integer type becomes its largest value, an integer wraps around.
+        through_float = inner.type in FLOATS and source in INTEGERS and term.type in INTEGERS
+        if through_float and not holds_all(term.type, source):
+            return None
         if source != "pred" and term.type != "pred" and holds_all(inner.type, source):
             return inner.args[0] if source == term.type else App("convert", term.type, inner.args)
     return None
@@ -283,7 +288,8 @@ def power_of_two_divisor(term: App, view: View) -> Term | None:
         or abs(exact) < Fraction(1, 2**14)
     ):
         return None
-    return App("multiply", term.type, (term.args[0], from_value(term.type, float(exact))))
+    held = from_value(term.type, float(exact))
+    return App("multiply", term.type, (term.args[0], held)) if value_of(held) == float(exact) else None
 
 
 def constant_divisor(term: App, view: View) -> Term | None:
@@ -292,6 +298,8 @@ def constant_divisor(term: App, view: View) -> Term | None:
         return None
     divisor = value_of(view(term.args[1]))
     if not isinstance(divisor, int | float) or not divisor or divisor != divisor:
+        return None
+    if _has_no_reciprocal(term.type, view(term.args[1])):
         return None
     return App("multiply", term.type, (term.args[0], from_value(term.type, 1 / float(divisor))))
 
@@ -442,6 +450,17 @@ SPECIAL: Final[dict[str, tuple[Tier, Callable[[App, View], Term | None]]]] = {
 IDENTITIES: Final[dict[str, Identity]] = {i.name: i for i in TABLE}
 
 
+def _has_no_reciprocal(type_: str, divisor: Term) -> bool:
+    """Whether a constant's reciprocal, rounded to the type, is 0 or no number: then it says nothing of the constant."""
+    number = value_of(divisor)
+    if not isinstance(number, int | float):
+        return False
+    if not number or not isfinite(number):
+        return True
+    reciprocal = value_of(from_value(type_, 1 / float(number)))
+    return not isinstance(reciprocal, int | float) or not reciprocal or not isfinite(reciprocal)
+
+
 def apply(name: str, term: App, view: View) -> tuple[Term, Tier] | None:
     """The term that the identity makes of this one, and its tier; None where it does not apply. Raises KeyError."""
     if name in SPECIAL:
@@ -449,5 +468,7 @@ def apply(name: str, term: App, view: View) -> tuple[Term, Tier] | None:
         found = function(term, view)
     else:
         identity = IDENTITIES[name]
+        if name == "reciprocal" and len(term.args) == 2 and _has_no_reciprocal(term.type, view(term.args[1])):
+            return None
         tier, found = identity.tier, rewritten(identity, term, view)
     return None if found is None else (found, tier)

@@ -31,6 +31,9 @@ _IGNORED: Final = NON_SEMANTIC | {
 }
 
 
+_PEERS: Final = frozenset({"send", "recv", "send-done", "recv-done"})
+"""Operations whose partner lies in another program, and is named by attributes."""
+
 _OF_CALLS: Final = frozenset({"backend_config", "frontend_attributes", "sharding"})
 """Attributes that take part in the meaning of a custom call."""
 
@@ -40,7 +43,10 @@ def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
     out: list[tuple[str, Any]] = []
     for name, value in i.attributes.pairs:
         if name == "channel_id":
-            out.append((name, True))
+            # A number without meaning of its own, but for peers that have to name the same one.
+            out.append((name, _plain(value) if opcode in _PEERS else True))
+        elif opcode in _PEERS and name == "frontend_attributes":
+            out.append((name, _text(value)))
         elif name == "dimensions" and opcode == "map":
             continue
         elif name in _OF_CALLS and opcode == "custom-call":

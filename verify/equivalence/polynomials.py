@@ -118,7 +118,9 @@ class Polynomials:
         """Single monomials are raised factor by factor; of a sum, integer powers up to 3 are multiplied out."""
         if len(base) == 1:
             ((monomial, c),) = base.items()
-            if c == 1 or exponent.denominator == 1:
+            # A root of a product is no product of roots where two factors are negative, nor one of an even power.
+            alone = len(monomial) == 1 and all(e.denominator == 1 and e.numerator % 2 for _, e in monomial)
+            if exponent.denominator == 1 or (c == 1 and (not monomial or alone)):
                 raised = tuple((a, e * exponent) for a, e in monomial)
                 if exponent.denominator == 1 or all((e * exponent).denominator != 1 or e == 1 for _, e in monomial):
                     return {raised: c**exponent if c != 1 else Fraction(1)}  # type: ignore[dict-item]

@@ -17,7 +17,7 @@ from hloproof.equivalence.literals import literal_key
 from hloproof.equivalence.meaning import EFFECTS, attribute_key, layout_key
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.async_syntax import step_of
-from hloproof.models.hlo.attributes import ComputationRef
+from hloproof.models.hlo.attributes import Attributes, ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import async_sugar
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
@@ -170,7 +170,7 @@ class Reader:
         if opcode == "bitcast":
             assert computation is not None
             key = (key, layout_key(computation.by_name[i.operands[0]].shape), layout_key(i.shape))
-        bodies = tuple(node for name in i.attributes.computations() for node in self.function(name))
+        bodies = tuple(node for name in _called_in_order(i) for node in self.function(name))
         effect = opcode in EFFECTS or i.attributes.flag("custom_call_has_side_effect")
         if effect or (path and "replica_groups" in i.attributes):
             key = (key, path)
@@ -353,3 +353,9 @@ def in_order(computation: Computation) -> Sequence[Instruction]:
         else:
             stack.extend(waiting)
     return out
+
+
+def _called_in_order(i: Instruction) -> tuple[str, ...]:
+    """The computations that an instruction calls, by the names of the attributes, not by their order in the text."""
+    sorted_pairs = tuple(sorted(i.attributes.pairs, key=lambda pair: pair[0]))
+    return tuple(Attributes(sorted_pairs).computations())

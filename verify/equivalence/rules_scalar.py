@@ -78,8 +78,11 @@ def ring(rules: Rules, goal: Goal, pairs: list[Any], through: bool = False, dept
             raise Denied("two polynomials")
         rules.use("integer arithmetic", "exact")
     else:
-        if not near(left, right, 2.0 ** (2 - SIGNIFICANT[type_])):
-            raise Denied("two polynomials")
+        if left != right:
+            whole = all(c.denominator == 1 for p in (left, right) for c in p.values())
+            if whole or SIGNIFICANT[type_] < 8 or not near(left, right, 2.0 ** (2 - SIGNIFICANT[type_])):
+                raise Denied("two polynomials")
+            rules.use("constants rounded otherwise", "rounding")
         rules.use("real arithmetic", "real")
     if found.seen:
         rules.use("conversions between float types left out", "rounding")
@@ -145,7 +148,10 @@ def single(rules: Rules, goal: Goal, side: int) -> list[Goal]:
         rules.use("a product of one summand", "real")
         term: Term = _factors(fold)
     else:
-        _neutral_reduce(rules, goal, fold)
+        op = _neutral_reduce(rules, goal, fold)
+        initial = rules.terms.settle(fold.sides[0], goal.facts)
+        if op == "add" and fold.type not in INTEGERS and initial != from_value(fold.type, -0.0):
+            associates(rules, op, fold.type)  # 0 + -0.0 is 0
         term = fold.bodies[0]
     return [Goal(goal.next, goal.facts, *sides_with(goal, side, term))]
 

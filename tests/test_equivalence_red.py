@@ -1,0 +1,127 @@
+"""Pairs that compute different things, each found by reading the prover: none may be proved."""
+
+from __future__ import annotations
+
+import pytest
+
+from hloproof.equivalence import decide
+from hloproof.models.hlo.parser import parse_module
+
+ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b)\n}\n"
+TWO_LOOPS = """HloModule m
+
+c1 {
+  s = (s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(5)
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+
+b1 {
+  s = (s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(1)
+  j = s32[] add(i, n)
+  ROOT r = (s32[]) tuple(j)
+}
+
+c2 {
+  s = (s32[], s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(11)
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+
+b2 {
+  s = (s32[], s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  v = s32[] get-tuple-element(s), index=2
+  n = s32[] constant(1)
+  j = s32[] add(i, n)
+  ROOT r = (s32[], s32[], s32[]) tuple(j, v, v)
+}
+
+ENTRY e {
+  z = s32[] constant(0)
+  t = (s32[]) tuple(z)
+  w = (s32[]) while(t), condition=c1, body=b1
+  five = s32[] get-tuple-element(w), index=0
+  ten = s32[] constant(10)
+  u = (s32[], s32[], s32[]) tuple(ten, z, five)
+  w2 = (s32[], s32[], s32[]) while(u), condition=c2, body=b2
+  ROOT o = s32[] get-tuple-element(w2), index=1
+}
+"""
+
+
+def entry(*lines: str, before: str = "") -> str:
+    return "HloModule m\n\n" + before + "ENTRY e {\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
+
+
+def one(kind: str, *lines: str) -> str:
+    return entry(f"p = {kind} parameter(0)", *lines)
+
+
+SENT = ("p0 = f32[] parameter(0)", "p1 = f32[] parameter(1)", "t = token[] after-all()")
+
+
+def outfed(first: str, second: str) -> str:
+    return entry(
+        *SENT,
+        f"a = token[] outfeed({first}, t), outfeed_shape=f32[]",
+        f"q = f32[] add-dependency({second}, a)",
+        "b = token[] outfeed(q, t), outfeed_shape=f32[]",
+        "ROOT r = f32[] add(p0, p1)",
+    )
+
+
+XY = ("x = f32[] parameter(0)", "y = f32[] parameter(1)")
+PAIRS = {
+    "two loops have states of one name": (TWO_LOOPS, entry("ROOT z = s32[] constant(0)"), "exact"),
+    "a float saturates, an integer wraps": (
+        one("s16[4]", "a = f32[4] convert(p)", "ROOT r = s8[4] convert(a)"),
+        one("s16[4]", "ROOT r = s8[4] convert(p)"),
+        "exact",
+    ),
+    "a reciprocal that the type does not hold": (
+        one("f8e4m3fn[]", "c = f8e4m3fn[] constant(0.001953125)", "ROOT r = f8e4m3fn[] divide(p, c)"),
+        one("f8e4m3fn[]", "c = f8e4m3fn[] constant(nan)", "ROOT r = f8e4m3fn[] multiply(p, c)"),
+        "exact",
+    ),
+    "a complex number times one": (
+        one("c64[]", "c = c64[] constant((1, 0))", "ROOT r = c64[] multiply(p, c)"),
+        one("c64[]", "ROOT r = c64[] copy(p)"),
+        "exact",
+    ),
+    "zero and minus zero make zero": (
+        entry(
+            "p = f32[1,4] parameter(0)",
+            "z = f32[] constant(0)",
+            "ROOT r = f32[4] reduce(p, z), dimensions={0}, to_apply=add",
+            before=ADD,
+        ),
+        one("f32[1,4]", "ROOT r = f32[4] reshape(p)"),
+        "exact",
+    ),
+    "a root of a product of two negatives": (
+        entry(*XY, "z = f32[] multiply(x, y)", "ROOT r = f32[] sqrt(z)"),
+        entry(*XY, "a = f32[] sqrt(x)", "b = f32[] sqrt(y)", "ROOT r = f32[] multiply(a, b)"),
+        "real",
+    ),
+    "a reciprocal that is infinite": (
+        one("f32[]", "c = f32[] constant(1e-45)", "ROOT r = f32[] divide(p, c)"),
+        one("f32[]", "c = f32[] constant(inf)", "ROOT r = f32[] multiply(p, c)"),
+        "real",
+    ),
+    "neighbouring whole numbers": (
+        one("f32[]", "c = f32[] constant(8388608)", "ROOT r = f32[] add(p, c)"),
+        one("f32[]", "c = f32[] constant(8388607)", "ROOT r = f32[] add(p, c)"),
+        "real",
+    ),
+    "what goes out first": (outfed("p0", "p1"), outfed("p1", "p0"), "exact"),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "tier"), PAIRS.values(), ids=PAIRS)
+def test_a_pair_that_differs_is_not_proved(before: str, after: str, tier: str) -> None:
+    assert decide(parse_module(before), parse_module(after), tier, 5.0).verdict != "proved"  # type: ignore[arg-type]
