@@ -95,7 +95,8 @@ def _finding(finding: Finding, colour: bool) -> str:
     r = finding.record
     place = escaped(f"{r.file}:{r.line}:{r.column}" if r.line else r.file)
     what = f" of {escaped(r.instruction)}" if r.instruction else ""
-    said = escaped(r.counterexample or r.reason or "")
+    # A timeline has lines of its own; each is escaped, and none begins where a line of the report does.
+    said = "\n    ".join(escaped(line) for line in (r.counterexample or r.reason or "").split("\n"))
     lenient = " (a warning)" if finding.level == "warning" else ""
     text = f"  {place}: {_painted(str(r.verdict), r.verdict, colour)}{lenient} {r.claim}{what}"
     return f"{text}: {said}" if said else text
