@@ -82,3 +82,7 @@ def test_results_draw_themselves() -> None:
     assert "<pre>" in hloproof.maps(TRANSPOSE)._repr_html_()
     assert "proved" in hloproof.check(TRANSPOSE)._repr_html_()
     assert "<ol>" in hloproof.simplify("(d0) -> (d0 + 0), domain: d0 in [0, 3]")._repr_html_()
+
+
+def test_text_on_one_long_line_is_no_path() -> None:
+    assert hloproof.check(TRANSPOSE + ', metadata={op_name="' + "x" * 5000 + '"}')

@@ -46,11 +46,6 @@ class _Token:
     column: int
 
 
-def count_heads(text: str) -> int:
-    """How many lines of a file begin a rule; counted without reading the rules."""
-    return sum(1 for line in text.splitlines() if line.startswith("rule") and line[4:5].isspace())
-
-
 def parse_tensor_rules(text: str, file: str = "") -> tuple[Rule, ...]:
     """The rules of a file, in order. Raises InputError with line and column."""
     lines = tuple(text.splitlines())

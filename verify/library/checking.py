@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from os import PathLike, fspath
-from pathlib import Path
+from os.path import exists
 
-from hloproof.library.reading import text_of
-from hloproof.models.errors import InputError
+from hloproof.library.reading import is_text, text_of
 from hloproof.pipeline.options import Options
 from hloproof.results.results import Report
 from hloproof.results.verdict import ClaimResult, Verdict
@@ -71,23 +70,14 @@ def check(source: object, options: Options | None = None) -> Checked:
     from hloproof.pipeline.driver import check as check_paths
     from hloproof.pipeline.driver import check_hlo
 
-    if isinstance(source, PathLike) or (isinstance(source, str) and "\n" not in source and Path(source).exists()):
+    if isinstance(source, PathLike) or (isinstance(source, str) and (not is_text(source) or exists(source))):
         return Checked(check_paths([fspath(source)], options))
     if isinstance(source, Iterable) and not isinstance(source, str | bytes):
         return Checked(check_paths([fspath(path) for path in source], options))
-    text, _ = text_of(source) if not isinstance(source, str) or _is_module(source) else (source, "")
-    if not _is_module(text):
-        return Checked(check_paths([text], options))
+    text, _ = text_of(source)
     return Checked(check_hlo(text, options or Options()))
-
-
-def _is_module(text: str) -> bool:
-    return any(sign in text for sign in "\n{(")
 
 
 def _line(r: ClaimResult) -> str:
     place = f"{r.file}:{r.line}:{r.column}: " if r.file else f"{r.line}:{r.column}: "
     return f"{place}{r.verdict}: {r.claim} of {r.instruction or r.id}: {r.counterexample or r.reason or ''}"
-
-
-__all__ = ["Checked", "InputError", "check"]

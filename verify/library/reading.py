@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,17 +9,16 @@ from typing import Any
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_modules
-
-GZIP = b"\x1f\x8b"
+from hloproof.pipeline.sources import unpacked
 
 
 def text_of(source: object) -> tuple[str, str]:
     """The text and the name of a source: a path (`.gz` too), HLO text, or a lowered or compiled JAX function.
 
     A string with a line end or a brace is text, any other a path. Raises InputError for what is none of these, and for
-    StableHLO, which has no indexing maps here; OSError for a file that cannot be read.
+    StableHLO, which has no indexing maps here; OSError for a file that cannot be read, BadInput for a damaged archive.
     """
-    if isinstance(source, PathLike) or (isinstance(source, str) and not _is_text(source)):
+    if isinstance(source, PathLike) or (isinstance(source, str) and not is_text(source)):
         return _file(Path(source)), str(source)
     text = source if isinstance(source, str) else _of_jax(source)
     if _is_stablehlo(text):
@@ -58,14 +56,13 @@ def parse_all(source: object) -> tuple[Module, ...]:
     return parse_modules(text, name)
 
 
-def _is_text(source: str) -> bool:
+def is_text(source: str) -> bool:
+    """Whether a string is text, not a path."""
     return any(sign in source for sign in "\n{(")
 
 
 def _file(path: Path) -> str:
-    data = path.read_bytes()
-    if data.startswith(GZIP):
-        data = gzip.decompress(data)
+    data = unpacked(path.read_bytes(), str(path))
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

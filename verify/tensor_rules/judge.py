@@ -8,7 +8,8 @@ from time import perf_counter
 from hloproof.engines.door import HOW, How
 from hloproof.models.errors import InputError
 from hloproof.models.tensor_rules.rule import TensorRule
-from hloproof.results.verdict import ClaimResult, Verdict
+from hloproof.results.expectation import met
+from hloproof.results.verdict import ClaimResult, Found, Verdict
 from hloproof.tensor_rules.instances import Difference, refuted_by
 from hloproof.tensor_rules.prove import Proof, prove_rule
 
@@ -24,12 +25,7 @@ def check_tensor_rule(rule: TensorRule, file: str = "", how: How = HOW) -> Claim
     start = perf_counter()
     proof = prove_rule(rule, how=how)
     differs = refuted_by(rule, count=_BESIDE if proof.proved else 60)
-    verdict, reason, counterexample = _verdict(proof, differs)
-    if rule.expect == "refuted":
-        if verdict is Verdict.REFUTED:
-            verdict, reason, counterexample = Verdict.PROVED, f"refuted, as expected: {counterexample}", None
-        elif verdict is Verdict.PROVED:
-            verdict, reason = Verdict.REFUTED, "expected to be refuted, and proved"
+    found = met(rule.expect, _found(proof, differs))
     return ClaimResult(
         id=f"{file}#{rule.name}",
         kind="rule",
@@ -39,27 +35,27 @@ def check_tensor_rule(rule: TensorRule, file: str = "", how: How = HOW) -> Claim
         column=rule.column,
         instruction=rule.name,
         claim="tensor-rule",
-        verdict=verdict,
+        verdict=found.verdict,
         engines=proof.engines,
         ms=(perf_counter() - start) * 1000,
-        counterexample=counterexample,
-        reason=reason,
+        counterexample=found.counterexample,
+        reason=found.reason,
         assumptions=assumptions(proof),
     )
 
 
-def _verdict(proof: Proof, differs: Difference | None) -> tuple[Verdict, str | None, str | None]:
+def _found(proof: Proof, differs: Difference | None) -> Found:
     if proof.vacuous:
-        return Verdict.VACUOUS, proof.open, None
+        return Found(Verdict.VACUOUS, reason=proof.open)
     if proof.proved and differs is not None:
-        return Verdict.INTERNAL, f"proved, and yet: {differs.words()}", None
+        return Found(Verdict.INTERNAL, reason=f"proved, and yet: {differs.words()}")
     if differs is not None:
-        return Verdict.REFUTED, None, differs.words()
+        return Found(Verdict.REFUTED, counterexample=differs.words())
     if not proof.proved:
-        return Verdict.UNKNOWN, proof.open, None
+        return Found(Verdict.UNKNOWN, reason=proof.open)
     if proof.not_needed:
-        return Verdict.PROVED, f"not needed: {'; '.join(proof.not_needed)}", None
-    return Verdict.PROVED, None, None
+        return Found(Verdict.PROVED, reason=f"not needed: {'; '.join(proof.not_needed)}")
+    return Found(Verdict.PROVED)
 
 
 def assumptions(proof: Proof) -> tuple[str, ...]:
