@@ -6,6 +6,7 @@ group of several the names that are written with `...` stand for one number each
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -107,6 +108,17 @@ class TensorRule:
     @property
     def content_line(self) -> int:
         return self.line
+
+    def side_entries(self) -> Iterator[Entry]:
+        """The entries of the attributes of both sides."""
+        stack: list[Tensor] = [self.left, self.right]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, Call):
+                stack += node.args
+                for _, value in node.attributes:
+                    if not isinstance(value, str):
+                        yield from value
 
     def error(self, message: str, line: int = 0, column: int = 0) -> InputError:
         """An error at a place of the rule, or at its head."""

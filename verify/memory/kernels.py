@@ -8,7 +8,7 @@ part in the step of each input element. Scatter and sort have rules of their own
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import prod
 from typing import Final, Literal
@@ -219,15 +219,20 @@ class Kernels:
     ) -> Making:
         """What is scattered, and where, may be read at any time while elements are written."""
         into = len(update.operands) // 2
-        readings = []
-        for name in dict.fromkeys(update.operands[into:]):
-            for r in self._followed(c, i, body, name):
-                told = f"the scatter of {i.name} reads it while it writes"
-                readings.append(
-                    Reading(r.value, r.shape, OperandMaps(r.maps.operand, "bound", (), r.maps.position, told))
-                )
+        names = dict.fromkeys(update.operands[into:])
+        readings = self._read_meanwhile(c, i, body, names, f"the scatter of {i.name} reads it while it writes")
         index = tuple(dim(k) for k in range(leaf.rank))
-        return Making(at, "scatter", leaf.dimensions, leaf, index, (), tuple(readings), replaced)
+        return Making(at, "scatter", leaf.dimensions, leaf, index, (), readings, replaced)
+
+    def _read_meanwhile(
+        self, c: Computation, i: Instruction, body: Computation, names: Iterable[str], told: str
+    ) -> tuple[Reading, ...]:
+        """What these of the body's instructions come from, any element of it at any time."""
+        return tuple(
+            Reading(r.value, r.shape, OperandMaps(r.maps.operand, "bound", (), r.maps.position, told))
+            for name in names
+            for r in self._followed(c, i, body, name)
+        )
 
     def _fused_sort(
         self,
@@ -252,17 +257,10 @@ class Kernels:
                 n = result[0] if result else 0
                 if self._parameter_value(i, body, made.operands[n]) in over.get(place, ()):
                     own.add(n)
-        readings = []
-        for n, name in enumerate(made.operands):
-            if n in own:
-                continue
-            for r in self._followed(c, i, body, name):
-                told = f"the sort of {i.name} reads it while it writes"
-                readings.append(
-                    Reading(r.value, r.shape, OperandMaps(r.maps.operand, "bound", (), r.maps.position, told))
-                )
+        names = [name for n, name in enumerate(made.operands) if n not in own]
+        readings = self._read_meanwhile(c, i, body, names, f"the sort of {i.name} reads it while it writes")
         index = tuple(dim(d) for d in range(leaf.rank))
-        return Making(at, "sort", leaf.dimensions, leaf, index, (), tuple(readings), replaced)
+        return Making(at, "sort", leaf.dimensions, leaf, index, (), readings, replaced)
 
     def _with_reductions(
         self, c: Computation, i: Instruction, body: Computation, found: list[Making]

@@ -88,15 +88,8 @@ def instances(rule: TensorRule, seed: int, count: int, tries: int = TRIES) -> It
 def _names(rule: TensorRule, m: Meaning, given: Formula) -> set[str]:
     """All integers of the rule at this rank."""
     out = set(free_variables(given))
-    out |= {n for entry in rule.indices for e in m.members(entry) for n in e.free}
-    stack: list[Tensor] = [rule.left, rule.right]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Call):
-            stack += node.args
-            for _, listed in node.attributes:
-                if not isinstance(listed, str):
-                    out |= {n for entry in listed for e in m.members(entry) for n in e.free}
+    entries = (*rule.indices, *rule.side_entries())
+    out |= {n for entry in entries for e in m.members(entry) for n in e.free}
     return out
 
 

@@ -56,9 +56,10 @@ class Meaning:
     done: dict[int, Symbolic] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in sorted(_alone(self.rule) & _declared_each(self.rule)):
+        each, alone = _used(self.rule)
+        for name in sorted(alone & _declared_each(self.rule)):
             raise self.rule.error(f"{name}... stands for one number per dimension; {name} by itself says nothing")
-        self.aggregated = aggregated_names(self.rule)
+        self.aggregated = each - alone
         self.shapes = {name: self.groups(entries) for name, entries in self.rule.tensors}
 
     # Entries.
@@ -166,10 +167,6 @@ def aggregated_names(rule: TensorRule) -> frozenset[str]:
     return each - alone
 
 
-def _alone(rule: TensorRule) -> frozenset[str]:
-    return _used(rule)[1]
-
-
 def _declared_each(rule: TensorRule) -> frozenset[str]:
     """Names that a declaration writes as `k...`."""
     entries = [e for _, listed in rule.tensors for e in listed] + list(rule.indices)
@@ -181,15 +178,7 @@ def _used(rule: TensorRule) -> tuple[frozenset[str], frozenset[str]]:
     each: set[str] = set()
     alone: set[str] = set()
     entries = [e for _, listed in rule.tensors for e in listed] + list(rule.indices)
-    stack: list[Tensor] = [rule.left, rule.right]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Call):
-            stack += node.args
-            for _, value in node.attributes:
-                if not isinstance(value, str):
-                    entries += value
-    for e in entries:
+    for e in (*entries, *rule.side_entries()):
         (each if e.each else alone).update(e.value.free)
     for condition in rule.conditions:
         for c in (c for part in condition.alternatives for c in part):

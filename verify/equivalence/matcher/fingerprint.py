@@ -15,6 +15,7 @@ from hloproof.equivalence.elements import ELEMENTWISE
 from hloproof.equivalence.evaluation import attributes_of
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Node
+from hloproof.equivalence.matcher.support import operands_first
 from hloproof.equivalence.rules_scalar import combiner
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Num, Term, value_of
 from hloproof.models.errors import NotModelled
@@ -38,17 +39,7 @@ class Fingerprints:
 
     def node(self, root: Node) -> Number:
         known = self.known
-        stack = [root]
-        while stack:
-            node = stack[-1]
-            if node in known:
-                stack.pop()
-                continue
-            waiting = [o for o in node.operands if o not in known]
-            if waiting:
-                stack.extend(waiting)
-                continue
-            stack.pop()
+        for node in operands_first(root, known):
             known[node] = sound(self._node(node, [known[o] for o in node.operands]))
         return known[root]
 

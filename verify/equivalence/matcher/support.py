@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING
 
 from hloproof.equivalence.graph import Node
@@ -11,9 +12,8 @@ if TYPE_CHECKING:
     from hloproof.equivalence.matcher.search import Search
 
 
-def node_support(search: Search, root: Node) -> int:
-    """A bit for each leaf below the node."""
-    known = search.supports
+def operands_first(root: Node, known: Container[object]) -> Iterator[Node]:
+    """The nodes below that are not known, each after its operands; each is to be known before the next is asked for."""
     stack = [root]
     while stack:
         node = stack[-1]
@@ -25,6 +25,13 @@ def node_support(search: Search, root: Node) -> int:
             stack.extend(waiting)
             continue
         stack.pop()
+        yield node
+
+
+def node_support(search: Search, root: Node) -> int:
+    """A bit for each leaf below the node."""
+    known = search.supports
+    for node in operands_first(root, known):
         bits = 0
         for o in node.operands:
             bits |= known[o]
