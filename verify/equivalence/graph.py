@@ -5,7 +5,7 @@ Trusted. A node is a value, not an instruction: calls, fusions, tuples and copie
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator
 from typing import Any, Final
 
 from hloproof.equivalence.answer import Place
@@ -44,6 +44,22 @@ class Node:
 
     def __repr__(self) -> str:
         return f"{self.head}#{self.serial}{list(self.sizes)}"
+
+
+def operands_first(root: Node, known: Container[object]) -> Iterator[Node]:
+    """The nodes below that are not known, each after its operands; each is to be known before the next is asked for."""
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        if node in known:
+            stack.pop()
+            continue
+        waiting = [o for o in node.operands if o not in known]
+        if waiting:
+            stack.extend(waiting)
+            continue
+        stack.pop()
+        yield node
 
 
 STATIC_HEADS: Final = frozenset(

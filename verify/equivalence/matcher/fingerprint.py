@@ -14,8 +14,7 @@ from typing import Any, Final
 from hloproof.equivalence.elements import ELEMENTWISE
 from hloproof.equivalence.evaluation import attributes_of
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.graph import Node
-from hloproof.equivalence.matcher.support import operands_first
+from hloproof.equivalence.graph import Node, operands_first
 from hloproof.equivalence.rules_scalar import combiner
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Num, Term, value_of
 from hloproof.models.errors import NotModelled

@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING
 
-from hloproof.equivalence.graph import Node
+from hloproof.equivalence.graph import Node, operands_first
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Term
 
 if TYPE_CHECKING:
     from hloproof.equivalence.matcher.search import Search
-
-
-def operands_first(root: Node, known: Container[object]) -> Iterator[Node]:
-    """The nodes below that are not known, each after its operands; each is to be known before the next is asked for."""
-    stack = [root]
-    while stack:
-        node = stack[-1]
-        if node in known:
-            stack.pop()
-            continue
-        waiting = [o for o in node.operands if o not in known]
-        if waiting:
-            stack.extend(waiting)
-            continue
-        stack.pop()
-        yield node
 
 
 def node_support(search: Search, root: Node) -> int:
