@@ -59,8 +59,13 @@ ROOMS: Final[dict[str, str]] = {
 none that stands below it in this table, so that there is no circle. equivalence and memory are among them whether or
 not they are built."""
 
-FACES: Final = {"hloproof": "library results models", "hloproof.models": "models"}
-"""Packages that only hand names on, when they are asked for them, and what they take them from."""
+FACES: Final = {
+    "hloproof": "library results models",
+    "hloproof.jax": "library",
+    "hloproof.models": "models",
+    "hloproof.pytest_plugin": "library results",
+}
+"""Packages and modules that only hand names on, when they are asked for them, and what they take them from."""
 
 LIBRARIES: Final[dict[str, str]] = {
     "islpy": "engines.isl",
@@ -71,8 +76,10 @@ LIBRARIES: Final[dict[str, str]] = {
     "click": "cli commands",
     "hypothesis": "fuzz",
     "distributed": "fuzz.cluster",
-    "jax": "fuzz.modules.xla_reference",
-    "jaxlib": "fuzz.modules.xla_reference",
+    "jax": "fuzz.modules.xla_reference library.compile_child library.jax_programs",
+    "jaxlib": "fuzz.modules.xla_reference library.compile_child",
+    "numpy": "library.compile_child",
+    "pytest": "hloproof.pytest_plugin",
 }
 """Which modules may import a library, each with what lies below it. No other library is imported."""
 

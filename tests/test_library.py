@@ -16,7 +16,7 @@ EXAMPLE = ROOT / "specs" / "examples" / "attention.hlo"
 TRANSPOSE = "ROOT r = f32[8,4] transpose(f32[4,8] p), dimensions={1,0}"
 
 
-@pytest.mark.parametrize("name", ["reading", "maps", "layouts", "checking"])
+@pytest.mark.parametrize("name", ["reading", "maps", "layouts", "checking", "pairs"])
 def test_the_examples_in_the_docstrings_are_true(name: str) -> None:
     failed, tried = doctest.testmod(import_module(f"hloproof.library.{name}"))
     assert not failed and tried
@@ -82,6 +82,57 @@ def test_results_draw_themselves() -> None:
     assert "<pre>" in hloproof.maps(TRANSPOSE)._repr_html_()
     assert "proved" in hloproof.check(TRANSPOSE)._repr_html_()
     assert "<ol>" in hloproof.simplify("(d0) -> (d0 + 0), domain: d0 in [0, 3]")._repr_html_()
+
+
+def test_two_modules_are_compared() -> None:
+    same = hloproof.equivalent(TRANSPOSE, TRANSPOSE)
+    assert same and same.tier == "exact" and "proved" in repr(same)
+    before = "HloModule m\nENTRY e {\n  p = s32[6] parameter(0)\n  ROOT r = s32[4] slice(p), slice={[1:5]}\n}"
+    other = hloproof.equivalent(before, before.replace("[1:5]", "[2:6]"))
+    assert other.verdict == "refuted" and other.inputs and other.tier is None
+    assert "<pre>" in other._repr_html_() and "refuted" in repr(other)
+
+
+def test_a_memory_plan_is_judged_and_drawn(tmp_path: Path) -> None:
+    from memory_cases import CHAIN, CHAIN_PLAN, changed
+
+    spoiled = changed(CHAIN_PLAN, "<4 y @0> (size=128,offset=128)", "<4 y @0> (size=128,offset=64)")
+    assert hloproof.memory_plan(CHAIN, CHAIN_PLAN)
+    (tmp_path / "m.txt").write_text(CHAIN)
+    with pytest.raises(hloproof.InputError, match="none lies beside"):
+        hloproof.memory_plan(tmp_path / "m.txt")
+    (tmp_path / "m-buffer-assignment.txt").write_text(spoiled)
+    found = hloproof.memory_plan(tmp_path / "m.txt")
+    assert found.verdict == "refuted" and "plan-interference" in str(found)
+    assert "#c0392b" in (found._repr_svg_() or "")
+
+
+NOTEBOOK = f"""
+import hloproof
+module = hloproof.parse({str(EXAMPLE)!r})
+module.entry.root.opcode
+hloproof.maps(module)
+hloproof.simplify("(d0) -> ((d0 * 4 + 3) / 4), domain: d0 in [0, 9]")
+hloproof.equal("(d0) -> (d0 mod 4), domain: d0 in [0, 3]", "(d0) -> (d0), domain: d0 in [0, 3]")
+hloproof.layout("f32[3,5]{{1,0:T(2,4)}}", (2, 4))
+hloproof.check({str(EXAMPLE)!r})
+hloproof.equivalent(module, module)
+"""
+
+
+def test_a_notebook_runs_and_shows_each_of_its_cells() -> None:
+    """Each line is a cell; what it gives is shown as notebooks do: as a picture, as HTML, else in words."""
+    names: dict[str, object] = {}
+    shown = []
+    for cell in NOTEBOOK.strip().splitlines():
+        if cell.startswith(("import", "module =")):
+            exec(cell, names)
+            continue
+        given = eval(cell, names)
+        ways = (getattr(given, way)() for way in ("_repr_svg_", "_repr_html_") if hasattr(given, way))
+        shown.append(next(filter(None, ways), repr(given)))
+    assert len(shown) == 7 and all(shown)
+    assert "<svg" in shown[4] and "184 proved" in shown[5] and "proved" in shown[6] and "proved" in shown[3]
 
 
 def test_text_on_one_long_line_is_no_path() -> None:

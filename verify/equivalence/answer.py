@@ -21,6 +21,9 @@ class Place:
     opcode: str
     line: int
 
+    def as_json(self) -> dict[str, Any]:
+        return {"computation": self.computation, "instruction": self.instruction, "line": self.line}
+
 
 @dataclass(frozen=True)
 class Mismatch:
@@ -30,6 +33,10 @@ class Mismatch:
     after: Place | None
     said: str
     """Why, and what would be needed."""
+
+    def as_json(self) -> dict[str, Any]:
+        places = [None if p is None else p.as_json() for p in (self.before, self.after)]
+        return {"instructions": places, "said": self.said}
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,7 @@ class Answer:
             "reason": self.reason,
             "axioms": [{"name": name, "tier": tier} for name, tier in self.axioms],
             "counterexample": self.refutation.as_json() if self.refutation else None,
+            "mismatch": self.mismatch.as_json() if self.mismatch and not self.refutation else None,
             "seconds": round(self.seconds, 6),
         }
 

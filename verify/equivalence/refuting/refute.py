@@ -78,7 +78,7 @@ class Refutation:
             "position": list(self.position),
             "index": list(self.index),
             "values": [_number(self.before), _number(self.after)],
-            "instructions": [_place(self.before_place), _place(self.after_place)],
+            "instructions": [None if p is None else p.as_json() for p in (self.before_place, self.after_place)],
         }
 
 
@@ -233,12 +233,6 @@ def _shown(value: Element) -> str:
 
 def _number(value: Element) -> Any:
     return [value.real, value.imag] if isinstance(value, complex) else value
-
-
-def _place(place: Place | None) -> dict[str, Any] | None:
-    if place is None:
-        return None
-    return {"computation": place.computation, "instruction": place.instruction, "line": place.line}
 
 
 __all__ = ["Refutation", "refute"]
