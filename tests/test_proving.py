@@ -32,6 +32,9 @@ class Owed:
     assumptions: tuple[str, ...] = ()
     failure: Exception | None = None
 
+    def obligations_again(self) -> Sequence[Obligation]:
+        return self.obligations()
+
     def obligations(self) -> Sequence[Obligation]:
         if self.failure:
             raise self.failure

@@ -149,7 +149,7 @@ class _Check:
         self._cache = FileCache(self.options)
         self.kept = 0
         self._keys: dict[bytes, FileResults] = {}
-        self.prover = Prover(self.options.selection)
+        self.prover = Prover(self.options.selection, self.options.cross)
         self.stages: Stages = {}
         self.how = how_of(self.options, self.stages)
         self.instructions = InstructionClaims(self.prover, self.options, self.how, self.tell)

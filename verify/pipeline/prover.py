@@ -28,6 +28,7 @@ class Owed(Protocol):
     @property
     def assumptions(self) -> Sequence[str]: ...
     def obligations(self) -> Sequence[Obligation]: ...
+    def obligations_again(self) -> Sequence[Obligation]: ...
     def describe(self, model: dict[str, int], obligation: Obligation) -> str: ...
 
 
@@ -48,6 +49,8 @@ class _Part:
     failure: tuple[Verdict, str] | None = None
     final: bool = True
     """False where the failure is one of time."""
+    again: _Part | None = None
+    """The second statement, where one is asked for."""
 
 
 @dataclass(slots=True)
@@ -59,8 +62,9 @@ class _Work:
 class Prover:
     """Gathers what operations owe, proves equal obligations once, and fills in the verdicts."""
 
-    def __init__(self, selection: Selection) -> None:
-        self._selection = selection
+    def __init__(self, selection: Selection, twice: bool = False) -> None:
+        """`twice`: what is proved has to be proved in a second statement too."""
+        self._selection, self._twice = selection, twice
         self._works: list[_Work] = []
         self._numbers: dict[Obligation, int] = {}
         self._obligations: list[Obligation] = []
@@ -83,7 +87,10 @@ class Prover:
             checkpoint()
             for owed in owe():
                 if self._selection.takes_claim(owed.claim):
-                    work.parts.append(self._part(owed, what))
+                    part = self._part(owed, owed.obligations, what)
+                    if self._twice and part.failure is None:
+                        part.again = self._part(owed, owed.obligations_again, what)
+                    work.parts.append(part)
         except NotModelled as error:
             self._unowed(work, Verdict.UNKNOWN, str(error))
         except OutOfTime as error:
@@ -100,10 +107,10 @@ class Prover:
             asked = ["definition"]
         work.parts += [_Part(_Unowed(claim), failure=(verdict, reason), final=final) for claim in asked[:1]]
 
-    def _part(self, owed: Owed, what: str) -> _Part:
+    def _part(self, owed: Owed, obligations: Callable[[], Sequence[Obligation]], what: str) -> _Part:
         try:
             with stage(f"stating {owed.claim}"):
-                return _Part(owed, tuple(self._number(o, what) for o in owed.obligations()))
+                return _Part(owed, tuple(self._number(o, what) for o in obligations()))
         except NotModelled as error:
             return _Part(owed, failure=(Verdict.UNKNOWN, str(error)))
         except OutOfTime as error:
@@ -175,16 +182,45 @@ class Prover:
                 if verdict in (Verdict.UNKNOWN, Verdict.INTERNAL):
                     reasons.setdefault(verdict, _named(part.owed, outcome.reason))
         verdict = worst(verdicts)
+        if verdict is Verdict.PROVED and self._twice:
+            verdict, reason, took, used, final = self._second(parts, missing)
+            reasons[verdict] = reason
+            ms += took
+            engines |= used
         return ClaimVerdict(
             name,
             verdict,
             tuple(sorted(engines)),
             ms,
             counterexample if verdict is Verdict.REFUTED else None,
-            reasons.get(verdict),
+            reasons.get(verdict) or None,
             tuple(assumptions),
             final,
         )
+
+    def _second(self, parts: list[_Part], missing: str) -> tuple[Verdict, str, float, frozenset[str], bool]:
+        """What the second statements say of a claim that is proved in the first: the verdict, its reason, the time, the
+        engines, and whether it is final."""
+        ms, engines = 0.0, frozenset[str]()
+        late: tuple[str, bool] | None = None
+        for part in (p for p in parts if p.again is not None):
+            assert part.again is not None
+            if part.again.failure is not None:
+                verdict, reason = part.again.failure
+                if verdict is Verdict.INTERNAL:
+                    return verdict, reason, ms, engines, True
+                late = late or (f"no second statement: {_named(part.owed, reason)}", part.again.final)
+            for number in part.again.numbers:
+                outcome = self.outcomes[number] or Outcome("unknown", reason=missing, final=False)
+                ms += outcome.ms
+                engines |= frozenset(outcome.engines)
+                if outcome.verdict in ("refuted", "internal"):
+                    said = f"proved in one statement and refuted in another, at {dict(outcome.model)}"
+                    reason = said if outcome.verdict == "refuted" else outcome.reason
+                    return Verdict.INTERNAL, _named(part.owed, reason), ms, engines, True
+                if outcome.verdict == "unknown":
+                    late = late or (_named(part.owed, f"the second statement: {outcome.reason}"), outcome.final)
+        return (Verdict.UNKNOWN, late[0], ms, engines, late[1]) if late else (Verdict.PROVED, "", ms, engines, True)
 
 
 class _Enough(Exception):
@@ -200,6 +236,9 @@ class _Unowed:
     assumptions: tuple[str, ...] = ()
 
     def obligations(self) -> tuple[Obligation, ...]:
+        return ()
+
+    def obligations_again(self) -> tuple[Obligation, ...]:
         return ()
 
     def describe(self, model: dict[str, int], obligation: Obligation) -> str:

@@ -14,6 +14,7 @@ from hloproof.claims.operations.definition import Subject, definition_parts, ref
 from hloproof.claims.operations.in_bounds import in_bounds_parts
 from hloproof.claims.operations.index_range import index_range_parts
 from hloproof.claims.operations.partition import partition_parts
+from hloproof.claims.operations.plain_definition import plain_converse, plain_definition
 from hloproof.claims.statements.statement import Part, Point
 from hloproof.claims.statements.wording import subject
 from hloproof.definitions import define
@@ -72,6 +73,7 @@ MANY_PAIRS: Final = 1000
 """From this many pairs of output and operand on, those that read nothing are not looked at one by one."""
 
 Build = Callable[[], list[Part]]
+Again = Callable[[], Sequence[Obligation]]
 
 MOST_PAIRS: Final = 3000
 """Pairs of an output and an operand, told apart one by one, beyond which an operation is given up."""
@@ -110,6 +112,8 @@ class OwedClaim:
     """There is nothing to read: some array of the claim has no elements."""
     key: Callable[[], Hashable] | None = None
     """All that the obligations depend on: claims with equal keys owe the same."""
+    again: Callable[[], Sequence[Obligation]] | None = None
+    """The claim stated a second time, apart from the first; by default the first with nothing left out."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "build", _Once(self.build))
@@ -125,6 +129,12 @@ class OwedClaim:
                 _KNOWN.clear()
             known = _KNOWN[key] = tuple(p.obligation for p in self.build())
         return known
+
+    def obligations_again(self) -> tuple[Obligation, ...]:
+        """The claim stated a second time. Raises NotModelled where it cannot be."""
+        if self.again is not None:
+            return tuple(self.again())
+        return tuple(p.plain or p.obligation for p in self.build())
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -270,7 +280,7 @@ class _Table:
         def assumed() -> Sequence[str]:
             return defined().assumptions
 
-        def add(claim: str, about: Subject, build: Build) -> None:
+        def add(claim: str, about: Subject, build: Build, again: Again | None = None) -> None:
             def key() -> Hashable:
                 maps = [self.maps(a) for a in ([about] if claim not in BOTH_DIRECTIONS else both)]
                 providers = any(v.runtime for m in maps if m is not None for v in m.maps)
@@ -290,17 +300,27 @@ class _Table:
                 return (*assumed(), ONLY_A_BOUND) if only else assumed()
 
             words = subject(op, output, operand, position, about.direction)
-            out.append(OwedClaim(claim, words, build, taken, empty, key))
+            out.append(OwedClaim(claim, words, build, taken, empty, key, again))
 
         directions: tuple[Direction, ...] = ("output-to-input", "input-to-output")
         both = [Subject(op, output, operand, output_shape, operand_shape, d, position) for d in directions]
         meaning = "coverage" if self._is_bound(output, operand, position) else "definition"
         for about in both:
             add("in-bounds", about, lambda a=about: in_bounds_parts(a, self.maps(a), _group_size(defined)))  # type: ignore[misc]
-            add(meaning, about, lambda a=about: definition_parts(a, self.maps(a), defined()))  # type: ignore[misc]
+            add(
+                meaning,
+                about,
+                lambda a=about: definition_parts(a, self.maps(a), defined()),  # type: ignore[misc]
+                lambda a=about: plain_definition(a, self.maps(a), defined()),  # type: ignore[misc]
+            )
             add("index-range", about, lambda a=about: index_range_parts(a, self.maps(a), self.width))  # type: ignore[misc]
         forth, back = both
-        add("converse", forth, lambda: converse_parts(forth, self.maps(forth), self.maps(back), defined()))
+        add(
+            "converse",
+            forth,
+            lambda: converse_parts(forth, self.maps(forth), self.maps(back), defined()),
+            lambda: plain_converse(forth, self.maps(forth), self.maps(back), defined()),
+        )
         if op.opcode in BIJECTIVE and _same_places(output_shape, operand_shape):
             add("bijective", forth, lambda: bijective_parts(forth, self.maps(forth), self.maps(back)))
         return out

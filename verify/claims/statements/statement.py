@@ -34,6 +34,8 @@ class Part:
     obligation: Obligation
     describe: Describe
     """From a model of the obligation to the reader's words."""
+    plain: Obligation | None = None
+    """The same with nothing removed or left out, where the obligation was made smaller."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ class Statement:
                 point[name] = value_of(e, point)
             return describe(point)
 
-        return Part(obligation, told)
+        plain = Obligation(self.variables, conclusion, conj(*self.hypotheses), f"{label}, stated in full")
+        return Part(obligation, told, plain)
 
     def conclusions(self, goals: Iterable[Formula], label: str, describe: Describe) -> list[Part]:
         """One part per conjunct of the goals."""
