@@ -35,9 +35,10 @@ ROOMS: Final[dict[str, str]] = {
     # verify: how we know
     "version": "",
     "streams": "",
+    "processes": "",
     "logic": "models",
     "results": "models",
-    "engines": "logic models",
+    "engines": "processes logic models",
     "definitions": "logic models",
     "claims": "definitions engines logic results models",
     "equivalence": "claims definitions engines logic results models",
@@ -45,11 +46,12 @@ ROOMS: Final[dict[str, str]] = {
     "memory": "claims engines logic results models",
     "analysis": "claims engines logic models",
     "queries": "equivalence memory claims engines logic results models",
-    "pipeline": "queries tensor_rules equivalence memory claims definitions engines logic results models version",
+    "pipeline": "queries tensor_rules equivalence memory claims definitions engines processes logic results models "
+    "version",
     "report": "pipeline queries equivalence memory claims results models version",
     "library": "pipeline report queries equivalence memory claims results models",
-    "server": "library pipeline report queries claims results models version",
-    "fuzz": "pipeline equivalence memory claims definitions engines logic results models",
+    "server": "library pipeline report analysis queries memory claims engines processes results models version",
+    "fuzz": "pipeline equivalence memory claims definitions engines processes logic results models",
     "commands": "fuzz server library report pipeline analysis queries equivalence memory claims engines "
     "results models version",
     "cli": "commands results models version",
@@ -240,7 +242,7 @@ def test_the_fingerprint_of_proofs_covers_what_engines_import() -> None:
     """A kept proof is found again only where everything that it depends on is as it was."""
     from hloproof.engines.cache import proof_sources
 
-    covered = {"logic", "engines", *(f"models.{folder.name}" for folder in proof_sources())}
+    covered = {"logic", "processes", "engines", *(f"models.{folder.name}" for folder in proof_sources())}
     used = {
         room(full)
         for name, path in modules().items()

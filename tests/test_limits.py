@@ -322,7 +322,7 @@ def _open_files(pid: int) -> bool:
 def test_a_worker_ends_with_its_parent() -> None:
     program = (
         "import os, signal, subprocess, sys\n"
-        "child = 'from hloproof.engines.budget import end_with_parent as e; e(); print(flush=1)\\nwhile 1: pass'\n"
+        "child = 'from hloproof.processes.process import end_with_parent as e; e(); print(flush=1)\\nwhile 1: pass'\n"
         "p = subprocess.Popen([sys.executable, '-c', child], stdout=subprocess.PIPE)\n"
         "p.stdout.readline(); print(p.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)\n"
     )

@@ -17,7 +17,6 @@ import pytest
 from random_obligations import obligation as random_obligation
 
 from hloproof.engines import cache as cache_module
-from hloproof.engines import worker
 from hloproof.engines.budget import Budget
 from hloproof.engines.cache import Cache, proof_sources
 from hloproof.engines.certificate import MANIFEST, recheck
@@ -30,6 +29,7 @@ from hloproof.logic.formula import eq, lt, ne
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.expressions.expr import Var
 from hloproof.models.expressions.interval import Interval
+from hloproof.processes import pool as pool_module
 
 x, y, z, d = (Var(name) for name in "xyzd")
 EASY = [random_obligation(seed, symbolic=seed % 5 == 0) for seed in range(60)]
@@ -95,22 +95,22 @@ def test_out_of_memory_is_unknown() -> None:
 def test_killing_workers_at_random_changes_verdicts_only_to_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = [prove(o).verdict for o in EASY]
     obligations = EASY * 4
-    pools: list[worker._Pool] = []
-    begin = worker._Pool.__init__
+    pools: list[pool_module._Pool] = []
+    begin = pool_module._Pool.__init__
 
-    def watched(self: worker._Pool, *arguments: object) -> None:
+    def watched(self: pool_module._Pool, *arguments: object) -> None:
         begin(self, *arguments)  # type: ignore[arg-type]
         pools.append(self)
 
-    monkeypatch.setattr(worker._Pool, "__init__", watched)
+    monkeypatch.setattr(pool_module._Pool, "__init__", watched)
     over = threading.Event()
 
     def kill() -> None:
         draw = random.Random(1)
         while not over.wait(0.2):
-            for victim in [w for pool in pools for w in pool.workers if w.started and draw.random() < 0.5]:
+            for victim in [w for pool in pools for w in pool.workers if w.process.began and draw.random() < 0.5]:
                 with contextlib.suppress(ProcessLookupError):
-                    os.kill(victim.process.pid, signal.SIGKILL)
+                    os.kill(victim.process.process.pid, signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
     killer.start()

@@ -37,6 +37,11 @@ def check_options(command: Any) -> Any:
             click.option("--cross", is_flag=True, default=None, help="Two engines that share no encoder must agree."),
             click.option("--obligation-seconds", type=click.FloatRange(0, min_open=True), help="For one; default 10."),
             click.option(
+                "--item-seconds",
+                type=click.FloatRange(0, min_open=True),
+                help="For one rule, map or layout; default 120.",
+            ),
+            click.option(
                 "--total-seconds", type=click.FloatRange(0, min_open=True), help="For all; the rest is unknown."
             ),
             click.option("--cache", type=click.Path(path_type=Path), help="The proof cache."),
@@ -137,6 +142,7 @@ def checked(settings: dict[str, Any], quiet: bool) -> Any:
         jobs=settings.get("jobs", 0),
         cross=settings.get("cross", False),
         obligation_seconds=settings.get("obligation-seconds", 10.0),
+        item_seconds=settings.get("item-seconds", 120.0),
         total_seconds=settings.get("total-seconds"),
         cache=None if settings.get("no-cache") else Path(settings.get("cache") or default_path()),
         certify=settings.get("certify"),

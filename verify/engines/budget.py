@@ -3,11 +3,7 @@ from outside, by killing the worker."""
 
 from __future__ import annotations
 
-import ctypes
-import signal
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +24,3 @@ class Budget:
 
 
 DEFAULT = Budget()
-
-
-_SET_DEATH_SIGNAL: Final = 1
-
-
-def end_with_parent() -> None:
-    """From now on the system kills this process, a worker, when the one that started it ends, however it ends.
-
-    Linux can; elsewhere nothing is done.
-    """
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)

@@ -24,10 +24,10 @@ from hloproof.logic.obligation import Obligation, Outcome
 
 
 def proof_sources() -> tuple[Path, ...]:
-    """The folders that a proof depends on, as they stand: terms, maps, conditions of rules, formulas, engines."""
+    """The folders that a proof depends on, as they stand."""
     here = Path(__file__).resolve().parents[1]
     models = (hloproof.models.expressions, hloproof.models.maps, hloproof.models.rules)
-    return (*(Path(m.__path__[0]).resolve() for m in models), here / "logic", here / "engines")
+    return (*(Path(m.__path__[0]).resolve() for m in models), here / "logic", here / "processes", here / "engines")
 
 
 @cache

@@ -50,6 +50,7 @@ KEYS: Final[dict[str, Sort]] = {
     "cross": _BOOLEAN,
     "fail-fast": _BOOLEAN,
     "obligation-seconds": _SECONDS,
+    "item-seconds": _SECONDS,
     "total-seconds": _SECONDS,
     "no-cache": _BOOLEAN,
     "baseline": _STRING,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +14,7 @@ from hloproof.models.stages import OutOfTime, Run, running, stage
 from hloproof.pipeline.engine_run import Stages, batch_engine, how_of, warm_engine
 from hloproof.pipeline.entry_count import check_count
 from hloproof.pipeline.file_cache import FileCache
-from hloproof.pipeline.items import ITEM_KINDS, InThisProcess, Item, judge_items, undecided, unreadable
+from hloproof.pipeline.items import ITEM_KINDS, Item, judge_items, undecided, unreadable
 from hloproof.pipeline.memory_plans import plan_beside, takes_a_plan
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Progress, Prover
@@ -72,13 +71,13 @@ def check_sources(sources: Iterable[Source], options: Options, progress: Progres
     return report
 
 
-def check_text(name: str, kind: str, text: str, options: Options) -> FileResults:
-    """Check one file whose text is at hand; for workers elsewhere."""
+def check_text(name: str, kind: str, text: str, options: Options, here: bool = False) -> FileResults:
+    """Check one file whose text is at hand; for workers elsewhere. `here`: items are judged in this process."""
     with running(Run(options.total_seconds)):
         run = _Check(options)
         with stage("reading", STATING_SHARE):
             report = Report([run.file(name, kind, lambda: text)])
-        run.judge_items(InThisProcess())
+        run.judge_items(here)
         run.prover.prove(batch_engine(options, run.stages))
         run.prover.settle("not tried")
     settle(report.files[0])
@@ -232,14 +231,12 @@ class _Check:
                 if self.options.selection.takes_claim(kind.claim):
                     self.items += [(results, Item(other, results.file, item)) for item in items]
 
-    def judge_items(self, executor: Executor | None = None) -> None:
+    def judge_items(self, here: bool = False) -> None:
         """Judge what the files list, each file's records in the order of its text."""
         found: dict[int, ClaimResult] = {}
+        items = [item for _, item in self.items]
         try:
-            for number, record in judge_items(
-                [item for _, item in self.items], self.options, self.stages, self.progress, executor
-            ):
-                found[number] = record
+            judge_items(items, self.options, self.stages, found.__setitem__, self.progress, here)
         finally:
             for number, (results, item) in enumerate(self.items):
                 results.others.append(found.get(number) or undecided(item, "not tried: interrupted"))

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import pickle
-import signal
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from os import cpu_count
-from time import monotonic
 from typing import Any, Final
 
-from hloproof.engines.budget import end_with_parent
 from hloproof.engines.door import How
+from hloproof.models.stages import seconds_left
 from hloproof.pipeline.engine_run import Stages, add_stages, how_of
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Progress
 from hloproof.pipeline.record_cache import RecordCache
+from hloproof.processes.pool import work_on
 from hloproof.results.verdict import ClaimResult, Verdict
 
 
@@ -101,73 +97,106 @@ class Item:
     content: Any
 
 
-def judge_item(item: Item, options: Options) -> tuple[ClaimResult, Stages]:
-    """The verdict on one item, and what the engines' stages did; an exception of the judge is an internal verdict."""
-    kind, stages = ITEM_KINDS[item.kind], Stages()
-    try:
-        return kind.judge(item.content, item.file, how_of(options, stages)), stages
-    except Exception as error:
-        return undecided(item, f"{type(error).__name__}: {error}", Verdict.INTERNAL), stages
+@dataclass(frozen=True)
+class Judging:
+    """What a worker is told that judges items."""
+
+    options: Options
+
+    @property
+    def seconds(self) -> float:
+        return self.options.item_seconds
+
+    @property
+    def megabytes(self) -> int:
+        return self.options.item_megabytes
+
+    @property
+    def late(self) -> str:
+        return f"no verdict within {self.options.item_seconds:g} seconds (--item-seconds)"
+
+    def begin(self) -> Callable[[Item], tuple[ClaimResult, Stages]]:
+        return self._judge
+
+    def _judge(self, item: Item) -> tuple[ClaimResult, Stages]:
+        stages = Stages()
+        return ITEM_KINDS[item.kind].judge(item.content, item.file, how_of(self.options, stages)), stages
+
+    def here(self, item: Item) -> tuple[ClaimResult, Stages]:
+        """The verdict by this process."""
+        try:
+            return self._judge(item)
+        except Exception as error:
+            return self.failed(item, error)
+
+    def lost(self, asked: Item, reason: str) -> tuple[ClaimResult, Stages]:
+        return undecided(asked, reason), Stages()
+
+    def failed(self, asked: Item, error: Exception) -> tuple[ClaimResult, Stages]:
+        return undecided(asked, f"{type(error).__name__}: {error}", Verdict.INTERNAL), Stages()
 
 
 def judge_items(
     items: Sequence[Item],
     options: Options,
     stages: Stages,
+    decided: Callable[[int, ClaimResult], None],
     progress: Progress | None = None,
-    executor: Executor | None = None,
-) -> Iterable[tuple[int, ClaimResult]]:
-    """Each item's position and verdict, as they are decided; what is in the cache is first. What the engines' stages
-    did is added to `stages`.
+    here: bool = False,
+) -> None:
+    """Tell `decided` each item's position and verdict, as they are known; what is in the cache is first. What the
+    engines' stages did is added to `stages`.
 
-    `executor` is any from concurrent.futures; by default local processes. What the total time leaves undecided is
-    unknown. KeyboardInterrupt ends the workers and goes on.
+    Each is judged by a process that is killed when the item's seconds or megabytes are over; then the item, and no
+    other, is unknown. So is what the total time leaves undecided. KeyboardInterrupt ends the workers and goes on.
+    `here`: in this process and without limits, for whoever has changed the code of this process.
     """
     cache = RecordCache(options.cache)
     keys = [pickle.dumps((item.kind, item.file, item.content, options.cross)) for item in items] if items else []
     todo: list[int] = []
     done = 0
-    for number, key in enumerate(keys):
-        kept = cache.get(key)
-        if kept is None:
-            todo.append(number)
-        else:
-            done += 1
-            yield number, kept
-    if not todo:
-        return
-    pool = executor or ProcessPoolExecutor(min(options.jobs or cpu_count() or 1, len(todo)), initializer=_quiet)
-    started = monotonic()
-    pending: dict[Future[tuple[ClaimResult, Stages]], int] = {
-        pool.submit(judge_item, items[n], options): n for n in todo
-    }
+
+    def answered(position: int, answer: tuple[ClaimResult, Stages]) -> None:
+        nonlocal done
+        number, (result, spent) = todo[position], answer
+        add_stages(stages, spent)
+        cache.put(keys[number], result)
+        done += 1
+        if progress is not None:
+            progress(done, len(items), result.instruction)
+        told.add(number)
+        decided(number, result)
+        if options.fail_fast and result.verdict is Verdict.REFUTED:
+            raise _Enough
+
+    told: set[int] = set()
     try:
-        for future in as_completed(list(pending), timeout=options.total_seconds):
-            number = pending.pop(future)
-            try:
-                result, spent = future.result()
-                add_stages(stages, spent)
-            except BrokenProcessPool:
-                result = undecided(items[number], "the worker ended before it answered")
+        for number, key in enumerate(keys):
+            kept = cache.get(key)
+            if kept is None:
+                todo.append(number)
             else:
-                cache.put(keys[number], result)
-            done += 1
-            if progress is not None:
-                progress(done, len(items), result.instruction)
-            yield number, result
-            if options.fail_fast and result.verdict is Verdict.REFUTED:
-                break
-        reason = "not tried: the check ended at the first refutation (--fail-fast)"
-    except TimeoutError:
-        reason = f"the total time ran out after {monotonic() - started:.0f} s (--total-seconds)"
-    except (KeyboardInterrupt, GeneratorExit):
-        _end(pool, executor is None)
-        raise
+                done += 1
+                decided(number, kept)
+        seconds = seconds_left()
+        total = options.total_seconds if seconds is None else seconds
+        judging = Judging(options)
+        with suppress(_Enough):
+            for position, number in enumerate(todo if here else ()):
+                answered(position, judging.here(items[number]))
+            if not here:
+                work_on([items[n] for n in todo], options.jobs, judging, answered, total)
     finally:
         cache.close()
-    _end(pool, executor is None and bool(pending))
-    for number in pending.values():
-        yield number, undecided(items[number], reason)
+    for number in todo:
+        if number not in told:
+            decided(
+                number, undecided(items[number], "not tried: the check ended at the first refutation (--fail-fast)")
+            )
+
+
+class _Enough(Exception):
+    """The first refutation, where that is all that was asked for."""
 
 
 def undecided(item: Item, reason: str, verdict: Verdict = Verdict.UNKNOWN) -> ClaimResult:
@@ -192,29 +221,3 @@ def undecided(item: Item, reason: str, verdict: Verdict = Verdict.UNKNOWN) -> Cl
 def unreadable(file: str, reason: str, verdict: Verdict) -> ClaimResult:
     """The record of a file that was not read to its end: for want of time, or because of an error of this tool."""
     return ClaimResult(f"{file}#/input", "spec", file, "", 0, 0, "", "input", verdict, reason=reason)
-
-
-class InThisProcess(Executor):
-    """Runs what it is given at once; for workers that may not have processes of their own."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
-
-
-def _quiet() -> None:
-    """Workers leave Ctrl-C to the process that started them, and end with it."""
-    end_with_parent()
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _end(pool: Executor, by_force: bool) -> None:
-    """End the pool: at once where `by_force`, without waiting for what is in hand; else when its workers have ended, so
-    that nothing of it is left for the interpreter to clean up."""
-    processes = list((getattr(pool, "_processes", None) or {}).values()) if by_force else []
-    pool.shutdown(wait=not by_force, cancel_futures=True)
-    for process in processes:
-        with suppress(OSError, ValueError):
-            process.terminate()

@@ -39,6 +39,9 @@ class Options:
     jobs: int = 0
     cross: bool = False
     obligation_seconds: float = 10.0
+    item_seconds: float = 120.0
+    """For one rule, map or layout, with all that it asks of the engines."""
+    item_megabytes: int = 2048
     total_seconds: float | None = None
     cache: Path | None = None
     """The proof cache; None means no cache."""

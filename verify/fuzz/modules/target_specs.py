@@ -37,7 +37,7 @@ def examine(text: str) -> tuple[str, ...]:
     from hloproof.pipeline.options import Options
 
     kind, _, body = text.partition("\n")
-    results = check_text("entry", kind, body, Options(jobs=1))
+    results = check_text("entry", kind, body, Options(jobs=1), here=True)
     for problem in results.problems:
         raise Failure(f"specs: {kind} cannot be read", str(problem))
     for result in results.records():
