@@ -76,6 +76,8 @@ LIBRARIES: Final[dict[str, str]] = {
     "platformdirs": "engines.store",
     "rich": "pipeline.progress",
     "click": "cli commands",
+    "jinja2": "report.html.page",
+    "markupsafe": "report.html.page",
     "hypothesis": "fuzz",
     "distributed": "fuzz.cluster",
     "jax": "fuzz.modules.xla_reference library.compile_child library.jax_programs",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,12 @@ def command(**given: Any) -> int:
     for problem in report.problems:
         print(harmless(problem.rendered or problem.message), file=sys.stderr)
     for also, path in outputs:
-        write_file(path, FORMATS[also](judged, Style()))
+        pieces = FORMATS[also](judged, Style())
+        first = next(pieces, None)
+        if first is not None:
+            write_file(path, chain([first], pieces))
+        else:
+            click.echo(f"Nothing to draw, as no hazard is refuted: {path} is not written.", err=True)
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     style = Style(given["verbose"] - given["quiet"], colour)
     write_standard_output(form, judged, style)

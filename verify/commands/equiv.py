@@ -24,7 +24,7 @@ import click
 @click.option("--budget", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True, help="Seconds.")
 @click.option("--certificate", type=click.Path(path_type=Path), metavar="FILE", help="Write the proof there.")
 @click.option("--inputs", type=click.Path(path_type=Path), metavar="FILE", help="Write refuting inputs there.")
-@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+@click.option("--format", "form", type=click.Choice(("text", "json", "html")), default="text", show_default=True)
 def command(
     before: str, after: str, tier: str, budget: float, certificate: Path | None, inputs: Path | None, form: str
 ) -> int:
@@ -56,6 +56,11 @@ def command(
         inputs.write_text(json.dumps(answer.refutation.inputs) + "\n", encoding="utf-8")
     if form == "json":
         click.echo(json.dumps({**answer.as_json(), "verdict": str(answer.verdict)}))
+    elif form == "html":
+        from hloproof.report.html.comparisons import of_pair
+
+        said = {**answer.as_json(), "verdict": str(answer.verdict)}
+        click.echo("".join(of_pair(said, (before, texts[0]), (after, texts[1]))))
     else:
         for line in text_lines(answer, before, after):
             click.echo(line)

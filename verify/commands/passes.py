@@ -34,7 +34,7 @@ class _WithProgram(click.Command):
 @click.option("--cache", type=click.Path(path_type=Path), help="The proof cache.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the proof cache.")
 @click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help="Leave the program's dumps there.")
-@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+@click.option("--format", "form", type=click.Choice(("text", "json", "html")), default="text", show_default=True)
 @click.option("--verbose", "-v", is_flag=True, help="Also the pairs that are proved.")
 @click.pass_context
 def command(
@@ -83,12 +83,16 @@ def command(
         options = PassOptions(tier_named(tier), budget, jobs, since, kept)
         with progress_bar() as progress:
             found = validate(modules, options, progress)
+        if form == "html":  # while the dumps of a program are there
+            from hloproof.report.html.comparisons import of_passes
+
+            click.echo("".join(of_passes(found)))
     if since and not found.judged:
         raise click.ClickException(f"no pass or pipeline {since!r} changed anything in {folder}")
     if form == "json":
         json.dump(as_json(found), sys.stdout)
         click.echo()
-    else:
+    elif form == "text":
         for line in text_lines(found, verbose):
             click.echo(line)
         if program and keep is None and found.verdicts - {"proved"}:

@@ -10,18 +10,25 @@ import click
 @click.option("--explain", is_flag=True, help="Each step, with the rule that it takes.")
 @click.option("--rescale", is_flag=True, help="Also rescale range variables whose values have gaps.")
 @click.option("--remove-unused", is_flag=True, help="Also remove variables that nothing uses.")
-def command(map_text: str, explain: bool, rescale: bool, remove_unused: bool) -> int:
+@click.option("--format", "form", type=click.Choice(("text", "html")), default="text", show_default=True)
+def command(map_text: str, explain: bool, rescale: bool, remove_unused: bool, form: str) -> int:
     """Print an indexing map simplified, and prove that it means the same."""
     from hloproof.claims.maps.simplified import simplified
     from hloproof.models.maps.text import parse_map, print_map
     from hloproof.results.results import exit_status
     from hloproof.results.verdict import Verdict
 
-    result = simplified(parse_map(map_text), rescale=rescale, remove_unused=remove_unused)
-    if explain:
-        for step in result.derivation:
-            click.echo(f"  {step}")
-    click.echo(print_map(result.map))
+    before = parse_map(map_text)
+    result = simplified(before, rescale=rescale, remove_unused=remove_unused)
+    if form == "html":
+        from hloproof.report.html.comparisons import of_simplification
+
+        click.echo("".join(of_simplification(before, result)))
+    else:
+        if explain:
+            for step in result.derivation:
+                click.echo(f"  {step}")
+        click.echo(print_map(result.map))
     if result.verdict is not Verdict.PROVED:
         why = result.counterexample or result.reason
         click.echo(f"{result.verdict}: that the map means the same" + (f": {why}" if why else ""), err=True)

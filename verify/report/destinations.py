@@ -59,6 +59,12 @@ def _svg(judged: Judged, style: Style) -> Iterator[str]:
     return chunks(judged)
 
 
+def _html(judged: Judged, style: Style) -> Iterator[str]:
+    from hloproof.report.html.findings import pieces
+
+    return pieces(judged)
+
+
 FORMATS: Final[dict[str, Callable[[Judged, Style], Iterator[str]]]] = {
     "text": _text,
     "json": _json,
@@ -66,6 +72,7 @@ FORMATS: Final[dict[str, Callable[[Judged, Style], Iterator[str]]]] = {
     "junit": _junit,
     "github": _github,
     "svg": _svg,
+    "html": _html,
 }
 
 

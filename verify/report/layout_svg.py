@@ -66,7 +66,7 @@ def draw(shape: ArrayShape, at: Sequence[int] = ()) -> str:
     chosen = choose_slice(shape, at)
     if len(at) > shape.rank or any(not 0 <= e < n for e, n in zip(at, shape.dimensions, strict=False)):
         raise ValueError(f"the slice at {list(at)} is outside of {list(shape.dimensions)}")
-    first = _first_tile(shape)
+    first = first_tile(shape)
     wanted = _size(shape, chosen.row), _size(shape, chosen.column)
     rows, columns = _corner(wanted, first)
     height, width = _whole(rows, first[0]), _whole(columns, first[1])
@@ -123,7 +123,7 @@ def _tile_number(shape: ArrayShape, index: tuple[int, ...]) -> int:
     return counts[-1] + s.counts[-1] * counts[-2] if len(counts) > 1 else counts[-1]
 
 
-def _first_tile(shape: ArrayShape) -> tuple[int, int]:
+def first_tile(shape: ArrayShape) -> tuple[int, int]:
     """The first tile over the two most minor dimensions, where it does not combine them; (1, 1) without tiles."""
     found = stages(shape)
     if not found:

@@ -17,16 +17,20 @@ _INK, _FAINT, _FLIGHT, _CULPRIT = "#222", "#888", "#4a7fc1", "#c0392b"
 
 
 def chunks(judged: Judged) -> Iterator[str]:
-    """The drawing as pieces of text, one panel per refuted claim whose counterexample holds a schedule."""
+    """The drawing as pieces of text, one panel per refuted claim whose counterexample holds a schedule; without any,
+    nothing."""
     return draw([f.record for f in judged.findings])
 
 
 def draw(records: Sequence[ClaimResult]) -> Iterator[str]:
+    """Nothing where no record holds a schedule."""
     panels = [
         (r, rows)
         for r in records
         if r.verdict is Verdict.REFUTED and r.counterexample and (rows := rows_of(r.counterexample))
     ]
+    if not panels:
+        return
     height = 20 + sum(_panel_height(rows) for _, rows in panels)
     yield (
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {_WIDTH} {height}' width='{_WIDTH}' height='{height}' "
