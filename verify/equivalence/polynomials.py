@@ -5,6 +5,7 @@ Trusted. Over integer types this is arithmetic modulo 2^n and exact; over floats
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
@@ -32,6 +33,14 @@ class Polynomials:
     view: View
     through_converts: bool = False
     """Conversions between float types are passed over: a rounding is left out."""
+    sums_of: Callable[[Term, Polynomials], Polynomial | None] | None = None
+    """The polynomial of a sum over a box, in smaller sums; None for everything else."""
+    opening: Callable[[int, Term], bool] | None = None
+    """Whether the operation with this number is looked into; None for all of them down to a depth."""
+    inside: bool = False
+    """A sum over a box is being read; those inside it stay closed, as their variables would have the same names."""
+    asked: dict[Term, int] = field(default_factory=dict)
+    """Operations that `opening` was asked about, by their numbers in the order of asking."""
     atoms: list[Term] = field(default_factory=list)
     numbers: dict[Term, int] = field(default_factory=dict)
     sums: dict[tuple[frozenset[tuple[Monomial, Fraction]], Fraction], int] = field(default_factory=dict)
@@ -50,7 +59,23 @@ class Polynomials:
                 stack.pop()
                 continue
             head = self.view(top)
-            operands = head.args if left and isinstance(head, App) and self.is_arithmetic(head) else ()
+            operands = (
+                head.args if isinstance(head, App) and self.is_arithmetic(head) and self.opens(head, left) else ()
+            )
+            if (
+                self.opening
+                and self.sums_of
+                and not self.inside
+                and not isinstance(head, App)
+                and self.opens(head, left)
+            ):
+                summed = self.sums_of(head, self)
+                if summed is not None:
+                    done[top] = summed
+                    if len(summed) > MOST:
+                        raise TooLarge
+                    stack.pop()
+                    continue
             waiting = [(a, left - 1) for a in operands if a not in done]
             if waiting:
                 stack.extend(waiting)
@@ -63,6 +88,11 @@ class Polynomials:
             if len(done[top]) > MOST:
                 raise TooLarge
         return done[term]
+
+    def opens(self, head: Term, left: int) -> bool:
+        if self.opening is None:
+            return left > 0
+        return self.opening(self.asked.setdefault(head, len(self.asked)), head)
 
     def is_arithmetic(self, head: App) -> bool:
         integer = head.type in INTEGERS

@@ -10,13 +10,14 @@ from fractions import Fraction
 from math import prod
 from typing import Any, Final
 
+from hloproof.equivalence.answer import Tier
 from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.identities import SIGNIFICANT, apply
 from hloproof.equivalence.indices import Lin, constant, variable
 from hloproof.equivalence.kernel import Denied, Rules, sides_with
 from hloproof.equivalence.library import call
-from hloproof.equivalence.polynomials import Polynomials, TooLarge, equal_integers, near
+from hloproof.equivalence.polynomials import Polynomial, Polynomials, TooLarge, equal_integers, near, plus, product
 from hloproof.equivalence.terms import (
     App,
     Elem,
@@ -54,12 +55,19 @@ def identity(rules: Rules, goal: Goal, side: int, name: str) -> list[Goal]:
     return [Goal(goal.next, goal.facts, *sides_with(goal, side, found[0]))]
 
 
-def ring(rules: Rules, goal: Goal, pairs: list[Any], through: bool = False, depth: int = 1000) -> list[Goal]:
-    """Both sides as polynomials over the same atoms; the second atom of each pair goes by the name of the first."""
+def ring(
+    rules: Rules, goal: Goal, pairs: list[Any], through: bool = False, depth: int = 1000, opened: Any = None
+) -> list[Goal]:
+    """Both sides as polynomials over the same atoms; the second atom of each pair goes by the name of the first.
+
+    Looked into is what lies above `depth`; or, where numbers are given as `opened`, the operations with these numbers,
+    sums over boxes too.
+    """
     type_ = type_of(goal.left)
     if type_ != type_of(goal.right) or (type_ not in INTEGERS and type_ not in FLOATS):
         raise Denied("not two numbers of one type")
-    found = Polynomials(lambda t: seen(rules, goal, t), through)
+    numbers = None if opened is None else frozenset(opened)
+    found = polynomials(rules, goal, through, None if numbers is None else lambda number, _: number in numbers)
     try:
         left, right = found.read(goal.left, depth), found.read(goal.right, depth)
         goals: list[Goal] = []
@@ -67,26 +75,111 @@ def ring(rules: Rules, goal: Goal, pairs: list[Any], through: bool = False, dept
             a, b = found.atoms[mine], found.atoms[other]
             if type_of(a) != type_of(b):
                 raise Denied("atoms of two types")
-            goals.append(Goal(goal.next, goal.facts, a, b))
+            goals.append(Goal(max(after(goal, a), after(goal, b)), goal.facts, a, b))
             found.renamed[other] = mine
         if pairs:
             left, right = found.read(goal.left, depth), found.read(goal.right, depth)
     except TooLarge as error:
         raise Denied("the polynomials are too large") from error
-    if type_ in INTEGERS:
-        if not equal_integers(left, right, width(type_)):
-            raise Denied("two polynomials")
-        rules.use("integer arithmetic", "exact")
-    else:
-        if left != right:
-            whole = all(c.denominator == 1 for p in (left, right) for c in p.values())
-            if whole or SIGNIFICANT[type_] < 8 or not near(left, right, 2.0 ** (2 - SIGNIFICANT[type_])):
-                raise Denied("two polynomials")
-            rules.use("constants rounded otherwise", "rounding")
-        rules.use("real arithmetic", "real")
-    if found.seen:
+    agreed = equal_polynomials(type_, left, right)
+    if agreed is None:
+        raise Denied("two polynomials")
+    for name, tier in agreed:
+        rules.use(name, tier)
+    if "rounding" in found.seen:
         rules.use("conversions between float types left out", "rounding")
+    if "sums" in found.seen:
+        rules.use("factors out of sums", "real")
     return goals
+
+
+def after(goal: Goal, atom: Term) -> int:
+    """The first place that a goal about this atom may use. Denied for what lies inside a sum, whose variables are not
+    those of the goal."""
+    own: range | tuple[int, ...] = range(atom.place, atom.place + len(atom.sizes)) if isinstance(atom, Fold) else ()
+    if any(v.place >= goal.next and v.place not in own for v in variables_of(atom)):
+        raise Denied("an atom inside of a sum")
+    return max(goal.next, own[-1] + 1) if own else goal.next
+
+
+def equal_polynomials(type_: str, left: Polynomial, right: Polynomial) -> list[tuple[str, Tier]] | None:
+    """What makes the two equal; None where they are not."""
+    if type_ in INTEGERS:
+        return [("integer arithmetic", "exact")] if equal_integers(left, right, width(type_)) else None
+    used: list[tuple[str, Tier]] = [("real arithmetic", "real")]
+    if left != right:
+        whole = all(c.denominator == 1 for p in (left, right) for c in p.values())
+        if whole or SIGNIFICANT[type_] < 8 or not near(left, right, 2.0 ** (2 - SIGNIFICANT[type_])):
+            return None
+        used.append(("constants rounded otherwise", "rounding"))
+    return used
+
+
+def polynomials(
+    rules: Rules, goal: Goal, through: bool, opening: Callable[[int, Term], bool] | None = None
+) -> Polynomials:
+    """Reads polynomials for the step `ring`."""
+
+    def view(term: Term) -> Term:
+        return summand(rules, goal, seen(rules, goal, term))
+
+    def sums(term: Term, found: Polynomials) -> Polynomial | None:
+        return sum_of_monomials(rules, goal, term, found)
+
+    return Polynomials(view, through, sums, opening)
+
+
+def summand(rules: Rules, goal: Goal, head: Term) -> Term:
+    """The one summand of a sum over a box of one point, over real numbers and integers; other terms as they are."""
+    while isinstance(head, Elem | Fold):
+        fold = rules.terms.opened(head, goal.next)
+        if not isinstance(fold, Fold) or prod(fold.sizes) != 1 or fold.head[0] != "reduce" or combiner(fold) != "add":
+            return head
+        if fold.type == "pred" or not is_neutral("add", fold.type, rules.terms.settle(fold.sides[0], goal.facts)):
+            return head
+        head = seen(rules, goal, fold.bodies[0])
+    return head
+
+
+def sum_of_monomials(rules: Rules, goal: Goal, head: Term, found: Polynomials) -> Polynomial | None:
+    """A sum over a box as a polynomial whose atoms are sums of single products, from which all that does not depend on
+    the box is taken out. Over real numbers."""
+    fold = rules.terms.opened(head, goal.next)
+    if not isinstance(fold, Fold) or fold.type not in FLOATS:
+        return None
+    if fold.head[0] == "contract":
+        fold = as_sum(rules, fold)
+    if fold.head[0] != "reduce" or combiner(fold) != "add":
+        return None
+    if not is_neutral("add", fold.type, rules.terms.settle(fold.sides[0], goal.facts)):
+        return None
+    found.inside = True
+    try:
+        body = found.read(fold.bodies[0])
+    finally:
+        found.inside = False
+    own = range(fold.place, fold.place + len(fold.sizes))
+    out: Polynomial = {}
+    for monomial, c in body.items():
+        if any(number < 0 for number, _ in monomial):
+            return None
+        inside: list[Term] = []
+        outside: list[tuple[int, Fraction]] = []
+        for number, exponent in monomial:
+            if type_of(found.atoms[number]) != fold.type:
+                return None
+            if any(v.place in own for v in variables_of(found.atoms[number])):
+                inside.append(_raised(found.atoms[number], exponent, fold.type))
+            else:
+                outside.append((number, exponent))
+        if inside:
+            product_ = _multiplied(inside, fold.type)
+            rest = found.single(Fold(fold.head, fold.type, fold.place, fold.sizes, (product_,), fold.sides))
+        else:
+            rest = {(): Fraction(prod(fold.sizes))}
+        out = plus(out, product({tuple(outside): c}, rest))
+    found.seen.add("sums")
+    return out
 
 
 def combiner(fold: Fold) -> str | None:

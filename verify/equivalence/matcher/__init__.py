@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+
 from hloproof.equivalence.answer import Mismatch, Place
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.kernel import Rules, Step
 from hloproof.equivalence.matcher.proof import Proof, written
+from hloproof.equivalence.matcher.samples import Samples
 from hloproof.equivalence.matcher.search import OutOfTime, Search
 from hloproof.equivalence.matcher.strategies import strategy
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Term
 
 
 def find_proof(rules: Rules, goals: list[Goal], deadline: float) -> tuple[list[Step] | None, Mismatch | None, str]:
-    """The steps that prove all goals; else None, the first pair of terms that does not match, and why."""
-    search = Search(rules, strategy, deadline)
+    """The steps that prove all goals; else None, the first pair of terms that does not match, and why.
+
+    Each goal is tried first where numbers lead, which is quick; then, as these are too strict now and then, without.
+    """
+    now = perf_counter()
+    led = Search(rules, strategy, now + (deadline - now) / 2, samples=Samples())
+    free = Search(rules, strategy, deadline)
     proofs: list[Proof] = []
     for goal in goals:
-        try:
-            found = search.prove(goal)
-        except OutOfTime:
-            return None, mismatch(search, goal), "out of time"
-        if found is None:
+        found = where = None
+        for search in (led, free):
+            try:
+                found = search.prove(goal)
+            except OutOfTime:
+                if search is free:
+                    return None, where or mismatch(search, goal), "out of time"
+            if found is not None:
+                proofs.append(found)
+                break
             where = mismatch(search, goal)
+        if found is None:
+            assert where is not None
             return None, where, where.said
-        proofs.append(found)
     return written(proofs), None, ""
 
 

@@ -23,6 +23,7 @@ def candidates(search: Search, goal: Goal, left: Fold, right: Fold) -> Iterator[
     tried: set[str] = set()
     first: list[Step] = []
     later: list[Step] = []
+    turnable: list[Step] = []
     n = 0
     for n, step in enumerate(_orders(left, right)):
         if n > MOST:
@@ -35,10 +36,25 @@ def candidates(search: Search, goal: Goal, left: Fold, right: Fold) -> Iterator[
             score = _fit(search, goal, full)
             if score is not None:
                 (first if score else later).append(full)
-    if not first and len(swaps) > 1 and n <= 24:
+            elif search.samples is not None:
+                turnable.append(full)
+    if search.samples is not None:
+        first = [s for s in first if _hopeful(search, goal, s)]
+        turnable += later
+        later = [] if first else [s for s in later if _hopeful(search, goal, s)]
+        if not first and not later and len(swaps) > 1 and n <= 24:
+            first = [s for full in turnable for s in _turned(full) if _hopeful(search, goal, s)]
+    elif not first and len(swaps) > 1 and n <= 24:
         first = [s for full in later for s in _turned(full) if _fit(search, goal, s)]
     yield from first
     yield from later[:6]
+
+
+def _hopeful(search: Search, goal: Goal, step: Step) -> bool:
+    try:
+        return not any(search.hopeless(g) for g in fold(search.rules, goal, *step[1:]))
+    except Denied:
+        return False
 
 
 def _turned(step: Step) -> Iterator[Step]:

@@ -9,10 +9,11 @@ from hloproof.equivalence.answer import TIERS
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.identities import DIRECTIONS, TABLE, apply
 from hloproof.equivalence.kernel import Step
+from hloproof.equivalence.matcher.planning import atoms_in, planned_proof
 from hloproof.equivalence.matcher.proof import Proof
 from hloproof.equivalence.matcher.search import Asking, Search
-from hloproof.equivalence.polynomials import Polynomial, Polynomials, TooLarge
-from hloproof.equivalence.rules_scalar import combiner, seen
+from hloproof.equivalence.polynomials import Polynomials, TooLarge
+from hloproof.equivalence.rules_scalar import combiner, polynomials, seen
 from hloproof.equivalence.terms import App, Fold, Term, type_of, variables_of
 
 EXPANDING = frozenset(
@@ -103,12 +104,14 @@ def rounded(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
 
 def ring_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
     """Both sides as polynomials, atoms paired by proofs; shallow ones first: what lies below may be equal as it is."""
+    if search.samples is not None:
+        return (yield from planned_proof(search, goal, a, b, search.samples))
     shapes = [(through, depth) for through in (False, True) for depth in (2, 4, 8)]
     last = -1
     for through, depth in shapes:
         if through and not allowed(search, "rounding"):
             return None
-        found = Polynomials(lambda t: seen(search.rules, goal, t), through)
+        found = polynomials(search.rules, goal, through)
         if not any(isinstance(t, App) and found.is_arithmetic(t) for t in (a, b)):
             continue
         try:
@@ -118,14 +121,14 @@ def ring_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
         if (through and not found.seen) or len(found.atoms) == last:
             continue
         last = len(found.atoms)
-        mine, theirs = _atoms(found, left), _atoms(found, right)
+        mine, theirs = atoms_in(found, left), atoms_in(found, right)
         pairs: list[list[int]] = []
         for j in sorted(theirs - mine):
             for i in sorted(mine - theirs):
                 if type_of(found.atoms[i]) != type_of(found.atoms[j]):
                     continue
                 pair = Goal(goal.next, goal.facts, found.atoms[i], found.atoms[j])
-                if search.fingerprints.differ(pair):
+                if search.hopeless(pair):
                     continue
                 shown = yield pair
                 if shown is not None:
@@ -135,20 +138,6 @@ def ring_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
         if proof is not None:
             return proof
     return None
-
-
-def _atoms(found: Polynomials, polynomial: Polynomial) -> set[int]:
-    """The numbers of the atoms, inside powers of sums too."""
-    powers = {number: key[0] for key, number in found.sums.items()}
-    out: set[int] = set()
-    todo = [n for m in polynomial for n, _ in m]
-    while todo:
-        n = todo.pop()
-        if n not in out:
-            out.add(n)
-            if n < 0:
-                todo += [inner for m, _ in powers[n] for inner, _ in m]
-    return {n for n in out if n >= 0}
 
 
 def fold_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:

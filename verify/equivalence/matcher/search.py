@@ -11,6 +11,7 @@ from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.kernel import Denied, Rules, Step
 from hloproof.equivalence.matcher.fingerprint import Fingerprints
 from hloproof.equivalence.matcher.proof import Proof
+from hloproof.equivalence.matcher.samples import Samples
 from hloproof.equivalence.rules import subgoals
 
 Asking = Generator[Goal, "Proof | None", "Proof | None"]
@@ -33,6 +34,8 @@ class Search:
     """Goals on which no strategy had anything to try, in the order met."""
     supports: dict[object, int] = field(default_factory=dict)
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
+    samples: Samples | None = None
+    """Where given, goals whose sides differ at a sample are dead ends: quick, and now and then too strict."""
 
     def prove(self, first: Goal) -> Proof | None:
         """A proof of the goal, None when none was found. Raises OutOfTime."""
@@ -72,6 +75,10 @@ class Search:
                 asked = goal  # answered from memory for whoever asked
                 if not stack:
                     return answer
+
+    def hopeless(self, goal: Goal) -> bool:
+        """Whether numbers tell the two sides apart."""
+        return self.fingerprints.differ(goal) or (self.samples is not None and self.samples.differ(goal))
 
     def step(self, goal: Goal, step: Step) -> Generator[Goal, Proof | None, Proof | None]:
         """The proof that begins with this step, None where it does not apply or leaves what is not proved."""

@@ -30,7 +30,7 @@ def strategy(search: Search, goal: Goal) -> Asking:
     left, right = rules.heads(goal)
     if left == right:
         return Proof(["same"])
-    if search.fingerprints.differ(Goal(goal.next, goal.facts, left, right)):
+    if search.hopeless(Goal(goal.next, goal.facts, left, right)):
         if goal.facts:
             return (yield from search.step(goal, ["absurd"]))
         search.dead_ends.append(goal)

@@ -1,0 +1,162 @@
+"""Sums over boxes inside of arithmetic: factors come out, one summand is itself, what only looks so is not proved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hloproof.equivalence import Certificate, decide, recheck
+from hloproof.equivalence.answer import Tier
+from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.parser import parse_module
+from hloproof.results.verdict import Verdict
+
+ADD = "sum {\n x = TYPE[] parameter(0)\n y = TYPE[] parameter(1)\n ROOT r = TYPE[] add(x, y)\n}\n"
+MAX = "most {\n x = TYPE[] parameter(0)\n y = TYPE[] parameter(1)\n ROOT r = TYPE[] maximum(x, y)\n}\n"
+HEAD = """ x = TYPE[3,32] parameter(0)
+ v = TYPE[3] parameter(1)
+ w = TYPE[32] parameter(2)
+ zero = TYPE[] constant(0)
+ one = TYPE[] constant(1)
+ c = TYPE[] constant(2)
+ cs = TYPE[3,32] broadcast(c), dimensions={}
+ ct = TYPE[3] broadcast(c), dimensions={}
+ vs = TYPE[3,32] broadcast(v), dimensions={0}
+ ws = TYPE[3,32] broadcast(w), dimensions={1}
+"""
+
+
+def module(body: str, kind: str = "f32") -> Module:
+    return parse_module(f"HloModule m\n{ADD}{MAX}ENTRY e {{\n{HEAD}{body}}}\n".replace("TYPE", kind))
+
+
+def reduced(name: str, operand: str, initial: str = "zero", function: str = "sum") -> str:
+    return f" {name} = TYPE[3] reduce({operand}, {initial}), dimensions={{1}}, to_apply={function}\n"
+
+
+def many(kind: str, *equations: str) -> str:
+    return "".join(f" {name} = {kind} {rest}\n" for name, rest in (e.split(" = ") for e in equations))
+
+
+PLAIN = reduced("s", "x")
+SCALED = many("TYPE[3,32]", "a = multiply(x, cs)") + reduced("s", "a")
+BY_ROW = many("TYPE[3,32]", "a = multiply(x, vs)") + reduced("s", "a")
+BY_COLUMN = many("TYPE[3,32]", "a = multiply(x, ws)") + reduced("s", "a")
+SPREAD = many("TYPE[3,32]", "a = add(x, vs)") + reduced("s", "a")
+
+PROVED: dict[str, tuple[str, str]] = {
+    "a factor beside another summand": (
+        SCALED + " ROOT r = TYPE[3] add(s, v)\n",
+        PLAIN + " t = TYPE[3] multiply(s, ct)\n ROOT r = TYPE[3] add(v, t)\n",
+    ),
+    "a factor of the row": (
+        BY_ROW + " ROOT r = TYPE[3] add(s, v)\n",
+        PLAIN + " t = TYPE[3] multiply(v, s)\n ROOT r = TYPE[3] add(v, t)\n",
+    ),
+    "as many as there are": (
+        SPREAD + " ROOT r = TYPE[3] subtract(s, v)\n",
+        PLAIN + " n = TYPE[] constant(31)\n ns = TYPE[3] broadcast(n), dimensions={}\n t = TYPE[3] multiply(v, ns)\n"
+        " ROOT r = TYPE[3] add(s, t)\n",
+    ),
+    "one summand": (
+        " b = TYPE[3,1] reshape(v)\n" + reduced("s", "b") + " ROOT r = TYPE[3] multiply(s, ct)\n",
+        " ROOT r = TYPE[3] add(v, v)\n",
+    ),
+    "a sum of two sums": (
+        many("TYPE[3,32]", "q = multiply(x, ws)", "a = add(x, q)") + reduced("s", "a")
+        + " ROOT r = TYPE[3] add(s, v)\n",
+        PLAIN + many("TYPE[3,32]", "q = multiply(x, ws)") + reduced("t", "q")
+        + " u = TYPE[3] add(v, s)\n ROOT r = TYPE[3] add(u, t)\n",
+    ),
+    "a norm": (
+        PLAIN + " m = TYPE[3] divide(s, ct)\n ms = TYPE[3,32] broadcast(m), dimensions={0}\n"
+        + many("TYPE[3,32]", "d = subtract(x, ms)", "e = multiply(d, cs)", "f = multiply(e, d)") + reduced("t", "f")
+        + " ROOT r = TYPE[3] add(t, m)\n",
+        PLAIN + " h = TYPE[] constant(0.5)\n hs = TYPE[3] broadcast(h), dimensions={}\n m = TYPE[3] multiply(s, hs)\n"
+        " ms = TYPE[3,32] broadcast(m), dimensions={0}\n"
+        + many("TYPE[3,32]", "d = subtract(x, ms)", "f = multiply(d, d)") + reduced("t", "f")
+        + " u = TYPE[3] add(t, t)\n ROOT r = TYPE[3] add(m, u)\n",
+    ),
+}  # fmt: skip
+
+DIFFERENT: dict[str, tuple[str, str]] = {
+    "a factor of the column": (
+        BY_COLUMN + " ROOT r = TYPE[3] add(s, v)\n",
+        PLAIN + " k = TYPE[3] slice(w), slice={[0:3]}\n t = TYPE[3] multiply(k, s)\n ROOT r = TYPE[3] add(v, t)\n",
+    ),
+    "another row's factor": (
+        BY_ROW + " ROOT r = TYPE[3] add(s, v)\n",
+        PLAIN + " k = TYPE[3] reverse(v), dimensions={0}\n t = TYPE[3] multiply(k, s)\n ROOT r = TYPE[3] add(v, t)\n",
+    ),
+    "as many as there are not": (
+        SPREAD + " ROOT r = TYPE[3] subtract(s, v)\n",
+        PLAIN + " n = TYPE[] constant(32)\n ns = TYPE[3] broadcast(n), dimensions={}\n t = TYPE[3] multiply(v, ns)\n"
+        " ROOT r = TYPE[3] add(s, t)\n",
+    ),
+    "an initial value that is not nothing": (
+        many("TYPE[3,32]", "a = multiply(x, cs)") + reduced("s", "a", "one") + " ROOT r = TYPE[3] add(s, v)\n",
+        reduced("s", "x", "one") + " t = TYPE[3] multiply(s, ct)\n ROOT r = TYPE[3] add(v, t)\n",
+    ),
+    "one summand and an initial value": (
+        " b = TYPE[3,1] reshape(v)\n" + reduced("s", "b", "one") + " ROOT r = TYPE[3] multiply(s, ct)\n",
+        " ROOT r = TYPE[3] add(v, v)\n",
+    ),
+    "a maximum of one": (
+        " b = TYPE[3,1] reshape(v)\n" + reduced("s", "b", "zero", "most") + " ROOT r = TYPE[3] multiply(s, ct)\n",
+        " ROOT r = TYPE[3] add(v, v)\n",
+    ),
+    "a maximum of multiples": (
+        many("TYPE[3,32]", "a = multiply(x, vs)") + reduced("s", "a", "zero", "most") + " ROOT r = TYPE[3] add(s, v)\n",
+        reduced("s", "x", "zero", "most") + " t = TYPE[3] multiply(v, s)\n ROOT r = TYPE[3] add(v, t)\n",
+    ),
+    "the square of a sum": (
+        many("TYPE[3,32]", "a = multiply(x, x)") + reduced("s", "a") + " ROOT r = TYPE[3] add(s, v)\n",
+        PLAIN + " t = TYPE[3] multiply(s, s)\n ROOT r = TYPE[3] add(v, t)\n",
+    ),
+    "the product of two sums": (
+        BY_COLUMN + " ROOT r = TYPE[3] add(s, v)\n",
+        PLAIN + reduced("t", "ws") + " u = TYPE[3] multiply(s, t)\n ROOT r = TYPE[3] add(v, u)\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_sums_are_taken_apart_over_real_numbers(name: str) -> None:
+    before, after = (module(b) for b in PROVED[name])
+    result = decide(before, after, "real")
+    assert result.verdict is Verdict.PROVED, result.reason
+    assert result.certificate is not None
+    assert recheck(before, after, result.certificate).verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_taking_a_sum_apart_is_no_step_of_the_exact_tier(name: str) -> None:
+    before, after = (module(b) for b in PROVED[name])
+    assert decide(before, after, "exact").verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("tier", ["exact", "real", "rounding"])
+@pytest.mark.parametrize("kind", ["f32", "bf16", "s32"])
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_sums_that_differ_are_not_proved(name: str, kind: str, tier: Tier) -> None:
+    before, after = (module(b, kind) for b in DIFFERENT[name])
+    assert decide(before, after, tier).verdict is Verdict.UNKNOWN
+
+
+def test_one_summand_of_integers_is_exact() -> None:
+    before, after = (module(b, "s32") for b in PROVED["one summand"])
+    assert decide(before, after, "exact").verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_no_pairs_and_no_choice_of_what_is_opened_prove_what_differs(name: str) -> None:
+    """Steps as a broken matcher might write them: pairs of any atoms, those inside a sum too, anything opened."""
+    before, after = (module(b) for b in DIFFERENT[name])
+    for opened in (None, [], list(range(40)), [0], [0, 1, 2], [0, 3, 5, 7]):
+        for pairs in ([], *([[i, j]] for i in range(6) for j in range(6) if i != j)):
+            ring = ["ring", pairs, True, 1000, opened]
+            tails: list[list[Any]] = [[], [["same"]], [["generalise"], ["same"]], [ring]]
+            for tail in tails:
+                steps = [ring, *tail]
+                assert recheck(before, after, Certificate("rounding", steps)).verdict is Verdict.UNKNOWN
