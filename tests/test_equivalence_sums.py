@@ -160,3 +160,32 @@ def test_no_pairs_and_no_choice_of_what_is_opened_prove_what_differs(name: str) 
             for tail in tails:
                 steps = [ring, *tail]
                 assert recheck(before, after, Certificate("rounding", steps)).verdict is Verdict.UNKNOWN
+
+
+ONE_ROW = "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}"
+
+
+def looked_up(numbers: str) -> Module:
+    """Elements of a parameter by a table of constants, each two lower where it is above one."""
+    body = (
+        f" p = f32[4] parameter(0)\n i = s32[3] constant({numbers})\n"
+        " one = s32[] constant(1)\n two = s32[] constant(2)\n"
+        " ones = s32[3] broadcast(one), dimensions={}\n twos = s32[3] broadcast(two), dimensions={}\n"
+        " above = pred[3] compare(i, ones), direction=GT\n less = s32[3] subtract(i, twos)\n"
+        " j = s32[3] select(above, less, i)\n k = s32[3,1] reshape(j)\n"
+        f" ROOT r = f32[3] gather(p, k), {ONE_ROW}\n"
+    )
+    return parse_module(f"HloModule m\nENTRY e {{\n{body}}}\n")
+
+
+def read_at(numbers: str) -> Module:
+    body = f" p = f32[4] parameter(0)\n k = s32[3,1] constant({numbers})\n ROOT r = f32[3] gather(p, k), {ONE_ROW}\n"
+    return parse_module(f"HloModule m\nENTRY e {{\n{body}}}\n")
+
+
+def test_tables_of_constants_are_looked_up_row_by_row() -> None:
+    before = looked_up("{0, 5, 3}")
+    assert decide(before, read_at("{{0}, {3}, {1}}"), "exact").verdict is Verdict.PROVED
+    assert decide(before, read_at("{{-7}, {9}, {1}}"), "exact").verdict is Verdict.PROVED  # starts are clamped
+    for other in ("{{0}, {3}, {2}}", "{{3}, {0}, {1}}", "{{0}, {2}, {1}}"):
+        assert decide(before, read_at(other)).verdict is Verdict.UNKNOWN

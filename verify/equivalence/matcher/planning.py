@@ -15,6 +15,7 @@ from hloproof.equivalence.matcher.search import Asking, Search
 from hloproof.equivalence.polynomials import Polynomial, Polynomials, TooLarge
 from hloproof.equivalence.rules_scalar import after, equal_polynomials, polynomials, seen, summand
 from hloproof.equivalence.terms import App, Fold, Term, type_of
+from hloproof.models.interpreter.semantics.element_type import INTEGERS
 
 NEAR = 1e-6
 """Numbers that may belong to equal terms: much closer than what is told apart, as both sides are computed alike."""
@@ -37,6 +38,8 @@ class Known:
 
 
 def planned_proof(search: Search, goal: Goal, a: Term, b: Term, samples: Samples) -> Asking:
+    if search.rules.tier == "exact" and type_of(goal.left) not in INTEGERS:
+        return None
     point = samples.point(goal)
     if point is None:
         point = 0
@@ -115,7 +118,7 @@ def planned(
                 found.renamed[j] = i
                 break
         left, right = found.read(goal.left), found.read(goal.right)
-    except (TooLarge, OverflowError, ValueError, RecursionError):
+    except (Denied, TooLarge, OverflowError, ValueError, RecursionError):
         return None
     if equal_polynomials(type_of(goal.left), left, right) is None:
         return None

@@ -24,6 +24,9 @@ from hloproof.equivalence.rules import COMMUTATIVE, LARGEST_ENUMERATION, general
 from hloproof.equivalence.rules_scalar import seen
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, is_static, variables_of
 
+LARGEST_TABLE = 64
+"""Rows that are looked at one by one."""
+
 
 def strategy(search: Search, goal: Goal) -> Asking:
     rules = search.rules
@@ -40,7 +43,8 @@ def strategy(search: Search, goal: Goal) -> Asking:
         return renamed
     for side, head in ((0, left), (1, right)):
         if isinstance(head, Cond):
-            return (yield from search.step(goal, ["split", side]))
+            looked_up = yield from table_proof(search, goal, head)
+            return looked_up or (yield from search.step(goal, ["split", side]))
     wider = general(rules, goal)
     if wider is not None and (wider.left, wider.right) != (goal.left, goal.right):
         found = yield wider
@@ -84,6 +88,9 @@ def strategy(search: Search, goal: Goal) -> Asking:
         found = yield from turned_proof(search, goal, left, right)
     if found is None:
         found = yield from counted_proof(search, goal, left, right)
+    for head in (left, right):
+        if found is None:
+            found = yield from table_proof(search, goal, head)
     if found is None:
         search.dead_ends.append(goal)
     return found
@@ -172,6 +179,15 @@ def values_proof(search: Search, goal: Goal, left: Term, right: Term) -> Asking:
                 pairs.append([i, j])
                 break
     return (yield from search.step(goal, ["values", pairs])) if pairs else None
+
+
+def table_proof(search: Search, goal: Goal, head: Term) -> Asking:
+    """Indices and cases that follow from a table of constants: each row by itself."""
+    static = [v for v in values_of(head) if is_static(v)]
+    found = sorted({x for v in static for x in variables_of(v)}, key=lambda v: v.size)
+    if not found or found[0].size > LARGEST_TABLE:
+        return None
+    return (yield from search.step(goal, ["enumerate", found[0].place]))
 
 
 def counted_proof(search: Search, goal: Goal, left: Term, right: Term) -> Asking:
