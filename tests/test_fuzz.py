@@ -22,7 +22,7 @@ from hloproof.fuzz.chunk import Chunk, Found, run_chunk
 from hloproof.fuzz.engines import target_solvers
 from hloproof.fuzz.layouts import layout_checks
 from hloproof.fuzz.maps import target_maps, target_rewrites
-from hloproof.fuzz.operations.reference import predicate
+from hloproof.fuzz.operations import predicate
 from hloproof.fuzz.state import State
 from hloproof.fuzz.target import Failure
 from hloproof.fuzz.targets import MODULES, target

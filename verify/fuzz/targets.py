@@ -24,7 +24,10 @@ MODULES: Final[dict[str, str]] = {
 }
 """Where each target of a campaign is defined, as the module's TARGET."""
 
-PROVERS: Final[dict[str, str]] = {"specs": "hloproof.fuzz.modules.target_specs"}
+PROVERS: Final[dict[str, str]] = {
+    "specs": "hloproof.fuzz.modules.target_specs",
+    "recorded": "hloproof.fuzz.modules.target_recorded",
+}
 """Targets that draw from a fixed list; mutants are tried on them, campaigns are not."""
 
 

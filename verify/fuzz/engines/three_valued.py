@@ -11,7 +11,7 @@ from itertools import product
 from math import prod
 from typing import Any, Final
 
-from hloproof.fuzz.operations.reference.predicate import python_term
+from hloproof.fuzz.operations.predicate import python_term
 from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
 from hloproof.logic.obligation import Obligation
 

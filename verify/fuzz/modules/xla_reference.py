@@ -1,8 +1,9 @@
 """Runs HLO modules with the real compiler, on CPU: a program of its own, for a Python where jax is installed.
 
 One request and one answer per line, in JSON. Request: `{"hlo": text, "inputs": [{"type", "sizes", "data"}]}` with the
-elements in row-major order, complex numbers as pairs. Answer: `{"outputs": [{"type", "data"}], "optimized": text}` with
-the elements of a tuple result one after the other, or `{"error": text}`.
+elements in row-major order, complex numbers as pairs; on several replicas `"replicas": [inputs, ...]` instead. Answer:
+`{"outputs": [{"type", "data"}], "optimized": text}` with the elements of a tuple result one after the other, or
+`{"error": text}`; of replicas `{"replicas": [outputs, ...], "optimized": text}`.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ import sys
 from typing import Any
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-os.environ["XLA_FLAGS"] = "--xla_allow_excess_precision=false --xla_cpu_enable_fast_math=false"
+os.environ["XLA_FLAGS"] = (
+    "--xla_allow_excess_precision=false --xla_cpu_enable_fast_math=false --xla_force_host_platform_device_count=6"
+)
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax._src.lib import xla_client
 from jaxlib import _hlo
 
@@ -71,15 +75,32 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     module = _hlo.hlo_module_from_text(request["hlo"])
     computation = _hlo.XlaComputation(module.as_serialized_hlo_module_proto())
     text = xla_client._xla.mlir.xla_computation_to_mlir_module(computation)
-    device = jax.devices("cpu")[0]
+    given = request.get("replicas") or [request.get("inputs", [])]
+    devices = jax.devices("cpu")[: len(given)]
     options = xla_client.CompileOptions()
-    executable = device.client.compile_and_load(text, xla_client.DeviceList((device,)), options)
+    options.num_replicas = len(devices)
+    options.device_assignment = xla_client.DeviceAssignment.create(np.arange(len(devices)).reshape(-1, 1))
+    executable = devices[0].client.compile_and_load(text, xla_client.DeviceList(tuple(devices)), options)
     optimized = executable.hlo_modules()[0].to_string()
     if request.get("compile_only"):
         return {"optimized": optimized}
-    arguments = [jax.device_put(to_array(i), device) for i in request["inputs"]]
+    arguments = [_placed(list(parts), devices) for parts in zip(*given, strict=True)]
     results = executable.execute_sharded(arguments).disassemble_into_single_device_arrays()
-    return {"outputs": [{"type": str(r[0].dtype), "data": to_list(r[0])} for r in results], "optimized": optimized}
+    found = [[{"type": str(r[k].dtype), "data": to_list(r[k])} for r in results] for k in range(len(devices))]
+    answer = {"replicas": found} if "replicas" in request else {"outputs": found[0]}
+    return {**answer, "optimized": optimized}
+
+
+def _placed(parts: list[dict[str, Any]], devices: list[Any]) -> Any:
+    """One array whose parts lie on the devices. Raises ValueError for several scalars, which no such array has."""
+    arrays = [jax.device_put(to_array(p), d) for p, d in zip(parts, devices, strict=True)]
+    if len(arrays) == 1:
+        return arrays[0]
+    if not arrays[0].shape:
+        raise ValueError("a scalar on several devices")
+    sharding = jax.sharding.NamedSharding(jax.sharding.Mesh(np.array(devices), ("x",)), jax.sharding.PartitionSpec("x"))
+    whole = (arrays[0].shape[0] * len(arrays), *arrays[0].shape[1:])
+    return jax.make_array_from_single_device_arrays(whole, sharding, arrays)
 
 
 def main() -> None:

@@ -96,6 +96,7 @@ WATCHED: Final[tuple[str, ...]] = (
 
 EXAMPLES: Final[dict[str, int]] = {
     "specs": 2000,
+    "recorded": 2000,
     "ops": 9000,
     "maps": 2500,
     "rewrites": 800,

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from hloproof.definitions import define
 from hloproof.fuzz.operations.plain_maps import not_plain
-from hloproof.fuzz.operations.reference.predicate import count_reads
+from hloproof.fuzz.operations.predicate import count_reads
 from hloproof.fuzz.target import Failure
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Operation

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hloproof.definitions import define
-from hloproof.fuzz.operations.reference.predicate import count_reads
+from hloproof.fuzz.operations.predicate import count_reads
 from hloproof.fuzz.target import Failure
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Module, Operation

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from hloproof.definitions import define
-from hloproof.fuzz.operations.reference.tagged_run import Observed, Reads, Tagged, observe
+from hloproof.fuzz.operations.tagged_run import Observed, Reads, Tagged, observe
 from hloproof.fuzz.target import Failure
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import (

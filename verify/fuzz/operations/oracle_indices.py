@@ -10,7 +10,7 @@ from random import Random
 from typing import Final
 
 from hloproof.definitions import define
-from hloproof.fuzz.operations.reference.tagged_run import Observed, Tagged
+from hloproof.fuzz.operations.tagged_run import Observed, Tagged
 from hloproof.fuzz.target import Failure
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import ArrayShape, Index

@@ -3,9 +3,9 @@
 The operation is run on tagged elements, so that every output element tells which operand elements went into it and how
 often. Indices and sizes that are read at run time are given random numbers, out of bounds among them.
 
-What reads do not show is looked at by the other parts: numbers (`oracle_values`), what indices change
-(`oracle_indices`), what definitions say besides their predicates (`oracle_definitions`), the form of maps
-(`oracle_form`, `oracle_shapes`), and what has no meaning (`deformed_operations`, `deformed_runs`).
+What reads do not show is looked at by the other parts: what indices change (`oracle_indices`), what definitions say
+besides their predicates (`oracle_definitions`), the form of maps (`oracle_form`, `oracle_shapes`), and what has no
+meaning (`malformed_operations`, `malformed_runs`); numbers by target `recorded`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hloproof.fuzz.operations.generators.control import OPCODES as CONTROL
 from hloproof.fuzz.operations.generators.operations import operations
 from hloproof.fuzz.operations.generators.runs import REFUSED, RUN_ONLY
 from hloproof.fuzz.operations.malformed_operations import examine_deformed
-from hloproof.fuzz.operations.malformed_runs import examine_deformed_runs
+from hloproof.fuzz.operations.malformed_runs import examine_deformed_runs, examine_run
 from hloproof.fuzz.operations.oracle_bitcast import examine_bitcast
 from hloproof.fuzz.operations.oracle_control import examine_control
 from hloproof.fuzz.operations.oracle_definitions import examine_definitions
@@ -29,10 +29,9 @@ from hloproof.fuzz.operations.oracle_indices import examine_indices
 from hloproof.fuzz.operations.oracle_shapes import examine_shapes
 from hloproof.fuzz.operations.oracle_stated import OPCODES as STATED
 from hloproof.fuzz.operations.oracle_stated import examine_stated
-from hloproof.fuzz.operations.oracle_values import examine_run, examine_values
 from hloproof.fuzz.operations.plain_maps import not_plain
-from hloproof.fuzz.operations.reference.predicate import count_reads
-from hloproof.fuzz.operations.reference.tagged_run import Observed, Reads, Tagged, is_counted, observe, random_indices
+from hloproof.fuzz.operations.predicate import count_reads
+from hloproof.fuzz.operations.tagged_run import Observed, Reads, Tagged, is_counted, observe, random_indices
 from hloproof.fuzz.target import Failure, Target
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Operation
@@ -59,7 +58,7 @@ def examine(text: str, seed: int | None = None) -> tuple[str, ...]:
     if module.name in (RUN_ONLY, REFUSED):
         return examine_run(module)
     if root.opcode == "bitcast":
-        return (*examine_run(module), *examine_bitcast(Operation.of(root, module.entry)))
+        return examine_bitcast(Operation.of(root, module.entry))
     if root.opcode in STATED:
         return examine_stated(Operation.of(root, module.entry))
     if root.opcode in CONTROL:
@@ -81,7 +80,6 @@ def examine(text: str, seed: int | None = None) -> tuple[str, ...]:
     examine_definitions(tagged, found)
     examine_indices(tagged, found)
     examine_deformed_runs(tagged)
-    examine_values(tagged, [random_indices(tagged.op, random) for _ in range(found.across.count)])
     if root.opcode != "scaled-dot" or all(isinstance(s, ArrayShape) and s.rank for s in found.op.operands):
         covered += examine_shapes(found.op, len(text))
         examine_deformed(found.op)
@@ -223,8 +221,7 @@ def _compare(what: str, kind: str, stated: Reads, seen: Reads, exact: bool) -> N
 
 TARGET = Target(
     "ops",
-    "definitions and maps of one operation against what the interpreter is seen to read, and its numbers "
-    "against a second reading",
+    "definitions and maps of one operation against what the interpreter is seen to read",
     operations,
     examine,
     ".hlo",

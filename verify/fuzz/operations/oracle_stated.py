@@ -12,7 +12,7 @@ from hloproof.definitions import define
 from hloproof.fuzz.operations.oracle_form import examine_form
 from hloproof.fuzz.operations.oracle_shapes import examine_shapes
 from hloproof.fuzz.operations.plain_maps import not_plain
-from hloproof.fuzz.operations.reference.predicate import count_reads
+from hloproof.fuzz.operations.predicate import count_reads
 from hloproof.fuzz.target import Failure
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import leaves

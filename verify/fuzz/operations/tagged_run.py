@@ -4,12 +4,11 @@ often. Operands that say where to read are given numbers."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from hloproof.fuzz.operations.reference.collectives import group_numbers
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import DevicePairs, ReplicaGroups
 from hloproof.models.hlo.module import Module, Operation, device_counts
@@ -25,20 +24,16 @@ Reads = Counter[tuple[Index, Index, int]]
 
 BITS: Final = 12
 UNCOUNTED: Final = frozenset(
-    {
-        "select-and-scatter",
-        "sort",
-        "topk",
-        "fft",
-        "cholesky",
-        "triangular-solve",
-        "batch-norm-training",
-        "batch-norm-inference",
-        "batch-norm-grad",
-        "scatter",
-    }
+    "select-and-scatter sort topk fft cholesky triangular-solve batch-norm-training batch-norm-inference "
+    "batch-norm-grad scatter".split()
 )
 """Opcodes for which only whether an element is read is compared, not how often."""
+
+
+EXCHANGES: Final = frozenset(
+    "all-reduce all-gather reduce-scatter all-to-all collective-broadcast ragged-all-to-all collective-permute".split()
+)
+"""Opcodes whose devices exchange data in groups."""
 
 
 def is_counted(op: Operation) -> bool:
@@ -78,6 +73,36 @@ class Observed:
     seen: dict[tuple[int, int, int], Reads]
     defined: dict[tuple[int, int, int], Reads] = field(default_factory=dict)
     """The same as the definitions state it."""
+
+
+def group_numbers(op: Operation, across: Devices) -> list[list[int]]:
+    """For every device, the numbers of the devices of its group, in the order of the group. That of collective-permute
+    holds all that its pairs may name, in the order of the names."""
+    everyone = [(r, p) for r in range(across.replicas) for p in range(across.partitions)]
+    exchanges = op.opcode.removesuffix("-start") in EXCHANGES
+    groups = [_group(op, own, across, everyone) if exchanges else [own] for own in everyone]
+    return [[r * across.partitions + p for r, p in group] for group in groups]
+
+
+def _group(
+    op: Operation, own: tuple[int, int], across: Devices, everyone: list[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Replicas and partitions that exchange data with this one, itself among them, in the order of the group.
+
+    Without channel_id groups name replicas, each partition on its own; with channel_id and use_global_device_ids they
+    name devices by number; with channel_id alone they name replicas with all their partitions for the operations that
+    know the flag, and partitions, each replica on its own, for the others.
+    """
+    value, (replica, partition) = op.attributes.get("replica_groups"), own
+    written: list[Sequence[int]] = [g for g in value.groups if g] if isinstance(value, ReplicaGroups) else []
+    if "channel_id" not in op.attributes:
+        return [(r, partition) for r in next(g for g in written or [range(across.replicas)] if replica in g)]
+    if op.opcode.removesuffix("-start") not in ("all-reduce", "all-gather", "reduce-scatter"):
+        return [(replica, p) for p in next(g for g in written or [range(across.partitions)] if partition in g)]
+    if op.attributes.flag("use_global_device_ids"):
+        return next(g for g in ([everyone[n] for n in w] for w in written or [range(len(everyone))]) if own in g)
+    found = next(g for g in written or [range(across.replicas)] if replica in g)
+    return [(r, p) for r in found for p in range(across.partitions)]
 
 
 def arrays_of(value: Value) -> list[Array]:
