@@ -134,3 +134,11 @@ def test_what_has_no_meaning_parses() -> None:
         assert malformed_runs.examine_run(parse_module(text))
 
     each()
+
+
+def test_every_target_that_mutants_are_tried_on_has_cases() -> None:
+    from hloproof.fuzz.mutation.mutants import EXAMPLES
+    from hloproof.fuzz.mutation.reach import draw
+    from hloproof.fuzz.targets import target
+
+    assert [name for name in EXAMPLES if not draw(target(name), 1, 2)] == []
