@@ -1,6 +1,6 @@
 """Writes the cases of target `recorded`: random operations on random numbers, and what the real compiler makes of them.
 
-    HLOPROOF_XLA_PYTHON=PYTHON_WITH_JAX python -m hloproof.fuzz.modules.record
+    HLOPROOF_XLA_PYTHON=PYTHON python -m hloproof.fuzz.modules.record
 
 What the compiler refuses is left out, and of results that the semantics leaves open (orders of folds, how often an
 initial value is used) those that the interpreter orders otherwise. Anything else that differs is told: it is an error

@@ -20,7 +20,6 @@ os.environ["XLA_FLAGS"] = (
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax._src.lib import xla_client
 from jaxlib import _hlo
 
@@ -79,7 +78,8 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     devices = jax.devices("cpu")[: len(given)]
     options = xla_client.CompileOptions()
     options.num_replicas = len(devices)
-    options.device_assignment = xla_client.DeviceAssignment.create(np.arange(len(devices)).reshape(-1, 1))
+    numbers = jax.device_get(jnp.arange(len(devices), dtype=jnp.int32)[:, None]).copy()
+    options.device_assignment = xla_client.DeviceAssignment.create(numbers)
     executable = devices[0].client.compile_and_load(text, xla_client.DeviceList(tuple(devices)), options)
     optimized = executable.hlo_modules()[0].to_string()
     if request.get("compile_only"):
@@ -98,7 +98,7 @@ def _placed(parts: list[dict[str, Any]], devices: list[Any]) -> Any:
         return arrays[0]
     if not arrays[0].shape:
         raise ValueError("a scalar on several devices")
-    sharding = jax.sharding.NamedSharding(jax.sharding.Mesh(np.array(devices), ("x",)), jax.sharding.PartitionSpec("x"))
+    sharding = jax.sharding.NamedSharding(jax.sharding.Mesh(devices, ("x",)), jax.sharding.PartitionSpec("x"))
     whole = (arrays[0].shape[0] * len(arrays), *arrays[0].shape[1:])
     return jax.make_array_from_single_device_arrays(whole, sharding, arrays)
 
