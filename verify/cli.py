@@ -32,6 +32,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "equiv": Entry("equiv", "Prove that two modules compute the same, or show where not."),
     "explain": Entry("explain", "Say what a claim means, with examples."),
     "fuzz": Entry("fuzz", "Try random cases against what must hold of them."),
+    "graph": Entry("graph", "Draw a computation, with indexing maps on the arrows."),
     "indexing": Entry("indexing", "Print the indexing maps of an instruction."),
     "passes": Entry("passes", "Validate every pass of a compilation, from XLA's dumps."),
     "recheck": Entry("recheck", "Prove certificates again, from the files alone."),

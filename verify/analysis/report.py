@@ -171,15 +171,12 @@ def _together(computation: Computation, instruction: Instruction, read: Readings
     return tuple(found)
 
 
-def output_ranks(module: Module, instruction: str = "") -> list[int]:
-    """The ranks of all outputs that `analyze` would look at, each once."""
-    found = {
-        shape.rank
+def ranks_by_name(module: Module, instruction: str = "") -> dict[str, set[int]]:
+    """The ranks of the outputs of everything that `analyze` would look at, by the instruction's name."""
+    return {
+        i.name: {shape.rank for _, shape in leaves(i.shape) if isinstance(shape, ArrayShape)}
         for _, i in _chosen(module, instruction)
-        for _, shape in leaves(i.shape)
-        if isinstance(shape, ArrayShape)
     }
-    return sorted(found)
 
 
 def _chosen(module: Module, name: str) -> Iterator[tuple[Computation, Instruction]]:

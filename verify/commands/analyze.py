@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from hloproof.analysis.launch import Launch
 
 _DIGITS = 20
+_NAMED = 6
+"""Instructions that a message names."""
 
 
 @click.command("analyze", epilog="Example:  hloproof analyze specs/examples/attention.hlo --tile 1,2,1,8 --launch 2,32")
@@ -31,6 +34,7 @@ _DIGITS = 20
 )
 @click.option("--warp", type=click.IntRange(1, 1024), metavar="N", help="Threads that read together.  [default: 32]")
 @click.option("--sector", type=click.IntRange(1), metavar="BYTES", help="What memory moves at once.  [default: 32]")
+@click.option("--summary", is_flag=True, help="One line a fusion, the worst uncoalesced read first.")
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 def command(
     module: str,
@@ -40,38 +44,41 @@ def command(
     thread_map: str,
     warp: int | None,
     sector: int | None,
+    summary: bool,
     form: str,
 ) -> int | None:
     """What the fusions of MODULE read: shares of operands, distances in memory, tiles, sectors that warps touch.
 
-    Every count and every distance is proved or marked as a bound.
+    Every count and every distance is proved or marked as a bound. Without --launch, --summary takes 128 threads of one
+    element each.
     """
     from hloproof.analysis.printing import as_json, as_lines
-    from hloproof.analysis.report import analyze, output_ranks
+    from hloproof.analysis.report import analyze, ranks_by_name
+    from hloproof.analysis.summary import as_line, summaries, summary_json
     from hloproof.models.hlo.parser import parse_modules
     from hloproof.pipeline.sources import Source
 
     sizes = _sizes(tile)
-    shape = _launch(launch, thread_map, warp, sector)
+    shape = _launch(launch or ("threads=128" if summary and not thread_map else ""), thread_map, warp, sector)
     modules = parse_modules(Source(module, "hlo").read(), module)
     named = [m for m in modules if instruction and _has(m, instruction)] or modules[:1] if instruction else modules
-    ranks = sorted({r for m in named for r in output_ranks(m, instruction)})
-    if sizes is not None and ranks and len(sizes) not in ranks:
-        expected = " or ".join(map(str, ranks))
-        raise click.BadParameter(
-            f"{tile!r} has {len(sizes)} sizes, and what is analyzed has outputs of rank {expected}", param_hint="--tile"
-        )
-    given = shape.map if shape is not None else None
-    if given is not None and ranks and len(given.results) not in ranks:
-        expected = " or ".join(map(str, ranks))
-        raise click.BadParameter(
-            f"it has {len(given.results)} results, and what is analyzed has outputs of rank {expected}",
-            param_hint="--thread-map",
-        )
+    by_name = {name: ranks for m in named for name, ranks in ranks_by_name(m, instruction).items()}
+    if not by_name and not instruction:
+        click.echo(f"{module}: no fusions; --instruction NAME analyzes any instruction", err=form == "json")
+    if sizes is not None:
+        _check_rank(by_name, len(sizes), f"{tile!r} has {len(sizes)} sizes", "--tile")
+    if shape is not None and shape.map is not None:
+        _check_rank(by_name, len(shape.map.results), f"it has {len(shape.map.results)} results", "--thread-map")
     out: list[object] = []
     try:
         for m in named:
-            for found in analyze(m, instruction, sizes, shape):
+            each = analyze(m, instruction, sizes, shape)
+            for s in summaries(m, each) if summary else ():
+                if form == "json":
+                    out.append(summary_json(s) | {"module": m.name})
+                else:
+                    click.echo(as_line(s))
+            for found in each:  # none is left after a summary
                 if form == "json":
                     out.append(as_json(found) | {"module": m.name})
                 else:
@@ -82,6 +89,27 @@ def command(
     if form == "json":
         click.echo(json.dumps({"instructions": out}, indent=1))
     return None
+
+
+def _check_rank(by_name: Mapping[str, Collection[int]], rank: int, said: str, option: str) -> None:
+    """Says which instructions have outputs of this rank, where only some have. Raises BadParameter where none has."""
+    fits = [name for name, ranks in by_name.items() if rank in ranks]
+    if not by_name or len(fits) == len(by_name):
+        return
+    if fits:
+        more = f" and {len(fits) - _NAMED} more" if len(fits) > _NAMED else ""
+        names = ", ".join(fits[:_NAMED]) + more
+        click.echo(f"{option}: {said}, which fits {len(fits)} of {len(by_name)}: {names}", err=True)
+        return
+    groups: dict[int, list[str]] = {}
+    for name, ranks in by_name.items():
+        for r in sorted(ranks):
+            groups.setdefault(r, []).append(name)
+    told = " or ".join(
+        f"{r} ({', '.join(names[:_NAMED])}{', ...' if len(names) > _NAMED else ''})"
+        for r, names in sorted(groups.items())
+    )
+    raise click.BadParameter(f"{said}, and what is analyzed has outputs of rank {told}", param_hint=option)
 
 
 def _sizes(tile: str) -> tuple[int, ...] | None:
