@@ -120,7 +120,13 @@ def integer(op: str, type_: str, forms: list[Lin]) -> Lin | None:
             return times(x, y)
         case "maximum" | "minimum":
             low, high = (x, y) if (x - y).hi <= 0 else (y, x) if (y - x).hi <= 0 else (None, None)
-            return high if op == "maximum" else low
+            if low is not None:
+                return high if op == "maximum" else low
+            if x.is_constant:
+                x, y = y, x
+            if not y.is_constant:
+                return None
+            return clamp(x, y.constant, x.hi) if op == "maximum" else clamp(x, x.lo, y.constant)
         case "abs" | "sign":
             if op == "abs" and x.lo >= 0:
                 return x

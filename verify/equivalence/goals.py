@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from math import gcd
 
 from hloproof.equivalence.elements import ELEMENTWISE, FOLDS, unfold
-from hloproof.equivalence.evaluation import evaluate
+from hloproof.equivalence.evaluation import evaluate, integer
 from hloproof.equivalence.indices import Digit, Lin, Var, variable
 from hloproof.equivalence.terms import (
     App,
@@ -21,10 +21,14 @@ from hloproof.equivalence.terms import (
     Term,
     TermSubstitution,
     is_static,
+    type_of,
     value_form,
     values_in,
 )
+from hloproof.models.interpreter.semantics.element_type import INTEGERS, highest, lowest
 
+DEEPEST = 24
+"""Operations on integers that are written out inside one another."""
 Facts = tuple[Lin, ...]
 """Forms known to be at least 0."""
 
@@ -119,12 +123,28 @@ class Terms:
         values: dict[Term, Lin] = {}
         for x in at:
             for value in values_in(x):
-                form = self.read.get(value.term)
-                if form is None:
-                    form = self.read[value.term] = value_form(self.settle(value.term, ()))
-                values[value.term] = form
+                values[value.term] = self.form_of(value.term)
         substitute = TermSubstitution({}, values).forms
         return tuple(substitute(x) for x in at)
+
+    def form_of(self, term: Term, depth: int = 0) -> Lin:
+        """The value of a term of an integer type as a form: integer arithmetic is written out where it cannot leave the
+        type, so that clamped and shifted starts meet."""
+        form = self.read.get(term)
+        if form is None:
+            form = self._form_of(self.settle(term, ()), depth)
+            if not depth:
+                self.read[term] = form
+        return form
+
+    def _form_of(self, head: Term, depth: int) -> Lin:
+        opened = self.opened(head, 0) if depth < DEEPEST and type_of(head) in INTEGERS else head
+        if isinstance(opened, App) and all(type_of(a) in INTEGERS for a in opened.args):
+            forms = [self.form_of(a, depth + 1) for a in opened.args]
+            found = forms[0] if opened.op == "convert" else integer(opened.op, opened.type, forms)
+            if found is not None and lowest(opened.type) <= found.lo and found.hi <= highest(opened.type):
+                return found
+        return value_form(head)
 
     def _applied(self, op: str, type_: str, args: tuple[Term, ...], key: object, facts: Facts) -> Term | None:
         """One step of an elementwise operation with a static operand; None when there is none."""

@@ -191,6 +191,9 @@ def clamp(x: Lin, lo: int, hi: int) -> Lin:
         return constant(lo)
     if x.lo >= hi:
         return constant(hi)
+    inner = _only_atom(x)
+    if isinstance(inner, Clamp):  # clamped twice is clamped once, to the first bounds clamped
+        return clamp(inner.of, min(max(inner.lo, lo), hi), min(max(inner.hi, lo), hi))
     return of_atom(Clamp(x, lo, hi))
 
 
