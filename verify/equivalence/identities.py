@@ -347,11 +347,15 @@ def neutral_bound(term: App, view: View) -> Term | None:
     return None
 
 
+TOTAL_BITS: Final = {"f64": "s64", "f32": "s32", "bf16": "s16", "f16": "s16"}
+"""The integers whose order is the total order of floats, once those of negative ones are turned over."""
+
+
 def total_order(term: App, view: View) -> Term | None:
     """Floats in total order are the integers of their bits in order, those of negative ones turned over."""
     key = dict(term.key) if term.op == "compare" else {}
     source = type_of(term.args[0]) if key.get("type") == "TOTALORDER" else ""
-    bits = {"f64": "s64", "f32": "s32", "bf16": "s16", "f16": "s16"}.get(source)
+    bits = TOTAL_BITS.get(source)
     if bits is None:
         return None
     zero, turn = from_value(bits, 0), from_value(bits, highest(bits))

@@ -15,12 +15,14 @@ from hloproof.equivalence.answer import Place
 from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import literal_key
 from hloproof.equivalence.meaning import EFFECTS, attribute_key, layout_key
+from hloproof.equivalence.sorting import ordered
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.async_syntax import step_of
 from hloproof.models.hlo.attributes import Attributes, ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import async_sugar
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
+from hloproof.models.interpreter.semantics.element_type import INTEGERS
 
 Value = Any
 """A node, a list of values for a tuple, or a `Pending`."""
@@ -167,10 +169,18 @@ class Reader:
             key: Any = literal_key(i.literal or "", shape, (self.side, i.position.line, i.name))
             return self.leaf("constant", shape, (), key)
         key = attribute_key(i, opcode)
+        if opcode == "compare" and operands[0].type in INTEGERS:
+            key = tuple(pair for pair in key if pair[0] != "type")  # integers have one order
         if opcode == "bitcast":
             assert computation is not None
             key = (key, layout_key(computation.by_name[i.operands[0]].shape), layout_key(i.shape))
         bodies = tuple(node for name in _called_in_order(i) for node in self.function(name))
+        if opcode in ("sort", "topk", "custom-call"):
+            found = ordered(self.graph, opcode, i.attributes, shape, operands, key, bodies)
+            for node in found or ():
+                self.place(node.operands[0], i, computation)
+            if found is not None:
+                return found if isinstance(shape, TupleShape) else found[0]
         effect = opcode in EFFECTS or i.attributes.flag("custom_call_has_side_effect")
         if effect or (path and "replica_groups" in i.attributes):
             key = (key, path)

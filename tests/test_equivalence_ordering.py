@@ -1,0 +1,166 @@
+"""Top-k in its three forms, and sorts that lose operands: what is proved, and neighbours that must not be."""
+
+from __future__ import annotations
+
+import pytest
+
+from hloproof.equivalence import decide
+from hloproof.models.hlo.parser import parse_module
+
+
+def order(name: str, direction: str, more: str = ", type=TOTALORDER", type_: str = "f32") -> str:
+    """A comparator of the first of two operands."""
+    return f"""{name} {{
+  a = {type_}[] parameter(0)
+  b = {type_}[] parameter(1)
+  c = s32[] parameter(2)
+  d = s32[] parameter(3)
+  ROOT r = pred[] compare(a, b), direction={direction}{more}
+}}
+"""
+
+
+BITS = """bits {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = s32[] parameter(2)
+  d = s32[] parameter(3)
+  z = s32[] constant(0)
+  t = s32[] constant(2147483647)
+  x = s32[] bitcast-convert(a)
+  n = pred[] compare(x, z), direction=LT
+  u = s32[] xor(t, x)
+  v = s32[] select(n, u, x)
+  y = s32[] bitcast-convert(b)
+  m = pred[] compare(y, z), direction=LT
+  w = s32[] xor(t, y)
+  s = s32[] select(m, w, y)
+  ROOT r = pred[] compare(v, s), direction=GT
+}
+"""
+RESULT = "(f32[2,3], s32[2,3])"
+
+
+def top(largest: str = "true", k: int = 3) -> str:
+    result = f"(f32[2,{k}], s32[2,{k}])"
+    line = f"  ROOT r = {result} topk(p), k={k}, largest={largest}\n"
+    return "HloModule m\n\nENTRY e {\n  p = f32[2,5] parameter(0)\n" + line + "}\n"
+
+
+def call(comparator: str, name: str) -> str:
+    return (
+        f"HloModule m\n\n{comparator}\nENTRY e {{\n  p = f32[2,5] parameter(0)\n  ROOT r = {RESULT} custom-call(p), "
+        f'custom_call_target="TopK", called_computations={{{name}}}\n}}\n'
+    )
+
+
+def by_sort(
+    comparator: str, name: str, stable: str = ", is_stable=true", part: str = "0:3", counted: int = 1, sorted_: int = 1
+) -> str:
+    return f"""HloModule m
+
+{comparator}
+ENTRY e {{
+  p = f32[2,5] parameter(0)
+  i = s32[2,5] iota(), iota_dimension={counted}
+  s = (f32[2,5], s32[2,5]) sort(p, i), dimensions={{{sorted_}}}{stable}, to_apply={name}
+  a = f32[2,5] get-tuple-element(s), index=0
+  b = s32[2,5] get-tuple-element(s), index=1
+  c = f32[2,3] slice(a), slice={{[0:2], [{part}]}}
+  d = s32[2,3] slice(b), slice={{[0:2], [{part}]}}
+  ROOT r = {RESULT} tuple(c, d)
+}}
+"""
+
+
+GT, LT, PLAIN = order("gt", "GT"), order("lt", "LT"), order("plain", "GT", "")
+SOUND = [
+    (top(), by_sort(GT, "gt")),
+    (by_sort(GT, "gt"), top()),
+    (top("false"), by_sort(LT, "lt")),
+    (by_sort(GT, "gt"), call(GT, "gt")),
+    (top(), call(GT, "gt")),
+    (top(), call(BITS, "bits")),
+    (by_sort(BITS, "bits"), call(BITS, "bits")),
+    (by_sort(GT, "gt"), by_sort(BITS, "bits")),
+]
+UNSOUND = [
+    (top(), by_sort(LT, "lt")),  # ascending
+    (top("false"), by_sort(GT, "gt")),
+    (top(), by_sort(PLAIN, "plain")),  # of -0.0 and 0.0, and of NaN, another order
+    (top(), by_sort(GT, "gt", "")),  # ties in any order
+    (top(), by_sort(GT, "gt", part="1:4")),
+    (top(), by_sort(GT, "gt", part="2:5")),
+    (top(), by_sort(GT, "gt", counted=0)),  # counts lines, not positions
+    (top(), by_sort(GT, "gt", sorted_=0)),
+    (top(), call(LT, "lt")),  # the library's call sorts downwards whatever it is told
+    (by_sort(LT, "lt"), call(LT, "lt")),
+    (by_sort(PLAIN, "plain"), call(PLAIN, "plain")),
+    (call(GT, "gt"), call(GT, "gt").replace('"TopK"', '"TopKInt"')),
+]
+
+
+def verdict(before: str, after: str) -> str:
+    return decide(parse_module(before), parse_module(after)).verdict.value
+
+
+@pytest.mark.parametrize(("before", "after"), SOUND)
+def test_proved(before: str, after: str) -> None:
+    assert verdict(before, after) == "proved"
+
+
+@pytest.mark.parametrize(("before", "after"), UNSOUND)
+def test_not_proved(before: str, after: str) -> None:
+    assert verdict(before, after) == "unknown"
+
+
+def lines(comparator: str, name: str, operands: str, results: int, root: int, stable: str = ", is_stable=true") -> str:
+    shape = ", ".join(["f32[4]", "s32[4]", "f32[4]"][:results])
+    sort = f"sort({operands}), dimensions={{0}}{stable}, to_apply={name}"
+    body = (
+        f"  ROOT r = f32[4] {sort}\n"
+        if results == 1
+        else f"  s = ({shape}) {sort}\n  ROOT r = {['f32', 's32', 'f32'][root]}[4] get-tuple-element(s), index={root}\n"
+    )
+    return (
+        f"HloModule m\n\n{comparator}\nENTRY e {{\n  p = f32[4] parameter(0)\n  i = s32[4] parameter(1)\n"
+        f"  q = f32[4] parameter(2)\n{body}}}\n"
+    )
+
+
+def comparator(name: str, count: int, compared: int, direction: str, more: str = "") -> str:
+    types = ["f32", "s32", "f32"]
+    args = "".join(f"  a{n} = {types[n // 2]}[] parameter({n})\n" for n in range(2 * count))
+    return f"{name} {{\n{args}  ROOT r = pred[] compare(a{2 * compared}, a{2 * compared + 1}), direction={direction}{more}\n}}\n"
+
+
+TOTAL = ", type=TOTALORDER"
+ONE, TWO, THREE = (comparator("f", n, 0, "LT", TOTAL) for n in (1, 2, 3))
+LOSING = [
+    (lines(THREE, "f", "p, i, q", 3, 0), lines(ONE, "f", "p", 1, 0), True),
+    (lines(THREE, "f", "p, i, q", 3, 1), lines(TWO, "f", "p, i", 2, 1), True),
+    (lines(comparator("f", 2, 0, "LT"), "f", "p, i", 2, 0), lines(comparator("f", 1, 0, "LT"), "f", "p", 1, 0), True),
+    # The values are bound by the total order alone, the others by stability.
+    (lines(TWO, "f", "p, i", 2, 0, ""), lines(ONE, "f", "p", 1, 0), True),
+    (lines(TWO, "f", "p, i", 2, 1, ""), lines(TWO, "f", "p, i", 2, 1), False),
+    (
+        lines(comparator("f", 2, 0, "LT"), "f", "p, i", 2, 0, ""),
+        lines(comparator("f", 1, 0, "LT"), "f", "p", 1, 0),
+        False,
+    ),
+    (
+        lines(comparator("f", 2, 0, "LE"), "f", "p, i", 2, 0, ""),
+        lines(comparator("f", 1, 0, "LE"), "f", "p", 1, 0),
+        False,
+    ),
+    # An operand that the comparator reads cannot go.
+    (lines(comparator("f", 2, 1, "LT"), "f", "p, i", 2, 0), lines(ONE, "f", "p", 1, 0), False),
+    (lines(THREE, "f", "p, i, q", 3, 0), lines(ONE, "f", "q", 1, 0), False),
+    (lines(THREE, "f", "p, i, q", 3, 2), lines(ONE, "f", "q", 1, 0), False),
+    (lines(TWO, "f", "p, i", 2, 0), lines(comparator("f", 1, 0, "GT", TOTAL), "f", "p", 1, 0), False),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "equal"), LOSING)
+def test_operands_that_play_no_part(before: str, after: str, equal: bool) -> None:
+    assert verdict(before, after) == ("proved" if equal else "unknown")
