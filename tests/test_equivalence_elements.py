@@ -117,6 +117,10 @@ OPERATIONS = {
     "scatter of windows": "p = s32[6] parameter(0)\n i = s32[3,1] parameter(1)\n u = s32[3,2] parameter(2)\n"
     " ROOT r = s32[6] scatter(p, i, u), update_window_dims={1}, inserted_window_dims={}, "
     "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=last",
+    "bitcast-convert to parts": "p = s32[3] parameter(0)\n c = s32[3] constant({19088743,-7,65537})\n"
+    " m = s32[3] multiply(p, c)\n ROOT r = s8[3,4] bitcast-convert(m)",
+    "bitcast-convert of parts": "p = s16[3,2] parameter(0)\n ROOT r = s32[3] bitcast-convert(p)",
+    "bitcast-convert of bytes": "p = s8[2,8] parameter(0)\n ROOT r = u64[2] bitcast-convert(p)",
     "map": "p = s32[3] parameter(0)\n q = s32[3] parameter(1)\n"
     " ROOT r = s32[3] map(p, q), dimensions={0}, to_apply=add",
     "conditional": "p = s32[2] parameter(0)\n i = s32[] parameter(1)\n ROOT r = s32[2] conditional(i, p, p, p), "

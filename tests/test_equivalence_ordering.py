@@ -131,7 +131,8 @@ def lines(comparator: str, name: str, operands: str, results: int, root: int, st
 def comparator(name: str, count: int, compared: int, direction: str, more: str = "") -> str:
     types = ["f32", "s32", "f32"]
     args = "".join(f"  a{n} = {types[n // 2]}[] parameter({n})\n" for n in range(2 * count))
-    return f"{name} {{\n{args}  ROOT r = pred[] compare(a{2 * compared}, a{2 * compared + 1}), direction={direction}{more}\n}}\n"
+    pair = f"a{2 * compared}, a{2 * compared + 1}"
+    return f"{name} {{\n{args}  ROOT r = pred[] compare({pair}), direction={direction}{more}\n}}\n"
 
 
 TOTAL = ", type=TOTALORDER"

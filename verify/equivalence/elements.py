@@ -11,6 +11,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Final
 
+from hloproof.equivalence import elements_bits
 from hloproof.equivalence.elements_folds import convolution, dot, reduce, reduce_window
 from hloproof.equivalence.elements_indexed import dynamic_slice, dynamic_update_slice, gather
 from hloproof.equivalence.elements_scatter import scatter
@@ -174,7 +175,9 @@ def _bitcast(node: Node, at: At) -> Term | None:
     assert isinstance(node.key, tuple)
     _, (kind, source, source_order), (_, sizes, order) = node.key
     if kind != node.type and ELEMENT_BITS[kind] != ELEMENT_BITS[node.type]:
-        return None
+        total = prod(source) * ELEMENT_BITS[kind]
+        same = total == prod(sizes) * ELEMENT_BITS[node.type] and source == node.operands[0].sizes
+        return elements_bits.bitcast(node, at, source, source_order, order) if same else None
     if prod(source) != prod(sizes):
         return None
     physical = reshaped(
@@ -191,7 +194,9 @@ def _bitcast_convert(node: Node, at: At) -> Term | None:
     (operand,) = node.operands
     if operand.type == node.type:
         return Elem(operand, at)
-    if ELEMENT_BITS[operand.type] != ELEMENT_BITS[node.type] or (operand.type == "pred") != (node.type == "pred"):
+    if ELEMENT_BITS[operand.type] != ELEMENT_BITS[node.type]:
+        return elements_bits.bitcast_convert(node, at)
+    if (operand.type == "pred") != (node.type == "pred"):
         return None
     return App("bitcast-convert", node.type, (Elem(operand, at),))
 

@@ -123,6 +123,8 @@ class Graph:
         found = self.nodes.get(identity)
         if found is None:
             static = head == "constant" or (head in STATIC_HEADS and all(o.static for o in operands))
+            if head == "dynamic-slice" and operands[0].sizes == sizes:  # its starts are clamped to 0
+                static = operands[0].static
             found = Node(len(self.nodes), head, type_, sizes, operands, key, bodies, attributes, static)
             self.nodes[identity] = found
         return found

@@ -10,13 +10,15 @@ from collections.abc import Callable
 from math import prod
 from typing import Any, Final
 
+from hloproof.equivalence.booleans import Booleans, TooManyParts
 from hloproof.equivalence.engine_steps import ENGINE_RULES
 from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Goal, assume, replaced
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import ZERO, Lin, Var, constant, variable
 from hloproof.equivalence.kernel import Denied, Rules, Step, equal_tensors, sides_with
-from hloproof.equivalence.rules_scalar import SCALAR_RULES, combiner
+from hloproof.equivalence.rules_scalar import SCALAR_RULES, combiner, seen
+from hloproof.equivalence.scatter_loop import as_loop
 from hloproof.equivalence.terms import (
     App,
     Cond,
@@ -316,6 +318,42 @@ def _turned(rules: Rules, goal: Goal, side: int) -> tuple[Node, tuple[Lin, ...],
     return node, head.at, holds, after
 
 
+def boolean(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
+    """Both predicates as functions of the same atoms; the second atom of each pair goes by the name of the first."""
+    if type_of(goal.left) != "pred" or type_of(goal.right) != "pred":
+        raise Denied("not two predicates")
+    found = booleans(rules, goal)
+    try:
+        left, right = found.read(goal.left), found.read(goal.right)
+        goals: list[Goal] = []
+        for mine, other in pairs:
+            a, b = found.atoms[mine], found.atoms[other]
+            if type_of(a) != type_of(b) or mine == other:
+                raise Denied("not two atoms")
+            goals.append(Goal(goal.next, goal.facts, a, b))
+            found.renamed[other] = mine
+        if not found.equal(left, right):
+            raise Denied("two predicates")
+    except TooManyParts as error:
+        raise Denied("the predicates are too large") from error
+    rules.use("boolean algebra", "exact")
+    return goals
+
+
+def booleans(rules: Rules, goal: Goal) -> Booleans:
+    return Booleans(lambda t: seen(rules, goal, t), lambda t: rules.terms.opened(t, goal.next))
+
+
+def looped(rules: Rules, goal: Goal, side: int) -> list[Goal]:
+    """A scatter is a loop over its index vectors."""
+    head = rules.heads(goal)[side]
+    loop_ = as_loop(rules.graph, head.node) if isinstance(head, Elem) else None
+    if loop_ is None or not isinstance(head, Elem):
+        raise Denied("not a scatter that is a loop")
+    rules.use("scatter as a loop", "exact")
+    return [Goal(goal.next, goal.facts, *sides_with(goal, side, Elem(loop_, head.at)))]
+
+
 _RULES: Final[dict[str, Callable[..., list[Goal]]]] = {
     "same": same,
     "split": split,
@@ -328,6 +366,8 @@ _RULES: Final[dict[str, Callable[..., list[Goal]]]] = {
     "loop": loop,
     "turn": turn,
     "stop": stop,
+    "looped": looped,
+    "boolean": boolean,
     **SCALAR_RULES,
     **ENGINE_RULES,
 }

@@ -53,6 +53,9 @@ def turned_proof(search: Search, goal: Goal, left: Term, right: Term) -> Asking:
     if loops[0] == loops[1]:
         return None
     side = 0 if loops[0] else 1
+    other = (right, left)[side]
+    if isinstance(other, Elem) and other.node.head == "scatter":
+        return (yield from search.step(goal, ["looped", 1 - side]))
     for name in ("turn", "stop"):
         found: Proof | None = yield from search.step(goal, [name, side])
         if found is not None:

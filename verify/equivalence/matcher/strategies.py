@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.kernel import Step
 from hloproof.equivalence.matcher.bijections import candidates
+from hloproof.equivalence.matcher.booleans import boolean_proof, decided
 from hloproof.equivalence.matcher.loops import loop_proof, turned_proof
 from hloproof.equivalence.matcher.proof import Proof
 from hloproof.equivalence.matcher.scalars import (
@@ -69,7 +70,9 @@ def strategy(search: Search, goal: Goal) -> Asking:
         found = yield from simplified(search, goal, a, b)
         if found is not None:
             return found
-    found = None
+    found = yield from boolean_proof(search, goal, a, b)
+    if found is not None:
+        return found
     if isinstance(a, App) and isinstance(b, App) and a.op == b.op:
         found = yield from search.first_of(goal, _orders(search, a, b))
     elif isinstance(a, Fold) and isinstance(b, Fold):
@@ -137,7 +140,7 @@ def decidable(search: Search, goal: Goal, predicate: Term) -> bool:
         return True
     head = seen(search.rules, goal, predicate)
     names = SIMPLIFYING.get(head.op, []) if isinstance(head, App) else []
-    return next(applicable(search, goal, head, names), None) is not None
+    return next(applicable(search, goal, head, names), None) is not None or decided(search, goal, predicate)
 
 
 def chosen_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:

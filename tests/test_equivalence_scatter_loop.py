@@ -1,0 +1,241 @@
+"""Scatter expanded to a loop: proved, held against the interpreter, and not for loops that do otherwise."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from hloproof.equivalence import decide
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.interpreter.run import run_module
+
+COMBINERS = """add {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  ROOT r = s32[] add(a, b)
+}
+
+last {
+  a = s32[] parameter(0)
+  ROOT b = s32[] parameter(1)
+}
+
+less {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  ROOT r = s32[] subtract(a, b)
+}
+"""
+PARAMETERS = """  p = s32[5,4] parameter(0)
+  i = s32[3,2] parameter(1)
+  u = s32[3,2] parameter(2)
+"""
+
+
+def scatter(combiner: str = "add", to_operand: str = "0,1", inserted: str = "0") -> str:
+    return (
+        f"HloModule m\n\n{COMBINERS}\nENTRY e {{\n{PARAMETERS}"
+        f"  ROOT r = s32[5,4] scatter(p, i, u), update_window_dims={{1}}, inserted_window_dims={{{inserted}}}, "
+        f"scatter_dims_to_operand_dims={{{to_operand}}}, index_vector_dim=1, to_apply={combiner}\n}}\n"
+    )
+
+
+def loop(
+    combiner: str = "add",
+    turns: int = 3,
+    first: int = 0,
+    last_row: int = 4,
+    last_column: int = 2,
+    rows: int = 0,
+    kept: str = "old",
+    row: str = "n",
+    upward: bool = True,
+    swapped: bool = False,
+) -> str:
+    """What the expander writes, with one thing or another changed."""
+    turn = "t" if upward else "back"
+    operands = "upd, old" if swapped else "old, upd"
+    return f"""HloModule m
+
+{COMBINERS}
+condition {{
+  s = (s32[], s32[5,4], s32[3,2], s32[3,2]) parameter(0)
+  t = s32[] get-tuple-element(s), index=0
+  c = s32[] constant({turns})
+  ROOT r = pred[] compare(t, c), direction=LT
+}}
+
+body {{
+  s = (s32[], s32[5,4], s32[3,2], s32[3,2]) parameter(0)
+  t = s32[] get-tuple-element(s), index=0
+  x = s32[5,4] get-tuple-element(s), index=1
+  i = s32[3,2] get-tuple-element(s), index=2
+  u = s32[3,2] get-tuple-element(s), index=3
+  one = s32[] constant(1)
+  n = s32[] add(t, one)
+  end = s32[] constant(2)
+  back = s32[] subtract(end, t)
+  z = s32[] constant(0)
+  v = s32[1,2] dynamic-slice(i, {turn}, z), dynamic_slice_sizes={{1,2}}
+  w = s32[2] reshape(v)
+  low = s32[2] constant({{0, {rows}}})
+  high = s32[2] constant({{{last_row}, {last_column}}})
+  ge = pred[2] compare(w, low), direction=GE
+  le = pred[2] compare(high, w), direction=GE
+  in = pred[2] and(ge, le)
+  ws = s32[1] slice(w), slice={{[0:1]}}
+  wt = s32[1] slice(w), slice={{[1:2]}}
+  r = s32[] reshape(ws)
+  c = s32[] reshape(wt)
+  old = s32[1,2] dynamic-slice(x, r, c), dynamic_slice_sizes={{1,2}}
+  upd = s32[1,2] dynamic-slice(u, {turn}, z), dynamic_slice_sizes={{1,2}}
+  new = s32[1,2] map({operands}), dimensions={{0,1}}, to_apply={combiner}
+  is = pred[1] slice(in), slice={{[0:1]}}
+  it = pred[1] slice(in), slice={{[1:2]}}
+  f = pred[] reshape(is)
+  g = pred[] reshape(it)
+  b = pred[] and(f, g)
+  all = pred[1,2] broadcast(b), dimensions={{}}
+  sel = s32[1,2] select(all, new, {kept})
+  y = s32[5,4] dynamic-update-slice(x, sel, r, c)
+  ROOT q = (s32[], s32[5,4], s32[3,2], s32[3,2]) tuple({row}, y, i, u)
+}}
+
+ENTRY e {{
+{PARAMETERS}  z = s32[] constant({first})
+  s = (s32[], s32[5,4], s32[3,2], s32[3,2]) tuple(z, p, i, u)
+  l = (s32[], s32[5,4], s32[3,2], s32[3,2]) while(s), condition=condition, body=body
+  ROOT r = s32[5,4] get-tuple-element(l), index=1
+}}
+"""
+
+
+def verdict(before: str, after: str) -> str:
+    return decide(parse_module(before), parse_module(after)).verdict.value
+
+
+def drawn(source: random.Random) -> list[Any]:
+    """Inputs whose index vectors meet, lie on the edges, and outside."""
+    rows = [[source.randint(0, 9) for _ in range(4)] for _ in range(5)]
+    indices = [[source.choice([-1, 0, 0, 1, 4, 5]), source.choice([-1, 0, 0, 2, 3, 4])] for _ in range(3)]
+    return [rows, indices, [[source.randint(0, 99) for _ in range(2)] for _ in range(3)]]
+
+
+@pytest.mark.parametrize("combiner", ["add", "last", "less"])
+def test_a_scatter_is_its_loop(combiner: str) -> None:
+    before, after = scatter(combiner), loop(combiner)
+    assert verdict(before, after) == verdict(after, before) == "proved"
+    source = random.Random(7)
+    for _ in range(20):
+        inputs = drawn(source)
+        assert run_module(parse_module(before), inputs) == run_module(parse_module(after), inputs)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        loop("last", upward=False),  # of two updates of one element the first stays
+        loop("less", swapped=True),
+        loop("last", turns=2),
+        loop("last", turns=4),  # the last update once more: the same here, but nothing says so
+        loop("last", first=1),
+        loop("last", last_row=5),
+        loop("last", last_column=3),  # a window that does not fit is moved
+        loop("last", rows=1),
+        loop("last", kept="new"),  # carried out where it does not fit
+        loop("last", row="t"),
+    ],
+)
+def test_other_loops_are_not(other: str) -> None:
+    combiner = "less" if "to_apply=less" in other else "last"
+    assert verdict(scatter(combiner), other) == "unknown"
+
+
+def test_other_scatters_are_not() -> None:
+    assert verdict(scatter("add"), loop("last")) == "unknown"
+    assert verdict(scatter("last", to_operand="1,0"), loop("last")) == "unknown"
+    assert verdict(scatter("last", to_operand="0,1", inserted="1"), loop("last")) == "unknown"
+
+
+def module(types: str, *lines: str) -> str:
+    names = [f"  {n} = {t} parameter({k})\n" for k, (n, t) in enumerate(zip("xyz", types.split(), strict=False))]
+    return "HloModule m\n\nENTRY e {\n" + "".join(names) + "".join(f"  {line}\n" for line in lines) + "}\n"
+
+
+INTEGERS, FLOATS, TRUTHS = "s32[] s32[] s32[]", "f32[] f32[] f32[]", "pred[] pred[] pred[]"
+PREDICATES = [
+    (
+        module(INTEGERS, "a = pred[] compare(x, y), direction=LT", "ROOT r = pred[] not(a)"),
+        module(INTEGERS, "ROOT r = pred[] compare(x, y), direction=GE"),
+        True,
+    ),
+    (
+        module(FLOATS, "a = pred[] compare(x, y), direction=LT", "ROOT r = pred[] not(a)"),
+        module(FLOATS, "ROOT r = pred[] compare(x, y), direction=GE"),
+        False,  # of NaN
+    ),
+    (
+        module(FLOATS, "a = pred[] compare(x, y), direction=EQ", "ROOT r = pred[] not(a)"),
+        module(FLOATS, "ROOT r = pred[] compare(y, x), direction=NE"),
+        True,
+    ),
+    (
+        module(FLOATS, "ROOT r = pred[] compare(x, x), direction=EQ"),
+        module(FLOATS, "ROOT r = pred[] constant(true)"),
+        False,
+    ),
+    (
+        module(TRUTHS, "a = pred[] and(x, y)", "b = pred[] and(z, x)", "ROOT r = pred[] or(a, b)"),
+        module(TRUTHS, "a = pred[] or(y, z)", "ROOT r = pred[] and(x, a)"),
+        True,
+    ),
+    (
+        module(TRUTHS, "a = pred[] and(x, y)", "ROOT r = pred[] or(a, z)"),
+        module(TRUTHS, "a = pred[] or(y, z)", "ROOT r = pred[] and(x, a)"),
+        False,
+    ),
+    (
+        module(TRUTHS, "ROOT r = pred[] select(x, y, z)"),
+        module(
+            TRUTHS, "n = pred[] not(x)", "a = pred[] and(x, y)", "b = pred[] and(n, z)", "ROOT r = pred[] xor(a, b)"
+        ),
+        True,
+    ),
+    (
+        module(TRUTHS, "ROOT r = pred[] compare(x, y), direction=LE"),
+        module(TRUTHS, "n = pred[] not(x)", "ROOT r = pred[] or(n, y)"),
+        True,
+    ),
+    (
+        module(TRUTHS, "ROOT r = pred[] compare(x, y), direction=GE"),
+        module(TRUTHS, "n = pred[] not(x)", "ROOT r = pred[] or(n, y)"),
+        False,
+    ),
+    (
+        module(INTEGERS, "c = s32[] constant(-1)", "ROOT r = pred[] compare(c, x), direction=LT"),
+        module(INTEGERS, "c = s32[] constant(0)", "a = pred[] compare(x, c), direction=LT", "ROOT r = pred[] not(a)"),
+        True,
+    ),
+    (
+        module(INTEGERS, "c = s32[] constant(-2147483648)", "ROOT r = pred[] compare(c, x), direction=LT"),
+        module(
+            INTEGERS,
+            "c = s32[] constant(2147483647)",
+            "a = pred[] compare(x, c), direction=GT",
+            "ROOT r = pred[] not(a)",
+        ),
+        False,  # not for the lowest number
+    ),
+    (
+        module("u8[]", "c = u8[] constant(0)", "ROOT r = pred[] compare(x, c), direction=GE"),
+        module("u8[]", "ROOT r = pred[] constant(true)"),
+        True,
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "equal"), PREDICATES)
+def test_predicates_as_functions_of_atoms(before: str, after: str, equal: bool) -> None:
+    assert verdict(before, after) == ("proved" if equal else "unknown")
