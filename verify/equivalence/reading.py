@@ -174,6 +174,8 @@ class Reader:
         if opcode == "bitcast":
             assert computation is not None
             key = (key, layout_key(computation.by_name[i.operands[0]].shape), layout_key(i.shape))
+            if key[1][1:] == key[2][1:]:  # in place: nothing moves
+                opcode, key = "bitcast-convert", ()
         bodies = tuple(node for name in _called_in_order(i) for node in self.function(name))
         if opcode in ("sort", "topk", "custom-call"):
             found = ordered(self.graph, opcode, i.attributes, shape, operands, key, bodies)
