@@ -25,10 +25,11 @@ def dot(step: Step) -> Value:
     if "sparsity" in step.attributes:
         raise NotModelled("dot with sparsity")
     lhs, rhs = step.array(0), step.array(1)
-    return step.result(_products(step, lhs, rhs))
+    return step.result(contracted(step, lhs, rhs))
 
 
-def _products(step: Step, lhs: Array, rhs: Array) -> list[Element]:
+def contracted(step: Step, lhs: Array, rhs: Array) -> list[Element]:
+    """The elements of a dot with the dimension numbers of the instruction."""
     lb, rb = step.attributes.integers("lhs_batch_dims"), step.attributes.integers("rhs_batch_dims")
     lc, rc = step.attributes.integers("lhs_contracting_dims"), step.attributes.integers("rhs_contracting_dims")
     rows, columns = _offsets_along(lhs, _free(lhs, lb, lc)), _offsets_along(rhs, _free(rhs, rb, rc))
@@ -46,7 +47,7 @@ def scaled_dot(step: Step) -> Value:
     """Each operand is first multiplied by its scale; a scale of size 1 or a divisor of the operand's size along a
     dimension holds for as many neighbours each."""
     lhs, rhs, lhs_scale, rhs_scale = step.arrays()
-    return step.result(_products(step, _scaled(step, lhs, lhs_scale), _scaled(step, rhs, rhs_scale)))
+    return step.result(contracted(step, _scaled(step, lhs, lhs_scale), _scaled(step, rhs, rhs_scale)))
 
 
 def _scaled(step: Step, x: Array, scale: Array) -> Array:
@@ -82,7 +83,7 @@ def ragged_dot(step: Step) -> Value:
     a = step.attributes
     (ragged,) = a.integers("lhs_ragged_dims")
     if ragged in a.integers("lhs_batch_dims"):
-        return step.result(_products(step, lhs, rhs))
+        return step.result(contracted(step, lhs, rhs))
     if ragged in a.integers("lhs_contracting_dims"):
         return step.result(_ragged_contracting(step, lhs, rhs, sizes, ragged))
     return step.result(_ragged_rows(step, lhs, rhs, sizes, ragged))

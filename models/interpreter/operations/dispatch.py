@@ -20,6 +20,7 @@ from hloproof.models.interpreter.operations import (
     window,
 )
 from hloproof.models.interpreter.operations.elementwise import elementwise
+from hloproof.models.interpreter.operations.library_calls import LIBRARY_CALLS
 from hloproof.models.interpreter.step import Step
 from hloproof.models.interpreter.value import Array, Element, InFlight, Token, Value, filled
 
@@ -83,6 +84,8 @@ def custom_call(step: Step) -> Value:
         return step.result([function(v) for v in step.array(0).data])
     if target == "TopK" and len(step.operands) == 1:
         return reduction.top_k(step)
+    if target in LIBRARY_CALLS and step.scalars.name != "counted":
+        return LIBRARY_CALLS[target](step)
     kept = [(k, v) for k, v in step.attributes.pairs if k not in NON_SEMANTIC and not isinstance(v, ComputationRef)]
     name = f"custom-call {target} {sorted((k, repr(v)) for k, v in kept)}"
     arguments: list[Element] = []

@@ -8,10 +8,10 @@ from math import prod
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
 from hloproof.models.hlo.shape import ArrayShape
-from hloproof.models.interpreter.layout import read_memory, write_memory
+from hloproof.models.interpreter.layout import Memory, place, read_memory, write_memory
 from hloproof.models.interpreter.semantics import element_type as types
 from hloproof.models.interpreter.step import Step
-from hloproof.models.interpreter.value import Array, Element, Value, offsets, strides
+from hloproof.models.interpreter.value import Array, Element, Value, indices, offsets, strides
 
 
 def take(x: Array, sizes: tuple[int, ...], steps: tuple[int, ...], start: int = 0) -> list[Element]:
@@ -147,7 +147,38 @@ def bitcast(step: Step) -> Value:
     found = read_memory(result, memory)
     if found is not None and source.element_type == result.element_type:
         return step.result(found)
+    if source.element_type != result.element_type:
+        other = _through_memory(step, source, memory)
+        if other is not None:
+            return step.result(other)
     raise NotModelled(f"bitcast from {source.element_type} to {result.element_type} between these layouts")
+
+
+def _through_memory(step: Step, source: ArrayShape, memory: Memory) -> list[Element] | None:
+    """The result's elements from the bits that lie in one memory, the least significant part of an element first; None
+    where elements share bytes, where it would read padding, and where elements do not stand for bits."""
+    result, old = step.shape, source.element_type
+    wide, narrow = types.width(old), types.width(result.element_type)
+    if "pred" in (old, result.element_type) or min(wide, narrow) < 8 or any(m for m, _ in memory):
+        return None
+    if not step.scalars.reorders(old):
+        return None
+    unit = min(wide, narrow)
+    bits: dict[int, int] = {}
+    for (_, at), value in memory.items():
+        whole = step.scalars.to_bits(old, value)
+        for k in range(wide // unit):
+            bits[at * (wide // unit) + k] = whole >> (unit * k) & ((1 << unit) - 1)
+    pieces = narrow // unit
+    found: list[Element] = []
+    for index in indices(result.dimensions):
+        which, at = place(result, index)
+        parts = [bits.get(at * pieces + k) for k in range(pieces)]
+        if which or None in parts:
+            return None
+        whole = sum((part or 0) << (unit * k) for k, part in enumerate(parts))
+        found.append(step.scalars.from_bits(result.element_type, whole))
+    return found
 
 
 def _is_row_major(shape: ArrayShape) -> bool:

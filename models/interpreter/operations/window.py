@@ -7,6 +7,7 @@ from math import prod
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
+from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.interpreter.step import Step, as_result, result_shapes
 from hloproof.models.interpreter.value import Array, Element, Value, indices, strides
 
@@ -107,14 +108,25 @@ def convolution(step: Step) -> Value:
     zero, which is multiplied like any other number (the real compiler sometimes leaves these products out, which shows
     only where the kernel is not finite).
     """
-    lhs, rhs = step.array(0), step.array(1)
     labels = step.attributes.get("dim_labels")
     if not isinstance(labels, ConvolutionDimensions):
         raise NotModelled("convolution without dim_labels")
     window = window_of(step, len(labels.output_spatial))
+    return step.result(convolved(step, step.array(0), step.array(1), labels, window, step.shape))
+
+
+def convolved(
+    step: Step,
+    lhs: Array,
+    rhs: Array,
+    labels: ConvolutionDimensions,
+    window: Sequence[WindowDimension],
+    result: ArrayShape,
+) -> list[Element]:
+    """The elements of a convolution of this shape; `step` gives the groups and the means to compute."""
     feature_groups = step.attributes.integer("feature_group_count", 1)
     batch_groups = step.attributes.integer("batch_group_count", 1)
-    sizes = step.shape.dimensions
+    sizes = result.dimensions
     group_features = rhs.sizes[labels.kernel_input_feature]
     out_features = sizes[labels.output_feature]
     if min(feature_groups, batch_groups) < 1:
@@ -122,11 +134,11 @@ def convolution(step: Step) -> Value:
     per_feature_group, per_batch_group = out_features // feature_groups, out_features // batch_groups
     group_batch = lhs.sizes[labels.input_batch] // batch_groups
 
-    reads = _spatial_reads(step, lhs, rhs, labels, window)
+    reads = _spatial_reads(sizes, lhs, rhs, labels, window)
     l_step, r_step = strides(lhs.sizes), strides(rhs.sizes)
     l_feature, r_feature = l_step[labels.input_feature], r_step[labels.kernel_input_feature]
     data: list[Element] = []
-    kind, zero = step.shape.element_type, step.scalars.constant(lhs.element_type, 0)
+    kind, zero = result.element_type, step.scalars.constant(lhs.element_type, 0)
     for out in indices(sizes):
         b, f = out[labels.output_batch], out[labels.output_feature]
         first = f // per_feature_group * group_features
@@ -141,11 +153,11 @@ def convolution(step: Step) -> Value:
         ]
         right = [rhs.data[r_base + r + i * r_feature] for _, r in spatial for i in range(group_features)]
         data.append(step.scalars.sum_of_products(kind, left, right))
-    return step.result(data)
+    return data
 
 
 def _spatial_reads(
-    step: Step, lhs: Array, rhs: Array, labels: ConvolutionDimensions, window: Sequence[WindowDimension]
+    sizes: Sequence[int], lhs: Array, rhs: Array, labels: ConvolutionDimensions, window: Sequence[WindowDimension]
 ) -> dict[tuple[int, ...], list[tuple[int, int]]]:
     """For each spatial output index the pairs of flat offsets (input or _NOTHING, kernel) that are multiplied."""
     l_step, r_step = strides(lhs.sizes), strides(rhs.sizes)
@@ -154,7 +166,7 @@ def _spatial_reads(
         window, labels.input_spatial, labels.kernel_spatial, labels.output_spatial, strict=True
     ):
         rows: list[list[tuple[int, int]]] = []
-        for o in range(step.shape.dimensions[o_dim]):
+        for o in range(sizes[o_dim]):
             row: list[tuple[int, int]] = []
             for t in range(d.size):
                 read = source(d, lhs.sizes[i_dim], o, t)

@@ -7,6 +7,7 @@ from math import prod
 from time import monotonic
 from typing import Final
 
+from hloproof.equivalence.refuting.shared_values import SharedValues
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Window
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import ArrayShape
@@ -31,11 +32,22 @@ class OutOfTime(Exception):
 class BoundedMachine(Machine):
     """A machine that raises OutOfTime at an instruction that begins, or would surely end, after `deadline`."""
 
-    def __init__(self, module: Module, scalars: Scalars, devices: Devices, deadline: float) -> None:
+    def __init__(
+        self, module: Module, scalars: Scalars, devices: Devices, deadline: float, shared: SharedValues | None = None
+    ) -> None:
         super().__init__(module, scalars, devices, 0)
-        self._deadline = deadline
+        self._deadline, self._shared = deadline, shared or SharedValues()
+        self._literals = self._shared.literals
 
     def _instruction(
+        self, i: Instruction, computation: Computation, operands: list[tuple[Value, ...]], devices: Sequence[int]
+    ) -> list[Value]:
+        def compute() -> list[Value]:
+            return self._in_time(i, computation, operands, devices)
+
+        return self._shared.value(self.module, computation, i, operands, devices, compute)
+
+    def _in_time(
         self, i: Instruction, computation: Computation, operands: list[tuple[Value, ...]], devices: Sequence[int]
     ) -> list[Value]:
         left = self._deadline - monotonic()
@@ -48,8 +60,10 @@ class BoundedMachine(Machine):
 class RecordingMachine(BoundedMachine):
     """Keeps a digest of every value that an instruction had."""
 
-    def __init__(self, module: Module, scalars: Scalars, devices: Devices, deadline: float) -> None:
-        super().__init__(module, scalars, devices, deadline)
+    def __init__(
+        self, module: Module, scalars: Scalars, devices: Devices, deadline: float, shared: SharedValues | None = None
+    ) -> None:
+        super().__init__(module, scalars, devices, deadline, shared)
         self.digests: dict[Site, list[int]] = {}
 
     def evaluate(

@@ -19,6 +19,7 @@ from hloproof.equivalence.answer import Place
 from hloproof.equivalence.refuting.guilty import guilty
 from hloproof.equivalence.refuting.inputs import CHOICES, Choice, given_inputs
 from hloproof.equivalence.refuting.machine import BoundedMachine, OutOfTime, RecordingMachine
+from hloproof.equivalence.refuting.shared_values import SharedValues
 from hloproof.equivalence.refuting.spread import NARROW, WIDE, Leaf, differing, leaves_of
 from hloproof.models.dataflow.async_sugar import desugar
 from hloproof.models.errors import NotModelled
@@ -30,7 +31,7 @@ from hloproof.models.interpreter.semantics.perturbed import Perturbed
 from hloproof.models.interpreter.semantics.real import Real
 from hloproof.models.interpreter.semantics.semantics import Scalars
 from hloproof.models.interpreter.semantics.small_float import SMALL
-from hloproof.models.interpreter.value import BadInput, Element, Nested, Value
+from hloproof.models.interpreter.value import BadInput, Element, Nested
 
 _SAMPLES: Final = (1, 2)
 """Seeds of the perturbed runs."""
@@ -143,7 +144,7 @@ class _Search:
     def attempt(self, choice: Choice, seed: int, deadline: float) -> Refutation | None:
         """Runs both on inputs of a choice. Raises OutOfTime, NotModelled, Stuck, BadInput."""
         given = given_inputs(self._modules[0], self._devices, choice, seed)
-        real = [self._leaves(m, Real(), given, deadline) for m in self._modules]
+        real = self._both(Real(), given, deadline)
         if not _suspect(real[0], real[1]):
             return None
         # Types of few digits that one of the two does not know are nothing that rounding brings in.
@@ -151,17 +152,20 @@ class _Search:
         # What is worth a closer look may take all the time that is left.
         digests = []
         hashed: list[list[Leaf]] = []
+        residues, shared = Hashed(own), SharedValues()
+        inputs = None
         for m in self._modules:
-            machine = RecordingMachine(m, Hashed(own), self._devices, self._deadline)
-            hashed.append(leaves_of(_run(machine, given)))
+            machine = RecordingMachine(m, residues, self._devices, self._deadline, shared)
+            inputs = inputs or [machine.read_inputs(one) for one in given]
+            hashed.append(leaves_of(machine.run(inputs)))
             digests.append(machine.digests)
         samples = [[r] for r in real]
         for sample in _SAMPLES:
-            for runs, m in zip(samples, self._modules, strict=True):
-                noisy = Perturbed(sample, own)
-                runs.append(self._leaves(m, noisy, given, self._deadline))
-                if noisy.left_the_reals:
-                    return None
+            noisy = Perturbed(sample, own)
+            for runs, leaves_of_one in zip(samples, self._both(noisy, given, self._deadline), strict=True):
+                runs.append(leaves_of_one)
+            if noisy.left_the_reals:
+                return None
         found = _first(samples, hashed)
         if found is None:
             # Where floats decide what is read, residues may decide alike for both: a wide difference will do then, if
@@ -185,18 +189,18 @@ class _Search:
             *places,
         )
 
-    def _leaves(self, module: Module, scalars: Scalars, given: Sequence[Nested], deadline: float) -> list[Leaf]:
-        return leaves_of(_run(BoundedMachine(module, scalars, self._devices, deadline), given))
+    def _both(self, scalars: Scalars, given: Sequence[Nested], deadline: float) -> list[list[Leaf]]:
+        """The results of both modules under one semantics; what they compute alike is computed once."""
+        shared = SharedValues()
+        machines = [BoundedMachine(m, scalars, self._devices, deadline, shared) for m in self._modules]
+        inputs = [machines[0].read_inputs(one) for one in given]
+        return [leaves_of(machine.run(inputs)) for machine in machines]
 
 
 def _kinds(module: Module) -> set[str]:
     """The element types that occur."""
     shapes = (leaf for c in module.computations for i in c.instructions for _, leaf in leaves(i.shape))
     return {s.element_type for s in shapes if isinstance(s, ArrayShape)}
-
-
-def _run(machine: BoundedMachine, given: Sequence[Nested]) -> list[Value]:
-    return machine.run([machine.read_inputs(one) for one in given])
 
 
 def _suspect(before: Sequence[Leaf], after: Sequence[Leaf]) -> bool:

@@ -1,0 +1,269 @@
+"""Calls of vendors' libraries, by what their documentation says that they compute.
+
+`__cudnn$conv...`: the attributes are those of the forward convolution y = conv(x, w); the backward calls give its
+gradient by x (operands: that of y, and w) or by w (operands: x, and that of y). `__cublas$gemm` and
+`__cublas$lt$matmul`: alpha * A * B + beta * C, then a bias along the last dimension and an activation. The second
+result of such a call is scratch memory: it has no value, so nothing may read it. Configurations that are not
+understood whole raise NotModelled, under every semantics.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import Attributes, ConvolutionDimensions, Quoted, Window, WindowDimension, Word
+from hloproof.models.hlo.shape import ArrayShape, TupleShape
+from hloproof.models.interpreter.operations.contraction import contracted
+from hloproof.models.interpreter.operations.window import convolved
+from hloproof.models.interpreter.semantics.small_float import FLOATS
+from hloproof.models.interpreter.step import Step
+from hloproof.models.interpreter.value import Array, Element, Token, Value, indices
+
+_CONVOLUTION: Final = frozenset(
+    {"activation_mode", "conv_result_scale", "side_input_scale", "leakyrelu_alpha", "algorithm"}
+)
+_GEMM: Final = frozenset(
+    {
+        "alpha_real",
+        "alpha_imag",
+        "beta",
+        "dot_dimension_numbers",
+        "epilogue",
+        "precision_config",
+        "selected_algorithm",
+        "algorithm",
+        "lhs_stride",
+        "rhs_stride",
+        "grad_x",
+        "grad_y",
+        "damax_output",
+        "autotune_workspace_size",
+    }
+)
+"""Settings that are understood, or that do not change the result."""
+
+
+def _configuration(step: Step, name: str, known: frozenset[str]) -> dict[str, Any]:
+    value = step.attributes.get("backend_config")
+    text = value.text if isinstance(value, (Word, Quoted)) else ""
+    try:
+        found = json.loads(text if text.startswith("{") else text.replace('\\"', '"'))[name]
+    except (ValueError, KeyError, TypeError):
+        raise NotModelled(f"a library call without {name}") from None
+    if not isinstance(found, dict) or not set(found) <= known:
+        raise NotModelled(f"a library call with other settings than {', '.join(sorted(known))}")
+    return found
+
+
+def _result(step: Step) -> ArrayShape:
+    """The shape of the first result."""
+    shape = step.instruction.shape
+    first = shape.elements[0] if isinstance(shape, TupleShape) and shape.elements else shape
+    if not isinstance(first, ArrayShape):
+        raise NotModelled("a library call whose result is not an array")
+    return first
+
+
+def _with_scratch(step: Step, data: list[Element]) -> Value:
+    first = _result(step)
+    array = Array(first.element_type, first.dimensions, data)
+    shape = step.instruction.shape
+    return (array, *(Token() for _ in shape.elements[1:])) if isinstance(shape, TupleShape) else array
+
+
+def _checked(step: Step) -> tuple[Array, Array, ConvolutionDimensions, tuple[WindowDimension, ...]]:
+    labels, window = step.attributes.get("dim_labels"), step.attributes.get("window")
+    if not isinstance(labels, ConvolutionDimensions):
+        raise NotModelled("a convolution without dim_labels")
+    rank = len(labels.input_spatial)
+    dims = window.dimensions if isinstance(window, Window) and window.dimensions else (WindowDimension(1),) * rank
+    x, w, kind = step.array(0), step.array(1), _result(step).element_type
+    if len(dims) != rank or {x.element_type, w.element_type} != {kind} or kind not in FLOATS:
+        raise NotModelled("a library convolution of these types")
+    return x, w, labels, dims
+
+
+def _activated(step: Step, data: list[Element], activation: str, kind: str) -> list[Element]:
+    zero, maximum = step.scalars.constant(kind, 0), step.function("maximum", kind)
+    match activation:
+        case "kNone":
+            return data
+        case "kRelu":
+            return [maximum(v, zero) for v in data]
+        case "kRelu6":
+            six, minimum = step.scalars.constant(kind, 6), step.function("minimum", kind)
+            return [minimum(maximum(v, zero), six) for v in data]
+    raise NotModelled(f"the activation {activation}")
+
+
+def _scaled(step: Step, data: list[Element], factor: float, kind: str) -> list[Element]:
+    if factor == 1:
+        return data
+    times, by = step.function("multiply", kind), step.scalars.constant(kind, float(factor))
+    return [times(v, by) for v in data]
+
+
+def _added(step: Step, left: list[Element], right: list[Element], kind: str) -> list[Element]:
+    return list(map(step.function("add", kind), left, right))
+
+
+def _convolution(step: Step) -> Value:
+    target = step.attributes.get("custom_call_target")
+    name = (target.text if isinstance(target, Quoted) else "").removeprefix("__cudnn$conv")
+    settings = _configuration(step, "cudnn_conv_backend_config", _CONVOLUTION)
+    activation, side = settings.get("activation_mode", "kNone"), float(settings.get("side_input_scale", 0))
+    scale, shape = float(settings.get("conv_result_scale", 1)), _result(step)
+    x, w, labels, window = _checked(step)
+    if name != "BiasActivationForward" and (activation != "kNone" or side or len(step.operands) != 2):
+        raise NotModelled("a library convolution with an activation or a side input")
+    match name:
+        case "Forward" | "BiasActivationForward":
+            data = convolved(step, x, w, labels, window, shape)
+        case "BackwardInput":
+            data = _by_input(step, x, w, labels, window, shape)
+        case _:
+            data = _by_filter(step, x, w, labels, window, shape)
+    data, kind = _scaled(step, data, scale, shape.element_type), shape.element_type
+    if name != "BiasActivationForward":
+        return _with_scratch(step, data)
+    if len(step.operands) not in (3, 4) or step.array(2).element_type != kind:
+        raise NotModelled("a fused convolution of these operands")
+    if len(step.operands) == 4 and side:
+        data = _added(step, data, _scaled(step, step.array(3).data, side, kind), kind)
+    bias = step.array(2).data
+    spread = [bias[at[labels.output_feature]] for at in indices(shape.dimensions)]
+    return _with_scratch(step, _activated(step, _added(step, data, spread, kind), activation, kind))
+
+
+def _by_input(
+    step: Step,
+    gradient: Array,
+    w: Array,
+    labels: ConvolutionDimensions,
+    window: tuple[WindowDimension, ...],
+    shape: ArrayShape,
+) -> list[Element]:
+    """dx[b, p, i] = sum over o, k of dy[b, y, o] * w[k, i, o] with y * stride = p + pad - k * dilation: a convolution
+    of dy, spread by the stride, with the mirrored kernel."""
+    _no_groups(step)
+    turned = replace(
+        labels,
+        input_batch=labels.output_batch,
+        input_feature=labels.output_feature,
+        input_spatial=labels.output_spatial,
+        kernel_input_feature=labels.kernel_output_feature,
+        kernel_output_feature=labels.kernel_input_feature,
+        output_batch=labels.input_batch,
+        output_feature=labels.input_feature,
+        output_spatial=labels.input_spatial,
+    )
+    dims = []
+    for d in window:
+        if d.base_dilation != 1:
+            raise NotModelled("the gradient of a convolution of a dilated operand")
+        low = (d.size - 1) * d.window_dilation - d.padding_low
+        dims.append(
+            WindowDimension(
+                d.size,
+                padding_low=low,
+                base_dilation=d.stride,
+                window_dilation=d.window_dilation,
+                reversal=not d.reversal,
+            )
+        )
+    return convolved(step, gradient, w, turned, dims, shape)
+
+
+def _by_filter(
+    step: Step,
+    x: Array,
+    gradient: Array,
+    labels: ConvolutionDimensions,
+    window: tuple[WindowDimension, ...],
+    shape: ArrayShape,
+) -> list[Element]:
+    """dw[k, i, o] = sum over b, y of x[b, y * stride + k * dilation - pad, i] * dy[b, y, o]: a convolution of x with
+    dy, in which batch and features have changed places."""
+    _no_groups(step)
+    turned = replace(
+        labels,
+        input_batch=labels.input_feature,
+        input_feature=labels.input_batch,
+        kernel_input_feature=labels.output_batch,
+        kernel_output_feature=labels.output_feature,
+        kernel_spatial=labels.output_spatial,
+        output_batch=labels.kernel_input_feature,
+        output_feature=labels.kernel_output_feature,
+        output_spatial=labels.kernel_spatial,
+    )
+    dims = []
+    for d, out in zip(window, labels.output_spatial, strict=True):
+        if d.reversal:
+            raise NotModelled("the gradient by a mirrored kernel")
+        dims.append(
+            WindowDimension(
+                gradient.sizes[out],
+                stride=d.window_dilation,
+                padding_low=d.padding_low,
+                base_dilation=d.base_dilation,
+                window_dilation=d.stride,
+            )
+        )
+    return convolved(step, x, gradient, turned, dims, shape)
+
+
+def _no_groups(step: Step) -> None:
+    if any(step.attributes.integer(a, 1) != 1 for a in ("feature_group_count", "batch_group_count")):
+        raise NotModelled("the gradient of a library convolution in groups")
+
+
+def _product(step: Step) -> Value:
+    settings = _configuration(step, "gemm_backend_config", _GEMM)
+    shape = _result(step)
+    kind, epilogue = shape.element_type, settings.get("epilogue", "DEFAULT")
+    alpha, beta = float(settings.get("alpha_real", 1)), float(settings.get("beta", 0))
+    if settings.get("alpha_imag", 0) or kind not in FLOATS:
+        raise NotModelled("a library product of complex or integer numbers")
+    if epilogue not in ("DEFAULT", "RELU", "BIAS", "BIAS_RELU"):
+        raise NotModelled(f"the epilogue {epilogue}")
+    a, b, *rest = step.arrays()
+    if any(x.element_type != kind for x in (a, b, *rest)) or len(rest) != bool(beta) + epilogue.startswith("BIAS"):
+        raise NotModelled("a library product of these operands")
+    numbers = settings.get("dot_dimension_numbers")
+    if not isinstance(numbers, dict):
+        raise NotModelled("a library product without dimension numbers")
+    dims = {
+        short: tuple(int(d) for d in numbers.get(f"{short[:3]}_{long}_dimensions", ()))
+        for short, long in (
+            ("lhs_batch_dims", "batch"),
+            ("rhs_batch_dims", "batch"),
+            ("lhs_contracting_dims", "contracting"),
+            ("rhs_contracting_dims", "contracting"),
+        )
+    }
+    plain = replace(
+        step, instruction=replace(step.instruction, shape=shape, attributes=Attributes(tuple(dims.items())))
+    )
+    data = _scaled(plain, contracted(plain, a, b), alpha, kind)
+    if beta:
+        data = _added(step, data, _scaled(step, rest.pop(0).data, beta, kind), kind)
+    if rest:
+        n = shape.dimensions[-1]
+        if rest[0].sizes != (n,) or not shape.layout or shape.layout.minor_to_major[:1] != (len(shape.dimensions) - 1,):
+            raise NotModelled("a bias that does not lie along the last dimension")
+        data = _added(step, data, [rest[0].data[k % n] for k in range(len(data))], kind)
+    return _with_scratch(step, _activated(step, data, "kRelu" if epilogue.endswith("RELU") else "kNone", kind))
+
+
+LIBRARY_CALLS: Final[dict[str, Callable[[Step], Value]]] = {
+    "__cudnn$convForward": _convolution,
+    "__cudnn$convBackwardInput": _convolution,
+    "__cudnn$convBackwardFilter": _convolution,
+    "__cudnn$convBiasActivationForward": _convolution,
+    "__cublas$gemm": _product,
+    "__cublas$lt$matmul": _product,
+}

@@ -1,0 +1,135 @@
+"""Calls of vendors' libraries are run by their meaning: against the sums that they stand for, written out."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.interpreter.run import run_module
+
+CONFIG = '"activation_mode":"{}","conv_result_scale":{},"side_input_scale":{},"leakyrelu_alpha":0'
+
+
+def _call(shapes: list[str], result: str, window: str, target: str, config: str = CONFIG.format("kNone", 1, 0)) -> str:
+    lines = [f"  p{k} = {s} parameter({k})" for k, s in enumerate(shapes)]
+    operands = ", ".join(f"p{k}" for k in range(len(shapes)))
+    return (
+        "HloModule m\n\nENTRY e {\n" + "\n".join(lines) + f"\n  c = ({result}, u8[64]{{0}}) custom-call({operands}), "
+        f'window={{{window}}}, dim_labels=bf0_oi0->bf0, custom_call_target="__cudnn$conv{target}", '
+        f'backend_config={{"cudnn_conv_backend_config":{{{config}}}}}\n'
+        f"  ROOT r = {result} get-tuple-element(c), index=0\n}}\n"
+    )
+
+
+def _numbers(n: int, seed: int) -> list[float]:
+    return [float((k * 7 + seed * 3) % 11 - 5) for k in range(n)]
+
+
+def _nested(flat: list[float], sizes: tuple[int, ...]) -> Any:
+    for n in reversed(sizes[1:]):
+        flat = [flat[k : k + n] for k in range(0, len(flat), n)]  # type: ignore[misc]
+    return flat
+
+
+B, I, O, X, K = 2, 3, 2, 7, 3  # noqa: E741
+WINDOWS = [(1, 1, 1, 1), (2, 1, 0, 1), (1, 2, 2, 1), (2, 2, 1, 3)]
+"""stride, dilation, padding low, padding high"""
+
+
+@pytest.mark.parametrize(("stride", "dilation", "low", "high"), WINDOWS)
+def test_convolutions_and_their_gradients_are_the_sums_that_they_stand_for(
+    stride: int, dilation: int, low: int, high: int
+) -> None:
+    y_size = (X + low + high - (K - 1) * dilation - 1) // stride + 1
+    window = f"size={K} stride={stride} pad={low}_{high} rhs_dilate={dilation}"
+    x, w, dy = _numbers(B * I * X, 1), _numbers(O * I * K, 2), _numbers(B * O * y_size, 3)
+    y_want, dx_want, dw_want = [0.0] * (B * O * y_size), [0.0] * (B * I * X), [0.0] * (O * I * K)
+    for b, i, o, y, k in product(range(B), range(I), range(O), range(y_size), range(K)):
+        at = y * stride + k * dilation - low
+        if 0 <= at < X:
+            x_at, w_at, y_at = (b * I + i) * X + at, (o * I + i) * K + k, (b * O + o) * y_size + y
+            y_want[y_at] += x[x_at] * w[w_at]
+            dx_want[x_at] += dy[y_at] * w[w_at]
+            dw_want[w_at] += x[x_at] * dy[y_at]
+    x_shape, w_shape, y_shape = f"f32[{B},{I},{X}]", f"f32[{O},{I},{K}]", f"f32[{B},{O},{y_size}]"
+    xs, ws, dys = _nested(x, (B, I, X)), _nested(w, (O, I, K)), _nested(dy, (B, O, y_size))
+    runs = [
+        (_call([x_shape, w_shape], y_shape, window, "Forward"), [xs, ws], _nested(y_want, (B, O, y_size))),
+        (_call([y_shape, w_shape], x_shape, window, "BackwardInput"), [dys, ws], _nested(dx_want, (B, I, X))),
+        (_call([x_shape, y_shape], w_shape, window, "BackwardFilter"), [xs, dys], _nested(dw_want, (O, I, K))),
+    ]
+    for text, given, want in runs:
+        assert run_module(parse_module(text), given) == want
+
+
+def test_bias_side_input_and_activation() -> None:
+    shapes = ["f32[1,1,3]", "f32[2,1,1]", "f32[2]", "f32[1,2,3]"]
+    text = _call(shapes, "f32[1,2,3]", "size=1", "BiasActivationForward", CONFIG.format("kRelu", 2, 0.5))
+    side = [[[2.0, 2.0, 2.0], [-8.0, 0.0, 8.0]]]
+    found = run_module(parse_module(text), [[[[1.0, 2.0, 3.0]]], [[[1.0]], [[-1.0]]], [1.0, 10.0], side])
+    assert found == [[[4.0, 6.0, 8.0], [4.0, 6.0, 8.0]]]
+
+
+GEMM = """HloModule m
+
+ENTRY e {{
+  a = f32[2,3]{{1,0}} parameter(0)
+  b = f32[4,3]{{1,0}} parameter(1)
+  c = f32[{c}]{{{layout}}} parameter(2)
+  g = (f32[2,4]{{1,0}}, s8[99]{{0}}) custom-call(a, b, c), custom_call_target="{target}", backend_config={{"gemm_backend_config":{{{config}"dot_dimension_numbers":{{"lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["1"],"lhs_batch_dimensions":[],"rhs_batch_dimensions":[]}}}}}}
+  ROOT r = {root}
+}}
+"""  # noqa: E501
+FIRST = "f32[2,4]{1,0} get-tuple-element(g), index=0"
+A, BB = [[1.0, 2.0, 3.0], [-1.0, 0.0, 1.0]], [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 1.0, 1.0]]
+
+
+def test_products_with_a_summand_or_a_bias() -> None:
+    text = GEMM.format(
+        c="2,4", layout="1,0", target="__cublas$gemm", config='"alpha_real":2,"alpha_imag":0,"beta":1,', root=FIRST
+    )
+    c = [[1.0] * 4, [10.0] * 4]
+    assert run_module(parse_module(text), [A, BB, c]) == [[3.0, 5.0, 7.0, 13.0], [8.0, 10.0, 12.0, 10.0]]
+    text = GEMM.format(
+        c="4",
+        layout="0",
+        target="__cublas$lt$matmul",
+        config='"alpha_real":1,"beta":0,"epilogue":"BIAS_RELU",',
+        root=FIRST,
+    )
+    assert run_module(parse_module(text), [A, BB, [0.0, -9.0, 1.0, 0.5]]) == [[1, 0, 4, 6.5], [0, 0, 2, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("config", "root", "said"),
+    [
+        ('"alpha_real":1,"beta":1,"epilogue":"GELU",', FIRST, "epilogue"),
+        ('"alpha_real":1,"beta":1,"who_knows":1,', FIRST, "settings"),
+        ('"alpha_real":1,"beta":0,', FIRST, "operands"),
+        ('"alpha_real":1,"beta":1,', "s8[99]{0} negate(s)", "not an array"),
+    ],
+)
+def test_what_is_not_understood_whole_is_not_run(config: str, root: str, said: str) -> None:
+    """Scratch memory has no value either."""
+    text = GEMM.format(c="2,4", layout="1,0", target="__cublas$gemm", config=config, root=root)
+    text = text.replace("  ROOT", "  s = s8[99]{0} get-tuple-element(g), index=1\n  ROOT")
+    with pytest.raises(NotModelled, match=said):
+        run_module(parse_module(text), [A, BB, [[1.0] * 4] * 2])
+
+
+def test_a_bitcast_between_widths_keeps_the_bytes() -> None:
+    module = parse_module(
+        "HloModule m\n\nENTRY e {\n  p = s32[2,3]{0,1} parameter(0)\n  ROOT b = s8[2,3,4]{2,0,1} bitcast(p)\n}\n"
+    )
+    given = [[0x04030201, 2, 3], [5, -1, 256]]
+    bytes_of = [[[v >> 8 * k & 255 for k in range(4)] for v in row] for row in given]
+    want = [[[v - 256 if v > 127 else v for v in four] for four in row] for row in bytes_of]
+    assert run_module(module, [given]) == want
+    back = parse_module(
+        "HloModule m\n\nENTRY e {\n  p = s8[2,3,4]{2,0,1} parameter(0)\n  ROOT b = s32[2,3]{0,1} bitcast(p)\n}\n"
+    )
+    assert run_module(back, [want]) == given
