@@ -72,6 +72,62 @@ def _at(write: str, read: str, computed: str, size: int = 3) -> str:
     )
 
 
+def _scattered(first: int, read: int, stride: int = 1, more: str = "") -> str:
+    """Three negated elements, those from `read` on, go to places `first`, `first + stride`, ..., shifted by i."""
+    body = (
+        " p = f32[8] parameter(0)\n i = s32[] parameter(1)\n"
+        f" n = s32[3] iota(), iota_dimension=0\n k = s32[] constant({stride})\n"
+        f" kb = s32[3] broadcast(k), dimensions={{}}\n"
+        f" m = s32[3] multiply(n, kb)\n f = s32[] constant({first})\n fb = s32[3] broadcast(f), dimensions={{}}\n"
+        f" o = s32[3] add(m, fb)\n{more or ' t = s32[3] copy(o)'}\n r = s32[3,1] reshape(t)\n"
+        f" s = f32[3] slice(p), slice={{[{read}:{read + 3}]}}\n g = f32[3] negate(s)\n"
+        " ROOT u = f32[8] scatter(p, r, g), update_window_dims={}, inserted_window_dims={0}, "
+        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=second\n"
+    )
+    text = _module(body, "c, i")
+    second = "second {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] copy(b)\n}\n"
+    return text.replace("fused {", second + "fused {")
+
+
+_SHIFTED: Final = " ib = s32[3] broadcast(i), dimensions={}\n t = s32[3] add(o, ib)"
+_BEHIND: Final = (
+    " five = s32[] constant(5)\n k5 = s32[3] broadcast(five), dimensions={}\n"
+    " ib = s32[3] broadcast(i), dimensions={}\n m5 = s32[3] maximum(ib, k5)\n t = s32[3] copy(m5)"
+)
+
+
+def _two_results(other: str, write: int = 0) -> str:
+    """Two elements are negated in place; what else comes of them is a second result."""
+    body = (
+        f" p = f32[8] parameter(0)\n k = s32[] constant({write})\n"
+        f" s = f32[2] slice(p), slice={{[{write}:{write + 2}]}}\n"
+        f" n = f32[2] negate(s)\n u = f32[8] dynamic-update-slice(p, n, k)\n{other}\n"
+        " ROOT t = (f32[8], f32[8]) tuple(u, v)\n"
+    )
+    return _module(body, "c", "(f32[8], f32[8])")
+
+
+def _normalised(other: str) -> str:
+    """A start that counts from the end where it is negative, as array libraries write it, and what is read there."""
+    body = (
+        " p = f32[8] parameter(0)\n i = s32[] parameter(1)\n z = s32[] constant(0)\n e = s32[] constant(8)\n"
+        " l = pred[] compare(i, z), direction=LT\n a = s32[] add(i, e)\n j = s32[] select(l, a, i)\n"
+        f" one = s32[] constant(1)\n{other}\n s = f32[3] dynamic-slice(p, k), dynamic_slice_sizes={{3}}\n"
+        " n = f32[3] negate(s)\n ROOT u = f32[8] dynamic-update-slice(p, n, j)\n"
+    )
+    return _module(body, "c, i")
+
+
+def _start_from(at: int, window: int = 5) -> str:
+    """Where is said by an element of the buffer itself; the window begins at 3 at the earliest."""
+    body = (
+        f" p = s32[8] parameter(0)\n s = s32[1] slice(p), slice={{[{at}:{at + 1}]}}\n i = s32[] reshape(s)\n"
+        " low = s32[] constant(3)\n k = s32[] maximum(i, low)\n v = s32[1] constant({7})\n"
+        f" w = s32[{window}] broadcast(low), dimensions={{}}\n ROOT u = s32[8] dynamic-update-slice(p, w, k)\n"
+    )
+    return _module(body, "c", "s32[8]", shape="s32[8]")
+
+
 PAIRS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "one buffer twice": (_twice(2), (_twice(4), _twice(0))),
     "one buffer twice, as a bitcast": (_bitcast_twice(2), (_bitcast_twice(4), _bitcast_twice(0))),
@@ -93,6 +149,16 @@ PAIRS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
             _at("j", "j", "multiply(i, i)"),
         ),
     ),
+    "a scatter that reads its buffer": (_scattered(1, 0), (_scattered(0, 0), _scattered(3, 0), _scattered(5, 2))),
+    "a scatter to computed places": (_scattered(0, 2, more=_SHIFTED), (_scattered(0, 2, more=_BEHIND),)),
+    "another result that reads the buffer": (
+        _two_results(" v = f32[8] reverse(p), dimensions={0}"),
+        (
+            _two_results(" v = f32[8] negate(p)"),
+            _two_results(" q = f32[4] slice(p), slice={[4:8]}\n v = f32[8] concatenate(q, q), dimensions={0}"),
+        ),
+    ),
+    "a start that counts from the end": (_normalised(" k = s32[] add(j, one)"), (_normalised(" k = s32[] copy(j)"),)),
 }
 
 
@@ -139,6 +205,17 @@ def test_what_is_not_followed_is_unknown(text: str, why: str) -> None:
 
 def test_a_reshape_that_reads_what_it_overwrites_itself_is_proved() -> None:
     assert _verdicts(_through_bitcast("", "r", "reshape(p)"))["hazard-in-place"][0] == "proved"
+
+
+def test_a_start_that_is_never_overwritten_may_be_read_from_the_buffer() -> None:
+    assert _verdicts(_start_from(0))["hazard-in-place"][0] == "proved"
+    assert _verdicts(_start_from(5))["hazard-in-place"][0] == "unknown"
+
+
+def test_an_update_of_what_the_fusion_computes_is_in_nobodys_buffer() -> None:
+    text = _at("j", "i", "add(i, one)").replace("dynamic-update-slice(p,", "dynamic-update-slice(q,")
+    text = text.replace(" i = s32[] parameter(1)\n one", " q = f32[8] negate(p)\n i = s32[] parameter(1)\n one")
+    assert _verdicts(text)["hazard-in-place"][0] == "proved"
 
 
 def test_a_start_that_is_read_from_the_buffer_that_is_written_is_unknown() -> None:

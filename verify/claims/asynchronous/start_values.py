@@ -1,131 +1,315 @@
-"""Single integers of a fused computation that say where a window lies, as expressions: one variable for each value
-that comes from outside, and the arithmetic on it with constants, which wraps round as the element type does."""
+"""Integers of a fused computation that say where something is written or read, as expressions.
+
+One variable for each value that comes from outside, and the arithmetic on it, which wraps round as the element type
+does. Choices (select) are facts beside the expression. What is not followed may have any value of its type, and is
+named in `computed`, so that nobody refutes by a value that does not come up.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from hloproof.models.expressions.expr import Const, Expr, Var, maximum, minimum
+from hloproof.logic.formula import FALSE, TRUE, Formula, Not, conj, disj, eq, le, lt, ne
+from hloproof.models.dataflow.async_chain import text_of
+from hloproof.models.expressions.bounds import range_of
+from hloproof.models.expressions.expr import Const, Expr, Var, maximum, minimum, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.attributes import SliceDimension
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape
+from hloproof.models.hlo.text.literal import LiteralError, Nested, parse_literal
+from hloproof.models.layouts.physical import default_layout, layout_of
+from hloproof.models.layouts.tiling import linear_index
 from hloproof.models.maps.indexing_map import RuntimeVariable
 
-_HANDS_ON: Final = frozenset({"bitcast", "reshape", "copy"})
-_Key = tuple[str, tuple[int, ...]]
+MOST_ELEMENTS: Final = 64
+"""Constants with more elements are not looked up one by one."""
+
+_Index = tuple[Expr, ...]
+_Key = tuple[str, _Index]
 """An instruction, and the element of it."""
 
 
 class StartValues:
-    """The values that one obligation speaks of: `variables` with their intervals, and those that are computed in a way
-    that is not followed, so that not every value may come up."""
+    """The values that one obligation speaks of: `variables` with their intervals, `facts` that hold of them, and what
+    is `computed` in a way that is not followed. `steps` are the intervals of the obligation's other variables."""
 
-    def __init__(self, body: Computation) -> None:
+    def __init__(self, body: Computation, steps: Mapping[str, Interval] | None = None) -> None:
         self._body = body
-        self._names: dict[_Key, str] = {}
+        self._steps = dict(steps or {})
+        self._known: dict[_Key, Expr] = {}
+        self._congruent: dict[_Key, Expr] = {}
+        self._read: dict[str, list[tuple[_Index, Expr]]] = {}
         self.variables: dict[str, Interval] = {}
+        self.facts: list[Formula] = []
         self.computed: list[str] = []
 
     def start(self, name: str, bound: Interval) -> Expr | None:
         """A start index as it is clamped; None where it is no single integer."""
-        value = self._value(name)
+        value = self._single(name)
         return None if value is None else _clamped(value, bound)
 
-    def read(self, r: RuntimeVariable) -> Expr:
+    def read(self, r: RuntimeVariable, renamed: Mapping[str, Expr] | None = None) -> Expr:
         """What a runtime variable of a map of the computation holds, as it is clamped."""
         provider = r.provider or ""
         name = self._named(provider)
-        index = () if r.index is None else tuple(e.value if isinstance(e, Const) else -1 for e in r.index.results)
-        if name is not None and not index:
-            value = self._value(name)
-            if value is not None:
-                return _clamped(value, r.interval)
-        if name is not None and -1 not in index and self._body.by_name[name].opcode == "parameter":
-            return _clamped(self._outside(name, index), r.interval)
-        # An element that depends on the place, or is not followed: any value inside the interval.
-        if name is None or self._body.by_name[name].opcode != "parameter":
-            self.computed.append(provider)
-        fresh = f"v{len(self.variables)}"
-        self.variables[fresh] = r.interval
-        return Var(fresh)
+        if name is not None:
+            if r.index is None or not r.index.results:
+                value = self._single(name)
+                if value is not None:
+                    return _clamped(value, r.interval)
+            elif not r.index.runtime and r.index.replica is None:
+                index = tuple(substitute(e, dict(renamed or {})) for e in r.index.results)
+                if len(index) == _rank(self._body.by_name[name]) and _integers(self._body.by_name[name]):
+                    return _clamped(self._value(name, index), r.interval)
+        self.computed.append(provider)
+        return self._fresh(r.interval)
+
+    def _single(self, name: str) -> Expr | None:
+        i = self._body.by_name[name]
+        if not _integers(i) or not isinstance(i.shape, ArrayShape) or i.shape.elements != 1:
+            return None
+        return self._value(name, (Const(0),) * i.shape.rank)
 
     def _named(self, provider: str) -> str | None:
         if provider.startswith("parameter(") and provider.endswith(")"):
             number = int(provider[len("parameter(") : -1])
             return next((p.name for p in self._body.parameters if p.parameter_number == number), None)
+        if provider.startswith("constant("):
+            named = (i for i in self._body.instructions if i.opcode == "constant")
+            return next((i.name for i in named if f"constant({i.literal})" == provider), None)
         return provider if provider in self._body.by_name else None
 
-    def _value(self, name: str) -> Expr | None:
-        """The unclamped value of an instruction that gives a single integer."""
-        outer = _integer(self._body.by_name[name])
-        if outer is None:
-            return None
-        offset = 0
-        while True:
-            i = self._body.by_name[name]
-            own = _integer(i)
-            if own is None:
-                return None
-            if i.opcode == "constant":
-                literal = (i.literal or "").strip("{} ")
-                if not literal.lstrip("-").isdecimal():
-                    return None
-                return Const(_wrapped_number(int(literal) + offset, outer))
-            inside = self._one_step(i)
-            if inside is None:
-                break
-            name, more = inside
-            offset += more
-            if more and own != outer:
-                name, offset = i.name, offset - more  # a sum inside of a conversion wraps round by itself
-                break
-        i = self._body.by_name[name]
-        if i.opcode == "slice" and (element := self._sliced(i)) is not None:
-            return _shifted(self._outside(*element), offset, outer)
-        if i.opcode != "parameter":
-            self.computed.append(name)
-        return _shifted(self._outside(name, ()), offset, outer)
+    # -- values -----------------------------------------------------------------------------------------------------
 
-    def _one_step(self, i: Instruction) -> tuple[str, int] | None:
-        """The operand that an instruction hands on, and what it adds; None where the value is made here."""
-        operands = [self._body.by_name[o] for o in i.operands]
-        if i.opcode in _HANDS_ON and _integer(operands[0]) == _integer(i):
-            return operands[0].name, 0
-        if i.opcode == "convert" and _holds_all(_integer(i), _integer(operands[0])):
-            return operands[0].name, 0
-        if i.opcode in ("add", "subtract") and len(operands) == 2:
-            for n, sign in ((1, 1 if i.opcode == "add" else -1), (0, 1)):
-                literal = (operands[n].literal or "").strip("{} ") if operands[n].opcode == "constant" else ""
-                if literal.lstrip("-").isdecimal() and (n == 1 or i.opcode == "add"):
-                    return operands[1 - n].name, sign * int(literal)
-        return None
-
-    def _sliced(self, i: Instruction) -> _Key | None:
-        """The one element of a parameter that a slice takes."""
-        source, bounds = self._body.by_name[i.operands[0]], i.attributes.get("slice")
-        if source.opcode != "parameter" or not isinstance(bounds, tuple):
-            return None
-        starts = tuple(b.start for b in bounds if isinstance(b, SliceDimension))
-        return (source.name, starts) if len(starts) == len(bounds) else None
-
-    def _outside(self, name: str, index: tuple[int, ...]) -> Expr:
+    def _value(self, name: str, index: _Index) -> Expr:
+        """One element of an array of integers."""
         key = (name, index)
-        if key not in self._names:
-            shape = self._body.by_name[name].shape
-            assert isinstance(shape, ArrayShape)
-            self._names[key] = f"v{len(self.variables)}"
-            self.variables[self._names[key]] = _range(shape.element_type)
-        return Var(self._names[key])
+        if key not in self._known:
+            self._known[key] = self._wrapped(self._raw(name, index), _kind(self._body.by_name[name]))
+        return self._known[key]
 
+    def _raw(self, name: str, index: _Index) -> Expr:
+        """The element up to multiples of what its type can tell apart; the same expression whenever it is asked."""
+        key = (name, index)
+        if key not in self._congruent:
+            self._congruent[key] = self._made(name, index)
+        return self._congruent[key]
 
-def _integer(i: Instruction) -> str | None:
-    """The element type of a single integer."""
-    shape = i.shape
-    if not isinstance(shape, ArrayShape) or shape.elements != 1 or shape.element_type not in ELEMENT_BITS:
+    def _made(self, name: str, index: _Index) -> Expr:
+        i = self._body.by_name[name]
+        kind = _kind(i)
+        operands = [self._body.by_name[o] for o in i.operands]
+        match i.opcode:
+            case "constant":
+                return self._of_constant(i, index)
+            case "parameter":
+                return self._outside(i, index)
+            case "iota":
+                return index[i.attributes.integer("iota_dimension", 0)]
+            case "copy" | "convert" if _integers(operands[0]):
+                if _kind(operands[0]) == kind:
+                    return self._raw(operands[0].name, index)
+                return self._value(operands[0].name, index)
+            case "bitcast" | "reshape":
+                at = _reshaped(operands[0], i, index)
+                if at is not None:
+                    return self._raw(operands[0].name, at)
+            case "broadcast":
+                at = tuple(index[d] for d in i.attributes.integers("dimensions"))
+                return self._raw(operands[0].name, at)
+            case "slice":
+                given = i.attributes.get("slice")
+                bounds = [b for b in given if isinstance(b, SliceDimension)] if isinstance(given, tuple) else []
+                if len(bounds) == len(index):
+                    moved = [Const(b.start) + e * b.stride for b, e in zip(bounds, index, strict=True)]
+                    return self._raw(operands[0].name, tuple(moved))
+            case "add":
+                return self._raw(i.operands[0], index) + self._raw(i.operands[1], index)
+            case "subtract":
+                return self._raw(i.operands[0], index) - self._raw(i.operands[1], index)
+            case "negate":
+                return Const(0) - self._raw(i.operands[0], index)
+            case "multiply":
+                sides = [self._raw(o, index) for o in i.operands]
+                for n in (0, 1):
+                    if isinstance(sides[n], Const):
+                        return sides[1 - n] * sides[n]
+            case "minimum" | "maximum":
+                x, y = (self._value(o, index) for o in i.operands)
+                return minimum(x, y) if i.opcode == "minimum" else maximum(x, y)
+            case "clamp":
+                low, x, high = (self._value(o, self._scalar(o, index)) for o in i.operands)
+                return minimum(maximum(x, low), high)
+            case "select":
+                return self._chosen(i, index)
+        self.computed.append(name)
+        return self._fresh(_range(kind))
+
+    def _scalar(self, name: str, index: _Index) -> _Index:
+        """The index of what may be one number for all elements."""
+        return index if _rank(self._body.by_name[name]) == len(index) else ()
+
+    def _chosen(self, i: Instruction, index: _Index) -> Expr:
+        taken = self._truth(i.operands[0], self._scalar(i.operands[0], index))
+        x, y = (self._value(o, index) for o in i.operands[1:])
+        if taken is None:
+            self.computed.append(i.operands[0])
+        if taken == TRUE:
+            return x
+        if taken == FALSE:
+            return y
+        value = self._fresh(_hull(self._bounds(x), self._bounds(y)) or _range(_kind(i)))
+        either = (eq(value, x), eq(value, y))
+        if taken is None:
+            self.facts.append(disj(*either))
+        else:
+            self.facts.append(disj(conj(taken, either[0]), conj(Not(taken), either[1])))
+        return value
+
+    def _truth(self, name: str, index: _Index) -> Formula | None:
+        """When an element of a pred holds; None where that is not followed."""
+        i = self._body.by_name[name]
+        if i.opcode == "compare" and all(_integers(self._body.by_name[o]) for o in i.operands):
+            x, y = (self._value(o, index) for o in i.operands)
+            direction = text_of(i, "direction")
+            match direction:
+                case "EQ":
+                    return eq(x, y)
+                case "NE":
+                    return ne(x, y)
+                case "LT":
+                    return lt(x, y)
+                case "LE":
+                    return le(x, y)
+                case "GT":
+                    return lt(y, x)
+                case "GE":
+                    return le(y, x)
+        if i.opcode in ("and", "or"):
+            sides = [self._truth(o, index) for o in i.operands]
+            if None not in sides:
+                join = conj if i.opcode == "and" else disj
+                return join(*(s for s in sides if s is not None))
+        if i.opcode == "not" and (inner := self._truth(i.operands[0], index)) is not None:
+            return Not(inner)
+        if i.opcode == "broadcast":
+            return self._truth(i.operands[0], tuple(index[d] for d in i.attributes.integers("dimensions")))
+        if i.opcode == "constant" and (i.literal or "").strip("{} ") in ("true", "false"):
+            return TRUE if "true" in (i.literal or "") else FALSE
         return None
-    kind = shape.element_type
-    return kind if kind[:1] in ("s", "u") and kind[1:].isdecimal() else None
+
+    def _of_constant(self, i: Instruction, index: _Index) -> Expr:
+        shape = i.shape
+        assert isinstance(shape, ArrayShape)
+        numbers = _numbers(i)
+        if numbers is None or len(numbers) != shape.elements:
+            self.computed.append(i.name)
+            return self._fresh(_range(shape.element_type))
+        if len(set(numbers)) == 1:
+            return Const(numbers[0])
+        place = linear_index(index, shape.dimensions, Const(0))
+        if isinstance(place, Const) and 0 <= place.value < len(numbers):
+            return Const(numbers[place.value])
+        value = self._fresh(Interval(min(numbers), max(numbers)))
+        self.facts.append(disj(*(conj(eq(place, Const(k)), eq(value, Const(n))) for k, n in enumerate(numbers))))
+        return value
+
+    def _outside(self, i: Instruction, index: _Index) -> Expr:
+        """An element of a parameter: equal elements are equal values."""
+        value = self._fresh(_range(_kind(i)))
+        known = self._read.setdefault(i.name, [])
+        for other, theirs in known:
+            differs = [ne(a, b) for a, b in zip(index, other, strict=True)]
+            if not all(isinstance(a, Const) and isinstance(b, Const) for a, b in zip(index, other, strict=True)):
+                self.facts.append(disj(*differs, eq(value, theirs)))
+        known.append((index, value))
+        return value
+
+    # -- numbers ----------------------------------------------------------------------------------------------------
+
+    def _fresh(self, interval: Interval) -> Expr:
+        name = f"v{len(self.variables)}"
+        self.variables[name] = interval
+        return Var(name)
+
+    def _bounds(self, e: Expr) -> Interval | None:
+        try:
+            return range_of(e, self._steps | self.variables)
+        except KeyError:
+            return None
+
+    def _wrapped(self, raw: Expr, kind: str) -> Expr:
+        within = _range(kind)
+        if isinstance(raw, Const):
+            return Const((raw.value - within.lower) % within.count + within.lower)
+        found = self._bounds(raw)
+        if found is not None and within.contains(found):
+            return raw
+        moved = (raw + Const(-within.lower)) % Const(within.count)
+        return moved + Const(within.lower) if within.lower else moved
+
+
+def _numbers(i: Instruction) -> tuple[int, ...] | None:
+    """The elements of a constant of few integers, row-major."""
+    shape = i.shape
+    if not isinstance(shape, ArrayShape) or shape.elements > MOST_ELEMENTS:
+        return None
+    try:
+        found = list(_flat(parse_literal(i.literal or "", shape)))
+    except LiteralError:
+        return None
+    numbers = tuple(v for v in found if isinstance(v, int) and not isinstance(v, bool))
+    return numbers if len(numbers) == len(found) else None
+
+
+def _flat(value: Nested) -> Iterator[Nested]:
+    if isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _flat(part)
+    else:
+        yield value
+
+
+def _kind(i: Instruction) -> str:
+    assert isinstance(i.shape, ArrayShape)
+    return i.shape.element_type
+
+
+def _integers(i: Instruction) -> bool:
+    """An array of integers."""
+    if not isinstance(i.shape, ArrayShape) or i.shape.element_type not in ELEMENT_BITS:
+        return False
+    kind = i.shape.element_type
+    return kind[:1] in ("s", "u") and kind[1:].isdecimal()
+
+
+def _rank(i: Instruction) -> int:
+    return i.shape.rank if isinstance(i.shape, ArrayShape) else -1
+
+
+def _reshaped(source: Instruction, result: Instruction, index: _Index) -> _Index | None:
+    """The element that a reshape, or a bitcast between arrays in row-major order, moves to an index."""
+    a, b = source.shape, result.shape
+    if not isinstance(a, ArrayShape) or not isinstance(b, ArrayShape) or a.element_type != b.element_type:
+        return None
+    if a.elements == 1:
+        return (Const(0),) * a.rank
+    if a.dimensions == b.dimensions and layout_of(a) == layout_of(b):
+        return index
+    if result.opcode == "bitcast" and not (_is_row_major(a) and _is_row_major(b)):
+        return None
+    place = linear_index(index, b.dimensions, Const(0))
+    out: list[Expr] = []
+    for n in reversed(a.dimensions):
+        out.append(place % Const(n) if n > 1 else Const(0))
+        place = place // Const(n)
+    return tuple(reversed(out))
+
+
+def _is_row_major(shape: ArrayShape) -> bool:
+    return layout_of(shape) == default_layout(shape.rank)
 
 
 def _range(element_type: str) -> Interval:
@@ -133,21 +317,8 @@ def _range(element_type: str) -> Interval:
     return Interval(0, (1 << bits) - 1) if element_type[0] == "u" else Interval(-(1 << bits - 1), (1 << bits - 1) - 1)
 
 
-def _holds_all(into: str | None, source: str | None) -> bool:
-    return into is not None and source is not None and _range(into).contains(_range(source))
-
-
-def _wrapped_number(value: int, element_type: str) -> int:
-    within = _range(element_type)
-    return (value - within.lower) % within.count + within.lower
-
-
-def _shifted(base: Expr, offset: int, element_type: str) -> Expr:
-    if not offset:
-        return base
-    within = _range(element_type)
-    moved = (base + Const(offset - within.lower)) % Const(within.count)
-    return moved + Const(within.lower) if within.lower else moved
+def _hull(a: Interval | None, b: Interval | None) -> Interval | None:
+    return None if a is None or b is None else Interval(min(a.lower, b.lower), max(a.upper, b.upper))
 
 
 def _clamped(value: Expr, bound: Interval) -> Expr:

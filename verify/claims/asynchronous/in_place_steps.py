@@ -1,0 +1,192 @@
+"""The steps of a fusion that works in place, and the obligation that no step reads what another one has overwritten.
+
+A step of an update makes one element of the update and writes it; otherwise a step makes one element of the result.
+Steps run in any order. Elements of results of one size are made in the same steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hloproof.claims.asynchronous.start_values import StartValues
+from hloproof.logic.formula import FALSE, Formula, conj, eq, within
+from hloproof.logic.obligation import Obligation
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Expr, Var, substitute
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.indexing.composition.composer import Composer
+from hloproof.models.indexing.composition.route import INPUT_TO_OUTPUT
+from hloproof.models.layouts.memory_size import element_bits
+from hloproof.models.layouts.physical import layout_of, part_count
+from hloproof.models.layouts.tiling import position_expression
+from hloproof.models.maps.indexing_map import IndexingMap
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a fusion writes into the buffer of a parameter: `value`, element by element, into a window of an array that
+    lies there. Without `update` the window is the whole result."""
+
+    result: str
+    """The part of the root, by its instruction."""
+    number: int
+    """The parameter."""
+    update: Instruction | None
+    declared: bool
+    """The module says so; otherwise a compiler does it where it can."""
+    sure: bool = True
+    """The window lies in the parameter's own bytes, not in what a reshape may have copied."""
+
+    @property
+    def value(self) -> str:
+        return self.result if self.update is None else self.values[0]
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """All arrays whose elements are written."""
+        if self.update is None:
+            return (self.result,)
+        if self.update.opcode == "scatter":
+            return self.update.operands[len(self.update.operands) // 2 + 1 :]
+        return self.update.operands[1:2]
+
+    @property
+    def starts(self) -> tuple[str, ...]:
+        """What says where."""
+        if self.update is None:
+            return ()
+        if self.update.opcode == "scatter":
+            return self.update.operands[len(self.update.operands) // 2 :][:1]
+        return self.update.operands[2:]
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Where each step writes. `window` are the sizes of the steps, `whole` those of the array that is written into."""
+
+    target: ArrayShape
+    window: tuple[int, ...]
+    update: Instruction | None = None
+
+    @property
+    def scatters(self) -> bool:
+        return self.update is not None and self.update.opcode == "scatter"
+
+    @property
+    def whole(self) -> tuple[int, ...]:
+        return self.target.dimensions
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """An instruction of the fused computation that is computed beside the writing. `steps` are the sizes of the steps
+    that it is computed in, one element each; None where every step may compute it, or an unknown one."""
+
+    name: str
+    steps: tuple[int, ...] | None
+    also: str
+    """What it is beside what is written; empty for that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """An obligation; the element that is written and the index that is read, in its variables; what of their values is
+    not followed; and whether it is said in which step the reading happens."""
+
+    obligation: Obligation
+    element: tuple[Expr, ...]
+    index: tuple[Expr, ...]
+    computed: tuple[str, ...]
+    one_order: bool
+
+
+def writer_of(body: Computation, written: Written) -> Writer:
+    """Raises NotModelled."""
+    update = written.update
+    target = body.by_name[written.result if update is None else update.operands[0]].shape
+    value = body.by_name[written.value].shape
+    if not isinstance(target, ArrayShape) or not isinstance(value, ArrayShape):
+        raise NotModelled("a fusion in place on something that is no array")
+    return Writer(target, value.dimensions, update)
+
+
+def state(composer: Composer, body: Computation, writer: Writer, reader: Reader, number: int, m: IndexingMap) -> Stated:
+    """For every step w that writes, and every step d of the reader: what they touch lies apart, or d is w. Raises
+    NotModelled."""
+    source = body.parameters[number].shape
+    if not isinstance(source, ArrayShape):
+        raise NotModelled("a fusion in place on something that is no array")
+    if m.replica is not None:
+        raise NotModelled("what is read lies on another device")
+    variables = [(f"w{k}", Interval.of_size(n)) for k, n in enumerate(writer.window)]
+    variables += [(name, interval) for name, interval in m.intervals() if not name.startswith("rt")]
+    values = StartValues(body, dict(variables))
+    element, met = _element(composer, body, writer, values)
+    reads = {f"rt{k}": values.read(r) for k, r in enumerate(m.runtime)}
+    index = tuple(substitute(e, reads) for e in m.results)
+    met += [within(substitute(c.expr, reads), c.interval) for c in m.constraints]
+    if writer.target.dimensions == source.dimensions and layout_of(writer.target) == layout_of(source):
+        met += [eq(a, b) for a, b in zip(element, index, strict=True)]
+    else:
+        if element_bits(writer.target) != element_bits(source):
+            raise NotModelled("a bitcast between elements of other widths")
+        met.append(eq(_position(writer.target, element), _position(source, index)))
+    steps = _same_step(writer, reader, element, len(m.dims))
+    every = (*variables, *values.variables.items())
+    label = "no element is read after it was overwritten"
+    obligation = Obligation(every, FALSE if steps is None else steps, conj(*values.facts, *met), label)
+    return Stated(obligation, element, index, tuple(values.computed), steps is not None)
+
+
+def _element(
+    composer: Composer, body: Computation, writer: Writer, values: StartValues
+) -> tuple[tuple[Expr, ...], list[Formula]]:
+    """The element that step w writes, and when it does. Raises NotModelled."""
+    element: list[Expr] = [Var(f"w{k}") for k in range(len(writer.window))]
+    update = writer.update
+    if update is None:
+        return tuple(element), []
+    if update.opcode == "scatter":
+        m = _scattered(composer, body, update)
+        renamed: dict[str, Expr] = {f"d{k}": e for k, e in enumerate(element)}
+        renamed |= {f"rt{k}": values.read(r, renamed) for k, r in enumerate(m.runtime)}
+        met = [within(substitute(c.expr, renamed), c.interval) for c in m.constraints]
+        return tuple(substitute(e, renamed) for e in m.results), met
+    starts = update.operands[2:]
+    if len(starts) != writer.target.rank or len(element) != writer.target.rank:
+        raise NotModelled("the start indices are not scalars")
+    for k, name in enumerate(starts):
+        start = values.start(name, Interval(0, writer.target.dimensions[k] - writer.window[k]))
+        if start is None:
+            raise NotModelled("the start indices are not scalars")
+        element[k] = start + element[k]
+    return tuple(element), []
+
+
+def _scattered(composer: Composer, body: Computation, update: Instruction) -> IndexingMap:
+    """From an element of the updates to the element that it is combined into."""
+    if len(update.operands) != 3:
+        raise NotModelled("a fused scatter of several arrays: what it writes is not followed")
+    found = composer.plain(body, update, INPUT_TO_OUTPUT, 2)
+    if len(found) != 1 or found[0].unknown or len(found[0].maps) != 1 or found[0].maps[0].ranges:
+        raise NotModelled("a fused scatter whose updates are not followed")
+    return found[0].maps[0]
+
+
+def _same_step(writer: Writer, reader: Reader, element: tuple[Expr, ...], rank: int) -> Formula | None:
+    """Step w is step d; None where it is not said in which step the reader's elements are computed."""
+    if reader.steps is None or len(reader.steps) != rank:
+        return None
+    if not reader.also or reader.steps == writer.window:
+        return conj(*(eq(Var(f"w{k}"), Var(f"d{k}")) for k in range(rank)))
+    if reader.steps == writer.whole and not writer.scatters:
+        return conj(*(eq(e, Var(f"d{k}")) for k, e in enumerate(element)))
+    return None
+
+
+def _position(shape: ArrayShape, index: tuple[Expr, ...]) -> Expr:
+    if part_count(shape) > 1:
+        raise NotModelled("an array split over memories")
+    return substitute(position_expression(shape), {f"d{k}": e for k, e in enumerate(index)})
