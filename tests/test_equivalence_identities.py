@@ -174,6 +174,7 @@ FALSE = {
     ),
 }
 STEPS: list[list[Any]] = [
+    ["keep"], ["again"],
     ["same"], ["generalise"], ["lemma"], ["arguments"], ["arguments", True], ["whole"], ["split", 0], ["split", 1],
     ["fold", [2], [[[0, False]]], [[[0, False]]], False], ["fold", [2], [[[0, False]]], [[[0, True]]], True],
     ["fold", [1], [[]], [[[0, False]]], False], ["ring", [], False, 4], ["ring", [[0, 1]], False, 4],

@@ -78,6 +78,6 @@ def test_loops_that_differ_are_not_proved(name: str) -> None:
 def test_states_that_are_not_equal_cannot_be_paired_by_a_certificate() -> None:
     for before, after in DIFFERENT.values():
         for pairs in ([[1, 1]], [[1, 1], [0, 0]], [[1, 1], [0, 0], [2, 0]], [[1, 1], [2, 0]], [[0, 1], [1, 1]]):
-            for tail in (["same"], ["arguments"], ["generalise"], ["lemma"], ["whole"]):
+            for tail in (["same"], ["arguments"], ["generalise"], ["lemma"], ["keep"], ["again"], ["whole"]):
                 steps = [["loop", pairs], *[tail] * 6]
                 assert recheck(before, after, Certificate("rounding", steps)).verdict is Verdict.UNKNOWN

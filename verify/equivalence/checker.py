@@ -15,7 +15,7 @@ from hloproof.equivalence.rules import general, subgoals
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """Stands behind the steps that show a general goal."""
+    """Stands behind the steps that show a goal that is used again."""
 
     goal: Goal
 
@@ -35,7 +35,12 @@ def check(rules: Rules, goals: list[Goal], steps: list[Step]) -> None:
         assert isinstance(goal, Goal)
         if not isinstance(step, list) or not step:
             raise Denied("not a step")
-        if step[0] in ("generalise", "lemma"):
+        if step[0] == "keep":
+            stack += [_Shown(goal), goal]
+        elif step[0] == "again":
+            if goal not in shown:
+                raise Denied("not shown before")
+        elif step[0] in ("generalise", "lemma"):
             wider = general(rules, goal)
             if wider is None:
                 raise Denied("the goal is no instance")

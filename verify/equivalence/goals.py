@@ -44,23 +44,48 @@ class Goal:
 
 
 def holds(form: Lin, facts: Facts) -> bool | None:
-    """Whether form >= 0 follows, or its contrary does; None where neither is seen."""
+    """Whether form >= 0 follows, or its contrary does, from one fact or from two together; None where neither is seen.
+
+    A fact that shares no atom with the others can only make a bound worse, so it is passed over.
+    """
     if form.lo >= 0:
         return True
     if form.hi < 0:
         return False
-    for n, fact in enumerate(facts):
-        if (form - fact).lo >= 0:
+    near = [f for f in facts if not form.terms.keys().isdisjoint(f.terms)]
+    if not near:
+        return None
+    contrary = -form - 1
+    for fact in near:
+        if _least(form, fact) >= 0:
             return True
-        if (-form - 1 - fact).lo >= 0:
+        if _least(contrary, fact) >= 0:
             return False
-        for other in facts[:n]:
-            both = fact + other
-            if (form - both).lo >= 0:
+    for fact in near:
+        for other in facts:
+            if other is fact or (
+                form.terms.keys().isdisjoint(other.terms) and fact.terms.keys().isdisjoint(other.terms)
+            ):
+                continue
+            if _least(form, fact, other) >= 0:
                 return True
-            if (-form - 1 - both).lo >= 0:
+            if _least(contrary, fact, other) >= 0:
                 return False
     return None
+
+
+def _least(form: Lin, *facts: Lin) -> int:
+    """A lower bound of the form less the facts."""
+    terms = dict(form.terms)
+    out = form.constant
+    for fact in facts:
+        out -= fact.constant
+        for atom, c in fact.terms.items():
+            terms[atom] = terms.get(atom, 0) - c
+    for atom, c in terms.items():
+        if c:
+            out += c * (atom.lo if c > 0 else atom.hi)
+    return out
 
 
 @dataclass

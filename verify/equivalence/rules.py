@@ -371,7 +371,7 @@ _RULES: Final[dict[str, Callable[..., list[Goal]]]] = {
     **SCALAR_RULES,
     **ENGINE_RULES,
 }
-"""`generalise` and `lemma` are steps too: the checker keeps the list of what was shown."""
+"""`generalise`, `lemma`, `keep` and `again` are steps too: the checker keeps the list of what was shown."""
 
 
 def subgoals(rules: Rules, goal: Goal, step: Step) -> list[Goal]:

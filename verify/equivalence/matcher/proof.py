@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from hloproof.equivalence.goals import Goal
@@ -18,20 +19,40 @@ class Proof:
 
 
 def written(proofs: list[Proof]) -> list[Step]:
-    """The steps, depth first. A general goal is shown where it is met first."""
+    """The steps, depth first. What is used several times is shown where it is met first."""
     steps: list[Step] = []
-    shown: set[Goal] = set()
-    stack: list[Proof | Goal] = list(reversed(proofs))
+    shown: set[Goal | int] = set()
+    uses = counted(proofs)
+    stack: list[Proof | Goal | int] = list(reversed(proofs))
     while stack:
         item = stack.pop()
-        if isinstance(item, Goal):
+        if isinstance(item, Goal | int):
             shown.add(item)
-        elif item.wider is None:
+        elif item.wider is not None:
+            if item.wider in shown:
+                steps.append(["lemma"])
+            else:
+                steps.append(["generalise"])
+                stack += [item.wider, *item.parts]
+        elif uses[id(item)] > 1 and item.parts:
+            if id(item) in shown:
+                steps.append(["again"])
+            else:
+                steps += [["keep"], item.step]
+                stack += [id(item), *reversed(item.parts)]
+        else:
             steps.append(item.step)
             stack.extend(reversed(item.parts))
-        elif item.wider in shown:
-            steps.append(["lemma"])
-        else:
-            steps.append(["generalise"])
-            stack += [item.wider, *item.parts]
     return steps
+
+
+def counted(proofs: list[Proof]) -> Counter[int]:
+    """How often each proof is used, by its identity."""
+    uses: Counter[int] = Counter()
+    stack = list(proofs)
+    while stack:
+        item = stack.pop()
+        uses[id(item)] += 1
+        if uses[id(item)] == 1:
+            stack.extend(item.parts)
+    return uses
