@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from hloproof.models.tensor_rules.rule import TensorRule
 from hloproof.models.tensor_rules.text import parse_tensor_rules
-from hloproof.tensor_rules.judge import check_tensor_rule
-from hloproof.tensor_rules.prove import prove_rule
+from hloproof.tensor_rules.judge import judged
+from hloproof.tensor_rules.prove import Proof
 
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "docs" / "tensor_rules_table.md"
@@ -20,18 +21,25 @@ def rows(timed: bool = True) -> Iterator[str]:
         yield "| rule | verdict | tier | conditions | ranks | source |" + (" ms |" if timed else "")
         yield "|---|---|---|---|---|---|" + ("---|" if timed else "")
         for rule in parse_tensor_rules(path.read_text(encoding="utf-8"), path.name):
-            found, proof = check_tensor_rule(rule), prove_rule(rule)
+            found, proof = judged(rule)
             verdict = "refuted" if rule.expect == "refuted" and found.verdict == "proved" else str(found.verdict)
             ranks = f"{proof.ranks[0]} to {proof.ranks[-1]}" if len(proof.ranks) > 1 else ""
             cells = [
                 rule.name,
                 verdict,
                 proof.tier if proof.proved else "",
-                "; ".join(c.text + (" (not needed)" if c.text in proof.not_needed else "") for c in rule.conditions),
+                "; ".join(_conditions(rule, proof)),
                 ranks,
                 rule.source,
             ]
             yield f"| {' | '.join(cells)} |" + (f" {found.ms:.0f} |" if timed else "")
+
+
+def _conditions(rule: TensorRule, proof: Proof) -> Iterator[str]:
+    for c in rule.conditions:
+        yield c.text + (" (not needed)" if c.text in proof.not_needed else "")
+    yield from (f"of {kind}" for kind in rule.kinds)
+    yield from ["of some elements"] * bool(rule.assumed)
 
 
 def main() -> None:

@@ -47,6 +47,12 @@ WRONG = [
     ("A: [n]\ntranspose(A, dims=[0, 1]) => A", "dims of transpose names each dimension", 3, 3),
     ("A: [n]\nselect(A, A, A) => A", "holds truth values", 3, 3),
     ("A: [n]\nwhen n\nA => A", "expected a comparison", 3, 9),
+    ("A: [n]  inf: [n]\nA => A", "inf is a constant", 2, 11),
+    ("A: [n]\nall-gather(A, dim=0) => A", "say how many: devices p", 3, 3),
+    ("A: [n]\nwhere A\nA => A", "where takes truth values", 1, 1),
+    ("A: [n]\ntype floats\nA => A", "type is integers or reals", 1, 1),
+    ("A: [n]  B: [n, m]\nwhere compare(B, B, direction=EQ)\nA => A", "the dimensions of the result", 3, 9),
+    ("A: [n]\nindex i\ndevices p\nA => A", "no index", 1, 1),
     ("A: [n]", "the rule has no LEFT => RIGHT", 1, 1),
 ]
 
@@ -67,6 +73,11 @@ def test_a_file_without_rules_is_refused() -> None:
 
 def test_conditions_that_contradict_each_other_are_vacuous() -> None:
     found = check_tensor_rule(rule("A: [n]\nwhen n >= 3, n <= 2\nreverse(A, dims=[0]) => A"))
+    assert found.verdict is Verdict.VACUOUS
+
+
+def test_an_assumption_about_elements_that_never_holds_is_vacuous() -> None:
+    found = check_tensor_rule(rule("A: [n]  B: [n]\nwhere compare(A, A, direction=LT)\nA => B"))
     assert found.verdict is Verdict.VACUOUS
 
 
@@ -97,6 +108,33 @@ FALSE_PROOFS = {
     "an empty product is one": "A: [n]\nwhen n == 0\nreduce(A, dims=[0], op=multiply) => 0",
     "two functions of one name have one meaning, two names have two": "A: [n]\nf(A) => g(A)",
     "arguments keep their order": "A: [n]  B: [n]\nf(A, B) => f(B, A)",
+    "there are halves between integers": "A: [n]\ncompare(A, 0, direction=GT) => compare(A, 1, direction=GE)",
+    "a square of a real number may be 2": "A: [n]  B: [n]  C: [n]\ntype reals\n"
+    "select(compare(multiply(A, A), 2, direction=EQ), B, C) => C",
+    "a square may be less than its root": "A: [n]\nmaximum(multiply(A, A), A) => multiply(A, A)",
+    "a divisor may be 0": "A: [n]\ntype reals\nsubtract(A, A) => subtract(divide(1, A), divide(1, A))",
+    "0 by 0 is no 1": "A: [n]\ntype integers\ndivide(A, A) => broadcast(1, shape=[n], dims=[])",
+    "integers are rounded when they are divided": "A: [n]  B: [n]\nmultiply(divide(A, B), B) => A",
+    "a negative number has no root": "A: [n]\ntype reals\nA => multiply(sqrt(A), sqrt(A))",
+    "a square's root has no sign": "A: [n]\ntype reals\nsqrt(multiply(A, A)) => A",
+    "a remainder has the sign of what was divided": "A: [n]  c: [n]\ntype integers\n"
+    "remainder(add(A, c), c) => remainder(A, c)",
+    "infinity is no neutral element of the other": "A: [n]\nminimum(A, -inf) => A",
+    "what is assumed is assumed there only": "A: [n]  B: [n]\nwhere compare(A, B, direction=LT)\n"
+    "maximum(reverse(A, dims=[0]), B) => B",
+    "what is left out of a sum is counted": "A: [n]  v: []\n"
+    "reduce(pad(A, v, low=[0], high=[0], interior=[1]), dims=[0], op=add) => reduce(A, dims=[0], op=add)",
+    "holes are not values of a product": "A: [n]\nwhen n >= 1\n"
+    "reduce(pad(A, 0, low=[0], high=[0], interior=[1]), dims=[0], op=multiply) => reduce(A, dims=[0], op=multiply)",
+    "a sum over devices is not repeated for nothing": "A: [n]\ndevices p\n"
+    "all-reduce(all-reduce(A, op=add), op=add) => all-reduce(A, op=add)",
+    "the largest of nothing is nothing's": "A: [n]\nwhen m >= 0\n"
+    "reduce(broadcast(A, shape=[m, n], dims=[1]), dims=[0], op=maximum) => A",
+    "devices hold their own": "A: [n]\ndevices p\ncollective-permute(A, shift=1) => A",
+    "gathered parts lie side by side": "A: [n]  B: [m]\ndevices p\nall-gather(concatenate(A, B, dim=0), dim=0) => "
+    "concatenate(all-gather(A, dim=0), all-gather(B, dim=0), dim=0)",
+    "a bound of a product is not one of its factor": "A: [n]\nwhen 2 <= g * n\n"
+    "slice(A, start=[0], limit=[1]) => slice(A, start=[1], limit=[2])",
 }
 
 

@@ -53,9 +53,17 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A constant scalar."""
+    """A constant scalar: an integer, or with `truth` true (1) or false (0)."""
 
     value: int
+    truth: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Infinity:
+    """A constant scalar beyond all numbers; of integers it is the largest or least of their type."""
+
+    negative: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +87,8 @@ class Call:
         return found if isinstance(found, str) else default
 
 
-Tensor = Name | Number | Call
+Tensor = Name | Number | Infinity | Call
+Kind = Literal["reals", "integers"]
 
 
 @dataclass(frozen=True)
@@ -97,6 +106,12 @@ class TensorRule:
     right: Tensor
     predicates: frozenset[str] = frozenset()
     """Names of tensors that hold truth values."""
+    kinds: tuple[Kind, ...] = ()
+    """What elements are: `reals`, `integers`, or where the rule does not say so, both."""
+    assumed: tuple[Tensor, ...] = ()
+    """Truths that hold at every index of the result."""
+    devices: Expr | None = None
+    """How many devices there are, for rules about collectives."""
     expect: Literal["proved", "refuted"] = "proved"
     note: str = ""
     source: str = ""
@@ -109,16 +124,21 @@ class TensorRule:
     def content_line(self) -> int:
         return self.line
 
-    def side_entries(self) -> Iterator[Entry]:
-        """The entries of the attributes of both sides."""
-        stack: list[Tensor] = [self.left, self.right]
+    def calls(self) -> Iterator[Call]:
+        """The operations of both sides and of what is assumed."""
+        stack: list[Tensor] = [self.left, self.right, *self.assumed]
         while stack:
             node = stack.pop()
             if isinstance(node, Call):
+                yield node
                 stack += node.args
-                for _, value in node.attributes:
-                    if not isinstance(value, str):
-                        yield from value
+
+    def side_entries(self) -> Iterator[Entry]:
+        """The entries of the attributes of all operations."""
+        for call in self.calls():
+            for _, value in call.attributes:
+                if not isinstance(value, str):
+                    yield from value
 
     def error(self, message: str, line: int = 0, column: int = 0) -> InputError:
         """An error at a place of the rule, or at its head."""

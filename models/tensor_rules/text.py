@@ -7,8 +7,9 @@
 
 A rule is a head line and indented lines. `#` begins a comment. Names of operations have hyphens without blanks around
 them, so a minus needs blanks. `when` lists conditions with `,` or `or` between them; `index i, j...` declares scalars
-that are read at run time; `pred P` says that a tensor holds truth values; `expect refuted`, `note` and `source` are
-words for the reader of the file.
+that are read at run time; `pred P` says that a tensor holds truth values, `type integers` or `type reals` what the
+others hold, `where compare(A, B, direction=LT)` what is true of elements at each index of the result; `expect refuted`,
+`note` and `source` are words for the reader of the file.
 """
 
 from __future__ import annotations
@@ -20,7 +21,18 @@ from typing import Final, Literal, NoReturn
 
 from hloproof.models.errors import InputError
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var
-from hloproof.models.tensor_rules.rule import Call, Comparator, Comparison, Condition, Entry, Name, Number, Tensor
+from hloproof.models.tensor_rules.rule import (
+    Call,
+    Comparator,
+    Comparison,
+    Condition,
+    Entry,
+    Infinity,
+    Kind,
+    Name,
+    Number,
+    Tensor,
+)
 from hloproof.models.tensor_rules.rule import TensorRule as Rule
 
 _TOKEN: Final = re.compile(
@@ -96,15 +108,28 @@ class _Reader:
         indices: list[Entry] = []
         conditions: list[Condition] = []
         predicates: set[str] = set()
+        assumed: list[Tensor] = []
+        devices: Expr | None = None
         for n in range(self.first + 1, self.last):
             plain = _COMMENT.sub("", self.lines[n]).strip()
             word = plain.split(None, 1)[0] if plain else ""
             if not plain:
                 continue
-            if word in ("expect", "note", "source"):
+            if word in ("expect", "note", "source", "type"):
                 if word in words:
                     self._fail(n, f"{word} is said twice")
-                words[word] = self.lines[n].strip()[len(word) :].strip() if word != "expect" else plain[6:].strip()
+                whole = self.lines[n].strip() if word in ("note", "source") else plain
+                words[word] = whole[len(word) :].strip()
+            elif word == "where":
+                self._take(n, len(self.lines[n]) - len(self.lines[n].lstrip()) + len(word))
+                assumed.append(self._tensor())
+                self._end()
+            elif word == "devices":
+                if devices is not None:
+                    self._fail(n, "devices is said twice")
+                self._take(n, len(self.lines[n]) - len(self.lines[n].lstrip()) + len(word))
+                devices = self._expression()
+                self._end()
             elif word in ("when", "index", "pred"):
                 self._take(n, len(self.lines[n]) - len(self.lines[n].lstrip()) + len(word))
                 if word == "when":
@@ -120,6 +145,8 @@ class _Reader:
                 body.append(n)
         if not body:
             self._fail(self.first, "the rule has no LEFT => RIGHT")
+        if devices is not None and indices:
+            self._fail(self.first, "a rule about several devices has no index: each device might read another")
         if body != list(range(body[0], body[-1] + 1)):
             gap = next(n for n in body if n - 1 not in body and n != body[0])
             self._fail(gap, "a second rewrite; a rule has one LEFT => RIGHT, on lines that follow each other")
@@ -134,6 +161,11 @@ class _Reader:
             if words["expect"] not in ("proved", "refuted"):
                 self._fail(self.first, "expect is proved or refuted")
             expect = "refuted" if words["expect"] == "refuted" else "proved"
+        kinds: tuple[Kind, ...] = ()
+        if "type" in words:
+            if words["type"] not in ("integers", "reals"):
+                self._fail(self.first, "type is integers or reals")
+            kinds = ("integers",) if words["type"] == "integers" else ("reals",)
         rule = Rule(
             head["name"],
             tuple(declared.items()),
@@ -142,6 +174,9 @@ class _Reader:
             left,
             right,
             frozenset(predicates),
+            kinds,
+            tuple(assumed),
+            devices,
             expect,
             words.get("note", ""),
             words.get("source", ""),
@@ -157,7 +192,7 @@ class _Reader:
         declared = {name for name, _ in rule.tensors}
         for name in sorted(rule.predicates - declared):
             raise rule.error(f"pred names {name!r}, which is no tensor of this rule")
-        stack: list[Tensor] = [rule.left, rule.right]
+        stack: list[Tensor] = [rule.left, rule.right, *rule.assumed]
         while stack:
             node = stack.pop()
             if isinstance(node, Name) and node.name not in declared:
@@ -222,6 +257,9 @@ class _Reader:
     def _declarations(self, declared: dict[str, tuple[Entry, ...]]) -> None:
         while self.at < len(self.tokens):
             name = self._name("a tensor")
+            if name in ("inf", "true", "false"):
+                self.at -= 1
+                raise self._error(f"{name} is a constant, not the name of a tensor")
             if name in declared:
                 self.at -= 1
                 raise self._error(f"{name!r} is declared twice")
@@ -312,8 +350,14 @@ class _Reader:
             self.at += 1
             value = self._integer(self.tokens[self.at - 1].text)
             return Number(-value if negative else value)
+        if self._peek() == "inf" and self._peek(1) != "(":
+            self.at += 1
+            return Infinity(negative)
         if negative:
-            raise self._error("expected a number after '-'")
+            raise self._error("expected a number, or inf, after '-'")
+        if self._peek() in ("true", "false") and self._peek(1) != "(":
+            self.at += 1
+            return Number(int(self._peek(-1) == "true"), truth=True)
         name = self._name("a tensor or an operation")
         token = self.tokens[self.at - 1]
         if not self._accept("("):

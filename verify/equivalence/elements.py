@@ -11,13 +11,15 @@ from collections.abc import Callable
 from math import prod
 from typing import Final
 
+from hloproof.elements import movement
 from hloproof.equivalence import elements_bits
 from hloproof.equivalence.elements_folds import convolution, dot, reduce, reduce_window
 from hloproof.equivalence.elements_indexed import dynamic_slice, dynamic_update_slice, gather
 from hloproof.equivalence.elements_scatter import scatter
 from hloproof.equivalence.graph import Node
-from hloproof.equivalence.indices import ZERO, Lin, constant, row_major, unravel
-from hloproof.equivalence.terms import App, Cond, Elem, Term, from_pattern, number
+from hloproof.equivalence.indices import ZERO, Lin, constant
+from hloproof.equivalence.placing import placed
+from hloproof.equivalence.terms import App, Elem, Term, from_pattern, number
 from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
 from hloproof.models.hlo.opcodes import BINARY, UNARY
 from hloproof.models.hlo.shape import ELEMENT_BITS
@@ -39,11 +41,6 @@ def unfold(node: Node, at: At, place: int) -> Term | None:
     return None
 
 
-def inside(x: Lin, size: int, then: Term, other: Term) -> Term:
-    """`then` where 0 <= x < size."""
-    return Cond(x, Cond(constant(size - 1) - x, then, other), other)
-
-
 def elementwise(node: Node, at: At) -> Term:
     args = tuple(Elem(o, at if o.sizes else ()) for o in node.operands)
     if node.head == "convert" and node.type == node.operands[0].type:
@@ -52,9 +49,7 @@ def elementwise(node: Node, at: At) -> Term:
 
 
 def _broadcast(node: Node, at: At) -> Term:
-    operand = node.operands[0]
-    dimensions = node.attributes.integers("dimensions")
-    return Elem(operand, tuple(at[d] for d in dimensions))
+    return placed(movement.broadcast(at, node.attributes.integers("dimensions")), node.operands)
 
 
 def _reshape(node: Node, at: At) -> Term:
@@ -64,7 +59,9 @@ def _reshape(node: Node, at: At) -> Term:
 
 def reshaped(at: At, sizes: tuple[int, ...], source: tuple[int, ...]) -> At:
     """The index vector of the same row-major position under other sizes; groups of dimensions with equal products are
-    taken apart, so that forms stay small."""
+    taken apart, so that forms stay small. Without elements there is no index to be wrong about."""
+    if 0 in sizes:
+        return (ZERO,) * len(source)
     out: list[Lin] = []
     i = j = 0
     while i < len(sizes) or j < len(source):
@@ -77,63 +74,40 @@ def reshaped(at: At, sizes: tuple[int, ...], source: tuple[int, ...]) -> At:
                 left, i = left * sizes[i], i + 1
             else:
                 right, j = right * source[j], j + 1
-        out.extend(unravel(row_major(at[first:i], sizes[first:i]), source[second:j]))
+        position = movement.row_major(at[first:i], sizes[first:i], ZERO)
+        found = movement.unravel(position, source[second:j])
+        out.extend(x % n for x, n in zip(found, source[second:j], strict=True))
     return tuple(out)
 
 
 def _transpose(node: Node, at: At) -> Term:
-    out = [ZERO] * len(at)
-    for k, d in enumerate(node.attributes.integers("dimensions")):
-        out[d] = at[k]
-    return Elem(node.operands[0], tuple(out))
+    return placed(movement.transpose(at, node.attributes.integers("dimensions")), node.operands)
 
 
 def _reverse(node: Node, at: At) -> Term:
-    turned = set(node.attributes.integers("dimensions"))
-    return Elem(node.operands[0], tuple(node.sizes[d] - 1 - x if d in turned else x for d, x in enumerate(at)))
+    return placed(movement.reverse(at, node.sizes, node.attributes.integers("dimensions")), node.operands)
 
 
 def _slice(node: Node, at: At) -> Term:
     parts = node.attributes.get("slice")
     assert isinstance(parts, tuple)
-    return Elem(
-        node.operands[0],
-        tuple(x * p.stride + p.start for x, p in zip(at, parts, strict=True) if isinstance(p, SliceDimension)),
-    )
+    dims = [p for p in parts if isinstance(p, SliceDimension)]
+    return placed(movement.slice_(at, [p.start for p in dims], [p.stride for p in dims]), node.operands)
 
 
 def _pad(node: Node, at: At) -> Term:
-    operand, filler = node.operands
     parts = node.attributes.get("padding")
     assert isinstance(parts, tuple)
-    pad: Term = Elem(filler, ())
-    source: list[Lin] = []
-    tests: list[tuple[Lin, int, Lin]] = []
-    for x, p, size in zip(at, parts, operand.sizes, strict=True):
-        assert isinstance(p, PaddingDimension)
-        step = p.interior + 1
-        shifted = x - p.low
-        source.append(shifted // step)
-        tests.append((shifted // step, size, shifted % step))
-    out: Term = Elem(operand, tuple(source))
-    for index, size, hole in reversed(tests):
-        out = Cond(-hole, out, pad)  # at least 0 exactly where there is no hole
-        out = inside(index, size, out, pad)
-    return out
+    dims = [p for p in parts if isinstance(p, PaddingDimension)]
+    cases = movement.pad(at, node.operands[0].sizes, [p.low for p in dims], [p.interior for p in dims])
+    return placed(cases, node.operands)
 
 
 def _concatenate(node: Node, at: At) -> Term:
     (d,) = node.attributes.integers("dimensions")
-    offset = 0
-    parts: list[tuple[int, Term]] = []
-    for operand in node.operands:
-        if operand.sizes[d]:
-            parts.append((offset, Elem(operand, (*at[:d], at[d] - offset, *at[d + 1 :]))))
-        offset += operand.sizes[d]
-    out = parts[0][1]
-    for start, term in parts[1:]:
-        out = Cond(at[d] - start, term, out)
-    return out
+    operands = [o for o in node.operands if o.sizes[d]]
+    starts = [sum(o.sizes[d] for o in operands[:k]) for k in range(len(operands))]
+    return placed(movement.concatenate(at, d, starts), operands)
 
 
 def _iota(node: Node, at: At) -> Term | None:
@@ -148,7 +122,7 @@ def _constant(node: Node, at: At) -> Term | None:
         return from_pattern(node.type, held)
     if kind != "bits":
         return None
-    position = row_major(at, node.sizes)
+    position = movement.row_major(at, node.sizes, ZERO)
     if position.is_constant:
         return from_pattern(node.type, held[position.constant])
     if node.type in INTEGERS:

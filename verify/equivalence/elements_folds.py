@@ -6,9 +6,12 @@ in a hole, reduce-window contributes its initial value and a convolution zero.
 
 from __future__ import annotations
 
+from hloproof.elements import folds
+from hloproof.elements.movement import Test
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import Lin, constant, variable
-from hloproof.equivalence.terms import Cond, Elem, Fold, Term, from_value
+from hloproof.equivalence.placing import guarded
+from hloproof.equivalence.terms import Elem, Fold, Term, from_value
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension, Word
 
 At = tuple[Lin, ...]
@@ -32,9 +35,8 @@ def reduce(node: Node, at: At, place: int) -> Term | None:
     count = len(node.operands) // 2
     folded = node.attributes.integers("dimensions")
     source = node.operands[0].sizes
-    ranges = {d: variable(place + k, source[d]) for k, d in enumerate(sorted(folded))}
-    kept = iter(at)
-    index = tuple(ranges[d] if d in ranges else next(kept) for d in range(len(source)))
+    ranges = [variable(place + k, source[d]) for k, d in enumerate(sorted(folded))]
+    index = folds.reduced(at, ranges, folded)
     return Fold(
         ("reduce", node.bodies, which),
         node.operands[which].type,
@@ -45,18 +47,9 @@ def reduce(node: Node, at: At, place: int) -> Term | None:
     )
 
 
-def windowed(x: Lin, w: Lin, d: WindowDimension) -> tuple[Lin, Lin]:
-    """Where output x and window position w read the undilated operand, and a form that is 0 exactly off the holes."""
-    spread = x * d.stride + w * d.window_dilation - d.padding_low
-    return spread // d.base_dilation, spread % d.base_dilation
-
-
-def guarded(tests: list[tuple[Lin, int, Lin]], then: Term, other: Term) -> Term:
-    """`then` where every index lies within its size and off the holes."""
-    for index, size, hole in reversed(tests):
-        then = Cond(-hole, then, other)
-        then = Cond(index, Cond(constant(size - 1) - index, then, other), other)
-    return then
+def windowed(x: Lin, w: Lin, size: int, d: WindowDimension) -> tuple[Lin, tuple[Test[Lin], ...]]:
+    """Where output x and window position w read the undilated operand, and that they read it."""
+    return folds.windowed(x, w, size, d.stride, d.window_dilation, d.padding_low, d.base_dilation)
 
 
 def reduce_window(node: Node, at: At, place: int, which: int = 0) -> Term | None:
@@ -67,11 +60,12 @@ def reduce_window(node: Node, at: At, place: int, which: int = 0) -> Term | None
     if len(dims) != len(source):
         return None
     ranges = tuple(variable(place + k, d.size) for k, d in enumerate(dims))
-    tests: list[tuple[Lin, int, Lin]] = []
+    tests: list[Test[Lin]] = []
+    index: tuple[Lin, ...] = ()
     for x, w, d, size in zip(at, ranges, dims, source, strict=True):
-        where, hole = windowed(x, d.size - 1 - w if d.reversal else w, d)
-        tests.append((where, size, hole))
-    index = tuple(t[0] for t in tests)
+        where, reads = windowed(x, d.size - 1 - w if d.reversal else w, size, d)
+        tests += reads
+        index += (where,)
     sides = tuple(Elem(o, ()) for o in node.operands[count:])
     bodies = tuple(guarded(tests, Elem(o, index), s) for o, s in zip(node.operands[:count], sides, strict=True))
     return Fold(
@@ -102,18 +96,7 @@ def dot(node: Node, at: At, place: int) -> Term | None:
     folded = a.integers("lhs_contracting_dims"), a.integers("rhs_contracting_dims")
     sizes = tuple(lhs.sizes[d] for d in folded[0])
     ranges = [variable(place + k, n) for k, n in enumerate(sizes)]
-    free = iter(at[len(batch[0]) :])
-    sides: list[tuple[Lin, ...]] = []
-    for side, operand in enumerate((lhs, rhs)):
-        index: list[Lin] = []
-        for d in range(len(operand.sizes)):
-            if d in batch[side]:
-                index.append(at[batch[side].index(d)])
-            elif d in folded[side]:
-                index.append(ranges[folded[side].index(d)])
-            else:
-                index.append(next(free))
-        sides.append(tuple(index))
+    sides = folds.contracted(at, ranges, batch, folded, (len(lhs.sizes), len(rhs.sizes)))
     head = ("contract", precision(node))
     return Fold(head, node.type, place, sizes, (Elem(lhs, sides[0]), Elem(rhs, sides[1])))
 
@@ -146,11 +129,10 @@ def convolution(
         left[labels.input_batch] = (out // (features // batch_groups)) * width + at[labels.output_batch]
     right[labels.kernel_input_feature] = channel
     right[labels.kernel_output_feature] = out
-    tests: list[tuple[Lin, int, Lin]] = []
+    tests: list[Test[Lin]] = []
     for k, d in enumerate(dims):
-        index, hole = windowed(at[labels.output_spatial[k]], positions[k], d)
-        size = lhs.sizes[labels.input_spatial[k]]
-        tests.append((index, size, hole))
+        index, reads = windowed(at[labels.output_spatial[k]], positions[k], lhs.sizes[labels.input_spatial[k]], d)
+        tests += reads
         left[labels.input_spatial[k]] = index
         right[labels.kernel_spatial[k]] = d.size - 1 - positions[k] if d.reversal else positions[k]
     zero = from_value(lhs.type, 0)

@@ -5,9 +5,11 @@ Trusted. Starts are clamped per dimension to [0, dimension - size], in the index
 
 from __future__ import annotations
 
+from hloproof.elements import movement
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import ZERO, Lin, clamp, constant
-from hloproof.equivalence.terms import Cond, Elem, Term, value_form
+from hloproof.equivalence.placing import placed
+from hloproof.equivalence.terms import Elem, Term, value_form
 from hloproof.models.errors import NotModelled
 
 At = tuple[Lin, ...]
@@ -20,13 +22,12 @@ def start(node: Node, at: At, most: int) -> Lin:
 
 def dynamic_slice(node: Node, at: At) -> Term:
     operand, *starts = node.operands
-    return Elem(
-        operand,
-        tuple(
-            x + start(s, (), size - own)
-            for x, s, size, own in zip(at, starts_of(starts, len(at)), operand.sizes, node.sizes, strict=True)
-        ),
-    )
+    places = clamped(starts_of(starts, len(at)), operand.sizes, node.sizes)
+    return placed(movement.dynamic_slice(at, places), node.operands)
+
+
+def clamped(starts: list[Node], sizes: tuple[int, ...], window: tuple[int, ...]) -> list[Lin]:
+    return [start(s, (), size - own) for s, size, own in zip(starts, sizes, window, strict=True)]
 
 
 def starts_of(starts: list[Node], rank: int) -> list[Node]:
@@ -37,16 +38,8 @@ def starts_of(starts: list[Node], rank: int) -> list[Node]:
 
 def dynamic_update_slice(node: Node, at: At) -> Term:
     operand, update, *starts = node.operands
-    shifted = [
-        x - start(s, (), size - own)
-        for x, s, size, own in zip(at, starts_of(starts, len(at)), operand.sizes, update.sizes, strict=True)
-    ]
-    old: Term = Elem(operand, at)
-    out: Term = Elem(update, tuple(shifted))
-    for x, own, size in zip(shifted, update.sizes, operand.sizes, strict=True):
-        if own != size:
-            out = Cond(x, Cond(constant(own - 1) - x, out, old), old)
-    return out
+    places = clamped(starts_of(starts, len(at)), operand.sizes, update.sizes)
+    return placed(movement.dynamic_update_slice(at, operand.sizes, update.sizes, places), node.operands)
 
 
 def gather(node: Node, at: At) -> Term:

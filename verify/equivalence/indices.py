@@ -313,22 +313,3 @@ def variables(x: Lin, inside: Callable[[Any], frozenset[Var]]) -> frozenset[Var]
             case Value(term):
                 out |= inside(term)
     return frozenset(out)
-
-
-def row_major(indices: tuple[Lin, ...], sizes: tuple[int, ...]) -> Lin:
-    """The row-major position of an index vector."""
-    out = ZERO
-    for index, size in zip(indices, sizes, strict=True):
-        out = out * size + index
-    return out
-
-
-def unravel(position: Lin, sizes: tuple[int, ...]) -> tuple[Lin, ...]:
-    """The index vector of a row-major position that lies within the sizes."""
-    out: list[Lin] = []
-    stride = 1
-    for place in range(len(sizes) - 1, -1, -1):
-        shifted = position // stride
-        out.append(ZERO if sizes[place] == 1 else shifted % sizes[place])
-        stride *= max(sizes[place], 1)
-    return tuple(reversed(out))

@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hloproof.equivalence.elements_folds import convolution, guarded, precision, windowed
+from hloproof.elements.movement import Test, spread
+from hloproof.equivalence.elements_folds import convolution, precision, windowed
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import Lin, constant, variable
+from hloproof.equivalence.placing import guarded
 from hloproof.equivalence.terms import App, Elem, Fold, Term, from_value
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Quoted, Window, WindowDimension, Word
 
@@ -99,13 +101,13 @@ def by_input(
     left, right = [constant(0)] * len(gradient.sizes), [constant(0)] * len(weights.sizes)
     left[labels.output_batch], left[labels.output_feature] = at[labels.input_batch], feature
     right[labels.kernel_input_feature], right[labels.kernel_output_feature] = at[labels.input_feature], feature
-    tests: list[tuple[Lin, int, Lin]] = []
+    tests: list[Test[Lin]] = []
     for k, d in enumerate(dims):
         if d.base_dilation != 1:
             return None
         shifted = at[labels.input_spatial[k]] + d.padding_low - positions[k] * d.window_dilation
-        y, hole = shifted // d.stride, shifted % d.stride
-        tests.append((y, gradient.sizes[labels.output_spatial[k]], hole))
+        y, reads = spread(shifted, gradient.sizes[labels.output_spatial[k]], d.stride)
+        tests += reads
         left[labels.output_spatial[k]] = y
         right[labels.kernel_spatial[k]] = d.size - 1 - positions[k] if d.reversal else positions[k]
     body = guarded(tests, Elem(gradient, tuple(left)), from_value(gradient.type, 0))
@@ -122,11 +124,12 @@ def by_filter(
     left, right = [constant(0)] * len(source.sizes), [constant(0)] * len(gradient.sizes)
     left[labels.input_batch], left[labels.input_feature] = batch, at[labels.kernel_input_feature]
     right[labels.output_batch], right[labels.output_feature] = batch, at[labels.kernel_output_feature]
-    tests: list[tuple[Lin, int, Lin]] = []
+    tests: list[Test[Lin]] = []
     for k, d in enumerate(dims):
         w = at[labels.kernel_spatial[k]]
-        index, hole = windowed(positions[k], d.size - 1 - w if d.reversal else w, d)
-        tests.append((index, source.sizes[labels.input_spatial[k]], hole))
+        size = source.sizes[labels.input_spatial[k]]
+        index, reads = windowed(positions[k], d.size - 1 - w if d.reversal else w, size, d)
+        tests += reads
         left[labels.input_spatial[k]] = index
         right[labels.output_spatial[k]] = positions[k]
     body = guarded(tests, Elem(source, tuple(left)), from_value(source.type, 0))

@@ -1,13 +1,14 @@
 """Positions and their digits when sizes are symbols: what divides is taken out of a quotient.
 
-Trusted. Two laws, for divisors above 0: `(q * d + r) floordiv d = q + r floordiv d`, and with it
-`(q * d + r) mod d = r mod d`; `(x floordiv a) floordiv b = x floordiv (a * b)`.
+Trusted. Laws for divisors above 0: `(q * d + r) floordiv d = q + r floordiv d`, and with it
+`(q * d + r) mod d = r mod d`; `(x floordiv a) floordiv b = x floordiv (a * b)`; for f above 0
+`(f * x) floordiv (f * d) = x floordiv d` and `(f * x) mod (f * d) = f * (x mod d)`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from hloproof.models.expressions.expr import Binary, Const, Expr, postorder, to_text
@@ -33,6 +34,9 @@ def polynomial(e: Expr, positive: frozenset[Expr] = frozenset()) -> Polynomial:
             done[node] = _sum(done[node.lhs], done[node.rhs])
         elif isinstance(node, Binary) and node.op == "*":
             done[node] = _product(done[node.lhs], done[node.rhs], node)
+        elif isinstance(node, Binary) and node.op == "mod" and node.rhs in positive:
+            whole = polynomial(quotient(expression(done[node.lhs]), node.rhs))
+            done[node] = _sum(done[node.lhs], _product({(): -1}, _product(done[node.rhs], whole, node), node))
         elif isinstance(node, Binary) and node.op in ("floordiv", "ceildiv") and node.rhs in positive:
             above = node.rhs - 1 if node.op == "ceildiv" else Const(0)
             done[node] = polynomial(quotient(expression(_sum(done[node.lhs], polynomial(above))), node.rhs))
@@ -74,21 +78,35 @@ def expression(p: Polynomial) -> Expr:
 
 
 def _divided(p: Polynomial, by: Expr) -> tuple[Polynomial, Polynomial]:
-    """q and r with p = q * by + r, where `by` is one product; q has every monomial that it divides."""
+    """q and r with p = q * by + r: the monomials that the leading one of `by` divides are taken out, one by one."""
     divisor = polynomial(by)
-    if len(divisor) != 1:
+    if not divisor:
         return {}, p
-    [(factors, scale)] = divisor.items()
+    lead = max(divisor, key=_degree)
+    scale, factors = divisor[lead], Counter(lead)
     q: Polynomial = {}
-    r: Polynomial = {}
-    for m, c in p.items():
-        left = Counter(m)
-        left.subtract(Counter(factors))
-        if scale and c % scale == 0 and all(n >= 0 for n in left.values()):
-            q[tuple(sorted(left.elements(), key=lambda f: f[0]))] = c // scale
-        else:
-            r[m] = c
-    return q, r
+    r = dict(p)
+    for _ in range(MOST):
+        found = next((m for m in sorted(r, key=_degree, reverse=True) if _divides(factors, scale, m, r[m])), None)
+        if found is None:
+            return q, r
+        left = Counter(found)
+        left.subtract(factors)
+        rest = tuple(sorted(left.elements(), key=lambda f: f[0]))
+        part = {rest: r[found] // scale}
+        q = _sum(q, part)
+        r = _sum(r, {m: -c for m, c in _product(part, divisor, by).items()})
+    return {}, p
+
+
+def _degree(m: Monomial) -> tuple[int, list[str]]:
+    return len(m), [name for name, _ in m]
+
+
+def _divides(factors: Counter[tuple[str, Expr]], scale: int, m: Monomial, c: int) -> bool:
+    left = Counter(m)
+    left.subtract(factors)
+    return c % scale == 0 and all(n >= 0 for n in left.values())
 
 
 def quotient(e: Expr, by: Expr) -> Expr:
@@ -130,3 +148,64 @@ def canonical(e: Expr) -> Expr:
 def same_polynomial(a: Expr, b: Expr, positive: frozenset[Expr] = frozenset()) -> bool:
     """Whether both are the same sum of products."""
     return a is b or polynomial(a, positive) == polynomial(b, positive)
+
+
+def tidied(e: Expr, is_positive: Callable[[Expr], bool]) -> Expr:
+    """The expression with quotients and remainders by what is positive taken apart, common factors left out."""
+    done: dict[Expr, Expr] = {}
+    for node in postorder(e):
+        if not isinstance(node, Binary):
+            done[node] = node
+            continue
+        x, y = done[node.lhs], done[node.rhs]
+        done[node] = node if x is node.lhs and y is node.rhs else Binary(node.op, x, y)
+        if node.op in ("floordiv", "mod") and is_positive(y):
+            x, y, common = _reduced(x, y, is_positive)
+            part = quotient(x, y) if node.op == "floordiv" else times(common, remainder(x, y))
+            done[node] = expression(polynomial(part))
+    return done[e]
+
+
+def divided_out(e: Expr, divisors: Iterable[Expr], is_positive: Callable[[Expr], bool]) -> Expr:
+    """x such that e is at least 0 exactly where x is: a positive factor of all but the constant is left out.
+
+    `f * x >= 0` where `x >= 0`, and `f * x - 1 >= 0` where `x - 1 >= 0`, for integers and f above 0.
+    """
+    p = polynomial(e)
+    constant = p.pop((), 0)
+    if constant not in (0, -1) or not p or max(map(len, p)) < 2:
+        return e
+    names = {f for m in p for f in m}
+    shared = [f for _, f in sorted(names, key=lambda f: f[0]) if all(any(f is g for _, g in m) for m in p)]
+    for f in (*divisors, *shared):
+        if is_positive(f):
+            q, r = _divided(p, f)
+            if not r:
+                p = q
+    return expression(p) + constant if constant else expression(p)
+
+
+def times(a: Expr, b: Expr) -> Expr:
+    return b if a is Const(1) else a * b
+
+
+def _reduced(x: Expr, y: Expr, is_positive: Callable[[Expr], bool]) -> tuple[Expr, Expr, Expr]:
+    """x and y without a positive factor that all their monomials have, and the factor."""
+    p, q = polynomial(x), polynomial(y)
+    if not p or not q:
+        return x, y, Const(1)
+    shared: Counter[tuple[str, Expr]] | None = None
+    for m in (*p, *q):
+        shared = Counter(m) if shared is None else shared & Counter(m)
+    assert shared is not None
+    factors = [f for f in shared.elements() if is_positive(f[1])]
+    if not factors:
+        return x, y, Const(1)
+    without = [{_without(m, factors): c for m, c in r.items()} for r in (p, q)]
+    return expression(without[0]), expression(without[1]), expression({tuple(sorted(factors, key=lambda f: f[0])): 1})
+
+
+def _without(m: Monomial, factors: Iterable[tuple[str, Expr]]) -> Monomial:
+    left = Counter(m)
+    left.subtract(Counter(factors))
+    return tuple(sorted(left.elements(), key=lambda f: f[0]))

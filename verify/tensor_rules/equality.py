@@ -11,32 +11,16 @@ from dataclasses import dataclass, field
 from itertools import count, permutations
 from typing import Final
 
-from hloproof.logic.formula import FALSE, TRUE, Formula, Not, atoms, conj, disj, eq, le, lt
-from hloproof.models.expressions.expr import Const, Expr, Var, maximum, minimum
-from hloproof.tensor_rules.digits import expression, polynomial
+from hloproof.logic.formula import Compare, Formula, Not, atoms, conj, conjuncts, le, lt, replace_variables
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var
+from hloproof.models.tensor_rules.rule import Kind
+from hloproof.tensor_rules.digits import Polynomial, divided_out, expression, polynomial, tidied
 from hloproof.tensor_rules.facts import Facts
-from hloproof.tensor_rules.terms import App, Cond, Elem, Fold, Num, Term, replaced
+from hloproof.tensor_rules.terms import App, Cond, Elem, Fold, Num, Term, Tidy, replaced, variables_of
+from hloproof.tensor_rules.values import KNOWN, NotKnown, Values
 
 ORDERED: Final = frozenset({"add", "multiply", "maximum", "minimum", "and", "or"})
 """Operations that may be done in any order: as folds, and as functions of two operands."""
-KNOWN: Final = frozenset(
-    {
-        "add",
-        "subtract",
-        "multiply",
-        "negate",
-        "abs",
-        "maximum",
-        "minimum",
-        "clamp",
-        "select",
-        "compare",
-        "and",
-        "or",
-        "xor",
-        "not",
-    }
-)
 _PERMUTED: Final = 5
 """Folds over more variables are compared in the given order only."""
 
@@ -55,6 +39,9 @@ class Equality:
     """`reorders` is set when arithmetic was used that floats do not obey bit for bit."""
 
     facts: Facts
+    kind: Kind = "reals"
+    assumed: tuple[Term, ...] = ()
+    """Truths that hold wherever the sides are compared."""
     reorders: bool = False
     mismatch: tuple[Term, Term] | None = None
     _fresh: Iterator[int] = field(default_factory=count)
@@ -63,26 +50,56 @@ class Equality:
         """Whether the elements are equal at every point where the given facts hold."""
         if left == right:
             return True
-        for facts, a in self.cases(left, given):
-            for more, b in self.cases(right, facts):
-                if a != b and not self._plain(a, b, more) and not self.facts.contradict(more):
-                    if self.mismatch is None:
-                        self.mismatch = (a, b)
-                    return False
-        return True
-
-    def cases(self, term: Term, given: Sequence[Formula]) -> Iterator[tuple[tuple[Formula, ...], Term]]:
-        """The term without conditions outside of folds, for each way that the conditions can come out."""
-        found = _condition(term)
+        found = _condition(left) or _condition(right)
         if found is None:
-            yield tuple(given), term
-            return
+            if self._plain(left, right, given) or self.facts.contradict(given):
+                return True
+            self.mismatch = self.mismatch or (left, right)
+            return False
         test = found.test
         decided = self.facts.decides(given, test)
-        if decided is not False:
-            yield from self.cases(_chosen(term, test, True), given if decided else (*given, test))
-        if decided is not True:
-            yield from self.cases(_chosen(term, test, False), given if decided is False else (*given, Not(test)))
+        for holds in (True, False):
+            if decided is not None and decided is not holds:
+                continue
+            a, b = _chosen(left, test, holds), _chosen(right, test, holds)
+            facts = tuple(given) if decided is holds else (*given, test if holds else Not(test))
+            if holds and decided is None:
+                a, b, facts = self._witnessed(test, a, b, facts)
+            if not self.equal(a, b, facts):
+                return False
+        return True
+
+    def _witnessed(
+        self, test: Formula, a: Term, b: Term, given: tuple[Formula, ...]
+    ) -> tuple[Term, Term, tuple[Formula, ...]]:
+        """Where `e mod s == 0`, e is s times a new integer: put in for a variable that e has once, by itself."""
+        for part in conjuncts(test):
+            match part:
+                case Compare("==", Binary("mod", e, s), Const(0)) if self.facts.is_positive(given, s):
+                    of = polynomial(e)
+                    name = next((n for n in _alone(of) if n not in s.free), None)
+                    if name is None:
+                        continue
+                    sign = of.pop(((name, Var(name)),))
+                    whole = Var(f"w.{next(self._fresh)}")
+                    value = expression(polynomial((s * whole - expression(of)) * sign))
+                    facts = tuple(replace_variables(f, {name: value}) for f in given)
+                    tidy = self._tidy(facts, s)
+                    x, y = (tidy.term(replaced(t, {name: value})) for t in (a, b))
+                    return x, y, tuple(map(tidy.formula, facts))
+        return a, b, given
+
+    def _tidy(self, facts: tuple[Formula, ...], divisor: Expr) -> Tidy:
+        """Quotients, remainders and comparisons with positive factors left out, as far as the facts say so."""
+
+        def is_positive(e: Expr) -> bool:
+            return self.facts.is_positive(facts, e)
+
+        return Tidy(
+            lambda e: tidied(self.facts.settled(facts, e, False), is_positive),
+            lambda e: divided_out(e, (divisor,), is_positive),
+            lambda e: divided_out(e, (divisor,), is_positive) if () not in polynomial(e) else e,
+        )
 
     # Terms without conditions.
 
@@ -110,18 +127,25 @@ class Equality:
         return x == y or self._plain(x, y, given)
 
     def _arithmetic(self, a: Term, b: Term, given: Sequence[Formula]) -> bool:
-        """Both as formulas over unknown values, equal values one unknown."""
-        values = _Values(self, given)
+        """Both as numbers, or as truths, over unknown values."""
+        values = Values(lambda x, y: self._plain(x, y, given), self.kind, self._fresh)
         try:
-            if _is_truth(a) or _is_truth(b):
-                p, q = values.truth(a), values.truth(b)
-                goal = disj(conj(p, q), conj(Not(p), Not(q)))
-            else:
-                goal = eq(values.number(a), values.number(b))
-        except _NotKnown:
+            for term in self.assumed:
+                values.facts.append(values.truth(term))
+            goal = values.equal(a, b)
+        except NotKnown:
             return False
         self.reorders = self.reorders or values.reorders
         return self.facts.follows((*given, *values.facts), goal)
+
+    def contradicted(self, given: Sequence[Formula]) -> bool:
+        """Whether what is assumed of elements can never hold."""
+        values = Values(lambda x, y: self._plain(x, y, given), self.kind, self._fresh)
+        try:
+            held = [values.truth(term) for term in self.assumed]
+        except NotKnown:
+            return False
+        return self.facts.contradict((*given, *values.facts, *held))
 
     # Folds.
 
@@ -157,7 +181,8 @@ class Equality:
             out = [] if term.init is None else self._pieces(op, term.init, given)
             inside = (*given, *ranges(term.variables))
             for part in self._pieces(op, term.body, inside):
-                out += self._split(op, self._without_units(self._renamed(term.variables, part), given), given)
+                part = self._without_idle(op, self._renamed(term.variables, part), given)
+                out += self._split(op, self._without_units(part, given), given)
             return out
         if op == "add":
             return self._summands(term, given)
@@ -215,6 +240,21 @@ class Equality:
                 kept.append((name, size))
         return Piece(tuple(kept), tuple(replaced_all(f, values) for f in p.factors), p.scale) if values else p
 
+    def _without_idle(self, op: str, p: Piece, given: Sequence[Formula]) -> Piece:
+        """A variable on which nothing depends: its size is a factor of a sum, and nothing to what may be repeated."""
+        if op == "multiply":
+            return p
+        kept: list[tuple[str, Expr]] = []
+        factors = list(p.factors)
+        for name, size in p.variables:
+            if any(name in variables_of(f) for f in p.factors):
+                kept.append((name, size))
+            elif op == "add" and self.facts.follows(given, le(0, size)):
+                factors.append(Num(size))
+            elif op == "add" or not self.facts.follows(given, le(1, size)):
+                kept.append((name, size))
+        return Piece(tuple(kept), tuple(factors), p.scale)
+
     def _split(self, op: str, p: Piece, given: Sequence[Formula]) -> list[Piece]:
         """A fold over [0, N) of what depends on `v < n` is one over [0, n) and one over [n, N)."""
         for k, (name, size) in enumerate(p.variables):
@@ -222,6 +262,9 @@ class Equality:
                 found = _condition(f)
                 if found is None:
                     continue
+                strided = self._strided(op, p, k, found.test, given)
+                if strided is not None:
+                    return self._split(op, strided, given)
                 inner = {n for n, _ in p.variables}
                 cuts = [c for c in _thresholds(found.test, name) if not c.free & inner]
                 cut = next((c for c in cuts if self._cuts(given, c, size)), None)
@@ -241,6 +284,26 @@ class Equality:
                     out += [q for part in product for q in self._split(op, self._renamed(half.variables, part), given)]
                 return out
         return [p]
+
+    def _strided(self, op: str, p: Piece, k: int, test: Formula, given: Sequence[Formula]) -> Piece | None:
+        """A sum over [0, N) of what is 0 unless `v mod s == 0` is one over the multiples v = s * u."""
+        name, size = p.variables[k]
+        inside = (*given, *ranges(p.variables))
+        for part in conjuncts(test):
+            match part:
+                case Compare("==", Binary("mod", Var() as v, s), Const(0)) if op == "add" and v.name == name:
+                    if {n for n, _ in p.variables} & s.free or not self.facts.is_positive(given, s):
+                        continue
+                    elsewhere = [self._settled(g, (*inside, Not(part))) for g in p.factors]
+                    if not any(g == Num(Const(0)) for g in elsewhere):
+                        continue
+                    count = self.facts.settled(given, size.ceildiv(s))
+                    variables = (*p.variables[:k], (name, count), *p.variables[k + 1 :])
+                    now = (*given, *ranges(variables))
+                    tidy = self._tidy(now, s)
+                    factors = [tidy.term(replaced(g, {name: v * s})) for g in p.factors]
+                    return Piece(variables, tuple(self._settled(g, now) for g in factors), p.scale)
+        return None
 
     def _cuts(self, given: Sequence[Formula], cut: Expr, size: Expr) -> bool:
         """Whether the place lies in the range, and not known to be one of its ends."""
@@ -336,6 +399,12 @@ def _chosen(term: Term, test: Formula, holds: bool) -> Term:
     return term
 
 
+def _alone(p: Polynomial) -> list[str]:
+    """Variables that the polynomial has in one monomial only, by themselves, once or minus once."""
+    names = [m[0][1].name for m, c in p.items() if len(m) == 1 and abs(c) == 1 and isinstance(m[0][1], Var)]
+    return [n for n in names if sum(any(n in f.free for _, f in m) for m in p) == 1]
+
+
 def _thresholds(test: Formula, name: str) -> Iterator[Expr]:
     """Places n such that a comparison in the test comes out alike for all values of the variable on one side of n."""
     for atom in atoms(test):
@@ -364,100 +433,3 @@ def _folds(term: Term, op: str) -> bool:
 
 def _known(term: Term) -> bool:
     return isinstance(term, App) and term.op in KNOWN
-
-
-def _is_truth(term: Term) -> bool:
-    match term:
-        case Elem():
-            return term.pred
-        case App(op, args):
-            return op in ("compare", "and", "or", "xor", "not") or (op == "select" and _is_truth(args[1]))
-        case Fold(op):
-            return op in ("and", "or")
-    return False
-
-
-class _NotKnown(Exception):
-    """The term has no meaning as a formula."""
-
-
-class _Values:
-    """Terms as expressions and formulas over unknowns: equal values are one unknown."""
-
-    def __init__(self, owner: Equality, given: Sequence[Formula]) -> None:
-        self.owner, self.given = owner, given
-        self.facts: list[Formula] = []
-        self.reorders = False
-        self._unknowns: list[tuple[Term, str]] = []
-
-    def number(self, term: Term) -> Expr:
-        match term:
-            case Num(value):
-                return value
-            case App(op, args) if op in KNOWN and not _is_truth(term):
-                if op == "select":
-                    return self._selected(args)
-                parts = [self.number(a) for a in args]
-                return self._combined(op, parts)
-        return Var(self._unknown(term))
-
-    def _combined(self, op: str, parts: list[Expr]) -> Expr:
-        self.reorders = True
-        match op, parts:
-            case "add", [x, y]:
-                return x + y
-            case "subtract", [x, y]:
-                return x - y
-            case "multiply", [x, y]:
-                return x * y
-            case "negate", [x]:
-                return -x
-            case "abs", [x]:
-                return maximum(x, -x)
-            case "maximum", [x, y]:
-                return maximum(x, y)
-            case "minimum", [x, y]:
-                return minimum(x, y)
-            case "clamp", [low, x, high]:
-                return minimum(maximum(x, low), high)
-        raise _NotKnown
-
-    def _selected(self, args: tuple[Term, ...]) -> Expr:
-        test, then, other = self.truth(args[0]), self.number(args[1]), self.number(args[2])
-        name = Var(f"v.{next(self.owner._fresh)}")
-        self.facts.append(disj(conj(test, eq(name, then)), conj(Not(test), eq(name, other))))
-        return name
-
-    def truth(self, term: Term) -> Formula:
-        match term:
-            case Num(Const(value)):
-                return TRUE if value else FALSE
-            case App("compare", (x, y), direction):
-                return self._compared(direction, self.number(x), self.number(y))
-            case App("not", (x,)):
-                return Not(self.truth(x))
-            case App("and", (x, y)):
-                return conj(self.truth(x), self.truth(y))
-            case App("or", (x, y)):
-                return disj(self.truth(x), self.truth(y))
-            case App("xor", (x, y)):
-                p, q = self.truth(x), self.truth(y)
-                return disj(conj(p, Not(q)), conj(Not(p), q))
-            case App("select", (p, x, y)):
-                test = self.truth(p)
-                return disj(conj(test, self.truth(x)), conj(Not(test), self.truth(y)))
-        return eq(Var(self._unknown(term)), 1)
-
-    def _compared(self, direction: str, x: Expr, y: Expr) -> Formula:
-        self.reorders = True  # comparisons of floats are not those of numbers where there is no number
-        return {"EQ": eq(x, y), "NE": Not(eq(x, y)), "LT": lt(x, y), "LE": le(x, y), "GT": lt(y, x), "GE": le(y, x)}[
-            direction
-        ]
-
-    def _unknown(self, term: Term) -> str:
-        for other, name in self._unknowns:
-            if other == term or self.owner._plain(term, other, self.given):
-                return name
-        name = f"v.{next(self.owner._fresh)}"
-        self._unknowns.append((term, name))
-        return name

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
 from hloproof.engines.budget import Budget
 from hloproof.engines.door import HOW, How, prove_one
-from hloproof.logic.formula import FALSE, TRUE, Compare, Formula, Not, conj, conjuncts, free_variables
+from hloproof.logic.formula import FALSE, TRUE, And, Compare, Formula, Not, conj, conjuncts, free_variables
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.expressions.expr import Binary, Const, Expr, postorder
-from hloproof.tensor_rules.digits import same_polynomial
+from hloproof.tensor_rules.digits import polynomial, same_polynomial
 
 BUDGET: Final = Budget(isl_operations=200_000, z3_rlimit=3_000_000, enumeration_points=2_000)
 
@@ -28,6 +28,7 @@ class Facts:
     deadline: float
     how: How = HOW
     asked: dict[tuple[tuple[Formula, ...], Formula], bool] = field(default_factory=dict)
+    bounds: dict[Formula, tuple[frozenset[Any], int] | None] = field(default_factory=dict)
     engines: set[str] = field(default_factory=set)
     open: str = ""
     """The last goal that was neither proved nor refuted, for the reader."""
@@ -40,10 +41,35 @@ class Facts:
             return True
         if isinstance(goal, Compare) and goal.op == "==" and same_polynomial(goal.lhs, goal.rhs):
             return True
+        if isinstance(goal, And):
+            return all(self.follows(facts, part) for part in goal.parts) if goal.parts else True
         key = (tuple(facts), goal)
         found = self.asked.get(key)
         if found is None:
-            found = self.asked[key] = self.ask(facts, goal).verdict == "proved"
+            found = self.asked[key] = self._stated(facts, goal) or self.ask(facts, goal).verdict == "proved"
+        return found
+
+    def _stated(self, facts: Sequence[Formula], goal: Formula) -> bool:
+        """Whether a fact says so: the goal itself, or the same with a smaller bound."""
+        wanted = self.at_least(goal)
+        for part in (p for f in facts for p in conjuncts(f)):
+            if part == goal:
+                return True
+            said = None if wanted is None else self.at_least(part)
+            if said is not None and wanted is not None and said[0] == wanted[0] and said[1] <= wanted[1]:
+                return True
+        return False
+
+    def at_least(self, formula: Formula) -> tuple[frozenset[Any], int] | None:
+        """A comparison as a polynomial without its constant, and the constant: together they are at least 0."""
+        if formula in self.bounds:
+            return self.bounds[formula]
+        found = None
+        if isinstance(formula, Compare) and formula.op in ("<=", "<"):
+            p = polynomial(formula.rhs - formula.lhs)
+            constant = p.pop((), 0) - (formula.op == "<")
+            found = frozenset(p.items()), constant
+        self.bounds[formula] = found
         return found
 
     def ask(self, facts: Sequence[Formula], goal: Formula) -> Outcome:
@@ -70,20 +96,45 @@ class Facts:
         x, y = self.settled(facts, a), self.settled(facts, b)
         return same_polynomial(x, y, positive) or self.follows(facts, Compare("==", x, y))
 
-    def settled(self, facts: Sequence[Formula], e: Expr) -> Expr:
-        """The expression without quotients that are 0 and remainders that change nothing, as far as that follows."""
+    def settled(self, facts: Sequence[Formula], e: Expr, digits: bool = True) -> Expr:
+        """The expression without quotients that are 0 and remainders that change nothing, as far as that follows, and
+        with minima and maxima decided that facts decide; without `digits` these only."""
         done: dict[Expr, Expr] = {}
         for node in postorder(e):
             if not isinstance(node, Binary):
                 done[node] = node
                 continue
             x, y = done[node.lhs], done[node.rhs]
-            digit = node.op in ("floordiv", "mod")
-            if digit and self.follows(facts, conj(Compare("<=", Const(0), x), Compare("<", x, y))):
+            digit = digits and node.op in ("floordiv", "mod")
+            if node.op in ("min", "max"):
+                done[node] = self._chosen(facts, node, x, y)
+            elif digit and self.follows(facts, conj(Compare("<=", Const(0), x), Compare("<", x, y))):
                 done[node] = Const(0) if node.op == "floordiv" else x
             else:
                 done[node] = node if x is node.lhs and y is node.rhs else Binary(node.op, x, y)
         return done[e]
+
+    def _chosen(self, facts: Sequence[Formula], node: Binary, x: Expr, y: Expr) -> Expr:
+        """A minimum or maximum, which is one of the two where a fact says so."""
+        for small, large in ((x, y), (y, x)):
+            if self._stated(facts, Compare("<=", small, large)):
+                return small if node.op == "min" else large
+        return node if x is node.lhs and y is node.rhs else Binary(node.op, x, y)
+
+    def is_positive(self, facts: Sequence[Formula], e: Expr) -> bool:
+        """Whether the facts say so: a sum without minus, of factors that are at least 0, and one of them at least 1."""
+        found = polynomial(e)
+        if any(c < 0 for c in found.values()):
+            return False
+        least = [min((self._least(facts, f) for _, f in m), default=1) for m in found]
+        return all(n >= 0 for n in least) and any(n >= 1 for n in least)
+
+    def _least(self, facts: Sequence[Formula], factor: Expr) -> int:
+        """1 or 0 where the facts say that the factor is at least that, else -1."""
+        for n in (1, 0):
+            if self._stated(facts, Compare("<=", Const(n), factor)):
+                return n
+        return -1
 
     def decides(self, facts: Sequence[Formula], test: Formula) -> bool | None:
         """True or false where the test always or never holds, None otherwise."""

@@ -1,13 +1,10 @@
-"""A tensor rule at given sizes: two HLO modules, and whether the executable path tells them apart.
-
-The text is written from the operations' syntax and evaluated by code that shares nothing with the proof.
-"""
+"""A tensor rule at given sizes: two HLO modules, and whether the executable path tells them apart."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from math import prod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isclose, isfinite
 from random import Random
 from typing import Any, Final
 
@@ -15,18 +12,20 @@ from hloproof.logic.evaluate import truth
 from hloproof.logic.formula import Formula, conj, free_variables
 from hloproof.models.errors import InputError, NotModelled
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
-from hloproof.models.expressions.expr import Expr
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.run import run_module
-from hloproof.models.tensor_rules.rule import Call, Name, Number, Tensor, TensorRule
-from hloproof.tensor_rules.equality import KNOWN
-from hloproof.tensor_rules.operations import Group, Meaning, conditions, declared_sizes
+from hloproof.models.tensor_rules.rule import Infinity, Number, Tensor, TensorRule
+from hloproof.tensor_rules.operations.meaning import Meaning, conditions, declared_sizes
+from hloproof.tensor_rules.operations.table import read
+from hloproof.tensor_rules.values import FUNCTIONS, KNOWN
+from hloproof.tensor_rules.writer import DoesNotFit, Writer
 
 TRIES: Final = 6_000
-LARGEST: Final = 200
-"""Elements of a side that is evaluated."""
-_NAMES: Final = {1: "cosine", 2: "atan2"}
-"""Functions that stand for those of which a rule says nothing; under hashes they are as good as any."""
+_DRAWS: Final = 20
+"""Inputs that are tried for what a rule assumes of elements."""
+_COMPUTES: Final = frozenset({"reduce", "dot", "convolution", "reduce-window", "iota", "constant"}) | {
+    *("all-reduce", "reduce-scatter")
+}
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,14 @@ class Instance:
     right: str
     parameters: tuple[tuple[str, tuple[int, ...], str], ...]
     """Name, sizes and element type of each."""
+    assumed: tuple[str, ...] = ()
+    """Modules of what the rule takes for true of elements."""
+    devices: int = 1
+
+    @property
+    def kind(self) -> str:
+        """The element type of what are no truth values; f32 for numbers that are only moved."""
+        return next((kind for _, _, kind in self.parameters if kind != "pred"), "s32")
 
 
 @dataclass(frozen=True)
@@ -58,47 +65,61 @@ class Difference:
         return f"{sizes}: {where} is {self.left} on the left and {self.right} on the right"
 
 
-class _DoesNotFit(Exception):
-    """The values do not make the rule's sides well formed."""
+def instances(
+    rule: TensorRule, seed: int, count: int, tries: int = TRIES, kinds: Sequence[str] = ()
+) -> Iterator[Instance]:
+    """Up to `count` instances at small random sizes at which the left side is well formed and the conditions hold.
 
-
-def instances(rule: TensorRule, seed: int, count: int, tries: int = TRIES) -> Iterator[Instance]:
-    """Up to `count` instances at small random sizes at which the left side is well formed and the conditions hold."""
+    `kinds` are the element types to take in turn; by default all that the rule speaks of.
+    """
     random = Random(seed)
+    kinds = kinds or element_types(rule)
     found = 0
     for n in range(tries):
         rank = random.choice((0, 1, 1, 2)) if n % 4 else 1
         m = Meaning(rule, rank)
-        m.read(rule.left)
+        read(m, rule.left)
         given = conj(*declared_sizes(m), *m.wellformed, *conditions(m))
-        m.read(rule.right)
-        names = sorted(_names(rule, m, given))
-        values = _solved(given, names, random)
+        names = sorted(_names(rule, m, given) - m.device.free)
+        values = _solved(given, names, random, m.device.free)
         if values is None:
             continue
         try:
-            yield instance(rule, rank, values)
-        except _DoesNotFit:
+            yield instance(rule, rank, values, kinds[found % len(kinds)])
+        except DoesNotFit:
             continue
         found += 1
         if found == count:
             return
 
 
+def element_types(rule: TensorRule) -> tuple[str, ...]:
+    """What elements are in instances: numbers that tell whether they moved, integers, halves."""
+    if _is_movement(rule):
+        return ("f32",)
+    if any(c.op in FUNCTIONS for c in rule.calls()):
+        return ("f64",)
+    return {"integers": ("s32",), "reals": ("f64",)}[rule.kinds[0]] if rule.kinds else ("s32", "f64")
+
+
 def _names(rule: TensorRule, m: Meaning, given: Formula) -> set[str]:
     """All integers of the rule at this rank."""
     out = set(free_variables(given))
     entries = (*rule.indices, *rule.side_entries())
+    out |= set() if rule.devices is None else rule.devices.free
     out |= {n for entry in entries for e in m.members(entry) for n in e.free}
     return out
 
 
-def _solved(given: Formula, names: list[str], random: Random) -> dict[str, int] | None:
-    """Random small values that meet the formula, or None: a few draws, each improved by what it fails."""
+def _solved(given: Formula, names: list[str], random: Random, zero: frozenset[str]) -> dict[str, int] | None:
+    """Random small values that meet the formula, or None: a few draws, each improved by what it fails.
+
+    Names in `zero` stand for 0.
+    """
     for _ in range(30):
         values = {n: random.choice((0, 1, 1, 2, 2, 3, 3, 4, 5, -1, -2)) for n in names}
         for _ in range(12):
-            if truth(given, values) is True:
+            if truth(given, {**values, **dict.fromkeys(zero, 0)}) is True:
                 return values
             name = random.choice(names) if names else ""
             if not name:
@@ -107,34 +128,55 @@ def _solved(given: Formula, names: list[str], random: Random) -> dict[str, int] 
     return None
 
 
-def instance(rule: TensorRule, rank: int, values: Mapping[str, int]) -> Instance:
+def instance(rule: TensorRule, rank: int, values: Mapping[str, int], kind: str = "") -> Instance:
     """The two modules at these values."""
     m = Meaning(rule, rank)
-    kind = "f32" if _is_movement(rule) else "s32"
-    sides = [_Writer(rule, m, values, kind).module(side) for side in (rule.left, rule.right)]
-    return Instance(rank, tuple(sorted(values.items())), sides[0][0], sides[1][0], sides[0][1])
+    kind = kind or element_types(rule)[0]
+    devices = 1 if rule.devices is None else evaluate(rule.devices, values)
+    if not 1 <= devices <= 6:
+        raise DoesNotFit
+    left, right, *assumed = (
+        Writer(rule, m, values, kind, devices).module(side) for side in (rule.left, rule.right, *rule.assumed)
+    )
+    texts = tuple(text for text, _ in assumed)
+    return Instance(rank, tuple(sorted(values.items())), left[0], right[0], left[1], texts, devices)
 
 
 def difference(found: Instance, seed: int = 0) -> Difference | None:
     """Where the two sides differ on random inputs; None where they do not, or could not be evaluated."""
     random = Random(seed)
-    inputs = tuple(_value(sizes, kind, random) for _, sizes, kind in found.parameters)
-    semantics: Any = "hashed" if any(kind == "f32" for _, _, kind in found.parameters) else "real"
-    try:
-        left = run_module(parse_module(found.left), inputs, semantics)
-        right = run_module(parse_module(found.right), inputs, semantics)
-    except (NotModelled, UndefinedValue, ZeroDivisionError):
-        return None
-    place = _first_difference(left, right)
-    return None if place is None else Difference(found, inputs, *place)
+    for _ in range(_DRAWS if found.assumed else 1):
+        inputs = tuple(
+            tuple(_value(sizes, kind, random) for _, sizes, kind in found.parameters) for _ in range(found.devices)
+        )
+        try:
+            if not all(_all_true(_run(text, found, inputs)) for text in found.assumed):
+                continue
+            place = _first_difference(_run(found.left, found, inputs), _run(found.right, found, inputs))
+        except (NotModelled, UndefinedValue, ZeroDivisionError):
+            return None
+        return None if place is None else Difference(found, inputs if found.devices > 1 else inputs[0], *place)
+    return None
+
+
+def _run(text: str, found: Instance, inputs: tuple[Any, ...]) -> Any:
+    semantics: Any = "hashed" if found.kind == "f32" else "real"
+    given = inputs if found.devices > 1 else inputs[0]
+    return run_module(parse_module(text), given, semantics, replicas=found.devices)
 
 
 def _value(sizes: tuple[int, ...], kind: str, random: Random) -> Any:
-    if not sizes:
-        if kind == "pred":
-            return random.random() < 0.5
-        return random.randint(-4, 7) if kind == "s32" else random.randint(1, 10**6)
-    return [_value(sizes[1:], kind, random) for _ in range(sizes[0])]
+    if sizes:
+        return [_value(sizes[1:], kind, random) for _ in range(sizes[0])]
+    if kind == "pred":
+        return random.random() < 0.5
+    if kind == "f64":
+        return random.randint(-8, 12) / 2
+    return random.randint(-4, 7) if kind == "s32" else random.randint(1, 10**6)
+
+
+def _all_true(value: Any) -> bool:
+    return all(map(_all_true, value)) if isinstance(value, list) else bool(value)
 
 
 def _first_difference(left: Any, right: Any, at: tuple[int, ...] = ()) -> tuple[tuple[int, ...], Any, Any] | None:
@@ -146,305 +188,24 @@ def _first_difference(left: Any, right: Any, at: tuple[int, ...] = ()) -> tuple[
             if found is not None:
                 return found
         return None
+    if isinstance(left, float) and isinstance(right, float):
+        # Where the left side is no number nothing is promised; otherwise up to rounding.
+        same = not isfinite(left) or isclose(left, right, rel_tol=1e-6, abs_tol=1e-9)
+        return None if same else (at, left, right)
     return None if left == right else (at, left, right)
 
 
 def _is_movement(rule: TensorRule) -> bool:
     """Whether neither side computes with numbers: then any element type does, and hashes tell elements apart."""
-    stack: list[Tensor] = [rule.left, rule.right]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Call):
-            if node.op in KNOWN - {"select"} or node.op in (
-                "reduce",
-                "dot",
-                "convolution",
-                "reduce-window",
-                "iota",
-                "constant",
-            ):
-                return False
-            stack += node.args
-        elif isinstance(node, Number):
-            return False
-    return True
+    if any(c.op in KNOWN - {"select"} or c.op in _COMPUTES for c in rule.calls()):
+        return False
+    return not any(isinstance(a, Number | Infinity) for a in _operands(rule))
 
 
-@dataclass
-class _Writer:
-    """Writes one side as a module."""
-
-    rule: TensorRule
-    meaning: Meaning
-    values: Mapping[str, int]
-    kind: str
-    lines: list[str] = field(default_factory=list)
-    bodies: list[str] = field(default_factory=list)
-    number: int = 0
-
-    def module(self, side: Tensor) -> tuple[str, tuple[tuple[str, tuple[int, ...], str], ...]]:
-        parameters = []
-        for name, groups in self.meaning.shapes.items():
-            kind = "pred" if name in self.rule.predicates else self.kind
-            parameters.append((name, self.sizes(groups), kind))
-        # Indices are read at run time: parameters whose values are given.
-        for n, (name, sizes, kind) in enumerate(parameters):
-            self.lines.append(f"  p.{name} = {_shape(kind, sizes)} parameter({n})")
-        root, sizes, kind = self.tensor(side)
-        self.lines.append(f"  ROOT out = {_shape(kind, sizes)} copy({root})")
-        text = "HloModule rule\n\n" + "".join(self.bodies) + "ENTRY e {\n" + "\n".join(self.lines) + "\n}\n"
-        return text, tuple(parameters)
-
-    # Numbers.
-
-    def value(self, e: Expr) -> int:
-        return evaluate(e, self.values)
-
-    def sizes(self, groups: tuple[Group, ...]) -> tuple[int, ...]:
-        return tuple(self.value(s) for g in groups for s in g.sizes)
-
-    def listed(self, call: Call, name: str, default: int | None = None, like: int = 0) -> list[int]:
-        entries = call.entries(name)
-        if entries is None:
-            assert default is not None
-            return [default] * like
-        return [self.value(e) for entry in entries for e in self.meaning.members(entry)]
-
-    def flat(self, call: Call, name: str, lengths: list[int]) -> list[int]:
-        """Numbers of groups as numbers of dimensions."""
-        first = [sum(lengths[:n]) for n in range(len(lengths))]
-        numbers = self.meaning.numbers(call, name, optional=True)
-        return [d for n in numbers for d in range(first[n], first[n] + lengths[n])]
-
-    def lengths(self, node: Tensor) -> list[int]:
-        return [len(g.sizes) for g in self.meaning.read(node).groups]
-
-    # Instructions.
-
-    def emit(self, kind: str, sizes: tuple[int, ...], text: str) -> tuple[str, tuple[int, ...], str]:
-        if prod(sizes) > LARGEST or any(s < 0 for s in sizes):
-            raise _DoesNotFit
-        self.number += 1
-        name = f"t{self.number}"
-        self.lines.append(f"  {name} = {_shape(kind, sizes)} {text}")
-        return name, sizes, kind
-
-    def index(self, e: Expr) -> str:
-        """A start as a scalar instruction; what is read at run time is a parameter's value, and so a constant here."""
-        return self.emit("s32", (), f"constant({self.value(e)})")[0]
-
-    def tensor(self, node: Tensor) -> tuple[str, tuple[int, ...], str]:
-        match node:
-            case Name(name):
-                kind = "pred" if name in self.rule.predicates else self.kind
-                return f"p.{name}", self.sizes(self.meaning.shapes[name]), kind
-            case Number(value):
-                return self.emit(self.kind, (), f"constant({value})")
-            case Call():
-                args = [self.tensor(a) for a in node.args]
-                writer = getattr(self, "_" + node.op.replace("-", "_"), None)
-                if writer is not None:
-                    out: tuple[str, tuple[int, ...], str] = writer(node, args)
-                    return out
-                found: tuple[str, tuple[int, ...], str] = self._elementwise(node, args)
-                return found
-
-    def _elementwise(self, node: Call, args: list[Any]) -> Any:
-        shaped = next((a for a in args if a[1]), args[0])
-        kinds = {a[2] for a in args}
-        truths = "pred" in kinds and node.op != "select"
-        parts = []
-        for argument, (name, sizes, kind) in zip(node.args, args, strict=True):
-            if isinstance(argument, Number) and (truths or (node.op == "select" and argument is node.args[0])):
-                name = self.emit("pred", (), f"constant({'true' if argument.value else 'false'})")[0]
-                kind = "pred"
-            scalar_may_stay = node.op == "clamp" or (node.op == "select" and argument is node.args[0])
-            if not sizes and shaped[1] and not scalar_may_stay:
-                name = self.emit(kind, shaped[1], f"broadcast({name}), dimensions={{}}")[0]
-            parts.append(name)
-        result = "pred" if node.op == "compare" or truths else args[-1][2] if node.op == "select" else shaped[2]
-        op = node.op if node.op in KNOWN else _NAMES.get(len(args), "")
-        if not op:
-            raise _DoesNotFit
-        more = f", direction={node.word('direction')}" if node.op == "compare" else ""
-        return self.emit(result, shaped[1], f"{op}({', '.join(parts)}){more}")
-
-    def _concatenate(self, node: Call, args: list[Any]) -> Any:
-        (d,) = self.flat(node, "dim", self.lengths(node.args[0])) or [0]
-        sizes = list(args[0][1])
-        sizes[d] = sum(a[1][d] for a in args)
-        names = ", ".join(a[0] for a in args)
-        return self.emit(args[0][2], tuple(sizes), f"concatenate({names}), dimensions={{{d}}}")
-
-    def _slice(self, node: Call, args: list[Any]) -> Any:
-        [(name, sizes, kind)] = args
-        starts, limits = self.listed(node, "start"), self.listed(node, "limit")
-        strides = self.listed(node, "stride", 1, len(sizes))
-        rows = list(zip(starts, limits, strides, strict=True))
-        if any(not (0 <= s <= t <= n and p >= 1) for (s, t, p), n in zip(rows, sizes, strict=True)):
-            raise _DoesNotFit
-        out = tuple(-((s - t) // p) for s, t, p in rows)
-        text = ", ".join(f"[{s}:{t}:{p}]" for s, t, p in rows)
-        return self.emit(kind, out, f"slice({name}), slice={{{text}}}")
-
-    def _pad(self, node: Call, args: list[Any]) -> Any:
-        (name, sizes, kind), (filler, _, _) = args
-        lows, highs = self.listed(node, "low"), self.listed(node, "high", 0, len(sizes))
-        between = self.listed(node, "interior", 0, len(sizes))
-        if any(b < 0 for b in between):
-            raise _DoesNotFit
-        rows = list(zip(sizes, lows, highs, between, strict=True))
-        out = tuple(n + max(n - 1, 0) * b + lo + hi for n, lo, hi, b in rows)
-        text = "x".join(f"{lo}_{hi}_{b}" for _, lo, hi, b in rows)
-        return self.emit(kind, out, f"pad({name}, {filler}), padding={text}" if rows else f"copy({name})")
-
-    def _reverse(self, node: Call, args: list[Any]) -> Any:
-        [(name, sizes, kind)] = args
-        dims = ",".join(map(str, self.flat(node, "dims", self.lengths(node.args[0]))))
-        return self.emit(kind, sizes, f"reverse({name}), dimensions={{{dims}}}")
-
-    def _transpose(self, node: Call, args: list[Any]) -> Any:
-        [(name, sizes, kind)] = args
-        dims = self.flat(node, "dims", self.lengths(node.args[0]))
-        text = ",".join(map(str, dims))
-        return self.emit(kind, tuple(sizes[d] for d in dims), f"transpose({name}), dimensions={{{text}}}")
-
-    def _broadcast(self, node: Call, args: list[Any]) -> Any:
-        [(name, sizes, kind)] = args
-        groups = self.meaning.groups(node.entries("shape") or ())
-        dims = self.flat(node, "dims", [len(g.sizes) for g in groups])
-        out = self.sizes(groups)
-        if [out[d] for d in dims] != list(sizes):
-            raise _DoesNotFit
-        return self.emit(kind, out, f"broadcast({name}), dimensions={{{','.join(map(str, dims))}}}")
-
-    def _reshape(self, node: Call, args: list[Any]) -> Any:
-        [(name, sizes, kind)] = args
-        out = self.sizes(self.meaning.groups(node.entries("shape") or ()))
-        if prod(out) != prod(sizes):
-            raise _DoesNotFit
-        return self.emit(kind, out, f"{node.op}({name})")
-
-    _bitcast = _reshape
-
-    def _dynamic_slice(self, node: Call, args: list[Any]) -> Any:
-        [(name, sizes, kind)] = args
-        out = tuple(self.listed(node, "size"))
-        if any(not 0 <= w <= n for w, n in zip(out, sizes, strict=True)):
-            raise _DoesNotFit
-        starts = [self.index(e) for entry in node.entries("start") or () for e in self.meaning.members(entry)]
-        width = ",".join(map(str, out))
-        return self.emit(kind, out, f"dynamic-slice({', '.join([name, *starts])}), dynamic_slice_sizes={{{width}}}")
-
-    _gather = _dynamic_slice
-
-    def _dynamic_update_slice(self, node: Call, args: list[Any]) -> Any:
-        (name, sizes, kind), (update, own, _) = args
-        if any(not 0 <= w <= n for w, n in zip(own, sizes, strict=True)):
-            raise _DoesNotFit
-        starts = [self.index(e) for entry in node.entries("start") or () for e in self.meaning.members(entry)]
-        return self.emit(kind, sizes, f"dynamic-update-slice({', '.join([name, update, *starts])})")
-
-    def _scatter(self, node: Call, args: list[Any]) -> Any:
-        (name, sizes, kind), (update, _, _) = args
-        starts = self.listed(node, "start")
-        body = self.body("second", kind)
-        rank = len(sizes)
-        if not rank:
-            raise _DoesNotFit
-        index = self.emit("s32", (rank,), f"constant({{{', '.join(map(str, starts))}}})")[0]
-        dims = ",".join(map(str, range(rank)))
-        return self.emit(
-            kind,
-            sizes,
-            f"scatter({name}, {index}, {update}), update_window_dims={{{dims}}}, inserted_window_dims={{}}, "
-            f"scatter_dims_to_operand_dims={{{dims}}}, index_vector_dim=0, to_apply={body}",
-        )
-
-    def _iota(self, node: Call, args: list[Any]) -> Any:
-        groups = self.meaning.groups(node.entries("shape") or ())
-        (d,) = self.flat(node, "dim", [len(g.sizes) for g in groups])
-        return self.emit(self.kind, self.sizes(groups), f"iota(), iota_dimension={d}")
-
-    def _constant(self, node: Call, args: list[Any]) -> Any:
-        return self.emit(self.kind, (), f"constant({self.listed(node, 'value')[0]})")
-
-    def body(self, op: str, kind: str) -> str:
-        name = f"{op}.{kind}.{len(self.bodies)}"
-        root = "b = " if op == "second" else ""
-        if op == "second":
-            text = f"{name} {{\n  a = {kind}[] parameter(0)\n  ROOT {root}{kind}[] parameter(1)\n}}\n\n"
-        else:
-            text = (
-                f"{name} {{\n  a = {kind}[] parameter(0)\n  b = {kind}[] parameter(1)\n"
-                f"  ROOT r = {kind}[] {op}(a, b)\n}}\n\n"
-            )
-        self.bodies.append(text)
-        return name
-
-    def identity(self, op: str, kind: str) -> str:
-        values = {
-            "add": "0",
-            "multiply": "1",
-            "maximum": "-2147483648",
-            "minimum": "2147483647",
-            "and": "true",
-            "or": "false",
-        }
-        return self.emit(kind, (), f"constant({values[op]})")[0]
-
-    def _reduce(self, node: Call, args: list[Any]) -> Any:
-        name, sizes, kind = args[0]
-        op = node.word("op")
-        dims = self.flat(node, "dims", self.lengths(node.args[0]))
-        init = args[1][0] if len(args) == 2 else self.identity(op, kind)
-        out = tuple(s for d, s in enumerate(sizes) if d not in dims)
-        text = ",".join(map(str, dims))
-        return self.emit(kind, out, f"reduce({name}, {init}), dimensions={{{text}}}, to_apply={self.body(op, kind)}")
-
-    def _dot(self, node: Call, args: list[Any]) -> Any:
-        (a, left, kind), (b, right, _) = args
-        lengths = [self.lengths(n) for n in node.args]
-        contract = [self.flat(node, f"{s}_contract", lengths[k]) for k, s in enumerate(("lhs", "rhs"))]
-        batch = [self.flat(node, f"{s}_batch", lengths[k]) for k, s in enumerate(("lhs", "rhs"))]
-        out = [left[d] for d in batch[0]]
-        for k, sizes in enumerate((left, right)):
-            out += [s for d, s in enumerate(sizes) if d not in contract[k] and d not in batch[k]]
-        words = []
-        for k, s in enumerate(("lhs", "rhs")):
-            if batch[k]:
-                words.append(f"{s}_batch_dims={{{','.join(map(str, batch[k]))}}}")
-            words.append(f"{s}_contracting_dims={{{','.join(map(str, contract[k]))}}}")
-        return self.emit(kind, tuple(out), f"dot({a}, {b}), {', '.join(words)}")
-
-    def _convolution(self, node: Call, args: list[Any]) -> Any:
-        (a, _, kind), (w, right, _) = args
-        lengths = self.lengths(node.args[0])
-        if lengths != [1, 1, 1] or [len(g.sizes) for g in self.meaning.read(node.args[1]).groups] != [1, 1, 1]:
-            raise _DoesNotFit
-        one = {k: self.listed(node, k, 1, 1)[0] for k in ("stride", "base_dilation", "dilation")}
-        low, high = (self.listed(node, k, 0, 1)[0] for k in ("low", "high"))
-        out = self.sizes(self.meaning.read(node).groups)
-        window = (
-            f"{{size={right[0]} stride={one['stride']} pad={low}_{high} lhs_dilate={one['base_dilation']} "
-            f"rhs_dilate={one['dilation']}}}"
-        )
-        return self.emit(kind, out, f"convolution({a}, {w}), window={window}, dim_labels=b0f_0io->b0f")
-
-    def _reduce_window(self, node: Call, args: list[Any]) -> Any:
-        [(name, sizes, kind)] = args
-        op = node.word("op")
-        windows, strides = self.listed(node, "size"), self.listed(node, "stride", 1, len(sizes))
-        out = self.sizes(self.meaning.read(node).groups)
-        init, body = self.identity(op, kind), self.body(op, kind)
-        size, stride = ("x".join(map(str, v)) for v in (windows, strides))
-        return self.emit(
-            kind, out, f"reduce-window({name}, {init}), window={{size={size} stride={stride}}}, to_apply={body}"
-        )
-
-
-def _shape(kind: str, sizes: tuple[int, ...]) -> str:
-    return f"{kind}[{','.join(map(str, sizes))}]"
+def _operands(rule: TensorRule) -> Iterator[Tensor]:
+    yield from (rule.left, rule.right)
+    for call in rule.calls():
+        yield from call.args
 
 
 def refuted_by(rule: TensorRule, seed: int = 0, count: int = 60) -> Difference | None:

@@ -22,11 +22,16 @@ def check_tensor_rule(rule: TensorRule, file: str = "", how: How = HOW) -> Claim
 
     Raises InputError, with line and column, for a rule that is not well formed whatever the sizes.
     """
+    return judged(rule, file, how)[0]
+
+
+def judged(rule: TensorRule, file: str = "", how: How = HOW) -> tuple[ClaimResult, Proof]:
+    """The verdict with what the prover found. Raises InputError as `check_tensor_rule` does."""
     start = perf_counter()
     proof = prove_rule(rule, how=how)
     differs = refuted_by(rule, count=_BESIDE if proof.proved else 60)
     found = met(rule.expect, _found(proof, differs))
-    return ClaimResult(
+    result = ClaimResult(
         id=f"{file}#{rule.name}",
         kind="rule",
         file=file,
@@ -42,6 +47,7 @@ def check_tensor_rule(rule: TensorRule, file: str = "", how: How = HOW) -> Claim
         reason=found.reason,
         assumptions=assumptions(proof),
     )
+    return result, proof
 
 
 def _found(proof: Proof, differs: Difference | None) -> Found:

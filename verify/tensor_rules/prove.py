@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from time import monotonic
 from typing import Final
 
 from hloproof.engines.door import HOW, How
 from hloproof.logic.formula import FALSE, Formula
 from hloproof.models.expressions.expr import Var
-from hloproof.models.tensor_rules.rule import TensorRule
+from hloproof.models.tensor_rules.rule import Call, Kind, TensorRule
 from hloproof.tensor_rules.equality import Equality, ranges
 from hloproof.tensor_rules.facts import Facts, OutOfTime
-from hloproof.tensor_rules.operations import Index, Meaning, Symbolic, aggregated_names, conditions, declared_sizes
+from hloproof.tensor_rules.operations.meaning import (
+    Index,
+    Meaning,
+    Symbolic,
+    aggregated_names,
+    conditions,
+    declared_sizes,
+)
+from hloproof.tensor_rules.operations.table import read
 
 RANKS: Final = (1, 0, 2, 3)
 """How many dimensions a group `k...` has, in the order in which they are tried."""
@@ -42,12 +51,13 @@ def prove_rule(rule: TensorRule, seconds: float = SECONDS, how: How = HOW) -> Pr
     ranks = RANKS if aggregated_names(rule) or _has_groups(rule) else (0,)
     reorders = False
     try:
-        for rank in ranks:
-            shown = _at_rank(rule, rank, facts, range(len(rule.conditions)))
+        for rank, kind in product(ranks, kinds(rule)):
+            shown = _at_rank(rule, rank, kind, facts, range(len(rule.conditions)))
             if shown.vacuous and rank == ranks[0]:
-                return Proof(False, open="no sizes meet the conditions", vacuous=True)
+                return Proof(False, open="no sizes and elements meet the conditions", vacuous=True)
             if shown.open:
-                return Proof(False, open=f"at rank {rank}: {shown.open}" if len(ranks) > 1 else shown.open)
+                where = [f"at rank {rank}"] * (len(ranks) > 1) + [f"for {kind}"] * (len(kinds(rule)) > 1)
+                return Proof(False, open=f"{', '.join(where)}: {shown.open}" if where else shown.open)
             reorders |= shown.reorders
     except OutOfTime:
         return Proof(False, open=f"not decided within {seconds:g} seconds")
@@ -56,11 +66,20 @@ def prove_rule(rule: TensorRule, seconds: float = SECONDS, how: How = HOW) -> Pr
     return Proof(True, tier, ranks=tuple(sorted(ranks)), engines=tuple(sorted(facts.engines)), not_needed=needless)
 
 
+def kinds(rule: TensorRule) -> tuple[Kind, ...]:
+    """What the rule is proved for. What holds for reals holds for integers, unless they are divided."""
+    if rule.kinds:
+        return rule.kinds
+    divides = any(c.op in ("divide", "remainder") for c in rule.calls())
+    return ("reals", "integers") if divides else ("reals",)
+
+
 def check_form(rule: TensorRule) -> None:
     """Raises InputError for a rule that is not well formed whatever the sizes."""
     m = Meaning(rule, (RANKS if aggregated_names(rule) or _has_groups(rule) else (0,))[0])
-    m.read(rule.left)
-    m.read(rule.right)
+    read(m, rule.left)
+    read(m, rule.right)
+    _assumed(m)
     conditions(m)
     declared_sizes(m)
 
@@ -76,11 +95,21 @@ def _has_groups(rule: TensorRule) -> bool:
     return any(e.each for _, entries in rule.tensors for e in entries)
 
 
-def _at_rank(rule: TensorRule, rank: int, facts: Facts, kept: Sequence[int]) -> _Shown:
+def _assumed(m: Meaning) -> list[Symbolic]:
+    """What the rule takes for true of elements."""
+    out = [read(m, node) for node in m.rule.assumed]
+    for node, found in zip(m.rule.assumed, out, strict=True):
+        if not found.pred:
+            raise m.error(node if isinstance(node, Call) else None, "where takes truth values, such as compare(A, B)")
+    return out
+
+
+def _at_rank(rule: TensorRule, rank: int, kind: Kind, facts: Facts, kept: Sequence[int]) -> _Shown:
     m = Meaning(rule, rank)
-    left = m.read(rule.left)
+    left = read(m, rule.left)
+    assumed = _assumed(m)
     asked = len(m.wellformed)
-    right = m.read(rule.right)
+    right = read(m, rule.right)
     held = conditions(m)
     given = (*declared_sizes(m), *m.wellformed[:asked], *(held[n] for n in kept))
     if _is_vacuous(given, facts):
@@ -94,11 +123,25 @@ def _at_rank(rule: TensorRule, rank: int, facts: Facts, kept: Sequence[int]) -> 
         if not facts.equal(given, x, y):
             return _Shown(f"dimension {n} of the sides may have other sizes")
     index = _index(left)
+    for node, found in zip(rule.assumed, assumed, strict=True):
+        if found.groups and [(g.each, len(g.sizes)) for g in found.groups] != [
+            (g.each, len(g.sizes)) for g in left.groups
+        ]:
+            raise m.error(node if isinstance(node, Call) else None, "what is assumed has the dimensions of the result")
+        if found.groups and any(not facts.equal(given, x, y) for x, y in zip(found.sizes, left.sizes, strict=True)):
+            return _Shown("what is assumed may have other sizes than the result")
     inside = (*given, *ranges([(f"i.{n}", s) for n, s in enumerate(left.sizes)]))
-    equality = Equality(facts)
+    truths = tuple(a.at(index if a.groups else ()) for a in assumed)
+    equality = Equality(facts, kind, truths)
+    if truths and equality.contradicted(inside):
+        return _Shown(vacuous=True)
     if equality.equal(left.at(index), right.at(_as_groups(index, right)), inside):
         return _Shown(reorders=equality.reorders)
     return _Shown(f"elements that are not shown equal: {_pair(equality)}")
+
+
+def _kinds_of(side: Symbolic) -> list[tuple[bool, int]]:
+    return [(g.each, len(g.sizes)) for g in side.groups]
 
 
 def _index(side: Symbolic) -> Index:
@@ -128,7 +171,9 @@ def _needless(rule: TensorRule, rank: int, facts: Facts) -> list[int]:
     facts.deadline = monotonic() + NEEDLESS_SECONDS
     with suppress(OutOfTime):
         for n in everything:
-            if not _at_rank(rule, rank, facts, [k for k in everything if k != n]).open:
+            if not any(
+                _at_rank(rule, rank, kind, facts, [k for k in everything if k != n]).open for kind in kinds(rule)
+            ):
                 out.append(n)
     return out
 

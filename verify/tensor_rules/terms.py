@@ -5,11 +5,11 @@ Trusted: proofs are about these terms. `unfold` of an operation stands in operat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from hloproof.logic.formula import Formula, free_variables, replace_variables
-from hloproof.models.expressions.expr import Expr, substitute
+from hloproof.logic.formula import And, Compare, Formula, Not, Or, conj, disj, free_variables, le, replace_variables
+from hloproof.models.expressions.expr import Const, Expr, substitute
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,48 @@ def replaced(term: Term, values: Mapping[str, Expr]) -> Term:
             assert not any(name in values for name, _ in variables)
             sizes = tuple((name, substitute(size, values)) for name, size in variables)
             return Fold(op, sizes, replaced(body, values), None if init is None else replaced(init, values))
+
+
+@dataclass(frozen=True, slots=True)
+class Tidy:
+    """Rewrites terms: `value` changes expressions and keeps their values, `bound` keeps where they are at least 0,
+    and `root` where they are 0."""
+
+    value: Callable[[Expr], Expr]
+    bound: Callable[[Expr], Expr]
+    root: Callable[[Expr], Expr]
+
+    def term(self, term: Term) -> Term:
+        """The term with every expression outside of folds changed."""
+        match term:
+            case Elem(tensor, at, pred):
+                return Elem(tensor, tuple(map(self.value, at)), pred)
+            case Num(value):
+                return Num(self.value(value))
+            case App(op, args, key):
+                return App(op, tuple(map(self.term, args)), key)
+            case Cond(test, then, other):
+                return Cond(self.formula(test), self.term(then), self.term(other))
+            case Fold():
+                return term
+
+    def formula(self, formula: Formula) -> Formula:
+        match formula:
+            case Compare("<=", lhs, rhs):
+                return le(0, self.bound(self.value(rhs - lhs)))
+            case Compare("<", lhs, rhs):
+                return le(0, self.bound(self.value(rhs - lhs - 1)))
+            case Compare("==", lhs, Const(0)):
+                return Compare("==", self.root(self.value(lhs)), Const(0))
+            case Compare(op, lhs, rhs):
+                return Compare(op, self.value(lhs), self.value(rhs))
+            case Not(part):
+                return Not(self.formula(part))
+            case And(parts):
+                return conj(*map(self.formula, parts))
+            case Or(parts):
+                return disj(*map(self.formula, parts))
+        return formula
 
 
 def variables_of(term: Term) -> frozenset[str]:

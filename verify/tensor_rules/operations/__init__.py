@@ -1,0 +1,1 @@
+"""What each operation means when sizes are symbols; see table.py."""

@@ -1,0 +1,236 @@
+"""Tensors whose sizes are symbols, and how attributes of a rule are read at one rank of its groups.
+
+Trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from hloproof.elements.movement import Cases, Test
+from hloproof.logic.formula import TRUE, Compare, Formula, conj, disj, eq, le, lt
+from hloproof.models.errors import InputError
+from hloproof.models.expressions.expr import Const, Expr, Var, lift, substitute
+from hloproof.models.tensor_rules.rule import Call, Comparison, Entry, Name, TensorRule
+from hloproof.tensor_rules.digits import canonical
+from hloproof.tensor_rules.operations.arithmetic import Sym
+from hloproof.tensor_rules.terms import Cond, Term
+
+Index = tuple[tuple[Expr, ...], ...]
+"""One expression per dimension, dimensions in groups."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Dimensions that a rule writes as one: one, or with `each` as many as the rank says."""
+
+    sizes: tuple[Expr, ...]
+    each: bool = False
+
+
+@dataclass(frozen=True)
+class Symbolic:
+    """A tensor: its dimensions, and the element at an index within them."""
+
+    groups: tuple[Group, ...]
+    at: Callable[[Index], Term]
+    pred: bool = False
+
+    @property
+    def sizes(self) -> tuple[Expr, ...]:
+        return tuple(s for g in self.groups for s in g.sizes)
+
+
+@dataclass
+class Meaning:
+    """Reads tensors of a rule at one rank of its groups `k...`.
+
+    `wellformed` collects what HLO demands of each operation.
+    """
+
+    rule: TensorRule
+    rank: int
+    wellformed: list[Formula] = field(default_factory=list)
+    fresh: int = 0
+    device: Expr = Var("i.device")
+    """Where the element that is being read lies: which device."""
+
+    def __post_init__(self) -> None:
+        each, alone = _used(self.rule)
+        for name in sorted(alone & _declared_each(self.rule)):
+            raise self.rule.error(f"{name}... stands for one number per dimension; {name} by itself says nothing")
+        self.aggregated = each - alone
+        self.shapes = {name: self.groups(entries) for name, entries in self.rule.tensors}
+
+    @property
+    def devices(self) -> Expr | None:
+        """How many devices there are; None where the rule is about one."""
+        return self.rule.devices
+
+    # Entries.
+
+    def member(self, e: Expr, i: int) -> Expr:
+        """The expression for member i of a group; no rule can write its names, and no proof makes such ones up."""
+        return substitute(e, {name: Var(f"{name}:{i}") for name in e.free & self.aggregated})
+
+    def members(self, entry: Entry) -> tuple[Expr, ...]:
+        return tuple(self.member(entry.value, i) for i in range(self.rank)) if entry.each else (entry.value,)
+
+    def groups(self, entries: Sequence[Entry]) -> tuple[Group, ...]:
+        return tuple(Group(self.members(e), e.each) for e in entries)
+
+    def listed(
+        self, call: Call, name: str, groups: Sequence[Group], default: int | None = None
+    ) -> list[tuple[Expr, ...]]:
+        """The entries of an attribute, one for each group; `default` for all where the attribute is left out."""
+        entries = call.entries(name)
+        if entries is None:
+            if default is None or call.word(name):
+                raise self.error(call, f"{call.op} needs {name}=[...], one entry for each dimension")
+            return [(lift(default),) * len(g.sizes) for g in groups]
+        if len(entries) != len(groups):
+            raise self.error(call, f"{name} has {len(entries)} entries where the operand has {len(groups)} dimensions")
+        for n, (entry, group) in enumerate(zip(entries, groups, strict=True)):
+            if entry.each != group.each:
+                how = "with" if group.each else "without"
+                raise self.error(call, f"entry {n} of {name} is written {how} '...', as the dimension is")
+        return [self.members(e) for e in entries]
+
+    def numbers(self, call: Call, name: str, optional: bool = False) -> tuple[int, ...]:
+        """Numbers of groups, written as integers."""
+        entries = call.entries(name)
+        if entries is None:
+            if optional:
+                return ()
+            raise self.error(call, f"{call.op} needs {name}=[...]")
+        out = []
+        for e in entries:
+            if not isinstance(e.value, Const) or e.each or e.value.value < 0:
+                raise self.error(call, f"{name} lists dimensions by number")
+            out.append(e.value.value)
+        if len(set(out)) != len(out):
+            raise self.error(call, f"{name} names a dimension twice")
+        return tuple(out)
+
+    def error(self, node: Call | Name | None, message: str) -> InputError:
+        return self.rule.error(message, node.line if node else 0, node.column if node else 0)
+
+    def variable(self, stem: str) -> str:
+        self.fresh += 1
+        return f"{stem}.{self.fresh}"
+
+    def owe(self, *formulas: Formula) -> None:
+        self.wellformed += formulas
+
+    def same_sizes(self, call: Call, a: Symbolic, b: Symbolic) -> None:
+        if [(g.each, len(g.sizes)) for g in a.groups] != [(g.each, len(g.sizes)) for g in b.groups]:
+            raise self.error(call, f"the operands of {call.op} have other numbers of dimensions")
+        self.owe(*(eq(x, y) for x, y in zip(a.sizes, b.sizes, strict=True) if x is not y))
+
+    def group(self, call: Call, tensor: Symbolic, number: int) -> Group:
+        if number >= len(tensor.groups):
+            raise self.error(call, f"{call.op} names dimension {number} of {len(tensor.groups)}")
+        return tensor.groups[number]
+
+    @contextmanager
+    def on(self, device: Expr) -> Iterator[None]:
+        """Elements that are read inside are those of this device."""
+        before, self.device = self.device, device
+        try:
+            yield
+        finally:
+            self.device = before
+
+
+def aggregated_names(rule: TensorRule) -> frozenset[str]:
+    """The names that stand for one number per member of a group: those in an entry with `...` and in none without."""
+    each, alone = _used(rule)
+    return each - alone
+
+
+def _declared_each(rule: TensorRule) -> frozenset[str]:
+    """Names that a declaration writes as `k...`."""
+    entries = [e for _, listed in rule.tensors for e in listed] + list(rule.indices)
+    return frozenset(e.value.name for e in entries if e.each and isinstance(e.value, Var))
+
+
+def _used(rule: TensorRule) -> tuple[frozenset[str], frozenset[str]]:
+    """Names in entries with `...`, and in those without."""
+    each: set[str] = set()
+    alone: set[str] = set()
+    entries = [e for _, listed in rule.tensors for e in listed] + list(rule.indices)
+    for e in (*entries, *rule.side_entries()):
+        (each if e.each else alone).update(e.value.free)
+    alone.update(() if rule.devices is None else rule.devices.free)
+    for condition in rule.conditions:
+        for c in (c for part in condition.alternatives for c in part):
+            (each if c.each else alone).update(c.lhs.free | c.rhs.free)
+    return frozenset(each), frozenset(alone)
+
+
+def flat(at: Index) -> tuple[Expr, ...]:
+    return tuple(e for group in at for e in group)
+
+
+def each(groups: Sequence[Group], values: Sequence[tuple[Expr, ...]]) -> tuple[Group, ...]:
+    """Groups of the same kinds with other sizes."""
+    return tuple(Group(v, g.each) for g, v in zip(groups, values, strict=True))
+
+
+def sizes_of(groups: Sequence[Group]) -> tuple[Expr, ...]:
+    return tuple(s for g in groups for s in g.sizes)
+
+
+def regrouped(values: Sequence[Expr], groups: Sequence[Group]) -> Index:
+    """Values, one for each dimension, in the groups of the dimensions."""
+    out, at = [], 0
+    for g in groups:
+        out.append(tuple(values[at : at + len(g.sizes)]))
+        at += len(g.sizes)
+    return tuple(out)
+
+
+def placed(cases: Cases[Sym], operands: Sequence[Symbolic]) -> Term:
+    """The element that the cases lead to."""
+    out: Term | None = None
+    for case in reversed(cases):
+        operand = operands[case.operand]
+        here = operand.at(regrouped([canonical(x.e) for x in case.at], operand.groups))
+        test = held(case.tests)
+        out = here if out is None or test == TRUE else Cond(test, here, out)
+    assert out is not None
+    return out
+
+
+def held(tests: Sequence[Test[Sym]]) -> Formula:
+    """That all tests hold."""
+    found = [_tested(t.kind, canonical(t.of.e)) for t in tests]
+    return conj(*(t for t in found if t is not None))
+
+
+def _tested(kind: str, of: Expr) -> Formula | None:
+    """None where the test always holds."""
+    if isinstance(of, Const) and (of.value >= 0 if kind == "within" else of.value == 0):
+        return None
+    return le(0, of) if kind == "within" else eq(of, 0)
+
+
+def conditions(m: Meaning) -> list[Formula]:
+    """The rule's conditions as formulas, at the rank of the meaning."""
+    return [disj(*(conj(*_compared(m, part)) for part in c.alternatives)) for c in m.rule.conditions]
+
+
+def _compared(m: Meaning, comparisons: Sequence[Comparison]) -> Iterator[Formula]:
+    for c in comparisons:
+        rows = [(c.lhs, c.rhs)]
+        if c.each:
+            rows = [(m.member(c.lhs, i), m.member(c.rhs, i)) for i in range(m.rank)]
+        yield from (Compare(c.op, lhs, rhs) for lhs, rhs in rows)
+
+
+def declared_sizes(m: Meaning) -> list[Formula]:
+    """Sizes of declared tensors are at least 0; the device is one of those that there are."""
+    out = [le(0, s) for groups in m.shapes.values() for g in groups for s in g.sizes]
+    return out if m.devices is None else [*out, le(1, m.devices), le(0, m.device), lt(m.device, m.devices)]

@@ -1,0 +1,446 @@
+"""Elements as numbers: equations and comparisons between them, as formulas over integers.
+
+Trusted. A number is a quotient of polynomials in values of which nothing is known, by cases. Over *reals* every atom is
+made linear (products of unknowns are unknowns of their own) and homogeneous: all unknowns have one denominator `D` of
+at least 1. A linear statement that fails for real numbers fails for rational ones, and so for integers over `D`; hence
+what is proved here holds for real numbers, and for integers. Over *integers* `D` is 1, division truncates, `x / 0` is
+-1 and its remainder x, as in HLO.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count, product
+from typing import Final
+
+from hloproof.logic.formula import FALSE, TRUE, Comparator, Compare, Formula, Not, conj, disj, eq, le
+from hloproof.models.expressions.expr import Const, Expr, Var, lift
+from hloproof.models.tensor_rules.rule import Kind
+from hloproof.tensor_rules.digits import Monomial, Polynomial, expression, polynomial
+from hloproof.tensor_rules.terms import App, Elem, Fold, Num, Term
+
+KNOWN: Final = frozenset(
+    {
+        *("add", "subtract", "multiply", "divide", "remainder", "negate", "abs", "maximum", "minimum", "clamp"),
+        *("select", "compare", "and", "or", "xor", "not", "sqrt", "rsqrt", "power", "logistic"),
+        *("exponential", "exponential-minus-one", "log", "log-plus-one"),
+    }
+)
+"""Operations on elements of which something is known."""
+PARTIAL: Final = frozenset({"divide", "remainder", "log", "log-plus-one", "sqrt", "rsqrt", "power"})
+"""Over reals these have no value somewhere."""
+SHARED: Final = "D"
+"""The name of the common denominator; no rule can write it before a dot, and names of a rule have none."""
+_CASES: Final = 64
+"""More cases are not looked at."""
+_LARGEST_EXPONENT: Final = 8
+
+
+class NotKnown(Exception):
+    """The term has no meaning as a formula."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Where all of `guard` holds, the number is over / under; `under` is not 0 there."""
+
+    guard: tuple[Formula, ...]
+    over: Expr
+    under: Expr = Const(1)
+
+
+@dataclass
+class Values:
+    """Terms as numbers and truths over unknowns; equal values are one unknown.
+
+    `same(a, b)` says whether two terms are equal wherever the first is defined.
+    """
+
+    same: Callable[[Term, Term], bool]
+    kind: Kind
+    fresh: Iterator[int] = field(default_factory=count)
+    facts: list[Formula] = field(default_factory=list)
+    """What holds of the unknowns, where the left side is defined."""
+    owed: list[Formula] = field(default_factory=list)
+    """That the right side is defined."""
+    reorders: bool = False
+    on_the_right: bool = False
+    _unknowns: list[tuple[Term, str, bool]] = field(default_factory=list)
+    _products: dict[Monomial, str] = field(default_factory=dict)
+    _roots: dict[str, Expr] = field(default_factory=dict)
+    _exponentials: dict[Monomial, Expr] = field(default_factory=dict)
+    _divisions: list[tuple[Expr, Expr, Expr, Expr]] = field(default_factory=list)
+    _names: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.shared: Expr = self._made(SHARED, known=True) if self.kind == "reals" else Const(1)
+        if self.kind == "reals":
+            self.facts.append(le(1, self.shared))
+
+    # Equations.
+
+    def equal(self, a: Term, b: Term) -> Formula:
+        """That the two are equal numbers, or both true or both false. Raises NotKnown."""
+        if is_truth(a) or is_truth(b):
+            p = self.truth(a)
+            self.on_the_right = True
+            q = self.truth(b)
+            return conj(*self.owed, disj(conj(p, q), conj(Not(p), Not(q))))
+        left = self.number(a)
+        self.on_the_right = True
+        right = self.number(b)
+        goals = [
+            disj(*map(Not, (*x.guard, *y.guard)), self.atom("==", x.over * y.under - y.over * x.under))
+            for x, y in product(left, right)
+        ]
+        return conj(*self.owed, *goals)
+
+    # Atoms.
+
+    def atom(self, op: Comparator, e: Expr) -> Formula:
+        """`e op 0` for a polynomial in unknowns."""
+        found = self._rooted(polynomial(e))
+        if self.kind == "integers":
+            return Compare(op, expression(found), Const(0))
+        out: Expr = Const(0)
+        for monomial, c in found.items():
+            mine = tuple(f for f in monomial if self._is_unknown(f[1]))
+            part = expression({tuple(f for f in monomial if not self._is_unknown(f[1])): c})
+            if len(mine) == 0:
+                part = part * self.shared
+            else:
+                part = part * (mine[0][1] if len(mine) == 1 else self._product(mine))
+            out = out + part
+        return Compare(op, expression(polynomial(out)), Const(0))
+
+    def _product(self, factors: Monomial) -> Expr:
+        name = self._products.get(factors)
+        if name is None:
+            name = self._products[factors] = f"m.{next(self.fresh)}"
+        return Var(name)
+
+    def _rooted(self, p: Polynomial) -> Polynomial:
+        """Squares of roots are what the roots are of."""
+        while True:
+            for monomial, c in p.items():
+                names = [f[1].name for f in monomial if isinstance(f[1], Var) and f[1].name in self._roots]
+                twice = next((n for n in names if names.count(n) > 1), None)
+                if twice is not None:
+                    rest = list(monomial)
+                    rest.remove((twice, Var(twice)))
+                    rest.remove((twice, Var(twice)))
+                    left = {m: k for m, k in p.items() if m != monomial}
+                    p = polynomial(expression(left) + expression({tuple(rest): c}) * self._roots[twice])
+                    break
+            else:
+                return p
+
+    def _is_unknown(self, e: Expr) -> bool:
+        return isinstance(e, Var) and e.name in self._names
+
+    def _not_zero(self, e: Expr) -> Formula:
+        """A product is not zero where no factor is."""
+        found = polynomial(e)
+        if len(found) == 1:
+            [(monomial, _)] = found.items()
+            return conj(*(self.atom("!=", f) for _, f in monomial))
+        return self.atom("!=", e)
+
+    def _defined(self, guard: tuple[Formula, ...], formula: Formula) -> None:
+        """What the term needs to have a value: a fact on the left side, owed on the right."""
+        stated = disj(*map(Not, guard), formula)
+        (self.owed if self.on_the_right else self.facts).append(stated)
+
+    # Numbers.
+
+    def number(self, term: Term) -> list[Case]:
+        match term:
+            case Num(value):
+                return [Case((), value)]
+            case App("infinity"):
+                raise NotKnown
+            case App(op, args) if op in KNOWN and not is_truth(term):
+                if op in FUNCTIONS and self.kind == "integers":
+                    return [Case((), Var(self._unknown(term)))]
+                if op == "select":
+                    return self._selected(args)
+                bounded = _unbounded(op, args)
+                if bounded is not None:
+                    return self.number(bounded)
+                written = _definition(op, args)
+                if written is not None:
+                    return self.number(written)
+                if op in ("log", "power"):
+                    return [Case((), Var(self._unknown(term)))]
+                self.reorders = True
+                out: list[Case] = []
+                for parts in product(*map(self.number, args)):
+                    guard = tuple(g for p in parts for g in p.guard)
+                    out += self._combined(op, guard, parts)
+                    if len(out) > _CASES:
+                        raise NotKnown
+                return out
+        return [Case((), Var(self._unknown(term)))]
+
+    def _combined(self, op: str, guard: tuple[Formula, ...], parts: tuple[Case, ...]) -> list[Case]:
+        match op, parts:
+            case "add", [x, y]:
+                return [_sum(guard, x, y, 1)]
+            case "subtract", [x, y]:
+                return [_sum(guard, x, y, -1)]
+            case "multiply", [x, y]:
+                return [Case(guard, _times(x.over, y.over), _times(x.under, y.under))]
+            case "negate", [x]:
+                return [Case(guard, -x.over, x.under)]
+            case "abs", [x]:
+                return self._larger(guard, x, Case((), -x.over, x.under))
+            case "maximum", [x, y]:
+                return self._larger(guard, x, y)
+            case "minimum", [x, y]:
+                return [Case(c.guard, c.over, c.under) for c in self._larger(guard, x, y, smaller=True)]
+            case "clamp", [low, x, high]:
+                cases = self._larger(guard, x, low)
+                return [d for c in cases for d in self._larger(c.guard, c, high, smaller=True)]
+            case "divide", [x, y]:
+                if self.kind == "integers":
+                    return [Case(guard, self._truncated(x, y)[0])]
+                self._defined(guard, self._not_zero(y.over))
+                return [Case(guard, _times(x.over, y.under), _times(x.under, y.over))]
+            case "remainder", [x, y]:
+                return [Case(guard, self._truncated(x, y, guard)[1])]
+            case "exponential", [x]:
+                return [self._exponential(guard, x)]
+            case "sqrt", [x]:
+                return [Case(guard, self._root(guard, x))]
+        raise NotKnown
+
+    def _larger(self, guard: tuple[Formula, ...], x: Case, y: Case, smaller: bool = False) -> list[Case]:
+        """The larger of two numbers, by cases."""
+        test = self._ordered("<=", x, y)
+        first, second = (x, y) if smaller else (y, x)
+        return [Case((*guard, test), first.over, first.under), Case((*guard, Not(test)), second.over, second.under)]
+
+    def _ordered(self, op: Comparator, x: Case, y: Case) -> Formula:
+        """x op y; both sides times the square of what they are divided by."""
+        if x.under is Const(1) and y.under is Const(1):
+            return self.atom(op, x.over - y.over)
+        if op in ("==", "!="):
+            return self.atom(op, x.over * y.under - y.over * x.under)
+        return self.atom(op, x.over * x.under * y.under * y.under - y.over * y.under * x.under * x.under)
+
+    def _selected(self, args: tuple[Term, ...]) -> list[Case]:
+        test = self.truth(args[0])
+        held = self.owed if self.on_the_right else self.facts
+        out: list[Case] = []
+        for chosen, branch in ((test, args[1]), (Not(test), args[2])):
+            before = len(held)
+            out += [Case((chosen, *c.guard), c.over, c.under) for c in self.number(branch)]
+            # What the branch needs, it needs where it is chosen.
+            held[before:] = [disj(Not(chosen), f) for f in held[before:]]
+        return out
+
+    def _truncated(self, x: Case, y: Case, guard: tuple[Formula, ...] = ()) -> tuple[Expr, Expr]:
+        """Quotient and remainder of a division that rounds to zero."""
+        if x.under is not Const(1) or y.under is not Const(1):
+            raise NotKnown
+        a, b = expression(polynomial(x.over)), expression(polynomial(y.over))
+        for over, under, q, r in self._divisions:
+            if over is a and under is b:
+                return q, r
+        q, r = self._made("q", known=False), self._made("r", known=True)
+        if self.kind == "integers":
+            by_zero = conj(self.atom("==", b), eq(q, -1), self.atom("==", r - a))
+        else:
+            self._defined(guard, self._not_zero(b))
+            by_zero = conj(self.atom("==", b), self.atom("==", r))
+        zero = self.atom("==", b)
+        smaller = disj(self._within(r, b), self._within(r, -b))
+        signs = [disj(self.atom("<", -e), self.atom("<=", s)) for e, s in ((a, r), (-a, -r))]
+        self.facts.append(disj(by_zero, conj(Not(zero), self.atom("==", a - r - q * b), smaller, *signs)))
+        # What the solver would need products for: a number below the divisor is its own remainder,
+        alone = disj(self._within(a, b), self._within(a, -b))
+        self.facts.append(disj(Not(alone), zero, conj(eq(q, 0), self.atom("==", r - a))))
+        # and numbers of one sign that differ by a multiple of the divisor have one remainder.
+        for over, under, _, other in self._divisions:
+            if under is b and _is_multiple(a - over, b):
+                one_sign = disj(
+                    conj(self.atom("<=", -a), self.atom("<=", -over)), conj(self.atom("<=", a), self.atom("<=", over))
+                )
+                self.facts.append(disj(Not(one_sign), self.atom("==", r - other)))
+        self._divisions.append((a, b, q, r))
+        return q, r
+
+    def _within(self, a: Expr, b: Expr) -> Formula:
+        """-b < a < b."""
+        return conj(self.atom("<", a - b), self.atom("<", -a - b))
+
+    def _exponential(self, guard: tuple[Formula, ...], x: Case) -> Case:
+        """exp of a sum is the product of exps; each of them is above 0."""
+        if x.under is not Const(1):
+            raise NotKnown
+        over: Expr = Const(1)
+        under: Expr = Const(1)
+        for monomial, c in self._rooted(polynomial(x.over)).items():
+            if abs(c) > _LARGEST_EXPONENT:
+                raise NotKnown
+            e = self._exponentials.get(monomial)
+            if e is None:
+                e = self._exponentials[monomial] = self._made("e", known=True)
+                self.facts.append(self.atom("<", -e))
+            for _ in range(abs(c)):
+                over, under = (_times(over, e), under) if c > 0 else (over, _times(under, e))
+        return Case(guard, over, under)
+
+    def _root(self, guard: tuple[Formula, ...], x: Case) -> Expr:
+        if x.under is not Const(1):
+            raise NotKnown
+        self._defined(guard, self.atom("<=", -x.over))
+        of = expression(polynomial(x.over))
+        for name, other in self._roots.items():
+            if other is of:
+                return Var(name)
+        root = self._made("s", known=True)
+        assert isinstance(root, Var)
+        self._roots[root.name] = of
+        self.facts.append(self.atom("<=", -root))
+        return root
+
+    # Truths.
+
+    def truth(self, term: Term) -> Formula:
+        match term:
+            case Num(Const(value)):
+                return TRUE if value else FALSE
+            case App("compare", (x, y), direction):
+                return self._compared(direction, self.number(x), self.number(y))
+            case App("not", (x,)):
+                return Not(self.truth(x))
+            case App("and", (x, y)):
+                return conj(self.truth(x), self.truth(y))
+            case App("or", (x, y)):
+                return disj(self.truth(x), self.truth(y))
+            case App("xor", (x, y)):
+                p, q = self.truth(x), self.truth(y)
+                return disj(conj(p, Not(q)), conj(Not(p), q))
+            case App("select", (p, x, y)):
+                test = self.truth(p)
+                return disj(conj(test, self.truth(x)), conj(Not(test), self.truth(y)))
+        return eq(Var(self._unknown(term, truth=True)), 1)
+
+    def _compared(self, direction: str, left: list[Case], right: list[Case]) -> Formula:
+        self.reorders = True  # comparisons of floats are not those of numbers where there is no number
+        out: list[Formula] = []
+        for x, y in product(left, right):
+            op, turned = _ORDERS[direction]
+            out.append(conj(*x.guard, *y.guard, self._ordered(op, y, x) if turned else self._ordered(op, x, y)))
+        return disj(*out)
+
+    # Unknowns.
+
+    def _made(self, stem: str, known: bool) -> Expr:
+        name = f"{stem}.{next(self.fresh)}"
+        if known and stem != SHARED:
+            self._names.add(name)
+        return Var(name)
+
+    def _unknown(self, term: Term, truth: bool = False) -> str:
+        for other, name, right in self._unknowns:
+            if other == term or ((not right or is_total(other)) and self.same(other, term)):
+                return name
+        if self.on_the_right and self.kind == "reals" and not is_total(term):
+            raise NotKnown  # nothing says that it has a value
+        name = f"v.{next(self.fresh)}"
+        if not truth:
+            self._names.add(name)
+        self._unknowns.append((term, name, self.on_the_right))
+        return name
+
+
+FUNCTIONS: Final = frozenset(
+    {"exponential", "exponential-minus-one", "log", "log-plus-one", "logistic", "sqrt", "rsqrt", "power"}
+)
+"""Known over reals only."""
+_ORDERS: Final[dict[str, tuple[Comparator, bool]]] = {
+    "EQ": ("==", False),
+    "NE": ("!=", False),
+    "LT": ("<", False),
+    "LE": ("<=", False),
+    "GT": ("<", True),
+    "GE": ("<=", True),
+}
+
+
+def _definition(op: str, args: tuple[Term, ...]) -> Term | None:
+    """What the operation is written with; None where it is by itself."""
+    one, two = Num(Const(1)), Num(Const(2))
+    match op, args:
+        case "logistic", (x,):
+            return App("divide", (one, App("add", (one, App("exponential", (App("negate", (x,)),))))))
+        case "exponential-minus-one", (x,):
+            return App("subtract", (App("exponential", (x,)), one))
+        case "log-plus-one", (x,):
+            return App("log", (App("add", (x, one)),))
+        case "rsqrt", (x,):
+            return App("divide", (one, App("sqrt", (x,))))
+        case "power", (x, App("divide", (a, b))) if (a, b) == (one, two):
+            return App("sqrt", (x,))
+        case "power", (x, Num(Const(k))) if 1 <= k <= _LARGEST_EXPONENT:
+            return x if k == 1 else App("multiply", (App("power", (x, Num(Const(k - 1)))), x))
+    return None
+
+
+def _unbounded(op: str, args: tuple[Term, ...]) -> Term | None:
+    """A maximum with minus infinity, or a minimum with infinity, is the other operand."""
+    neutral = {"maximum": "-", "minimum": "+"}.get(op)
+    if neutral is None:
+        return None
+    for k, a in enumerate(args):
+        if a == App("infinity", (), neutral):
+            return args[1 - k]
+    return None
+
+
+def _sum(guard: tuple[Formula, ...], x: Case, y: Case, sign: int) -> Case:
+    if x.under is y.under:
+        return Case(guard, x.over + y.over * sign, x.under)
+    return Case(guard, _times(x.over, y.under) + _times(y.over, x.under) * sign, _times(x.under, y.under))
+
+
+def _times(a: Expr, b: Expr) -> Expr:
+    return b if a is Const(1) else a if b is Const(1) else a * lift(b)
+
+
+def _is_multiple(difference: Expr, b: Expr) -> bool:
+    """Whether the difference is an integer times the polynomial `b`."""
+    p, q = polynomial(difference), polynomial(b)
+    if not p:
+        return True
+    if set(p) != set(q):
+        return False
+    first = next(iter(q))
+    return p[first] % q[first] == 0 and all(p[m] * q[first] == q[m] * p[first] for m in q)
+
+
+def is_truth(term: Term) -> bool:
+    match term:
+        case Elem():
+            return term.pred
+        case App(op, args):
+            return op in ("compare", "and", "or", "xor", "not") or (op == "select" and is_truth(args[1]))
+        case Fold(op):
+            return op in ("and", "or")
+    return False
+
+
+def is_total(term: Term) -> bool:
+    """Whether the term has a value whatever its elements are, over reals."""
+    match term:
+        case App(op, args):
+            return op not in PARTIAL and all(map(is_total, args))
+        case Fold(op, _, body, init):
+            # The largest of nothing is no number.
+            return op not in ("maximum", "minimum") and is_total(body) and (init is None or is_total(init))
+        case Elem() | Num():
+            return True
+    return is_total(term.then) and is_total(term.other)
