@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from hloproof.elements import movement
 from hloproof.equivalence.graph import Node
-from hloproof.equivalence.indices import ZERO, Lin, constant, row_major, unravel
+from hloproof.equivalence.indices import ZERO, Lin, constant
 from hloproof.equivalence.terms import App, Elem, Num, Term, from_value
 from hloproof.models.hlo.shape import ELEMENT_BITS
 
@@ -71,11 +72,11 @@ def bitcast(
     if not {operand.type, node.type} <= WHOLE or 0 in source or 0 in node.sizes:
         return None
     wide, narrow = ELEMENT_BITS[operand.type], ELEMENT_BITS[node.type]
-    position = row_major(tuple(at[d] for d in order), tuple(node.sizes[d] for d in order))
+    position = movement.row_major(tuple(at[d] for d in order), tuple(node.sizes[d] for d in order), ZERO)
 
     def read(place: Lin) -> Term:
         out = [ZERO] * len(source)
-        for x, d in zip(unravel(place, tuple(source[d] for d in source_order)), source_order, strict=True):
+        for x, d in zip(movement.unravel(place, tuple(source[d] for d in source_order)), source_order, strict=True):
             out[d] = x
         return Elem(operand, tuple(out))
 
