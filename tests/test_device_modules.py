@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from hloproof.claims.maps import dedup
-from hloproof.fuzz.modules import target_devices
+from hloproof.fuzz.modules import target_modules
 from hloproof.fuzz.target import Failure
 from hloproof.models.hlo.parser import parse_module
 from hloproof.pipeline.driver import check_hlo
@@ -96,4 +96,4 @@ def test_the_target_finds_maps_compared_that_pass_other_numbers_of_devices(monke
     monkeypatch.setattr(dedup, "comparable", lambda maps, tables, devices: [list(range(len(maps)))])
     monkeypatch.setattr(dedup, "with_own_place", lambda maps, devices: tuple(maps))
     with pytest.raises(Failure, match="internal"):
-        target_devices.examine(_module(BODIES["an element and its neighbour's"]))
+        target_modules.examine(_module(BODIES["an element and its neighbour's"]))

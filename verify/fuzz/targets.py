@@ -18,7 +18,6 @@ MODULES: Final[dict[str, str]] = {
     "async": "hloproof.fuzz.asynchronous.target_async",
     "modules": "hloproof.fuzz.modules.target_modules",
     "compositions": "hloproof.fuzz.modules.target_compositions",
-    "devices": "hloproof.fuzz.modules.target_devices",
     "text": "hloproof.fuzz.modules.target_text",
     "xla": "hloproof.fuzz.modules.target_xla",
 }
