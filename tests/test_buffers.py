@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from hloproof.commands.aliases import command
 from hloproof.models.dataflow.alias_classes import Buffers
-from hloproof.models.dataflow.value_flow import Place
+from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.hlo.parser import parse_module
 
 LOOP = """body { s = (f32[4], s32[]) parameter(0) x = f32[4] get-tuple-element(s), index=0
@@ -107,10 +107,10 @@ ALIASES = [
 ]
 
 
-def place(text: str) -> Place:
+def place(text: str) -> HloPosition:
     computation, _, rest = text.partition("/")
     name, _, index = rest.rstrip("}").partition("{")
-    return Place(computation, name, tuple(int(k) for k in index.split(",") if k))
+    return HloPosition(computation, name, tuple(int(k) for k in index.split(",") if k))
 
 
 @pytest.mark.parametrize(("text", "a", "b", "must", "may"), ALIASES)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hloproof.models.dataflow.alias_classes import Buffers
-from hloproof.models.dataflow.value_flow import Place, called
+from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
 
@@ -58,9 +58,9 @@ def resolve(module: Module, path: str) -> tuple[str, str] | None:
     return computation, instruction
 
 
-def place(module: Module, at: list[Any]) -> Place | None:
+def place(module: Module, at: list[Any]) -> HloPosition | None:
     found = resolve(module, at[0])
-    return None if found is None else Place(*found, tuple(at[1]))
+    return None if found is None else HloPosition(*found, tuple(at[1]))
 
 
 def rows() -> list[dict[str, Any]]:
@@ -128,7 +128,7 @@ def test_structured_facts(row: dict[str, Any]) -> None:
 def test_a_bitcast_is_a_value_of_its_own_on_request(makes_value: bool) -> None:
     module = parse_module("ENTRY main { constant = f32[] constant(1) ROOT bitcast = f32[] bitcast(constant) }")
     buffers = Buffers(module, bitcast_makes_value=makes_value)
-    constant, bitcast = Place("main", "constant"), Place("main", "bitcast")
+    constant, bitcast = HloPosition("main", "constant"), HloPosition("main", "bitcast")
     assert buffers.defined_at(bitcast) is makes_value
     assert buffers.leaves_module(constant) is not makes_value
     assert buffers.leaves_module(bitcast) is makes_value

@@ -172,7 +172,7 @@ def test_what_is_wrong_far_from_zero_is_found(text: str, expected: str) -> None:
 def without_negative_signs(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = statements.sign_cases
 
-    def planted(rule: Rule, s: statements.Statement) -> list[statements.Statement]:
+    def planted(rule: Rule, s: statements.RuleStatement) -> list[statements.RuleStatement]:
         cases = whole(rule, s)
         return [c for c in cases if not any(g.op == "<" and str(g.rhs) == str(Const(0)) for g in c.given)]
 

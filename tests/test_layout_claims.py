@@ -14,7 +14,7 @@ from hloproof.claims.layouts.claims import ClaimedLayout, claims
 from hloproof.claims.layouts.contiguity import Run, judged_runs
 from hloproof.claims.layouts.formats import format_claims, instances
 from hloproof.claims.layouts.judge import JudgedClaim, judge
-from hloproof.claims.layouts.steps import Step, chain
+from hloproof.claims.layouts.steps import LayoutStep, chain
 from hloproof.engines.portfolio import prove
 from hloproof.logic.obligation import Obligation
 from hloproof.models.expressions.expr import Var
@@ -277,4 +277,4 @@ def test_the_first_counterexample_is_the_smallest() -> None:
 
 
 def test_a_step_is_data() -> None:
-    assert isinstance(chain(array("f32[2]")).steps[0], Step)
+    assert isinstance(chain(array("f32[2]")).steps[0], LayoutStep)

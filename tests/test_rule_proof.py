@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hloproof.claims.rules.instances import meets
 from hloproof.engines.nonlinear.prove import implies
-from hloproof.logic.rounding import Reading
+from hloproof.logic.rounding import RoundingSemantics
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var
 from hloproof.models.rules.rule import Condition
 
@@ -27,12 +27,16 @@ TERMS = st.recursive(
     st.one_of(st.sampled_from([Var(n) for n in NAMES]), st.builds(Const, st.integers(-2, 3))), _joined, max_leaves=4
 )
 CONDITIONS = st.builds(Condition, st.sampled_from(["==", "!=", "<=", "<"]), TERMS, TERMS)
-READINGS = st.sampled_from([Reading(), Reading("euclidean", "euclidean"), Reading("trunc", "trunc")])
+READINGS = st.sampled_from(
+    [RoundingSemantics(), RoundingSemantics("euclidean", "euclidean"), RoundingSemantics("trunc", "trunc")]
+)
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(CONDITIONS, max_size=2), CONDITIONS, READINGS)
-def test_what_is_shown_holds_at_every_small_point(given_: list[Condition], goal: Condition, reading: Reading) -> None:
+def test_what_is_shown_holds_at_every_small_point(
+    given_: list[Condition], goal: Condition, reading: RoundingSemantics
+) -> None:
     if not implies(given_, goal, RLIMIT, reading):
         return
     for point in itertools.product(range(-4, 5), repeat=len(NAMES)):
@@ -77,7 +81,7 @@ def test_both_evaluations_agree(e: Expr, at: tuple[int, int, int]) -> None:
     results: list[int | str] = []
     for run in (rule_readings.evaluate, rule_readings._walked):
         try:
-            results.append(run(e, values, Reading()))
+            results.append(run(e, values, RoundingSemantics()))
         except UndefinedValue:
             results.append("undefined")
     assert results[0] == results[1]

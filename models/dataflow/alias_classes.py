@@ -18,7 +18,7 @@ from typing import Final
 
 from hloproof.models.dataflow.async_chain import AsyncChains, link_of
 from hloproof.models.dataflow.in_place import fused_in_place, in_place_operand
-from hloproof.models.dataflow.value_flow import Place, branches, called
+from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.hlo.attributes import Aliasing
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import Shape, TupleShape
@@ -47,16 +47,16 @@ def shape_at(shape: Shape | None, index: tuple[int, ...]) -> Shape | None:
 class AliasClass:
     """Places that share a buffer, in the order of the text."""
 
-    places: tuple[Place, ...]
+    places: tuple[HloPosition, ...]
 
 
 class _Classes:
     """Disjoint sets of places."""
 
     def __init__(self) -> None:
-        self._parent: dict[Place, Place] = {}
+        self._parent: dict[HloPosition, HloPosition] = {}
 
-    def find(self, place: Place) -> Place:
+    def find(self, place: HloPosition) -> HloPosition:
         parent = self._parent
         root = place
         while (above := parent.get(root, root)) != root:
@@ -67,7 +67,7 @@ class _Classes:
             place = above
         return root
 
-    def join(self, a: Place, b: Place) -> None:
+    def join(self, a: HloPosition, b: HloPosition) -> None:
         a, b = self.find(a), self.find(b)
         if a != b:
             self._parent[b] = a
@@ -90,36 +90,36 @@ class Buffers:
     # -- values -----------------------------------------------------------------------------------------------------
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[HloPosition, ...]:
         """All places of the module, in the order of the text."""
         return tuple(
-            Place(c.name, i.name, at)
+            HloPosition(c.name, i.name, at)
             for c in self.module.computations
             for i in c.instructions
             for at in positions(i.shape)
         )
 
     @cached_property
-    def sources(self) -> Mapping[Place, tuple[Place, ...]]:
+    def sources(self) -> Mapping[HloPosition, tuple[HloPosition, ...]]:
         """For each place the places whose value it forwards, one step back; () where the value is made."""
         return {place: tuple(dict.fromkeys(self._sources(place))) for place in self.places}
 
-    def _instruction(self, place: Place) -> Instruction:
+    def _instruction(self, place: HloPosition) -> Instruction:
         return self.module.by_name[place.computation].by_name[place.instruction]
 
-    def _operand(self, computation: str, i: Instruction, n: int, index: tuple[int, ...]) -> Iterator[Place]:
+    def _operand(self, computation: str, i: Instruction, n: int, index: tuple[int, ...]) -> Iterator[HloPosition]:
         """A position of an operand, where there is one."""
         if n < len(i.operands):
-            found = Place(computation, i.operands[n], index)
+            found = HloPosition(computation, i.operands[n], index)
             if shape_at(self._instruction(found).shape, index) is not None:
                 yield found
 
-    def _root(self, name: str | None, at: tuple[int, ...]) -> Iterator[Place]:
+    def _root(self, name: str | None, at: tuple[int, ...]) -> Iterator[HloPosition]:
         body = self.module.find(name)
         if body is not None and shape_at(body.root.shape, at) is not None:
-            yield Place(body.name, body.root_name, at)
+            yield HloPosition(body.name, body.root_name, at)
 
-    def _sources(self, place: Place) -> Iterator[Place]:
+    def _sources(self, place: HloPosition) -> Iterator[HloPosition]:
         i, at = self._instruction(place), place.index
         operand = partial(self._operand, place.computation, i)
         link = link_of(i.opcode)
@@ -153,7 +153,7 @@ class Buffers:
     def _opens(self, start: Instruction) -> bool:
         return self.threads is None or self.chains.thread(start) in self.threads
 
-    def _asynchronous(self, place: Place, i: Instruction) -> Iterator[Place]:
+    def _asynchronous(self, place: HloPosition, i: Instruction) -> Iterator[HloPosition]:
         """What the links of a chain forward: operands, the result, contexts. Tuples around them are made anew."""
         link, at, shape = link_of(i.opcode), place.index, shape_at(i.shape, place.index)
         assert link is not None
@@ -162,28 +162,28 @@ class Buffers:
         if link.form == "explicit":
             yield from self._explicit(place, i, link.role, link.opcode)
             return
-        here = Place(place.computation, i.name)
+        here = HloPosition(place.computation, i.name)
         if link.role != "done" and at[0] == 0:
             yield from self._bound_operand(place, i, link.role)
         elif link.role == "start" and at[0] == 1:
             yield from self._result((here,), at[1:])
         elif link.role == "done" or at[0] == 1:
             at = (1, *at) if link.role == "done" else at
-            promised = shape_at(self._instruction(Place(place.computation, i.operands[0])).shape, at)
+            promised = shape_at(self._instruction(HloPosition(place.computation, i.operands[0])).shape, at)
             # An empty tuple stands for what is not bound yet.
             if promised is not None and not isinstance(promised, TupleShape):
-                yield Place(place.computation, i.operands[0], at)
+                yield HloPosition(place.computation, i.operands[0], at)
             else:
                 yield from self._result(sorted(self.chains.starts[here]), at[1:])
 
-    def _result(self, starts: Sequence[Place], at: tuple[int, ...]) -> Iterator[Place]:
+    def _result(self, starts: Sequence[HloPosition], at: tuple[int, ...]) -> Iterator[HloPosition]:
         """The root of the computation that runs asynchronously, where the text shows it."""
         for start in starts:
             i = self._instruction(start)
             if self._opens(i):
                 yield from self._root(self.chains.runs(i), at)
 
-    def _bound_operand(self, place: Place, i: Instruction, role: str) -> Iterator[Place]:
+    def _bound_operand(self, place: HloPosition, i: Instruction, role: str) -> Iterator[HloPosition]:
         """Position {0, k} is operand k, counted over the chain; older text has {0} for the only one."""
         held = shape_at(i.shape, (0,))
         nested = isinstance(held, TupleShape)
@@ -191,13 +191,13 @@ class Buffers:
         if role == "start":
             yield from self._operand(place.computation, i, k, rest)
             return
-        earlier = shape_at(self._instruction(Place(place.computation, i.operands[0])).shape, (0,))
+        earlier = shape_at(self._instruction(HloPosition(place.computation, i.operands[0])).shape, (0,))
         if isinstance(earlier, TupleShape) and k >= len(earlier.elements):
             yield from self._operand(place.computation, i, k - len(earlier.elements) + 1, rest)
         else:
             yield from self._operand(place.computation, i, 0, place.index)
 
-    def _explicit(self, place: Place, i: Instruction, role: str, opcode: str) -> Iterator[Place]:
+    def _explicit(self, place: HloPosition, i: Instruction, role: str, opcode: str) -> Iterator[HloPosition]:
         at = place.index
         operand = partial(self._operand, place.computation, i)
         match opcode, role:
@@ -215,7 +215,7 @@ class Buffers:
                 elif at[:1] == (1,) and "slice_sizes" in i.attributes:
                     yield from operand(1, at[1:])
             case (("all-gather" | "collective-permute"), "done"):
-                held = self._instruction(Place(place.computation, i.operands[0])).shape
+                held = self._instruction(HloPosition(place.computation, i.operands[0])).shape
                 yield from operand(0, (1, *at) if isinstance(held, TupleShape) else at)
             case "send", "start":
                 if at[:1] == (0,):
@@ -224,40 +224,40 @@ class Buffers:
                 if at[:1] == (0,):
                     yield from operand(0, at)
 
-    def _arguments(self, place: Place, number: int) -> Iterator[Place]:
+    def _arguments(self, place: HloPosition, number: int) -> Iterator[HloPosition]:
         """What callers pass as parameter `number`, and for loops what the body hands on."""
         for computation, caller in self.chains.flow.callers[place.computation]:
             match caller.opcode:
                 case "while":
                     yield from self._root(called(caller, "body"), place.index)
-                    yield Place(computation.name, caller.operands[0], place.index)
+                    yield HloPosition(computation.name, caller.operands[0], place.index)
                 case "conditional":
                     for k, name in enumerate(branches(caller)):
                         if name == place.computation:
-                            yield Place(computation.name, caller.operands[k + 1], place.index)
+                            yield HloPosition(computation.name, caller.operands[k + 1], place.index)
                 case "call" | "fusion":
                     yield from self._operand(computation.name, caller, number, place.index)
                 case _:
                     inside = self.chains.runs(caller) == place.computation or caller.opcode == "fusion-start"
                     if inside and self._opens(caller):
-                        bound = self.bound(Place(computation.name, caller.name))
+                        bound = self.bound(HloPosition(computation.name, caller.name))
                         if number < len(bound):
-                            yield Place(bound[number].computation, bound[number].instruction, place.index)
+                            yield HloPosition(bound[number].computation, bound[number].instruction, place.index)
 
-    def bound(self, start: Place) -> tuple[Place, ...]:
+    def bound(self, start: HloPosition) -> tuple[HloPosition, ...]:
         """The operands of a chain in order of binding: those of the start, then those of each update."""
-        out = [Place(start.computation, name) for name in self._instruction(start).operands]
+        out = [HloPosition(start.computation, name) for name in self._instruction(start).operands]
         for member in self.chains.members[start]:
             if self.chains.links[member].role == "update":
-                out += [Place(member.computation, name) for name in self._instruction(member).operands[1:]]
+                out += [HloPosition(member.computation, name) for name in self._instruction(member).operands[1:]]
         return tuple(out)
 
     @cached_property
-    def values(self) -> Mapping[Place, frozenset[Place]]:
+    def values(self) -> Mapping[HloPosition, frozenset[HloPosition]]:
         """For each place the places where the values are made that may stand there (itself, where one is made)."""
-        users: dict[Place, list[Place]] = {}
-        values: dict[Place, set[Place]] = {}
-        stack: list[Place] = []
+        users: dict[HloPosition, list[HloPosition]] = {}
+        values: dict[HloPosition, set[HloPosition]] = {}
+        stack: list[HloPosition] = []
         for place, sources in self.sources.items():
             for source in sources:
                 users.setdefault(source, []).append(place)
@@ -272,11 +272,11 @@ class Buffers:
                     stack.append(user)
         return {place: frozenset(found) for place, found in values.items()}
 
-    def defined_at(self, place: Place) -> bool:
+    def defined_at(self, place: HloPosition) -> bool:
         """A value is made at this place."""
         return not self.sources[place]
 
-    def merges(self, place: Place) -> bool:
+    def merges(self, place: HloPosition) -> bool:
         """Different values meet here: at a loop's state or the result of a conditional."""
         i = self._instruction(place)
         if i.opcode == "parameter":
@@ -285,14 +285,14 @@ class Buffers:
             joins = i.opcode in ("while", "conditional")
         return joins and len(self.values[place]) > 1
 
-    def leaves_module(self, value: Place) -> bool:
+    def leaves_module(self, value: HloPosition) -> bool:
         """The value may be part of the entry's result."""
         entry = self.module.entry
         return any(value in self.values[p] for p in self._places_of(entry, entry.root))
 
-    def _places_of(self, computation: Computation, i: Instruction) -> Iterator[Place]:
+    def _places_of(self, computation: Computation, i: Instruction) -> Iterator[HloPosition]:
         for at in positions(i.shape):
-            yield Place(computation.name, i.name, at)
+            yield HloPosition(computation.name, i.name, at)
 
     # -- buffers ----------------------------------------------------------------------------------------------------
 
@@ -310,22 +310,24 @@ class Buffers:
             for i in computation.instructions:
                 for output, n, index in in_place_operand(i) + fused_in_place(self.module, i):
                     self._join(
-                        classes, Place(computation.name, i.name, output), Place(computation.name, i.operands[n], index)
+                        classes,
+                        HloPosition(computation.name, i.name, output),
+                        HloPosition(computation.name, i.operands[n], index),
                     )
         for a, b, must in self.declared_by_module():
             if not must:
                 self._join(classes, a, b)
         return classes
 
-    def _join(self, classes: _Classes, a: Place, b: Place) -> None:
+    def _join(self, classes: _Classes, a: HloPosition, b: HloPosition) -> None:
         """Both places, and everything inside them."""
         shape = shape_at(self._instruction(a).shape, a.index)
         other = shape_at(self._instruction(b).shape, b.index)
         for at in positions(shape) if shape is not None else ():
             if shape_at(other, at) is not None:
                 classes.join(
-                    Place(a.computation, a.instruction, (*a.index, *at)),
-                    Place(b.computation, b.instruction, (*b.index, *at)),
+                    HloPosition(a.computation, a.instruction, (*a.index, *at)),
+                    HloPosition(b.computation, b.instruction, (*b.index, *at)),
                 )
 
     def _join_must(self, classes: _Classes) -> None:
@@ -334,7 +336,7 @@ class Buffers:
                 classes.join(source, place)
         for computation in self.module.computations:
             for i in computation.instructions:
-                here = Place(computation.name, i.name)
+                here = HloPosition(computation.name, i.name)
                 aliases = i.attributes.get("output_to_operand_aliasing")
                 for entry in aliases if isinstance(aliases, tuple) else ():
                     if isinstance(entry, Aliasing):
@@ -343,24 +345,24 @@ class Buffers:
             if must:
                 self._join(classes, a, b)
 
-    def _join_declared(self, classes: _Classes, here: Place, i: Instruction, entry: Aliasing) -> None:
+    def _join_declared(self, classes: _Classes, here: HloPosition, i: Instruction, entry: Aliasing) -> None:
         """An output aliases an operand. Of a start both may be bound later: the output then is that of the done."""
         link = link_of(i.opcode)
-        operands = self.bound(here) if link is not None else tuple(Place(here.computation, n) for n in i.operands)
+        operands = self.bound(here) if link is not None else tuple(HloPosition(here.computation, n) for n in i.operands)
         if not 0 <= entry.operand < len(operands):
             return
         source = operands[entry.operand]
-        source = Place(source.computation, source.instruction, entry.operand_index)
-        outputs = [Place(here.computation, here.instruction, entry.output_index)]
+        source = HloPosition(source.computation, source.instruction, entry.operand_index)
+        outputs = [HloPosition(here.computation, here.instruction, entry.output_index)]
         if link is not None and entry.output_index[:1] == (1,):
             for member in self.chains.members.get(here, ()):
                 is_done = self.chains.links[member].role == "done"
                 at = entry.output_index[1:] if is_done else entry.output_index
-                outputs.append(Place(member.computation, member.instruction, at))
+                outputs.append(HloPosition(member.computation, member.instruction, at))
         for output in outputs:
             self._join(classes, output, source)
 
-    def declared_by_module(self) -> tuple[tuple[Place, Place, bool], ...]:
+    def declared_by_module(self) -> tuple[tuple[HloPosition, HloPosition, bool], ...]:
         """`input_output_alias`: a place of the entry's root, a place of a parameter, and whether they must share."""
         entries = self.module.attributes.get("input_output_alias")
         entry, out = self.module.entry, []
@@ -369,22 +371,22 @@ class Buffers:
                 parameter = entry.parameters[e.operand]
                 out.append(
                     (
-                        Place(entry.name, entry.root_name, e.output_index),
-                        Place(entry.name, parameter.name, e.operand_index),
+                        HloPosition(entry.name, entry.root_name, e.output_index),
+                        HloPosition(entry.name, parameter.name, e.operand_index),
                         e.kind == "must-alias",
                     )
                 )
         return tuple(out)
 
-    def must_share(self, a: Place, b: Place) -> bool:
+    def must_share(self, a: HloPosition, b: HloPosition) -> bool:
         return self._must.find(a) == self._must.find(b)
 
-    def may_share(self, a: Place, b: Place) -> bool:
+    def may_share(self, a: HloPosition, b: HloPosition) -> bool:
         return self._may.find(a) == self._may.find(b)
 
     def classes(self, may: bool = False) -> tuple[AliasClass, ...]:
         """All alias classes, in the order of their first places."""
-        found: dict[Place, list[Place]] = {}
+        found: dict[HloPosition, list[HloPosition]] = {}
         chosen = self._may if may else self._must
         for place in self.places:
             found.setdefault(chosen.find(place), []).append(place)

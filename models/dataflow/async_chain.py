@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
-from hloproof.models.dataflow.value_flow import Place, ValueFlow, called
+from hloproof.models.dataflow.value_flow import HloPosition, ValueFlow, called
 from hloproof.models.hlo.attributes import Quoted, Word
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import Shape, TupleShape
@@ -99,32 +99,32 @@ class AsyncChains:
         self.flow = ValueFlow(module)
 
     @cached_property
-    def links(self) -> Mapping[Place, Link]:
+    def links(self) -> Mapping[HloPosition, Link]:
         """Every start, update and done, in the order of the text."""
-        out: dict[Place, Link] = {}
+        out: dict[HloPosition, Link] = {}
         for c in self.module.computations:
             for i in c.instructions:
                 link = link_of(i.opcode)
                 if link is not None:
-                    out[Place(c.name, i.name)] = link
+                    out[HloPosition(c.name, i.name)] = link
         return out
 
-    def of_role(self, *roles: Role) -> tuple[Place, ...]:
+    def of_role(self, *roles: Role) -> tuple[HloPosition, ...]:
         return tuple(p for p, link in self.links.items() if link.role in roles)
 
     @cached_property
-    def previous(self) -> Mapping[Place, frozenset[Place]]:
+    def previous(self) -> Mapping[HloPosition, frozenset[HloPosition]]:
         """For each update and done, where the value it continues is made (starts and updates, when all is well)."""
-        out: dict[Place, frozenset[Place]] = {}
+        out: dict[HloPosition, frozenset[HloPosition]] = {}
         for place in self.of_role("update", "done"):
             operands = self.flow.instruction(place).operands
-            out[place] = self.flow.origins(Place(place.computation, operands[0])) if operands else frozenset()
+            out[place] = self.flow.origins(HloPosition(place.computation, operands[0])) if operands else frozenset()
         return out
 
     @cached_property
-    def starts(self) -> Mapping[Place, frozenset[Place]]:
+    def starts(self) -> Mapping[HloPosition, frozenset[HloPosition]]:
         """For each update and done, the starts that it may belong to."""
-        out: dict[Place, frozenset[Place]] = {}
+        out: dict[HloPosition, frozenset[HloPosition]] = {}
         for place in self.previous:
             seen, stack, found = {place}, [place], set()
             while stack:
@@ -141,9 +141,9 @@ class AsyncChains:
         return out
 
     @cached_property
-    def members(self) -> Mapping[Place, tuple[Place, ...]]:
+    def members(self) -> Mapping[HloPosition, tuple[HloPosition, ...]]:
         """For each start, the updates and dones that may belong to it, in the order of the text."""
-        out: dict[Place, list[Place]] = {p: [] for p in self.of_role("start")}
+        out: dict[HloPosition, list[HloPosition]] = {p: [] for p in self.of_role("start")}
         for place, starts in self.starts.items():
             for start in starts:
                 out[start].append(place)
@@ -173,7 +173,7 @@ class AsyncChains:
         value = computation.attributes.get("execution_thread")
         return value.text if isinstance(value, Word | Quoted) else MAIN_THREAD
 
-    def wrapped(self, start: Place) -> Wrapped:
+    def wrapped(self, start: HloPosition) -> Wrapped:
         """What the chain of a start computes; of an explicit start only what its links show."""
         i, link = self.flow.instruction(start), self.links[start]
         thread = self.thread(i)
@@ -186,10 +186,10 @@ class AsyncChains:
         promised = shape.elements[1] if isinstance(shape, TupleShape) and len(shape.elements) > 1 else None
         return Wrapped(link.opcode, None, done[0] if done else promised, None, thread)
 
-    def bound_operands(self, start: Place) -> tuple[Shape, ...]:
+    def bound_operands(self, start: HloPosition) -> tuple[Shape, ...]:
         """The shapes of all operands bound by the start and its updates, in order of binding (straight chains)."""
 
-        def shapes(place: Place, names: tuple[str, ...]) -> tuple[Shape, ...]:
+        def shapes(place: HloPosition, names: tuple[str, ...]) -> tuple[Shape, ...]:
             computation = self.module.by_name[place.computation]
             return tuple(computation.by_name[n].shape for n in names)
 

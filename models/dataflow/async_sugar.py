@@ -14,7 +14,7 @@ from typing import Final
 
 from hloproof.models.dataflow.alias_classes import Buffers, shape_at
 from hloproof.models.dataflow.async_chain import AsyncChains, link_of
-from hloproof.models.dataflow.value_flow import Place, called
+from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.hlo.attributes import Attributes, AttributeValue, ComputationRef, Quoted
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import Shape, TupleShape
@@ -37,7 +37,7 @@ def desugar(module: Module) -> Module:
     """The module in generic form. Links without a start in the module stay as they are."""
     chains = AsyncChains(module)
     buffers = Buffers(module, chains=chains)
-    changed: dict[Place, Instruction] = {}
+    changed: dict[HloPosition, Instruction] = {}
     made: dict[str, list[Computation]] = {}
     taken = {c.name for c in module.computations}
     for start, link in chains.links.items():
@@ -61,7 +61,7 @@ def desugar(module: Module) -> Module:
 def sugar(module: Module) -> Module:
     """The module with sugar wherever there is one for it."""
     chains = AsyncChains(module)
-    changed: dict[Place, Instruction] = {}
+    changed: dict[HloPosition, Instruction] = {}
     folded: set[str] = set()
     for start, link in chains.links.items():
         if link.form != "generic" or link.role != "start":
@@ -96,7 +96,7 @@ def _unique(base: str, taken: set[str]) -> str:
     return name
 
 
-def _wrapped(chains: AsyncChains, buffers: Buffers, start: Place, name: str) -> Computation:
+def _wrapped(chains: AsyncChains, buffers: Buffers, start: HloPosition, name: str) -> Computation:
     """The computation that sugar leaves out: a parameter for each operand that the chain binds, and the operation."""
     i, link = chains.flow.instruction(start), chains.links[start]
     shapes = [chains.flow.instruction(p).shape for p in buffers.bound(start)]
@@ -123,7 +123,10 @@ def _is_one_operation(computation: Computation) -> bool:
 
 
 def _rebuilt(
-    module: Module, changed: dict[Place, Instruction], made: dict[str, list[Computation]], left_out: frozenset[str]
+    module: Module,
+    changed: dict[HloPosition, Instruction],
+    made: dict[str, list[Computation]],
+    left_out: frozenset[str],
 ) -> Module:
     """The module with instructions exchanged, computations put in before the one that needs them, and some left out."""
     computations: list[Computation] = []
@@ -131,6 +134,6 @@ def _rebuilt(
         if c.name in left_out:
             continue
         computations.extend(made.get(c.name, ()))
-        instructions = tuple(changed.get(Place(c.name, i.name), i) for i in c.instructions)
+        instructions = tuple(changed.get(HloPosition(c.name, i.name), i) for i in c.instructions)
         computations.append(replace(c, instructions=instructions) if instructions != c.instructions else c)
     return replace(module, computations=tuple(computations))

@@ -13,7 +13,7 @@ from typing import Final
 
 from hloproof.models.dataflow.alias_classes import positions, shape_at
 from hloproof.models.dataflow.async_chain import AsyncChains, Link
-from hloproof.models.dataflow.value_flow import Place
+from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.dataflow.versions import LocalBuffers, Spot
 from hloproof.models.hlo.attributes import Aliasing
 from hloproof.models.hlo.shape import ArrayShape, BufferShape
@@ -43,7 +43,7 @@ class Flight:
     """An operation in flight within one computation."""
 
     computation: str
-    start: Place
+    start: HloPosition
     """The start, in this computation or another."""
     opening: str
     closings: tuple[str, ...]
@@ -90,7 +90,7 @@ def flights(chains: AsyncChains, locals_: Mapping[str, LocalBuffers]) -> Iterato
             )
 
 
-def _arrivals(chains: AsyncChains, members: tuple[Place, ...]) -> Iterator[Place]:
+def _arrivals(chains: AsyncChains, members: tuple[HloPosition, ...]) -> Iterator[HloPosition]:
     """All places to which the state of a chain is forwarded."""
     seen = {m for m in members if chains.links[m].role != "done"}
     stack = sorted(seen)
@@ -102,7 +102,7 @@ def _arrivals(chains: AsyncChains, members: tuple[Place, ...]) -> Iterator[Place
                 yield target
 
 
-def _openings(chains: AsyncChains, members: tuple[Place, ...]) -> Iterator[Place]:
+def _openings(chains: AsyncChains, members: tuple[HloPosition, ...]) -> Iterator[HloPosition]:
     for member in members:
         role = chains.links[member].role
         if role == "start" or (role == "update" and len(chains.flow.instruction(member).operands) > 1):
@@ -125,7 +125,7 @@ def _closings(
         if name == computation.root_name:
             open_end = True
         for user in computation.users[name]:
-            link = chains.links.get(Place(computation.name, user.name))
+            link = chains.links.get(HloPosition(computation.name, user.name))
             if link is not None and link.role != "start":
                 if at == () and user.operands[0] == name:
                     if link.role == "done":
@@ -137,7 +137,7 @@ def _closings(
             if user.opcode in ("while", "call", "conditional"):
                 closings.setdefault(user.name)
                 continue
-            for target in chains.flow.targets(Place(computation.name, name, at)):
+            for target in chains.flow.targets(HloPosition(computation.name, name, at)):
                 spot = (target.instruction, target.index)
                 if target.computation == computation.name and target.instruction == user.name and spot not in seen:
                     seen.add(spot)
@@ -145,7 +145,9 @@ def _closings(
     return tuple(closings), open_end
 
 
-def _overwritten(chains: AsyncChains, local: LocalBuffers, start: Place, opening: Place) -> tuple[Spot, ...]:
+def _overwritten(
+    chains: AsyncChains, local: LocalBuffers, start: HloPosition, opening: HloPosition
+) -> tuple[Spot, ...]:
     own = chains.links.get(opening)
     aliases = chains.flow.instruction(start).attributes.get("output_to_operand_aliasing")
     if own is None or own.role != "update" or not isinstance(aliases, tuple):
@@ -173,7 +175,7 @@ def _held(
 ) -> tuple[tuple[Spot, ...], tuple[Spot, ...]]:
     """The spots of the buffers being read and being written, as seen at the opening."""
     i = local.computation.by_name[opening]
-    own = chains.links.get(Place(local.computation.name, opening))
+    own = chains.links.get(HloPosition(local.computation.name, opening))
 
     def under(at: tuple[int, ...] | None) -> tuple[Spot, ...]:
         if at is None:

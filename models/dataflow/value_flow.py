@@ -17,7 +17,7 @@ from hloproof.models.hlo.module import Computation, Instruction, Module
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class HloPosition:
     """`instruction{index}` in a computation; the index () is the whole result."""
 
     computation: str
@@ -65,19 +65,19 @@ class ValueFlow:
                         out[name].append((computation, instruction))
         return {name: tuple(found) for name, found in out.items()}
 
-    def instruction(self, place: Place) -> Instruction:
+    def instruction(self, place: HloPosition) -> Instruction:
         return self.module.by_name[place.computation].by_name[place.instruction]
 
-    def sources(self, place: Place) -> tuple[Place, ...]:
+    def sources(self, place: HloPosition) -> tuple[HloPosition, ...]:
         """The places whose value this place forwards, one step back; () where the value is made here."""
         return tuple(dict.fromkeys(self._sources(place)))
 
-    def _sources(self, place: Place) -> Iterator[Place]:
+    def _sources(self, place: HloPosition) -> Iterator[HloPosition]:
         i, at = self.instruction(place), place.index
 
-        def operand(n: int, index: tuple[int, ...]) -> Iterator[Place]:
+        def operand(n: int, index: tuple[int, ...]) -> Iterator[HloPosition]:
             if n < len(i.operands):
-                yield Place(place.computation, i.operands[n], index)
+                yield HloPosition(place.computation, i.operands[n], index)
 
         match i.opcode:
             case "get-tuple-element":
@@ -99,12 +99,12 @@ class ValueFlow:
             case _:
                 return
 
-    def _root(self, computation: str | None, index: tuple[int, ...]) -> Iterator[Place]:
+    def _root(self, computation: str | None, index: tuple[int, ...]) -> Iterator[HloPosition]:
         body = self.module.find(computation)
         if body is not None:
-            yield Place(body.name, body.root_name, index)
+            yield HloPosition(body.name, body.root_name, index)
 
-    def _arguments(self, place: Place, number: int) -> Iterator[Place]:
+    def _arguments(self, place: HloPosition, number: int) -> Iterator[HloPosition]:
         """What callers pass as parameter `number`."""
         for computation, caller in self.callers[place.computation]:
             position = number
@@ -115,16 +115,16 @@ class ValueFlow:
                 case "conditional":
                     for k, name in enumerate(branches(caller)):
                         if name == place.computation and _BRANCH_FIRST + k < len(caller.operands):
-                            yield Place(computation.name, caller.operands[_BRANCH_FIRST + k], place.index)
+                            yield HloPosition(computation.name, caller.operands[_BRANCH_FIRST + k], place.index)
                     continue
                 case "call" | "fusion":
                     pass
                 case _:
                     continue
             if position < len(caller.operands):
-                yield Place(computation.name, caller.operands[position], place.index)
+                yield HloPosition(computation.name, caller.operands[position], place.index)
 
-    def origins(self, place: Place) -> frozenset[Place]:
+    def origins(self, place: HloPosition) -> frozenset[HloPosition]:
         """The places where the value that may stand at `place` is made."""
         seen, stack, found = {place}, [place], set()
         while stack:
@@ -138,18 +138,18 @@ class ValueFlow:
                     stack.append(source)
         return frozenset(found)
 
-    def _is_unreached_parameter(self, place: Place) -> bool:
+    def _is_unreached_parameter(self, place: HloPosition) -> bool:
         return (
             place.computation != self.module.entry_name
             and self.instruction(place).opcode == "parameter"
             and not self.callers[place.computation]
         )
 
-    def targets(self, place: Place) -> tuple[Place, ...]:
+    def targets(self, place: HloPosition) -> tuple[HloPosition, ...]:
         """The places that forward the value of this place, one step on."""
         return tuple(dict.fromkeys(self._targets(place)))
 
-    def _targets(self, place: Place) -> Iterator[Place]:
+    def _targets(self, place: HloPosition) -> Iterator[HloPosition]:
         computation, at = self.module.by_name[place.computation], place.index
         for user in computation.users[place.instruction]:
             for n, name in enumerate(user.operands):
@@ -157,7 +157,7 @@ class ValueFlow:
                     yield from self._into(computation, user, n, at)
         if place.instruction == computation.root_name:
             for caller_computation, caller in self.callers[place.computation]:
-                out = Place(caller_computation.name, caller.name, at)
+                out = HloPosition(caller_computation.name, caller.name, at)
                 match caller.opcode:
                     case "while" if called(caller, "body") == place.computation:
                         yield out
@@ -166,17 +166,17 @@ class ValueFlow:
                     case "call" | "fusion" | "conditional":
                         yield out
 
-    def _into(self, computation: Computation, user: Instruction, n: int, at: tuple[int, ...]) -> Iterator[Place]:
+    def _into(self, computation: Computation, user: Instruction, n: int, at: tuple[int, ...]) -> Iterator[HloPosition]:
         match user.opcode:
             case "tuple":
-                yield Place(computation.name, user.name, (n, *at))
+                yield HloPosition(computation.name, user.name, (n, *at))
             case "get-tuple-element":
                 if at and at[0] == user.attributes.integer("index", 0):
-                    yield Place(computation.name, user.name, at[1:])
+                    yield HloPosition(computation.name, user.name, at[1:])
             case opcode if opcode in _PASS_ON and n == 0:
-                yield Place(computation.name, user.name, at)
+                yield HloPosition(computation.name, user.name, at)
             case "while":
-                yield Place(computation.name, user.name, at)
+                yield HloPosition(computation.name, user.name, at)
                 yield from self._parameter(called(user, "body"), 0, at)
                 yield from self._parameter(called(user, "condition"), 0, at)
             case "conditional":
@@ -186,7 +186,7 @@ class ValueFlow:
             case "call" | "fusion":
                 yield from self._parameter(called(user, "to_apply") or called(user, "calls"), n, at)
 
-    def _parameter(self, computation: str | None, number: int, at: tuple[int, ...]) -> Iterator[Place]:
+    def _parameter(self, computation: str | None, number: int, at: tuple[int, ...]) -> Iterator[HloPosition]:
         body = self.module.find(computation)
         if body is not None and number < len(body.parameters):
-            yield Place(body.name, body.parameters[number].name, at)
+            yield HloPosition(body.name, body.parameters[number].name, at)

@@ -19,7 +19,7 @@ from typing import Final
 from hloproof.models.dataflow.alias_classes import Buffers, positions, shape_at
 from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.in_place import Pair, fused_in_place, in_place_operand
-from hloproof.models.dataflow.value_flow import Place, branches, called
+from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.hlo.attributes import Aliasing
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ArrayShape, BufferShape
@@ -132,9 +132,9 @@ class LocalBuffers:
         if self.computation.name == self.module.entry_name:
             return
         parts = [spot for p in self.computation.parameters for spot in self.leaves(p.name)]
-        first: dict[frozenset[Place], Spot] = {}
+        first: dict[frozenset[HloPosition], Spot] = {}
         for spot in parts if len(parts) > 1 else ():
-            values = self.buffers.values.get(Place(self.computation.name, *spot), frozenset())
+            values = self.buffers.values.get(HloPosition(self.computation.name, *spot), frozenset())
             if len(values) == 1:
                 self._equal[spot] = first.setdefault(values, spot)
 
@@ -162,7 +162,7 @@ class LocalBuffers:
             if kept is None and i.opcode not in ("call", "while", "conditional", "parameter"):
                 local = [
                     s
-                    for s in sources.get(Place(self.computation.name, *spot), ())
+                    for s in sources.get(HloPosition(self.computation.name, *spot), ())
                     if s.computation == self.computation.name
                 ]
                 kept = (local[0].instruction, local[0].index) if len(local) == 1 else None

@@ -17,6 +17,8 @@ COMBINE: Final = -1
 
 Index = tuple[int, ...]
 """The place of an element: one integer for each dimension."""
+ShapeIndex = tuple[int, ...]
+"""Where an array lies in a tuple: a path of element numbers; () for an array that lies in none."""
 
 
 @dataclass(frozen=True, slots=True)

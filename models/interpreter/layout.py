@@ -16,9 +16,9 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.interpreter.value import Element, flat_index, indices, strides
 
-Place = tuple[int, int]
+MemoryPlace = tuple[int, int]
 """Which memory, and the position in it."""
-Memory = dict[Place, Element]
+Memory = dict[MemoryPlace, Element]
 
 
 def position(shape: ArrayShape, index: Sequence[int]) -> int:
@@ -27,7 +27,7 @@ def position(shape: ArrayShape, index: Sequence[int]) -> int:
     return flat_index(digits, strides(sizes))
 
 
-def place(shape: ArrayShape, index: Sequence[int]) -> Place:
+def place(shape: ArrayShape, index: Sequence[int]) -> MemoryPlace:
     """The memory that holds the element, and its position there."""
     memory = 0
     digits, _ = _most_major_first(shape, index)

@@ -21,7 +21,7 @@ from hloproof.models.maps.indexing_map import Constraint, IndexingMap
 Reader = Callable[[int, tuple[int, ...], tuple[int, ...]], int]
 """The value of runtime variable k at a point (dims, ranges), not clamped."""
 
-Point = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+MapPoint = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 """Values of the range variables, the results, and the positions in the group for collectives (else empty)."""
 
 SPELLED = {
@@ -59,7 +59,7 @@ def _tuple(names: Sequence[str]) -> str:
 
 
 @lru_cache(maxsize=512)
-def _generator(m: IndexingMap) -> Callable[..., Iterator[Point]]:
+def _generator(m: IndexingMap) -> Callable[..., Iterator[MapPoint]]:
     dims = [f"d{k}" for k in range(len(m.dims))]
     ranges = [f"s{k}" for k in range(len(m.ranges))]
     source = [f"def points({', '.join([*dims, 'read'])}):"]
@@ -107,11 +107,11 @@ def _generator(m: IndexingMap) -> Callable[..., Iterator[Point]]:
         source[1:] = ["    for _ in (0,):", *("    " + text for text in source[1:])]
     scope: dict[str, Any] = {}
     exec(compile("\n".join(source), "<indexing map>", "exec"), scope)
-    made: Callable[..., Iterator[Point]] = scope["points"]
+    made: Callable[..., Iterator[MapPoint]] = scope["points"]
     return made
 
 
-def points(m: IndexingMap, dims: Sequence[int], read: Reader | None = None) -> Iterator[Point]:
+def points(m: IndexingMap, dims: Sequence[int], read: Reader | None = None) -> Iterator[MapPoint]:
     """Every point of the domain over these dims: range values, results, positions in the group.
 
     Raises UndefinedValue on division by zero, and LookupError for a runtime variable when nothing reads it. Runtime
@@ -123,7 +123,7 @@ def points(m: IndexingMap, dims: Sequence[int], read: Reader | None = None) -> I
         raise UndefinedValue(str(error)) from error
 
 
-def domain_points(m: IndexingMap, read: Reader | None = None) -> Iterator[tuple[tuple[int, ...], Point]]:
+def domain_points(m: IndexingMap, read: Reader | None = None) -> Iterator[tuple[tuple[int, ...], MapPoint]]:
     """Every point of the whole domain: the dims, and the rest as `points` gives it. Raises likewise."""
     made, reads = _generator(m), read or _nothing
     try:
@@ -143,7 +143,7 @@ def relation(m: IndexingMap, read: Reader | None = None) -> Counter[tuple[tuple[
     return Counter((dims, results) for dims, (_, results, _) in domain_points(m, read))
 
 
-def relation_with_positions(m: IndexingMap, read: Reader | None = None) -> Counter[Point]:
+def relation_with_positions(m: IndexingMap, read: Reader | None = None) -> Counter[MapPoint]:
     """As `relation`, with the positions in the group: triples (dims, results, positions)."""
     return Counter((dims, results, positions) for dims, (_, results, positions) in domain_points(m, read))
 

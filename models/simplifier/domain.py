@@ -19,7 +19,7 @@ from hloproof.models.rules.text import project_rules
 from hloproof.models.simplifier.linear import Linear, key, linear_of
 from hloproof.models.simplifier.match import Bindings, Pattern, compile_pattern, match, solve, value
 from hloproof.models.simplifier.measure import Measure, measure
-from hloproof.models.simplifier.rewriter import Rewriter, Step
+from hloproof.models.simplifier.rewriter import Rewriter, RewriteStep
 from hloproof.models.stages import checkpoint
 
 _MOST: Final = 12
@@ -37,18 +37,18 @@ class Domain:
     intervals: dict[str, Interval]
     constraints: dict[Expr, Interval]
     empty: bool = False
-    steps: list[Step] = field(default_factory=list)
+    steps: list[RewriteStep] = field(default_factory=list)
     explain: bool = False
     """Whether steps are noted."""
 
     def note(self, rule: str, before: Sequence[tuple[Expr, Interval]], after: Sequence[tuple[Expr, Interval]]) -> None:
         if self.explain:
-            self.steps.append(Step(rule, _shown(before), _shown(after) if after else "always"))
+            self.steps.append(RewriteStep(rule, _shown(before), _shown(after) if after else "always"))
 
     def note_empty(self, rule: str, before: Sequence[tuple[Expr, Interval]]) -> None:
         self.empty = True
         if self.explain:
-            self.steps.append(Step(rule, _shown(before), "never"))
+            self.steps.append(RewriteStep(rule, _shown(before), "never"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ _ZERO: Final = Interval(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RewriteStep:
     """One application of a rule: what it was applied to and what came of it, other rules included."""
 
     rule: str
@@ -76,7 +76,7 @@ class Rewriter:
         self._ranges: dict[Expr, Interval] = {}
         self._depth = 0
         self._cut = False
-        self.steps: list[Step] | None = [] if explain else None
+        self.steps: list[RewriteStep] | None = [] if explain else None
 
     # --- the ways in -----------------------------------------------------------------------------------------------
 
@@ -370,7 +370,7 @@ class Rewriter:
 
     def _note(self, compiled: Compiled, before: Linear, after: Linear) -> None:
         if self.steps is not None:
-            self.steps.append(Step(compiled.rule.name, _short(before.expr), _short(after.expr)))
+            self.steps.append(RewriteStep(compiled.rule.name, _short(before.expr), _short(after.expr)))
 
 
 def _short(e: Expr) -> str:

@@ -17,7 +17,7 @@ from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVa
 from hloproof.models.maps.sample_point import find_point
 from hloproof.models.simplifier.domain import Domain, known_intervals, simplify_domain
 from hloproof.models.simplifier.linear import key
-from hloproof.models.simplifier.rewriter import Rewriter, Step
+from hloproof.models.simplifier.rewriter import Rewriter, RewriteStep
 from hloproof.models.stages import checkpoint
 
 _REMEMBERED: Final = 4_096
@@ -32,7 +32,7 @@ class Simplified:
     before: IndexingMap
 
     @cached_property
-    def derivation(self) -> tuple[Step, ...]:
+    def derivation(self) -> tuple[RewriteStep, ...]:
         """The rules that were applied, in order, each with what it was applied to and what came of it."""
         after, steps = _simplified(self.before, explain=True)
         assert after == self.map, "the same input has been simplified in two ways"
@@ -83,10 +83,10 @@ def is_empty(m: IndexingMap) -> bool | None:
     return None if found == "unknown" else found is None
 
 
-def _simplified(m: IndexingMap, explain: bool) -> tuple[IndexingMap, list[Step]]:
+def _simplified(m: IndexingMap, explain: bool) -> tuple[IndexingMap, list[RewriteStep]]:
     checkpoint()
     if m.is_trivially_empty:
-        return empty_like(m), [Step("no-interval", "an empty interval", "no points")]
+        return empty_like(m), [RewriteStep("no-interval", "an empty interval", "no points")]
     domain = Domain(dict(m.intervals()), {})
     if m.constraints:
         domain = simplify_domain(domain.intervals, [(c.expr, c.interval) for c in m.constraints], explain)

@@ -10,7 +10,7 @@ from typing import Final
 
 from hloproof.analysis.neighbours import stays
 from hloproof.claims.operations.simplified import same_points
-from hloproof.claims.statements.linear_form import Linear, linear_form
+from hloproof.claims.statements.linear_form import LinearForm, linear_form
 from hloproof.engines.door import prove_one
 from hloproof.engines.gave_up import GaveUp, NotExpressible
 from hloproof.logic.formula import eq
@@ -258,7 +258,7 @@ def _seen_from_windows(m: IndexingMap) -> IndexingMap:
     return m
 
 
-def _is_window(form: Linear, name: str) -> bool:
+def _is_window(form: LinearForm, name: str) -> bool:
     """Beside the dim there are only runtime values, at least one."""
     rest = [a for a in form.terms if a is not Var(name)]
     return bool(rest) and all(isinstance(a, Var) and a.name.startswith("rt") for a in rest)

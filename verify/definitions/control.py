@@ -7,16 +7,15 @@ from hloproof.definitions.variables import arrays_of, identity, operand_array, o
 from hloproof.logic.formula import FALSE, TRUE
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import ShapeIndex
 
-Place = tuple[int, ...]
 
-
-def output_place(op: Operation, output: int) -> Place:
+def output_place(op: Operation, output: int) -> ShapeIndex:
     """Where output number `output` lies in the result's tuple; () for an array."""
     return arrays_of(op.shape)[output][0]
 
 
-def _same(op: Operation, output: int, operand: int, position: Place, same: bool) -> Definition:
+def _same(op: Operation, output: int, operand: int, position: ShapeIndex, same: bool) -> Definition:
     out, into = output_array(op, output), operand_array(op, operand, position)
     if not same:
         return Definition("moves", out.dimensions, into.dimensions, FALSE)
@@ -25,18 +24,18 @@ def _same(op: Operation, output: int, operand: int, position: Place, same: bool)
     return Definition("moves", out.dimensions, into.dimensions, identity(out.rank))
 
 
-def tuple_(op: Operation, output: int, operand: int, position: Place) -> Definition:
+def tuple_(op: Operation, output: int, operand: int, position: ShapeIndex) -> Definition:
     """Operand k is element k of the result."""
     return _same(op, output, operand, position, output_place(op, output) == (operand, *position))
 
 
-def get_tuple_element(op: Operation, output: int, operand: int, position: Place) -> Definition:
+def get_tuple_element(op: Operation, output: int, operand: int, position: ShapeIndex) -> Definition:
     """The result is element `index` of the operand."""
     index = op.attributes.integer("index", -1)
     return _same(op, output, operand, position, position == (index, *output_place(op, output)))
 
 
-def first_operand(op: Operation, output: int, operand: int, position: Place) -> Definition:
+def first_operand(op: Operation, output: int, operand: int, position: ShapeIndex) -> Definition:
     """The result is the first operand (opt-barrier with several operands: the tuple of them); the others only order
     what happens."""
     place = (operand, *position) if len(op.operands) > 1 and op.opcode in _BARRIERS else position
@@ -47,51 +46,51 @@ def first_operand(op: Operation, output: int, operand: int, position: Place) -> 
 _BARRIERS = frozenset({"opt-barrier"})
 
 
-def nothing(op: Operation, output: int, operand: int, position: Place) -> Definition:
+def nothing(op: Operation, output: int, operand: int, position: ShapeIndex) -> Definition:
     """No data of the operand is in the result."""
     return _same(op, output, operand, position, False)
 
 
-def anything(op: Operation, output: int, operand: int, position: Place) -> Definition:
+def anything(op: Operation, output: int, operand: int, position: ShapeIndex) -> Definition:
     """Every output element may depend on all of every operand."""
     out, into = output_array(op, output), operand_array(op, operand, position)
     return Definition("bound", out.dimensions, into.dimensions, TRUE)
 
 
-def copy_start(op: Operation, output: int, operand: int, position: Place) -> Definition:
+def copy_start(op: Operation, output: int, operand: int, position: ShapeIndex) -> Definition:
     """The result is (destination, source, context)."""
     return _same(op, output, operand, position, output_place(op, output) in ((0,), (1,)))
 
 
-def copy_done(op: Operation, output: int, operand: int, position: Place) -> Definition:
+def copy_done(op: Operation, output: int, operand: int, position: ShapeIndex) -> Definition:
     """The result is the destination."""
     return _same(op, output, operand, position, position == (0, *output_place(op, output)))
 
 
-def received_or_first(op: Operation, output: int, operand: int, position: Place) -> Definition:
+def received_or_first(op: Operation, output: int, operand: int, position: ShapeIndex) -> Definition:
     """recv-done: the data of (data, context, token) is the data of (data, token)."""
     return _same(op, output, operand, position, position == (0,) and output_place(op, output) == (0,))
 
 
-def gathered_done(op: Operation, output: int, operand: int, position: Place) -> Definition:
+def gathered_done(op: Operation, output: int, operand: int, position: ShapeIndex) -> Definition:
     """all-gather-done and collective-permute-done: the result is element 1 of the operand's tuple, or the operand where
     that is one array."""
     return _same(op, output, operand, position, position in ((), (1, *output_place(op, output))))
 
 
-def all_reduce_done(op: Operation, output: int, operand: int, position: Place) -> Definition:
+def all_reduce_done(op: Operation, output: int, operand: int, position: ShapeIndex) -> Definition:
     """The operand of all-reduce-done is the result itself."""
     if len(arrays_of(op.operands[operand])) != len(arrays_of(op.shape)):
         raise NotModelled("all-reduce-done of a start with another number of arrays")
     return _same(op, output, operand, position, position == output_place(op, output))
 
 
-def send(op: Operation, output: int, operand: int, position: Place) -> Definition:
+def send(op: Operation, output: int, operand: int, position: ShapeIndex) -> Definition:
     """The result is (operand, context, token)."""
     return _same(op, output, operand, position, operand == 0 and output_place(op, output) == (0, *position))
 
 
-def set_dimension_size(op: Operation, output: int, operand: int, position: Place) -> Definition:
+def set_dimension_size(op: Operation, output: int, operand: int, position: ShapeIndex) -> Definition:
     """The elements stay where they are; whether an element is there at all depends on the size, a scalar."""
     if operand == 1:
         out, size = output_array(op, output), operand_array(op, operand, position)

@@ -159,15 +159,15 @@ def _needed(uses: Uses | None, output: int, arrays: int) -> frozenset[int]:
     return frozenset(needed)
 
 
-Position = list[Expr | None]
+StartVector = list[Expr | None]
 """Per dimension of the index array its coordinate; None for the dimension along which an index vector lies."""
 
 
-def _index_position(op: Operation, indices: ArrayShape, coordinates: Sequence[Expr]) -> Position:
+def _index_position(op: Operation, indices: ArrayShape, coordinates: Sequence[Expr]) -> StartVector:
     """Where the index vector lies that these coordinates choose. With index_vector_dim one past the last dimension the
     vectors have one component each and no dimension of their own."""
     vector_dim = op.attributes.integer("index_vector_dim", indices.rank)
-    at: Position = list(coordinates)
+    at: StartVector = list(coordinates)
     if not 0 <= vector_dim <= indices.rank:
         raise NotModelled(f"{op.opcode} with index_vector_dim={vector_dim}")
     if vector_dim < indices.rank:
@@ -177,16 +177,16 @@ def _index_position(op: Operation, indices: ArrayShape, coordinates: Sequence[Ex
     return at
 
 
-def _element(indices: ArrayShape, at: Position, component: int) -> tuple[Expr, ...]:
+def _element(indices: ArrayShape, at: StartVector, component: int) -> tuple[Expr, ...]:
     return tuple(Const(component) if e is None else e for e in at)
 
 
-def _at_index(indices: ArrayShape, at: Position) -> Formula:
+def _at_index(indices: ArrayShape, at: StartVector) -> Formula:
     """x is a component of the index vector."""
     return conj(*(eq(x(i), e) for i, e in enumerate(at) if e is not None))
 
 
-def _batched(operand_dims: Sequence[int], index_dims: Sequence[int], at: Position) -> dict[int, list[Expr]]:
+def _batched(operand_dims: Sequence[int], index_dims: Sequence[int], at: StartVector) -> dict[int, list[Expr]]:
     """Operand batching dimensions follow the coordinates of the index array's batching dimensions."""
     terms: dict[int, list[Expr]] = {}
     for j, i in zip(operand_dims, index_dims, strict=True):

@@ -18,7 +18,7 @@ from hloproof.engines.worker import OnResult, Task, prove_many
 from hloproof.logic.formula import atoms
 from hloproof.logic.normal_form import key
 from hloproof.logic.obligation import Obligation, Outcome
-from hloproof.logic.rounding import FLOOR, Reading
+from hloproof.logic.rounding import FLOOR, RoundingSemantics
 from hloproof.models.expressions.expr import Binary, Expr, postorder
 from hloproof.models.rules.rule import Condition
 from hloproof.models.stages import OutOfTime, checkpoint, seconds_left
@@ -197,7 +197,7 @@ def said(engine: str, obligation: Obligation, budget: Budget = DEFAULT) -> dict[
     return ENGINES[engine](obligation, budget)
 
 
-def implies(given: Sequence[Condition], goal: Condition, rlimit: int, reading: Reading = FLOOR) -> bool:
+def implies(given: Sequence[Condition], goal: Condition, rlimit: int, reading: RoundingSemantics = FLOOR) -> bool:
     """The goal follows from what is given, for all integers, under a reading of quotients and remainders that may be
     another than the usual one; proved by products of inequalities. False where that is not shown."""
     from hloproof.engines.nonlinear import prove as nonlinear

@@ -20,43 +20,43 @@ from hloproof.logic.evaluate import TooManySteps, is_counterexample
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.stages import checkpoint
 
-Answer = dict[str, int] | None
+Countermodel = dict[str, int] | None
 """A counterexample, or None for: there is none."""
 
-Engine = Callable[[Obligation, Budget], Answer]
+Procedure = Callable[[Obligation, Budget], Countermodel]
 
 
-def _isl(obligation: Obligation, budget: Budget) -> Answer:
+def _isl(obligation: Obligation, budget: Budget) -> Countermodel:
     from hloproof.engines.isl import encode as encode_isl
 
     return encode_isl.find_counterexample(obligation, budget.isl_operations)
 
 
-def _z3(obligation: Obligation, budget: Budget) -> Answer:
+def _z3(obligation: Obligation, budget: Budget) -> Countermodel:
     from hloproof.engines.z3 import encode as encode_z3
 
     return encode_z3.find_counterexample(obligation, budget.z3_rlimit)
 
 
-def _isl_briefly(obligation: Obligation, budget: Budget) -> Answer:
+def _isl_briefly(obligation: Obligation, budget: Budget) -> Countermodel:
     from hloproof.engines.isl import encode as encode_isl
 
     return encode_isl.find_counterexample(obligation, budget.isl_operations // BRIEF)
 
 
-def _z3_quickly(obligation: Obligation, budget: Budget) -> Answer:
+def _z3_quickly(obligation: Obligation, budget: Budget) -> Countermodel:
     from hloproof.engines.z3 import encode as encode_z3
 
     return encode_z3.find_counterexample_quickly(obligation, budget.z3_rlimit // BRIEF // 10)
 
 
-def _z3_briefly(obligation: Obligation, budget: Budget) -> Answer:
+def _z3_briefly(obligation: Obligation, budget: Budget) -> Countermodel:
     from hloproof.engines.z3 import encode as encode_z3
 
     return encode_z3.find_counterexample(obligation, budget.z3_rlimit // BRIEF)
 
 
-def _products(obligation: Obligation, budget: Budget) -> Answer:
+def _products(obligation: Obligation, budget: Budget) -> Countermodel:
     from hloproof.engines import instances
     from hloproof.engines.nonlinear import products
 
@@ -66,13 +66,13 @@ def _products(obligation: Obligation, budget: Budget) -> Answer:
     return None
 
 
-def _enumeration(obligation: Obligation, budget: Budget) -> Answer:
+def _enumeration(obligation: Obligation, budget: Budget) -> Countermodel:
     from hloproof.engines import enumeration as enumerate_points
 
     return enumerate_points.find_counterexample(obligation, budget.enumeration_points)
 
 
-def _identical(obligation: Obligation, budget: Budget) -> Answer:
+def _identical(obligation: Obligation, budget: Budget) -> Countermodel:
     from hloproof.logic.normal_form import identical
 
     if identical(obligation):
@@ -80,27 +80,27 @@ def _identical(obligation: Obligation, budget: Budget) -> Answer:
     raise NotExpressible("not written the same")
 
 
-def _digits(obligation: Obligation, budget: Budget) -> Answer:
+def _digits(obligation: Obligation, budget: Budget) -> Countermodel:
     from hloproof.engines.structural import mixed_radix
 
     return mixed_radix.find_counterexample(obligation, lambda goal: _subgoal("digits", ("isl", "z3"), goal, budget))
 
 
-def _digits_z3(obligation: Obligation, budget: Budget) -> Answer:
+def _digits_z3(obligation: Obligation, budget: Budget) -> Countermodel:
     from hloproof.engines.structural import mixed_radix
 
     engines = ("z3 briefly", "z3")
     return mixed_radix.find_counterexample(obligation, lambda goal: _subgoal("digits", engines, goal, budget))
 
 
-def _intervals(obligation: Obligation, budget: Budget) -> Answer:
+def _intervals(obligation: Obligation, budget: Budget) -> Countermodel:
     from hloproof.engines.structural import intervals
 
     intervals.find_counterexample(obligation, lambda goal: _subgoal("intervals", ("isl", "z3"), goal, budget))
     return None
 
 
-def _symbolic_digits(obligation: Obligation, budget: Budget) -> Answer:
+def _symbolic_digits(obligation: Obligation, budget: Budget) -> Countermodel:
     from hloproof.engines.structural import symbolic_digits
 
     engines = ("z3 briefly", "products")
@@ -108,7 +108,7 @@ def _symbolic_digits(obligation: Obligation, budget: Budget) -> Answer:
     return None
 
 
-def _symbolic_digits_text(obligation: Obligation, budget: Budget) -> Answer:
+def _symbolic_digits_text(obligation: Obligation, budget: Budget) -> Countermodel:
     from hloproof.engines.structural import symbolic_digits
 
     engines = ("products", "cvc5", "z3 on SMT-LIB briefly")
@@ -116,23 +116,23 @@ def _symbolic_digits_text(obligation: Obligation, budget: Budget) -> Answer:
     return None
 
 
-def _cvc5_at_length(obligation: Obligation, budget: Budget) -> Answer:
+def _cvc5_at_length(obligation: Obligation, budget: Budget) -> Countermodel:
     from hloproof.engines.smtlib import cvc5 as cvc5_engine
 
     return cvc5_engine.find_counterexample(obligation, budget.z3_rlimit // BRIEF)
 
 
-def _z3_text_briefly(obligation: Obligation, budget: Budget) -> Answer:
+def _z3_text_briefly(obligation: Obligation, budget: Budget) -> Countermodel:
     return _z3_text(obligation, replace(budget, z3_rlimit=budget.z3_rlimit // BRIEF))
 
 
-def _cvc5(obligation: Obligation, budget: Budget) -> Answer:
+def _cvc5(obligation: Obligation, budget: Budget) -> Countermodel:
     from hloproof.engines.smtlib import cvc5 as cvc5_engine
 
     return cvc5_engine.find_counterexample(obligation, budget.z3_rlimit // Z3_PER_CVC5)
 
 
-def _z3_text(obligation: Obligation, budget: Budget) -> Answer:
+def _z3_text(obligation: Obligation, budget: Budget) -> Countermodel:
     from hloproof.engines.smtlib import encode as encode_smtlib
     from hloproof.engines.z3 import encode as encode_z3
 
@@ -144,13 +144,13 @@ def _z3_text(obligation: Obligation, budget: Budget) -> Answer:
     return {name: values.get(written, 0) for name, written in encode_smtlib.variable_names(obligation).items()}
 
 
-def _instances(obligation: Obligation, budget: Budget) -> Answer:
+def _instances(obligation: Obligation, budget: Budget) -> Countermodel:
     from hloproof.engines import instances
 
     return instances.find_counterexample(obligation, budget.isl_operations // BRIEF)
 
 
-def _subgoal(stage: str, engines: tuple[str, ...], goal: Obligation, budget: Budget) -> Answer:
+def _subgoal(stage: str, engines: tuple[str, ...], goal: Obligation, budget: Budget) -> Countermodel:
     """An engine's answer on a sub-goal: the first of `engines` that gives one."""
     reasons: list[str] = []
     for name in engines:
@@ -167,7 +167,7 @@ BRIEF: Final = 20
 Z3_PER_CVC5: Final = 400
 """So many of Z3's units of resources are, very roughly, as much work as one of cvc5's."""
 
-ENGINES: dict[str, Engine] = {
+ENGINES: dict[str, Procedure] = {
     "identical": _identical,
     "isl briefly": _isl_briefly,
     "isl": _isl,
@@ -255,7 +255,7 @@ class _Run:
     final: bool = True
     """False when memory decided that some engine gave up."""
 
-    def ask(self, name: str) -> tuple[bool, Answer]:
+    def ask(self, name: str) -> tuple[bool, Countermodel]:
         """Whether the engine answered, and its answer."""
         checkpoint()
         start = perf_counter()
@@ -269,7 +269,7 @@ class _Run:
         finally:
             self.stages.append((name, (perf_counter() - start) * 1e3))
 
-    def outcome(self, engines: tuple[str, ...], answer: Answer) -> Outcome:
+    def outcome(self, engines: tuple[str, ...], answer: Countermodel) -> Outcome:
         if answer is None:
             return Outcome("proved", engines, stages=tuple(self.stages))
         model = tuple((name, answer[name]) for name, _ in self.obligation.variables)

@@ -9,7 +9,7 @@ Rounding = Literal["floor", "trunc", "euclidean"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class RoundingSemantics:
     """How quotients and remainders round. floor: to minus infinity; trunc: to zero; euclidean: the remainder is never
     negative, whatever the divisor's sign."""
 
@@ -17,4 +17,4 @@ class Reading:
     mod: Rounding = "floor"
 
 
-FLOOR: Final = Reading()
+FLOOR: Final = RoundingSemantics()

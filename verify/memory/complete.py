@@ -8,7 +8,7 @@ from typing import Final
 from hloproof.claims.asynchronous.judgement import Judgement, same_shape
 from hloproof.memory.plan import Plan, bytes_needed, where
 from hloproof.models.dataflow.async_chain import link_of
-from hloproof.models.dataflow.value_flow import Place
+from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.hlo.text.shapes import print_shape
@@ -67,7 +67,7 @@ def _is_applied(plan: Plan, s: Slice) -> bool:
     return value is not None and value.room == "applied"
 
 
-def _place_of(plan: Plan, s: Slice) -> Place:
+def _place_of(plan: Plan, s: Slice) -> HloPosition:
     if s.instruction in plan.values.instruction:
         return plan.place(*s.key)
     return plan.place(plan.module.entry.root_name)

@@ -12,7 +12,7 @@ from hloproof.engines.door import prove_one
 from hloproof.logic.formula import FALSE, TRUE, Formula, conj, eq, le, within
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.memory.custom_calls import stated_of_custom_call
-from hloproof.memory.kernels import Kernels, Making, Reading
+from hloproof.memory.kernels import KernelReading, Kernels, Making
 from hloproof.memory.plan import Plan
 from hloproof.memory.runtime_values import RuntimeValues, fails_whatever_is_read
 from hloproof.models.dataflow.async_chain import link_of
@@ -148,7 +148,7 @@ class _Pair:
         return Judgement(IN_PLACE, place, note=self._assumption)
 
     def _judge_reading(
-        self, key: Key, writing: Making, making: Making, reading: Reading
+        self, key: Key, writing: Making, making: Making, reading: KernelReading
     ) -> tuple[str | None, str | None]:
         """What is wrong, or why that is not known; (None, None) where nothing is."""
         both = f"{place_text(key)} lies over {place_text(reading.value)}"
@@ -170,7 +170,7 @@ class _Pair:
         return None, None
 
     def _judge_map(
-        self, key: Key, writing: Making, making: Making, reading: Reading, m: IndexingMap
+        self, key: Key, writing: Making, making: Making, reading: KernelReading, m: IndexingMap
     ) -> tuple[str | None, str | None]:
         a, b = self._plan.in_memory[key][1], self._plan.in_memory[reading.value][1]
         if _same_places(writing, making, reading, m, a, b):
@@ -209,7 +209,7 @@ def _comparable(a: Making, b: Making) -> bool:
     return a.steps == b.steps or a.count == b.count
 
 
-def _same_places(writing: Making, making: Making, reading: Reading, m: IndexingMap, a: Slice, b: Slice) -> bool:
+def _same_places(writing: Making, making: Making, reading: KernelReading, m: IndexingMap, a: Slice, b: Slice) -> bool:
     """Every step reads only the element that lies where it writes: the same index of two arrays laid out alike."""
     if a.offset != b.offset or writing.steps != making.steps or writing.runtime or m.runtime or m.replica is not None:
         return False
@@ -224,7 +224,7 @@ def _same_places(writing: Making, making: Making, reading: Reading, m: IndexingM
 
 
 def obligation_of(
-    writing: Making, making: Making, reading: Reading, m: IndexingMap, a: Slice, b: Slice
+    writing: Making, making: Making, reading: KernelReading, m: IndexingMap, a: Slice, b: Slice
 ) -> tuple[Obligation, tuple[Expr, ...], tuple[Expr, ...]]:
     """For every step w that writes and every step d that reads: they are one step, or the bits lie apart. With the
     element written and the index read. Raises NotModelled."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement
-from hloproof.memory.plan import Plan, Step, last_read, timeline
+from hloproof.memory.plan import Plan, TimelineRow, last_read, timeline
 from hloproof.models.memory.assignment import Key, Slice, place_text
 from hloproof.models.memory.liveness import Write
 from hloproof.models.memory.values import Value
@@ -140,9 +140,9 @@ def _read_in_flight(plan: Plan, write: Write) -> str | None:
         if meanwhile and live.starts.get(read.instruction) != write.instruction:
             done = live.dones[write.instruction]
             steps = [
-                Step(write.instant, write.instruction, f"writes {place_text(write.value)} from here"),
-                Step(read.instant, read.instruction, f"{read.why} it"),
-                Step(write.until, done, "ends the flight"),
+                TimelineRow(write.instant, write.instruction, f"writes {place_text(write.value)} from here"),
+                TimelineRow(read.instant, read.instruction, f"{read.why} it"),
+                TimelineRow(write.until, done, "ends the flight"),
             ]
             what = f"{read.instruction} {read.why} {place_text(write.value)} before {done}: it is not written yet"
             return f"{what}\n{timeline(plan, steps)}"
@@ -169,21 +169,23 @@ def _told(plan: Plan, conflict: Conflict) -> str:
     victim = plan.values.values[conflict.victim]
     read = last_read(plan, conflict.victim, write.instant)
     i = plan.instruction(conflict.victim[0])
-    steps = [Step(write.instant, write.instruction, f"writes {place_text(write.value)} over it")]
+    steps = [TimelineRow(write.instant, write.instruction, f"writes {place_text(write.value)} over it")]
     made = live.writes.get(conflict.victim)
     if made is not None:
-        steps.append(Step(made.instant, made.instruction, f"writes {place_text(conflict.victim)}"))
+        steps.append(TimelineRow(made.instant, made.instruction, f"writes {place_text(conflict.victim)}"))
     else:
-        steps.append(Step(live.begins(victim), i.name, f"{place_text(conflict.victim)} stands here"))
+        steps.append(TimelineRow(live.begins(victim), i.name, f"{place_text(conflict.victim)} stands here"))
     if write.until > write.instant and write.instruction in live.dones:
-        steps.append(Step(write.until, live.dones[write.instruction], f"{write.instruction} is in flight until here"))
+        steps.append(
+            TimelineRow(write.until, live.dones[write.instruction], f"{write.instruction} is in flight until here")
+        )
     if live.kept(victim):
         needed = "the caller keeps it" if i.opcode == "parameter" else "it is a constant"
     elif read is None:
         needed = "both are written by one instruction"
     else:
         needed = f"{read.instruction} {read.why} it"
-        steps.append(Step(read.instant, read.instruction, f"{read.why} {place_text(conflict.victim)}"))
+        steps.append(TimelineRow(read.instant, read.instruction, f"{read.why} {place_text(conflict.victim)}"))
     names = f"{place_text(write.value)} is written over {place_text(conflict.victim)}"
     lines = f"allocation {new.allocation} (plan lines {new.line} and {old.line})"
     return f"{names}, which is needed: {needed}. They share bytes {low} to {high} of {lines}\n{timeline(plan, steps)}"

@@ -13,7 +13,7 @@ from hloproof.memory.interference import CONSTANT, INTERFERENCE, interference
 from hloproof.memory.plan import Plan
 from hloproof.memory.sharing import ALIAS, sharing
 from hloproof.memory.threads import applied
-from hloproof.models.dataflow.value_flow import Place
+from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Module
 from hloproof.models.memory.assignment import BufferAssignment
@@ -59,5 +59,5 @@ def _witness(plan: Plan) -> str:
     return witness(plan)
 
 
-def _root(module: Module) -> Place:
-    return Place(module.entry_name, module.entry.root_name)
+def _root(module: Module) -> HloPosition:
+    return HloPosition(module.entry_name, module.entry.root_name)

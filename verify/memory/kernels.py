@@ -41,7 +41,7 @@ REDUCED: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class KernelReading:
     """What the steps of one output read of one value, as maps over the step's index."""
 
     value: Key
@@ -60,7 +60,7 @@ class Making:
     written: ArrayShape
     element: tuple[Expr, ...]
     runtime: tuple[RuntimeVariable, ...]
-    readings: tuple[Reading, ...]
+    readings: tuple[KernelReading, ...]
     replaced: Key | None = None
     """The value that the operation updates in place, whose other elements stay: not read by any step."""
 
@@ -121,21 +121,23 @@ class Kernels:
     def _is_over(self, i: Instruction, n: int, over: dict[tuple[int, ...], set[Key]], at: tuple[int, ...]) -> bool:
         return self._plan.values.at((i.operands[n], ())) in over.get(at, ())
 
-    def _named(self, c: Computation, i: Instruction, sets: tuple[OperandMaps, ...]) -> Iterator[Reading]:
+    def _named(self, c: Computation, i: Instruction, sets: tuple[OperandMaps, ...]) -> Iterator[KernelReading]:
         for s in sets:
             value = self._plan.values.at((i.operands[s.operand], s.position))
             shape = dict(leaves(c.by_name[i.operands[s.operand]].shape)).get(s.position)
             if value is not None and isinstance(shape, ArrayShape) and (s.maps or s.unknown):
-                yield Reading(value, shape, s)
+                yield KernelReading(value, shape, s)
 
-    def _whole_operand(self, c: Computation, i: Instruction, n: int) -> Iterator[Reading]:
+    def _whole_operand(self, c: Computation, i: Instruction, n: int) -> Iterator[KernelReading]:
         """Any element of operand `n` may be read at any step."""
         for at, leaf in leaves(c.by_name[i.operands[n]].shape):
             value = self._plan.values.at((i.operands[n], at))
             if value is not None and isinstance(leaf, ArrayShape):
-                yield Reading(value, leaf, OperandMaps(n, "bound", (), at, f"{i.opcode} reads it while it writes"))
+                yield KernelReading(
+                    value, leaf, OperandMaps(n, "bound", (), at, f"{i.opcode} reads it while it writes")
+                )
 
-    def _reads_of_operand(self, c: Computation, i: Instruction, n: int) -> Iterator[Reading]:
+    def _reads_of_operand(self, c: Computation, i: Instruction, n: int) -> Iterator[KernelReading]:
         """What the steps read of operand `n` of an unfused update: the update element by element, the starts whole."""
         from hloproof.models.indexing.box import bounds
         from hloproof.models.maps.indexing_map import identity
@@ -143,7 +145,7 @@ class Kernels:
         shape = c.by_name[i.operands[n]].shape
         value = self._plan.values.at((i.operands[n], ()))
         if value is not None and isinstance(shape, ArrayShape):
-            yield Reading(value, shape, OperandMaps(n, "reads", (identity(bounds(shape)),)))
+            yield KernelReading(value, shape, OperandMaps(n, "reads", (identity(bounds(shape)),)))
 
     # -- fusions ----------------------------------------------------------------------------------------------------
 
@@ -180,7 +182,7 @@ class Kernels:
             return None
         return self._plan.values.at((i.operands[inner.parameter_number or 0], ()))
 
-    def _followed(self, c: Computation, i: Instruction, body: Computation, name: str) -> Iterator[Reading]:
+    def _followed(self, c: Computation, i: Instruction, body: Computation, name: str) -> Iterator[KernelReading]:
         yield from self._named(c, i, followed_maps(self._composer, body, body.by_name[name], OUTPUT_TO_INPUT))
 
     def _window(
@@ -189,7 +191,7 @@ class Kernels:
         i: Instruction,
         update: Instruction,
         at: tuple[int, ...],
-        reads: Callable[[int], Iterator[Reading]],
+        reads: Callable[[int], Iterator[KernelReading]],
         body: Computation | None = None,
         replaced: Key | None = None,
     ) -> Making:
@@ -226,10 +228,10 @@ class Kernels:
 
     def _read_meanwhile(
         self, c: Computation, i: Instruction, body: Computation, names: Iterable[str], told: str
-    ) -> tuple[Reading, ...]:
+    ) -> tuple[KernelReading, ...]:
         """What these of the body's instructions come from, any element of it at any time."""
         return tuple(
-            Reading(r.value, r.shape, OperandMaps(r.maps.operand, "bound", (), r.maps.position, told))
+            KernelReading(r.value, r.shape, OperandMaps(r.maps.operand, "bound", (), r.maps.position, told))
             for name in names
             for r in self._followed(c, i, body, name)
         )

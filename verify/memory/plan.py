@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
 
-from hloproof.models.dataflow.value_flow import Place
+from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Instruction, Module
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, OpaqueShape, Shape, TokenShape, TupleShape
@@ -89,8 +89,8 @@ class Plan:
     def instruction(self, name: str) -> Instruction:
         return self.values.instruction[name]
 
-    def place(self, name: str, at: tuple[int, ...] = ()) -> Place:
-        return Place(self.values.computation_of[name].name, name, at)
+    def place(self, name: str, at: tuple[int, ...] = ()) -> HloPosition:
+        return HloPosition(self.values.computation_of[name].name, name, at)
 
     @cached_property
     def in_memory(self) -> Mapping[Key, tuple[Value, Slice]]:
@@ -121,7 +121,7 @@ def where(s: Slice) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TimelineRow:
     """One row of a timeline over the flattened order."""
 
     instant: int
@@ -129,7 +129,7 @@ class Step:
     mark: str
 
 
-def timeline(plan: Plan, steps: list[Step]) -> str:
+def timeline(plan: Plan, steps: list[TimelineRow]) -> str:
     """The rows in order: when, what, its line, and why it is shown."""
     rows = []
     for step in sorted(set(steps), key=lambda s: s.instant):

@@ -10,7 +10,7 @@ from hloproof.engines.door import How, prove
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.stages import seconds_left
 from hloproof.pipeline.options import Options
-from hloproof.pipeline.prover import Engine
+from hloproof.pipeline.prover import BatchProver
 
 Stages = dict[str, tuple[int, float]]
 """Per stage: how many obligations it was asked for, and milliseconds."""
@@ -28,7 +28,7 @@ def how_of(options: Options, stages: Stages | None = None) -> How:
     )
 
 
-def batch_engine(options: Options, stages: Stages) -> Engine:
+def batch_engine(options: Options, stages: Stages) -> BatchProver:
     """Workers that can be killed, with the budget, the cache and the number of processes that the options ask for."""
 
     def run(obligations: Sequence[Obligation], decided: Callable[[int, Outcome], None]) -> None:
@@ -38,7 +38,7 @@ def batch_engine(options: Options, stages: Stages) -> Engine:
     return run
 
 
-def warm_engine(known: dict[str, Outcome]) -> Engine:
+def warm_engine(known: dict[str, Outcome]) -> BatchProver:
     """The engines in this process, which need no start, with what was proved before kept in `known` by normal form.
 
     For a server: the limits are the deterministic ones only.

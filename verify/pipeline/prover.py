@@ -32,7 +32,7 @@ class Owed(Protocol):
     def describe(self, model: dict[str, int], obligation: Obligation) -> str: ...
 
 
-Engine = Callable[[Sequence[Obligation], Callable[[int, Outcome], None]], None]
+BatchProver = Callable[[Sequence[Obligation], Callable[[int, Outcome], None]], None]
 """Proves obligations and reports each by its position; may stop before all are decided (KeyboardInterrupt)."""
 
 
@@ -127,7 +127,7 @@ class Prover:
             self._labels.append(what)
         return number
 
-    def prove(self, engine: Engine, progress: Progress | None = None, fail_fast: bool = False) -> None:
+    def prove(self, engine: BatchProver, progress: Progress | None = None, fail_fast: bool = False) -> None:
         """Prove everything gathered. On KeyboardInterrupt what is decided stays, and the exception goes on."""
         self.outcomes = [None] * len(self._obligations)
         done = 0

@@ -30,10 +30,12 @@ from hloproof.models.layouts.tiling import expanded_dimensions, index_map, index
 from hloproof.results.results import worst
 from hloproof.results.verdict import Verdict
 
-Answer = dict[str, Any]
+LayoutAnswer = dict[str, Any]
 
 
-def answer(text: str, index: tuple[int, ...] | None = None, linear_index: int | None = None, how: How = HOW) -> Answer:
+def answer(
+    text: str, index: tuple[int, ...] | None = None, linear_index: int | None = None, how: How = HOW
+) -> LayoutAnswer:
     """Facts, the position of `index`, what lies at `linear_index`, and the claims with their verdicts.
 
     A tuple is answered leaf by leaf. Raises InputError for a text that is no shape, ValueError for an index outside of
@@ -64,7 +66,7 @@ def _array(leaf: Shape) -> ArrayShape | None:
     return leaf if isinstance(leaf, ArrayShape) else None
 
 
-def _array_answer(shape: ArrayShape, index: tuple[int, ...] | None, linear_index: int | None, how: How) -> Answer:
+def _array_answer(shape: ArrayShape, index: tuple[int, ...] | None, linear_index: int | None, how: How) -> LayoutAnswer:
     assumptions = [] if shape.layout is not None else ["no layout is given: row-major, without tiles"]
     if shape.is_dynamic and not is_format(shape):
         assumptions.append("dynamic dimensions take the space of their bound")
@@ -112,12 +114,12 @@ def as_json(j: JudgedClaim) -> dict[str, Any]:
     }
 
 
-def format_facts(shape: ArrayShape) -> Answer:
+def format_facts(shape: ArrayShape) -> LayoutAnswer:
     """What can be said of all sizes."""
     return {"physical_dimensions": None, "elements": None, "padding": None, "element_bits": element_bits(shape)}
 
 
-def facts_of(shape: ArrayShape) -> Answer:
+def facts_of(shape: ArrayShape) -> LayoutAnswer:
     """Sizes and counts. Raises NotModelled."""
     share = padding_share(shape)
     return {
@@ -136,8 +138,8 @@ def facts_of(shape: ArrayShape) -> Answer:
     }
 
 
-def _places(shape: ArrayShape, index: tuple[int, ...] | None, linear_index: int | None) -> Answer:
-    out: Answer = {}
+def _places(shape: ArrayShape, index: tuple[int, ...] | None, linear_index: int | None) -> LayoutAnswer:
+    out: LayoutAnswer = {}
     if (index is not None or linear_index is not None) and is_format(shape):
         raise LookupError("positions need all sizes, and this shape has a `?`")
     if index is not None:
@@ -159,7 +161,7 @@ def _places(shape: ArrayShape, index: tuple[int, ...] | None, linear_index: int 
     return out
 
 
-def maps_of(text: str) -> Answer:
+def maps_of(text: str) -> LayoutAnswer:
     """The position as an indexing map of the index, and the index as one of the position, simplified and the
     simplification proved. Raises InputError, LookupError for what is no array, NotModelled."""
     from hloproof.claims.maps.simplified import simplified
@@ -168,7 +170,7 @@ def maps_of(text: str) -> Answer:
     shape = _array(parse_shape(text))
     if shape is None:
         raise LookupError("maps are those of one array")
-    out: Answer = {}
+    out: LayoutAnswer = {}
     verdicts = []
     for name, build in (("index-to-position", position_map), ("position-to-index", index_map)):
         try:
@@ -181,7 +183,7 @@ def maps_of(text: str) -> Answer:
     return {**out, "verdict": str(worst(verdicts))}
 
 
-def compared(one: str, two: str, how: How = HOW) -> Answer:
+def compared(one: str, two: str, how: How = HOW) -> LayoutAnswer:
     """Two shapes with layouts: whether every element has the same position in both (where their sizes agree), and
     whether a bitcast from one to the other keeps every bit. The verdict is that of the positions where the sizes
     agree, else that of the bitcast.
@@ -200,7 +202,7 @@ def compared(one: str, two: str, how: How = HOW) -> Answer:
     except NotModelled as error:
         reason = f"not modelled: {error}"
         return {"shape": print_shape(shapes[1]), "verdict": "unknown", "reason": reason, "obligations": []}
-    out: Answer = {
+    out: LayoutAnswer = {
         "shape": print_shape(shapes[1]),
         "verdict": str(worst(j.verdict for j in (positions or moved))),
         "bitcast": str(worst(j.verdict for j in moved)),

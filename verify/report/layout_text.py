@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-Answer = dict[str, Any]
+LayoutAnswer = dict[str, Any]
 
 
-def lines(answer: Answer) -> Iterator[str]:
+def lines(answer: LayoutAnswer) -> Iterator[str]:
     """Facts, places, claims; a tuple leaf by leaf."""
     yield answer["shape"]
     for leaf in answer.get("leaves", ()):
@@ -23,7 +23,7 @@ def lines(answer: Answer) -> Iterator[str]:
     yield from _compared(answer)
 
 
-def _array(a: Answer) -> Iterator[str]:
+def _array(a: LayoutAnswer) -> Iterator[str]:
     for name, value in _facts(a):
         yield f"  {name:<22}{value}"
     for note in a.get("assumptions", ()):
@@ -33,7 +33,7 @@ def _array(a: Answer) -> Iterator[str]:
     yield from _claims(a.get("obligations", ()))
 
 
-def _facts(a: Answer) -> Iterator[tuple[str, str]]:
+def _facts(a: LayoutAnswer) -> Iterator[tuple[str, str]]:
     if a.get("elements") is None:
         if "element_bits" in a:
             yield "element", f"{a['element_bits']} bits"
@@ -76,7 +76,7 @@ def _claims(claims: Any) -> Iterator[str]:
             yield f"           {c['reason']}"
 
 
-def _compared(answer: Answer) -> Iterator[str]:
+def _compared(answer: LayoutAnswer) -> Iterator[str]:
     compared = answer.get("compare")
     if compared is None:
         return

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.shape import Shape, TupleShape, leaves
+from hloproof.models.hlo.shape import Shape, ShapeIndex, TupleShape, leaves
 from hloproof.models.indexing.box import bounds, holds_data
 from hloproof.models.indexing.composition.composer import Composer
-from hloproof.models.indexing.composition.route import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Position, Route, Step
+from hloproof.models.indexing.composition.route import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Route, RouteStep
 from hloproof.models.maps.indexing_map import identity
 
 
@@ -29,8 +29,8 @@ class _Chain:
 
 
 def start_reads(
-    composer: Composer, computation: Computation, instruction: Instruction, position: Position
-) -> tuple[Step, ...]:
+    composer: Composer, computation: Computation, instruction: Instruction, position: ShapeIndex
+) -> tuple[RouteStep, ...]:
     """From one array of a start to its operands."""
     if position[:1] == (0,):
         operand, rest = _operand_at(instruction.shape, position)
@@ -43,8 +43,8 @@ def start_reads(
 
 
 def link_reads(
-    composer: Composer, computation: Computation, instruction: Instruction, position: Position
-) -> tuple[Step, ...]:
+    composer: Composer, computation: Computation, instruction: Instruction, position: ShapeIndex
+) -> tuple[RouteStep, ...]:
     """From one array of an update or done to the state before it and, for what is bound here, to its operands."""
     place = (1, *position) if instruction.opcode == "async-done" else position
     earlier = dict(leaves(computation.by_name[instruction.operands[0]].shape))
@@ -62,12 +62,12 @@ def link_reads(
 
 
 def link_writes(
-    composer: Composer, computation: Computation, instruction: Instruction, operand: int, position: Position
-) -> tuple[Step, ...]:
+    composer: Composer, computation: Computation, instruction: Instruction, operand: int, position: ShapeIndex
+) -> tuple[RouteStep, ...]:
     """From one array of an operand to the arrays of a start, update or done."""
     done = instruction.opcode == "async-done"
     is_state = operand == 0 and instruction.opcode != "async-start"
-    found: list[Step] = []
+    found: list[RouteStep] = []
     if is_state and position[:1] != (0,):
         place = position[1:] if done else position
         if position[:1] == (1,) and place in dict(leaves(instruction.shape)):
@@ -95,12 +95,12 @@ def link_writes(
 
 
 def _result_reads(
-    composer: Composer, computation: Computation, instruction: Instruction, position: Position
-) -> tuple[Step, ...]:
+    composer: Composer, computation: Computation, instruction: Instruction, position: ShapeIndex
+) -> tuple[RouteStep, ...]:
     """What an array of the result, which appears at this link, is computed from."""
     chain = _chain(computation, instruction)
     callee = _callee(composer, chain)
-    found: list[Step] = []
+    found: list[RouteStep] = []
     for step in composer.through(callee, OUTPUT_TO_INPUT, 0, position):
         outside = composer.leaving(step, computation, chain.bound, composer.site(callee, instruction))
         number = step.number
@@ -115,7 +115,7 @@ def _result_reads(
     return tuple(found)
 
 
-def _new_results(computation: Computation, instruction: Instruction) -> set[Position]:
+def _new_results(computation: Computation, instruction: Instruction) -> set[ShapeIndex]:
     """The arrays of the result, by their position in it, that appear at this link."""
     if instruction.opcode == "async-done":
         own = {place for place, leaf in leaves(instruction.shape) if holds_data(leaf)}
@@ -161,22 +161,22 @@ def _is_flat(shape: Shape) -> bool:
     return isinstance(shape, TupleShape) and bool(shape.elements) and not isinstance(shape.elements[0], TupleShape)
 
 
-def _operand_at(shape: Shape, position: Position) -> tuple[int, Position]:
+def _operand_at(shape: Shape, position: ShapeIndex) -> tuple[int, ShapeIndex]:
     """Which operand lies at a position below {0}, and the position inside it."""
     return (0, position[1:]) if _is_flat(shape) else (position[1], position[2:])
 
 
-def _moved(computation: Computation, instruction: Instruction, operand: int, position: Position) -> Step:
+def _moved(computation: Computation, instruction: Instruction, operand: int, position: ShapeIndex) -> RouteStep:
     """The array is the one at `position` of an operand."""
     leaf = dict(leaves(computation.by_name[instruction.operands[operand]].shape)).get(position)
     if leaf is None or not holds_data(leaf):
         raise NotModelled(f"{instruction.opcode} whose operand has no array at {position}")
-    return Step(operand, position, "moves", (Route(identity(bounds(leaf))),))
+    return RouteStep(operand, position, "moves", (Route(identity(bounds(leaf))),))
 
 
 def _arrives(
-    computation: Computation, instruction: Instruction, operand: int, position: Position, place: Position
-) -> Step:
+    computation: Computation, instruction: Instruction, operand: int, position: ShapeIndex, place: ShapeIndex
+) -> RouteStep:
     """An operand's array is the instruction's at `place`."""
     leaf = dict(leaves(computation.by_name[instruction.operands[operand]].shape))[position]
-    return Step(0, place, "moves", (Route(identity(bounds(leaf))),))
+    return RouteStep(0, place, "moves", (Route(identity(bounds(leaf))),))

@@ -10,19 +10,19 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.opcodes import COMPOSED
-from hloproof.models.hlo.shape import ArrayShape, leaves
+from hloproof.models.hlo.shape import ArrayShape, ShapeIndex, leaves
 from hloproof.models.indexing.box import bounds, holds_data, to_scalar, whole
 from hloproof.models.indexing.composition.async_links import link_reads, link_writes, start_reads
 from hloproof.models.indexing.composition.composer import Bodies, Composer
 from hloproof.models.indexing.composition.known_values import branch_names
 from hloproof.models.indexing.composition.loops import loop_reads, loop_writes
-from hloproof.models.indexing.composition.route import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Position, Route, Step
+from hloproof.models.indexing.composition.route import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Route, RouteStep
 from hloproof.models.indexing.composition.scan_body import with_body
 
 
 def reads_through(
-    composer: Composer, computation: Computation, instruction: Instruction, position: Position
-) -> tuple[Step, ...]:
+    composer: Composer, computation: Computation, instruction: Instruction, position: ShapeIndex
+) -> tuple[RouteStep, ...]:
     """From one array of the instruction to the arrays of its operands. Raises NotModelled."""
     match instruction.opcode:
         case "fusion" | "call":
@@ -42,8 +42,8 @@ def reads_through(
 
 
 def writes_through(
-    composer: Composer, computation: Computation, instruction: Instruction, operand: int, position: Position
-) -> tuple[Step, ...]:
+    composer: Composer, computation: Computation, instruction: Instruction, operand: int, position: ShapeIndex
+) -> tuple[RouteStep, ...]:
     """From one array of an operand to the arrays of the instruction. Raises NotModelled."""
     match instruction.opcode:
         case "fusion" | "call":
@@ -91,11 +91,11 @@ def taken_branch(
 
 
 def _conditional_reads(
-    composer: Composer, computation: Computation, instruction: Instruction, position: Position
-) -> tuple[Step, ...]:
+    composer: Composer, computation: Computation, instruction: Instruction, position: ShapeIndex
+) -> tuple[RouteStep, ...]:
     """Operand 0 selects; of the branches one is taken, so each one's maps are a bound unless it is known which."""
     out = bounds(dict(leaves(instruction.shape))[position])
-    found = [Step(0, (), "reads", (Route(to_scalar(out)),))]
+    found = [RouteStep(0, (), "reads", (Route(to_scalar(out)),))]
     branches = _branches(composer, instruction)
     taken = taken_branch(composer, computation, instruction, branches)
     for n, branch in enumerate(branches):
@@ -108,11 +108,11 @@ def _conditional_reads(
 
 
 def _conditional_writes(
-    composer: Composer, computation: Computation, instruction: Instruction, operand: int, position: Position
-) -> tuple[Step, ...]:
+    composer: Composer, computation: Computation, instruction: Instruction, operand: int, position: ShapeIndex
+) -> tuple[RouteStep, ...]:
     outputs = [(place, bounds(leaf)) for place, leaf in leaves(instruction.shape) if holds_data(leaf)]
     if operand == 0:
-        return tuple(Step(0, place, "reads", (Route(whole((), out)),)) for place, out in outputs)
+        return tuple(RouteStep(0, place, "reads", (Route(whole((), out)),)) for place, out in outputs)
     branches = _branches(composer, instruction)
     taken, branch = taken_branch(composer, computation, instruction, branches), branches[operand - 1]
     if taken not in (None, operand - 1):
@@ -127,8 +127,8 @@ def _conditional_writes(
 
 
 def _outside(
-    composer: Composer, computation: Computation, instruction: Instruction, branch: Computation, n: int, step: Step
-) -> Step:
+    composer: Composer, computation: Computation, instruction: Instruction, branch: Computation, n: int, step: RouteStep
+) -> RouteStep:
     """A step through branch n, counted from 0, in the caller's names. Two branches may call one computation."""
     site = composer.site(branch, instruction)
     return composer.leaving(step, computation, (instruction.operands[n + 1],), site and f"{site}[{n}]")

@@ -21,7 +21,7 @@ from typing import Any, Final, TypeVar
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.body_use import body_uses
 from hloproof.models.hlo.module import Computation, Instruction, Module, Operation
-from hloproof.models.hlo.shape import leaves
+from hloproof.models.hlo.shape import ShapeIndex, leaves
 from hloproof.models.indexing import input_to_output, output_to_input
 from hloproof.models.indexing.box import bounds, holds_data
 from hloproof.models.indexing.composition.dependence import topological
@@ -30,11 +30,10 @@ from hloproof.models.indexing.composition.providers import named, operand_number
 from hloproof.models.indexing.composition.route import (
     INPUT_TO_OUTPUT,
     OUTPUT_TO_INPUT,
-    Place,
-    Position,
+    LocalPosition,
     Reached,
     Route,
-    Step,
+    RouteStep,
     better_kind,
     group_table,
     join,
@@ -65,9 +64,9 @@ class Bodies:
 
     opcodes: frozenset[str]
     """The opcodes that are composed through what they call, and have no maps by themselves."""
-    reads: Callable[[Composer, Computation, Instruction, Position], tuple[Step, ...]]
+    reads: Callable[[Composer, Computation, Instruction, ShapeIndex], tuple[RouteStep, ...]]
     """From one array of such an instruction to the arrays of its operands. Raises NotModelled."""
-    writes: Callable[[Composer, Computation, Instruction, int, Position], tuple[Step, ...]]
+    writes: Callable[[Composer, Computation, Instruction, int, ShapeIndex], tuple[RouteStep, ...]]
     """From one array of operand n to the arrays of such an instruction. Raises NotModelled."""
     narrowed: Callable[[Composer, Instruction, Direction, int, tuple[OperandMaps, ...]], tuple[OperandMaps, ...]]
     """The maps of a scan by itself, narrowed by what its body does not use."""
@@ -98,7 +97,7 @@ class Composer:
         self._ambiguous: frozenset[str] | None = None
         self._plain: dict[tuple[Operation, Direction, int], tuple[OperandMaps, ...] | NotModelled] = {}
         self._operations: dict[tuple[str, str], Operation] = {}
-        self._callees: dict[tuple[str, Direction, int, Position, tuple[Turn, ...]], tuple[Step, ...]] = {}
+        self._callees: dict[tuple[str, Direction, int, ShapeIndex, tuple[Turn, ...]], tuple[RouteStep, ...]] = {}
         self._order: dict[str, tuple[list[Instruction], dict[str, int]]] = {}
         self._open: list[str] = []
         self._kept: dict[object, Any] = {}
@@ -135,24 +134,30 @@ class Composer:
             return named(found, instruction, computation)
         return found
 
-    def backwards(self, computation: Computation, instruction: Instruction, position: Position) -> dict[Place, Reached]:
+    def backwards(
+        self, computation: Computation, instruction: Instruction, position: ShapeIndex
+    ) -> dict[LocalPosition, Reached]:
         """From one array of an instruction to every array that it is made of, itself included."""
         return self._walk(computation, (instruction.name, position), OUTPUT_TO_INPUT)
 
-    def forwards(self, computation: Computation, instruction: Instruction, position: Position) -> dict[Place, Reached]:
+    def forwards(
+        self, computation: Computation, instruction: Instruction, position: ShapeIndex
+    ) -> dict[LocalPosition, Reached]:
         """From one array of an instruction to every array that is made of it, itself included."""
         return self._walk(computation, (instruction.name, position), INPUT_TO_OUTPUT)
 
-    def _walk(self, computation: Computation, start: Place, direction: Direction) -> dict[Place, Reached]:
+    def _walk(
+        self, computation: Computation, start: LocalPosition, direction: Direction
+    ) -> dict[LocalPosition, Reached]:
         shapes = dict(leaves(computation.by_name[start[0]].shape))
         if start[1] not in shapes:
             raise NotModelled(f"{start[0]} has no array at position {start[1]}")
-        routes: dict[str, dict[Position, dict[Route, Kind]]] = {}
-        unknown: dict[str, dict[Position, str]] = {}
+        routes: dict[str, dict[ShapeIndex, dict[Route, Kind]]] = {}
+        unknown: dict[str, dict[ShapeIndex, str]] = {}
         if not holds_data(shapes[start[1]]):
             return {}
         routes[start[0]] = {start[1]: {Route(identity(bounds(shapes[start[1]]))): "moves"}}
-        found: dict[Place, Reached] = {}
+        found: dict[LocalPosition, Reached] = {}
         order, places = self._ordered(computation)
         sign = -1 if direction == OUTPUT_TO_INPUT else 1
         waiting = [sign * places[start[0]]]
@@ -179,10 +184,10 @@ class Composer:
         self,
         arrived: dict[Route, Kind],
         name: str,
-        step: Step,
+        step: RouteStep,
         direction: Direction,
-        routes: dict[str, dict[Position, dict[Route, Kind]]],
-        unknown: dict[str, dict[Position, str]],
+        routes: dict[str, dict[ShapeIndex, dict[Route, Kind]]],
+        unknown: dict[str, dict[ShapeIndex, str]],
     ) -> None:
         if step.unknown:
             unknown.setdefault(name, {}).setdefault(step.position, step.unknown)
@@ -223,8 +228,8 @@ class Composer:
         return route_of(used_variables_only(after), joined.tables)
 
     def _steps(
-        self, computation: Computation, instruction: Instruction, position: Position, direction: Direction, why: str
-    ) -> Iterable[tuple[str, Step]]:
+        self, computation: Computation, instruction: Instruction, position: ShapeIndex, direction: Direction, why: str
+    ) -> Iterable[tuple[str, RouteStep]]:
         """The steps from one array of an instruction: to its operands' arrays, or to its users' arrays."""
         if direction == OUTPUT_TO_INPUT:
             for step in self.reads(computation, instruction, position, why):
@@ -237,8 +242,8 @@ class Composer:
                         yield user.name, step
 
     def reads(
-        self, computation: Computation, instruction: Instruction, position: Position, why: str = ""
-    ) -> tuple[Step, ...]:
+        self, computation: Computation, instruction: Instruction, position: ShapeIndex, why: str = ""
+    ) -> tuple[RouteStep, ...]:
         """The steps from one array of an instruction to the arrays of its operands."""
         if not why:
             try:
@@ -247,19 +252,19 @@ class Composer:
                 number = _number(instruction, position)
                 sets = self.plain(computation, instruction, OUTPUT_TO_INPUT, number)
                 table = group_table(self.operation(computation, instruction))
-                return tuple(Step(s.operand, s.position, s.kind, _routes(s.maps, table)) for s in sets)
+                return tuple(RouteStep(s.operand, s.position, s.kind, _routes(s.maps, table)) for s in sets)
             except NotModelled as error:
                 why = f"{instruction.opcode} {instruction.name}: {error}"
         return tuple(
-            Step(n, place, "bound", (), why)
+            RouteStep(n, place, "bound", (), why)
             for n, name in enumerate(instruction.operands)
             for place, leaf in leaves(computation.by_name[name].shape)
             if holds_data(leaf)
         )
 
     def writes(
-        self, computation: Computation, instruction: Instruction, operand: int, position: Position, why: str = ""
-    ) -> tuple[Step, ...]:
+        self, computation: Computation, instruction: Instruction, operand: int, position: ShapeIndex, why: str = ""
+    ) -> tuple[RouteStep, ...]:
         """The steps from one array of an operand to the arrays of an instruction."""
         places = [place for place, _ in leaves(instruction.shape)]
         if not why:
@@ -269,13 +274,19 @@ class Composer:
                 sets = self.plain(computation, instruction, INPUT_TO_OUTPUT, operand)
                 table = group_table(self.operation(computation, instruction))
                 return tuple(
-                    Step(0, places[s.operand], s.kind, _routes(s.maps, table)) for s in sets if s.position == position
+                    RouteStep(0, places[s.operand], s.kind, _routes(s.maps, table))
+                    for s in sets
+                    if s.position == position
                 )
             except NotModelled as error:
                 why = f"{instruction.opcode} {instruction.name}: {error}"
-        return tuple(Step(0, place, "bound", (), why) for place, leaf in leaves(instruction.shape) if holds_data(leaf))
+        return tuple(
+            RouteStep(0, place, "bound", (), why) for place, leaf in leaves(instruction.shape) if holds_data(leaf)
+        )
 
-    def through(self, callee: Computation, direction: Direction, number: int, position: Position) -> tuple[Step, ...]:
+    def through(
+        self, callee: Computation, direction: Direction, number: int, position: ShapeIndex
+    ) -> tuple[RouteStep, ...]:
         """From an array of the callee's root to the arrays of its parameters; or from one of parameter `number` to the
         root's. Raises NotModelled when computations call each other in a circle or too deep."""
         key = (callee.name, direction, number, position, self.known.turns_for(callee))
@@ -291,7 +302,7 @@ class Composer:
             if direction == OUTPUT_TO_INPUT:
                 reached = self.backwards(callee, callee.root, position)
                 steps = tuple(
-                    Step(
+                    RouteStep(
                         p.parameter_number or 0,
                         place,
                         reached[p.name, place].kind,
@@ -305,7 +316,7 @@ class Composer:
             else:
                 reached = self.forwards(callee, callee.parameters[number], position)
                 steps = tuple(
-                    Step(0, place, r.kind, tuple(r.routes), r.unknown)
+                    RouteStep(0, place, r.kind, tuple(r.routes), r.unknown)
                     for (name, place), r in reached.items()
                     if name == callee.root_name
                 )
@@ -314,7 +325,7 @@ class Composer:
         self._callees[key] = steps
         return steps
 
-    def leaving(self, step: Step, computation: Computation, operands: Sequence[str], site: str = "") -> Step:
+    def leaving(self, step: RouteStep, computation: Computation, operands: Sequence[str], site: str = "") -> RouteStep:
         """A step composed inside a callee, with the caller's operands in place of the callee's parameters, and the
         names of the callee's instructions qualified by `site`."""
         if not any(r.map.runtime for r in step.routes):
@@ -389,7 +400,7 @@ def _routes(maps: Iterable[IndexingMap], table: object) -> tuple[Route, ...]:
     return tuple(route_of(m, () if m.replica is None else (table,)) for m in maps)
 
 
-def _number(instruction: Instruction, position: Position) -> int:
+def _number(instruction: Instruction, position: ShapeIndex) -> int:
     if not position:
         return 0
     for number, (place, _) in enumerate(leaves(instruction.shape)):

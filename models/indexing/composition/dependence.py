@@ -10,21 +10,19 @@ from typing import Final
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.shape import leaves
+from hloproof.models.hlo.shape import ShapeIndex, leaves
 from hloproof.models.indexing.box import holds_data
-
-Position = tuple[int, ...]
 
 _HANDS_ON: Final = frozenset({"copy", "opt-barrier"})
 
 
-def parameter_positions(computation: Computation, instruction: str, position: Position) -> frozenset[Position]:
+def parameter_positions(computation: Computation, instruction: str, position: ShapeIndex) -> frozenset[ShapeIndex]:
     """The arrays of parameter 0 that the array at `position` of an instruction may depend on."""
     seen = {(instruction, position)}
     stack = [(instruction, position)]
-    found: set[Position] = set()
+    found: set[ShapeIndex] = set()
 
-    def push(name: str, at: Position) -> None:
+    def push(name: str, at: ShapeIndex) -> None:
         if (name, at) not in seen:
             seen.add((name, at))
             stack.append((name, at))
@@ -48,7 +46,7 @@ def parameter_positions(computation: Computation, instruction: str, position: Po
     return frozenset(found)
 
 
-def is_handed_on(computation: Computation, position: Position) -> bool:
+def is_handed_on(computation: Computation, position: ShapeIndex) -> bool:
     """The root's array at `position` is parameter 0's array at the same position, through tuples and copies."""
     name, at = computation.root_name, position
     while True:

@@ -11,10 +11,9 @@ from typing import Final
 
 from hloproof.models.hlo.attributes import ComputationRef, Word
 from hloproof.models.hlo.module import Computation, Instruction, Module
-from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, Shape, leaves
+from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, Shape, ShapeIndex, leaves
 
-Position = tuple[int, ...]
-Given = Callable[[int, Position], int | None]
+Given = Callable[[int, ShapeIndex], int | None]
 """The value of the array at a position of a parameter, by its number; None where it is unknown."""
 
 _DEEPEST: Final = 60
@@ -59,15 +58,15 @@ class KnownScalars:
 
     def __init__(self, module: Module) -> None:
         self._module = module
-        self._returned: dict[tuple[str, Position, tuple[int | None, ...]], int | None] = {}
+        self._returned: dict[tuple[str, ShapeIndex, tuple[int | None, ...]], int | None] = {}
 
     def value(
-        self, computation: Computation, name: str, position: Position, given: Given, depth: int = 0
+        self, computation: Computation, name: str, position: ShapeIndex, given: Given, depth: int = 0
     ) -> int | None:
         """The value of the array at `position` of an instruction; None where it is unknown."""
         wanted = (name, position)
-        known: dict[tuple[str, Position], int | None] = {}
-        waiting, entered = [wanted], set[tuple[str, Position]]()
+        known: dict[tuple[str, ShapeIndex], int | None] = {}
+        waiting, entered = [wanted], set[tuple[str, ShapeIndex]]()
         while waiting:
             place = waiting[-1]
             i, at = computation.by_name[place[0]], place[1]
@@ -87,8 +86,8 @@ class KnownScalars:
         self,
         computation: Computation,
         i: Instruction,
-        at: Position,
-        known: Mapping[tuple[str, Position], int | None],
+        at: ShapeIndex,
+        known: Mapping[tuple[str, ShapeIndex], int | None],
         given: Given,
         depth: int,
     ) -> int | None:
@@ -117,8 +116,8 @@ class KnownScalars:
         self,
         computation: Computation,
         i: Instruction,
-        at: Position,
-        known: Mapping[tuple[str, Position], int | None],
+        at: ShapeIndex,
+        known: Mapping[tuple[str, ShapeIndex], int | None],
         depth: int,
     ) -> int | None:
         """The value of an array of what a fusion or call returns: it follows from the single integers handed over."""
@@ -143,7 +142,7 @@ class KnownScalars:
         return self._returned[key]
 
 
-def _needs(computation: Computation, i: Instruction, at: Position) -> tuple[tuple[str, Position], ...] | None:
+def _needs(computation: Computation, i: Instruction, at: ShapeIndex) -> tuple[tuple[str, ShapeIndex], ...] | None:
     """The arrays that the value of one follows from; None where it does not follow from single integers."""
     match i.opcode:
         case "tuple":

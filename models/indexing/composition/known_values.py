@@ -13,7 +13,8 @@ from typing import Final
 
 from hloproof.models.hlo.attributes import ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module
-from hloproof.models.indexing.composition.known_scalars import Given, KnownScalars, Position, is_single_integer
+from hloproof.models.hlo.shape import ShapeIndex
+from hloproof.models.indexing.composition.known_scalars import Given, KnownScalars, is_single_integer
 
 Site = Callable[[Computation, Instruction], str]
 """What tells a called computation's values apart, by computation and caller; "" where nothing has to."""
@@ -39,7 +40,7 @@ class KnownValues:
         self._turns: tuple[Turn, ...] = ()
         self._bodies: dict[str, Given] = {}
 
-    def value(self, computation: Computation, name: str, position: Position = ()) -> int | None:
+    def value(self, computation: Computation, name: str, position: ShapeIndex = ()) -> int | None:
         """What an array of an instruction holds, as far as that is known of where its computation is called."""
         return self.scalars.value(computation, name, position, self.given_to(computation))
 
@@ -148,5 +149,5 @@ def branch_names(instruction: Instruction) -> tuple[str, ...]:
     return tuple(v.name for v in pair if isinstance(v, ComputationRef))
 
 
-def _nothing(number: int, at: Position) -> None:
+def _nothing(number: int, at: ShapeIndex) -> None:
     """Nothing is known."""

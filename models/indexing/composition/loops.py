@@ -21,7 +21,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Const
 from hloproof.models.hlo.attributes import ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.shape import Shape, leaves
+from hloproof.models.hlo.shape import Shape, ShapeIndex, leaves
 from hloproof.models.indexing.box import bounds, holds_data, whole
 from hloproof.models.indexing.collective import READER
 from hloproof.models.indexing.composition.composer import Composer, FollowedTooFar
@@ -29,7 +29,7 @@ from hloproof.models.indexing.composition.dependence import is_handed_on, parame
 from hloproof.models.indexing.composition.families import with_families
 from hloproof.models.indexing.composition.known_scalars import Given
 from hloproof.models.indexing.composition.providers import resolved, without_runtime
-from hloproof.models.indexing.composition.route import Position, Route, Step, better_kind, joint_kind, route_of
+from hloproof.models.indexing.composition.route import Route, RouteStep, better_kind, joint_kind, route_of
 from hloproof.models.indexing.composition.tidy import with_any_value
 from hloproof.models.indexing.composition.trip_count import State, given_by, known_turns
 from hloproof.models.indexing.map_set import Kind
@@ -49,9 +49,9 @@ MOST_LOOP_JOINS: Final = 16_384
 """Steps and compositions in one direction through a loop, those in the loops inside of it included, beyond which the
 bound is given."""
 
-_Dependences = dict[Position, frozenset[Position] | None]
+_Dependences = dict[ShapeIndex, frozenset[ShapeIndex] | None]
 _Routes = dict[Route, Kind]
-_Maps = dict[Position, tuple[IndexingMap, ...]]
+_Maps = dict[ShapeIndex, tuple[IndexingMap, ...]]
 
 
 @dataclass(frozen=True)
@@ -61,28 +61,28 @@ class Loop:
     computation: Computation
     instruction: Instruction
     body: Computation
-    decides: frozenset[Position]
+    decides: frozenset[ShapeIndex]
     """The arrays of the state that decide whether another turn is taken."""
     depends: _Dependences
     turns: tuple[State, ...] | None
     small: bool = True
     """Its body is small enough to be composed."""
-    exact: dict[Direction, dict[Position, tuple[Step, ...]]] = field(default_factory=dict, compare=False)
+    exact: dict[Direction, dict[ShapeIndex, tuple[RouteStep, ...]]] = field(default_factory=dict, compare=False)
     """The steps through all turns from the arrays that could be followed, once they have been asked for."""
-    any_turns: dict[Direction, dict[Position, _Maps]] = field(default_factory=dict, compare=False)
+    any_turns: dict[Direction, dict[ShapeIndex, _Maps]] = field(default_factory=dict, compare=False)
     """The same for the maps of any number of turns."""
 
 
 def loop_reads(
-    composer: Composer, computation: Computation, instruction: Instruction, position: Position
-) -> tuple[Step, ...]:
+    composer: Composer, computation: Computation, instruction: Instruction, position: ShapeIndex
+) -> tuple[RouteStep, ...]:
     """From one array of the result to the arrays of the initial state."""
     return _steps(composer, loop_of(composer, computation, instruction), position, "output-to-input")
 
 
 def loop_writes(
-    composer: Composer, computation: Computation, instruction: Instruction, position: Position
-) -> tuple[Step, ...]:
+    composer: Composer, computation: Computation, instruction: Instruction, position: ShapeIndex
+) -> tuple[RouteStep, ...]:
     """From one array of the initial state to the arrays of the result."""
     return _steps(composer, loop_of(composer, computation, instruction), position, "input-to-output")
 
@@ -127,12 +127,12 @@ def _instructions(composer: Composer, computation: Computation) -> int:
     return count
 
 
-def _steps(composer: Composer, loop: Loop, position: Position, direction: Direction) -> tuple[Step, ...]:
+def _steps(composer: Composer, loop: Loop, position: ShapeIndex, direction: Direction) -> tuple[RouteStep, ...]:
     if position not in loop.depends:
         return ()
     if loop.depends[position] is None and direction == "output-to-input":
         here = bounds(dict(leaves(loop.instruction.shape))[position])
-        return (Step(0, position, "moves", (Route(identity(here)),)),)
+        return (RouteStep(0, position, "moves", (Route(identity(here)),)),)
     if loop.turns is not None and direction not in loop.exact:
         loop.exact[direction] = _all_turns(composer, loop, loop.turns, direction)
     exact = loop.exact.get(direction, {}).get(position)
@@ -151,7 +151,7 @@ def followed_turn_by_turn(composer: Composer, computation: Computation, instruct
 # --- a bound ------------------------------------------------------------------------------------------------------
 
 
-def _bound(composer: Composer, loop: Loop, position: Position, direction: Direction) -> tuple[Step, ...]:
+def _bound(composer: Composer, loop: Loop, position: ShapeIndex, direction: Direction) -> tuple[RouteStep, ...]:
     """An array that the body hands on unchanged is the initial one. Any other may be what any number of turns makes of
     the initial state, and depends on all that decides the number of turns."""
     if direction not in loop.any_turns:
@@ -166,29 +166,29 @@ def _bound(composer: Composer, loop: Loop, position: Position, direction: Direct
             wholly = {at for at in changed if position in _closure(loop.depends, {at})}
         else:
             wholly = changed if position in deciding else set()
-    found: list[Step] = []
+    found: list[RouteStep] = []
     kept = direction == "input-to-output" and loop.depends[position] is None
     if kept:
-        found.append(Step(0, position, "moves", (Route(identity(bounds(_leaf(loop, position)))),)))
+        found.append(RouteStep(0, position, "moves", (Route(identity(bounds(_leaf(loop, position)))),)))
     for at in loop.depends:
         if at in wholly:
-            found.append(Step(0, at, "bound", (_whole(loop, position, at),)))
+            found.append(RouteStep(0, at, "bound", (_whole(loop, position, at),)))
         elif reached is not None and at in reached and not (kept and at == position):
-            found.append(Step(0, at, "bound", tuple(Route(m) for m in reached[at])))
+            found.append(RouteStep(0, at, "bound", tuple(Route(m) for m in reached[at])))
     return tuple(found)
 
 
-def _whole(loop: Loop, position: Position, at: Position) -> Route:
+def _whole(loop: Loop, position: ShapeIndex, at: ShapeIndex) -> Route:
     return Route(whole(bounds(_leaf(loop, position)), bounds(_leaf(loop, at))))
 
 
-def _leaf(loop: Loop, position: Position) -> Shape:
+def _leaf(loop: Loop, position: ShapeIndex) -> Shape:
     return dict(leaves(loop.instruction.shape))[position]
 
 
-def _all_any_turns(composer: Composer, loop: Loop, direction: Direction) -> dict[Position, _Maps]:
+def _all_any_turns(composer: Composer, loop: Loop, direction: Direction) -> dict[ShapeIndex, _Maps]:
     """`_any_turns` of every array, as long as the limit of the loop as a whole allows."""
-    found: dict[Position, _Maps] = {}
+    found: dict[ShapeIndex, _Maps] = {}
     with composer.following(MOST_LOOP_JOINS) as limit:
         for position in loop.depends:
             try:
@@ -200,14 +200,14 @@ def _all_any_turns(composer: Composer, loop: Loop, direction: Direction) -> dict
     return found
 
 
-def _any_turns(composer: Composer, loop: Loop, position: Position, direction: Direction, limit: int) -> _Maps | None:
+def _any_turns(composer: Composer, loop: Loop, position: ShapeIndex, direction: Direction, limit: int) -> _Maps | None:
     """The maps of no turn, one turn, and so on, until there are no new ones, whatever is read at run time; None where
     they do not come to an end soon, or the body holds what has no map."""
     start = identity(bounds(_leaf(loop, position)))
-    found: dict[Position, dict[IndexingMap, None]] = {position: {start: None}}
-    latest: dict[Position, list[IndexingMap]] = {position: [start]}
+    found: dict[ShapeIndex, dict[IndexingMap, None]] = {position: {start: None}}
+    latest: dict[ShapeIndex, list[IndexingMap]] = {position: [start]}
     for _ in range(MOST_ROUNDS):
-        fresh: dict[Position, list[IndexingMap]] = {}
+        fresh: dict[ShapeIndex, list[IndexingMap]] = {}
         for at, maps in latest.items():
             for step in composer.through(loop.body, direction, 0, at):
                 known = found.setdefault(step.position, {})
@@ -234,7 +234,7 @@ def _is_plain(r: Route) -> bool:
     )
 
 
-def _dependences(instruction: Instruction, decides: frozenset[Position], turn: Computation) -> _Dependences:
+def _dependences(instruction: Instruction, decides: frozenset[ShapeIndex], turn: Computation) -> _Dependences:
     """For each array of the state the arrays that one turn, or the decision to take it, makes it from; None where the
     body hands it on unchanged."""
     found: _Dependences = {}
@@ -248,7 +248,7 @@ def _dependences(instruction: Instruction, decides: frozenset[Position], turn: C
     return found
 
 
-def _closure(depends: _Dependences, start: Iterable[Position]) -> set[Position]:
+def _closure(depends: _Dependences, start: Iterable[ShapeIndex]) -> set[ShapeIndex]:
     reached = set(start)
     waiting = list(reached)
     while waiting:
@@ -264,10 +264,10 @@ def _closure(depends: _Dependences, start: Iterable[Position]) -> set[Position]:
 
 def _all_turns(
     composer: Composer, loop: Loop, turns: tuple[State, ...], direction: Direction
-) -> dict[Position, tuple[Step, ...]]:
+) -> dict[ShapeIndex, tuple[RouteStep, ...]]:
     """The steps through all turns from every array that can be followed; from none where that takes too much, so that
     the answer does not depend on what is asked first."""
-    found: dict[Position, tuple[Step, ...]] = {}
+    found: dict[ShapeIndex, tuple[RouteStep, ...]] = {}
     with composer.following(MOST_LOOP_JOINS) as limit:
         for position in loop.depends:
             try:
@@ -282,18 +282,18 @@ def _all_turns(
 
 
 def _turn_by_turn(
-    composer: Composer, loop: Loop, turns: tuple[State, ...], position: Position, direction: Direction, limit: int
-) -> tuple[Step, ...]:
+    composer: Composer, loop: Loop, turns: tuple[State, ...], position: ShapeIndex, direction: Direction, limit: int
+) -> tuple[RouteStep, ...]:
     """The steps through all turns. Raises NotModelled where they cannot be followed."""
     shapes = dict(leaves(loop.instruction.shape))
-    here: dict[Position, _Routes] = {position: {Route(identity(bounds(shapes[position]))): "moves"}}
+    here: dict[ShapeIndex, _Routes] = {position: {Route(identity(bounds(shapes[position]))): "moves"}}
     order = range(len(turns))
     for turn in reversed(order) if direction == "output-to-input" else order:
         key = (loop.computation.name, loop.instruction.name, turn)
         with composer.known.in_turn(key, loop.body, given_by(turns[turn])):
             here = _one_turn(composer, loop, turns, turn, here, direction, limit)
     return tuple(
-        Step(0, at, kind, _families([r for r, k in routes.items() if k == kind]))
+        RouteStep(0, at, kind, _families([r for r, k in routes.items() if k == kind]))
         for at, routes in here.items()
         for kind in dict.fromkeys(routes.values())
     )
@@ -310,11 +310,11 @@ def _one_turn(
     loop: Loop,
     turns: tuple[State, ...],
     turn: int,
-    here: dict[Position, _Routes],
+    here: dict[ShapeIndex, _Routes],
     direction: Direction,
     limit: int,
-) -> dict[Position, _Routes]:
-    after: dict[Position, _Routes] = {}
+) -> dict[ShapeIndex, _Routes]:
+    after: dict[ShapeIndex, _Routes] = {}
     for at, arrived in here.items():
         composer.followed += 1
         if loop.depends.get(at, ()) is None and direction == "output-to-input":
@@ -341,7 +341,7 @@ def _merge(target: _Routes, more: _Routes) -> None:
         target[route] = better_kind(target.get(route, kind), kind)
 
 
-def _in_turn(composer: Composer, loop: Loop, turns: tuple[State, ...], turn: int, step: Step) -> tuple[Route, ...]:
+def _in_turn(composer: Composer, loop: Loop, turns: tuple[State, ...], turn: int, step: RouteStep) -> tuple[Route, ...]:
     """The routes of one turn of the body: values that follow from counters put in, others named by the turn."""
     if not any(r.map.runtime for r in step.routes):
         return step.routes

@@ -9,7 +9,7 @@ from hloproof.models.hlo.shape import leaves
 from hloproof.models.indexing.box import holds_data
 from hloproof.models.indexing.composition.calls import BODIES
 from hloproof.models.indexing.composition.composer import Composer, Simplify
-from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT, Reached, Step
+from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT, Reached, RouteStep
 from hloproof.models.indexing.map_set import OperandMaps
 from hloproof.models.maps.indexing_map import Direction
 
@@ -94,7 +94,7 @@ def plain_composer(
     return Composer(module, BODIES, replicas, partitions, simplify)
 
 
-def _from_steps(number: int, place: tuple[int, ...], steps: Iterable[Step]) -> OperandMaps:
+def _from_steps(number: int, place: tuple[int, ...], steps: Iterable[RouteStep]) -> OperandMaps:
     routes = {}
     for s in steps:
         if s.unknown:

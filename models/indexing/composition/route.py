@@ -12,6 +12,7 @@ from hloproof.models.expressions.expr import Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.attributes import ReplicaGroups
 from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.shape import ShapeIndex
 from hloproof.models.indexing.collective import READER
 from hloproof.models.indexing.composition.providers import without_runtime
 from hloproof.models.indexing.composition.tidy import empty, tidied, tidied_providers, used_variables_only
@@ -23,8 +24,7 @@ INPUT_TO_OUTPUT: Final[Direction] = "input-to-output"
 DIRECTIONS: Final[tuple[Direction, ...]] = (OUTPUT_TO_INPUT, INPUT_TO_OUTPUT)
 """The two directions, as users name them."""
 
-Position = tuple[int, ...]
-Place = tuple[str, Position]
+LocalPosition = tuple[str, ShapeIndex]
 """An array of a computation: an instruction's name and a position in its tuple."""
 
 MOST_LOOKUPS: Final = 200
@@ -40,7 +40,7 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RouteStep:
     """From an array of one instruction to an array of a neighbour, and by which routes.
 
     Backwards the neighbour's array is the one at `position` of operand `number`; forwards it is the one at `position`
@@ -48,7 +48,7 @@ class Step:
     """
 
     number: int
-    position: Position
+    position: ShapeIndex
     kind: Kind
     routes: tuple[Route, ...]
     unknown: str = ""

@@ -13,13 +13,13 @@ from typing import Final
 
 from hloproof.models.hlo.attributes import Quoted, Word
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.shape import leaves
-from hloproof.models.indexing.composition.known_scalars import Given, KnownScalars, Position, is_single_integer
+from hloproof.models.hlo.shape import ShapeIndex, leaves
+from hloproof.models.indexing.composition.known_scalars import Given, KnownScalars, is_single_integer
 
 MOST_TURNS: Final = 64
 """Turns up to which a loop is followed turn by turn."""
 
-State = Mapping[Position, int]
+State = Mapping[ShapeIndex, int]
 """What single integers of the state hold, where it is known, by their position."""
 
 _TRIP_COUNT: Final = re.compile(r'known_trip_count\\*"?\s*:\s*\{\s*\\*"?n\\*"?\s*:\s*\\*"?(\d+)')
@@ -59,8 +59,8 @@ def stated_count(instruction: Instruction) -> int | None:
 
 
 def _integers(
-    scalars: KnownScalars, computation: Computation, name: str, places: list[Position], given: Given
-) -> dict[Position, int]:
+    scalars: KnownScalars, computation: Computation, name: str, places: list[ShapeIndex], given: Given
+) -> dict[ShapeIndex, int]:
     found = {at: scalars.value(computation, name, at, given) for at in places}
     return {at: value for at, value in found.items() if value is not None}
 

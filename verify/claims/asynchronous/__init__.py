@@ -17,7 +17,7 @@ from hloproof.claims.asynchronous.order_checks import hazard_order
 from hloproof.claims.asynchronous.shape_checks import async_binding, async_done, async_shape
 from hloproof.engines.door import HOW, How
 from hloproof.models.dataflow.async_chain import AsyncChains
-from hloproof.models.dataflow.value_flow import Place
+from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.hlo.module import Module
 from hloproof.models.stages import OutOfTime, checkpoint, stage
 
@@ -77,7 +77,7 @@ def judge(
                     context = Context(AsyncChains(module), layout_sensitive, after_copy_insertion, how)
                 found = list(_in_time(claim.check(context)))
         except OutOfTime as error:
-            found = [Judgement(claim.name, Place(module.entry.name, module.entry.root_name), unknown=str(error))]
+            found = [Judgement(claim.name, HloPosition(module.entry.name, module.entry.root_name), unknown=str(error))]
         yield from found
 
 

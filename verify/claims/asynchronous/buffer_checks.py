@@ -9,7 +9,7 @@ from typing import Final
 from hloproof.claims.asynchronous.computation_checks import aliasing_of, declared_alias
 from hloproof.claims.asynchronous.judgement import Context, Judgement
 from hloproof.models.dataflow.async_chain import AsyncChains
-from hloproof.models.dataflow.value_flow import Place
+from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import BufferShape, leaves
 from hloproof.models.hlo.text.shapes import print_shape
@@ -27,7 +27,7 @@ def buffer_alias(context: Context) -> Iterator[Judgement]:
         for i in computation.instructions:
             declares = i.opcode in ("custom-call", "fusion") and bool(aliasing_of(i))
             if declares or _touches_buffers(computation, i):
-                place = Place(computation.name, i.name)
+                place = HloPosition(computation.name, i.name)
                 problem = declared_alias(context, i, computation.operand_shapes(i)) if declares else None
                 problem = problem or _pass_through(context, computation, i)
                 if problem is None and i.name in writers:
@@ -47,7 +47,7 @@ def _declares(chains: AsyncChains, computation: Computation, i: Instruction) -> 
     """The instruction is one that must say where its buffers go: an opaque call, or the start of one."""
     if i.opcode == "custom-call":
         return True
-    link = chains.links.get(Place(computation.name, i.name))
+    link = chains.links.get(HloPosition(computation.name, i.name))
     return link is not None and link.form == "sugared" and link.role == "start" and link.opcode == "custom-call"
 
 
@@ -72,17 +72,17 @@ def _pass_through(context: Context, computation: Computation, i: Instruction) ->
 
 def _writers(chains: AsyncChains, computation: Computation) -> dict[str, str]:
     """For each instruction that takes a buffer value which another one takes as well, the words for it."""
-    takers: dict[Place, list[str]] = {}
+    takers: dict[HloPosition, list[str]] = {}
     for i in computation.instructions:
         if i.opcode in _FORWARDS:
             if i.name != computation.root_name:
                 continue
             for at in _buffers(i.shape):
-                takers.setdefault(_made_at(chains, Place(computation.name, i.name, at)), []).append(i.name)
+                takers.setdefault(_made_at(chains, HloPosition(computation.name, i.name, at)), []).append(i.name)
             continue
         for name in dict.fromkeys(i.operands):
             for at in _buffers(computation.by_name[name].shape):
-                takers.setdefault(_made_at(chains, Place(computation.name, name, at)), []).append(i.name)
+                takers.setdefault(_made_at(chains, HloPosition(computation.name, name, at)), []).append(i.name)
     out: dict[str, str] = {}
     for value, names in takers.items():
         distinct = list(dict.fromkeys(names))
@@ -92,7 +92,7 @@ def _writers(chains: AsyncChains, computation: Computation) -> dict[str, str]:
     return out
 
 
-def _made_at(chains: AsyncChains, place: Place) -> Place:
+def _made_at(chains: AsyncChains, place: HloPosition) -> HloPosition:
     """Where a buffer value is made, within its computation: behind tuples and barriers."""
     while True:
         i = chains.flow.instruction(place)

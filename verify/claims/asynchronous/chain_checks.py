@@ -8,7 +8,7 @@ from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Context, Judgement
 from hloproof.models.dataflow.async_chain import AsyncChains, Link
-from hloproof.models.dataflow.value_flow import Place, branches, called
+from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.hlo.module import Computation, Instruction
 
 
@@ -27,7 +27,7 @@ def async_chain(context: Context) -> Iterator[Judgement]:
         yield found
 
 
-def _open_or_doubled(chains: AsyncChains, ends: _Ends, start: Place) -> str | None:
+def _open_or_doubled(chains: AsyncChains, ends: _Ends, start: HloPosition) -> str | None:
     worst = ends.after(start)
     if len(worst.dones) > 1:
         shown = " and ".join(f"{p.instruction} ({p.computation})" for p in worst.dones[:2])
@@ -35,7 +35,7 @@ def _open_or_doubled(chains: AsyncChains, ends: _Ends, start: Place) -> str | No
     return _left_open(chains, worst, start)
 
 
-def _left_open(chains: AsyncChains, worst: _Worst, place: Place) -> str | None:
+def _left_open(chains: AsyncChains, worst: _Worst, place: HloPosition) -> str | None:
     """What is wrong with a start or update that no done finishes on some path. Where nothing finishes it on any, a
     while loop that carries it on is expected to go on for ever."""
     if worst.dones:
@@ -48,10 +48,10 @@ def _left_open(chains: AsyncChains, worst: _Worst, place: Place) -> str | None:
 def is_wrapped(chains: AsyncChains, computation: str) -> bool:
     """The computation is what an asynchronous operation computes; its send or recv is finished by that one's done."""
     found = chains.flow.callers[computation]
-    return any(Place(c.name, i.name) in chains.links for c, i in found)
+    return any(HloPosition(c.name, i.name) in chains.links for c, i in found)
 
 
-def _carried_by_while(chains: AsyncChains, link: Place) -> bool:
+def _carried_by_while(chains: AsyncChains, link: HloPosition) -> bool:
     """Some while loop is handed what a start or update returns, or an update that goes on from it."""
     seen, stack = {link}, [link]
     for made in stack:
@@ -66,7 +66,7 @@ def _carried_by_while(chains: AsyncChains, link: Place) -> bool:
     return False
 
 
-def _traced(chains: AsyncChains, place: Place, link: Link) -> Judgement:
+def _traced(chains: AsyncChains, place: HloPosition, link: Link) -> Judgement:
     origins = chains.previous[place]
     if not origins:
         return Judgement("async-chain", place, unknown=f"nothing calls {place.computation}: its operand has no origin")
@@ -87,7 +87,7 @@ def _traced(chains: AsyncChains, place: Place, link: Link) -> Judgement:
 
 _Index = tuple[int, ...]
 _Spot = tuple[str, _Index]
-_Met = tuple[Place, ...]
+_Met = tuple[HloPosition, ...]
 _ENOUGH: Final = 2
 """So many dones on one path are too many; further ones are not listed."""
 
@@ -116,7 +116,7 @@ class _Ends:
         self._last: dict[tuple[str, frozenset[_Spot]], str] = {}
         """Who drops an operation that a computation neither finishes nor hands back, where it does so."""
 
-    def after(self, start: Place) -> _Worst:
+    def after(self, start: HloPosition) -> _Worst:
         """The dones met from a start or update on."""
         best: _Met = ()
         lost: str | None = None
@@ -223,7 +223,7 @@ class _Ends:
 
     def _step(self, name: str, user: Instruction, held: frozenset[_Spot]) -> Iterator[tuple[_Met, frozenset[_Spot]]]:
         """What one user does with the operation: the dones met in it, and the spots of its result that hold it."""
-        place = Place(name, user.name)
+        place = HloPosition(name, user.name)
         link = self.chains.links.get(place)
         if link is not None and link.role != "start":
             if (user.operands[0], ()) not in held:
@@ -244,7 +244,9 @@ class _Ends:
         elif user.opcode in ("call", "fusion"):
             yield from self._through(user, called(user, "to_apply") or called(user, "calls"), user.operands, held)
         else:
-            forwarded = (t for n, index in held if n in user.operands for t in self.flow.targets(Place(name, n, index)))
+            forwarded = (
+                t for n, index in held if n in user.operands for t in self.flow.targets(HloPosition(name, n, index))
+            )
             yield (
                 (),
                 frozenset(
@@ -290,7 +292,7 @@ def async_linear(context: Context) -> Iterator[Judgement]:
         if len(users) != 1:
             problem: str | None = f"{place.instruction} has {len(users)} users; one is expected"
         else:
-            link = chains.links.get(Place(place.computation, users[0].name))
+            link = chains.links.get(HloPosition(place.computation, users[0].name))
             follows = link is not None and link.role != "start"
             problem = None if follows else f"the user of {place.instruction} is {users[0].name}, a {users[0].opcode}"
         yield Judgement("async-linear", place, problem)

@@ -11,7 +11,7 @@ from typing import Final
 from hloproof.claims.asynchronous.chain_checks import is_wrapped
 from hloproof.claims.asynchronous.judgement import Context, Judgement
 from hloproof.models.dataflow.async_chain import AsyncChains, text_of
-from hloproof.models.dataflow.value_flow import Place, branches, called
+from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.hlo.attributes import AttributeValue
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.shape import Shape, TupleShape
@@ -47,7 +47,7 @@ def async_channel(context: Context) -> Iterator[Judgement]:
         yield Judgement("async-channel", place, problem)
 
 
-def _moved(chains: AsyncChains, place: Place) -> Shape | None:
+def _moved(chains: AsyncChains, place: HloPosition) -> Shape | None:
     """What a send or recv moves."""
     i = chains.flow.instruction(place)
     if i.opcode == "send":
@@ -55,7 +55,7 @@ def _moved(chains: AsyncChains, place: Place) -> Shape | None:
     return i.shape.elements[0] if isinstance(i.shape, TupleShape) and i.shape.elements else None
 
 
-def _is_root(chains: AsyncChains, place: Place) -> bool:
+def _is_root(chains: AsyncChains, place: HloPosition) -> bool:
     return chains.module.by_name[place.computation].root_name == place.instruction
 
 
@@ -63,7 +63,7 @@ def _host_attributes(i: Instruction) -> tuple[AttributeValue | None, ...]:
     return tuple(i.attributes.get(k) for k in ("channel_id", "is_host_transfer", "frontend_attributes"))
 
 
-def _other_channel(chains: AsyncChains, place: Place, i: Instruction) -> str | None:
+def _other_channel(chains: AsyncChains, place: HloPosition, i: Instruction) -> str | None:
     for start in sorted(chains.starts[place]):
         before = chains.flow.instruction(start)
         for key in ("channel_id", "is_host_transfer"):
@@ -87,7 +87,7 @@ def source_target_pairs(i: Instruction) -> Pairs:
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    place: Place
+    place: HloPosition
     opcode: str
     pairs: Pairs
 
@@ -103,7 +103,7 @@ def collective_deadlock(context: Context) -> Iterator[Judgement]:
         return
     events = list(_events(chains, chains.module.entry_name, ()))
     transfers = [e for e in events if e.opcode in _TRANSFERS and e.pairs]
-    problems: dict[Place, str] = {}
+    problems: dict[HloPosition, str] = {}
     for e in transfers:
         own = _pairs_problem(e.pairs)
         if own:
@@ -120,7 +120,7 @@ def _events(chains: AsyncChains, computation: str, path: tuple[str, ...]) -> Ite
     if computation in path:
         return
     for i in chains.module.by_name[computation].instructions:
-        place = Place(computation, i.name)
+        place = HloPosition(computation, i.name)
         inner = (
             (called(i, "condition"), called(i, "body"))
             if i.opcode == "while"
@@ -159,13 +159,13 @@ def _shown(pairs: Pairs) -> str:
     return "{" + ",".join(f"{{{a},{b}}}" for a, b in pairs) + "}"
 
 
-def _unmatched(chains: AsyncChains, transfers: list[_Event]) -> dict[Place, str]:
+def _unmatched(chains: AsyncChains, transfers: list[_Event]) -> dict[HloPosition, str]:
     """Sends with certain pairs need as many recvs with the same on the same channel, and the other way round."""
     counts: dict[str, Counter[tuple[str, Pairs]]] = {"send": Counter(), "recv": Counter()}
     keyed = [(e, (str(chains.flow.instruction(e.place).attributes.get("channel_id")), e.pairs)) for e in transfers]
     for e, key in keyed:
         counts[e.opcode][key] += 1
-    out: dict[Place, str] = {}
+    out: dict[HloPosition, str] = {}
     for e, key in keyed:
         other = "recv" if e.opcode == "send" else "send"
         if counts[other][key] < counts[e.opcode][key]:
@@ -173,9 +173,9 @@ def _unmatched(chains: AsyncChains, transfers: list[_Event]) -> dict[Place, str]
     return out
 
 
-def _waiting(chains: AsyncChains, events: list[_Event]) -> Iterator[tuple[Place, str]]:
+def _waiting(chains: AsyncChains, events: list[_Event]) -> Iterator[tuple[HloPosition, str]]:
     """Run all devices along the schedule until nobody moves; a device that stands at a recv-done waits for ever."""
-    recv_of: dict[Place, Place] = {}
+    recv_of: dict[HloPosition, HloPosition] = {}
     for e in events:
         if e.opcode == "recv-done":
             for start in chains.starts.get(e.place, ()):
@@ -183,7 +183,7 @@ def _waiting(chains: AsyncChains, events: list[_Event]) -> Iterator[tuple[Place,
     devices = sorted({d for e in events for pair in e.pairs for d in pair})
     position = dict.fromkeys(devices, 0)
     sent: Counter[tuple[int, int, Pairs]] = Counter()
-    awaited: dict[tuple[int, Place], list[tuple[int, int, Pairs]]] = {}
+    awaited: dict[tuple[int, HloPosition], list[tuple[int, int, Pairs]]] = {}
     taken: Counter[tuple[int, int, Pairs]] = Counter()
     moved = True
     while moved:

@@ -7,7 +7,7 @@ from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Context, Judgement, at_index, same_shape
 from hloproof.models.dataflow.async_chain import MAIN_THREAD, AsyncChains, Wrapped, text_of
-from hloproof.models.dataflow.value_flow import Place, called
+from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.hlo.attributes import Aliasing
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import BufferShape, Shape, TupleShape
@@ -34,13 +34,13 @@ def async_computation(context: Context) -> Iterator[Judgement]:
             yield Judgement("async-computation", place, _other_computation(chains, place, named))
 
 
-def _wrapped_problem(chains: AsyncChains, start: Place) -> str | None:
+def _wrapped_problem(chains: AsyncChains, start: HloPosition) -> str | None:
     i = chains.flow.instruction(start)
     body = chains.module.find(called(i, "calls"))
     if body is None:
         return None
     for computation, caller in chains.flow.callers[body.name]:
-        if Place(computation.name, caller.name) not in chains.links:
+        if HloPosition(computation.name, caller.name) not in chains.links:
             return f"{body.name} is also called by {caller.name}, a {caller.opcode}"
     group = text_of(i, "frontend_attributes") or ""
     if chains.thread(i) != MAIN_THREAD or _GROUP in group:
@@ -49,7 +49,7 @@ def _wrapped_problem(chains: AsyncChains, start: Place) -> str | None:
     return f"{body.name} holds {extra[0].name} beside its parameters and root" if extra else None
 
 
-def _other_computation(chains: AsyncChains, place: Place, named: str) -> str | None:
+def _other_computation(chains: AsyncChains, place: HloPosition, named: str) -> str | None:
     mine = chains.module.find(named)
     for start in sorted(chains.starts[place]):
         theirs = chains.module.find(chains.wrapped(start).computation)
@@ -80,7 +80,7 @@ def async_thread(context: Context) -> Iterator[Judgement]:
             yield Judgement("async-thread", place, _thread_problem(chains, place))
 
 
-def _thread_problem(chains: AsyncChains, place: Place) -> str | None:
+def _thread_problem(chains: AsyncChains, place: HloPosition) -> str | None:
     i = chains.flow.instruction(place)
     own = text_of(i, "async_execution_thread")
     starts = [place] if chains.links[place].role == "start" else sorted(chains.starts[place])
@@ -120,7 +120,7 @@ def aliasing_of(instruction: Instruction) -> tuple[Aliasing, ...]:
     return tuple(v for v in value if isinstance(v, Aliasing)) if isinstance(value, tuple) else ()
 
 
-def _alias_problem(context: Context, place: Place, i: Instruction, entry: Aliasing) -> str | None:
+def _alias_problem(context: Context, place: HloPosition, i: Instruction, entry: Aliasing) -> str | None:
     chains = context.chains
     if entry.operand < 0:
         return f"{i.name} aliases operand {entry.operand}, which is negative"

@@ -18,7 +18,7 @@ from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgemen
 from hloproof.engines.door import How, prove_one
 from hloproof.logic.obligation import Outcome
 from hloproof.models.dataflow.in_place import fused_in_place, parameter_behind, updating
-from hloproof.models.dataflow.value_flow import Place, called
+from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.hlo.module import Computation, Instruction, Module
@@ -44,7 +44,7 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
             for written in _written_by(module, i, body) if body is not None else ():
                 assert body is not None
                 composer = composer or plain_composer(module)
-                place = Place(computation.name, i.name)
+                place = HloPosition(computation.name, i.name)
                 numbers = _in_one_buffer(context, computation, i, written.number)
                 found = _Fusion(composer, body, place, context.how).judge(written, numbers)
                 if found.problem is not None and not written.sure:
@@ -116,7 +116,7 @@ def _in_one_buffer(context: Context, computation: Computation, i: Instruction, n
 class _Fusion:
     """One fusion, and how what is owed of it is proved."""
 
-    def __init__(self, composer: Composer, body: Computation, place: Place, how: How) -> None:
+    def __init__(self, composer: Composer, body: Computation, place: HloPosition, how: How) -> None:
         self._composer, self._body, self._place, self._how = composer, body, place, how
 
     def judge(self, written: Written, numbers: tuple[int, ...]) -> Judgement:

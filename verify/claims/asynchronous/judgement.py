@@ -8,7 +8,7 @@ from typing import Final
 
 from hloproof.engines.door import HOW, How
 from hloproof.models.dataflow.async_chain import AsyncChains
-from hloproof.models.dataflow.value_flow import Place
+from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
 
 NEEDS_COPY: Final = "needs-copy"
@@ -20,7 +20,7 @@ class Judgement:
     """One claim about one instruction: it holds, or here is what breaks it, or why it is not known."""
 
     claim: str
-    place: Place
+    place: HloPosition
     problem: str | None = None
     unknown: str | None = None
     note: str | None = None

@@ -7,7 +7,7 @@ from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Context, Judgement, at_index, elements_of, is_prefix, same_shape
 from hloproof.models.dataflow.async_chain import RESULT_INDEX, Link
-from hloproof.models.dataflow.value_flow import Place
+from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.hlo.inference import ShapeError, Signature, compatible, infer
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.shape import Shape, TokenShape, TupleShape
@@ -29,7 +29,7 @@ def async_shape(context: Context) -> Iterator[Judgement]:
         yield Judgement("async-shape", place, problem)
 
 
-def _operand_shapes(context: Context, place: Place) -> tuple[Shape, ...]:
+def _operand_shapes(context: Context, place: HloPosition) -> tuple[Shape, ...]:
     computation = context.chains.module.by_name[place.computation]
     return computation.operand_shapes(computation.by_name[place.instruction])
 
@@ -44,7 +44,7 @@ def _carried_operands(shape: Shape) -> tuple[Shape, ...] | None:
     return first.elements if isinstance(first, TupleShape) else (first,)
 
 
-def _wrapped_shape(context: Context, place: Place, link: Link, i: Instruction) -> str | None:
+def _wrapped_shape(context: Context, place: HloPosition, link: Link, i: Instruction) -> str | None:
     elements = elements_of(i.shape)
     carried = _carried_operands(i.shape)
     if elements is None or carried is None or len(elements) < 2:
@@ -75,7 +75,7 @@ def _wrapped_shape(context: Context, place: Place, link: Link, i: Instruction) -
     return None
 
 
-def _other_contexts(context: Context, update: Place, own: tuple[Shape, ...]) -> str | None:
+def _other_contexts(context: Context, update: HloPosition, own: tuple[Shape, ...]) -> str | None:
     """The contexts are those of the link before: an update binds operands and results, nothing else. An empty tuple
     stands for a context that is not bound."""
     unbound = TupleShape(())
@@ -90,7 +90,7 @@ def _other_contexts(context: Context, update: Place, own: tuple[Shape, ...]) -> 
     return None
 
 
-def _before(context: Context, place: Place) -> list[tuple[Shape, ...]]:
+def _before(context: Context, place: HloPosition) -> list[tuple[Shape, ...]]:
     """The operand shapes carried by each start or update that this update may continue."""
     shapes = (context.chains.flow.instruction(p).shape for p in sorted(context.chains.previous[place]) if not p.index)
     return [carried for s in shapes if (carried := _carried_operands(s)) is not None]
@@ -106,7 +106,7 @@ def async_binding(context: Context) -> Iterator[Judgement]:
         yield Judgement("async-binding", place, _binding(context, place, link))
 
 
-def _binding(context: Context, place: Place, link: Link) -> str | None:
+def _binding(context: Context, place: HloPosition, link: Link) -> str | None:
     chains = context.chains
     for before in sorted(chains.previous[place]):
         shape = chains.flow.instruction(before).shape
@@ -142,7 +142,7 @@ def async_done(context: Context) -> Iterator[Judgement]:
         yield Judgement("async-done", place, problem)
 
 
-def _not_what_sugar_gives(context: Context, done: Place, link: Link) -> str | None:
+def _not_what_sugar_gives(context: Context, done: HloPosition, link: Link) -> str | None:
     """Sugar stands for one operation, whose result follows from the operands that the chain has bound and from the
     attributes of its start, as that of the plain operation does."""
     chains, i = context.chains, context.chains.flow.instruction(done)
@@ -164,7 +164,7 @@ def _not_what_sugar_gives(context: Context, done: Place, link: Link) -> str | No
     return None
 
 
-def _explicit_done(context: Context, place: Place, link: Link, i: Instruction) -> str | None:
+def _explicit_done(context: Context, place: HloPosition, link: Link, i: Instruction) -> str | None:
     if link.opcode in ("send", "recv"):
         shapes = elements_of(i.shape)
         if link.opcode == "send" and isinstance(i.shape, TokenShape):

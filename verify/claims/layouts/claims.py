@@ -14,7 +14,7 @@ from itertools import pairwise, product
 from math import prod
 from typing import Final
 
-from hloproof.claims.layouts.steps import Chain, Step, chain
+from hloproof.claims.layouts.steps import Chain, LayoutStep, chain
 from hloproof.logic.formula import FALSE, Exists, conj, disj, eq, le, ne, within
 from hloproof.logic.obligation import Obligation
 from hloproof.models.errors import NotModelled
@@ -200,7 +200,7 @@ def _hole(claimed: ClaimedLayout, steps: Chain) -> tuple[int, ...] | None:
     return found
 
 
-def _gap(step: Step) -> tuple[int, ...] | None:
+def _gap(step: LayoutStep) -> tuple[int, ...] | None:
     """A point of the box after that no point of the box before goes to: its way back leaves that box, or leads on to
     another point. Tried are the ends of each coordinate, beside every value of the small ones (part numbers)."""
     for point in _ends(step.after):

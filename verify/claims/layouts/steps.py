@@ -37,7 +37,7 @@ class Cases:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LayoutStep:
     """`forward` over x0, x1, ... in the box `before`; `backward` over the results y0, y1, ... in the box `after`.
 
     Boxes are sizes. Equal steps state equal obligations, whatever shape they come from. A goal of a step with cases is
@@ -113,7 +113,7 @@ class Chain:
     """The steps of one layout. The last result is the offset in memory; before it, where dimensions are split, the
     part. `tile_ends[k]` is the number of steps up to and with tile k."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[LayoutStep, ...]
     tile_ends: tuple[int, ...]
 
     def compose(self, start: int = 0, end: int | None = None) -> tuple[Expr, ...]:
@@ -178,9 +178,9 @@ def _y(i: int) -> Expr:
     return Var(f"y{i}")
 
 
-def _order(sizes: tuple[int, ...], order: tuple[int, ...]) -> Step:
+def _order(sizes: tuple[int, ...], order: tuple[int, ...]) -> LayoutStep:
     back = sorted(range(len(order)), key=order.__getitem__)
-    return Step(
+    return LayoutStep(
         "the order of the dimensions in memory",
         sizes,
         tuple(sizes[i] for i in order),
@@ -189,7 +189,7 @@ def _order(sizes: tuple[int, ...], order: tuple[int, ...]) -> Step:
     )
 
 
-def _split(parts: tuple[int, ...], sizes: tuple[int, ...], dimension: int, cuts: tuple[int, ...]) -> Step:
+def _split(parts: tuple[int, ...], sizes: tuple[int, ...], dimension: int, cuts: tuple[int, ...]) -> LayoutStep:
     """One coordinate to (part number, offset in the part); the number follows the other part numbers, and every part
     takes the space of the longest."""
     p, k = len(parts), len(parts) + dimension
@@ -207,7 +207,7 @@ def _split(parts: tuple[int, ...], sizes: tuple[int, ...], dimension: int, cuts:
     forward[k + 1] = offset
     backward = [*(_y(i) for i in range(p)), *(_y(p + 1 + i) for i in range(len(sizes)))]
     backward[k] = _y(k + 1) + start_back
-    return Step(
+    return LayoutStep(
         "the parts of a split dimension",
         (*parts, *sizes),
         (*parts, len(cuts) + 1, *lengths),
@@ -222,7 +222,7 @@ def _step_function(e: Expr, threshold: int) -> Expr:
     return minimum(e // threshold, 1) if threshold else Const(1)
 
 
-def _combine(parts: tuple[int, ...], sizes: tuple[int, ...], tile: Tile) -> Step | None:
+def _combine(parts: tuple[int, ...], sizes: tuple[int, ...], tile: Tile) -> LayoutStep | None:
     """Ones in front for a longer tile, and dimensions marked `*` joined into the next; None where nothing changes."""
     p = len(parts)
     leading = max(0, len(tile.dimensions) - len(sizes))
@@ -243,15 +243,15 @@ def _combine(parts: tuple[int, ...], sizes: tuple[int, ...], tile: Tile) -> Step
         after.append(prod(sizes[i] for i in group))
         backward.extend(_unravel(y, [sizes[i] for i in group]))
         group = []
-    return Step("combined dimensions", (*parts, *sizes), tuple(after), tuple(forward), tuple(backward))
+    return LayoutStep("combined dimensions", (*parts, *sizes), tuple(after), tuple(forward), tuple(backward))
 
 
-def _tile(parts: tuple[int, ...], sizes: tuple[int, ...], tile: Sequence[int]) -> Step:
+def _tile(parts: tuple[int, ...], sizes: tuple[int, ...], tile: Sequence[int]) -> LayoutStep:
     """The last dimensions divided by the tile: counts in front, then the places inside the tile."""
     p, k = len(parts), len(tile)
     front = p + len(sizes) - k
     tiled = [_x(front + i) for i in range(k)]
-    return Step(
+    return LayoutStep(
         f"tile ({','.join(map(str, tile))})",
         (*parts, *sizes),
         (*parts, *sizes[: front - p], *(-(-n // t) for n, t in zip(sizes[front - p :], tile, strict=True)), *tile),
@@ -264,15 +264,15 @@ def _tile(parts: tuple[int, ...], sizes: tuple[int, ...], tile: Sequence[int]) -
     )
 
 
-def _join(parts: tuple[int, ...], sizes: tuple[int, ...]) -> Step:
+def _join(parts: tuple[int, ...], sizes: tuple[int, ...]) -> LayoutStep:
     """Everything into one number; part numbers into another one before it."""
     p = len(parts)
     offset = _ravel([_x(p + i) for i in range(len(sizes))], sizes)
     backward = _unravel(_y(1 if parts else 0), sizes)
     if not parts:
-        return Step("the join of all coordinates", sizes, (prod(sizes),), (offset,), backward)
+        return LayoutStep("the join of all coordinates", sizes, (prod(sizes),), (offset,), backward)
     part = _ravel([_x(i) for i in range(p)], parts)
-    return Step(
+    return LayoutStep(
         "the join of all coordinates",
         (*parts, *sizes),
         (prod(parts), prod(sizes)),

@@ -27,7 +27,7 @@ UNNAMED: Final = "?"
 
 
 @dataclass(frozen=True)
-class Reading:
+class SharedReading:
     """Element `index` of a provider, over the dims, the results and other readings; `steps` lead to the device that
     holds it."""
 
@@ -59,7 +59,7 @@ class SharedMaps:
     """Maps that read several elements at one pair, and what each reads; nothing where that cannot be written so."""
     elsewhere: frozenset[int]
     """Maps with values of other devices: where two such readings meet is not followed."""
-    readings: tuple[tuple[str, Reading], ...] = ()
+    readings: tuple[tuple[str, SharedReading], ...] = ()
     """What the names in `runtime` are."""
 
     def told(self, values: Mapping[str, int], names: Mapping[str, str]) -> dict[str, str]:
@@ -85,7 +85,7 @@ def shared(
         open_readings: list[OpenReading] = []
         own: list[tuple[str, Interval]] = []
         for k, v in enumerate(m.runtime):
-            reading = Reading(v.provider or "", ()) if same_everywhere else names.reading(v, single)
+            reading = SharedReading(v.provider or "", ()) if same_everywhere else names.reading(v, single)
             if reading is None:
                 name = f"u{n}_{k}"
                 own.append((name, v.interval))
@@ -132,13 +132,13 @@ class Readings:
     """Readings by name, each with the intervals that it is clamped into."""
 
     def __init__(self) -> None:
-        self.names: dict[Reading, str] = {}
+        self.names: dict[SharedReading, str] = {}
         self.intervals: dict[str, list[Interval]] = {}
 
-    def reading(self, v: RuntimeVariable, single: Mapping[str, Expr]) -> Reading | None:
+    def reading(self, v: RuntimeVariable, single: Mapping[str, Expr]) -> SharedReading | None:
         """What a runtime variable reads at a pair; None where that is not one element."""
         if v.index is None:
-            return Reading(v.provider or "", ())
+            return SharedReading(v.provider or "", ())
         into = dict(single)
         for k, inner in enumerate(v.index.runtime):
             found = self.reading(inner, single)
@@ -152,7 +152,7 @@ class Readings:
             return None
         index = tuple(substitute(e, into) for e in v.index.results)
         steps = () if v.index.replica is None else tuple(substitute(e, into) for e in v.index.replica.results)
-        return Reading(v.provider or "", index, steps)
+        return SharedReading(v.provider or "", index, steps)
 
     def name_of(self, v: RuntimeVariable, single: Mapping[str, Expr]) -> str:
         """The name of what a runtime variable reads, over variables that are all known."""
@@ -177,7 +177,7 @@ class Readings:
         """How each reading is spelled at a point: provider and element; a variable without a provider by its name."""
         return spelled([(name, reading) for reading, name in self.names.items()], values, names)
 
-    def name(self, reading: Reading, interval: Interval) -> str:
+    def name(self, reading: SharedReading, interval: Interval) -> str:
         name = self.names.setdefault(reading, f"r{len(self.names)}")
         self.intervals.setdefault(name, []).append(interval)
         return name
@@ -233,7 +233,7 @@ def _named(piece: Piece, own: Sequence[tuple[str, Interval]], hulls: Mapping[str
 
 
 def spelled(
-    readings: Sequence[tuple[str, Reading]], values: Mapping[str, int], names: Mapping[str, str]
+    readings: Sequence[tuple[str, SharedReading]], values: Mapping[str, int], names: Mapping[str, str]
 ) -> dict[str, str]:
     """How each reading is spelled at a point: provider and element; a variable without a provider by its name."""
     out: dict[str, str] = {}

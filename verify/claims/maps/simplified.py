@@ -10,7 +10,7 @@ from hloproof.claims.maps.tighten import tighten
 from hloproof.engines.door import HOW, How
 from hloproof.models.maps.indexing_map import IndexingMap
 from hloproof.models.maps.variables import remove_unused_symbols, rescale_symbols
-from hloproof.models.simplifier.rewriter import Step
+from hloproof.models.simplifier.rewriter import RewriteStep
 from hloproof.models.simplifier.simplify import simplify
 from hloproof.results.verdict import Verdict
 
@@ -23,7 +23,7 @@ class SimplifiedMap:
     """`equality` says what `verdict` is about: pointwise, unless variables were rescaled or left out."""
 
     map: IndexingMap
-    derivation: tuple[Step, ...]
+    derivation: tuple[RewriteStep, ...]
     verdict: Verdict
     equality: Equality
     counterexample: str | None = None
@@ -39,13 +39,13 @@ def simplified(
     nothing needs. Both change the variables, and the claim is then relational. `engines` lets the engines finish where
     the rules stop.
     """
-    after, steps = m, list[Step]()
+    after, steps = m, list[RewriteStep]()
     if rescale:
         # Residues of one variable are joined before its scale is chosen.
         joined = simplify(m)
         rescaled = rescale_symbols(joined.map)
         if rescaled != joined.map:
-            steps += [*joined.derivation, Step("rescaled-symbol", _ranges(joined.map), _ranges(rescaled))]
+            steps += [*joined.derivation, RewriteStep("rescaled-symbol", _ranges(joined.map), _ranges(rescaled))]
             after = rescaled
     result = simplify(after)
     after = result.map
@@ -59,7 +59,7 @@ def simplified(
     if remove_unused:
         smaller = remove_unused_symbols(after)
         if smaller != after:
-            steps.append(Step("unused-symbol", _ranges(after), _ranges(smaller)))
+            steps.append(RewriteStep("unused-symbol", _ranges(after), _ranges(smaller)))
             after = smaller
     equality: Equality = "pointwise" if not rescale and not remove_unused else "relational"
     proof = rewrite(m, after, equality, how)

@@ -22,7 +22,7 @@ from hloproof.models.expressions.interval import Interval
 from hloproof.models.maps.indexing_map import Constraint, IndexingMap
 from hloproof.models.maps.sample_point import find_point
 from hloproof.models.simplifier.domain import known_intervals
-from hloproof.models.simplifier.rewriter import Rewriter, Step
+from hloproof.models.simplifier.rewriter import Rewriter, RewriteStep
 from hloproof.models.simplifier.simplify import empty_like, simplify
 
 BRIEFLY: Final = How(Budget(isl_operations=400_000, z3_rlimit=200_000, enumeration_points=2_000))
@@ -34,16 +34,16 @@ _ATOMS: Final = 24
 Point = dict[str, int]
 
 
-def tighten(m: IndexingMap, how: How = BRIEFLY) -> tuple[IndexingMap, tuple[Step, ...]]:
+def tighten(m: IndexingMap, how: How = BRIEFLY) -> tuple[IndexingMap, tuple[RewriteStep, ...]]:
     """A map that the simplifier has simplified, simpler where the engines know how, and by what steps."""
     if m.is_trivially_empty or size(m) > LARGE or not (m.constraints or any(_atoms(m))):
         return m, ()
     points = _points(m)
     if not points:
         if _proved(m, m.constraints, FALSE, how):
-            return empty_like(m), (Step("no-points", "the domain", "never"),)
+            return empty_like(m), (RewriteStep("no-points", "the domain", "never"),)
         return m, ()
-    steps: list[Step] = []
+    steps: list[RewriteStep] = []
     m = _without_implied(m, how, steps)
     facts = _facts(m, points, how, steps)
     if facts:
@@ -61,12 +61,12 @@ def _proved(m: IndexingMap, constraints: tuple[Constraint, ...], goal: Formula, 
     return prove_one(Obligation(tuple(m.intervals()), goal, hypothesis), how).verdict == "proved"
 
 
-def _without_implied(m: IndexingMap, how: How, steps: list[Step]) -> IndexingMap:
+def _without_implied(m: IndexingMap, how: How, steps: list[RewriteStep]) -> IndexingMap:
     for c in m.constraints:
         others = tuple(o for o in m.constraints if o != c)
         if _proved(m, others, within(c.expr, c.interval), how):
             m = replace(m, constraints=others)
-            steps.append(Step("implied", f"{to_text(c.expr)} in {c.interval}", "always"))
+            steps.append(RewriteStep("implied", f"{to_text(c.expr)} in {c.interval}", "always"))
     return m
 
 
@@ -79,7 +79,7 @@ def _atoms(m: IndexingMap) -> Iterator[Binary]:
                 yield e
 
 
-def _facts(m: IndexingMap, points: list[Point], how: How, steps: list[Step]) -> dict[Expr, Interval]:
+def _facts(m: IndexingMap, points: list[Point], how: How, steps: list[RewriteStep]) -> dict[Expr, Interval]:
     """Intervals of subexpressions of the results that hold over the domain and that ranges alone do not give."""
     facts: dict[Expr, Interval] = {}
     for count, atom in enumerate(_atoms(m)):
@@ -88,7 +88,7 @@ def _facts(m: IndexingMap, points: list[Point], how: How, steps: list[Step]) -> 
         for e, interval in _guesses(atom, points):
             if _proved(m, m.constraints, within(e, interval) if e is not atom else eq(e, interval.lower), how):
                 facts[e] = interval
-                steps.append(Step("proved-range", to_text(e), f"in {interval}"))
+                steps.append(RewriteStep("proved-range", to_text(e), f"in {interval}"))
                 break
     return facts
 

@@ -23,7 +23,7 @@ from hloproof.definitions.variables import array_in, arrays_of
 from hloproof.logic.obligation import Obligation
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Operation
-from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, leaves
+from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, ShapeIndex, leaves
 from hloproof.models.indexing.map_set import OperandMaps
 from hloproof.models.maps.indexing_map import Direction
 from hloproof.models.stages import checkpoint
@@ -61,10 +61,8 @@ BIJECTIVE: Final = frozenset({"reshape", "transpose", "reverse", "copy", "bitcas
 Pair = tuple[int, int, tuple[int, ...]]
 """An output, an operand and a position in the operand's tuple."""
 
-Place = tuple[int, ...]
-"""Where an array lies in a tuple; () for an array that lies in none."""
 
-ONE_SOURCE: Final[Mapping[str, Callable[[Operation, int], Sequence[tuple[int, Place]]]]] = {
+ONE_SOURCE: Final[Mapping[str, Callable[[Operation, int], Sequence[tuple[int, ShapeIndex]]]]] = {
     "tuple": lambda op, output: [(at[0], at[1:]) for at in [arrays_of(op.shape)[output][0]]]
 }
 """Opcodes each of whose outputs reads one operand array, which can be named without looking at all of them."""
@@ -189,9 +187,9 @@ class _Table:
         found = input_to_output(self.op, operand)
         return tuple(replace(m, operand=self.places[m.operand]) for m in found if m.operand in self.places)
 
-    def _by_place(self, direction: Direction, number: int) -> Mapping[tuple[int, Place], list[OperandMaps]]:
+    def _by_place(self, direction: Direction, number: int) -> Mapping[tuple[int, ShapeIndex], list[OperandMaps]]:
         """The maps from an output or operand, by the number and the position that they lead to."""
-        found: dict[tuple[int, Place], list[OperandMaps]] = {}
+        found: dict[tuple[int, ShapeIndex], list[OperandMaps]] = {}
         for m in self.forward(number) if direction == "output-to-input" else self.backward(number):
             found.setdefault((m.operand, m.position), []).append(m)
         return found
@@ -232,7 +230,7 @@ class _Table:
                 out.append(OwedClaim("definition", f"output {output}", partial(_not_modelled, str(error))))
         return out
 
-    def _pairs(self) -> list[tuple[int, int, Place]]:
+    def _pairs(self) -> list[tuple[int, int, ShapeIndex]]:
         """Every output with every operand array that its definition reads, or that is not known not to be read, or that
         some map names although it should not."""
         places = [(k, at) for k, shape in enumerate(self.op.operands) for at, _ in arrays_of(shape)]
@@ -243,16 +241,16 @@ class _Table:
             wanted = {(o, k, at) for o in range(len(self.outputs)) for k, at in places if self._reads(o, k, at)}
         return sorted(wanted | self._named())
 
-    def _reads(self, output: int, operand: int, position: Place) -> bool:
+    def _reads(self, output: int, operand: int, position: ShapeIndex) -> bool:
         checkpoint()
         try:
             return not nothing_read(self.define(output, operand, position))
         except NotModelled:
             return True
 
-    def _named(self) -> set[tuple[int, int, Place]]:
+    def _named(self) -> set[tuple[int, int, ShapeIndex]]:
         """The pairs that some map speaks of."""
-        named: set[tuple[int, int, Place]] = set()
+        named: set[tuple[int, int, ShapeIndex]] = set()
         for output in range(len(self.outputs)):
             checkpoint()
             with suppress(NotModelled):
@@ -263,12 +261,12 @@ class _Table:
                 named |= {(m.operand, operand, m.position) for m in self.backward(operand) if m.maps}
         return named
 
-    def _exists(self, output: int, operand: int, position: Place) -> bool:
+    def _exists(self, output: int, operand: int, position: ShapeIndex) -> bool:
         if not 0 <= output < len(self.outputs) or not 0 <= operand < len(self.op.operands):
             return False
         return position in dict(arrays_of(self.op.operands[operand]))
 
-    def _pair(self, output: int, output_shape: ArrayShape, operand: int, position: Place) -> list[OwedClaim]:
+    def _pair(self, output: int, output_shape: ArrayShape, operand: int, position: ShapeIndex) -> list[OwedClaim]:
         out: list[OwedClaim] = []
         op = self.op
         operand_shape = dict(arrays_of(op.operands[operand]))[position]
@@ -325,7 +323,7 @@ class _Table:
             add("bijective", forth, lambda: bijective_parts(forth, self.maps(forth), self.maps(back)))
         return out
 
-    def _is_bound(self, output: int, operand: int, position: Place) -> bool:
+    def _is_bound(self, output: int, operand: int, position: ShapeIndex) -> bool:
         """All that is known of what is read is a superset: there is no definition to meet."""
         try:
             return self.define(output, operand, position).kind == "bound"

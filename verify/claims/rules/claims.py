@@ -17,11 +17,11 @@ from typing import Final
 from hloproof.claims.rules.crossed import crossed
 from hloproof.claims.rules.instances import Instance, instances, meets
 from hloproof.claims.rules.rounding import evaluate, proof_reading, reading_of
-from hloproof.claims.rules.statements import Statement, defined, names_of, sign_cases, statements_of
+from hloproof.claims.rules.statements import RuleStatement, defined, names_of, sign_cases, statements_of
 from hloproof.claims.rules.witness import contradicted
 from hloproof.engines.budget import Budget
 from hloproof.engines.door import implies, said
-from hloproof.logic.rounding import Reading
+from hloproof.logic.rounding import RoundingSemantics
 from hloproof.models.expressions.evaluate import UndefinedValue
 from hloproof.models.expressions.expr import Const, Expr, substitute, to_text
 from hloproof.models.rules.rule import Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
@@ -42,7 +42,7 @@ class Findings:
     verdict: Verdict = Verdict.UNKNOWN
     engines: list[str] = field(default_factory=list)
     counterexample: Instance | None = None
-    statement: Statement | None = None
+    statement: RuleStatement | None = None
     reasons: list[str] = field(default_factory=list)
     used: set[tuple[str, Condition]] = field(default_factory=set)
     """The hints that were proved, each for the statement that it was proved for."""
@@ -152,7 +152,7 @@ def _satisfiable(rule: Rule, found: Findings) -> bool:
     return False
 
 
-def _refuted(rule: Rule, s: Statement, found: Findings) -> bool:
+def _refuted(rule: Rule, s: RuleStatement, found: Findings) -> bool:
     """Looks for an instance at which a goal fails; the smallest of those found is kept."""
     reading = reading_of(rule)
     names = names_of(s)
@@ -173,7 +173,7 @@ def _size(values: Instance) -> tuple[int, int]:
     return max(map(abs, values.values()), default=0), sum(map(abs, values.values()))
 
 
-def _shrunk(s: Statement, values: Instance, reading: Reading) -> Instance:
+def _shrunk(s: RuleStatement, values: Instance, reading: RoundingSemantics) -> Instance:
     """Moves one value at a time towards zero while the statement still fails."""
     best = dict(values)
     progress = True
@@ -193,12 +193,12 @@ def _shrunk(s: Statement, values: Instance, reading: Reading) -> Instance:
     return best
 
 
-def _implied(given: Sequence[Condition], c: Condition, rlimit: int, reading: Reading) -> bool:
+def _implied(given: Sequence[Condition], c: Condition, rlimit: int, reading: RoundingSemantics) -> bool:
     """The condition is defined, and holds: a divisor that could be zero would become an assumption when it is used."""
     for part in (*defined(c.lhs), *defined(c.rhs), c):
         if part in given:
             continue
-        known = _direct(given, part) if reading == Reading() else None
+        known = _direct(given, part) if reading == RoundingSemantics() else None
         if known is False or (known is None and not implies(given, part, rlimit, reading)):
             return False
     return True
@@ -210,7 +210,7 @@ def _direct(given: Sequence[Condition], c: Condition) -> bool | None:
     from hloproof.logic.formula import Compare, conj
     from hloproof.logic.obligation import Obligation
 
-    names = names_of(Statement(tuple(given), (c,), ""))
+    names = names_of(RuleStatement(tuple(given), (c,), ""))
     hypothesis = conj(*(Compare(g.op, g.lhs, g.rhs) for g in given))
     obligation = Obligation(tuple((n, None) for n in names), Compare(c.op, c.lhs, c.rhs), hypothesis)
     try:
@@ -219,7 +219,7 @@ def _direct(given: Sequence[Condition], c: Condition) -> bool | None:
         return None
 
 
-def _shown(rule: Rule, s: Statement, found: Findings) -> bool:
+def _shown(rule: Rule, s: RuleStatement, found: Findings) -> bool:
     reading = proof_reading(rule)
     given = list(s.given)
     helped: list[str] = []
@@ -255,18 +255,18 @@ def _unneeded(rule: Rule, c: Condition, found: Findings) -> bool:
     return True
 
 
-def _first(rule: Rule, s: Statement, count: int) -> Iterator[Instance]:
+def _first(rule: Rule, s: RuleStatement, count: int) -> Iterator[Instance]:
     return islice(instances(rule, names_of(s), s.given, reading_of(rule), 5_000), count)
 
 
-def _isl_instances(rule: Rule, statements: Sequence[Statement], found: Findings) -> None:
+def _isl_instances(rule: Rule, statements: Sequence[RuleStatement], found: Findings) -> None:
     """Gives instances with concrete constants, for all values of the expressions, to isl."""
     from hloproof.engines.gave_up import GaveUp
     from hloproof.logic.formula import Compare, conj
     from hloproof.logic.obligation import Obligation
 
     reading = reading_of(rule)
-    if reading != Reading():
+    if reading != RoundingSemantics():
         return
     asked = 0
     for s in statements:
@@ -318,7 +318,7 @@ def describe(rule: Rule, found: Findings) -> str:
             f"({', '.join(opened)}) -> ({to_text(substitute(e, fixed))})" + (f", domain: {domain}" if domain else "")
             for e in (rule.lhs, rule.rhs)
         ]
-        again = f"; to see it again: hloproof rewrite '{maps[0]}' '{maps[1]}'" if reading == Reading() else ""
+        again = f"; to see it again: hloproof rewrite '{maps[0]}' '{maps[1]}'" if reading == RoundingSemantics() else ""
         return f"{at}: the left side is {left}, the right side {right}{again}"
     if s is None:
         return f"{at}: both sides evaluated do not say the same"
@@ -330,7 +330,7 @@ def rule_sort(rule: Rule, name: str) -> str:
     return dict(rule.sorts).get(name, "expression")
 
 
-def _value(e: Expr, values: Instance, reading: Reading) -> str:
+def _value(e: Expr, values: Instance, reading: RoundingSemantics) -> str:
     try:
         return str(evaluate(e, values, reading))
     except UndefinedValue:

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from hloproof.claims.rules.rounding import proof_reading
-from hloproof.claims.rules.statements import Statement, defined, names_of, sign_cases, statements_of
+from hloproof.claims.rules.statements import RuleStatement, defined, names_of, sign_cases, statements_of
 from hloproof.engines.budget import Budget
 from hloproof.engines.door import implies, said
 from hloproof.engines.gave_up import GaveUp
 from hloproof.engines.independence import independent
 from hloproof.logic.formula import Compare, conj
 from hloproof.logic.obligation import Obligation
-from hloproof.logic.rounding import FLOOR, Reading
+from hloproof.logic.rounding import FLOOR, RoundingSemantics
 from hloproof.models.rules.rule import Condition, Rule
 
 _RLIMIT: Final = 3_000_000
@@ -49,7 +49,7 @@ def crossed(rule: Rule) -> Crossed:
     return Crossed(tuple(engines))
 
 
-def _twice(given: Sequence[Condition], c: Condition, reading: Reading, engines: dict[str, None]) -> bool:
+def _twice(given: Sequence[Condition], c: Condition, reading: RoundingSemantics, engines: dict[str, None]) -> bool:
     """The condition is defined and holds, by two engines each time."""
     for part in (*defined(c.lhs), *defined(c.rhs), c):
         if part in given:
@@ -66,15 +66,15 @@ def _twice(given: Sequence[Condition], c: Condition, reading: Reading, engines: 
     return True
 
 
-def _by_products(given: Sequence[Condition], c: Condition, reading: Reading) -> bool:
+def _by_products(given: Sequence[Condition], c: Condition, reading: RoundingSemantics) -> bool:
     return implies(given, c, _RLIMIT, reading)
 
 
-def _by(engine: str, rlimit: int) -> Callable[[Sequence[Condition], Condition, Reading], bool]:
-    def ask(given: Sequence[Condition], c: Condition, reading: Reading) -> bool:
+def _by(engine: str, rlimit: int) -> Callable[[Sequence[Condition], Condition, RoundingSemantics], bool]:
+    def ask(given: Sequence[Condition], c: Condition, reading: RoundingSemantics) -> bool:
         if reading != FLOOR:
             return False
-        names = names_of(Statement(tuple(given), (c,), ""))
+        names = names_of(RuleStatement(tuple(given), (c,), ""))
         hypothesis = conj(*(Compare(g.op, g.lhs, g.rhs) for g in given))
         obligation = Obligation(tuple((n, None) for n in names), Compare(c.op, c.lhs, c.rhs), hypothesis)
         try:

@@ -8,7 +8,7 @@ from random import Random
 from typing import Final
 
 from hloproof.claims.rules.rounding import evaluate
-from hloproof.logic.rounding import Reading
+from hloproof.logic.rounding import RoundingSemantics
 from hloproof.models.expressions.evaluate import UndefinedValue
 from hloproof.models.expressions.expr import Var
 from hloproof.models.rules.rule import Computed, Condition, RuleBase
@@ -20,7 +20,7 @@ _EXHAUSTIVE: Final = 30_000
 _SEED: Final = 20_260_101
 
 
-def meets(conditions: Sequence[Condition], values: Instance, reading: Reading) -> bool:
+def meets(conditions: Sequence[Condition], values: Instance, reading: RoundingSemantics) -> bool:
     """All conditions are defined and hold."""
     try:
         return all(
@@ -31,7 +31,7 @@ def meets(conditions: Sequence[Condition], values: Instance, reading: Reading) -
 
 
 def instances(
-    rule: RuleBase, names: Sequence[str], conditions: Sequence[Condition], reading: Reading, tries: int
+    rule: RuleBase, names: Sequence[str], conditions: Sequence[Condition], reading: RoundingSemantics, tries: int
 ) -> Iterator[Instance]:
     """Values of `names` that meet the conditions: all small ones while they are few, then random ones, some of them
     large. Constants that the rule computes are computed where they can be."""
@@ -80,7 +80,7 @@ def _ordered(bound: int) -> list[int]:
     return sorted(range(-bound, bound + 1), key=lambda v: (abs(v), v < 0))
 
 
-def _completed(computed: Sequence[Computed], values: Instance, reading: Reading) -> Iterator[Instance]:
+def _completed(computed: Sequence[Computed], values: Instance, reading: RoundingSemantics) -> Iterator[Instance]:
     """The values with the computed constants; where only a bound is asked for, the value itself and its neighbours."""
     open_values: list[tuple[str, list[int]]] = []
     full = dict(values)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
-from hloproof.logic.rounding import FLOOR, Reading, Rounding
+from hloproof.logic.rounding import FLOOR, Rounding, RoundingSemantics
 from hloproof.models.expressions.evaluate import UndefinedValue, apply_operator
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 from hloproof.models.rules.rule import RuleBase
@@ -24,15 +24,15 @@ _PYTHON: Final = {
 }
 
 
-def reading_of(rule: RuleBase) -> Reading:
+def reading_of(rule: RuleBase) -> RoundingSemantics:
     """The reading that a rule asks for."""
     rounding: dict[str | None, Rounding] = {"nonnegative": "euclidean", "floor": "floor", None: rule.division}
-    return Reading(rule.division, rounding[rule.mod])
+    return RoundingSemantics(rule.division, rounding[rule.mod])
 
 
-def proof_reading(rule: RuleBase) -> Reading:
+def proof_reading(rule: RuleBase) -> RoundingSemantics:
     """What is left of the reading once the signs of divisors are cases of their own."""
-    return Reading() if rule.mod == "nonnegative" and rule.division == "floor" else reading_of(rule)
+    return RoundingSemantics() if rule.mod == "nonnegative" and rule.division == "floor" else reading_of(rule)
 
 
 def quotient(x: int, d: int, rounding: Rounding) -> int:
@@ -48,7 +48,7 @@ def quotient(x: int, d: int, rounding: Rounding) -> int:
             return x // d if d > 0 else -(x // -d)
 
 
-def evaluate(root: Expr, values: Mapping[str, int], reading: Reading) -> int:
+def evaluate(root: Expr, values: Mapping[str, int], reading: RoundingSemantics) -> int:
     """The value of `root`. Raises UndefinedValue on division by zero, KeyError for a variable without a value."""
     run = _compiled(root) if reading == FLOOR else None
     if run is None:
@@ -80,7 +80,7 @@ def _compiled(root: Expr) -> Callable[[Mapping[str, int]], int] | None:
     return made
 
 
-def _walked(root: Expr, values: Mapping[str, int], reading: Reading) -> int:
+def _walked(root: Expr, values: Mapping[str, int], reading: RoundingSemantics) -> int:
     done: dict[Expr, int] = {}
     for e in postorder(root):
         match e:

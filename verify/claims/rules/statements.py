@@ -16,7 +16,7 @@ from hloproof.models.rules.rule import Bounded, Condition, ConstraintRule, Expre
 
 
 @dataclass(frozen=True)
-class Statement:
+class RuleStatement:
     """One thing to show: under `given`, each of `goals` is defined and holds, one after the other. The divisors in
     `given` may be assumed to differ from zero."""
 
@@ -25,35 +25,39 @@ class Statement:
     what: str
 
 
-def statements_of(rule: Rule) -> tuple[Statement, ...]:
+def statements_of(rule: Rule) -> tuple[RuleStatement, ...]:
     """What a rule says, as statements about integers."""
     match rule:
         case ExpressionRule():
             given = (*rule.conditions, *defined(rule.lhs))
-            return (Statement(given, (*defined(rule.rhs), Condition("==", rule.lhs, rule.rhs)), "both sides equal"),)
+            return (
+                RuleStatement(given, (*defined(rule.rhs), Condition("==", rule.lhs, rule.rhs)), "both sides equal"),
+            )
         case ConstraintRule():
             left, right = _inside(rule.before), _inside(rule.after)
             before, after = _defined_bounds(rule.before), _defined_bounds(rule.after)
             given = (*rule.conditions, *before)
             if rule.never:
-                return (Statement((*given, *left), (Condition("==", Const(0), Const(1)),), "no points"),)
+                return (RuleStatement((*given, *left), (Condition("==", Const(0), Const(1)),), "no points"),)
             return (
                 *_right_side_defined((*given, *_total(rule.after)), after),
-                Statement((*given, *left), (*after, *right), "no point is lost"),
-                Statement((*given, *after, *right), left, "no point is added"),
+                RuleStatement((*given, *left), (*after, *right), "no point is lost"),
+                RuleStatement((*given, *after, *right), left, "no point is added"),
             )
         case VariableRule():
             return _variable_statements(rule)
 
 
-def _variable_statements(rule: VariableRule) -> tuple[Statement, ...]:
+def _variable_statements(rule: VariableRule) -> tuple[RuleStatement, ...]:
     left = (*_defined_bounds(rule.before), *_inside(rule.before))
     if rule.image is None:
         value = next((e for n, e in rule.witness if n == rule.variable), None)
         if value is None:
-            return (Statement(rule.conditions, (Condition("==", Const(0), Const(1)),), "a value (no witness given)"),)
+            return (
+                RuleStatement(rule.conditions, (Condition("==", Const(0), Const(1)),), "a value (no witness given)"),
+            )
         there = tuple(_at(c, rule.variable, value) for c in left)
-        return (Statement(rule.conditions, there, "the variable has a value"),)
+        return (RuleStatement(rule.conditions, there, "the variable has a value"),)
     right = _inside(rule.after)
     back = next((e for n, e in rule.witness if n == rule.fresh), Var(rule.fresh))
     taken = {n for n, _ in rule.sorts} | {n for n, _ in rule.witness}
@@ -62,12 +66,12 @@ def _variable_statements(rule: VariableRule) -> tuple[Statement, ...]:
     owed = (*_defined_bounds(rule.after), *defined(rule.image))
     return (
         *_right_side_defined((*rule.conditions, *_total(rule.after)), owed),
-        Statement(
+        RuleStatement(
             (*rule.conditions, *right),
             tuple(_at(c, rule.variable, rule.image) for c in left),
             "every image is a value of the variable",
         ),
-        Statement(
+        RuleStatement(
             (*rule.conditions, *left),
             (
                 *(_at(c, rule.fresh, back) for c in right),
@@ -75,7 +79,7 @@ def _variable_statements(rule: VariableRule) -> tuple[Statement, ...]:
             ),
             "every value of the variable is an image",
         ),
-        Statement(
+        RuleStatement(
             (
                 *rule.conditions,
                 *right,
@@ -92,8 +96,8 @@ def _at(c: Condition, name: str, value: Expr) -> Condition:
     return Condition(c.op, substitute(c.lhs, {name: value}), substitute(c.rhs, {name: value}))
 
 
-def _right_side_defined(given: tuple[Condition, ...], owed: tuple[Condition, ...]) -> tuple[Statement, ...]:
-    return (Statement(given, owed, "the right side has a value"),) if owed else ()
+def _right_side_defined(given: tuple[Condition, ...], owed: tuple[Condition, ...]) -> tuple[RuleStatement, ...]:
+    return (RuleStatement(given, owed, "the right side has a value"),) if owed else ()
 
 
 def _defined_bounds(bounded: Sequence[Bounded]) -> tuple[Condition, ...]:
@@ -120,7 +124,7 @@ def defined(e: Expr) -> tuple[Condition, ...]:
     )
 
 
-def names_of(s: Statement) -> list[str]:
+def names_of(s: RuleStatement) -> list[str]:
     seen: dict[str, None] = {}
     for c in (*s.given, *s.goals):
         for e in (c.lhs, c.rhs):
@@ -130,15 +134,15 @@ def names_of(s: Statement) -> list[str]:
     return list(seen)
 
 
-def sign_cases(rule: Rule, s: Statement) -> list[Statement]:
+def sign_cases(rule: Rule, s: RuleStatement) -> list[RuleStatement]:
     """Under the reading with nonnegative remainders, a statement for each choice of signs of the divisors of `mod`: for
     a negative divisor d, `x mod d` is `x mod (-d)` by floor. Under other readings the statement as it is."""
     if rule.mod != "nonnegative" or rule.division != "floor":
         return [s]
     assumed, divisors = _mod_divisors(s.given), _mod_divisors((*s.given, *s.goals))
     if any(isinstance(n, Binary) and n.op == "mod" for d in divisors for n in postorder(d)):
-        return [Statement((), (Condition("==", Const(0), Const(1)),), f"{s.what} (a divisor with mod in it)")]
-    cases: list[Statement] = []
+        return [RuleStatement((), (Condition("==", Const(0), Const(1)),), f"{s.what} (a divisor with mod in it)")]
+    cases: list[RuleStatement] = []
     # A divisor of the goals alone may be zero, as far as is known: that has to be shown not to be.
     for signs in product(*((1, -1) if d in assumed else (1, -1, 0) for d in divisors)):
         negative = {d for d, sign in zip(divisors, signs, strict=True) if sign < 0}
@@ -147,7 +151,7 @@ def sign_cases(rule: Rule, s: Statement) -> list[Statement]:
             tuple(Condition(c.op, _turned(c.lhs, negative), _turned(c.rhs, negative)) for c in part)
             for part in (s.given, s.goals)
         ]
-        cases.append(Statement((*given, *turned[0]), turned[1], s.what))
+        cases.append(RuleStatement((*given, *turned[0]), turned[1], s.what))
     return cases
 
 

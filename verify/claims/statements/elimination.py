@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hloproof.claims.statements.linear_form import Linear, linear_form
+from hloproof.claims.statements.linear_form import LinearForm, linear_form
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
 
@@ -80,7 +80,7 @@ def _undivided(condition: Condition, remainders: Mapping[tuple[Expr, int], int])
 
 
 def _solve_row(
-    linear: Linear, interval: Interval, open_names: set[str], unknowns: Mapping[str, Interval]
+    linear: LinearForm, interval: Interval, open_names: set[str], unknowns: Mapping[str, Interval]
 ) -> dict[str, Expr]:
     unknown: dict[str, int] = {}
     for atom, c in linear.terms.items():
@@ -100,7 +100,7 @@ def _solve_row(
 
 
 def _digits(
-    unknown: Mapping[str, int], rest: Linear, interval: Interval, unknowns: Mapping[str, Interval]
+    unknown: Mapping[str, int], rest: LinearForm, interval: Interval, unknowns: Mapping[str, Interval]
 ) -> dict[str, Expr]:
     """Solve `sum c_k u_k + rest in interval` by division, largest |c| first, where each step has one answer.
 
@@ -111,10 +111,10 @@ def _digits(
     slack = interval.upper - interval.lower
     names = sorted(unknown, key=lambda n: abs(unknown[n]), reverse=True)
     # sum |c_k| v_k + t = target with 0 <= t <= slack
-    target = Linear({}, interval.upper).plus(rest, -1)
+    target = LinearForm({}, interval.upper).plus(rest, -1)
     for n in names:
         base = unknowns[n].lower if unknown[n] > 0 else unknowns[n].upper
-        target = target.plus(Linear({}, unknown[n] * base), -1)
+        target = target.plus(LinearForm({}, unknown[n] * base), -1)
     below = slack
     for n in reversed(names):
         if below >= abs(unknown[n]):

@@ -13,24 +13,24 @@ from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var,
 
 
 @dataclass(frozen=True)
-class Linear:
+class LinearForm:
     """sum of coefficient * atom, plus constant; no coefficient is zero."""
 
     terms: Mapping[Expr, int]
     constant: int = 0
 
-    def plus(self, other: Linear, factor: int = 1) -> Linear:
+    def plus(self, other: LinearForm, factor: int = 1) -> LinearForm:
         """self + factor * other."""
         terms = dict(self.terms)
         for atom, c in other.terms.items():
             terms[atom] = terms.get(atom, 0) + factor * c
-        return Linear({a: c for a, c in terms.items() if c}, self.constant + factor * other.constant)
+        return LinearForm({a: c for a, c in terms.items() if c}, self.constant + factor * other.constant)
 
-    def times(self, factor: int) -> Linear:
-        return Linear({a: c * factor for a, c in self.terms.items()} if factor else {}, self.constant * factor)
+    def times(self, factor: int) -> LinearForm:
+        return LinearForm({a: c * factor for a, c in self.terms.items()} if factor else {}, self.constant * factor)
 
-    def without(self, atom: Expr) -> Linear:
-        return Linear({a: c for a, c in self.terms.items() if a is not atom}, self.constant)
+    def without(self, atom: Expr) -> LinearForm:
+        return LinearForm({a: c for a, c in self.terms.items() if a is not atom}, self.constant)
 
     def expression(self) -> Expr:
         total: Expr | None = None
@@ -42,24 +42,24 @@ class Linear:
         return total + self.constant if self.constant else total
 
 
-def linear_form(root: Expr) -> Linear:
+def linear_form(root: Expr) -> LinearForm:
     """`root` as a sum of multiples of atoms."""
-    done: dict[Expr, Linear] = {}
+    done: dict[Expr, LinearForm] = {}
     for e in postorder(root):
         if isinstance(e, Const):
-            done[e] = Linear({}, e.value)
+            done[e] = LinearForm({}, e.value)
         elif isinstance(e, Var):
-            done[e] = Linear({e: 1})
+            done[e] = LinearForm({e: 1})
         elif isinstance(e, Binary):
             done[e] = _join(e, e.op, done[e.lhs], done[e.rhs])
     return done[root]
 
 
-def _join(e: Expr, op: Operator, lhs: Linear, rhs: Linear) -> Linear:
+def _join(e: Expr, op: Operator, lhs: LinearForm, rhs: LinearForm) -> LinearForm:
     if op == "+":
         return lhs.plus(rhs)
     if op == "*" and not rhs.terms:
         return lhs.times(rhs.constant)
     if op == "*" and not lhs.terms:
         return rhs.times(lhs.constant)
-    return Linear({e: 1})
+    return LinearForm({e: 1})

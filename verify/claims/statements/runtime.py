@@ -29,7 +29,7 @@ READER: Final = "reader"
 
 
 @dataclass(frozen=True)
-class Reading:
+class ElementReading:
     """Element `index` of an operand, over the variables of a piece."""
 
     operand: int
@@ -58,19 +58,19 @@ def provider_operand(v: RuntimeVariable) -> int | None:
     return int(found.group(1))
 
 
-def readings(m: IndexingMap, piece: Piece) -> tuple[Reading | None, ...]:
+def readings(m: IndexingMap, piece: Piece) -> tuple[ElementReading | None, ...]:
     """What each runtime variable of a map reads, over the variables of the piece made from it; None for the reader's
     position."""
     into: dict[str, Expr] = {f"d{i}": Var(name) for i, (name, _) in enumerate(piece.source)}
     into |= {f"s{j}": Var(name) for j, (name, _) in enumerate(piece.ranges)}
-    out: list[Reading | None] = []
+    out: list[ElementReading | None] = []
     for v in m.runtime:
         operand = provider_operand(v)
         if operand is None:
             out.append(None)
             continue
         assert v.index is not None
-        out.append(Reading(operand, tuple(substitute(e, into) for e in v.index.results), v.interval))
+        out.append(ElementReading(operand, tuple(substitute(e, into) for e in v.index.results), v.interval))
     return tuple(out)
 
 
@@ -109,11 +109,13 @@ def match(m: IndexingMap, number: int, direction: Direction, definition: Definit
         if k is None and any(not e.free.isdisjoint(ranges) for e in index):
             shifting.add(name)
         if k is not None:
-            parts += _same_reading(statement, piece, Reading(reading.operand, index, reading.interval), name, reads[k])
+            parts += _same_reading(
+                statement, piece, ElementReading(reading.operand, index, reading.interval), name, reads[k]
+            )
     return Matched(piece, tuple(parts), frozenset(shifting))
 
 
-def _closest(piece: Piece, own: Reading, reads: Sequence[RuntimeRead]) -> int | None:
+def _closest(piece: Piece, own: ElementReading, reads: Sequence[RuntimeRead]) -> int | None:
     """The read of the same operand that agrees at most of a few points of the box."""
     candidates = [k for k, r in enumerate(reads) if r.operand == own.operand and len(r.index) == len(own.index)]
     if len(candidates) < 2:
@@ -138,7 +140,7 @@ def _placed(e: Expr, piece: Piece) -> Expr:
     return substitute(e, into)
 
 
-def _same_reading(statement: Statement, piece: Piece, own: Reading, name: str, read: RuntimeRead) -> list[Part]:
+def _same_reading(statement: Statement, piece: Piece, own: ElementReading, name: str, read: RuntimeRead) -> list[Part]:
     expected = tuple(_placed(e, piece) for e in read.index)
 
     def elements(point: dict[str, int]) -> str:

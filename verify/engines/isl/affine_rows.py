@@ -18,7 +18,7 @@ CONSTANT: Final = -1
 Affine = dict[int, int]
 """Column to coefficient; no zero coefficients."""
 
-Linear = tuple[tuple[int, int], ...]
+Coefficients = tuple[tuple[int, int], ...]
 """Columns and coefficients, by column, without a constant; the first coefficient positive."""
 
 
@@ -121,7 +121,7 @@ class Node:
     def __init__(
         self,
         rows: list[Row],
-        bounds: dict[Linear, tuple[int | None, int | None]],
+        bounds: dict[Coefficients, tuple[int | None, int | None]],
         clauses: list[list[Conjunction]],
         known: frozenset[int],
     ) -> None:

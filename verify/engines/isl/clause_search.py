@@ -18,7 +18,7 @@ from hloproof.logic.miniscope import Groups
 FEW_BRANCHES: Final = 8
 """So many combinations of alternatives are tried as they are; more are narrowed first, one alternative at a time."""
 
-Point = dict[int, int]
+Solution = dict[int, int]
 """Column to value; columns left out are free."""
 
 
@@ -27,20 +27,23 @@ class Search:
     column is used; `sample_component` gives a point of rows, or None when they have none."""
 
     def __init__(
-        self, definitions: Mapping[int, Conjunction], sample_component: Callable[[list[Row]], Point | None], steps: int
+        self,
+        definitions: Mapping[int, Conjunction],
+        sample_component: Callable[[list[Row]], Solution | None],
+        steps: int,
     ) -> None:
         self.definitions, self.sample_component, self.steps = definitions, sample_component, steps
-        self.solved: dict[tuple[frozenset[Row], frozenset[tuple[int, ...]]], Point | None] = {}
-        self.samples: dict[frozenset[Row], Point | None] = {}
+        self.solved: dict[tuple[frozenset[Row], frozenset[tuple[int, ...]]], Solution | None] = {}
+        self.samples: dict[frozenset[Row], Solution | None] = {}
 
-    def find(self, top: Conjunction) -> Point | None:
+    def find(self, top: Conjunction) -> Solution | None:
         """A point of the conjunction, column to value (columns left out are free), or None when there is none."""
         if top.absurd:
             return None
         node = Node([], {}, [], frozenset())
         return self._solve(node) if node.add(top.rows, top.clauses) else None
 
-    def _solve(self, node: Node) -> Point | None:
+    def _solve(self, node: Node) -> Solution | None:
         """A point of the node, or None. Recursion is as deep as clauses nest in choices, no deeper."""
         self.step()
         if not self._define(node) or not self._narrow(node):
@@ -50,7 +53,7 @@ class Search:
             return None
         if not node.clauses:
             return self._sample(node.rows)
-        point: Point = {}
+        point: Solution = {}
         parts = self._independent(node)
         for rows, clauses in sorted(parts, key=lambda part: len(part[1])):
             if not clauses:
@@ -65,7 +68,7 @@ class Search:
             point |= found
         return point
 
-    def _choose(self, rows: list[Row], clauses: list[list[Conjunction]], node: Node) -> Point | None:
+    def _choose(self, rows: list[Row], clauses: list[list[Conjunction]], node: Node) -> Solution | None:
         """Try the alternatives of one clause."""
         first = self._joint(rows, clauses)
         others = clauses[:first] + clauses[first + 1 :]
@@ -188,9 +191,9 @@ class Search:
         if self.steps < 0:
             raise GaveUp("the search over alternatives before isl is too long")
 
-    def _sample(self, rows: list[Row]) -> Point | None:
+    def _sample(self, rows: list[Row]) -> Solution | None:
         """A point of all rows; None when some component has none."""
-        point: Point = {}
+        point: Solution = {}
         for component in sorted(components(rows), key=len, reverse=True):
             key = frozenset(component)
             if key not in self.samples:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hloproof.engines.nonlinear.polynomial import ONE, Monomial, Poly, add, multiply, negate, number, replace, variable
-from hloproof.logic.rounding import FLOOR, Reading, Rounding
+from hloproof.logic.rounding import FLOOR, Rounding, RoundingSemantics
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 from hloproof.models.rules.rule import Condition
 
@@ -29,7 +29,7 @@ class Problem:
     names: dict[Expr, Poly] = field(default_factory=dict)
     quotients: dict[tuple[tuple[object, ...], tuple[object, ...]], Poly] = field(default_factory=dict)
     fresh: int = 0
-    reading: Reading = field(default_factory=lambda: Reading())
+    reading: RoundingSemantics = field(default_factory=lambda: RoundingSemantics())
 
     def polynomial(self, root: Expr) -> Poly:
         """The value of an expression; adds what defines its quotients."""
@@ -134,7 +134,7 @@ def negation(c: Condition) -> Condition:
             return Condition("==", c.lhs, c.rhs)
 
 
-def implies(hypotheses: Sequence[Condition], goal: Condition, rlimit: int, reading: Reading = FLOOR) -> bool:
+def implies(hypotheses: Sequence[Condition], goal: Condition, rlimit: int, reading: RoundingSemantics = FLOOR) -> bool:
     """The goal holds wherever the hypotheses do and all divisors differ from zero. False means: not shown."""
     from hloproof.engines.nonlinear.encode_z3 import context, contradictory
 

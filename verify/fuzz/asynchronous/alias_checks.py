@@ -8,19 +8,19 @@ from hloproof.fuzz.asynchronous.oracle_aliases import Aliases, Spot
 from hloproof.fuzz.target import Failure
 from hloproof.models.dataflow.alias_classes import Buffers
 from hloproof.models.dataflow.async_chain import AsyncChains
-from hloproof.models.dataflow.value_flow import Place
+from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.hlo.module import Module
 
 MOST_PAIRS = 400
 """So many pairs of places are asked about one by one; the classes are compared whole."""
 
 
-def spot_of(place: Place) -> Spot:
+def spot_of(place: HloPosition) -> Spot:
     return (place.computation, place.instruction, place.index)
 
 
-def place_of(spot: Spot) -> Place:
-    return Place(*spot)
+def place_of(spot: Spot) -> HloPosition:
+    return HloPosition(*spot)
 
 
 def same(what: str, found: object, expected: object, where: object = "") -> None:
@@ -56,7 +56,12 @@ def _values(code: Buffers, read: Aliases) -> None:
         same("answer whether a value leaves", code.leaves_module(place), any(s in values[p] for p in live), place)
     for name, body in ((c, body) for c, body in read.starts.items() if body):
         for start in body:
-            same("list of bound operands", [spot_of(p)[:2] for p in code.bound(Place(*start))], read.bound(start), name)
+            same(
+                "list of bound operands",
+                [spot_of(p)[:2] for p in code.bound(HloPosition(*start))],
+                read.bound(start),
+                name,
+            )
 
 
 def _classes(code: Buffers, read: Aliases) -> None:

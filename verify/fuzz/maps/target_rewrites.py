@@ -27,7 +27,7 @@ from hloproof.models.rules.text import project_rules
 from hloproof.models.simplifier import rewriter
 from hloproof.models.simplifier.linear import linear_of
 from hloproof.models.simplifier.measure import smaller
-from hloproof.models.simplifier.rewriter import Rewriter, Step
+from hloproof.models.simplifier.rewriter import Rewriter, RewriteStep
 from hloproof.models.simplifier.simplify import is_empty, simplify
 
 MOST_POINTS: Final = 4_000
@@ -334,7 +334,7 @@ def _names_of_rules() -> set[str]:
     return {r.name for kind in ("division", "sums", "order", "constraints") for r in project_rules(kind)}
 
 
-def _derived(m: IndexingMap, before: Meaning, steps: tuple[Step, ...]) -> None:
+def _derived(m: IndexingMap, before: Meaning, steps: tuple[RewriteStep, ...]) -> None:
     """Every step names a rule, and holds at the points of the domain."""
     names = [n for n, _ in m.intervals()]
     points = [p for p, r in before.items() if r is not None][:60]
@@ -353,7 +353,7 @@ def _derived(m: IndexingMap, before: Meaning, steps: tuple[Step, ...]) -> None:
                 raise Failure("rewrites: a step does not hold", f"{step} at {p}")
 
 
-def _narrowings(m: IndexingMap, after: IndexingMap, steps: tuple[Step, ...]) -> None:
+def _narrowings(m: IndexingMap, after: IndexingMap, steps: tuple[RewriteStep, ...]) -> None:
     """Every interval that became narrower is what some step comes to."""
     if m.is_trivially_empty and [s.rule for s in steps] != ["no-interval"]:
         raise Failure("rewrites: an empty interval is not told", print_map(m))
