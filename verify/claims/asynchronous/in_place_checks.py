@@ -54,7 +54,7 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
                     found = Judgement(CLAIM, place, note=f"{NEEDS_COPY}: not in place, for {found.problem}")
                 yield found
             if body is not None and _makes_what_it_updates(body):
-                yield Judgement(CLAIM, Place(computation.name, i.name), note=OWN_ARRAY)
+                yield Judgement(CLAIM, HloPosition(computation.name, i.name), note=OWN_ARRAY)
 
 
 def _makes_what_it_updates(body: Computation) -> bool:
