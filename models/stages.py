@@ -23,10 +23,10 @@ class OutOfTime(Exception):
 
 
 class Run:
-    """The stages of one run. `seconds` is its limit from now on, None for no limit."""
+    """The stages of one run. `seconds` is its limit from now on, None for no limit; `limit` is what users call it."""
 
-    def __init__(self, seconds: float | None = None, clock: Clock = monotonic) -> None:
-        self._clock = clock
+    def __init__(self, seconds: float | None = None, clock: Clock = monotonic, limit: str = "--total-seconds") -> None:
+        self._clock, self.limit = clock, limit
         self._end = None if seconds is None else clock() + seconds
         self._open: list[str] = ["start"]
         self._inner: list[float] = [0.0]
@@ -57,7 +57,7 @@ class Run:
         """Raise OutOfTime where the time of this stage is over."""
         if self._end is not None and self._clock() >= self._end:
             self.ended = True
-            raise OutOfTime(f"the total time ran out (--total-seconds) in the stage {self._open[-1]!r}")
+            raise OutOfTime(f"the total time ran out ({self.limit}) in the stage {self._open[-1]!r}")
 
     def left(self) -> float | None:
         """Seconds until the limit, not below 0; None where there is none."""
@@ -78,6 +78,15 @@ def running(run: Run) -> Iterator[Run]:
         yield run
     finally:
         _current.reset(token)
+
+
+def inside(seconds: float | None = None, clock: Clock = monotonic) -> Run:
+    """A run that is part of the current one and does not outlast it; `seconds` is a limit of its own."""
+    outer = _current.get(_UNLIMITED)
+    left = outer.left()
+    if left is None or (seconds is not None and seconds <= left):
+        return Run(seconds, clock)
+    return Run(left, clock, outer.limit)
 
 
 def stage(name: str, share: float = 1.0) -> AbstractContextManager[None]:

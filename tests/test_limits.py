@@ -185,7 +185,7 @@ def test_a_stage_may_have_a_share_of_what_is_left() -> None:
 
 def checked(text: str, seconds: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **options: object) -> Report:
     (tmp_path / "m.hlo").write_text(text)
-    monkeypatch.setattr(driver, "Run", ticking)
+    monkeypatch.setattr(driver, "inside", ticking)
     return check([str(tmp_path / "m.hlo")], Options(jobs=1, total_seconds=seconds, **options))  # type: ignore[arg-type]
 
 

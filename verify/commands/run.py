@@ -42,13 +42,12 @@ def command(
     """
     if memory is not None:
         return _with_memory(module, memory, seed)
-    from hloproof.models.dataflow.async_sugar import desugar
     from hloproof.models.errors import NotModelled
     from hloproof.models.hlo.parser import parse_modules
     from hloproof.models.interpreter.operations.collective import Stuck
-    from hloproof.models.interpreter.run import run_module
     from hloproof.models.interpreter.value import BadInput
     from hloproof.pipeline.sources import Source
+    from hloproof.queries.running import run_once
     from hloproof.results.json_text import value_of
 
     found = parse_modules(Source(module, "hlo").read(), module)
@@ -59,13 +58,8 @@ def command(
             raise click.ClickException(f"{inputs.name}: expected a list with one value per parameter")
     if len(found) > 1:
         raise click.ClickException(f"{len(found)} modules where one was expected")
-    one = desugar(found[0])
-    counts = [
-        n if n is not None else max(1, one.attributes.integer(attribute, 1))
-        for n, attribute in ((replicas, "replica_count"), (partitions, "num_partitions"))
-    ]
     try:
-        result = run_module(one, given, "hashed" if semantics == "hashed" else "real", counts[0], counts[1], seed)
+        result = run_once(found[0], given, semantics, replicas, partitions, seed)
     except BadInput as error:
         raise click.ClickException(str(error)) from error
     except (NotModelled, Stuck) as error:

@@ -10,7 +10,7 @@ from typing import Final
 from hloproof.logic.obligation import Outcome
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module, Operation
-from hloproof.models.stages import OutOfTime, Run, running, stage
+from hloproof.models.stages import OutOfTime, inside, running, stage
 from hloproof.pipeline.engine_run import Stages, batch_engine, how_of, warm_engine
 from hloproof.pipeline.entry_count import check_count
 from hloproof.pipeline.file_cache import FileCache
@@ -43,7 +43,7 @@ def check(paths: str | Iterable[str], options: Options | None = None, progress: 
 
 def check_sources(sources: Iterable[Source], options: Options, progress: Progress | None = None) -> Report:
     """Check files whose kinds are known."""
-    with running(Run(options.total_seconds)) as time:
+    with running(inside(options.total_seconds)) as time:
         run = _Check(options, progress)
         report = Report([], stages=run.stages, times=time.seconds)
         missing = "not tried"
@@ -71,10 +71,12 @@ def check_sources(sources: Iterable[Source], options: Options, progress: Progres
     return report
 
 
-def check_text(name: str, kind: str, text: str, options: Options, here: bool = False) -> FileResults:
+def check_text(
+    name: str, kind: str, text: str, options: Options, here: bool = False, progress: Progress | None = None
+) -> FileResults:
     """Check one file whose text is at hand; for workers elsewhere. `here`: items are judged in this process."""
-    with running(Run(options.total_seconds)):
-        run = _Check(options)
+    with running(inside(options.total_seconds)):
+        run = _Check(options, progress)
         with stage("reading", STATING_SHARE):
             report = Report([run.file(name, kind, lambda: text)])
         run.judge_items(here)
@@ -89,6 +91,7 @@ def check_hlo(
     options: Options,
     known: dict[str, Outcome] | None = None,
     judged: dict[Operation, OperationVerdicts] | None = None,
+    progress: Progress | None = None,
 ) -> Report:
     """Check HLO text in this process. `known` keeps what was proved from call to call, `judged` the verdicts on
     operations: between calls with the same options only.
@@ -97,15 +100,15 @@ def check_hlo(
     """
     from hloproof.models.hlo.parser import parse_modules
 
-    with running(Run(options.total_seconds)) as time:
-        run = _Check(options)
+    with running(inside(options.total_seconds)) as time:
+        run = _Check(options, progress)
         if judged is not None:
             run.instructions.judged = judged
         results = FileResults("", "hlo")
         with stage("reading", STATING_SHARE):
             run.modules(results, parse_modules(text))
         report = Report([results])
-        run.prover.prove(warm_engine({} if known is None else known))
+        run.prover.prove(warm_engine({} if known is None else known), progress)
         run.prover.settle("not tried")
         if judged is not None and not time.ended:
             judged.update(run.instructions.fresh)

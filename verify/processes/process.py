@@ -214,6 +214,15 @@ def _frames(buffer: bytearray) -> Iterator[Any]:
         yield pickle.loads(data)
 
 
+def tree_megabytes(pid: int) -> float:
+    """What a process and all that it has started hold of the machine's memory; what they share is counted for each."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    except OSError:
+        children = []
+    return _megabytes(str(pid)) + sum(tree_megabytes(int(child)) for child in children)
+
+
 # The other side: in the process.
 
 
@@ -287,10 +296,10 @@ def _is_starved() -> bool:
     return False
 
 
-def _megabytes() -> float:
-    """What this process holds of the machine's memory; 0 where the system does not say."""
+def _megabytes(pid: str = "self") -> float:
+    """What a process holds of the machine's memory; 0 where the system does not say."""
     try:
-        with open("/proc/self/statm", encoding="ascii") as file:
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * mmap.PAGESIZE / (1 << 20)
     except (OSError, ValueError, IndexError):
         return 0.0

@@ -1,12 +1,20 @@
-"""What `hloproof serve` can be asked. Implementations are imported when a method is first called."""
+"""What `hloproof serve` can be asked. Implementations are imported when a method is first called.
+
+Parameters and results are those of the commands of the same names; docs/protocol.md has an example of each.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hloproof.version import VERSION
+
+PROTOCOL: Final = "hloproof-serve/1"
+"""Changes where a client that was written for the one before may fail; more methods, parameters and fields do not."""
 
 
 class BadParameters(Exception):
@@ -19,6 +27,23 @@ class Method:
 
     run: Callable[..., Any]
     parameters: Mapping[str, str] = field(default_factory=dict)
+    at_once: bool = False
+    """Answered by the server itself, whatever its workers do."""
+
+
+Report = Callable[[int, int, str], None]
+
+_report: Final[ContextVar[Report | None]] = ContextVar("report", default=None)
+
+
+@contextmanager
+def reporting(report: Report | None) -> Iterator[None]:
+    """Methods tell `report` how many things are done, of how many, and the last."""
+    token = _report.set(report)
+    try:
+        yield
+    finally:
+        _report.reset(token)
 
 
 def parse_map(map: str) -> dict[str, str]:
@@ -97,6 +122,9 @@ def simplify(map: str, rescale: bool = False, remove_unused: bool = False) -> di
 _proved_before: Final[dict[str, Any]] = {}
 """What `check` has proved in this process, by normal form."""
 
+MOST_REMEMBERED: Final = 20_000
+"""So many proofs are kept at the most."""
+
 
 def check(
     hlo: str, only: list[str] | None = None, skip: list[str] | None = None, layout_sensitive: bool = False
@@ -110,11 +138,52 @@ def check(
         if sentence := unknown_name(name):
             raise BadParameters(sentence)
     options = Options(Selection(tuple(only or ()), tuple(skip or ())), layout_sensitive=layout_sensitive)
-    report = check_hlo(hlo, options, _proved_before)
+    if len(_proved_before) > MOST_REMEMBERED:
+        _proved_before.clear()
+    report = check_hlo(hlo, options, _proved_before, progress=_report.get())
     return {"verdict": str(report.verdict), "obligations": obligations(report)}
 
 
-def equiv(before: str, after: str, budget: float = 10.0, tier: str = "rounding") -> dict[str, Any]:
+def rules(text: str) -> dict[str, Any]:
+    return _entries("rules", text)
+
+
+def tensor_rules(text: str) -> dict[str, Any]:
+    return _entries("trules", text)
+
+
+def maps(text: str) -> dict[str, Any]:
+    return _entries("map", text)
+
+
+def layouts(text: str) -> dict[str, Any]:
+    return _entries("layout", text)
+
+
+def _entries(kind: str, text: str) -> dict[str, Any]:
+    """The verdicts on the entries of a text that is a file of this kind."""
+    from hloproof.models.errors import InputError
+    from hloproof.pipeline.driver import check_text
+    from hloproof.pipeline.options import Options
+    from hloproof.report.json_report import obligations
+    from hloproof.results.results import Report
+
+    found = check_text("", kind, text, Options(jobs=1), here=True, progress=_report.get())
+    for problem in found.problems:
+        line = text.splitlines()[problem.line - 1] if 0 < problem.line <= len(text.splitlines()) else ""
+        raise InputError(problem.message, problem.line, problem.column, line)
+    report = Report([found])
+    return {"verdict": str(report.verdict), "obligations": obligations(report)}
+
+
+_NO_PROOF: Final[Mapping[str, Any]] = {"axioms": [], "counterexample": None, "mismatch": None, "seconds": 0.0}
+
+
+def equiv(
+    before: str, after: str, budget: float = 10.0, tier: str = "rounding", certificate: bool = False
+) -> dict[str, Any]:
+    from hloproof.models.stages import OutOfTime
+    from hloproof.queries.certificates import certificate_text
     from hloproof.queries.equivalence import compare, one_module, tier_named
 
     try:
@@ -123,7 +192,142 @@ def equiv(before: str, after: str, budget: float = 10.0, tier: str = "rounding")
         raise BadParameters(str(error.args[0])) from error
     if not budget > 0:
         raise BadParameters(f"budget is a positive number of seconds, not {budget}")
-    return compare(one_module(before, "before"), one_module(after, "after"), named, budget, "after").as_json()
+    modules = one_module(before, "before"), one_module(after, "after")
+    try:
+        found = compare(*modules, named, budget, "after")
+    except OutOfTime as error:
+        return {"verdict": "unknown", "reason": str(error), **_NO_PROOF}
+    if not certificate:
+        return found.as_json()
+    proof = None if found.certificate is None else certificate_text(before, after, found.certificate)
+    return {**found.as_json(), "certificate": proof}
+
+
+def passes(
+    modules: list[str], names: list[str] | None = None, pair_budget: float = 10.0, tier: str = "rounding"
+) -> dict[str, Any]:
+    """Each module against the next, and the first against the last; what the time leaves over is unknown."""
+    from hloproof.models.stages import seconds_left
+
+    given = names if names is not None else [str(n) for n in range(len(modules))]
+    if len(modules) < 2 or len(given) != len(modules):
+        raise BadParameters("passes takes two modules or more, and as many names")
+    changes: list[dict[str, Any]] = []
+    pairs = [(n, n + 1) for n in range(len(modules) - 1)] + [(0, len(modules) - 1)] * (len(modules) > 2)
+    for done, (one, two) in enumerate(pairs):
+        report = _report.get()
+        if report is not None:
+            report(done, len(pairs), given[two])
+        left = seconds_left()
+        seconds = pair_budget if left is None else min(pair_budget, left)
+        if seconds > 0:
+            found = equiv(modules[one], modules[two], seconds, tier)
+        else:
+            found = {"verdict": "unknown", "reason": "the total time ran out (budget)", **_NO_PROOF}
+        changes.append({"before": given[one], "after": given[two], **found})
+    whole = changes.pop() if len(modules) > 2 else None
+    return {"changes": changes, "whole": whole}
+
+
+def recheck(certificate: str) -> dict[str, Any]:
+    from hloproof.queries.certificates import recheck_text
+
+    found = recheck_text(certificate, "certificate")
+    return {"verdict": str(found.verdict), "reason": found.reason}
+
+
+def analyze(
+    hlo: str, instruction: str = "", tile: list[int] | None = None, launch: str = "", thread_map: str = ""
+) -> dict[str, Any]:
+    from hloproof.analysis.launch import SECTOR, WARP, parse_launch, parse_thread_map
+    from hloproof.analysis.printing import as_json
+    from hloproof.analysis.report import analyze, output_ranks
+    from hloproof.models.hlo.parser import parse_modules
+
+    if launch and thread_map:
+        raise BadParameters("launch and thread_map exclude each other")
+    try:
+        shape = parse_launch(launch, WARP, SECTOR) if launch else None
+    except ValueError as error:
+        raise BadParameters(f"launch: {error}") from error
+    if thread_map:
+        shape = parse_thread_map(thread_map, WARP, SECTOR)
+    out: list[dict[str, Any]] = []
+    for module in parse_modules(hlo):
+        try:
+            ranks = set(output_ranks(module, instruction))
+            for name, given in (("tile", tile), ("thread_map", shape.map.results if shape and shape.map else None)):
+                if given is not None and ranks and len(given) not in ranks:
+                    raise BadParameters(f"{name} is of {len(given)} numbers, and outputs are of rank {sorted(ranks)}")
+            sizes = tuple(tile) if tile is not None else None
+            out += [as_json(found) | {"module": module.name} for found in analyze(module, instruction, sizes, shape)]
+        except LookupError as error:
+            raise BadParameters(str(error.args[0])) from error
+    return {"instructions": out}
+
+
+def aliases(hlo: str, may: bool = False, all: bool = False) -> dict[str, Any]:
+    from hloproof.models.hlo.parser import parse_modules
+    from hloproof.queries.aliases import alias_classes
+
+    return {"modules": [{"module": m.name, "classes": alias_classes(m, may, all)} for m in parse_modules(hlo)]}
+
+
+def run(
+    hlo: str,
+    inputs: list[Any] | None = None,
+    seed: int = 0,
+    semantics: str = "real",
+    replicas: int | None = None,
+    partitions: int | None = None,
+) -> dict[str, Any]:
+    from hloproof.models.errors import NotModelled
+    from hloproof.models.interpreter.operations.collective import Stuck
+    from hloproof.models.interpreter.value import BadInput
+    from hloproof.queries.equivalence import one_module
+    from hloproof.queries.running import run_once, spelled, unspelled
+
+    if semantics not in ("real", "hashed"):
+        raise BadParameters(f"semantics is real or hashed, not {semantics!r}")
+    if min(replicas or 1, partitions or 1) < 1:
+        raise BadParameters("replicas and partitions are positive")
+    module = one_module(hlo)
+    try:
+        given = None if inputs is None else unspelled(inputs)
+        return {"result": spelled(run_once(module, given, semantics, replicas, partitions, seed))}
+    except BadInput as error:
+        raise BadParameters(str(error)) from error
+    except Stuck as error:
+        raise NotModelled(str(error)) from error
+
+
+def claims() -> dict[str, Any]:
+    from hloproof.claims.catalogue import CATALOGUE
+
+    return {"claims": [_explained(entry) for entry in CATALOGUE.values()]}
+
+
+def explain(claim: str) -> dict[str, Any]:
+    from hloproof.claims.catalogue import CATALOGUE, unknown_name
+    from hloproof.results.verdict import family
+
+    found = [e for e in CATALOGUE.values() if claim == e.name]
+    found = found or [e for e in CATALOGUE.values() if claim == family(e.name)]
+    if not found:
+        raise BadParameters(unknown_name(claim) or f"no claim {claim!r}")
+    return {"claims": [_explained(entry) for entry in found]}
+
+
+def _explained(entry: Any) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "about": entry.about,
+        "sentence": entry.sentence,
+        "meaning": entry.meaning,
+        "holds": entry.holds,
+        "fails": entry.fails,
+        "on_request": entry.on_request,
+    }
 
 
 def memory(hlo: str, assignment: str) -> dict[str, Any]:
@@ -134,17 +338,30 @@ def memory(hlo: str, assignment: str) -> dict[str, Any]:
     return {"verdict": str(report.verdict), "obligations": obligations(report)}
 
 
-def layout(shape: str, index: list[int] | None = None, linear_index: int | None = None) -> dict[str, Any]:
-    from hloproof.queries.layouts import answer
+def layout(
+    shape: str, index: list[int] | None = None, linear_index: int | None = None, maps: bool = False, compare: str = ""
+) -> dict[str, Any]:
+    from hloproof.queries.layouts import answer, compared, maps_of
 
     try:
-        return answer(shape, index=None if index is None else tuple(index), linear_index=linear_index)
+        found = answer(shape, index=None if index is None else tuple(index), linear_index=linear_index)
+        if maps:
+            found["maps"] = maps_of(shape)
+        if compare:
+            found["compare"] = compared(shape, compare)
+        return found
     except (LookupError, ValueError) as error:
         raise BadParameters(str(error.args[0])) from error
 
 
-def version() -> dict[str, str]:
-    return {"name": "hloproof", "version": VERSION, "schema": "hloproof/1"}
+def version() -> dict[str, Any]:
+    return {
+        "name": "hloproof",
+        "version": VERSION,
+        "protocol": PROTOCOL,
+        "schema": "hloproof/1",
+        "methods": sorted(METHODS),
+    }
 
 
 def shutdown() -> None:
@@ -171,9 +388,53 @@ METHODS: Final[Mapping[str, Method]] = {
     "check": Method(
         check, {"hlo": "string", "only?": "list of strings", "skip?": "list of strings", "layout_sensitive?": "boolean"}
     ),
-    "equiv": Method(equiv, {"before": "string", "after": "string", "budget?": "number", "tier?": "string"}),
+    "rules": Method(rules, {"text": "string"}),
+    "tensor_rules": Method(tensor_rules, {"text": "string"}),
+    "maps": Method(maps, {"text": "string"}),
+    "layouts": Method(layouts, {"text": "string"}),
+    "equiv": Method(
+        equiv,
+        {"before": "string", "after": "string", "budget?": "number", "tier?": "string", "certificate?": "boolean"},
+    ),
+    "passes": Method(
+        passes, {"modules": "list of strings", "names?": "list of strings", "pair_budget?": "number", "tier?": "string"}
+    ),
+    "recheck": Method(recheck, {"certificate": "string"}),
+    "analyze": Method(
+        analyze,
+        {
+            "hlo": "string",
+            "instruction?": "string",
+            "tile?": "list of integers",
+            "launch?": "string",
+            "thread_map?": "string",
+        },
+    ),
+    "aliases": Method(aliases, {"hlo": "string", "may?": "boolean", "all?": "boolean"}),
+    "run": Method(
+        run,
+        {
+            "hlo": "string",
+            "inputs?": "list",
+            "seed?": "integer",
+            "semantics?": "string",
+            "replicas?": "integer",
+            "partitions?": "integer",
+        },
+    ),
+    "claims": Method(claims),
+    "explain": Method(explain, {"claim": "string"}),
     "memory": Method(memory, {"hlo": "string", "assignment": "string"}),
-    "layout": Method(layout, {"shape": "string", "index?": "list of integers", "linear_index?": "integer"}),
-    "version": Method(version),
-    "shutdown": Method(shutdown),
+    "layout": Method(
+        layout,
+        {
+            "shape": "string",
+            "index?": "list of integers",
+            "linear_index?": "integer",
+            "maps?": "boolean",
+            "compare?": "string",
+        },
+    ),
+    "version": Method(version, at_once=True),
+    "shutdown": Method(shutdown, at_once=True),
 }
