@@ -241,7 +241,7 @@ def analyze(
 ) -> dict[str, Any]:
     from hloproof.analysis.launch import SECTOR, WARP, parse_launch, parse_thread_map
     from hloproof.analysis.printing import as_json
-    from hloproof.analysis.report import analyze, output_ranks
+    from hloproof.analysis.report import analyze, ranks_by_name
     from hloproof.models.hlo.parser import parse_modules
 
     if launch and thread_map:
@@ -255,7 +255,7 @@ def analyze(
     out: list[dict[str, Any]] = []
     for module in parse_modules(hlo):
         try:
-            ranks = set(output_ranks(module, instruction))
+            ranks = {rank for each in ranks_by_name(module, instruction).values() for rank in each}
             for name, given in (("tile", tile), ("thread_map", shape.map.results if shape and shape.map else None)):
                 if given is not None and ranks and len(given) not in ranks:
                     raise BadParameters(f"{name} is of {len(given)} numbers, and outputs are of rank {sorted(ranks)}")
