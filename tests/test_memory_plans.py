@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from hloproof.models.hlo.parser import parse_module
 from hloproof.models.memory.assignment import parse_assignment
 from hloproof.models.memory.values import Values
 from hloproof.results.verdict import Verdict
-from hloproof.server.serve import answer_line
+from hloproof.server.answering import Answering, Asked
 
 PLANS = Path(__file__).parents[1].parent / "shared" / "corpus" / "plans"
 needs_plans = pytest.mark.skipif(not PLANS.is_dir(), reason="the corpus of plans is not beside the project")
@@ -103,11 +102,8 @@ def test_a_text_that_is_no_plan_is_refused_at_its_place(text: str, message: str)
 
 
 def test_the_server_answers_like_check() -> None:
-    line = json.dumps(
-        {"jsonrpc": "2.0", "id": 1, "method": "memory", "params": {"hlo": CHAIN, "assignment": CHAIN_PLAN}}
-    )
-    found, _ = answer_line(line.encode())
-    answer = json.loads(found or b"")["result"]
+    asked = Asked(1, "memory", {"hlo": CHAIN, "assignment": CHAIN_PLAN})
+    answer = Answering(60, 2048).answer(asked)["result"]
     assert answer["verdict"] == "proved" and answer["obligations"]
 
 
