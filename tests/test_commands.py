@@ -85,7 +85,9 @@ def test_a_baseline_from_the_command_line(
     common = ["mine.rules", "--no-cache", "--jobs", "1"]
     assert run(["check", *common]) == 1
     assert run(["baseline", *common, "--write", "known.json"]) == 0
+    assert "known.json: 1 findings (1 refuted)" in capsys.readouterr().out
     assert run(["check", *common, "--baseline", "known.json"]) == 0
+    assert "against the baseline: 0 new, 1 known, 0 gone" in capsys.readouterr().out
     Path("mine.rules").write_text("rule halves\n  (x floordiv 2) floordiv 3 => x floordiv 6\n")
     capsys.readouterr()
     assert run(["check", *common, "--baseline", "known.json"]) == 0

@@ -9,6 +9,7 @@ from spec_texts import check_maps_text
 
 from hloproof.models.errors import InputError
 from hloproof.models.specs.maps import parse_map_specs
+from hloproof.pipeline.map_specs import check_map_spec
 from hloproof.results.verdict import ClaimResult, Verdict
 
 SPECS = Path(__file__).parents[1] / "specs"
@@ -112,3 +113,47 @@ def test_unreadable_specs_name_the_place(text: str, line: int, column: int, mess
         parse_map_specs(text, "x.map")
     assert (raised.value.line, raised.value.column) == (line, column)
     assert message in raised.value.message
+
+
+SHARDED = """map sharded
+  hlo
+    HloModule m, frontend_attributes={xla.sdy.meshes="{mesh = #sdy.mesh<[\\"x\\"=2]>}"}
+    ENTRY e {
+      p = f32[4,8] parameter(0), frontend_attributes={sharding="a # b"}  # a comment
+      ROOT r = f32[8,4] transpose(p), dimensions={1,0}, frontend_attributes={mesh=#sdy.mesh<1>}
+    }
+  output-to-input 0 (d0, d1) -> (d1, d0), domain: d0 in [0, 7], d1 in [0, 3]
+  expect refuted  # since it is right: not met
+"""
+
+
+def test_a_sign_of_comments_inside_hlo_text_begins_none() -> None:
+    """Strings and Shardy attributes are kept, comments behind them are not, and expectations are still read."""
+    [spec] = parse_map_specs(SHARDED)
+    assert spec.expect == "refuted" and spec.module is not None
+    assert check_map_spec(spec).verdict == "refuted"
+    [right] = parse_map_specs(SHARDED.replace("  expect refuted  # since it is right: not met\n", ""))
+    assert check_map_spec(right).verdict == "proved"
+
+
+def test_a_finding_points_at_its_clause() -> None:
+    wrong = SHARDED.replace("-> (d1, d0)", "-> (d0, d1)").replace(
+        "  expect refuted  # since it is right: not met\n", ""
+    )
+    found = check_map_spec(parse_map_specs(wrong)[0])
+    assert (found.verdict, found.line, found.column) == ("refuted", 8, 3)
+    assert [(r.line, r.column) for r in found.related] == [(1, 1)]
+    maps = "map m\n  map (d0) -> (d0), domain: d0 in [0, 3]\n  equals (d0) -> (d0), domain: d0 in [0, 3]\n"
+    found = check_map_spec(parse_map_specs(maps + "  becomes (d0) -> (0), domain: d0 in [0, 3]\n")[0])
+    assert (found.verdict, found.line) == ("refuted", 4)
+
+
+def test_a_suppression_beside_an_entry_is_beside_its_clauses(tmp_path: Path) -> None:
+    from hloproof.pipeline.driver import check
+    from hloproof.results.findings import Policy, judge
+
+    text = "map m  # hloproof: allow definition because it is known\n  map (d0) -> (d0), domain: d0 in [0, 3]\n"
+    (tmp_path / "a.map").write_text(text + "  becomes (d0) -> (0), domain: d0 in [0, 3]\n")
+    report = check(str(tmp_path / "a.map"))
+    judged = judge(report, Policy(comments=report.files[0].suppressions))
+    assert len(judged.findings) == 1 and not judged.new and not judged.stale

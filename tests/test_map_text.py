@@ -170,3 +170,32 @@ def test_upstream_texts_are_read_and_printed_alike() -> None:
                     assert print_map(m) == " ".join(text.split())
                 read += 1
     assert read > 250
+
+
+@pytest.mark.parametrize(
+    ("attribute", "plain"),
+    [
+        ('#xla.indexing_map<"(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 1]">', None),
+        ("#xla_gpu.indexing_map<(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 1], is_simplified: true>", None),
+        ("#xla_gpu.indexing_map<(d0)[s0] -> (d0 + s0),\n domain: d0 in [0, 3], s0 in [0, 1]>", None),
+        ("affine_map<(d0)[s0] -> (d0 + s0)>, domain: d0 in [0, 3], s0 in [0, 1]", None),
+        ("affine_map<() -> ()>", "() -> ()"),
+    ],
+)
+def test_a_map_may_stand_in_an_attribute_of_mlir(attribute: str, plain: str | None) -> None:
+    expected = plain or "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 1]"
+    assert print_map(parse_map(attribute)) == expected
+
+
+@pytest.mark.parametrize(
+    ("attribute", "column", "said"),
+    [
+        ('#xla.indexing_map<"(d0) -> (d0 +), domain: d0 in [0, 3]">', 33, "expected an expression"),
+        ("affine_map<(d0) -> (d0 floordiv 2)>", 36, "an interval for 'd0'"),
+        ("affine_map<(d0) -> (d0), domain: d0 in [0, 1]", 1, "expected '('"),
+    ],
+)
+def test_an_error_inside_an_attribute_is_told_at_its_place(attribute: str, column: int, said: str) -> None:
+    with pytest.raises(InputError, match=said.replace("(", r"\(")) as caught:
+        parse_map(attribute)
+    assert caught.value.column == column and caught.value.source_line == attribute

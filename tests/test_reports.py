@@ -104,12 +104,18 @@ def test_junit_is_read_back_by_an_independent_reader() -> None:
     suites = list(junitparser.JUnitXml.fromstring(written("junit").encode()))
     cases = {(s.name, c.name): [type(r).__name__ for r in c.result] for s in suites for c in s}
     assert cases == {
-        ("dumps/m.hlo", "in-bounds"): [],
-        ("dumps/m.hlo", "definition"): ["Failure"],
-        ("my rules.rules", "rule"): ["Failure"],
+        ("dumps/m.hlo", "copy.1"): [],
+        ("dumps/m.hlo", "copy.2"): [],
+        ("dumps/m.hlo", "slice"): ["Failure"],
+        ("dumps/m.hlo", "x.1"): ["Skipped"],
+        ("dumps/m.hlo", "x.2"): ["Skipped"],
+        ("my rules.rules", "sound"): [],
+        ("my rules.rules", "wrong"): ["Failure"],
+        ("my rules.rules", "empty"): ["Failure"],
+        ("my rules.rules", "same"): ["Failure"],
         ("bad.hlo", "input"): ["Error"],
     }
-    assert [(s.tests, s.failures, s.errors, s.skipped) for s in suites] == [(2, 1, 0, 0), (1, 1, 0, 0), (1, 0, 1, 0)]
+    assert [(s.tests, s.failures, s.errors, s.skipped) for s in suites] == [(5, 1, 0, 2), (4, 3, 0, 0), (1, 0, 1, 0)]
 
 
 def test_junit_skips_what_is_unknown() -> None:

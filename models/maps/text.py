@@ -11,17 +11,32 @@ Where the element that is read depends on values read itself, these name their s
 
 White space and line breaks separate words and mean nothing else. Floor division is `/`, `floordiv` or `floorDiv`, and
 `ceildiv` may be `ceilDiv`; a constant factor on the left of `*` is moved to the right, as XLA's reader does. A map
-without variables has no domain; `KNOWN EMPTY` is a map with an empty domain.
+without variables has no domain; `KNOWN EMPTY` is a map with an empty domain. A map may stand in an MLIR attribute:
+`#xla.indexing_map<"...">`, `#xla_gpu.indexing_map<..., is_simplified: true>`, or `affine_map<...>` with the domain
+behind it, since an affine map has none.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import Final
 
+from hloproof.models.errors import InputError
 from hloproof.models.expressions.expr import Const, Expr, Var, decimal, to_text
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.expressions.text import Reader, expression
 from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable
+
+_ATTRIBUTES: Final = (
+    re.compile(
+        r"\s*(?P<open>\#?xla(?:_gpu)?\.indexing_map\s*<\s*\"?)(?P<map>.*?)"
+        r"(?P<close>(?:,\s*is_simplified\s*:\s*(?:true|false)\s*)?\"?\s*>)\s*",
+        re.DOTALL,
+    ),
+    re.compile(r"\s*(?P<open>affine_map\s*<)(?P<map>(?:->|-(?!>)|[^<>-])*)(?P<close>>)(?P<domain>.*)", re.DOTALL),
+)
+"""Attributes of MLIR that hold a map. Only `open` and `close` are taken off."""
 
 KNOWN_EMPTY = IndexingMap((), (), constraints=(Constraint(Const(0), Interval(0, -1)),))
 """The map that `KNOWN EMPTY` reads as: no variables, an empty domain."""
@@ -33,7 +48,17 @@ def parse_map(text: str, file: str = "") -> IndexingMap:
     Raises InputError, with line and column, when it spells none: a word out of place, a variable that is
     not declared or declared twice, a variable without an interval. Empty intervals are no error.
     """
-    reader = Reader(text, file)
+    inside = _unwrapped(text)
+    if inside is text:
+        return _read(Reader(text, file))
+    try:
+        return _read(Reader(inside, file))
+    except InputError as error:
+        line = text.split("\n")[error.line - 1]
+        raise InputError(error.message, error.line, error.column, line, file) from error
+
+
+def _read(reader: Reader) -> IndexingMap:
     if reader.at("KNOWN") and reader.next_is("EMPTY"):
         reader.take()
         reader.take()
@@ -54,6 +79,18 @@ def parse_map(text: str, file: str = "") -> IndexingMap:
         else:
             raise reader.error("'runtime variables:', 'replica id:' or the end of the map")
     return m
+
+
+def _unwrapped(text: str) -> str:
+    """The text without the attribute around it, blanks in its place, so that errors stay where they are."""
+    for form in _ATTRIBUTES:
+        found = form.fullmatch(text)
+        if found is not None:
+            ends = [found.span(group) for group in ("open", "close")]
+            for start, end in ends:
+                text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+            return text
+    return text
 
 
 def print_map(m: IndexingMap) -> str:

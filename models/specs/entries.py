@@ -7,7 +7,8 @@
         2 3 6 7 10
 
 A clause goes on over lines that are indented deeper than it. A `#` begins a comment at the start of a line or after
-white space, except before `(`, which layouts use. What the words mean is up to the reader of the kind of spec.
+white space, except in a string in double quotes, before `(`, which layouts use, and before an MLIR attribute such as
+`#sdy.sharding<...>`. What the words mean is up to the reader of the kind of spec.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from hloproof.models.errors import InputError
 
 T = TypeVar("T")
 
-_COMMENT: Final = re.compile(r"(?:^|(?<=\s))#(?!\().*$")
+_COMMENT: Final = re.compile(
+    r"""(?P<string>"(?:[^"\\]|\\.)*")"""  # kept as it is
+    r"""|(?:^|(?<=\s))\#(?!\(|[A-Za-z_]\w*\.[\w.]+<).*$"""
+)
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 
 
@@ -131,7 +135,11 @@ def parse_entries(text: str, kind: str, words: Collection[str], file: str = "") 
 
 def _bare(line: str) -> str:
     """The line without comment and without white space at its end."""
-    return _COMMENT.sub("", line).strip()
+    return _uncommented(line).strip()
+
+
+def _uncommented(line: str) -> str:
+    return _COMMENT.sub(lambda found: found["string"] or "", line)
 
 
 def _blocks(lines: tuple[str, ...], file: str) -> Iterator[tuple[int, range]]:
@@ -150,13 +158,13 @@ def _clauses(lines: tuple[str, ...], block: range, words: Collection[str], file:
     heads = [i for i in numbers if _indent(lines[i]) == depth]
     for k, head in enumerate(heads):
         stop = heads[k + 1] if k + 1 < len(heads) else block.stop
-        bare = _COMMENT.sub("", lines[head]).rstrip()
+        bare = _uncommented(lines[head]).rstrip()
         word = bare.split(maxsplit=1)[0]
         if word not in words:
             known = ", ".join(sorted(words))
             raise InputError(f"unknown clause {word!r}; known are {known}", head + 1, depth + 1, lines[head], file)
         text_start = len(bare) - len(bare[depth + len(word) :].lstrip())
-        below = [_COMMENT.sub("", lines[i]).rstrip() for i in range(head + 1, stop)]
+        below = [_uncommented(lines[i]).rstrip() for i in range(head + 1, stop)]
         while below and not below[-1]:
             below.pop()
         yield Clause(word, "\n".join([bare[text_start:], *below]), head + 1, depth + 1, text_start + 1, lines, file)

@@ -4,10 +4,10 @@ specs/README.md."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
-from hloproof.models.errors import InputError
+from hloproof.models.errors import InputError, Position
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.maps.indexing_map import Direction, IndexingMap
@@ -34,6 +34,8 @@ class ClaimedMaps:
     direction: Direction
     operand: int
     maps: tuple[IndexingMap, ...]
+    position: Position = field(default=Position(0, 0), compare=False)
+    """Of the first of the clauses."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,9 @@ class MapSpec:
     claimed: tuple[ClaimedMaps, ...] = ()
     map: IndexingMap | None = None
     equal: tuple[tuple[Equality | None, IndexingMap], ...] = ()
+    equal_positions: tuple[Position, ...] = ()
+    """Of the clauses of `equal`."""
+    after_position: Position | None = None
     expect: Expectation = "proved"
     source: str = ""
     note: str = ""
@@ -80,13 +85,16 @@ def _read(entry: Entry, expect: Expectation, source: str, note: str) -> MapSpec:
     hlo, after, own = entry.one("hlo"), entry.one("hlo-after"), entry.one("map")
     instruction, output, follow = entry.one("instruction"), entry.one("output"), entry.one("follow")
     claimed: dict[tuple[Direction, int], tuple[IndexingMap, ...]] = {}
+    positions: dict[tuple[Direction, int], Position] = {}
     for direction in DIRECTIONS:
         for clause in entry.all(direction):
             number, m = clause.read(_numbered_map)
+            positions.setdefault((direction, number), Position(clause.line, clause.column))
             claimed[direction, number] = (*claimed.get((direction, number), ()), *m)
             if hlo is None:
                 raise clause.error(f"{direction} is about the instruction of a clause `hlo`, and there is none")
-    equal = tuple((EQUALITIES[c.word], c.read(parse_map)) for c in entry.clauses if c.word in EQUALITIES)
+    compared = [c for c in entry.clauses if c.word in EQUALITIES]
+    equal = tuple((EQUALITIES[c.word], c.read(parse_map)) for c in compared)
     if (own is None) != (not equal):
         raise entry.error(f"`map` goes together with one of {', '.join(EQUALITIES)}")
     if hlo is None and own is None:
@@ -110,9 +118,11 @@ def _read(entry: Entry, expect: Expectation, source: str, note: str) -> MapSpec:
         "" if instruction is None else instruction.text.strip(),
         None if output is None else output.read(_output),
         follow is not None,
-        tuple(ClaimedMaps(direction, number, maps) for (direction, number), maps in claimed.items()),
+        tuple(ClaimedMaps(*about, maps, positions[about]) for about, maps in claimed.items()),
         None if own is None else own.read(parse_map),
         equal,
+        tuple(Position(c.line, c.column) for c in compared),
+        None if after is None else Position(after.line, after.column),
         expect,
         source,
         note,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import click
 
 from hloproof.commands.check import check_options, checked, merged
 from hloproof.results.errors import BadInput
+from hloproof.results.findings import Known
 from hloproof.results.plain import harmless
 
 
@@ -16,7 +18,7 @@ from hloproof.results.plain import harmless
 @check_options
 @click.option("--write", type=click.Path(path_type=Path), required=True, metavar="FILE", help="The baseline file.")
 def command(write: Path, **given: Any) -> None:
-    """Write down everything that is not proved today; `check --baseline FILE` then tells only what is new.
+    """Write down everything that is not proved today; `check --baseline FILE` then reports only what is not in it.
 
     Justifications that FILE holds already are kept.
     """
@@ -32,3 +34,16 @@ def command(write: Path, **given: Any) -> None:
     if report.problems:
         raise BadInput(f"some input could not be read: {write} is left as it was")
     write_file(write, chunks(report, before))
+    click.echo(f"{write}: {_told(before, read(write))}")
+
+
+def _told(before: tuple[Known, ...], now: tuple[Known, ...]) -> str:
+    """How many findings the file holds, by verdict, and what came and went."""
+    verdicts = Counter(k.verdict for k in now)
+    said = ", ".join(f"{n} {verdict}" for verdict, n in sorted(verdicts.items()))
+    text = f"{len(now)} findings ({said})" if now else "no findings: everything is proved"
+    keys = [{(k.fingerprint, k.verdict) for k in side} for side in (before, now)]
+    if before:
+        text += f"; {len(keys[1] - keys[0])} new, {len(keys[0] & keys[1])} known, {len(keys[0] - keys[1])} gone"
+    kept = sum(bool(k.justification) for k in now)
+    return text + (f"; {kept} justified" if kept else "")

@@ -198,5 +198,6 @@ def _policy(settings: dict[str, Any]) -> Any:
         settings.get("allow-unknown", False),
         severity,
         read(Path(baseline)) if baseline else (),
+        against_baseline=bool(baseline),
         strict=settings.get("strict", False),
     )

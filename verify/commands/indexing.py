@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Literal
 
 import click
 
@@ -16,9 +17,23 @@ from hloproof.models.indexing.composition.route import DIRECTIONS, OUTPUT_TO_INP
 @click.option("--output", type=click.IntRange(0), default=0, help="Which output of a tuple (output to input).")
 @click.option("--input", "operand", type=click.IntRange(0), default=0, help="Which operand (input to output).")
 @click.option("--fused", is_flag=True, help="Compose through the producers, to the parameters.")
+@click.option(
+    "--layout",
+    type=click.Choice(("logical", "physical")),
+    default="logical",
+    show_default=True,
+    help="physical: dimensions in the order of memory, the most major first.",
+)
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 def command(
-    module: str, instruction: str, direction: str, output: int, operand: int, fused: bool, form: str
+    module: str,
+    instruction: str,
+    direction: str,
+    output: int,
+    operand: int,
+    fused: bool,
+    layout: Literal["logical", "physical"],
+    form: str,
 ) -> int | None:
     """Print the indexing maps of an instruction of MODULE, a file of HLO text or - for standard input."""
     from hloproof.models.errors import NotModelled
@@ -32,7 +47,7 @@ def command(
     chosen = next((m for m in modules if _has(m, instruction)), modules[0])
     try:
         _, found = find_instruction(chosen, instruction)
-        sets = answer(chosen, instruction, direction, output=output, input=operand, fused=fused)
+        sets = answer(chosen, instruction, direction, output=output, input=operand, fused=fused, layout=layout)
     except LookupError as error:
         raise click.ClickException(str(error.args[0])) from error
     except NotModelled as error:

@@ -57,7 +57,8 @@ def command(path: str, assignment: str | None, form: str, svg: Path | None, **gi
         raise BadInput(f"{path}: --svg draws one plan, and here are {len(pairs)}")
     report = Report(_checked(pairs, Selection(given["only"], given["skip"]), given["jobs"]))
     baseline = given["baseline"]
-    judged = judge(report, Policy(given["allow_unknown"], baseline=read(baseline) if baseline else ()))
+    known = read(baseline) if baseline else ()
+    judged = judge(report, Policy(given["allow_unknown"], baseline=known, against_baseline=bool(baseline)))
     for problem in report.problems:
         print(harmless(problem.rendered or problem.message), file=sys.stderr)
     if svg is not None and not report.problems:

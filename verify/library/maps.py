@@ -72,12 +72,14 @@ def maps(
     output: int = 0,
     operand: int = 0,
     fused: bool = False,
+    layout: Literal["logical", "physical"] = "logical",
 ) -> Maps:
     """The indexing maps of an instruction of a module; '' is the root of the entry computation.
 
     `output` says which array of a tuple is followed to the operands, `operand` which operand to the outputs. A fusion's
-    maps are composed through its computation; `fused` goes on through the whole entry computation. Raises InputError
-    for text that is no module, LookupError for an instruction, output or operand that is not there, NotModelled.
+    maps are composed through its computation; `fused` goes on through the whole entry computation. With `layout`
+    physical dimensions are in the order of memory, the most major first. Raises InputError for text that is no module,
+    LookupError for an instruction, output or operand that is not there, NotModelled.
 
     >>> print(maps("ROOT r = f32[8,4] transpose(f32[4,8] p), dimensions={1,0}"))
     operand 0 (moves)
@@ -87,7 +89,7 @@ def maps(
 
     module = parse(source)
     _, found = find_instruction(module, instruction)
-    sets = answer(module, instruction, direction, output=output, input=operand, fused=fused)
+    sets = answer(module, instruction, direction, output=output, input=operand, fused=fused, layout=layout)
     return Maps(found.name, direction, sets)
 
 

@@ -10,28 +10,33 @@ from time import perf_counter
 from hloproof.claims.maps.defined import UndefinedMap
 from hloproof.claims.maps.rewrite import rewrite, second_prover
 from hloproof.engines.door import HOW, How, prove_one
-from hloproof.models.errors import InputError, NotModelled
+from hloproof.models.errors import InputError, NotModelled, Position
 from hloproof.models.specs.maps import MapSpec
 from hloproof.pipeline.claimed_maps import as_defined, composed_as_said, same_modules
 from hloproof.queries.indexing import find_instruction
 from hloproof.results.expectation import met, met_problem
-from hloproof.results.verdict import ClaimResult, Found, Verdict
+from hloproof.results.verdict import ClaimResult, Found, Related, Verdict
 
 COMPOSED = frozenset({"fusion", "call"})
 """Opcodes whose maps are those of the computation that they call."""
 
 
 def check_map_spec(spec: MapSpec, file: str = "", how: How = HOW) -> ClaimResult:
-    """The verdict on one spec. An expectation that is met counts as proved; one that is not, as refuted."""
+    """The verdict on one spec, at the clause that it is about. An expectation that is met counts as proved; one that is
+    not, as refuted."""
     started = perf_counter()
-    found = met_problem(spec.problem) if spec.expect == "error" else met(spec.expect, _judged(spec, how))
+    place, judged = (None, met_problem(spec.problem)) if spec.expect == "error" else _judged(spec, how)
+    found = judged if spec.expect == "error" else met(spec.expect, judged)
+    if found.verdict is Verdict.PROVED or found.verdict is not judged.verdict:
+        place = None  # what is said is about the entry
+    line, column = (spec.line, spec.column) if place is None else (place.line, place.column)
     return ClaimResult(
         f"{file}#{spec.name}",
         "map",
         file,
         "",
-        spec.line,
-        spec.column,
+        line,
+        column,
         spec.name,
         "definition",
         found.verdict,
@@ -39,43 +44,46 @@ def check_map_spec(spec: MapSpec, file: str = "", how: How = HOW) -> ClaimResult
         (perf_counter() - started) * 1e3,
         found.counterexample,
         found.reason,
+        related=() if place is None else (Related(spec.line, spec.column, f"the entry {spec.name}"),),
     )
 
 
-def _judged(spec: MapSpec, how: How) -> Found:
+def _judged(spec: MapSpec, how: How) -> tuple[Position | None, Found]:
+    """The worst of what is found, and the clause that it is about."""
     engines: set[str] = set()
-    unknown: Found | None = None
+    unknown: tuple[Position | None, Found] | None = None
     try:
-        for found in _statements(spec, how):
+        for place, found in _statements(spec, how):
             engines |= set(found.engines)
             if found.verdict in (Verdict.REFUTED, Verdict.INTERNAL):
-                return found
+                return place, found
             if found.verdict is not Verdict.PROVED:
-                unknown = unknown or found
+                unknown = unknown or (place, found)
     except NotModelled as error:
-        return Found(Verdict.UNKNOWN, reason=f"not modelled: {error}")
+        return None, Found(Verdict.UNKNOWN, reason=f"not modelled: {error}")
     except (InputError, LookupError) as error:
-        return Found(Verdict.UNKNOWN, reason=str(error.args[0]))
-    return unknown or Found(Verdict.PROVED, tuple(sorted(engines)))
+        return None, Found(Verdict.UNKNOWN, reason=str(error.args[0]))
+    return unknown or (None, Found(Verdict.PROVED, tuple(sorted(engines))))
 
 
-def _statements(spec: MapSpec, how: How) -> Iterator[Found]:
-    for mode, other in spec.equal:
+def _statements(spec: MapSpec, how: How) -> Iterator[tuple[Position | None, Found]]:
+    for (mode, other), place in zip(spec.equal, spec.equal_positions, strict=True):
         assert spec.map is not None
         try:
             result = rewrite(spec.map, other, mode, how)
         except UndefinedMap as error:
-            yield Found(Verdict.REFUTED, counterexample=error.message)
+            yield place, Found(Verdict.REFUTED, counterexample=error.message)
             continue
-        yield Found(result.verdict, result.engines, result.counterexample, result.reason)
+        yield place, Found(result.verdict, result.engines, result.counterexample, result.reason)
     if spec.module is None:
         return
     ask, again = partial(prove_one, how=how), second_prover(how)
     computation, instruction = find_instruction(spec.module, spec.instruction)
     for claimed in spec.claimed:
         if spec.follow or instruction.opcode in COMPOSED:
-            yield composed_as_said(spec, spec.module, claimed, ask, again)
+            yield claimed.position, composed_as_said(spec, spec.module, claimed, ask, again)
         else:
-            yield as_defined(spec, computation, instruction, claimed, ask)
+            yield claimed.position, as_defined(spec, computation, instruction, claimed, ask)
     if spec.after is not None:
-        yield from same_modules(spec, spec.module, spec.after, ask, again)
+        for found in same_modules(spec, spec.module, spec.after, ask, again):
+            yield spec.after_position, found

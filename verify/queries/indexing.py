@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Literal, get_args
 
 from hloproof.models.dataflow.async_sugar import desugar, has_sugar
 from hloproof.models.hlo.module import Computation, Instruction, Module, device_counts
@@ -14,6 +14,17 @@ from hloproof.models.indexing import OperandMaps
 from hloproof.models.indexing.composition.module_maps import composer_of, followed_maps, instruction_maps
 from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT
 from hloproof.models.maps.text import print_map
+from hloproof.queries.physical import in_memory_order
+
+Layout = Literal["logical", "physical"]
+
+
+def layout_named(name: str) -> Layout:
+    """Raises LookupError with a sentence."""
+    for known in get_args(Layout):
+        if known == name:
+            return known  # type: ignore[no-any-return]
+    raise LookupError(f"layout is logical or physical, not {name!r}")
 
 
 def find_instruction(module: Module, name: str) -> tuple[Computation, Instruction]:
@@ -41,8 +52,10 @@ def answer(
     output: int = 0,
     input: int = 0,
     fused: bool = False,
+    layout: Layout = "logical",
 ) -> tuple[OperandMaps, ...]:
-    """The maps of one output, or of one operand, of an instruction.
+    """The maps of one output, or of one operand, of an instruction; with `layout` physical between indices whose
+    dimensions are in the order of memory.
 
     A fusion's maps are composed through its computation; of maps that are one relation one is given. `fused` goes on:
     from the output through the producers to the parameters of the computation, or through the users to its root. Raises
@@ -52,15 +65,21 @@ def answer(
     computation, found = find_instruction(module, instruction)
     replicas, partitions = device_counts(module)
     composer, devices = composer_of(module, replicas, partitions), replicas * partitions
+    number = output
     if direction == OUTPUT_TO_INPUT:
         _check_number("output", output, len(list(leaves(found.shape))))
         follow = followed_maps if fused else instruction_maps
-        return _different(follow(composer, computation, found, "output-to-input", output), devices)
-    if fused:
+        sets = follow(composer, computation, found, "output-to-input", output)
+    elif fused:
         _check_number("output", output, len(list(leaves(found.shape))))
-        return _different(followed_maps(composer, computation, found, "input-to-output", output), devices)
-    _check_number("operand", input, len(found.operands))
-    return _different(instruction_maps(composer, computation, found, "input-to-output", input), devices)
+        sets = followed_maps(composer, computation, found, "input-to-output", output)
+    else:
+        _check_number("operand", input, len(found.operands))
+        number = input
+        sets = instruction_maps(composer, computation, found, "input-to-output", input)
+    if layout == "physical":
+        sets = in_memory_order(sets, computation, found, direction, number, fused)
+    return _different(sets, devices)
 
 
 def _different(sets: Sequence[OperandMaps], devices: int) -> tuple[OperandMaps, ...]:

@@ -1,9 +1,9 @@
-"""The report as JUnit XML: a suite per file, a case per claim."""
+"""The report as JUnit XML: a suite per file, a case per instruction, rule, map and layout."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
@@ -18,28 +18,30 @@ _BAD: Final = frozenset({Verdict.REFUTED, Verdict.VACUOUS, Verdict.TRIVIAL})
 def chunks(judged: Judged) -> Iterator[str]:
     """The report as pieces of text.
 
-    A claim that is refuted somewhere in the file is a failure with the counterexamples, an internal error is an error,
-    and one that is unknown somewhere is skipped, with the reasons. What a baseline or a suppression knows, and what
-    counts as a warning only, does not fail.
+    One of which a claim is refuted is a failure with the counterexample, an internal error is an error, and one of
+    which a claim is unknown is skipped, with the reason. What a baseline or a suppression knows, and what counts as a
+    warning only, does not fail.
     """
-    by_file: dict[str, list[Finding]] = {}
+    by_thing: dict[tuple[str, str], list[Finding]] = {}
     for finding in judged.findings:
-        by_file.setdefault(finding.record.file, []).append(finding)
+        r = finding.record
+        thing = r.id.removesuffix(f"/{r.claim}") if r.kind == "instruction" else r.id
+        by_thing.setdefault((r.file, thing), []).append(finding)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="hloproof">\n'
     for f in judged.report.files:
-        yield from _suite(f, by_file.get(f.file, []))
+        yield from _suite(f, by_thing)
     yield "</testsuites>\n"
 
 
-def _suite(f: FileResults, findings: list[Finding]) -> Iterator[str]:
-    times = _milliseconds(f)
-    cases = {claim: _case(claim, ms, findings) for claim, ms in times.items()}
+def _suite(f: FileResults, findings: Mapping[tuple[str, str], list[Finding]]) -> Iterator[str]:
     name = _attribute(f.file)
-    texts = [
-        f'    <testcase classname={name} name={_attribute(claim)} time="{times[claim] / 1e3:.3f}">{body}</testcase>\n'
-        for claim, (_, body) in cases.items()
-    ]
-    outcomes = [outcome for outcome, _ in cases.values()]
+    texts, outcomes, total = [], [], 0.0
+    for thing, where, what, ms in _things(f):
+        outcome, body = _case(findings.get((f.file, thing), []))
+        outcomes.append(outcome)
+        total += ms
+        head = f'classname={_attribute(where)} name={_attribute(what)} time="{ms / 1e3:.3f}"'
+        texts.append(f"    <testcase {head}>{body}</testcase>\n")
     for p in f.problems:
         outcomes.append("error")
         error = f'<error message={_attribute(p.message)} type="input">{_text(p.rendered or p.message)}</error>'
@@ -47,30 +49,34 @@ def _suite(f: FileResults, findings: list[Finding]) -> Iterator[str]:
     yield (
         f'  <testsuite name={name} tests="{len(outcomes)}" failures="{outcomes.count("failure")}" '
         f'errors="{outcomes.count("error")}" skipped="{outcomes.count("skipped")}" '
-        f'time="{sum(times.values()) / 1e3:.3f}">\n'
+        f'time="{total / 1e3:.3f}">\n'
     )
     yield from texts
     yield "  </testsuite>\n"
 
 
-def _milliseconds(f: FileResults) -> dict[str, float]:
-    """The claims of a file in alphabetical order, each with the time that its proofs took, shared ones once."""
-    out: dict[str, float] = {}
+def _things(f: FileResults) -> Iterator[tuple[str, str, str, float]]:
+    """What has a case: how its findings name it, where it is, its name, and the milliseconds of its proofs, of which
+    those that several share count for the first."""
     seen: set[int] = set()
     for m in f.modules:
         for r in m.instructions:
-            for c in r.claims():
-                if id(c) not in seen:
-                    seen.add(id(c))
-                    out[c.claim] = out.get(c.claim, 0.0) + c.ms
+            fresh = [c for c in r.claims() if id(c) not in seen]
+            seen.update(map(id, fresh))
+            name = r.instruction.name
+            thing = f"{f.file}#{m.module}/{r.computation}/{name}"
+            yield thing, f"{f.file}.{m.module}.{r.computation}", name, sum(c.ms for c in fresh)
+    others: dict[str, tuple[str, float]] = {}
     for o in f.others:
-        out[o.claim] = out.get(o.claim, 0.0) + o.ms
-    return dict(sorted(out.items()))
+        name, ms = others.get(o.id, (o.instruction or o.claim, 0.0))
+        others[o.id] = name, ms + o.ms
+    for thing, (name, ms) in others.items():
+        yield thing, f.file, name, ms
 
 
-def _case(claim: str, ms: float, findings: list[Finding]) -> tuple[str, str]:
+def _case(findings: list[Finding]) -> tuple[str, str]:
     """Outcome of a case, and the element that says so."""
-    mine = [f for f in findings if f.record.claim == claim and f.known is None]
+    mine = [f for f in findings if f.known is None]
     for outcome, wanted in (
         ("error", [f for f in mine if f.record.verdict is Verdict.INTERNAL]),
         ("failure", [f for f in mine if f.record.verdict in _BAD and f.level == "error"]),

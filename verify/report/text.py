@@ -49,6 +49,9 @@ def lines(judged: Judged, verbosity: int = 0, colour: bool = False) -> Iterator[
         yield "interrupted: what was not decided by then is unknown"
     if verbosity >= 0 and len(report.files) > 1:
         yield _total_line(report, colour)
+    if verbosity >= 0 and judged.against_baseline:
+        old = sum(f.known is not None for f in judged.findings)
+        yield f"against the baseline: {len(judged.new)} new, {old} known, {len(judged.gone)} gone"
 
 
 def _painted(text: str, verdict: Verdict, colour: bool) -> str:

@@ -47,6 +47,7 @@ class Policy:
     """By claim or family; a claim's own entry goes before its family's."""
     baseline: tuple[Known, ...] = ()
     comments: tuple[Comment, ...] = ()
+    against_baseline: bool = False
     strict: bool = False
     """Whether what is unknown about this tool's own reading of a module is an error too."""
 
@@ -79,6 +80,8 @@ class Judged:
     """Entries of the baseline that match nothing any more."""
     stale: list[Comment] = field(default_factory=list)
     """Suppressions beside the text that match nothing."""
+    against_baseline: bool = False
+    """A baseline was given, be it an empty one."""
 
     @property
     def new(self) -> list[Finding]:
@@ -99,7 +102,7 @@ class Judged:
 
 def judge(report: Report, policy: Policy) -> Judged:
     """Sort the findings of a report by what counts."""
-    judged = Judged(report)
+    judged = Judged(report, against_baseline=policy.against_baseline or bool(policy.baseline))
     baseline = {(k.fingerprint, k.verdict): k for k in policy.baseline}
     met: set[Known] = set()
     comments = _by_place(policy.comments)
@@ -116,7 +119,7 @@ def judge(report: Report, policy: Policy) -> Judged:
         if entry is not None:
             met.add(entry)
             known = entry.justification or "in the baseline"
-        for comment in comments.get((r.file, r.line), ()):
+        for comment in _beside(r, comments):
             if r.claim in comment.claims or family(r.claim) in comment.claims:
                 used.add(comment)
                 in_source = known is None
@@ -126,6 +129,12 @@ def judge(report: Report, policy: Policy) -> Judged:
     judged.gone = [k for k in policy.baseline if k not in met]
     judged.stale = [c for c in policy.comments if c not in used]
     return judged
+
+
+def _beside(r: ClaimResult, comments: Mapping[tuple[str, int], list[Comment]]) -> list[Comment]:
+    """The comments beside a record; those beside an entry are beside what is found at its clauses too."""
+    lines = {r.line: None, **({x.line: None for x in r.related} if r.kind == "map" else {})}
+    return [c for line in lines for c in comments.get((r.file, line), ())]
 
 
 def _by_place(comments: Iterable[Comment]) -> dict[tuple[str, int], list[Comment]]:

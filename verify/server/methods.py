@@ -78,15 +78,16 @@ def indexing(
     output: int = 0,
     input: int = 0,
     fused: bool = False,
+    layout: str = "logical",
 ) -> dict[str, Any]:
     from hloproof.models.hlo.parser import parse_module
     from hloproof.models.indexing.composition.route import DIRECTIONS
-    from hloproof.queries.indexing import answer, as_json
+    from hloproof.queries.indexing import answer, as_json, layout_named
 
     if direction not in DIRECTIONS:
         raise BadParameters(f"direction is {' or '.join(DIRECTIONS)}, not {direction!r}")
     try:
-        found = answer(parse_module(hlo), instruction, direction, output=output, input=input, fused=fused)
+        found = answer(parse_module(hlo), instruction, direction, output, input, fused, layout_named(layout))
     except LookupError as error:
         raise BadParameters(str(error.args[0])) from error
     return {"operands": as_json(found)}
@@ -381,6 +382,7 @@ METHODS: Final[Mapping[str, Method]] = {
             "output?": "integer",
             "input?": "integer",
             "fused?": "boolean",
+            "layout?": "string",
         },
     ),
     "rewrite": Method(rewrite, {"before": "string", "after": "string"}),

@@ -1,0 +1,74 @@
+"""Indexing maps over dimensions in the order of memory.
+
+Upstream's tests ask for maps either between logical indices, or, with physical layouts, between indices whose
+dimensions are in the order of memory, the most major first: those of the output first taken to its logical index, those
+of each operand last taken to its own order. Only the order of dimensions takes part, as there: tiles, padding and the
+layouts of arrays that are read for runtime variables do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Var
+from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.shape import ArrayShape, leaves
+from hloproof.models.indexing import OperandMaps
+from hloproof.models.layouts.physical import physical_order
+from hloproof.models.maps.indexing_map import IndexingMap, boxed, compose
+from hloproof.models.simplifier.simplify import simplify
+
+
+def in_memory_order(
+    sets: Sequence[OperandMaps],
+    computation: Computation,
+    instruction: Instruction,
+    direction: str,
+    number: int,
+    followed: bool,
+) -> tuple[OperandMaps, ...]:
+    """The maps of an output (or from an operand) `number` of an instruction, both sides in the order of memory.
+
+    Raises NotModelled where a side is no array.
+    """
+    backwards = direction == "output-to-input"
+    if backwards or followed:
+        here = array_at(instruction, number)
+    else:
+        here = array_at(computation.by_name[instruction.operands[number]], 0)
+    found = []
+    for s in sets:
+        if backwards:
+            source = computation.parameters[s.operand].name if followed else instruction.operands[s.operand]
+            there = dict(leaves(computation.by_name[source].shape)).get(s.position)
+        else:
+            there = array_at(computation.root if followed else instruction, s.operand)
+        if not isinstance(there, ArrayShape):
+            raise NotModelled("the order of dimensions of what is no array")
+        first, last = to_logical(here), to_physical(there)
+        found.append(replace(s, maps=tuple(simplify(compose(compose(first, m), last)).map for m in s.maps)))
+    return tuple(found)
+
+
+def to_physical(shape: ArrayShape) -> IndexingMap:
+    """From a logical index to the same with its dimensions in the order of memory, the most major first."""
+    return IndexingMap(boxed(shape.dimensions), tuple(Var(f"d{k}") for k in physical_order(shape)))
+
+
+def to_logical(shape: ArrayShape) -> IndexingMap:
+    """The way back."""
+    order = physical_order(shape)
+    places = {k: n for n, k in enumerate(order)}
+    return IndexingMap(
+        boxed([shape.dimensions[k] for k in order]), tuple(Var(f"d{places[k]}") for k in range(shape.rank))
+    )
+
+
+def array_at(instruction: Instruction, number: int) -> ArrayShape:
+    """The array of this number in what an instruction gives. Raises NotModelled where it is none."""
+    found = [leaf for _, leaf in leaves(instruction.shape)][number : number + 1]
+    if not found or not isinstance(found[0], ArrayShape):
+        raise NotModelled("the order of dimensions of what is no array")
+    return found[0]
