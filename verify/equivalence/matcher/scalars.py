@@ -107,7 +107,7 @@ def ring_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
     if search.samples is not None:
         return (yield from planned_proof(search, goal, a, b, search.samples))
     shapes = [(through, depth) for through in (False, True) for depth in (2, 4, 8)]
-    last = -1
+    last: list[Term] = []
     for through, depth in shapes:
         if through and not allowed(search, "rounding"):
             return None
@@ -118,9 +118,9 @@ def ring_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
             left, right = found.read(goal.left, depth), found.read(goal.right, depth)
         except (TooLarge, OverflowError, ValueError):
             break
-        if (through and not found.seen) or len(found.atoms) == last:
+        if (through and not found.seen) or found.atoms == last:
             continue
-        last = len(found.atoms)
+        last = found.atoms
         mine, theirs = atoms_in(found, left), atoms_in(found, right)
         pairs: list[list[int]] = []
         for j in sorted(theirs - mine):
