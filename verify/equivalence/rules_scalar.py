@@ -343,13 +343,22 @@ def _multiplied(factors: list[Term], type_: str) -> Term:
 
 
 def widened(rules: Rules, goal: Goal, side: int) -> list[Goal]:
-    """A contraction of narrow floats in f32, rounded once."""
-    fold = _fold_of(rules, goal, side)
+    """A contraction of narrow floats in f32, rounded once; or not at all, where the result is converted to f32."""
+    head, kept = seen(rules, goal, (goal.left, goal.right)[side]), ""
+    if isinstance(head, App) and head.op == "convert" and head.type == "f32":
+        kept, head = head.type, rules.terms.settle(head.args[0], goal.facts)
+    fold = rules.terms.opened(head, goal.next) if isinstance(head, Elem) else head
+    if not isinstance(fold, Fold):
+        raise Denied("not a fold")
     if fold.head[0] != "contract" or fold.type not in SIGNIFICANT or SIGNIFICANT[fold.type] >= SIGNIFICANT["f32"]:
         raise Denied("not a contraction of narrow floats")
     rules.use("contraction in f32", "rounding")
     bodies = tuple(b if type_of(b) == "f32" else App("convert", "f32", (b,)) for b in fold.bodies)
-    term = App("convert", fold.type, (Fold(fold.head, "f32", fold.place, fold.sizes, bodies, fold.sides),))
+    term: Term = Fold(fold.head, "f32", fold.place, fold.sizes, bodies, fold.sides)
+    if kept:
+        rules.use("convert there and back", "rounding")
+    else:
+        term = App("convert", fold.type, (term,))
     next_ = max(goal.next, fold.place + len(fold.sizes))
     return [Goal(next_, goal.facts, *sides_with(goal, side, term))]
 

@@ -142,8 +142,13 @@ def ring_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
 
 def fold_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
     """Folds that need another form first."""
+    found: Proof | None
     for side, term in ((0, a), (1, b)):
         other = (b, a)[side]
+        if isinstance(term, App) and term.op == "convert" and isinstance(other, Fold) and term.type == other.type:
+            found = yield from search.step(goal, ["widened", side])
+            if found is not None:
+                return found
         if not isinstance(term, Fold):
             continue
         steps: list[Step] = [["single", side], ["flatten", side]]
@@ -158,7 +163,7 @@ def fold_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
         if isinstance(other, App) and other.op == "convert":
             steps.append(["widened", side])
         for step in steps:
-            found: Proof | None = yield from search.step(goal, step)
+            found = yield from search.step(goal, step)
             if found is not None:
                 return found
     return None
