@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any, Final, Literal
 
@@ -12,6 +13,9 @@ from hloproof.models.hlo.attributes import ComputationRef, DevicePairs, Word
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape, leaves
 from hloproof.models.hlo.text.literal import parse_literal
+from hloproof.models.interpreter.compact.dispatch import applied as compact
+from hloproof.models.interpreter.compact.dispatch import compacted
+from hloproof.models.interpreter.compact.reading import read_starts
 from hloproof.models.interpreter.computation_order import Plan, plan
 from hloproof.models.interpreter.operations.collective import COLLECTIVES, Devices
 from hloproof.models.interpreter.operations.collective import run as run_collective
@@ -27,6 +31,7 @@ from hloproof.models.interpreter.step import Body, Step
 from hloproof.models.interpreter.value import (
     Array,
     BadInput,
+    Classed,
     InFlight,
     Nested,
     Token,
@@ -93,6 +98,8 @@ class Machine:
         self._sent: dict[tuple[int, int], Value] = {}
         self._sources: dict[tuple[int, int], int | None] = {}
         self._depth = 0
+        self.compact = False
+        """Large arrays are kept by classes of their indices."""
 
     def run(self, given: Sequence[tuple[Value, ...]]) -> list[Value]:
         """The root's value on each device, from the parameters of each."""
@@ -108,6 +115,9 @@ class Machine:
         )
 
     def read_value(self, shape: Shape, nested: Nested, what: str) -> Value:
+        if isinstance(shape, ArrayShape) and isinstance(nested, dict):
+            self.compact = True
+            return read_starts(shape, nested, self.scalars, what)
         if isinstance(shape, ArrayShape):
             kind, constant = shape.element_type, self.scalars.constant
             data = elements(nested, shape.dimensions, kind, what)
@@ -177,7 +187,8 @@ class Machine:
         self, i: Instruction, computation: Computation, operands: list[tuple[Value, ...]], devices: Sequence[int]
     ) -> list[Value]:
         opcode = i.opcode
-        _refuse_large(i.shape)
+        if not self.compact:
+            _refuse_large(i.shape)
         if opcode == "constant":
             return [self._literal(i)] * len(devices)
         if opcode in ("call", "fusion"):
@@ -201,8 +212,16 @@ class Machine:
             return [results[d] for d in devices]
         operation = OPERATIONS.get(opcode)
         if operation is not None:
+            if self.compact:
+                return [compact(steps[d], self._single) for d in devices]
             return [operation(steps[d]) for d in devices]
         return [self._with_world(steps[d], d) for d in devices]
+
+    def _single(self, name: str) -> str:
+        """The opcode of a computation that is one operation on its two parameters in order; '' of any other."""
+        found = self.module.by_name[name]
+        order = tuple(p.name for p in found.parameters)
+        return found.root.opcode if len(order) == 2 and found.root.operands == order else ""
 
     def _called(self, i: Instruction, attribute: str) -> Computation:
         found = i.attributes.get(attribute)
@@ -229,7 +248,10 @@ class Machine:
             if "..." in key[0]:
                 raise NotModelled("a constant whose value the text leaves out")
             nested = parse_literal(key[0], i.shape)
-            found = self._literals[key] = self.read_value(i.shape, nested, f"constant {i.name}")
+            found = self.read_value(i.shape, nested, f"constant {i.name}")
+            if self.compact:
+                found = compacted(found)
+            self._literals[key] = found
         return found
 
     def _while(self, i: Instruction, states: list[Value], devices: Sequence[int]) -> list[Value]:
@@ -311,6 +333,8 @@ class Machine:
         if isinstance(like, Array):
             zero = self.scalars.constant(like.element_type, 0)
             return Array(like.element_type, like.sizes, [zero] * len(like.data))
+        if isinstance(like, Classed):
+            return replace(like, data=[self.scalars.constant(like.element_type, 0)] * len(like.data))
         return tuple(self._zeros(v) for v in like) if isinstance(like, tuple) else like
 
     def _with_world(self, step: Step, device: int) -> Value:

@@ -31,6 +31,25 @@ class Array:
 
 
 @dataclass(frozen=True, slots=True)
+class Classed:
+    """An array whose elements depend on classes of indices only: as large as it may be, and as small as it is varied.
+
+    `classes` has for each dimension the number of the class of every index, counted by first occurrence; `data` has one
+    element for each combination of classes, row-major.
+    """
+
+    element_type: str
+    sizes: tuple[int, ...]
+    classes: tuple[tuple[int, ...], ...]
+    data: list[Element]
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """How many classes each dimension has."""
+        return tuple(max(c) + 1 if c else 0 for c in self.classes)
+
+
+@dataclass(frozen=True, slots=True)
 class Token:
     """A token, or an opaque value: it orders effects and holds no data."""
 
@@ -48,7 +67,7 @@ class InFlight:
     elements: tuple[Value, ...] = field(default=(), compare=False)
 
 
-Value = Array | Token | InFlight | tuple["Value", ...]
+Value = Array | Classed | Token | InFlight | tuple["Value", ...]
 
 
 def strides(sizes: Sequence[int]) -> tuple[int, ...]:
@@ -98,12 +117,25 @@ def to_nested(value: Value) -> Nested:
     match value:
         case Array(_, sizes, data):
             return _nest(sizes, data)
+        case Classed(_, sizes, classes, data):
+            return _spread(sizes, classes, list(data), value.parts)
         case tuple():
             return tuple(to_nested(v) for v in value)
         case InFlight():
             return tuple(to_nested(v) for v in value.elements)
         case Token():
             return None
+
+
+def _spread(
+    sizes: tuple[int, ...], classes: Sequence[tuple[int, ...]], data: list[Element], counts: tuple[int, ...]
+) -> Nested:
+    """Nested lists; equal rows are the same list."""
+    level: list[Any] = data
+    for axis in range(len(sizes) - 1, -1, -1):
+        n = counts[axis]
+        level = [[level[row * n + c] for c in classes[axis]] for row in range(prod(counts[:axis]))]
+    return level[0]
 
 
 def _nest(sizes: tuple[int, ...], data: list[Element]) -> Nested:

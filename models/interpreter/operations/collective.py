@@ -9,7 +9,8 @@ all-gather, reduce-scatter) or partitions of the same replica (the other operati
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from math import prod
 from typing import Final
 
@@ -17,8 +18,13 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import DevicePairs, ReplicaGroups
 from hloproof.models.hlo.opcodes import WITH_GLOBAL_IDS
 from hloproof.models.hlo.shape import TupleShape
+from hloproof.models.interpreter.compact.classed import lifted
+from hloproof.models.interpreter.compact.folds import joined_by
+from hloproof.models.interpreter.compact.movement import concatenated, selected
 from hloproof.models.interpreter.step import Step
-from hloproof.models.interpreter.value import Array, Value
+from hloproof.models.interpreter.value import Array, Classed, Value
+
+AnyArray = Array | Classed
 
 COLLECTIVES: Final = frozenset(
     {
@@ -104,7 +110,7 @@ def _exchange(opcode: str, group: Sequence[Step], position: int) -> Value:
             return _packed([_reduced(group, k) for k in range(len(group[0].operands))])
         case "all-gather":
             axis, operands = _axis(group[0]), range(len(group[0].operands))
-            return _packed([_gathered([s.array(k) for s in group], axis) for k in operands])
+            return _packed([_gathered([_operand(s, k) for s in group], axis) for k in operands])
         case "reduce-scatter":
             count = len(group)
             return _packed(
@@ -113,7 +119,7 @@ def _exchange(opcode: str, group: Sequence[Step], position: int) -> Value:
         case "all-to-all":
             return _all_to_all(group, position)
         case "collective-broadcast":
-            return _packed([group[0].array(k) for k in range(len(group[0].operands))])
+            return _packed([_operand(group[0], k) for k in range(len(group[0].operands))])
         case "ragged-all-to-all":
             return _ragged(group, position)
     raise NotModelled(opcode)
@@ -124,12 +130,20 @@ def _axis(step: Step) -> int:
     return axis
 
 
-def _packed(arrays: Sequence[Array]) -> Value:
+def _operand(step: Step, k: int) -> AnyArray:
+    value = step.operands[k]
+    return value if isinstance(value, Classed) else step.array(k)
+
+
+def _packed(arrays: Sequence[AnyArray]) -> Value:
     return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
 
-def _reduced(group: Sequence[Step], operand: int) -> Array:
+def _reduced(group: Sequence[Step], operand: int) -> AnyArray:
     body = group[0].called()
+    parts = [_operand(s, operand) for s in group]
+    if any(isinstance(p, Classed) for p in parts):
+        return reduce(lambda a, b: joined_by(body, a, b), map(lifted, parts))
     first = group[0].array(operand)
     data = list(first.data)
     for other in group[1:]:
@@ -137,7 +151,10 @@ def _reduced(group: Sequence[Step], operand: int) -> Array:
     return Array(first.element_type, first.sizes, data)
 
 
-def _gathered(parts: Sequence[Array], axis: int) -> Array:
+def _gathered(given: Sequence[AnyArray], axis: int) -> AnyArray:
+    if any(isinstance(p, Classed) for p in given):
+        return lifted(concatenated([lifted(p) for p in given], axis))
+    parts = [p for p in given if isinstance(p, Array)]
     first = parts[0]
     rows = prod(first.sizes[:axis])
     run_length = prod(first.sizes[axis:])
@@ -146,10 +163,14 @@ def _gathered(parts: Sequence[Array], axis: int) -> Array:
     return Array(first.element_type, sizes, data)
 
 
-def _piece(x: Array, axis: int, number: int, count: int) -> Array:
+def _piece(x: AnyArray, axis: int, number: int, count: int) -> AnyArray:
     """The `number`-th of `count` equal pieces along an axis."""
     if x.sizes[axis] % count:
         raise NotModelled(f"a dimension of size {x.sizes[axis]} split over {count} devices")
+    if isinstance(x, Classed):
+        length = x.sizes[axis] // count
+        own = range(number * length, (number + 1) * length)
+        return lifted(selected(x, [own if d == axis else range(m) for d, m in enumerate(x.sizes)]))
     inner = prod(x.sizes[axis + 1 :])
     size = x.sizes[axis] // count
     whole, part = x.sizes[axis] * inner, size * inner
@@ -163,10 +184,10 @@ def _all_to_all(group: Sequence[Step], position: int) -> Value:
     own = group[position]
     if own.attributes.integers("dimensions"):
         axis = _axis(own)
-        return _gathered([_piece(s.array(0), axis, position, len(group)) for s in group], axis)
+        return _gathered([_piece(_operand(s, 0), axis, position, len(group)) for s in group], axis)
     if len(own.operands) != len(group):
         raise NotModelled(f"all-to-all of {len(own.operands)} operands over {len(group)} devices")
-    return tuple(s.array(position) for s in group)
+    return tuple(_operand(s, position) for s in group)
 
 
 def _permute(steps: Mapping[int, Step], devices: Devices) -> dict[int, Value]:
@@ -190,7 +211,8 @@ def _permute(steps: Mapping[int, Step], devices: Devices) -> dict[int, Value]:
         if device not in source_of:
             results[device] = _packed([_zeros(step, k) for k in range(len(step.operands))])
         elif source_of[device] in steps:
-            results[device] = _packed(steps[source_of[device]].arrays())
+            sender = steps[source_of[device]]
+            results[device] = _packed([_operand(sender, k) for k in range(len(sender.operands))])
         elif source_of[device] >= devices.count:
             raise NotModelled(f"a pair names device {source_of[device]}, and there are {devices.count}")
         else:
@@ -198,8 +220,10 @@ def _permute(steps: Mapping[int, Step], devices: Devices) -> dict[int, Value]:
     return results
 
 
-def _zeros(step: Step, operand: int) -> Array:
-    x = step.array(operand)
+def _zeros(step: Step, operand: int) -> AnyArray:
+    x = _operand(step, operand)
+    if isinstance(x, Classed):
+        return replace(x, data=[step.scalars.constant(x.element_type, 0)] * len(x.data))
     return Array(x.element_type, x.sizes, [step.scalars.constant(x.element_type, 0)] * len(x.data))
 
 

@@ -99,7 +99,7 @@ def iota(step: Step) -> Value:
 
 def start_indices(step: Step, first: int, rank: int) -> list[int]:
     """The start index of each dimension: scalar operands from `first` on, or one operand of rank 1."""
-    given = step.arrays()[first:]
+    given = [step.array(k) for k in range(first, len(step.operands))]
     found = [step.scalars.integer(v) for x in given for v in x.data]
     if len(found) != rank:
         raise NotModelled(f"{step.instruction.opcode} without one start per dimension")

@@ -40,6 +40,9 @@ _ROUNDINGS: Final = 4
 """How many units of half a last place a result is moved by, at most."""
 _APPROXIMATION: Final = 32
 """The same for approximated functions, in units of f32 where the type is narrower."""
+_CLOSE: Final = 256
+"""Numbers that are so many roundings apart are close."""
+_STEPS: Final = frozenset({"floor", "ceil", "round-nearest-even", "round-nearest-afz"})
 _SPREAD: Final = 0x9E3779B97F4A7C15
 _MASK: Final = (1 << 64) - 1
 
@@ -53,6 +56,8 @@ class Perturbed(Real):
         self._seed, self._exact_types = seed, exact
         self.left_the_reals = False
         """A decision hangs on what no real number is: laws of the reals do not hold of what follows from it."""
+        self.close_decision = False
+        """A decision hangs on digits that rounding has changed: which way it goes shows nothing."""
 
     def constant(self, element_type: str, value: Element) -> Element:
         number = super().constant(element_type, value)
@@ -91,8 +96,8 @@ class Perturbed(Real):
         kind = types.PART.get(result, result)
         if raw is None or kind in self._exact_types:
             inexact = any(k in FLOATS or k in types.COMPLEX for k in operands)
-            decides = inexact and kind not in FLOATS and opcode != "select"
-            return self._deciding(plain) if decides else plain
+            decides = inexact and (kind not in FLOATS or opcode in _STEPS) and opcode != "select"
+            return self._deciding(plain, _unit(types.PART.get(operands[0], operands[0]))) if decides else plain
         amount = _ROUNDINGS if opcode in _CORRECT else max(_ROUNDINGS, _APPROXIMATION * _unit("f32") / _unit(kind))
         if opcode == "reduce-precision":
             amount *= 2.0 ** max(0, _PRECISION[kind] - 1 - attributes.integer("mantissa_bits", 23))
@@ -121,12 +126,20 @@ class Perturbed(Real):
 
         return perturbed
 
-    def _deciding(self, plain: Function) -> Function:
-        """A function that makes something else of a NaN."""
+    def _deciding(self, plain: Function, unit: float) -> Function:
+        """A function that makes something else of a NaN, and of numbers that lie close together."""
+        near = _CLOSE * unit
 
         def decide(*arguments: Element) -> Element:
             if not self.left_the_reals and any(a != a for a in arguments):
                 self.left_the_reals = True
+            first = arguments[0]
+            if not self.close_decision and isfinite(abs(first)):
+                # A function of one number steps at whole ones.
+                other = arguments[1] if len(arguments) > 1 else round(abs(first))
+                one = first if len(arguments) > 1 else abs(first)
+                size = max(abs(one), abs(other))
+                self.close_decision = one != other and isfinite(size) and abs(one - other) <= near * size
             return plain(*arguments)
 
         return decide

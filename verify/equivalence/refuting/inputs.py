@@ -13,6 +13,7 @@ from random import Random
 from typing import Any, Final
 
 from hloproof.equivalence.refuting.domains import positive_parameters
+from hloproof.equivalence.refuting.short_inputs import short
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Word
 from hloproof.models.hlo.module import Instruction, Module
@@ -53,14 +54,15 @@ CHOICES: Final[tuple[Choice, ...]] = (
 )
 
 
-def given_inputs(module: Module, devices: Devices, choice: Choice, seed: int) -> list[Nested]:
-    """One list of values per device, in the form that `hloproof run --inputs` reads for one device.
+def given_inputs(module: Module, devices: Devices, choice: Choice, seed: int, in_parts: bool = False) -> list[Nested]:
+    """One list of values per device, in the form that `hloproof run --inputs` reads for one device; `in_parts`: each
+    made of a few boxes of equal elements, so that sizes do not matter.
 
     Raises NotModelled for element types that cannot be filled, and for parameters that are too large.
     """
     parameters = module.entry.parameters
     sizes = _sizes(module)
-    if sum(_elements(p.shape) for p in parameters) * devices.count > MOST_ELEMENTS:
+    if not in_parts and sum(_elements(p.shape) for p in parameters) * devices.count > MOST_ELEMENTS:
         raise NotModelled(f"parameters of more than {MOST_ELEMENTS} elements are not filled")
     shared, positive = _shared(module), positive_parameters(module)
     above_zero = replace(choice, floats=tuple(v for v in choice.floats if v > 0))
@@ -68,7 +70,10 @@ def given_inputs(module: Module, devices: Devices, choice: Choice, seed: int) ->
     def value(p: Instruction, device: int) -> Nested:
         own = 0 if p.name in shared else device
         drawn = above_zero if p.parameter_number in positive else choice
-        return _value(p.shape, drawn, sizes, Random(f"{seed} {choice.name} {p.parameter_number} {own}"))
+        random = Random(f"{seed} {choice.name} {p.parameter_number} {own}")
+        if in_parts:
+            return short(p.shape, lambda kind: _drawn(kind, drawn, sizes, random), seed, random)
+        return _value(p.shape, drawn, sizes, random)
 
     return [[value(p, device) for p in parameters] for device in range(devices.count)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from time import monotonic
 from typing import Final
@@ -11,15 +12,19 @@ from hloproof.equivalence.refuting.shared_values import SharedValues
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Window
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.interpreter.compact.dispatch import COMPACT
 from hloproof.models.interpreter.operations.collective import Devices
 from hloproof.models.interpreter.run import Machine
+from hloproof.models.interpreter.semantics.hashed import PRIME
 from hloproof.models.interpreter.semantics.semantics import Scalars
-from hloproof.models.interpreter.value import Array, Token, Value
+from hloproof.models.interpreter.value import Array, Classed, Token, Value
 
 _PRODUCTS_PER_SECOND: Final = {"real": 2e7, "perturbed": 5e6, "hashed": 8e6}
 """How many products a second are added up, roughly: enough to leave undone what would never end."""
 _REMEMBERED: Final = 8
 """Values of one instruction that are told apart; later turns of a loop are not."""
+
+_BASE: Final = 0x1D2C3B4A59687
 
 Site = tuple[str, str]
 """A computation and an instruction of it."""
@@ -51,7 +56,7 @@ class BoundedMachine(Machine):
         self, i: Instruction, computation: Computation, operands: list[tuple[Value, ...]], devices: Sequence[int]
     ) -> list[Value]:
         left = self._deadline - monotonic()
-        work = _products(i, computation) * len(devices)
+        work = 0 if self.compact and i.opcode in COMPACT else _products(i, computation) * len(devices)
         if left < 0 or work > left * _PRODUCTS_PER_SECOND.get(self.scalars.name, 5e6):
             raise OutOfTime(f"the budget ran out at {i.name}")
         return super()._instruction(i, computation, operands, devices)
@@ -90,9 +95,33 @@ def _digest(value: Value) -> int:
     """Equal for equal elements in the same row-major order, whatever their dimensions."""
     if isinstance(value, Array):
         return hash(tuple(value.data))
+    if isinstance(value, Classed):
+        return _polynomial(value)
     if isinstance(value, tuple):
         return hash(tuple(_digest(v) for v in value))
     return hash(type(value) is Token)
+
+
+def _polynomial(x: Classed) -> int:
+    """The sum of element * base^position over all elements, by classes: the same for every way to cut them."""
+    total = [0] if 0 in x.sizes else [1]
+    stride = prod(x.sizes)
+    for classes, n in zip(x.classes, x.sizes, strict=True):
+        stride //= max(1, n)
+        own = _powers(classes, stride)
+        total = [t * p % PRIME for t in total for p in own]
+    return sum(hash(v) % PRIME * t for v, t in zip(x.data, total, strict=True)) % PRIME
+
+
+@lru_cache(512)
+def _powers(classes: tuple[int, ...], stride: int) -> tuple[int, ...]:
+    """For each class the sum of base^(index * stride)."""
+    out = [0] * (max(classes, default=-1) + 1)
+    step, power = pow(_BASE, stride, PRIME), 1
+    for c in classes:
+        out[c] += power
+        power = power * step % PRIME
+    return tuple(v % PRIME for v in out)
 
 
 def _products(i: Instruction, computation: Computation) -> int:

@@ -10,7 +10,7 @@ refutation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final
@@ -31,7 +31,7 @@ from hloproof.models.interpreter.semantics.perturbed import Perturbed
 from hloproof.models.interpreter.semantics.real import Real
 from hloproof.models.interpreter.semantics.semantics import Scalars
 from hloproof.models.interpreter.semantics.small_float import SMALL
-from hloproof.models.interpreter.value import BadInput, Element, Nested
+from hloproof.models.interpreter.value import BadInput, Element, Nested, Value
 
 _SAMPLES: Final = (1, 2)
 """Seeds of the perturbed runs."""
@@ -96,26 +96,35 @@ def refute(before: Module, after: Module, budget_seconds: float) -> Refutation |
     if asked := _outside(before, after):
         return f"not run: what {asked} gives depends on when it is asked"
     search = _Search(before, after, Devices(*counts[0]), deadline)
-    problem = ""
+    problems: dict[bool, str] = {}
     for seed in range(_ROUNDS):
-        for choice in CHOICES:
-            left = deadline - monotonic()
-            if left <= 0:
-                return problem or "the budget ran out while both were run"
-            try:
-                found = search.attempt(
-                    choice, seed, deadline if not seed and choice is CHOICES[0] else deadline - left / 2
-                )
-            except OutOfTime as error:
-                problem = f"not run: {error}"
-            except (NotModelled, Stuck, BadInput) as error:
-                return f"not run: {error}"
-            except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
-                return f"not run: {type(error).__name__}: {error}"
-            else:
-                if found is not None:
-                    return found
-    return problem or f"both give the same on {_ROUNDS * len(CHOICES)} choices of inputs"
+        for in_parts in (True, False):
+            for choice in CHOICES:
+                left = deadline - monotonic()
+                if left <= 0:
+                    return _said(problems) or "the budget ran out while both were run"
+                if in_parts in problems:
+                    break
+                # Inputs in parts take little time if any; of the others the first may take all that is left.
+                end = deadline - left / 2 if in_parts or seed or choice is not CHOICES[0] else deadline
+                try:
+                    found = search.attempt(choice, seed, end, in_parts)
+                except OutOfTime as error:
+                    if in_parts or monotonic() >= deadline:
+                        problems[in_parts] = f"not run: {error}"
+                except (NotModelled, Stuck, BadInput) as error:
+                    problems[in_parts] = f"not run: {error}"
+                except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+                    problems[in_parts] = f"not run: {type(error).__name__}: {error}"
+                else:
+                    if found is not None:
+                        return found
+    return _said(problems) or f"both give the same on {2 * _ROUNDS * len(CHOICES)} choices of inputs"
+
+
+def _said(problems: Mapping[bool, str]) -> str:
+    """What kept the modules from being run on inputs of all elements."""
+    return problems.get(False, "")
 
 
 def _outside(before: Module, after: Module) -> str:
@@ -141,60 +150,65 @@ class _Search:
         self._wide = False
         """A difference that residues do not show has been seen for other inputs."""
 
-    def attempt(self, choice: Choice, seed: int, deadline: float) -> Refutation | None:
+    def attempt(self, choice: Choice, seed: int, deadline: float, in_parts: bool) -> Refutation | None:
         """Runs both on inputs of a choice. Raises OutOfTime, NotModelled, Stuck, BadInput."""
-        given = given_inputs(self._modules[0], self._devices, choice, seed)
-        real = self._both(Real(), given, deadline)
-        if not _suspect(real[0], real[1]):
+        given = given_inputs(self._modules[0], self._devices, choice, seed, in_parts)
+        runs = [self._both(Real(), given, deadline)]
+        if not _suspect(*leaves_of(runs[0])):
             return None
         # Types of few digits that one of the two does not know are nothing that rounding brings in.
         own = frozenset(_kinds(self._modules[0]) ^ _kinds(self._modules[1])) & SMALL.keys()
         # What is worth a closer look may take all the time that is left.
-        digests = []
-        hashed: list[list[Leaf]] = []
-        residues, shared = Hashed(own), SharedValues()
-        inputs = None
-        for m in self._modules:
-            machine = RecordingMachine(m, residues, self._devices, self._deadline, shared)
-            inputs = inputs or [machine.read_inputs(one) for one in given]
-            hashed.append(leaves_of(machine.run(inputs)))
-            digests.append(machine.digests)
-        samples = [[r] for r in real]
+        machines: list[RecordingMachine] = []
+        runs.append(self._both(Hashed(own), given, self._deadline, machines))
+        precise = self._precise
         for sample in _SAMPLES:
             noisy = Perturbed(sample, own)
-            for runs, leaves_of_one in zip(samples, self._both(noisy, given, self._deadline), strict=True):
-                runs.append(leaves_of_one)
+            runs.append(self._both(noisy, given, self._deadline))
             if noisy.left_the_reals:
                 return None
+            precise = precise and not noisy.close_decision
+        leaves = leaves_of([side for run in runs for side in run])
+        hashed, samples = leaves[2:4], [leaves[n::2][:1] + leaves[n::2][2:] for n in (0, 1)]
         found = _first(samples, hashed)
         if found is None:
             # Where floats decide what is read, residues may decide alike for both: a wide difference will do then, if
             # it shows for two inputs, and no decision is taken on a few digits.
-            found = _first(samples, None) if self._precise else None
+            found = _first(samples, None) if precise else None
             if found is None or not self._wide:
                 self._wide |= found is not None
                 return None
         leaf, k = found
-        b, a = real[0][leaf], real[1][leaf]
-        places = guilty(*self._modules, digests[0], digests[1], b.position)
+        b, a = leaves[0][leaf], leaves[1][leaf]
+        places = guilty(*self._modules, machines[0].digests, machines[1].digests, b.position)
         return Refutation(
             given[0] if self._devices.count == 1 else list(given),
             self._devices.replicas,
             self._devices.partitions,
             b.device,
             b.position,
-            _index(k, b.array.sizes),
+            b.index(k),
             b.array.data[k],
             a.array.data[k],
             *places,
         )
 
-    def _both(self, scalars: Scalars, given: Sequence[Nested], deadline: float) -> list[list[Leaf]]:
+    def _both(
+        self,
+        scalars: Scalars,
+        given: Sequence[Nested],
+        deadline: float,
+        recording: list[RecordingMachine] | None = None,
+    ) -> list[list[Value]]:
         """The results of both modules under one semantics; what they compute alike is computed once."""
         shared = SharedValues()
-        machines = [BoundedMachine(m, scalars, self._devices, deadline, shared) for m in self._modules]
+        machine = BoundedMachine if recording is None else RecordingMachine
+        machines = [machine(m, scalars, self._devices, deadline, shared) for m in self._modules]
         inputs = [machines[0].read_inputs(one) for one in given]
-        return [leaves_of(machine.run(inputs)) for machine in machines]
+        machines[1].compact = machines[0].compact
+        if recording is not None:
+            recording += [m for m in machines if isinstance(m, RecordingMachine)]
+        return [m.run(inputs) for m in machines]
 
 
 def _kinds(module: Module) -> set[str]:
@@ -221,14 +235,6 @@ def _first(
             if hashed is None or hashed[0][n].array.data[k] != hashed[1][n].array.data[k]:
                 return n, k
     return None
-
-
-def _index(flat: int, sizes: Sequence[int]) -> tuple[int, ...]:
-    out = []
-    for n in reversed(sizes):
-        out.append(flat % n)
-        flat //= n
-    return tuple(reversed(out))
 
 
 def _shown(value: Element) -> str:

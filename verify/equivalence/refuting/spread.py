@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from math import isfinite, isinf, isnan
 from typing import Final
 
+from hloproof.models.interpreter.compact.classed import common, firsts_of, lifted
 from hloproof.models.interpreter.semantics import element_type as types
 from hloproof.models.interpreter.semantics.small_float import FLOATS
-from hloproof.models.interpreter.value import Array, Element, Value
+from hloproof.models.interpreter.value import Array, Classed, Element, Value
 
 
 @dataclass(frozen=True)
@@ -19,19 +20,48 @@ class Leaf:
     device: int
     position: tuple[int, ...]
     array: Array
+    firsts: tuple[Sequence[int], ...] = ()
+    """Where `array` has one element for each part of a larger array: the first index of each part, per dimension."""
+
+    def index(self, flat: int) -> tuple[int, ...]:
+        """The index of an element, in the larger array if there is one."""
+        out = []
+        for n in reversed(self.array.sizes):
+            out.append(flat % n)
+            flat //= n
+        found = tuple(reversed(out))
+        return tuple(f[k] for f, k in zip(self.firsts, found, strict=True)) if self.firsts else found
 
 
-def leaves_of(results: Sequence[Value]) -> list[Leaf]:
-    """The arrays of a result per device, in order."""
+def leaves_of(runs: Sequence[Sequence[Value]]) -> list[list[Leaf]]:
+    """The arrays of a result per device, in order, for each of several runs; arrays in parts by the same ones."""
+    found = [[leaf for device, value in enumerate(results) for leaf in _arrays(value, device, ())] for results in runs]
+    out: list[list[Leaf]] = [[] for _ in runs]
+    for same in zip(*found, strict=True):
+        arrays = [x for _, _, x in same]
+        device, position, _ = same[0]
+        if all(isinstance(x, Array) for x in arrays):
+            for row, x in zip(out, arrays, strict=True):
+                if isinstance(x, Array):
+                    row.append(Leaf(device, position, x))
+            continue
+        classed = [lifted(x) for x in arrays]
+        classes, columns = common(classed)
+        firsts = tuple(firsts_of(c) for c in classes)
+        sizes = tuple(len(f) for f in firsts)
+        for row, x, data in zip(out, classed, columns, strict=True):
+            row.append(Leaf(device, position, Array(x.element_type, sizes, data), firsts))
+    return out
 
-    def of(value: Value, device: int, position: tuple[int, ...]) -> Iterator[Leaf]:
-        if isinstance(value, Array):
-            yield Leaf(device, position, value)
-        elif isinstance(value, tuple):
-            for k, v in enumerate(value):
-                yield from of(v, device, (*position, k))
 
-    return [leaf for device, value in enumerate(results) for leaf in of(value, device, ())]
+def _arrays(
+    value: Value, device: int, position: tuple[int, ...]
+) -> Iterator[tuple[int, tuple[int, ...], Array | Classed]]:
+    if isinstance(value, (Array, Classed)):
+        yield device, position, value
+    elif isinstance(value, tuple):
+        for k, v in enumerate(value):
+            yield from _arrays(v, device, (*position, k))
 
 
 @dataclass(frozen=True)
