@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -23,15 +21,12 @@ from hloproof.fuzz.chunk import first_failure
 from hloproof.fuzz.layouts import bitcast_checks
 from hloproof.fuzz.layouts.bitcast_checks import check_bitcasts
 from hloproof.fuzz.layouts.layout_readings import is_modelled, memory
-from hloproof.fuzz.maps.map_readings import check_points
 from hloproof.fuzz.target import Failure
 from hloproof.fuzz.targets import target
 from hloproof.models.dataflow.alias_classes import Buffers
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.hlo.text.shapes import parse_shape
-from hloproof.models.interpreter import maps as written
-from hloproof.models.maps.text import parse_map
 
 # Cells in order, `.` for padding, parts behind one another; by hand from the pictures of tiled layouts.
 CELLS = [
@@ -80,22 +75,6 @@ def test_bitcasts_that_are_wrong_are_found(function: str, monkeypatch: pytest.Mo
 def test_memory_that_the_shape_does_not_tell(text: str) -> None:
     shape = parse_shape(text)
     assert isinstance(shape, ArrayShape) and not is_modelled(shape)
-
-
-@pytest.mark.parametrize("function", ["relation", "relation_with_positions", "count_points", "points", "reader"])
-def test_points_that_are_wrong_are_found(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    m = parse_map("(d0)[s0, s1] -> (d0 + s0 * s1), domain: d0 in [0, 2], s0 in [0, 2], s1 in [0, 1], s0 + s1 in [0, 2]")
-    check_points(m)
-    wrong: dict[str, Callable[..., Any]] = {
-        "relation": lambda m, read=None: Counter[Any](),
-        "relation_with_positions": lambda m, read=None: Counter[Any](),
-        "count_points": lambda m, read=None: 1,
-        "points": lambda m, dims, read=None: iter(()),
-        "reader": lambda m, tensors: lambda k, dims, ranges: 0,
-    }
-    monkeypatch.setattr(written, function, wrong[function])
-    with pytest.raises(Failure):
-        check_points(m)
 
 
 ALIASED = """HloModule aliases, input_output_alias={ {}: (0, {}, must-alias) }

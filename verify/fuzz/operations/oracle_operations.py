@@ -4,8 +4,8 @@ The operation is run on tagged elements, so that every output element tells whic
 often. Indices and sizes that are read at run time are given random numbers, out of bounds among them.
 
 What reads do not show is looked at by the other parts: what indices change (`oracle_indices`), what definitions say
-besides their predicates (`oracle_definitions`), the form of maps (`oracle_form`, `oracle_shapes`), and what has no
-meaning (`malformed_operations`, `malformed_runs`); numbers by target `recorded`.
+besides their predicates (`oracle_definitions`), and what has no meaning (`malformed_operations`, `malformed_runs`);
+numbers by target `recorded`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,7 @@ from hloproof.fuzz.operations.malformed_runs import examine_deformed_runs, exami
 from hloproof.fuzz.operations.oracle_bitcast import examine_bitcast
 from hloproof.fuzz.operations.oracle_control import examine_control
 from hloproof.fuzz.operations.oracle_definitions import examine_definitions
-from hloproof.fuzz.operations.oracle_form import examine_form
 from hloproof.fuzz.operations.oracle_indices import examine_indices
-from hloproof.fuzz.operations.oracle_shapes import examine_shapes
 from hloproof.fuzz.operations.oracle_stated import OPCODES as STATED
 from hloproof.fuzz.operations.oracle_stated import examine_stated
 from hloproof.fuzz.operations.plain_maps import not_plain
@@ -81,10 +79,7 @@ def examine(text: str, seed: int | None = None) -> tuple[str, ...]:
     examine_indices(tagged, found)
     examine_deformed_runs(tagged)
     if root.opcode != "scaled-dot" or all(isinstance(s, ArrayShape) and s.rank for s in found.op.operands):
-        covered += examine_shapes(found.op, len(text))
         examine_deformed(found.op)
-    if not root.opcode.endswith("-start"):
-        examine_form(found.op, len(found.groups[0]))
     return tuple(dict.fromkeys(covered))
 
 

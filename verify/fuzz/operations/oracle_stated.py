@@ -9,8 +9,6 @@ from collections import Counter
 from typing import Final
 
 from hloproof.definitions import define
-from hloproof.fuzz.operations.oracle_form import examine_form
-from hloproof.fuzz.operations.oracle_shapes import examine_shapes
 from hloproof.fuzz.operations.plain_maps import not_plain
 from hloproof.fuzz.operations.predicate import count_reads
 from hloproof.fuzz.target import Failure
@@ -37,5 +35,4 @@ def examine_stated(op: Operation) -> tuple[str, ...]:
                     raise Failure(f"{op.opcode}: maps are not what the definition says", said)
                 for why in filter(None, (not_plain(m, op.opcode) for m in s.maps)):
                     raise Failure(f"{op.opcode}: maps are not plain", f"{why}: {s}")
-    examine_form(op, 1)
-    return (op.opcode, *examine_shapes(op, len(str(op))))
+    return (op.opcode,)
