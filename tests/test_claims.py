@@ -14,12 +14,13 @@ from test_indexing_counted import CASES, _module
 import hloproof.models.indexing
 from hloproof.claims import CLAIMS, owed
 from hloproof.claims.statements.elimination import Condition, solve
-from hloproof.claims.statements.statement import Statement, value_of
+from hloproof.claims.statements.statement import Statement
 from hloproof.engines.portfolio import prove
 from hloproof.logic.evaluate import holds, is_counterexample
 from hloproof.logic.formula import Compare, Formula, conj, disj, eq, le, within
 from hloproof.logic.obligation import Obligation
 from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Const, Expr, Var
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.module import Operation
@@ -235,10 +236,10 @@ def test_a_witness_is_the_only_value_there_can_be() -> None:
             at = dict(zip(given, d, strict=True))
             for s in product(*(range(i.lower, i.upper + 1) for i in unknowns.values())):
                 point = at | dict(zip(unknowns, s, strict=True))
-                if all(value_of(c.expr, point) in c.interval for c in conditions):
+                if all(evaluate(c.expr, point) in c.interval for c in conditions):
                     for name, e in witness.items():
                         solved += 1
-                        assert value_of(e, at) == point[name], (conditions, witness, point)
+                        assert evaluate(e, at) == point[name], (conditions, witness, point)
     assert solved > 500
 
 
@@ -311,7 +312,7 @@ def test_range_variables_may_be_found_by_division() -> None:
     terms = solve(
         {"s0": Interval(0, 4), "s1": Interval(0, 3)}, [Condition(rng(0) * 4 + rng(1) - dim(0), Interval.point(0))]
     )
-    assert [value_of(terms[n], {"d0": 14}) for n in ("s0", "s1")] == [3, 2]
+    assert [evaluate(terms[n], {"d0": 14}) for n in ("s0", "s1")] == [3, 2]
 
 
 @pytest.mark.parametrize("opcode", KINDS)

@@ -10,12 +10,12 @@ import pytest
 from direct_reads import DEVICES, DIRECT, Read
 from test_indexing_counted import CASES, _counted_operands, _inputs, _module, executed
 
-from hloproof.claims.statements.statement import value_of
 from hloproof.definitions import IN_TUPLES, TABLE, define
 from hloproof.definitions.definition import Definition
 from hloproof.definitions.variables import arrays_of
 from hloproof.logic.evaluate import holds
 from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape
@@ -33,7 +33,7 @@ def held(definition: Definition, values: dict[str, int], inputs: Sequence[Any]) 
     for k, read in enumerate(definition.runtime):
         element = inputs[read.operand]
         for e in read.index:
-            element = element[value_of(e, values)]
+            element = element[evaluate(e, values)]
         low, high = read.interval.lower, read.interval.upper
         out[f"r{k}"] = min(max(int(element), low), high) if read.clamped else int(element)
     return out

@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 
 
-class UndefinedValue(Exception):
+class UndefinedValue(ZeroDivisionError):
     """A divisor is zero at this point."""
-
-
-def evaluate(root: Expr, values: Mapping[str, int]) -> int:
-    """The value of `root` where variables have `values`.
-
-    Raises UndefinedValue on division by zero and KeyError for a variable without a value.
-    """
-    done: dict[Expr, int] = {}
-    for e in postorder(root):
-        if isinstance(e, Const):
-            done[e] = e.value
-        elif isinstance(e, Var):
-            done[e] = values[e.name]
-        elif isinstance(e, Binary):
-            done[e] = apply_operator(e.op, done[e.lhs], done[e.rhs])
-    return done[root]
 
 
 def apply_operator(op: str, x: int, y: int) -> int:
@@ -47,3 +31,19 @@ def apply_operator(op: str, x: int, y: int) -> int:
         case "mod":
             return x - y * (x // y)
     raise ValueError(f"no such operator: {op}")
+
+
+def evaluate(root: Expr, values: Mapping[str, int], apply: Callable[[str, int, int], int] = apply_operator) -> int:
+    """The value of `root` where variables have `values`; `apply` says what operators mean.
+
+    Raises UndefinedValue on division by zero and KeyError for a variable without a value.
+    """
+    done: dict[Expr, int] = {}
+    for e in postorder(root):
+        if isinstance(e, Const):
+            done[e] = e.value
+        elif isinstance(e, Var):
+            done[e] = values[e.name]
+        elif isinstance(e, Binary):
+            done[e] = apply(e.op, done[e.lhs], done[e.rhs])
+    return done[root]

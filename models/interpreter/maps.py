@@ -11,10 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
-from typing import Any
 
 from hloproof.models.expressions.evaluate import UndefinedValue
-from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.expressions.python_text import compiled, python_text
 from hloproof.models.interpreter.value import Array, flat_index, strides
 from hloproof.models.maps.indexing_map import Constraint, IndexingMap
 
@@ -23,35 +22,6 @@ Reader = Callable[[int, tuple[int, ...], tuple[int, ...]], int]
 
 MapPoint = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 """Values of the range variables, the results, and the positions in the group for collectives (else empty)."""
-
-SPELLED = {
-    "+": "({} + {})",
-    "*": "({} * {})",
-    "floordiv": "({} // {})",
-    "ceildiv": "(-(-{} // {}))",
-    "mod": "({0} - {1} * ({0} // {1}))",
-    "min": "min({}, {})",
-    "max": "max({}, {})",
-}
-"""How Python writes each operator; it agrees with `expression.apply_operator` (a test)."""
-
-
-def python_text(expressions: Sequence[Expr], prefix: str) -> tuple[list[str], list[str]]:
-    """Assignments `t0 = ...` that compute the expressions, each distinct part once, and the names of the results."""
-    names: dict[Expr, str] = {}
-    lines: list[str] = []
-    for root in expressions:
-        for e in postorder(root):
-            if e in names:
-                continue
-            if isinstance(e, Const):
-                names[e] = f"({e.value})"
-            elif isinstance(e, Var):
-                names[e] = e.name
-            elif isinstance(e, Binary):
-                names[e] = f"{prefix}{len(lines)}"
-                lines.append(f"{names[e]} = {SPELLED[e.op].format(names[e.lhs], names[e.rhs])}")
-    return lines, [names[e] for e in expressions]
 
 
 def _tuple(names: Sequence[str]) -> str:
@@ -105,9 +75,7 @@ def _generator(m: IndexingMap) -> Callable[..., Iterator[MapPoint]]:
     line(f"yield {_tuple(ranges)}, {_tuple(names[:count])}, {_tuple(names[count:])}")
     if not m.ranges:  # `continue` needs a loop
         source[1:] = ["    for _ in (0,):", *("    " + text for text in source[1:])]
-    scope: dict[str, Any] = {}
-    exec(compile("\n".join(source), "<indexing map>", "exec"), scope)
-    made: Callable[..., Iterator[MapPoint]] = scope["points"]
+    made: Callable[..., Iterator[MapPoint]] = compiled(source)
     return made
 
 

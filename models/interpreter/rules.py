@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 from typing import Literal
 
-from hloproof.models.expressions.evaluate import UndefinedValue, apply_operator
+from hloproof.models.expressions.evaluate import UndefinedValue, apply_operator, evaluate
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 from hloproof.models.rules.rule import Bounded, Condition, ConstraintRule, ExpressionRule, Rule, RuleBase, VariableRule
 
@@ -33,15 +34,7 @@ def try_instance(rule: Rule, values: Mapping[str, int]) -> Outcome:
 
 def value_of(rule: RuleBase, root: Expr, values: Mapping[str, int]) -> int:
     """The value of an expression in the rule's reading of division. Raises UndefinedValue on division by zero."""
-    done: dict[Expr, int] = {}
-    for e in postorder(root):
-        if isinstance(e, Const):
-            done[e] = e.value
-        elif isinstance(e, Var):
-            done[e] = values[e.name]
-        elif isinstance(e, Binary):
-            done[e] = _apply(rule, e.op, done[e.lhs], done[e.rhs])
-    return done[root]
+    return evaluate(root, values, partial(_apply, rule))
 
 
 def _apply(rule: RuleBase, op: str, x: int, y: int) -> int:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import Any
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr
+from hloproof.models.expressions.python_text import compiled, python_text
 from hloproof.models.interpreter.maps import points as points_of
-from hloproof.models.interpreter.maps import python_text
 from hloproof.models.maps.indexing_map import IndexingMap
 
 
@@ -58,7 +57,7 @@ def value_at(m: IndexingMap, value: Expr) -> Callable[[Mapping[str, int]], int |
         steps, (name,) = python_text([c.expr], f"c{n}_")
         lines += [*steps, f"if not {c.interval.lower} <= {name} <= {c.interval.upper}: return None"]
     steps, (name,) = python_text([value], "t")
-    made = _made([lines[0], *(f"  {line}" for line in (*lines[1:], *steps, f"return {name}"))])
+    made = compiled([lines[0], *(f"  {line}" for line in (*lines[1:], *steps, f"return {name}"))])
 
     def at(values: Mapping[str, int]) -> int | None:
         try:
@@ -68,13 +67,6 @@ def value_at(m: IndexingMap, value: Expr) -> Callable[[Mapping[str, int]], int |
         return found
 
     return at
-
-
-def _made(lines: Sequence[str]) -> Callable[..., Any]:
-    scope: dict[str, Any] = {}
-    exec(compile("\n".join(lines), "<requests>", "exec"), {"max": max, "min": min, "range": range}, scope)
-    made: Callable[..., Any] = scope["at"]
-    return made
 
 
 def _loop(m: IndexingMap, value: Expr, place: int) -> Callable[..., dict[int, int]]:
@@ -94,4 +86,4 @@ def _loop(m: IndexingMap, value: Expr, place: int) -> Callable[..., dict[int, in
     body += [*steps, f"found[{own}] = {name}"]
     lines += [f"    {line}" for line in body]
     lines.append("  return found")
-    return _made(lines)
+    return compiled(lines)

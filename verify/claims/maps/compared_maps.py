@@ -11,9 +11,10 @@ from typing import Final
 
 from hloproof.claims.maps.shared_readings import SharedMaps
 from hloproof.claims.statements.relation import Piece
-from hloproof.claims.statements.statement import Describe, Part, Point, Statement, value_of
+from hloproof.claims.statements.statement import Describe, Part, Point, Statement
 from hloproof.logic.evaluate import TooManySteps, holds
 from hloproof.logic.formula import Formula, disj, replace_variables
+from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Expr, Var
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.maps.indexing_map import IndexingMap
@@ -67,7 +68,7 @@ class ComparedMaps:
 
         def told(point: Point) -> str:
             dims = [point[name] for name, _ in piece.source]
-            return f"map {n} leads from {dims} to {[value_of(e, point) for e in piece.results]}, the kept map does not"
+            return f"map {n} leads from {dims} to {[evaluate(e, point) for e in piece.results]}, the kept map does not"
 
         return told
 
@@ -85,7 +86,7 @@ class ComparedMaps:
         """The pair that a point of map n stands for, and what was read."""
         piece = self.pieces[n]
         pair = {name: point[name] for name, _ in (*piece.source, *self.shared.runtime)}
-        return pair | {f"y{j}": value_of(e, point) for j, e in enumerate(piece.results)}
+        return pair | {f"y{j}": evaluate(e, point) for j, e in enumerate(piece.results)}
 
     def points(self, n: int) -> list[Point]:
         """A few points of map n: corners, middles, some at random, and counterexamples found on the way."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from hloproof.claims.operations.definition import Subject
 from hloproof.claims.statements.relation import piece_of
 from hloproof.claims.statements.runtime import readings
-from hloproof.claims.statements.statement import Part, Statement, value_of
+from hloproof.claims.statements.statement import Part, Statement
 from hloproof.claims.statements.wording import coordinates
 from hloproof.logic.formula import conj, within
+from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Binary, Expr, Var, postorder, to_text
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.indexing.map_set import OperandMaps
@@ -47,7 +48,7 @@ def _fits(about: Subject, m: IndexingMap, number: int, machine: Interval, width:
         whose = about.output_words if about.direction == "output-to-input" else about.operand_words
         for e in terms:
             try:
-                value = value_of(e, point)
+                value = evaluate(e, point)
             except ZeroDivisionError:
                 return f"at {whose}{source} the map divides by zero in {to_text(e)}"
             if value not in machine:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from hloproof.claims.statements.statement import Describe, Part, Point, Statement, value_of
+from hloproof.claims.statements.statement import Describe, Part, Point, Statement
 from hloproof.logic.formula import FALSE, Formula, conjuncts, eq, within
 from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Expr, Var
 from hloproof.models.maps.indexing_map import IndexingMap
 
@@ -77,7 +78,7 @@ def _drawn(statement: Statement, goal: Formula, label: str, words: Describe) -> 
 def _words(what: str, m: IndexingMap, names: list[str]) -> Describe:
     def told(point: Point) -> str:
         at = ", ".join(f"{n} = {point[n]}" for n in names if n in point)
-        return f"the simplified map {what} at {at}: {[value_of(e, point) for e in m.results]}"
+        return f"the simplified map {what} at {at}: {[evaluate(e, point) for e in m.results]}"
 
     return told
 
@@ -85,6 +86,6 @@ def _words(what: str, m: IndexingMap, names: list[str]) -> Describe:
 def _changed(old: Expr, new: Expr, names: list[str]) -> Describe:
     def told(point: Point) -> str:
         at = ", ".join(f"{n} = {point[n]}" for n in names if n in point)
-        return f"{at} gave {value_of(old, point)} and now gives {value_of(new, point)}"
+        return f"{at} gave {evaluate(old, point)} and now gives {evaluate(new, point)}"
 
     return told

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 from hloproof.logic.rounding import FLOOR, Rounding, RoundingSemantics
 from hloproof.models.expressions.evaluate import UndefinedValue, apply_operator
-from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.expressions.evaluate import evaluate as evaluate_by
+from hloproof.models.expressions.expr import Expr, postorder
+from hloproof.models.expressions.python_text import compiled, python_term
 from hloproof.models.rules.rule import RuleBase
 
 _SMALL: Final = 60
 _LONG: Final = 5_000
-_PYTHON: Final = {
-    "+": "({} + {})",
-    "*": "({} * {})",
-    "floordiv": "({} // {})",
-    "ceildiv": "(-(-{} // {}))",
-    "mod": "({} % {})",
-    "min": "min({}, {})",
-    "max": "max({}, {})",
-}
 
 
 def reading_of(rule: RuleBase) -> RoundingSemantics:
@@ -52,7 +45,7 @@ def evaluate(root: Expr, values: Mapping[str, int], reading: RoundingSemantics) 
     """The value of `root`. Raises UndefinedValue on division by zero, KeyError for a variable without a value."""
     run = _compiled(root) if reading == FLOOR else None
     if run is None:
-        return _walked(root, values, reading)
+        return evaluate_by(root, values, partial(_rounded, reading))
     try:
         return run(values)
     except ZeroDivisionError as error:
@@ -65,36 +58,18 @@ def _compiled(root: Expr) -> Callable[[Mapping[str, int]], int] | None:
     None for expressions too large to be worth it."""
     if sum(1 for _ in postorder(root)) > _SMALL:
         return None
-    text: dict[Expr, str] = {}
-    for e in postorder(root):
-        match e:
-            case Const(v):
-                text[e] = f"({v})"
-            case Var(name):
-                text[e] = f"v[{name!r}]"
-            case Binary(op, lhs, rhs):
-                text[e] = _PYTHON[op].format(text[lhs], text[rhs])
-                if len(text[e]) > _LONG:  # Shared parts are written out each time.
-                    return None
-    made: Callable[[Mapping[str, int]], int] = eval(f"lambda v: {text[root]}", {"min": min, "max": max})
-    return made
+    text = python_term(root, "v[{!r}]".format)
+    if len(text) > _LONG:  # Shared parts are written out each time.
+        return None
+    return compiled(["def value(v):", f"    return {text}"])
 
 
-def _walked(root: Expr, values: Mapping[str, int], reading: RoundingSemantics) -> int:
-    done: dict[Expr, int] = {}
-    for e in postorder(root):
-        match e:
-            case Const(v):
-                done[e] = v
-            case Var(name):
-                done[e] = values[name]
-            case Binary("floordiv", lhs, rhs):
-                done[e] = quotient(done[lhs], done[rhs], reading.division)
-            case Binary("ceildiv", lhs, rhs):
-                done[e] = -quotient(-done[lhs], done[rhs], "floor")
-            case Binary("mod", lhs, rhs):
-                x, d = done[lhs], done[rhs]
-                done[e] = x - d * quotient(x, d, reading.mod)
-            case Binary(op, lhs, rhs):
-                done[e] = apply_operator(op, done[lhs], done[rhs])
-    return done[root]
+def _rounded(reading: RoundingSemantics, op: str, x: int, y: int) -> int:
+    match op:
+        case "floordiv":
+            return quotient(x, y, reading.division)
+        case "ceildiv":
+            return -quotient(-x, y, "floor")
+        case "mod":
+            return x - y * quotient(x, y, reading.mod)
+    return apply_operator(op, x, y)

@@ -14,11 +14,12 @@ from random import Random
 from typing import Final
 
 from hloproof.claims.statements.relation import Piece, piece_of
-from hloproof.claims.statements.statement import Part, Statement, value_of
+from hloproof.claims.statements.statement import Part, Statement
 from hloproof.claims.statements.wording import at, operand_words
 from hloproof.definitions.definition import Definition, RuntimeRead
 from hloproof.logic.formula import conj, eq
 from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Expr, Var, maximum, minimum, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.maps.indexing_map import Direction, IndexingMap, RuntimeVariable
@@ -126,7 +127,7 @@ def _closest(piece: Piece, own: ElementReading, reads: Sequence[RuntimeRead]) ->
 
     def agreeing(k: int) -> int:
         index = [_placed(e, piece) for e in reads[k].index]
-        return sum(all(value_of(a, p) == value_of(b, p) for a, b in zip(own.index, index, strict=True)) for p in points)
+        return sum(all(evaluate(a, p) == evaluate(b, p) for a, b in zip(own.index, index, strict=True)) for p in points)
 
     try:
         return max(candidates, key=agreeing)
@@ -156,9 +157,9 @@ def _same_reading(statement: Statement, piece: Piece, own: ElementReading, name:
 
     def clamps(point: dict[str, int]) -> str:
         v = point["v"]
-        right = value_of(_clamp(held, read.interval), point) if read.clamped else v
+        right = evaluate(_clamp(held, read.interval), point) if read.clamped else v
         return (
-            f"where {operand_words(own.operand)} holds {v}, {name} is {value_of(clamped, point)} in the map "
+            f"where {operand_words(own.operand)} holds {v}, {name} is {evaluate(clamped, point)} in the map "
             f"and {right} in the operation"
         )
 

@@ -19,7 +19,8 @@ from functools import cached_property
 
 from hloproof.logic.formula import Compare, Formula, conj, conjuncts, free_variables, replace_variables, within
 from hloproof.logic.obligation import Obligation
-from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder, substitute
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.expressions.expr import Binary, Expr, Var, postorder, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.stages import checkpoint
 
@@ -58,7 +59,7 @@ class Statement:
         def told(model: Point) -> str:
             point = {**completion, **model}
             for name, e in reversed(reduced.removed_in_order):
-                point[name] = value_of(e, point)
+                point[name] = evaluate(e, point)
             return describe(point)
 
         plain = Obligation(self.variables, conclusion, conj(*self.hypotheses), f"{label}, stated in full")
@@ -179,34 +180,3 @@ _PICKS: Sequence[Callable[[Interval], int]] = (
     lambda i: (i.lower + i.upper) // 2,
     lambda i: min(i.lower + 1, i.upper),
 )
-
-
-def value_of(root: Expr, values: Mapping[str, int]) -> int:
-    """The value of an expression at a point. Raises ZeroDivisionError and KeyError."""
-    done: dict[Expr, int] = {}
-    for e in postorder(root):
-        if isinstance(e, Const):
-            done[e] = e.value
-        elif isinstance(e, Var):
-            done[e] = values[e.name]
-        elif isinstance(e, Binary):
-            done[e] = _apply(e.op, done[e.lhs], done[e.rhs])
-    return done[root]
-
-
-def _apply(op: str, a: int, b: int) -> int:
-    match op:
-        case "+":
-            return a + b
-        case "*":
-            return a * b
-        case "floordiv":
-            return a // b
-        case "ceildiv":
-            return -(-a // b)
-        case "mod":
-            return a - b * (a // b)
-        case "min":
-            return min(a, b)
-        case _:
-            return max(a, b)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hloproof.claims.statements.statement import value_of
+from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Expr
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
@@ -22,7 +22,7 @@ def at(terms: Sequence[Expr], point: Mapping[str, int]) -> str:
 
 def _value(e: Expr, point: Mapping[str, int]) -> str:
     try:
-        return str(value_of(e, point))
+        return str(evaluate(e, point))
     except ZeroDivisionError:
         return "undefined"
 

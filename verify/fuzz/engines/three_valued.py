@@ -11,9 +11,9 @@ from itertools import product
 from math import prod
 from typing import Any, Final
 
-from hloproof.fuzz.operations.predicate import python_term
 from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
 from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.python_text import python_term
 
 Point = dict[str, int]
 Reading = Callable[[Point], bool | None]

@@ -7,24 +7,19 @@ are among them. The devices form one group, so that positions are devices.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import product
 from random import Random
 from typing import Final
 from zlib import crc32
 
 from hloproof.fuzz.target import Failure
-from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.expressions.expr import Const, Expr, Var
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.shape import Index
 from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, compose
-
-
-class Undefined(Exception):
-    """A division by zero."""
-
 
 PREFIX: Final = "composition "
 DEVICES: Final = 3
@@ -138,12 +133,12 @@ def _points(m: IndexingMap, device: int, dims: Index) -> Iterator[tuple[Index, I
         return
     for ranges in product(*(range(v.interval.lower, v.interval.upper + 1) for v in m.ranges)):
         at = _values(m, device, dims, ranges)
-        if all(value(c.expr, at.__getitem__) in c.interval for c in m.constraints):
-            yield tuple(value(e, at.__getitem__) for e in m.results), _steps(m, at)
+        if all(evaluate(c.expr, at) in c.interval for c in m.constraints):
+            yield tuple(evaluate(e, at) for e in m.results), _steps(m, at)
 
 
 def _steps(m: IndexingMap, at: dict[str, int]) -> Index:
-    return tuple(value(e, at.__getitem__) for e in m.replica.results) if m.replica is not None else ()
+    return tuple(evaluate(e, at) for e in m.replica.results) if m.replica is not None else ()
 
 
 def _values(m: IndexingMap, device: int, dims: Index, ranges: Index) -> dict[str, int]:
@@ -153,7 +148,7 @@ def _values(m: IndexingMap, device: int, dims: Index, ranges: Index) -> dict[str
         held = crc32(repr(r.provider).encode())
         if r.index is not None:
             inner = _values(r.index, device, dims, ranges[: len(r.index.ranges)])
-            place = tuple(value(e, inner.__getitem__) for e in r.index.results)
+            place = tuple(evaluate(e, inner) for e in r.index.results)
             held = crc32(repr((r.provider, place, (device, *_steps(r.index, inner))[-1])).encode())
         at[f"rt{k}"] = max(r.interval.lower, min(held % 11 - 3, r.interval.upper))
     return at
@@ -189,40 +184,3 @@ def _check_names(first: IndexingMap, second: IndexingMap, composed: IndexingMap)
     shown = [name or default for name, default in zip(found, defaults, strict=True)]
     if list(composed.display_names().values()) != shown:
         raise Failure("maps: the names that are shown", f"{composed.display_names()}, not {shown}")
-
-
-def value(root: Expr, at: Callable[[str], int]) -> int:
-    """The expression by its definition. Raises Undefined."""
-    return _function(root)(at)
-
-
-@lru_cache(4096)
-def _function(root: Expr) -> Callable[[Callable[[str], int]], int]:
-    """The definition of each operator, spelled out in Python."""
-    spelled: dict[Expr, str] = {}
-    for e in postorder(root):
-        if isinstance(e, Const):
-            spelled[e] = f"({e.value})"
-        elif isinstance(e, Var):
-            spelled[e] = f"at('{e.name}')"
-        elif isinstance(e, Binary):
-            spelled[e] = _SPELLED[e.op].format(spelled[e.lhs], spelled[e.rhs])
-    made: Callable[[Callable[[str], int]], int] = eval(f"lambda at: {spelled[root]}", {"floor": _floor})
-    return made
-
-
-def _floor(x: int, y: int) -> int:
-    if y == 0:
-        raise Undefined
-    return x // y
-
-
-_SPELLED: Final = {
-    "+": "({0} + {1})",
-    "*": "({0} * {1})",
-    "min": "min({0}, {1})",
-    "max": "max({0}, {1})",
-    "floordiv": "floor({0}, {1})",
-    "ceildiv": "-floor(-{0}, {1})",
-    "mod": "({0} - {1} * floor({0}, {1}))",
-}

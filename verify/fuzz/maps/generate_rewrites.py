@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from hloproof.fuzz.maps.spelled_map import joined, words
 from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var, substitute
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.interpreter.maps import python_text
+from hloproof.models.expressions.python_text import function_of
 from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable
 from hloproof.models.maps.text import print_map
 from hloproof.models.rules.rule import Computed, Condition, ConstraintRule, ExpressionRule, Rule
@@ -77,16 +77,6 @@ def _variables(box: Mapping[str, Interval], letter: str) -> tuple[Variable, ...]
     numbers = [int(name[1:]) for name in box if name[0] == letter]
     count = max(numbers, default=-1) + 1
     return tuple(Variable(box.get(f"{letter}{k}", Interval(0, 0))) for k in range(count))
-
-
-def values_at(expressions: Sequence[Expr], names: Sequence[str]) -> Callable[..., tuple[int, ...]]:
-    """The values of expressions as a Python function of the variables' values."""
-    lines, results = python_text(expressions, "t")
-    body = "\n    ".join([*lines, f"return ({''.join(r + ', ' for r in results)})"])
-    scope: dict[str, Any] = {}
-    exec(f"def values({', '.join(names)}):\n    {body}", scope)
-    made: Callable[..., tuple[int, ...]] = scope["values"]
-    return made
 
 
 def points_of(box: Mapping[str, Interval]) -> list[tuple[int, ...]]:
@@ -205,7 +195,7 @@ def _constants(rule: Rule, names: Sequence[str], random: Random, spoilt: bool) -
 
 
 def _computed(c: Computed, at: Values) -> int:
-    first, *others = values_at(c.arguments, list(at))(**at)
+    first, *others = function_of(c.arguments, list(at))(**at)
     match c.function:
         case "gcd":
             return gcd(first, *others)
@@ -223,7 +213,7 @@ def _met(c: Condition, at: Values) -> bool:
 
 @cache
 def _sides(c: Condition, names: tuple[str, ...]) -> Callable[..., tuple[int, ...]]:
-    return values_at((c.lhs, c.rhs), names)
+    return function_of((c.lhs, c.rhs), names)
 
 
 def _compared(op: str, x: int, y: int) -> bool:
@@ -259,7 +249,7 @@ def _with_expressions(rule: Rule, at: Values, random: Random) -> Instance | None
         return None
     constants = dict(at)
     everywhere = points_of(box)
-    exact = {n: values_at((e,), list(box)) for n, e in given.items()}
+    exact = {n: function_of((e,), list(box)) for n, e in given.items()}
     seen = [constants | {n: f(*p)[0] for n, f in exact.items()} for p in everywhere]
     try:
         for c in rule.computed:
@@ -276,7 +266,7 @@ def _with_expressions(rule: Rule, at: Values, random: Random) -> Instance | None
 
 @cache
 def _argument(c: Computed, names: tuple[str, ...]) -> Callable[..., tuple[int, ...]]:
-    return values_at(c.arguments, names)
+    return function_of(c.arguments, names)
 
 
 def _linear(names: Sequence[str], random: Random, plain: bool = False) -> Expr:
@@ -373,7 +363,7 @@ def _constraints(rule: ConstraintRule, random: Random) -> tuple[str, str] | None
     def bounded(side: Sequence[Any]) -> list[tuple[Expr, Interval]]:
         out = []
         for b in side:
-            low, high = values_at((substitute(b.lower, found.given), substitute(b.upper, found.given)), ())()
+            low, high = function_of((substitute(b.lower, found.given), substitute(b.upper, found.given)), ())()
             out.append((substitute(b.expr, found.given), Interval(low, high)))
         return out
 
@@ -465,7 +455,7 @@ def knowledge_case(random: Random) -> str:
 
 def _within(e: Expr, box: Box, random: Random) -> Interval:
     """An interval whose ends are values of the expression, seldom all of them."""
-    f = values_at((e,), list(box))
+    f = function_of((e,), list(box))
     values = sorted({f(*p)[0] for p in points_of(box)})
     low, high = sorted((random.choice(values), random.choice(values)))
     match random.randrange(4):
@@ -477,7 +467,7 @@ def _within(e: Expr, box: Box, random: Random) -> Interval:
 
 
 def _meeting(box: Box, constraints: Sequence[tuple[Expr, Interval]]) -> list[tuple[int, ...]]:
-    f = values_at([e for e, _ in constraints], list(box))
+    f = function_of([e for e, _ in constraints], list(box))
     return [p for p in points_of(box) if all(v in i for v, (_, i) in zip(f(*p), constraints, strict=True))]
 
 
@@ -489,7 +479,7 @@ def implied_case(random: Random) -> str:
     base = (e, _within(e, box, random))
     other = _times(Var(z), random.choice((1, -1, 2, 3)))
     e = (_times(e, random.choice((1, -1, 2))) if random.random() < 0.6 else Var(random.choice((x, y)))) + other
-    f = values_at((e,), list(box))
+    f = function_of((e,), list(box))
     seen = [f(*p)[0] for p in _meeting(box, [base])]
     results = [Var(x), Var(z)]
     slack = random.choice((0, 0, 1, -1))
@@ -561,7 +551,7 @@ def gap_case(random: Random) -> str:
             Binary("*", x, y) + _times(x, 2),
         )
     )
-    f = values_at((e,), list(box))
+    f = function_of((e,), list(box))
     values = sorted({f(*p)[0] for p in points_of(box)})
     gaps = [(a + 1, b - 1) for a, b in pairwise(values) if b - a > 1]
     if not gaps:
@@ -588,7 +578,7 @@ def known_case(random: Random) -> str:
     outside, rest = random.choice((1, 1, 2, -1, 3)), _linear((z,), random)
     if random.random() < 0.5:
         e = _times(Var(x), random.choice((1, 2))) + _times(Var(y), random.choice((1, -1)))
-        f = values_at((e,), list(box))
+        f = function_of((e,), list(box))
         k = random.choice(sorted({f(*p)[0] for p in points_of(box)})[1:-1])
         pairs = [
             (Binary("*", e + 1, rest), _times(rest, k + 1)),
@@ -637,7 +627,7 @@ def digits_case(random: Random) -> str:
     e = respelled(_times(x, g) + digit, random)
     results, plain = [e // (g * m), e % (g * m)], [x // m, _times(x % m, g) + digit]
     if random.random() < 0.3:  # the same as a constraint
-        f = values_at((x,), list(box))
+        f = function_of((x,), list(box))
         values = sorted({f(*p)[0] for p in points_of(box)})
         low, high = sorted(random.choices(values, k=2))
         above = Interval(g * low, g * high + g - 1)
@@ -656,7 +646,7 @@ def bounded_case(random: Random) -> str:
     op: Operator = random.choice(("min", "max"))
     beyond = Var(y) + (random.choice((7, 9)) if op == "min" else random.choice((-4, -6)))
     u = Var(x) + _times(Var(y), random.choice((0, 0, 1))) + (0 if op == "min" else -9)
-    f = values_at((u,), list(box))
+    f = function_of((u,), list(box))
     values = sorted({f(*p)[0] for p in points_of(box)})
     if random.random() < 0.6:
         low, high = sorted(random.choices(values[1:4] if op == "min" else values[-4:-1], k=2))
@@ -736,7 +726,7 @@ def range_case(random: Random) -> str:
         exact = [both + _linear(names[2:], random), both, _times(both, -1) + 3]
     elif kind != "none":
         e = _linear(names[:2], random) if kind == "sum" else Var(names[0]) % random.choice((2, 3, 4, -3))
-        f = values_at((e,), list(box))
+        f = function_of((e,), list(box))
         values = sorted({f(*p)[0] for p in points_of(box)})
         low, high = sorted((random.choice(values), random.choice(values)))
         facts.append((e, Interval(low, high)))

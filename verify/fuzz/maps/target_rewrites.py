@@ -11,7 +11,7 @@ from math import gcd, prod
 from random import Random
 from typing import Final
 
-from hloproof.fuzz.maps.generate_rewrites import AND, WITH, applied_rules, collected, rewrite_texts, values_at
+from hloproof.fuzz.maps.generate_rewrites import AND, WITH, applied_rules, collected, rewrite_texts
 from hloproof.fuzz.maps.spelled_map import joined, refused, words
 from hloproof.fuzz.target import Failure, Target
 from hloproof.models.errors import InputError
@@ -19,6 +19,7 @@ from hloproof.models.expressions.bounds import combine, range_of
 from hloproof.models.expressions.evaluate import UndefinedValue, apply_operator
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 from hloproof.models.expressions.interval import Interval
+from hloproof.models.expressions.python_text import function_of
 from hloproof.models.expressions.text import Reader, expression
 from hloproof.models.hlo.shape import Index
 from hloproof.models.maps.indexing_map import IndexingMap
@@ -105,7 +106,7 @@ def _size(m: IndexingMap) -> int:
 def meaning(m: IndexingMap) -> Meaning:
     """Runtime variables take every value of their intervals."""
     names = [n for n, _ in m.intervals()]
-    f = values_at([*(c.expr for c in m.constraints), *m.results], names)
+    f = function_of([*(c.expr for c in m.constraints), *m.results], names)
     n = len(m.constraints)
     found: Meaning = {}
     for point in product(*(range(i.lower, i.upper + 1) for _, i in m.intervals())):
@@ -259,7 +260,7 @@ def _stated(e: Expr, interval: Interval, m: IndexingMap, box: dict[str, Interval
     coefficients = [c for _, c in terms]
     if const or gcd(*coefficients) != 1 or coefficients[0] < 0:
         raise Failure("rewrites: a constraint with a constant, a common factor or a sign", print_map(m))
-    f = values_at((e,), list(box))
+    f = function_of((e,), list(box))
     names = sorted(e.free)
     at = {n: (range(i.lower, i.upper + 1) if n in names else (i.lower,)) for n, i in box.items()}
     try:
@@ -399,7 +400,7 @@ def _side(text: str) -> Side:
 
 def _values(side: Side, names: list[str], points: list[Index]) -> list[object]:
     """The value of an expression at each point; of constraints, whether they all hold; None where it is undefined."""
-    f = values_at([e for e, _ in side], names)
+    f = function_of([e for e, _ in side], names)
     found: list[object] = []
     for p in points:
         try:

@@ -12,9 +12,8 @@ from typing import Any
 
 from hloproof.definitions.definition import Definition
 from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
-from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.expressions.python_text import python_term
 from hloproof.models.hlo.shape import Index
-from hloproof.models.interpreter.maps import SPELLED
 
 Read = Callable[[int, Index], int]
 """The value of an integer operand at an index."""
@@ -34,19 +33,6 @@ def python_expression(formula: Formula) -> str:
         case Exists(variables, part):
             loops = " ".join(f"for {name} in range({i.lower}, {i.upper + 1})" for name, i in variables)
             return f"any({python_expression(part)} {loops})" if variables else python_expression(part)
-
-
-def python_term(root: Expr) -> str:
-    """The term as a Python expression over its variables' names."""
-    texts: dict[Expr, str] = {}
-    for e in postorder(root):
-        if isinstance(e, Const):
-            texts[e] = f"({e.value})"
-        elif isinstance(e, Var):
-            texts[e] = e.name
-        elif isinstance(e, Binary):
-            texts[e] = SPELLED[e.op].format(texts[e.lhs], texts[e.rhs])
-    return texts[root]
 
 
 def count_reads(definition: Definition, read: Read, own: int = 0) -> Counter[tuple[Index, Index, int]]:
