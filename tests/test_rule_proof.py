@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -80,11 +81,12 @@ def test_what_python_computes_is_what_is_defined(e: Expr, at: tuple[int, int, in
 
     values = dict(zip(NAMES, at, strict=True))
     results: list[int | str] = []
-    for run in (
+    ways: tuple[Callable[[], int], ...] = (
         lambda: evaluate(e, values),
         lambda: by_rules(e, values, RoundingSemantics()),
         lambda: function_of([e], NAMES)(*at)[0],
-    ):
+    )
+    for run in ways:
         try:
             results.append(run())
         except ZeroDivisionError:
