@@ -15,6 +15,7 @@ DATA_TYPES = {
     "hloproof.models.expressions.expr",
     "hloproof.models.expressions.evaluate",
     "hloproof.models.expressions.interval",
+    "hloproof.models.expressions.python_text",
     "hloproof.models.maps.indexing_map",
     "hloproof.models.rules.rule",
     "hloproof.models.hlo.shape",
