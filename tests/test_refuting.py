@@ -60,6 +60,10 @@ DIFFERENT: dict[str, tuple[str, str]] = {
         module(P, "z = f32[] constant(0)", "d = f32[6]{0} broadcast(z), dimensions={}", MAX),
         module(P, "z = f32[] constant(inf)", "d = f32[6]{0} broadcast(z), dimensions={}", MAX),
     ),
+    "no number whatever is put in": (
+        module(P, "e = f32[6]{0} exponential(p)", "s = f32[6]{0} log(e)"),
+        module(P, "e = f32[6]{0} exponential(p)", "n = f32[6]{0} negate(e)", "s = f32[6]{0} log(n)"),
+    ),
     "a sum over too little": (
         module(P, "z = f32[] constant(0)", "s = f32[] reduce(p, z), dimensions={0}, to_apply=add_f", called=ADD),
         module(P, "z = f32[] constant(0)", "a = f32[5]{0} slice(p), slice={[0:5]}",
@@ -94,6 +98,20 @@ ALIKE: dict[str, tuple[str, str]] = {
         module("s = f32[6]{0} parameter(0)"),
     ),
     "max(x, x)": (module(P, "s = f32[6]{0} maximum(p, p)"), module("s = f32[6]{0} parameter(0)")),
+    "a NaN for some inputs": (
+        module(P, "s = f32[6]{0} maximum(p, p)"),
+        module(P, Q, "a = f32[6]{0} divide(p, q)", "s = f32[6]{0} multiply(a, q)").replace("parameter(1)", "copy(p)"),
+    ),
+    "a number chosen by a threshold on a result that was rounded": (
+        module(P, Q, "a = f32[6]{0} divide(p, q)", "b = f32[6]{0} multiply(a, q)",
+               "c = pred[6]{0} compare(b, p), direction=EQ", "s = f32[6]{0} convert(c)"),
+        module(P, Q, "c = pred[6]{0} compare(p, p), direction=EQ", "s = f32[6]{0} convert(c)"),
+    ),
+    "a whole number of something that was rounded": (
+        module(P, Q, "a = f32[6]{0} divide(p, q)", "b = f32[6]{0} multiply(a, q)", "c = f32[6]{0} subtract(b, p)",
+               "s = f32[6]{0} floor(c)"),
+        module(P, Q, "c = f32[6]{0} subtract(p, p)", "s = f32[6]{0} floor(c)"),
+    ),
     "a threshold on a result that was rounded": (
         module(P, Q, "a = f32[6]{0} divide(p, q)", "b = f32[6]{0} multiply(a, q)",
                "s = pred[6]{0} compare(b, p), direction=EQ"),
@@ -113,7 +131,7 @@ def test_a_difference_is_found_and_replays(what: str) -> None:
         for k in (*found.position, *found.index):
             result = result[k]
         shown.append(result)
-    assert shown == [found.before, found.after] and shown[0] != shown[1]
+    assert repr(shown) == repr([found.before, found.after]) and shown[0] != shown[1]
     assert found.after_place is not None and found.after_place.line > 1
 
 

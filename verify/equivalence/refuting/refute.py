@@ -3,7 +3,8 @@
 A difference counts when three readings agree on it: the numbers of the element types; the same numbers with other
 roundings (`perturbed`), which may move neither result to the other; and residues without rounding (`hashed`), which
 still differ at that element, or else, where nothing is narrower than f32, the first two differ widely and for two
-inputs. Inputs on which a decision hangs on a NaN show nothing, as laws of the reals end there. So neither the order of
+inputs, and no comparison hangs on rounding. A NaN counts where one module has it for all inputs and the other for none.
+Inputs on which a decision hangs on a NaN show nothing, as laws of the reals end there. So neither the order of
 a sum, nor a folded constant, nor a call that nobody has modelled, nor a law of exp that hashes do not know makes a
 refutation.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite, isnan
 from time import monotonic
 from typing import Any, Final
 
@@ -30,13 +32,15 @@ from hloproof.models.interpreter.semantics.hashed import Hashed
 from hloproof.models.interpreter.semantics.perturbed import Perturbed
 from hloproof.models.interpreter.semantics.real import Real
 from hloproof.models.interpreter.semantics.semantics import Scalars
-from hloproof.models.interpreter.semantics.small_float import SMALL
+from hloproof.models.interpreter.semantics.small_float import FLOATS, SMALL
 from hloproof.models.interpreter.value import BadInput, Element, Nested, Value
 
 _SAMPLES: Final = (1, 2)
 """Seeds of the perturbed runs."""
 _ROUNDS: Final = 2
 """How often the choices are gone through, each time with another seed."""
+_ENOUGH: Final = 6
+"""For so many choices of inputs one of two modules has to have no number, and for none other one, to be wrong."""
 _OUTSIDE: Final = frozenset({"rng", "rng-get-and-update-state", "infeed", "recv"})
 """Values from outside follow the order in which they are asked for, which a pass may change."""
 
@@ -149,12 +153,18 @@ class _Search:
         self._precise = not kinds & {"f16", "bf16", *SMALL}
         self._wide = False
         """A difference that residues do not show has been seen for other inputs."""
+        self._lost: int | None = 0
+        """For how many inputs `after` had no number where `before` had one; None when it had one for some inputs."""
+        self._left_before = False
 
     def attempt(self, choice: Choice, seed: int, deadline: float, in_parts: bool) -> Refutation | None:
         """Runs both on inputs of a choice. Raises OutOfTime, NotModelled, Stuck, BadInput."""
         given = given_inputs(self._modules[0], self._devices, choice, seed, in_parts)
         runs = [self._both(Real(), given, deadline)]
-        if not _suspect(*leaves_of(runs[0])):
+        plain = leaves_of(runs[0])
+        if _without_number([plain[0]], [plain[1]]) is None:
+            self._lost = None
+        if self._lost is None and not _suspect(*plain):
             return None
         # Types of few digits that one of the two does not know are nothing that rounding brings in.
         own = frozenset(_kinds(self._modules[0]) ^ _kinds(self._modules[1])) & SMALL.keys()
@@ -165,12 +175,16 @@ class _Search:
         for sample in _SAMPLES:
             noisy = Perturbed(sample, own)
             runs.append(self._both(noisy, given, self._deadline))
-            if noisy.left_the_reals:
+            if noisy.left_the_reals and (self._lost is None or self._left_before):
                 return None
             precise = precise and not noisy.close_decision
         leaves = leaves_of([side for run in runs for side in run])
         hashed, samples = leaves[2:4], [leaves[n::2][:1] + leaves[n::2][2:] for n in (0, 1)]
-        found = _first(samples, hashed)
+        found = _first(samples, hashed) if self._lost is None else _without_number(*samples)
+        if self._lost is not None:
+            self._lost += found is not None
+            if self._lost < _ENOUGH:
+                return None
         if found is None:
             # Where floats decide what is read, residues may decide alike for both: a wide difference will do then, if
             # it shows for two inputs, and no decision is taken on a few digits.
@@ -208,7 +222,12 @@ class _Search:
         machines[1].compact = machines[0].compact
         if recording is not None:
             recording += [m for m in machines if isinstance(m, RecordingMachine)]
-        return [m.run(inputs) for m in machines]
+        results = []
+        for m in machines:
+            results.append(m.run(inputs))
+            if isinstance(scalars, Perturbed) and m is machines[0]:
+                self._left_before = scalars.left_the_reals
+        return results
 
 
 def _kinds(module: Module) -> set[str]:
@@ -234,6 +253,17 @@ def _first(
         for k in differing(leaf.array.element_type, ours, theirs, WIDE if hashed is None else NARROW):
             if hashed is None or hashed[0][n].array.data[k] != hashed[1][n].array.data[k]:
                 return n, k
+    return None
+
+
+def _without_number(before: Sequence[Sequence[Leaf]], after: Sequence[Sequence[Leaf]]) -> tuple[int, int] | None:
+    """The number of the leaf, and of its element, that is a number in all runs of `before` and in none of `after`."""
+    for n, leaf in enumerate(before[0]):
+        if leaf.array.element_type in FLOATS:
+            ours, theirs = ([run[n].array.data for run in side] for side in (before, after))
+            for k in range(len(leaf.array.data)):
+                if all(isfinite(d[k]) for d in ours) and all(isnan(d[k]) for d in theirs):
+                    return n, k
     return None
 
 
