@@ -35,6 +35,14 @@ def _nested(flat: list[float], sizes: tuple[int, ...]) -> Any:
     return flat
 
 
+def _by_classes(value: Any) -> Any:
+    sizes, inner = [], value
+    while isinstance(inner, list):
+        sizes.append(list(range(len(inner))))
+        inner = inner[0]
+    return {"starts": sizes, "values": value}
+
+
 B, I, O, X, K = 2, 3, 2, 7, 3  # noqa: E741
 WINDOWS = [(1, 1, 1, 1), (2, 1, 0, 1), (1, 2, 2, 1), (2, 2, 1, 3)]
 """stride, dilation, padding low, padding high"""
@@ -64,6 +72,7 @@ def test_convolutions_and_their_gradients_are_the_sums_that_they_stand_for(
     ]
     for text, given, want in runs:
         assert run_module(parse_module(text), given) == want
+        assert run_module(parse_module(text), [_by_classes(v) for v in given]) == want
 
 
 def test_bias_side_input_and_activation() -> None:

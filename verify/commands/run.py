@@ -66,8 +66,23 @@ def command(
         notes = " ".join(getattr(error, "__notes__", ()))
         click.echo(f"{module}: not evaluated: {error} {notes}".rstrip(), err=True)
         return int(Exit.UNKNOWN)
-    click.echo(json.dumps(result, default=_number))
+    click.echo(_text(result, {}))
     return None
+
+
+def _text(value: Any, known: dict[int, str]) -> str:
+    """The JSON of nested lists; rows that are the same list are written once."""
+    if not isinstance(value, (list, tuple)) or not any(isinstance(v, (list, tuple)) for v in value):
+        return json.dumps(value, default=_number)
+    parts = []
+    for v in value:
+        text = known.get(id(v))
+        if text is None:
+            text = _text(v, known)
+            if isinstance(v, list):
+                known[id(v)] = text
+        parts.append(text)
+    return f"[{', '.join(parts)}]"
 
 
 def _with_memory(module: str, assignment: str, seed: int) -> int:

@@ -27,6 +27,7 @@ COMPACT: Final[dict[str, Callable[[Step, Single], Value]]] = {
     "broadcast": _moving(movement.broadcast),
     "concatenate": _moving(movement.concatenate),
     "convolution": folds.convolution,
+    "custom-call": folds.library_call,
     "dot": folds.dot,
     "dynamic-slice": _moving(movement.dynamic_slice),
     "dynamic-update-slice": _moving(movement.dynamic_update_slice),

@@ -9,7 +9,7 @@ from math import prod
 from typing import Final
 
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.attributes import ComputationRef, ConvolutionDimensions
+from hloproof.models.hlo.attributes import ComputationRef, ConvolutionDimensions, WindowDimension
 from hloproof.models.hlo.shape import ArrayShape, TupleShape
 from hloproof.models.interpreter.compact.classed import (
     Classes,
@@ -27,9 +27,10 @@ from hloproof.models.interpreter.compact.classed import (
     written_out,
 )
 from hloproof.models.interpreter.operations import reduction
+from hloproof.models.interpreter.operations.library_calls import convolution_form, plain_convolution, result_of
 from hloproof.models.interpreter.operations.window import HOLE, PADDING, source, window_of
 from hloproof.models.interpreter.step import Body, Step, as_result, result_shapes
-from hloproof.models.interpreter.value import Array, Classed, Element, Value, strides
+from hloproof.models.interpreter.value import Array, Classed, Element, Token, Value, strides
 
 ASSOCIATIVE: Final = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
 MOST_REPEATED: Final = 4096
@@ -161,10 +162,17 @@ def convolution(step: Step, single: Single) -> Value:
     labels = step.attributes.get("dim_labels")
     if not isinstance(labels, ConvolutionDimensions):
         raise NotModelled("convolution without dim_labels")
+    return convolved(step, labels, window_of(step, len(labels.output_spatial)), step.shape)
+
+
+def convolved(
+    step: Step, labels: ConvolutionDimensions, window: Sequence[WindowDimension], result: ArrayShape
+) -> Value:
+    """A convolution of the first two operands, of this shape."""
     if any(step.attributes.integer(name, 1) != 1 for name in ("feature_group_count", "batch_group_count")):
         raise NotModelled("convolution in groups, by classes")
     lhs, rhs = lifted(step.operands[0]), lifted(step.operands[1])
-    window, sizes, kind = window_of(step, len(labels.output_spatial)), step.shape.dimensions, step.shape.element_type
+    sizes, kind = result.dimensions, result.element_type
     classes: list[Classes] = [()] * len(sizes)
     classes[labels.output_batch] = lhs.classes[labels.input_batch]
     classes[labels.output_feature] = rhs.classes[labels.kernel_output_feature]
@@ -214,6 +222,15 @@ def convolution(step: Step, single: Single) -> Value:
                 tail.append(rhs.data[r_base + right_at + rf * r_step[labels.kernel_input_feature]])
         data.append(total(kind, head, tail))
     return made(kind, classes, data)
+
+
+def library_call(step: Step, single: Single) -> Value:
+    """A convolution of a vendor's library, and its gradients; the others are written out."""
+    if not plain_convolution(step):
+        raise NotModelled("this custom-call, by classes")
+    labels, window = convolution_form(step, lifted(step.operands[1]).sizes)
+    found, shape = convolved(step, labels, window, result_of(step)), step.instruction.shape
+    return (found, *(Token() for _ in shape.elements[1:])) if isinstance(shape, TupleShape) else found
 
 
 def reduce_window(step: Step, single: Single) -> Value:

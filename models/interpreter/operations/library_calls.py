@@ -10,7 +10,7 @@ understood whole raise NotModelled, under every semantics.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -59,7 +59,7 @@ def _configuration(step: Step, name: str, known: frozenset[str]) -> dict[str, An
     return found
 
 
-def _result(step: Step) -> ArrayShape:
+def result_of(step: Step) -> ArrayShape:
     """The shape of the first result."""
     shape = step.instruction.shape
     first = shape.elements[0] if isinstance(shape, TupleShape) and shape.elements else shape
@@ -69,22 +69,10 @@ def _result(step: Step) -> ArrayShape:
 
 
 def _with_scratch(step: Step, data: list[Element]) -> Value:
-    first = _result(step)
+    first = result_of(step)
     array = Array(first.element_type, first.dimensions, data)
     shape = step.instruction.shape
     return (array, *(Token() for _ in shape.elements[1:])) if isinstance(shape, TupleShape) else array
-
-
-def _checked(step: Step) -> tuple[Array, Array, ConvolutionDimensions, tuple[WindowDimension, ...]]:
-    labels, window = step.attributes.get("dim_labels"), step.attributes.get("window")
-    if not isinstance(labels, ConvolutionDimensions):
-        raise NotModelled("a convolution without dim_labels")
-    rank = len(labels.input_spatial)
-    dims = window.dimensions if isinstance(window, Window) and window.dimensions else (WindowDimension(1),) * rank
-    x, w, kind = step.array(0), step.array(1), _result(step).element_type
-    if len(dims) != rank or {x.element_type, w.element_type} != {kind} or kind not in FLOATS:
-        raise NotModelled("a library convolution of these types")
-    return x, w, labels, dims
 
 
 def _activated(step: Step, data: list[Element], activation: str, kind: str) -> list[Element]:
@@ -112,22 +100,17 @@ def _added(step: Step, left: list[Element], right: list[Element], kind: str) -> 
 
 
 def _convolution(step: Step) -> Value:
-    target = step.attributes.get("custom_call_target")
-    name = (target.text if isinstance(target, Quoted) else "").removeprefix("__cudnn$conv")
+    name = _name(step)
     settings = _configuration(step, "cudnn_conv_backend_config", _CONVOLUTION)
     activation, side = settings.get("activation_mode", "kNone"), float(settings.get("side_input_scale", 0))
-    scale, shape = float(settings.get("conv_result_scale", 1)), _result(step)
-    x, w, labels, window = _checked(step)
+    scale, shape = float(settings.get("conv_result_scale", 1)), result_of(step)
+    x, w, kind = step.array(0), step.array(1), shape.element_type
+    if {x.element_type, w.element_type} != {kind} or kind not in FLOATS:
+        raise NotModelled("a library convolution of these types")
     if name != "BiasActivationForward" and (activation != "kNone" or side or len(step.operands) != 2):
         raise NotModelled("a library convolution with an activation or a side input")
-    match name:
-        case "Forward" | "BiasActivationForward":
-            data = convolved(step, x, w, labels, window, shape)
-        case "BackwardInput":
-            data = _by_input(step, x, w, labels, window, shape)
-        case _:
-            data = _by_filter(step, x, w, labels, window, shape)
-    data, kind = _scaled(step, data, scale, shape.element_type), shape.element_type
+    labels, window = convolution_form(step, w.sizes)
+    data = _scaled(step, convolved(step, x, w, labels, window, shape), scale, kind)
     if name != "BiasActivationForward":
         return _with_scratch(step, data)
     if len(step.operands) not in (3, 4) or step.array(2).element_type != kind:
@@ -139,14 +122,50 @@ def _convolution(step: Step) -> Value:
     return _with_scratch(step, _activated(step, _added(step, data, spread, kind), activation, kind))
 
 
-def _by_input(
-    step: Step,
-    gradient: Array,
-    w: Array,
-    labels: ConvolutionDimensions,
-    window: tuple[WindowDimension, ...],
-    shape: ArrayShape,
-) -> list[Element]:
+Form = tuple[ConvolutionDimensions, tuple[WindowDimension, ...]]
+"""Labels and window of an ordinary convolution."""
+
+
+def convolution_form(step: Step, sizes: Sequence[int]) -> Form:
+    """The convolution of the two first operands that a call stands for; `sizes` are those of the second. Raises
+    NotModelled."""
+    labels, window = step.attributes.get("dim_labels"), step.attributes.get("window")
+    if not isinstance(labels, ConvolutionDimensions):
+        raise NotModelled("a convolution without dim_labels")
+    rank = len(labels.input_spatial)
+    dims = window.dimensions if isinstance(window, Window) and window.dimensions else (WindowDimension(1),) * rank
+    if len(dims) != rank:
+        raise NotModelled("a convolution with a window of another rank")
+    match _name(step):
+        case "BackwardInput":
+            return _by_input(step, labels, dims)
+        case "BackwardFilter":
+            return _by_filter(step, labels, dims, sizes)
+    return labels, dims
+
+
+def _name(step: Step) -> str:
+    target = step.attributes.get("custom_call_target")
+    return (target.text if isinstance(target, Quoted) else "").removeprefix("__cudnn$conv")
+
+
+def plain_convolution(step: Step) -> bool:
+    """Whether a call is a convolution and nothing more."""
+    if _name(step) not in ("Forward", "BackwardInput", "BackwardFilter"):
+        return False
+    settings = _configuration(step, "cudnn_conv_backend_config", _CONVOLUTION)
+    kinds = {result_of(step).element_type, *(s.element_type for s in step.operand_shapes if isinstance(s, ArrayShape))}
+    return (
+        settings.get("activation_mode", "kNone") == "kNone"
+        and not settings.get("side_input_scale", 0)
+        and settings.get("conv_result_scale", 1) == 1
+        and len(step.operands) == 2
+        and len(kinds) == 1
+        and kinds <= FLOATS
+    )
+
+
+def _by_input(step: Step, labels: ConvolutionDimensions, window: tuple[WindowDimension, ...]) -> Form:
     """dx[b, p, i] = sum over o, k of dy[b, y, o] * w[k, i, o] with y * stride = p + pad - k * dilation: a convolution
     of dy, spread by the stride, with the mirrored kernel."""
     _no_groups(step)
@@ -175,17 +194,12 @@ def _by_input(
                 reversal=not d.reversal,
             )
         )
-    return convolved(step, gradient, w, turned, dims, shape)
+    return turned, tuple(dims)
 
 
 def _by_filter(
-    step: Step,
-    x: Array,
-    gradient: Array,
-    labels: ConvolutionDimensions,
-    window: tuple[WindowDimension, ...],
-    shape: ArrayShape,
-) -> list[Element]:
+    step: Step, labels: ConvolutionDimensions, window: tuple[WindowDimension, ...], sizes: Sequence[int]
+) -> Form:
     """dw[k, i, o] = sum over b, y of x[b, y * stride + k * dilation - pad, i] * dy[b, y, o]: a convolution of x with
     dy, in which batch and features have changed places."""
     _no_groups(step)
@@ -206,14 +220,14 @@ def _by_filter(
             raise NotModelled("the gradient by a mirrored kernel")
         dims.append(
             WindowDimension(
-                gradient.sizes[out],
+                sizes[out],
                 stride=d.window_dilation,
                 padding_low=d.padding_low,
                 base_dilation=d.base_dilation,
                 window_dilation=d.stride,
             )
         )
-    return convolved(step, x, gradient, turned, dims, shape)
+    return turned, tuple(dims)
 
 
 def _no_groups(step: Step) -> None:
@@ -223,7 +237,7 @@ def _no_groups(step: Step) -> None:
 
 def _product(step: Step) -> Value:
     settings = _configuration(step, "gemm_backend_config", _GEMM)
-    shape = _result(step)
+    shape = result_of(step)
     kind, epilogue = shape.element_type, settings.get("epilogue", "DEFAULT")
     alpha, beta = float(settings.get("alpha_real", 1)), float(settings.get("beta", 0))
     if settings.get("alpha_imag", 0) or kind not in FLOATS:

@@ -30,7 +30,7 @@ def starts(n: int, seed: int) -> list[int]:
     random = Random(f"{seed} cuts {n}")
     middle = random.randrange(2, n - 1)
     cuts = {0, 1, middle, middle + 1, n - 1}
-    if n > 16:
+    if n > 64:
         cuts |= {2, random.randrange(2, n - 1)}
     return sorted(c for c in cuts if c < n)
 
