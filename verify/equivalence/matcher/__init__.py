@@ -13,19 +13,26 @@ from hloproof.equivalence.matcher.search import OutOfTime, Search
 from hloproof.equivalence.matcher.strategies import strategy
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Term
 
+PLAIN_TURNS, PLAIN_SHARE = 2000, 30
+"""How long a plain search goes on: so many turns, and so many for each node."""
+
 
 def find_proof(rules: Rules, goals: list[Goal], deadline: float) -> tuple[list[Step] | None, Mismatch | None, str]:
     """The steps that prove all goals; else None, the first pair of terms that does not match, and why.
 
-    Each goal is tried first where numbers lead, which is quick; then, as these are too strict now and then, without.
+    Each goal is tried plainly first, then where numbers lead, which is quick, and then, as these are too strict now and
+    then, without. Each search begins with what the one before has proved.
     """
     now = perf_counter()
+    plain = Search(rules, strategy, deadline, plain=True, turns=PLAIN_TURNS + PLAIN_SHARE * len(rules.graph.nodes))
     led = Search(rules, strategy, now + (deadline - now) / 2, samples=Samples())
     free = Search(rules, strategy, deadline)
     proofs: list[Proof] = []
     for goal in goals:
         found = where = None
-        for search in (led, free):
+        for search, former in ((plain, None), (led, plain), (free, led)):
+            if former is not None:
+                search.learn(former)
             try:
                 found = search.prove(goal)
             except OutOfTime:
@@ -34,7 +41,8 @@ def find_proof(rules: Rules, goals: list[Goal], deadline: float) -> tuple[list[S
             if found is not None:
                 proofs.append(found)
                 break
-            where = mismatch(search, goal)
+            if search is not plain:
+                where = mismatch(search, goal)
         if found is None:
             assert where is not None
             return None, where, where.said

@@ -11,7 +11,7 @@ from hloproof.equivalence.indices import Var
 from hloproof.equivalence.kernel import Denied, Step
 from hloproof.equivalence.matcher.search import Search
 from hloproof.equivalence.rules import fold
-from hloproof.equivalence.terms import Elem, Fold
+from hloproof.equivalence.terms import Cond, Elem, Fold
 
 MOST = 240
 
@@ -42,7 +42,8 @@ def candidates(search: Search, goal: Goal, left: Fold, right: Fold) -> Iterator[
         first = [s for s in first if _hopeful(search, goal, s)]
         turnable += later
         later = [] if first else [s for s in later if _hopeful(search, goal, s)]
-        if not first and not later and len(swaps) > 1 and n <= 24:
+        windows = any(isinstance(b, Cond) for b in (*left.bodies, *right.bodies))
+        if windows and not first and not later and len(swaps) > 1 and n <= 24:
             first = [s for full in turnable for s in _turned(full) if _hopeful(search, goal, s)]
     elif not first and len(swaps) > 1 and n <= 24:
         first = [s for full in later for s in _turned(full) if _fit(search, goal, s)]

@@ -33,6 +33,12 @@ class Search:
     dead_ends: list[Goal] = field(default_factory=list)
     """Goals on which no strategy had anything to try, in the order met."""
     supports: dict[object, int] = field(default_factory=dict)
+    turns: int | None = None
+    """How many goals and answers may still be looked at, None for any number."""
+    plain: bool = False
+    """Only movement, equal operations on equal elements and folds in other coordinates: what most goals need."""
+    shown: list[tuple[Goal, Proof]] = field(default_factory=list)
+    """What was proved since another search took it over."""
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     samples: Samples | None = None
     """Where given, goals whose sides differ at a sample are dead ends: quick, and now and then too strict."""
@@ -57,6 +63,10 @@ class Search:
                     answer = None
                     started = True
             count += 1
+            if self.turns is not None:
+                self.turns -= 1
+                if self.turns < 0:
+                    raise OutOfTime
             if count % 16 == 0 and perf_counter() > self.deadline:
                 raise OutOfTime
             if not stack:
@@ -72,9 +82,17 @@ class Search:
                 stack.pop()
                 open_.discard(goal)
                 answer = self.memory[goal] = end.value
+                if answer is not None:
+                    self.shown.append((goal, answer))
                 asked = goal  # answered from memory for whoever asked
                 if not stack:
                     return answer
+
+    def learn(self, other: Search) -> None:
+        """Takes over what the other search has proved."""
+        self.memory.update(other.shown)
+        self.shown += other.shown
+        other.shown.clear()
 
     def hopeless(self, goal: Goal) -> bool:
         """Whether numbers tell the two sides apart."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.kernel import Step
@@ -82,12 +83,12 @@ def strategy(search: Search, goal: Goal) -> Asking:
             found = yield from loop_proof(search, goal, a, b)
         elif a.node.head == b.node.head:
             found = yield from search.step(goal, ["whole"])
-    if found is None:
+    if found is None and not search.plain:
         found = yield from library_proof(search, goal, left, right)
-    for more in (engine_proof, expanded, chosen_proof, fold_proof, ring_proof, rounded):
+    for more in MORE[:1] if search.plain else MORE:
         if found is None:
             found = yield from more(search, goal, a, b)
-    if found is None:
+    if found is None and not search.plain:
         found = yield from turned_proof(search, goal, left, right)
     if found is None:
         found = yield from counted_proof(search, goal, left, right)
@@ -206,3 +207,7 @@ def counted_proof(search: Search, goal: Goal, left: Term, right: Term) -> Asking
 
 def _static_app(term: Term) -> bool:
     return isinstance(term, App) and is_static(term)
+
+
+MORE: Final = (engine_proof, expanded, chosen_proof, fold_proof, ring_proof, rounded)
+"""Tried in this order; in plain searches only the first."""
