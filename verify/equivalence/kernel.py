@@ -29,6 +29,8 @@ class Rules:
     tier: Tier = "exact"
     terms: Terms = field(default_factory=Terms)
     used: dict[str, Tier] = field(default_factory=dict)
+    turned: dict[object, list[Node]] = field(default_factory=dict)
+    """The condition and the states after a turn of a loop, over free states."""
     obligations: dict[object, bool] = field(default_factory=dict)
     """What the engines were asked, and whether they proved it."""
 

@@ -254,7 +254,7 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
         raise Denied("the results are not paired")
     positions = [{k: n for n, k in enumerate(node.key[2])} for node in loops]
     classes = connected([((0, int(i)), (1, int(j))) for i, j in pairs])
-    name = (loops[0].serial, loops[1].serial, tuple(tuple(p) for p in pairs))
+    name = loop_name(loops[0], loops[1], pairs)
     bodies: list[list[Node]] = []
     for side, node in enumerate(loops):
         level, _, kept, shapes = node.key
@@ -265,13 +265,23 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
                 raise Denied("states of two shapes")
             state = rules.graph.node("bound", type_, sizes, (), ("state", level, k))
             bound[state] = rules.graph.node("free", type_, sizes, (), ("loop", name, members))
-        bodies.append(rules.graph.replaced(node.bodies, bound))
+        key = (name, side)
+        if key not in rules.turned:
+            rules.turned[key] = rules.graph.replaced(node.bodies, bound)
+        bodies.append(rules.turned[key])
     goals = equal_tensors(bodies[0][0], bodies[1][0])
     for i, j in pairs:
         a, b = positions[0][i], positions[1][j]
         goals += equal_tensors(loops[0].operands[a], loops[1].operands[b])
         goals += equal_tensors(bodies[0][1 + a], bodies[1][1 + b])
     return goals
+
+
+def loop_name(left: Node, right: Node, pairs: list[Any]) -> tuple[Any, ...]:
+    """What the states in the middle of two loops are named by: what a turn does, which states are kept and which are
+    paired. The results of one loop share it, so that a turn is looked at once."""
+    told = tuple((n.key[0], n.key[2], n.key[3], tuple(b.serial for b in n.bodies)) for n in (left, right))
+    return (told, tuple(sorted({(int(i), int(j)) for i, j in pairs})))
 
 
 State = tuple[int, int]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.matcher.proof import Proof
 from hloproof.equivalence.matcher.search import Asking, Search
+from hloproof.equivalence.rules import loop_name
 from hloproof.equivalence.terms import Elem, Term
 
 MOST_TURNS = 64
@@ -20,7 +21,7 @@ def loop_proof(search: Search, goal: Goal, a: Elem, b: Elem) -> Asking:
     pairs = [first]
     before = len(search.dead_ends)
     for _ in range(len(a.node.operands) + len(b.node.operands)):
-        name = (a.node.serial, b.node.serial, tuple(pairs))
+        name = loop_name(a.node, b.node, [list(p) for p in pairs])
         del search.dead_ends[before:]
         found = yield from search.step(goal, ["loop", [list(p) for p in pairs]])
         if found is not None:
