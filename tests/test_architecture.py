@@ -79,6 +79,8 @@ LIBRARIES: Final[dict[str, str]] = {
     "click": "cli commands",
     "jinja2": "report.html.page",
     "markupsafe": "report.html.page",
+    "pygls": "server.language",
+    "lsprotocol": "server.language",
     "hypothesis": "fuzz",
     "distributed": "fuzz.cluster",
     "jax": "fuzz.modules.xla_reference library.compile_child library.jax_programs",

@@ -35,6 +35,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "graph": Entry("graph", "Draw a computation, with indexing maps on the arrows."),
     "indexing": Entry("indexing", "Print the indexing maps of an instruction."),
     "passes": Entry("passes", "Validate every pass of a compilation, from XLA's dumps."),
+    "lsp": Entry("lsp", "Show findings in an editor: a language server."),
     "recheck": Entry("recheck", "Prove certificates again, from the files alone."),
     "rewrite": Entry("rewrite", "Prove that one indexing map may stand for another."),
     "memory": Entry("memory", "Prove the memory plan of a compiled program."),
