@@ -25,6 +25,8 @@ KNOWN: Final = frozenset(
         *("add", "subtract", "multiply", "divide", "remainder", "negate", "abs", "maximum", "minimum", "clamp"),
         *("select", "compare", "and", "or", "xor", "not", "sqrt", "rsqrt", "power", "logistic"),
         *("exponential", "exponential-minus-one", "log", "log-plus-one"),
+        *("bitwise-and", "bitwise-or", "bitwise-xor", "bitwise-not"),
+        *("shift-left", "shift-right-logical", "shift-right-arithmetic"),
     }
 )
 """Operations on elements of which something is known."""
@@ -165,13 +167,10 @@ class Values:
                     return [Case((), Var(self._unknown(term)))]
                 if op == "select":
                     return self._selected(args)
-                bounded = _unbounded(op, args)
-                if bounded is not None:
-                    return self.number(bounded)
-                written = _definition(op, args)
+                written = _unbounded(op, args) or _definition(op, args) or _of_bits(op, args)
                 if written is not None:
                     return self.number(written)
-                if op in ("log", "power"):
+                if op in ("log", "power") or op.startswith(("bitwise-", "shift-")):
                     return [Case((), Var(self._unknown(term)))]
                 self.reorders = True
                 out: list[Case] = []
@@ -312,6 +311,8 @@ class Values:
         match term:
             case Num(Const(value)):
                 return TRUE if value else FALSE
+            case App("compare", (x, y), direction) if is_truth(x) or is_truth(y):
+                return _ordered_truths(direction, self.truth(x), self.truth(y))
             case App("compare", (x, y), direction):
                 return self._compared(direction, self.number(x), self.number(y))
             case App("not", (x,)):
@@ -371,6 +372,19 @@ _ORDERS: Final[dict[str, tuple[Comparator, bool]]] = {
 }
 
 
+def _ordered_truths(direction: str, p: Formula, q: Formula) -> Formula:
+    """false is less than true."""
+    same = disj(conj(p, q), conj(Not(p), Not(q)))
+    return {
+        "EQ": same,
+        "NE": Not(same),
+        "LT": conj(Not(p), q),
+        "LE": disj(Not(p), q),
+        "GT": conj(p, Not(q)),
+        "GE": disj(p, Not(q)),
+    }[direction]
+
+
 def _definition(op: str, args: tuple[Term, ...]) -> Term | None:
     """What the operation is written with; None where it is by itself."""
     one, two = Num(Const(1)), Num(Const(2))
@@ -387,6 +401,23 @@ def _definition(op: str, args: tuple[Term, ...]) -> Term | None:
             return App("sqrt", (x,))
         case "power", (x, Num(Const(k))) if 1 <= k <= _LARGEST_EXPONENT:
             return x if k == 1 else App("multiply", (App("power", (x, Num(Const(k - 1)))), x))
+    return None
+
+
+def _of_bits(op: str, args: tuple[Term, ...]) -> Term | None:
+    """Integers in two's complement, of any width: what is left of them beside 0 or themselves."""
+    zero = Num(Const(0))
+    match op, args:
+        case "bitwise-not", (x,):
+            return App("subtract", (App("negate", (x,)), Num(Const(1))))
+        case "bitwise-and", (x, y) if zero in (x, y):
+            return zero
+        case "bitwise-or" | "bitwise-xor", (x, y) if zero in (x, y):
+            return x if y == zero else y
+        case "bitwise-and" | "bitwise-or", (x, y) if x == y:
+            return x
+        case "shift-left" | "shift-right-logical" | "shift-right-arithmetic", (x, y) if y == zero:
+            return x
     return None
 
 

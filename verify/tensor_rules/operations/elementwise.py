@@ -33,19 +33,25 @@ def elementwise(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
         raise m.error(call, f"{call.op} takes {wanted} operands, not {len(args)}")
     if call.op == "compare" and key not in DIRECTIONS:
         raise m.error(call, f"compare needs direction=, one of {', '.join(DIRECTIONS)}")
-    logical = call.op in ("and", "or", "xor", "not")
+    op = call.op
+    logical = op in ("and", "or", "xor", "not")
     if logical and not all(a.pred or isinstance(n, Number) for a, n in zip(args, call.args, strict=True)):
-        raise m.error(call, f"{call.op} takes truth values here; say which tensors are: pred NAME")
+        if m.rule.kinds != ("integers",) or any(a.pred for a in args):
+            raise m.error(call, f"{op} takes truth values (pred NAME), or integers only (type integers)")
+        op, logical = f"bitwise-{op}", False
+    if op.startswith("shift-") and m.rule.kinds != ("integers",):
+        raise m.error(call, f"{op} takes integers; say so: type integers")
     if call.op == "select" and not (args[0].pred or isinstance(call.args[0], Number)):
         raise m.error(call, "the first operand of select holds truth values; say so: pred NAME")
     pred = call.op == "compare" or logical or (call.op == "select" and args[1].pred)
-    return Symbolic(first.groups, lambda at: App(call.op, tuple(a.at(at if a.groups else ()) for a in args), key), pred)
+    return Symbolic(first.groups, lambda at: App(op, tuple(a.at(at if a.groups else ()) for a in args), key), pred)
 
 
 ARITY: Final = {
     **dict.fromkeys(("negate", "abs", "not", "sqrt", "rsqrt", "log", "log-plus-one", "logistic"), 1),
     **dict.fromkeys(("exponential", "exponential-minus-one"), 1),
     **dict.fromkeys(("add", "subtract", "multiply", "divide", "remainder", "power", "maximum", "minimum"), 2),
+    **dict.fromkeys(("shift-left", "shift-right-logical", "shift-right-arithmetic"), 2),
     **dict.fromkeys(("compare", "and", "or", "xor"), 2),
     **dict.fromkeys(("clamp", "select"), 3),
 }
