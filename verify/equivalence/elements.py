@@ -19,7 +19,7 @@ from hloproof.equivalence.elements_scatter import scatter
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import ZERO, Lin, constant
 from hloproof.equivalence.placing import placed
-from hloproof.equivalence.terms import App, Elem, Term, from_pattern, number
+from hloproof.equivalence.terms import App, Elem, Fold, Term, from_pattern, from_value, number
 from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
 from hloproof.models.hlo.opcodes import BINARY, UNARY
 from hloproof.models.hlo.shape import ELEMENT_BITS
@@ -37,8 +37,20 @@ def unfold(node: Node, at: At, place: int) -> Term | None:
     if node.head in MOVEMENT:
         return MOVEMENT[node.head](node, at)
     if node.head in FOLDS:
-        return FOLDS[node.head](node, at, place)
+        found = FOLDS[node.head](node, at, place)
+        return of_nothing(found) if isinstance(found, Fold) and 0 in found.sizes else found
     return None
+
+
+def of_nothing(fold: Fold) -> Term:
+    """A fold over an empty box: 0 for a contraction, and what the others begin with."""
+    return from_value(fold.type, 0) if fold.head[0] == "contract" else fold.sides[fold.head[2]]
+
+
+def may_be_empty(node: Node) -> bool:
+    """Whether a fold may run over nothing."""
+    inner = node.operands[0] if node.head == "output" else node
+    return inner.head in FOLDS and any(0 in o.sizes for o in inner.operands)
 
 
 def elementwise(node: Node, at: At) -> Term:

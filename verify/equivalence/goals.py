@@ -9,13 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import gcd
 
-from hloproof.equivalence.elements import ELEMENTWISE, FOLDS, unfold
+from hloproof.equivalence.elements import ELEMENTWISE, FOLDS, may_be_empty, unfold
 from hloproof.equivalence.evaluation import evaluate, integer
 from hloproof.equivalence.indices import Digit, Lin, Var, variable
 from hloproof.equivalence.terms import (
     App,
     Cond,
     Elem,
+    Fold,
     Lit,
     Num,
     Term,
@@ -115,7 +116,11 @@ class Terms:
                         if node.head == "convert" and node.type == node.operands[0].type:
                             term = Elem(node.operands[0], at)
                             continue
-                        return term
+                        opened = self.opened(term, 0) if may_be_empty(node) else term
+                        if isinstance(opened, Fold) or opened == term:
+                            return term
+                        term = opened
+                        continue
                     found = unfold(node, self.known(at), 0)
                     if found is None:
                         return Elem(node, self.known(at))

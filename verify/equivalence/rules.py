@@ -17,6 +17,7 @@ from hloproof.equivalence.goals import Goal, assume, replaced
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import ZERO, Lin, Var, constant, variable
 from hloproof.equivalence.kernel import Denied, Rules, Step, equal_tensors, sides_with
+from hloproof.equivalence.rules_folds import FOLD_RULES
 from hloproof.equivalence.rules_scalar import SCALAR_RULES, combiner, seen
 from hloproof.equivalence.scatter_loop import as_loop
 from hloproof.equivalence.terms import (
@@ -379,6 +380,7 @@ _RULES: Final[dict[str, Callable[..., list[Goal]]]] = {
     "looped": looped,
     "boolean": boolean,
     **SCALAR_RULES,
+    **FOLD_RULES,
     **ENGINE_RULES,
 }
 """`generalise`, `lemma`, `keep` and `again` are steps too: the checker keeps the list of what was shown."""

@@ -88,7 +88,7 @@ def ring(
         rules.use(name, tier)
     if "rounding" in found.seen:
         rules.use("conversions between float types left out", "rounding")
-    if "sums" in found.seen:
+    if "sums" in found.seen and type_ not in INTEGERS:
         rules.use("factors out of sums", "real")
     return goals
 
@@ -143,9 +143,9 @@ def summand(rules: Rules, goal: Goal, head: Term) -> Term:
 
 def sum_of_monomials(rules: Rules, goal: Goal, head: Term, found: Polynomials) -> Polynomial | None:
     """A sum over a box as a polynomial whose atoms are sums of single products, from which all that does not depend on
-    the box is taken out. Over real numbers."""
+    the box is taken out. Over real numbers, or integers."""
     fold = rules.terms.opened(head, goal.next)
-    if not isinstance(fold, Fold) or fold.type not in FLOATS:
+    if not isinstance(fold, Fold) or fold.type not in FLOATS | INTEGERS:
         return None
     if fold.head[0] == "contract":
         fold = as_sum(rules, fold)
@@ -166,7 +166,7 @@ def sum_of_monomials(rules: Rules, goal: Goal, head: Term, found: Polynomials) -
         inside: list[Term] = []
         outside: list[tuple[int, Fraction]] = []
         for number, exponent in monomial:
-            if type_of(found.atoms[number]) != fold.type:
+            if type_of(found.atoms[number]) != fold.type or exponent > MOST_FACTORS:
                 return None
             if any(v.place in own for v in variables_of(found.atoms[number])):
                 inside.append(_raised(found.atoms[number], exponent, fold.type))
@@ -212,14 +212,14 @@ def is_neutral(op: str, type_: str, term: Term) -> bool:
     return False
 
 
-def _fold_of(rules: Rules, goal: Goal, side: int) -> Fold:
+def fold_of(rules: Rules, goal: Goal, side: int) -> Fold:
     head = rules.opened(goal)[side]
     if not isinstance(head, Fold):
         raise Denied("not a fold")
     return head
 
 
-def _neutral_reduce(rules: Rules, goal: Goal, fold: Fold) -> str:
+def neutral_reduce(rules: Rules, goal: Goal, fold: Fold) -> str:
     op = combiner(fold) if fold.head[0] == "reduce" else None
     if op is None or not is_neutral(op, fold.type, rules.terms.settle(fold.sides[0], goal.facts)):
         raise Denied("not a reduce from a neutral value")
@@ -234,14 +234,14 @@ def associates(rules: Rules, op: str, type_: str) -> None:
 
 def single(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     """A fold over one element is that element: how often the initial value is used cannot be observed."""
-    fold = _fold_of(rules, goal, side)
+    fold = fold_of(rules, goal, side)
     if prod(fold.sizes) != 1:
         raise Denied("more than one element")
     if fold.head[0] == "contract":
         rules.use("a product of one summand", "real")
         term: Term = _factors(fold)
     else:
-        op = _neutral_reduce(rules, goal, fold)
+        op = neutral_reduce(rules, goal, fold)
         initial = rules.terms.settle(fold.sides[0], goal.facts)
         if op == "add" and fold.type not in INTEGERS and initial != from_value(fold.type, -0.0):
             associates(rules, op, fold.type)  # 0 + -0.0 is 0
@@ -258,7 +258,8 @@ def as_sum(rules: Rules, fold: Fold) -> Fold:
     """A dot or convolution as the sum of products."""
     if fold.head[0] != "contract":
         raise Denied("not a contraction")
-    rules.use("a contraction is a sum of products", "real")
+    if fold.type not in INTEGERS:
+        rules.use("a contraction is a sum of products", "real")
     at = [rules.graph.node("bound", fold.type, (), (), ("argument", k, ())) for k in (0, 1)]
     add = rules.graph.node("add", fold.type, (), at)
     zero = from_value(fold.type, 0)
@@ -267,14 +268,14 @@ def as_sum(rules: Rules, fold: Fold) -> Fold:
 
 def total(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     """A contraction becomes a sum."""
-    fold = as_sum(rules, _fold_of(rules, goal, side))
+    fold = as_sum(rules, fold_of(rules, goal, side))
     return [Goal(goal.next, goal.facts, *sides_with(goal, side, fold))]
 
 
 def flatten(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     """A fold of folds by the same operation, both from a neutral value, is one fold over both boxes."""
-    outer = _fold_of(rules, goal, side)
-    op = _neutral_reduce(rules, goal, outer)
+    outer = fold_of(rules, goal, side)
+    op = neutral_reduce(rules, goal, outer)
     moved = {outer.place + k: variable(goal.next + k, n) for k, n in enumerate(outer.sizes)}
     body = rules.terms.settle(TermSubstitution(moved)(outer.bodies[0]), goal.facts)
     inner = rules.terms.opened(body, goal.next + len(outer.sizes))
@@ -295,11 +296,11 @@ def flatten(rules: Rules, goal: Goal, side: int) -> list[Goal]:
 def linear(rules: Rules, goal: Goal, side: int, depth: int) -> list[Goal]:
     """A sum of multiples is the multiple of a sum: factors that do not depend on the fold's variables come out of it,
     and a sum of several terms becomes several sums."""
-    fold = _fold_of(rules, goal, side)
+    fold = fold_of(rules, goal, side)
     fold = as_sum(rules, fold) if fold.head[0] == "contract" else fold
-    if fold.head[0] != "reduce" or combiner(fold) != "add" or fold.type not in FLOATS:
+    if fold.head[0] != "reduce" or combiner(fold) != "add" or fold.type not in FLOATS | INTEGERS:
         raise Denied("not a sum")
-    _neutral_reduce(rules, goal, fold)
+    neutral_reduce(rules, goal, fold)
     found = Polynomials(lambda t: seen(rules, goal, t))
     try:
         polynomial = found.read(fold.bodies[0], depth)
@@ -308,11 +309,12 @@ def linear(rules: Rules, goal: Goal, side: int, depth: int) -> list[Goal]:
     own = set(range(fold.place, fold.place + len(fold.sizes)))
     if not polynomial or len(polynomial) > 8 or found.sums:
         raise Denied("nothing to take out")
-    rules.use("factors out of sums", "real")
+    if fold.type not in INTEGERS:
+        rules.use("factors out of sums", "real")
     summands: list[Term] = []
     for monomial, c in polynomial.items():
         inside: list[Term] = []
-        outside: list[Term] = [] if c == 1 else [from_value(fold.type, float(c))]
+        outside: list[Term] = [] if c == 1 else [from_value(fold.type, int(c) if fold.type in INTEGERS else float(c))]
         for atom, exponent in monomial:
             term = _raised(found.atoms[atom], exponent, fold.type)
             depends = any(v.place in own for v in variables_of(term))
@@ -327,10 +329,14 @@ def linear(rules: Rules, goal: Goal, side: int, depth: int) -> list[Goal]:
     return [Goal(next_, goal.facts, *sides_with(goal, side, out))]
 
 
+MOST_FACTORS: Final = 16
+"""A power of integers is written out up to this one."""
+
+
 def _raised(base: Term, exponent: Fraction, type_: str) -> Term:
     if exponent == 1:
         return base
-    if exponent.denominator == 1 and 0 < exponent <= 4:
+    if exponent.denominator == 1 and 0 < exponent <= (MOST_FACTORS if type_ in INTEGERS else 4):
         return _multiplied([base] * int(exponent), type_)
     return App("power", type_, (base, from_value(type_, float(exponent))))
 
@@ -376,8 +382,8 @@ def library(rules: Rules, goal: Goal, side: int) -> list[Goal]:
 
 def written_out(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     """A fold over a small box, one operation after another."""
-    fold = _fold_of(rules, goal, side)
-    op = _neutral_reduce(rules, goal, fold)
+    fold = fold_of(rules, goal, side)
+    op = neutral_reduce(rules, goal, fold)
     if prod(fold.sizes) > 64:
         raise Denied("too many elements")
     associates(rules, op, fold.type)

@@ -9,10 +9,12 @@ from hloproof.equivalence.answer import TIERS
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.identities import DIRECTIONS, TABLE, apply
 from hloproof.equivalence.kernel import Step
+from hloproof.equivalence.matcher.folds import cuts
 from hloproof.equivalence.matcher.planning import atoms_in, planned_proof
 from hloproof.equivalence.matcher.proof import Proof
 from hloproof.equivalence.matcher.search import Asking, Search
 from hloproof.equivalence.polynomials import Polynomials, TooLarge
+from hloproof.equivalence.rules_folds import IDEMPOTENT
 from hloproof.equivalence.rules_scalar import combiner, polynomials, seen
 from hloproof.equivalence.terms import App, Fold, Term, type_of, variables_of
 
@@ -149,6 +151,10 @@ def fold_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
             found = yield from search.step(goal, ["widened", side])
             if found is not None:
                 return found
+        if isinstance(term, App) and term.op == "multiply" and isinstance(other, Fold) and combiner(other) == "add":
+            found = yield from search.step(goal, ["into sum", side])
+            if found is not None:
+                return found
         if not isinstance(term, Fold):
             continue
         steps: list[Step] = [["single", side], ["flatten", side]]
@@ -162,6 +168,11 @@ def fold_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
             steps.append(["written out", side])
         if isinstance(other, App) and other.op == "convert":
             steps.append(["widened", side])
+        if combiner(term) in IDEMPOTENT:
+            steps.append(["repeated", side])
+        steps += cuts(search, goal, side, term)
+        if combiner(term) == "add" or term.head[0] == "contract":
+            steps.append(["distributed", side])
         for step in steps:
             found = yield from search.step(goal, step)
             if found is not None:

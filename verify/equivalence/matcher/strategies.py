@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hloproof.equivalence.goals import Goal
+from hloproof.equivalence.indices import Var
 from hloproof.equivalence.kernel import Step
 from hloproof.equivalence.matcher.bijections import candidates
 from hloproof.equivalence.matcher.booleans import boolean_proof, decided
@@ -103,7 +104,7 @@ def strategy(search: Search, goal: Goal) -> Asking:
 def _special(term: Term) -> bool:
     """Whether the element is read at less than all indices, so that it may have a proof of its own."""
     return isinstance(term, Elem) and any(
-        len(x.terms) != 1 or next(iter(x.terms.values())) != 1
+        x.constant or [(isinstance(a, Var) and a.size == n, c) for a, c in x.terms.items()] != [(True, 1)]
         for x, n in zip(term.at, term.node.sizes, strict=True)
         if n > 1
     )

@@ -1,0 +1,120 @@
+"""Steps that take folds apart: a box cut in two, variables on which nothing depends, sums of products of sums.
+
+Trusted. Over integers each is exact; over floats sums and products that are regrouped are of the tier real.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from hloproof.equivalence.goals import Goal
+from hloproof.equivalence.indices import ZERO, Lin, variable
+from hloproof.equivalence.kernel import Denied, Rules, sides_with
+from hloproof.equivalence.rules_scalar import as_sum, associates, combiner, fold_of, is_neutral, neutral_reduce, seen
+from hloproof.equivalence.terms import App, Fold, Term, TermSubstitution, variables_of
+from hloproof.models.interpreter.semantics.element_type import INTEGERS
+from hloproof.models.interpreter.semantics.small_float import FLOATS
+
+IDEMPOTENT: Final = frozenset({"maximum", "minimum", "and", "or"})
+
+
+def cut(rules: Rules, goal: Goal, side: int, dimension: int, at: int) -> list[Goal]:
+    """A fold from a neutral value is the fold over the first part of a dimension with that over the rest; a part that
+    folds neutral values only is left out."""
+    fold = fold_of(rules, goal, side)
+    fold = as_sum(rules, fold) if fold.head[0] == "contract" else fold
+    op = neutral_reduce(rules, goal, fold)
+    size = fold.sizes[dimension]
+    if not 0 < at < size:
+        raise Denied("nothing is cut off")
+    associates(rules, op, fold.type)
+    place = fold.place + dimension
+    parts = [
+        _over(fold, dimension, width, {place: variable(place, width) + first})
+        for first, width in ((0, at), (at, size - at))
+    ]
+    kept = [p for p in parts if not is_neutral(op, fold.type, rules.terms.settle(p.bodies[0], goal.facts))]
+    out: Term = App(op, fold.type, tuple(parts)) if len(kept) != 1 else kept[0]
+    next_ = max(goal.next, fold.place + len(fold.sizes))
+    return [Goal(next_, goal.facts, *sides_with(goal, side, out))]
+
+
+def _over(fold: Fold, dimension: int, width: int, by_place: dict[int, Lin]) -> Fold:
+    """The fold with another size of one dimension; what stands for its variable is put into the bodies."""
+    sizes = (*fold.sizes[:dimension], width, *fold.sizes[dimension + 1 :])
+    substitute = TermSubstitution(by_place)
+    return Fold(fold.head, fold.type, fold.place, sizes, tuple(map(substitute, fold.bodies)), fold.sides)
+
+
+def repeated(rules: Rules, goal: Goal, side: int) -> list[Goal]:
+    """What is folded with itself, by an operation for which that is nothing new, is there once."""
+    fold = fold_of(rules, goal, side)
+    op = neutral_reduce(rules, goal, fold)
+    if op not in IDEMPOTENT or 0 in fold.sizes:
+        raise Denied("repetition is seen")
+    body = rules.terms.settle(fold.bodies[0], goal.facts)
+    used = {v.place for v in variables_of(body)}
+    idle = [k for k, n in enumerate(fold.sizes) if n > 1 and fold.place + k not in used]
+    if not idle:
+        raise Denied("no variable is idle")
+    sizes = tuple(1 if k in idle else n for k, n in enumerate(fold.sizes))
+    new: Term = Fold(fold.head, fold.type, fold.place, sizes, (body,), fold.sides)
+    if all(n == 1 for n in sizes):
+        new = TermSubstitution({fold.place + k: ZERO for k in range(len(sizes))})(body)
+    next_ = max(goal.next, fold.place + len(fold.sizes))
+    return [Goal(next_, goal.facts, *sides_with(goal, side, new))]
+
+
+def distributed(rules: Rules, goal: Goal, side: int) -> list[Goal]:
+    """A sum of products in which one factor is a sum is one sum over both boxes."""
+    outer = fold_of(rules, goal, side)
+    outer = as_sum(rules, outer) if outer.head[0] == "contract" else outer
+    if neutral_reduce(rules, goal, outer) != "add":
+        raise Denied("not a sum")
+    moved = {outer.place + k: variable(goal.next + k, n) for k, n in enumerate(outer.sizes)}
+    product = rules.terms.settle(TermSubstitution(moved)(outer.bodies[0]), goal.facts)
+    place = goal.next + len(outer.sizes)
+    product = rules.terms.opened(product, place)
+    if not isinstance(product, App) or product.op != "multiply":
+        raise Denied("not a product")
+    for k, factor in enumerate(product.args):
+        inner = rules.terms.opened(rules.terms.settle(factor, goal.facts), place)
+        if not isinstance(inner, Fold) or inner.type != outer.type or inner.place != place:
+            continue
+        inner = as_sum(rules, inner) if inner.head[0] == "contract" else inner
+        start = rules.terms.settle(inner.sides[0], goal.facts)
+        if inner.head[0] != "reduce" or combiner(inner) != "add" or not is_neutral("add", inner.type, start):
+            continue
+        associates(rules, "add", outer.type)
+        args = [*product.args]
+        args[k] = inner.bodies[0]
+        body = App("multiply", outer.type, tuple(args))
+        sizes = outer.sizes + inner.sizes
+        new = Fold(outer.head, outer.type, goal.next, sizes, (body,), outer.sides)
+        return [Goal(goal.next + len(sizes), goal.facts, *sides_with(goal, side, new))]
+    raise Denied("no factor is a sum")
+
+
+def into_sum(rules: Rules, goal: Goal, side: int) -> list[Goal]:
+    """A multiple of a sum is the sum of multiples."""
+    head = seen(rules, goal, (goal.left, goal.right)[side])
+    if not isinstance(head, App) or head.op != "multiply" or head.type not in INTEGERS | FLOATS:
+        raise Denied("not a product")
+    for k, factor in enumerate(head.args):
+        inner = rules.terms.opened(rules.terms.settle(factor, goal.facts), goal.next)
+        if not isinstance(inner, Fold) or inner.type != head.type or inner.place != goal.next:
+            continue
+        inner = as_sum(rules, inner) if inner.head[0] == "contract" else inner
+        if neutral_reduce(rules, goal, inner) != "add":
+            continue
+        associates(rules, "add", inner.type)
+        args = [*head.args]
+        args[k] = inner.bodies[0]
+        body = App("multiply", inner.type, tuple(args))
+        new = Fold(inner.head, inner.type, inner.place, inner.sizes, (body,), inner.sides)
+        return [Goal(goal.next + len(inner.sizes), goal.facts, *sides_with(goal, side, new))]
+    raise Denied("no factor is a sum")
+
+
+FOLD_RULES: Final[dict[str, Callable[..., list[Goal]]]] = {"cut": cut, "repeated": repeated, "distributed": distributed}
