@@ -25,7 +25,7 @@ RIGHT = {
     {"n": 3, "k": 5, "m": 7, "p": 4}),
     "a product over nothing": ("A: [n, k]  B: [k, m]\n  dot(A, B, lhs_contract=[1], rhs_contract=[0]) => "
     "broadcast(0, shape=[n, m], dims=[])", {"n": 3, "k": 0, "m": 2}),
-    "a fold over nothing is what it begins with": ("A: [n]  v: []\n  reduce(A, v, dims=[0], op=maximum) => v", {"n": 0}),
+    "a fold over nothing is its beginning": ("A: [n]  v: []\n  reduce(A, v, dims=[0], op=maximum) => v", {"n": 0}),
     "what an update leaves": ("A: [n]  B: [w]\n  add(A, dynamic-update-slice(broadcast(0, shape=[n], dims=[]), B, "
     "start=[2])) => dynamic-update-slice(A, add(dynamic-slice(A, start=[2], size=[w]), B), start=[2])",
     {"n": 9, "w": 3}),
