@@ -7,6 +7,8 @@ import pytest
 from hloproof.models.errors import InputError
 from hloproof.models.interpreter.run import run_module
 from hloproof.models.specs.folder import specs_folder
+from hloproof.pipeline.driver import check_text
+from hloproof.pipeline.options import Options
 from hloproof.pipeline.pair_specs import PairSpec, parse_pairs
 from hloproof.queries.equivalence import compare
 
@@ -28,6 +30,23 @@ def test_every_wrong_rewrite_has_a_sound_twin() -> None:
     wrong = {p.name.removesuffix("-wrong") for p in PAIRS if p.expect == "refuted"}
     assert wrong == {p.name.removesuffix("-sound") for p in PAIRS if p.expect != "refuted"} and len(wrong) >= 15
     assert all(p.source.startswith("https://") for p in PAIRS)
+
+
+def test_check_reports_pairs_like_other_specs() -> None:
+    text = FILE.read_text(encoding="utf-8")
+    some = "pair " + "pair ".join(text.split("\npair ")[k] + "\n" for k in (1, 2))
+    options = Options(jobs=1)
+    results = check_text("f.pairs", "pairs", some, options, here=True)
+    records = list(results.records())
+    assert [(r.claim, str(r.verdict)) for r in records] == [("pair", "proved")] * 2
+    assert "as expected" in str(records[0].reason) and records[0].related and records[0].line == 1
+    # An expectation that is not met: what differs is refuted, what is equal cannot be refuted.
+    turned = some.replace("expect proved", "expect X").replace("expect refuted", "expect proved")
+    turned = turned.replace("expect X", "expect refuted")
+    results = check_text("f.pairs", "pairs", turned, options, here=True)
+    assert [str(r.verdict) for r in results.records()] == ["refuted", "refuted"]
+    assert "inputs" in str(next(iter(results.records())).counterexample)
+    assert check_text("f.pairs", "pairs", "pair a\n", options, here=True).problems
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,16 @@ _ENTRIES: Final = (
         "the same with start=[n - 1], limit=[n + m - 1]: the first element is one of A.",
     ),
     Entry(
+        "pair",
+        "module",
+        "Two modules compute the same from the same inputs.",
+        "For all inputs each element of the results is equal, by the identities of exact arithmetic, of the real "
+        "numbers, or of left-out roundings; those that are not exact are told as assumptions. A refutation is a run of "
+        "both on given inputs that rounding does not explain.",
+        "slice(concatenate(p, q)) of the part that q fills, and copy(q).",
+        "the same with a slice that starts one too far: element [0] is q[1] in one of them.",
+    ),
+    Entry(
         "rule",
         "rule",
         "A rewrite rule is right for all values that meet its conditions.",

@@ -55,6 +55,7 @@ COUNTED: Final[dict[str, Callable[[str], int]]] = {
     "trules": _rules,
     "layout": _entries("layout"),
     "map": _entries("map"),
+    "pairs": _entries("pair"),
     "hlo": _modules,
 }
 """The count for each kind of file."""

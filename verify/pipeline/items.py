@@ -80,10 +80,23 @@ def _judge_tensor_rule(item: Any, file: str, how: How) -> ClaimResult:
     return check_tensor_rule(item, file, how)
 
 
+def _parse_pairs(text: str, file: str) -> Sequence[Any]:
+    from hloproof.pipeline.pair_specs import parse_pairs
+
+    return parse_pairs(text, file)
+
+
+def _judge_pair(item: Any, file: str, how: How) -> ClaimResult:
+    from hloproof.pipeline.pair_specs import check_pair
+
+    return check_pair(item, file)
+
+
 ITEM_KINDS: Final[dict[str, ItemKind]] = {
     "rules": ItemKind("rule", "rule", _parse_rules, _judge_rule),
     "layout": ItemKind("layout", "layout", _parse_layouts, _judge_layout),
     "trules": ItemKind("tensor-rule", "rule", _parse_tensor_rules, _judge_tensor_rule),
+    "pairs": ItemKind("pair", "spec", _parse_pairs, _judge_pair),
     "map": ItemKind("definition", "map", _parse_maps, _judge_map),
 }
 

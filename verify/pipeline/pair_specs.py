@@ -17,13 +17,20 @@ A line that begins with `#` outside of the modules is a comment; what is indente
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Final
 
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module
-from hloproof.queries.equivalence import one_module
+from hloproof.queries.equivalence import compare, one_module
+from hloproof.results.expectation import met
+from hloproof.results.verdict import ClaimResult, Found, Related, Verdict
+
+_LONGEST: Final = 400
+"""Inputs whose text is longer are not shown in a report; `hloproof equiv --inputs` writes them."""
 
 EXPECTED: Final = ("proved", "refuted", "not-refuted")
 """`not-refuted` is right, and not yet proved by every version."""
@@ -40,6 +47,46 @@ class PairSpec:
     before: Module
     after: Module
     line: int
+
+
+def check_pair(pair: PairSpec, file: str = "", budget_seconds: float = 30.0) -> ClaimResult:
+    """The verdict on one pair, as a record. Where the file expects a refutation, a refutation counts as proved."""
+    start = perf_counter()
+    problem: InputError | None = None
+    try:
+        answer = compare(pair.before, pair.after, budget_seconds=budget_seconds, file=file)
+        refutation = answer.refutation
+        inputs = "" if refutation is None else json.dumps(refutation.inputs)
+        shown = f"; inputs {inputs}" if refutation is not None and len(inputs) <= _LONGEST else ""
+        found = Found(
+            answer.verdict,
+            counterexample=None if refutation is None else refutation.reason + shown,
+            reason=answer.reason if answer.verdict not in (Verdict.PROVED, Verdict.REFUTED) else None,
+        )
+        assumed = tuple(f"{tier} identity: {name}" for name, tier in answer.axioms if tier != "exact")
+    except InputError as error:
+        # Both can be read; that they do not fit each other is an answer about the pair.
+        problem, assumed = error, ()
+        found = Found(Verdict.UNKNOWN, reason=f"the two do not fit each other: {error.message}")
+        refutation = None
+    met_one = met(pair.expect, found)
+    places = () if refutation is None else (refutation.before_place, refutation.after_place)
+    return ClaimResult(
+        id=f"{file}#{pair.name}/pair",
+        kind="spec",
+        file=file,
+        module=pair.after.name,
+        line=pair.line if problem is None else problem.line,
+        column=1,
+        instruction=pair.name,
+        claim="pair",
+        verdict=met_one.verdict,
+        ms=(perf_counter() - start) * 1000,
+        counterexample=met_one.counterexample,
+        reason=met_one.reason,
+        assumptions=assumed if met_one.verdict is Verdict.PROVED else (),
+        related=tuple(Related(p.line, 1, f"they part at %{p.instruction}") for p in places if p is not None),
+    )
 
 
 def parse_pairs(text: str, file: str = "") -> list[PairSpec]:

@@ -20,6 +20,7 @@ SUFFIXES: Final[dict[str, str]] = {
     ".rules": "rules",
     ".trules": "trules",
     ".map": "map",
+    ".pairs": "pairs",
     ".layout": "layout",
 }
 KINDS: Final[tuple[str, ...]] = tuple(dict.fromkeys(SUFFIXES.values()))

@@ -36,6 +36,8 @@ class Choice:
     integers: str
     """`small`: 0 to 8; `few`: 0 to 3; `edges`: around the sizes that occur; `any`: the whole range of the type;
     `extremes`: its ends, and those of the narrower signed type."""
+    coarse: bool = False
+    """In the first round inputs in parts have very few parts."""
 
 
 def _sixteenths(low: int, high: int) -> tuple[float, ...]:
@@ -43,9 +45,9 @@ def _sixteenths(low: int, high: int) -> tuple[float, ...]:
 
 
 CHOICES: Final[tuple[Choice, ...]] = (
-    Choice("fractions", _sixteenths(-32, 32), "edges"),
-    Choice("positive", _sixteenths(1, 32), "small"),
-    Choice("few", (-1.0, 0.0, 0.5, 1.0), "few"),
+    Choice("fractions", _sixteenths(-32, 32), "edges", coarse=True),
+    Choice("positive", _sixteenths(1, 32), "small", coarse=True),
+    Choice("few", (-1.0, 0.0, 0.5, 1.0), "few", coarse=True),
     Choice("edges", (-8.0, -3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, 8.0), "edges"),
     Choice("small", _sixteenths(-16, 16), "small"),
     Choice("any", (-64.0, -8.0, -1.0, 0.0, 1.0, 2.0, 64.0, 1024.0), "any"),
@@ -72,7 +74,9 @@ def given_inputs(module: Module, devices: Devices, choice: Choice, seed: int, in
         drawn = above_zero if p.parameter_number in positive else choice
         random = Random(f"{seed} {choice.name} {p.parameter_number} {own}")
         if in_parts:
-            return short(p.shape, lambda kind: _drawn(kind, drawn, sizes, random), seed, random)
+            return short(
+                p.shape, lambda kind: _drawn(kind, drawn, sizes, random), seed, random, choice.coarse and not seed
+            )
         return _value(p.shape, drawn, sizes, random)
 
     return [[value(p, device) for p in parameters] for device in range(devices.count)]

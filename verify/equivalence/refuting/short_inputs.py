@@ -23,11 +23,15 @@ _WHOLE: Final = 4
 """Dimensions of at most this size are not joined into ranges."""
 
 
-def starts(n: int, seed: int) -> list[int]:
-    """Where the ranges of a dimension of size `n` begin: first and last elements alone, and one or two in between."""
+def starts(n: int, seed: int, coarse: bool = False) -> list[int]:
+    """Where the ranges of a dimension of size `n` begin: first and last elements alone, and one or two in between;
+    `coarse`: two or three ranges in all."""
+    random = Random(f"{seed} cuts {n}")
+    if coarse and n > 2:
+        middle = random.randrange(1, n)
+        return sorted({0, middle, middle + 1} if _WHOLE < n > middle + 1 else {0, middle})
     if n <= _WHOLE:
         return list(range(n))
-    random = Random(f"{seed} cuts {n}")
     middle = random.randrange(2, n - 1)
     cuts = {0, 1, middle, middle + 1, n - 1}
     if n > 64:
@@ -35,15 +39,15 @@ def starts(n: int, seed: int) -> list[int]:
     return sorted(c for c in cuts if c < n)
 
 
-def short(shape: Shape, drawn: Callable[[str], Iterator[Element]], seed: int, random: Random) -> Nested:
+def short(shape: Shape, drawn: Callable[[str], Iterator[Element]], seed: int, random: Random, coarse: bool) -> Nested:
     """A value of this shape from numbers of its types, in the form that `hloproof run --inputs` reads."""
     if isinstance(shape, TupleShape):
-        return [short(e, drawn, seed, random) for e in shape.elements]
+        return [short(e, drawn, seed, random, coarse) for e in shape.elements]
     if isinstance(shape, BufferShape):
-        return short(shape.inner, drawn, seed, random)
+        return short(shape.inner, drawn, seed, random, coarse)
     if not isinstance(shape, ArrayShape):
         return None
-    rows = [starts(n, seed) for n in shape.dimensions]
+    rows = [starts(n, seed, coarse) for n in shape.dimensions]
     lengths = [
         [b - a for a, b in zip(row, [*row[1:], n], strict=True)] for row, n in zip(rows, shape.dimensions, strict=True)
     ]
