@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from memory_cases import CHAIN, CHAIN_PLAN, LOOP, LOOP_PLAN, changed, judged, refuted
 
-from hloproof.memory.judge import CLAIMS
+from hloproof.engines.door import How
+from hloproof.logic.obligation import Outcome
+from hloproof.memory.judge import CLAIMS, judge
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.memory.assignment import parse_assignment
@@ -141,3 +143,11 @@ def test_every_value_has_the_positions_that_the_compiler_lists() -> None:
 
 def _text(place: tuple[str, tuple[int, ...]], space: str) -> str:
     return place[0] + (space + "{" + ",".join(map(str, place[1])) + "}" if place[1] else "")
+
+
+def test_updates_in_place_are_proved_as_the_run_asks() -> None:
+    turned = parse_module(CHAIN.replace("add(%x, %one)", "reverse(%x), dimensions={0}"))
+    asked: list[Outcome] = []
+    found = judge(turned, parse_assignment(CHAIN_PLAN), lambda c: c == "plan-in-place", How(told=asked.append))
+    assert any(j.problem for j in found)
+    assert "refuted" in {outcome.verdict for outcome in asked}

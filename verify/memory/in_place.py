@@ -3,12 +3,12 @@ another element has destroyed it, whatever order the elements are made in. By th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement
-from hloproof.engines.door import prove_one
+from hloproof.engines.door import HOW, How, prove_one
 from hloproof.logic.formula import FALSE, TRUE, Formula, conj, eq, le, within
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.memory.custom_calls import stated_of_custom_call
@@ -30,17 +30,14 @@ from hloproof.models.maps.indexing_map import IndexingMap, dim
 from hloproof.models.memory.assignment import Key, Slice, place_text
 
 IN_PLACE: Final = "plan-in-place"
+Prove = Callable[[Obligation], Outcome]
 _ELEMENTWISE_COLLECTIVES: Final = frozenset({"all-reduce", "all-reduce-start"})
 
 
-@lru_cache(maxsize=4096)
-def _proved(obligation: Obligation) -> Outcome:
-    return prove_one(obligation)
-
-
-def in_place(plan: Plan) -> Iterator[Judgement]:
+def in_place(plan: Plan, how: How = HOW) -> Iterator[Judgement]:
     """One judgement for each output that shares bytes with an operand of the same instruction."""
     kernels = Kernels(plan)
+    prove = lru_cache(maxsize=4096)(partial(prove_one, how=how))
     written: dict[str, list[Key]] = {}
     for key, write in plan.liveness.writes.items():
         if key in plan.in_memory:
@@ -48,7 +45,7 @@ def in_place(plan: Plan) -> Iterator[Judgement]:
     for name, keys in written.items():
         pairs = list(_overlapping(plan, name, keys))
         if pairs:
-            yield from _judge(plan, kernels, plan.instruction(name), pairs)
+            yield from _judge(plan, kernels, plan.instruction(name), pairs, prove)
 
 
 def _overlapping(plan: Plan, name: str, keys: list[Key]) -> Iterator[tuple[Key, int, Key]]:
@@ -62,7 +59,9 @@ def _overlapping(plan: Plan, name: str, keys: list[Key]) -> Iterator[tuple[Key, 
                 yield key, n, value
 
 
-def _judge(plan: Plan, kernels: Kernels, i: Instruction, pairs: list[tuple[Key, int, Key]]) -> Iterator[Judgement]:
+def _judge(
+    plan: Plan, kernels: Kernels, i: Instruction, pairs: list[tuple[Key, int, Key]], prove: Prove
+) -> Iterator[Judgement]:
     undecided = []
     for key, n, value in pairs:
         found = _by_rule(plan, i, key, n, value)
@@ -86,7 +85,7 @@ def _judge(plan: Plan, kernels: Kernels, i: Instruction, pairs: list[tuple[Key, 
         return
     assumption = kernels.assumption(i, makings)
     for key, value in dict.fromkeys((key, value) for key, _, value in undecided):
-        yield _Pair(plan, i, makings, assumption).judge(key, value)
+        yield _Pair(plan, i, makings, assumption, prove).judge(key, value)
 
 
 def _by_rule(plan: Plan, i: Instruction, key: Key, n: int, value: Key) -> Judgement | None:
@@ -125,8 +124,9 @@ def _is_declared(plan: Plan, i: Instruction, key: Key, value: Key) -> bool:
 class _Pair:
     """One output over one value."""
 
-    def __init__(self, plan: Plan, i: Instruction, makings: tuple[Making, ...], assumption: str) -> None:
+    def __init__(self, plan: Plan, i: Instruction, makings: tuple[Making, ...], assumption: str, prove: Prove) -> None:
         self._plan, self._i, self._makings, self._assumption = plan, i, makings, assumption
+        self._prove, self._undecided = prove, list[Outcome]()
 
     def judge(self, key: Key, value: Key) -> Judgement:
         place = self._plan.place(*key)
@@ -144,7 +144,9 @@ class _Pair:
                     return Judgement(IN_PLACE, place, problem)
                 unknown = unknown or why
         if unknown is not None:
-            return Judgement(IN_PLACE, place, unknown=unknown)
+            internal = any(o.verdict == "internal" for o in self._undecided)
+            final = all(o.final for o in self._undecided)
+            return Judgement(IN_PLACE, place, unknown=unknown, internal=internal, final=final)
         return Judgement(IN_PLACE, place, note=self._assumption)
 
     def _judge_reading(
@@ -180,10 +182,11 @@ class _Pair:
             obligation, element, index = obligation_of(writing, making, reading, m, a, b)
         except NotModelled as reason:
             return None, f"{both}: {reason}"
-        outcome = _proved(obligation)
+        outcome = self._prove(obligation)
         if outcome.verdict == "proved":
             return None, None
         if outcome.verdict != "refuted":
+            self._undecided.append(outcome)
             return None, f"{both}: {outcome.reason}"
         if reading.maps.kind == "bound":
             return None, f"{both}: which of its elements are read is known as a bound only"
@@ -193,7 +196,7 @@ class _Pair:
                 f"{both}: outputs of {writing.count} and {making.count} elements are not made in the same steps",
             )
         model = dict(outcome.model)
-        if (m.runtime or writing.runtime) and not fails_whatever_is_read(obligation, _proved):
+        if (m.runtime or writing.runtime) and not fails_whatever_is_read(obligation, self._prove):
             return None, f"{both}: whether another element's read meets the write depends on values at run time"
         wrote = ", ".join(str(evaluate(e, model)) for e in element)
         read = ", ".join(str(evaluate(e, model)) for e in index)

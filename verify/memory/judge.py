@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.engines.door import HOW, How
 from hloproof.memory.complete import COMPLETE, SIZE, complete, sizes
 from hloproof.memory.in_place import IN_PLACE, in_place
 from hloproof.memory.interference import CONSTANT, INTERFERENCE, interference
@@ -21,26 +23,31 @@ from hloproof.models.memory.assignment import BufferAssignment
 CLAIMS: Final = (COMPLETE, SIZE, INTERFERENCE, IN_PLACE, ALIAS, CONSTANT)
 RUN: Final = frozenset({INTERFERENCE, IN_PLACE, ALIAS, CONSTANT})
 """Claims of which a run with memory may show that they fail."""
-_CHECKS: Final[tuple[tuple[tuple[str, ...], Callable[[Plan], Iterator[Judgement]]], ...]] = (
-    ((COMPLETE,), complete),
-    ((SIZE,), sizes),
-    ((INTERFERENCE, CONSTANT), interference),
-    ((INTERFERENCE,), applied),
-    ((IN_PLACE,), in_place),
-    ((ALIAS,), sharing),
-)
+
+
+def _checks(how: How) -> tuple[tuple[tuple[str, ...], Callable[[Plan], Iterator[Judgement]]], ...]:
+    """The checks, each with the claims that it judges."""
+    return (
+        ((COMPLETE,), complete),
+        ((SIZE,), sizes),
+        ((INTERFERENCE, CONSTANT), interference),
+        ((INTERFERENCE,), applied),
+        ((IN_PLACE,), partial(in_place, how=how)),
+        ((ALIAS,), sharing),
+    )
 
 
 def judge(
-    module: Module, assignment: BufferAssignment, takes: Callable[[str], bool] = lambda _: True
+    module: Module, assignment: BufferAssignment, takes: Callable[[str], bool] = lambda _: True, how: How = HOW
 ) -> list[Judgement]:
-    """Every claim that `takes` names. A construct that is not modelled makes the claims it concerns unknown."""
+    """Every claim that `takes` names. A construct that is not modelled makes the claims it concerns unknown. `how` says
+    how the engines are asked."""
     plan = Plan(module, assignment)
     if not module.attributes.flag("is_scheduled"):
         reason = "the module is not scheduled (is_scheduled=true): a plan holds for one order only"
         return [Judgement(c, _root(module), unknown=reason) for c in CLAIMS if takes(c)]
     out: list[Judgement] = []
-    for claims, check in _CHECKS:
+    for claims, check in _checks(how):
         if not any(map(takes, claims)):
             continue
         try:

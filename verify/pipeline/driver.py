@@ -198,7 +198,7 @@ class _Check:
         if len(modules) != 1 or len(results.modules) != 1 or not takes_a_plan(takes):
             return
         try:
-            attach_plan(modules[0], results.modules[0], parse_assignment(plan, file), takes)
+            attach_plan(modules[0], results.modules[0], parse_assignment(plan, file), takes, self.how)
         except InputError as error:
             results.problems.append(_problem(file, error))
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.engines.door import HOW, How
 from hloproof.memory.judge import CLAIMS, judge
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module
@@ -39,6 +40,7 @@ def check_plan(
     module_file: str = "",
     assignment_file: str = "",
     takes: Callable[[str], bool] = lambda _: True,
+    how: How = HOW,
 ) -> Report:
     """Check the plan of one module. Raises InputError when either text is wrong."""
     from hloproof.models.hlo.parser import parse_module
@@ -46,7 +48,7 @@ def check_plan(
     module = parse_module(hlo, module_file)
     plan = parse_assignment(assignment, assignment_file)
     results = FileResults(module_file, "memory")
-    results.modules.append(plan_results(module, plan, takes))
+    results.modules.append(plan_results(module, plan, takes, how))
     return Report([results])
 
 
@@ -89,22 +91,22 @@ def check_files(module: str, assignment: str, takes: Callable[[str], bool] = lam
 
 
 def attach_plan(
-    module: Module, results: ModuleResults, assignment: BufferAssignment, takes: Callable[[str], bool]
+    module: Module, results: ModuleResults, assignment: BufferAssignment, takes: Callable[[str], bool], how: How = HOW
 ) -> None:
     """Add what the plan of a module owes to the results of its instructions."""
     own = {(r.computation, r.instruction.name): r for r in results.instructions}
-    for r in plan_results(module, assignment, takes).instructions:
+    for r in plan_results(module, assignment, takes, how).instructions:
         known = own.get((r.computation, r.instruction.name))
         if known is not None:
             known.own.extend(r.own)
 
 
 def plan_results(
-    module: Module, assignment: BufferAssignment, takes: Callable[[str], bool] = lambda _: True
+    module: Module, assignment: BufferAssignment, takes: Callable[[str], bool] = lambda _: True, how: How = HOW
 ) -> ModuleResults:
     """What the plan owes, per instruction, in the order of the text."""
     found: dict[tuple[str, str], list[ClaimVerdict]] = {}
-    for j in judge(module, assignment, takes):
+    for j in judge(module, assignment, takes, how):
         found.setdefault((j.place.computation, j.place.instruction), []).append(_verdict(j))
     results = ModuleResults(module.name)
     for computation in module.computations:
@@ -121,5 +123,6 @@ def _verdict(j: Judgement) -> ClaimVerdict:
     if j.problem is not None:
         return ClaimVerdict(j.claim, Verdict.REFUTED, (ENGINE,), counterexample=j.problem)
     if j.unknown is not None:
-        return ClaimVerdict(j.claim, Verdict.UNKNOWN, reason=j.unknown)
+        verdict = Verdict.INTERNAL if j.internal else Verdict.UNKNOWN
+        return ClaimVerdict(j.claim, verdict, reason=j.unknown, final=j.final)
     return ClaimVerdict(j.claim, Verdict.PROVED, (ENGINE,), assumptions=assumptions)
