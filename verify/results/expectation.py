@@ -36,18 +36,23 @@ def met(expected: str | None, found: Found) -> Found:
     if expected != "refuted":
         return found
     if found.verdict is Verdict.REFUTED:
-        told = "; ".join(filter(None, (f"refuted, as expected: {found.counterexample}", found.reason)))
+        told = _as_expected(found.verdict, found.counterexample, found.reason)
         return replace(found, verdict=Verdict.PROVED, counterexample=None, reason=told)
     if found.verdict is Verdict.PROVED:
         return replace(found, verdict=Verdict.REFUTED, counterexample="expected to be refuted, and all of it holds")
     return found
 
 
+def _as_expected(what: str, *why: str | None) -> str:
+    """The words for whatever counts as proved because it was expected."""
+    return f"{what}, as expected: {'; '.join(filter(None, why))}"
+
+
 def met_problem(problem: InputError | None) -> Found:
     """What an entry is found to be that expects an error in itself."""
     if problem is None:
         return Found(Verdict.REFUTED, counterexample="expected to be an error, and it can be read")
-    return Found(Verdict.PROVED, reason=f"an error, as expected: {problem.message}")
+    return Found(Verdict.PROVED, reason=_as_expected("an error", problem.message))
 
 
 def expects(text: str) -> bool:
@@ -85,7 +90,7 @@ def met_error(file: str, expectation: Expectation, reason: str) -> ClaimResult:
         "",
         _CLAIM,
         Verdict.PROVED,
-        reason=f"an error, as expected: {reason}",
+        reason=_as_expected("an error", reason),
     )
 
 
@@ -122,9 +127,8 @@ def _excuse(r: InstructionResult, expectation: Expectation) -> bool:
         return str(c.verdict) == expectation.verdict and (not expectation.claims or c.claim in expectation.claims)
 
     def excused(c: ClaimVerdict) -> ClaimVerdict:
-        why = c.counterexample or c.reason
-        reason = f"{expectation.verdict}, as expected: {why}"
-        return replace(c, verdict=Verdict.PROVED, counterexample=None, reason=reason)
+        told = _as_expected(expectation.verdict, c.counterexample, c.reason)
+        return replace(c, verdict=Verdict.PROVED, counterexample=None, reason=told)
 
     claims = r.claims()
     if not any(expected(c) for c in claims):

@@ -12,7 +12,7 @@ is stated: what the engines are given is made from the maps, and a wrong stateme
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hloproof.claims.maps.compared_maps import STEPS, ComparedMaps
 from hloproof.claims.maps.defined import constraint_formulas
@@ -26,19 +26,9 @@ from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.expressions.expr import Var, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.maps.indexing_map import Constraint, IndexingMap
-from hloproof.results.verdict import Verdict
+from hloproof.results.verdict import Found, Verdict
 
 Prove = Callable[[Obligation], Outcome]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Whether two sides are the same relation. `inside` names the side that the counterexample's pair belongs to."""
-
-    verdict: Verdict
-    engines: tuple[str, ...] = ()
-    counterexample: str | None = None
-    reason: str | None = None
 
 
 def same_relation(
@@ -47,8 +37,9 @@ def same_relation(
     prove: Prove,
     names: tuple[str, str] = ("before", "after"),
     again: Prove | None = None,
-) -> Answer:
-    """Whether the maps of both sides, each side taken together, are the same relation.
+) -> Found:
+    """Whether the maps of both sides, each side taken together, are the same relation. The counterexample names the
+    side that its pair belongs to.
 
     All maps have the same numbers of dims and of results; steps between devices count as further results. `again` is
     asked for a second statement of whatever is proved, which has to be proved as well.
@@ -58,12 +49,12 @@ def same_relation(
         return _all_empty(sides, prove, names)
     steps = {0 if m.replica is None else len(m.replica.results) for side in sides for m in side}
     if len(steps) > 1:
-        return Answer(Verdict.UNKNOWN, reason="the maps take different numbers of steps between devices")
+        return Found(Verdict.UNKNOWN, reason="the maps take different numbers of steps between devices")
     maps = one_domain([needed_runtime(labelled(with_devices(m))) for side in sides for m in side])
     here, there = range(len(sides[0])), range(len(sides[0]), len(maps))
     comparison = _Comparison(maps, prove, again)
     engines: dict[str, None] = {}
-    unknown: Answer | None = None
+    unknown: Found | None = None
     for inside, outside, (name, other) in ((here, there, names), (there, here, names[::-1])):
         for n in inside:
             found = comparison.lies_in(n, list(outside), name, other)
@@ -72,10 +63,10 @@ def same_relation(
                 return found
             if found.verdict is not Verdict.PROVED:
                 unknown = unknown or found
-    return unknown or Answer(Verdict.PROVED, tuple(engines))
+    return unknown or Found(Verdict.PROVED, tuple(engines))
 
 
-def _all_empty(sides: Sequence[Sequence[IndexingMap]], prove: Prove, names: tuple[str, str]) -> Answer:
+def _all_empty(sides: Sequence[Sequence[IndexingMap]], prove: Prove, names: tuple[str, str]) -> Found:
     """All empty maps are one: where a side has no map with points, the other must have no points."""
     engines: dict[str, None] = {}
     for side, name, other in zip(sides, names, names[::-1], strict=True):
@@ -85,10 +76,10 @@ def _all_empty(sides: Sequence[Sequence[IndexingMap]], prove: Prove, names: tupl
             if outcome.verdict == "refuted":
                 at = _spelled(dict(outcome.model), m.display_names())
                 told = f"{at}: in the domain of {name}, and {other} is empty"
-                return Answer(Verdict.REFUTED, outcome.engines, told)
+                return Found(Verdict.REFUTED, outcome.engines, told)
             if outcome.verdict != "proved":
-                return Answer(Verdict(outcome.verdict), outcome.engines, reason=outcome.reason or None)
-    return Answer(Verdict.PROVED, tuple(engines))
+                return Found(Verdict(outcome.verdict), outcome.engines, reason=outcome.reason or None)
+    return Found(Verdict.PROVED, tuple(engines))
 
 
 def labelled(m: IndexingMap) -> IndexingMap:
@@ -151,21 +142,21 @@ def one_domain(maps: Sequence[IndexingMap]) -> list[IndexingMap]:
     return out
 
 
-def stated_twice(found: Answer, stated: Sequence[Obligation | None], prove: Prove) -> Answer:
+def stated_twice(found: Found, stated: Sequence[Obligation | None], prove: Prove) -> Found:
     """What was proved, where a second statement of it is proved too; else unknown, and an error of this tool where the
     second is refuted."""
     engines = dict.fromkeys(found.engines)
     for obligation in stated:
         if obligation is None:
-            return Answer(Verdict.UNKNOWN, reason="there is no second statement of what is read at run time")
+            return Found(Verdict.UNKNOWN, reason="there is no second statement of what is read at run time")
         outcome = prove(obligation)
         if outcome.verdict == "refuted":
             reason = f"proved in one statement and refuted in another, at {dict(outcome.model)}"
-            return Answer(Verdict.INTERNAL, outcome.engines, reason=reason)
+            return Found(Verdict.INTERNAL, outcome.engines, reason=reason)
         if outcome.verdict != "proved":
-            return Answer(Verdict(outcome.verdict), reason=f"the second statement: {outcome.reason}")
+            return Found(Verdict(outcome.verdict), reason=f"the second statement: {outcome.reason}")
         engines |= dict.fromkeys(outcome.engines)
-    return Answer(Verdict.PROVED, tuple(engines))
+    return Found(Verdict.PROVED, tuple(engines))
 
 
 class _Comparison:
@@ -176,10 +167,10 @@ class _Comparison:
         self._unsure = set(self._view.shifting.keys() | self._view.elsewhere)
         """Maps whose readings do not follow from the pair, or are those of other devices."""
 
-    def lies_in(self, n: int, others: list[int], name: str, other: str) -> Answer:
+    def lies_in(self, n: int, others: list[int], name: str, other: str) -> Found:
         """Whether every pair of map n is one of the others."""
         if any(self._maps[n] == self._maps[k] for k in others):
-            return Answer(Verdict.PROVED)
+            return Found(Verdict.PROVED)
         tried = difference(self._maps[n], [self._maps[k] for k in others])
         if tried is not None:
             return self._apart(tried[0], name, other, ("evaluation",))
@@ -193,19 +184,19 @@ class _Comparison:
         for part in parts:
             outcome = self._prove(part.obligation)
             if outcome.verdict == "proved":
-                found = Answer(Verdict.PROVED, outcome.engines)
+                found = Found(Verdict.PROVED, outcome.engines)
                 stated = plain_inclusion(self._maps[n], [self._maps[k] for k in others])
                 return found if self._again is None else stated_twice(found, (stated,), self._again)
             if outcome.verdict == "refuted" and not unsure:
                 return self._replayed(self._view, n, others, outcome, name, other)
             if outcome.verdict not in ("refuted", "unknown"):
-                return Answer(Verdict.INTERNAL, outcome.engines, reason=outcome.reason)
+                return Found(Verdict.INTERNAL, outcome.engines, reason=outcome.reason)
             if outcome.verdict == "unknown":
-                return Answer(Verdict.UNKNOWN, reason=outcome.reason)
+                return Found(Verdict.UNKNOWN, reason=outcome.reason)
         reason = "what is read at run time depends on range variables, on other such values or on other devices"
-        return Answer(Verdict.UNKNOWN, reason=reason)
+        return Found(Verdict.UNKNOWN, reason=reason)
 
-    def _differ_everywhere_the_same(self, n: int, others: list[int], name: str, other: str) -> Answer | None:
+    def _differ_everywhere_the_same(self, n: int, others: list[int], name: str, other: str) -> Found | None:
         """A difference where each provider holds one value in all its elements."""
         numbers = range(len(self._maps))
         view = ComparedMaps(self._maps, numbers, shared(self._maps, same_everywhere=True))
@@ -217,22 +208,22 @@ class _Comparison:
 
     def _replayed(
         self, view: ComparedMaps, n: int, others: Sequence[int], outcome: Outcome, name: str, other: str
-    ) -> Answer:
+    ) -> Found:
         point = view.whole_point(n, others, dict(outcome.model))
         pair = None if point is None else view.pair(n, point)
         if pair is None or not _is_witness(view, n, others, pair):
-            return Answer(Verdict.UNKNOWN, reason="a counterexample does not replay")
+            return Found(Verdict.UNKNOWN, reason="a counterexample does not replay")
         spelled = view.shared.told(pair, self._maps[0].display_names())
         told = {spelled.get(variable, variable): value for variable, value in pair.items()}
         return self._apart(told, name, other, outcome.engines)
 
-    def _apart(self, pair: Point, name: str, other: str, engines: tuple[str, ...]) -> Answer:
+    def _apart(self, pair: Point, name: str, other: str, engines: tuple[str, ...]) -> Found:
         shown = self._maps[0].display_names()
         results = ", ".join(str(v) for k, v in pair.items() if k[0] == "y" and k[1:].isdigit())
         at = {k: v for k, v in pair.items() if not (k[0] == "y" and k[1:].isdigit())}
         at = {_own_name(k): v for k, v in at.items()}
         told = f"{_spelled(at, shown)}: {name} gives ({results}), which {other} does not give at these dims"
-        return Answer(Verdict.REFUTED, engines, told)
+        return Found(Verdict.REFUTED, engines, told)
 
 
 def _is_witness(view: ComparedMaps, n: int, others: Sequence[int], pair: Point) -> bool:

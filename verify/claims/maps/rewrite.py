@@ -14,7 +14,7 @@ from functools import partial
 from typing import Literal
 
 from hloproof.claims.maps.defined import UndefinedMap, constraint_formulas, owed_divisors
-from hloproof.claims.maps.equality import Answer, Prove, labelled, one_domain, same_relation, stated_twice, with_devices
+from hloproof.claims.maps.equality import Prove, labelled, one_domain, same_relation, stated_twice, with_devices
 from hloproof.claims.maps.plain_inclusion import plain_inclusion
 from hloproof.claims.maps.points_apart import pointwise_difference
 from hloproof.claims.maps.shared_readings import Readings
@@ -26,7 +26,7 @@ from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.expressions.expr import Binary, Expr, Var, postorder, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.maps.indexing_map import IndexingMap
-from hloproof.results.verdict import Verdict
+from hloproof.results.verdict import Found, Verdict
 
 Equality = Literal["pointwise", "relational"]
 
@@ -166,7 +166,7 @@ def _pointwise(before: IndexingMap, after: IndexingMap, ask: Prove, again: Prove
         return Rewritten(Verdict.UNKNOWN, "pointwise", reason=unknown.reason, engines=tuple(engines))
     if again is not None and first != second:
         stated = [plain_inclusion(a, (b,), quantified=False) for a, b in ((first, second), (second, first))]
-        twice = stated_twice(Answer(Verdict.PROVED, tuple(engines)), stated, again)
+        twice = stated_twice(Found(Verdict.PROVED, tuple(engines)), stated, again)
         return Rewritten(twice.verdict, "pointwise", reason=twice.reason, engines=twice.engines)
     return Rewritten(Verdict.PROVED, "pointwise", engines=tuple(engines))
 
