@@ -87,8 +87,10 @@ def reshaped(at: At, sizes: tuple[int, ...], source: tuple[int, ...]) -> At:
             else:
                 right, j = right * source[j], j + 1
         position = movement.row_major(at[first:i], sizes[first:i], ZERO)
-        found = movement.unravel(position, source[second:j])
-        out.extend(x % n for x, n in zip(found, source[second:j], strict=True))
+        while second < j and source[second] == 1:
+            out.append(ZERO)
+            second += 1
+        out.extend(movement.unravel(position, source[second:j]))  # within the sizes, so its first digit has no modulus
     return tuple(out)
 
 

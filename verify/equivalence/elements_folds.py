@@ -15,6 +15,8 @@ from hloproof.equivalence.terms import Elem, Fold, Term, from_value
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension, Word
 
 At = tuple[Lin, ...]
+IN_ORDER = "in order"
+"""Marks a fold whose elements come in row-major order."""
 DEFAULT = {"highest": 2, "high": 1, "default": 0}
 
 
@@ -68,9 +70,10 @@ def reduce_window(node: Node, at: At, place: int, which: int = 0) -> Term | None
         index += (where,)
     sides = tuple(Elem(o, ()) for o in node.operands[count:])
     bodies = tuple(guarded(tests, Elem(o, index), s) for o, s in zip(node.operands[:count], sides, strict=True))
-    return Fold(
-        ("reduce", node.bodies, which), node.operands[which].type, place, tuple(d.size for d in dims), bodies, sides
-    )
+    head: tuple[object, ...] = ("reduce", node.bodies, which)
+    if "in_order" in node.attributes:  # one that stands for an operation whose order is told
+        head = (*head, IN_ORDER)
+    return Fold(head, node.operands[which].type, place, tuple(d.size for d in dims), bodies, sides)
 
 
 def precision(node: Node) -> tuple[object, ...]:

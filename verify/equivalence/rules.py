@@ -11,15 +11,19 @@ from math import prod
 from typing import Any, Final
 
 from hloproof.equivalence.booleans import Booleans, TooManyParts
+from hloproof.equivalence.elements_folds import IN_ORDER
 from hloproof.equivalence.engine_steps import ENGINE_RULES
 from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Goal, assume, replaced
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import ZERO, Lin, Var, constant, variable
 from hloproof.equivalence.kernel import Denied, Rules, Step, equal_tensors, sides_with
+from hloproof.equivalence.pinning import pinned
+from hloproof.equivalence.positions import positions
 from hloproof.equivalence.rules_folds import FOLD_RULES
 from hloproof.equivalence.rules_scalar import SCALAR_RULES, combiner, seen
 from hloproof.equivalence.scatter_loop import as_loop
+from hloproof.equivalence.select_scatter import as_scatter
 from hloproof.equivalence.terms import (
     App,
     Cond,
@@ -135,10 +139,11 @@ def fold(
     left, right = rules.opened(goal)
     if not (isinstance(left, Fold) and isinstance(right, Fold)) or left.type != right.type:
         raise Denied("not two folds")
-    if left.head[0] == "scatter" and combiner(left) not in COMMUTATIVE:
+    in_order = IN_ORDER in left.head or IN_ORDER in right.head
+    if (left.head[0] == "scatter" or in_order) and combiner(left) not in COMMUTATIVE:
         straight = [[k, False] for k in range(len(radices))]
         if any([list(d) for ds in given for d in ds] != straight for given in (left_digits, right_digits)):
-            raise Denied("the order of the updates is not kept")
+            raise Denied("the order is not kept")
     new = [variable(goal.next + k, n) for k, n in enumerate(radices)]
     goals = equal_heads(left, right)
     sides: list[list[Term]] = []
@@ -159,8 +164,8 @@ def equal_heads(left: Fold, right: Fold) -> list[Goal]:
     """The same fold, with functions that agree."""
     if left.head == right.head:
         return []
-    kind, *one = left.head
-    other_kind, *other = right.head
+    kind, *one = left.head[:3]
+    other_kind, *other = right.head[:3]
     if kind != "reduce" or other_kind != "reduce" or one[1] != other[1] or len(one[0]) != len(other[0]):
         raise Denied("two folds")
     if any(type_of(a) != type_of(b) for a, b in zip(left.bodies, right.bodies, strict=True)):
@@ -355,6 +360,16 @@ def booleans(rules: Rules, goal: Goal) -> Booleans:
     return Booleans(lambda t: seen(rules, goal, t), lambda t: rules.terms.opened(t, goal.next))
 
 
+def selected(rules: Rules, goal: Goal, side: int) -> list[Goal]:
+    """A select-and-scatter is a scatter to what its windows select."""
+    head = rules.heads(goal)[side]
+    found = as_scatter(rules.graph, head.node) if isinstance(head, Elem) else None
+    if found is None or not isinstance(head, Elem):
+        raise Denied("not a select-and-scatter that is a scatter")
+    rules.use("select-and-scatter as a scatter", "exact")
+    return [Goal(goal.next, goal.facts, *sides_with(goal, side, Elem(found, head.at)))]
+
+
 def looped(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     """A scatter is a loop over its index vectors."""
     head = rules.heads(goal)[side]
@@ -378,7 +393,10 @@ _RULES: Final[dict[str, Callable[..., list[Goal]]]] = {
     "turn": turn,
     "stop": stop,
     "looped": looped,
+    "selected": selected,
     "boolean": boolean,
+    "positions": positions,
+    "pinned": pinned,
     **SCALAR_RULES,
     **FOLD_RULES,
     **ENGINE_RULES,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import permutations
-from math import prod
+from math import gcd, prod
 
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.indices import Var
 from hloproof.equivalence.kernel import Denied, Step
 from hloproof.equivalence.matcher.search import Search
+from hloproof.equivalence.pinning import forms, pinned
 from hloproof.equivalence.rules import fold
 from hloproof.equivalence.terms import Cond, Elem, Fold
 
@@ -58,6 +59,41 @@ def _hopeful(search: Search, goal: Goal, step: Step) -> bool:
         return False
 
 
+def pins(search: Search, goal: Goal, left: Fold, right: Fold) -> Iterator[Step]:
+    """Digits of the larger of two contractions that have one value only."""
+    if left.head[0] != "contract" or right.head[0] != "contract":
+        return
+    counts = prod(left.sizes), prod(right.sizes)
+    if not all(counts) or counts[0] == counts[1] or max(counts) % min(counts):
+        return
+    side = 0 if counts[0] > counts[1] else 1
+    fold, ratio = (left, right)[side], max(counts) // min(counts)
+    for number, size in enumerate(fold.sizes):
+        values = gcd(size, ratio)
+        if values == 1:
+            continue
+        for which, form in enumerate(forms(search.rules, goal, fold, number)):
+            if form.hi - form.lo != values - 1 or form.lo:
+                continue
+            for factor in (0, 1):
+                step: Step = ["pinned", side, number, size // values, which, factor]
+                if _zero_elsewhere(search, goal, step):
+                    yield step
+
+
+def _zero_elsewhere(search: Search, goal: Goal, step: Step) -> bool:
+    """Whether what the step owes could hold: no case of the body that can be met ends in an element as it is."""
+    try:
+        *owed, _ = pinned(search.rules, goal, *step[1:])
+    except Denied:
+        return False
+    for g in owed:
+        term, number = search.rules.heads(g)
+        if isinstance(term, Elem) or (term != number and not isinstance(term, Cond)):
+            return False
+    return True
+
+
 def _turned(step: Step) -> Iterator[Step]:
     """The same bijection with some digits of the right side counted backwards, as kernels of convolutions are."""
     name, radices, left, right, swapped = step
@@ -82,7 +118,7 @@ def _common(
 ) -> list[object] | None:
     """Both sides' variables over the coarsest digits that both orders are made of."""
     radices: list[int] = []
-    out: list[list[list[list[object]]]] = [[[] for _ in mine], [[] for _ in theirs]]
+    out: list[list[list[list[int]]]] = [[[] for _ in mine], [[] for _ in theirs]]
     left, right = [[k, mine[k]] for k in a], [[k, theirs[k]] for k in b]
     while left and right:  # from the most minor end
         k, n = left[-1]
@@ -99,7 +135,11 @@ def _common(
                 rest.pop()
             else:
                 rest[-1][1] = whole // size
-    return [radices, *out] if not left and not right else None
+    if left or right:
+        return None
+    for digit in (d for own in out for digits in own for d in digits):  # numbered from the most major one
+        digit[0] = len(radices) - 1 - digit[0]
+    return [radices[::-1], *out]
 
 
 def _fit(search: Search, goal: Goal, step: Step) -> bool | None:

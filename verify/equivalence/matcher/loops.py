@@ -40,6 +40,14 @@ def loop_proof(search: Search, goal: Goal, a: Elem, b: Elem) -> Asking:
     return None
 
 
+def selected_proof(search: Search, goal: Goal, left: Term, right: Term) -> Asking:
+    """A select-and-scatter against something else."""
+    kinds = [isinstance(h, Elem) and h.node.head == "select-and-scatter" for h in (left, right)]
+    if kinds[0] == kinds[1]:
+        return None
+    return (yield from search.step(goal, ["selected", 0 if kinds[0] else 1]))
+
+
 def _state(element: Elem, name: object, side: int) -> int | None:
     """The first state of this side that the value stands for."""
     key = element.node.key

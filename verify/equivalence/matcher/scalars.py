@@ -180,6 +180,14 @@ def fold_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
     return None
 
 
+def positions_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
+    """Sums compared by the positions that they read, where the shapes of the folds differ."""
+    sums = [isinstance(t, Fold) and t.head[0] == "reduce" and len(t.bodies) == 1 for t in (a, b)]
+    if not any(sums) or not all(s or isinstance(t, App) for s, t in zip(sums, (a, b), strict=True)):
+        return None
+    return (yield from search.step(goal, ["positions"]))
+
+
 def takes_out(search: Search, goal: Goal, term: Fold, depth: int) -> bool:
     """Whether a factor or a summand would come out of the sum."""
     found = Polynomials(lambda t: seen(search.rules, goal, t))

@@ -8,15 +8,16 @@ from typing import Final
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.indices import Var
 from hloproof.equivalence.kernel import Step
-from hloproof.equivalence.matcher.bijections import candidates
+from hloproof.equivalence.matcher.bijections import candidates, pins
 from hloproof.equivalence.matcher.booleans import boolean_proof, decided
-from hloproof.equivalence.matcher.loops import loop_proof, turned_proof
+from hloproof.equivalence.matcher.loops import loop_proof, selected_proof, turned_proof
 from hloproof.equivalence.matcher.proof import Proof
 from hloproof.equivalence.matcher.scalars import (
     SIMPLIFYING,
     applicable,
     expanded,
     fold_proof,
+    positions_proof,
     ring_proof,
     rounded,
     simplified,
@@ -79,6 +80,8 @@ def strategy(search: Search, goal: Goal) -> Asking:
         found = yield from search.first_of(goal, _orders(search, a, b))
     elif isinstance(a, Fold) and isinstance(b, Fold):
         found = yield from search.first_of(goal, candidates(search, goal, a, b))
+        if found is None and not search.plain:
+            found = yield from search.first_of(goal, pins(search, goal, a, b))
     elif isinstance(a, Elem) and isinstance(b, Elem) and a.at == b.at and a.node is not b.node:
         if a.node.head == b.node.head == "while":
             found = yield from loop_proof(search, goal, a, b)
@@ -89,6 +92,8 @@ def strategy(search: Search, goal: Goal) -> Asking:
     for more in MORE[:1] if search.plain else MORE:
         if found is None:
             found = yield from more(search, goal, a, b)
+    if found is None and not search.plain:
+        found = yield from selected_proof(search, goal, left, right)
     if found is None and not search.plain:
         found = yield from turned_proof(search, goal, left, right)
     if found is None:
@@ -121,7 +126,8 @@ def engine_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
             found = yield from search.step(goal, ["aligned"])
             if found is not None:
                 return found
-    if (goal.facts and not isinstance(a, Fold | App)) or not isinstance(b, Fold | App):
+    alike = isinstance(a, Fold | App) and type(a) is type(b) and getattr(a, "op", "") == getattr(b, "op", "")
+    if goal.facts and not alike:
         return (yield from search.step(goal, ["absurd"]))
     return None
 
@@ -210,5 +216,5 @@ def _static_app(term: Term) -> bool:
     return isinstance(term, App) and is_static(term)
 
 
-MORE: Final = (engine_proof, expanded, chosen_proof, fold_proof, ring_proof, rounded)
+MORE: Final = (engine_proof, expanded, chosen_proof, positions_proof, fold_proof, ring_proof, rounded)
 """Tried in this order; in plain searches only the first."""

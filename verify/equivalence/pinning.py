@@ -1,0 +1,79 @@
+"""The step `pinned`: a contraction in which all but one value of a digit contribute a product with zero.
+
+Trusted. Convolutions of groups are written as sparse ones: the digit says the group, and a hole or a mask gives zero
+for all groups but one. That zero times anything is zero holds over the real numbers.
+"""
+
+from __future__ import annotations
+
+from hloproof.equivalence.goals import Goal, assume
+from hloproof.equivalence.indices import ZERO, Clamp, Digit, Lin, Value, Var, of_atom, variable
+from hloproof.equivalence.kernel import Denied, Rules, sides_with
+from hloproof.equivalence.terms import Cond, Elem, Fold, Num, Term, TermSubstitution, from_value, type_of, variables_of
+
+
+def pinned(rules: Rules, goal: Goal, side: int, number: int, low: int, which: int, factor: int) -> list[Goal]:
+    """Variable `number` of the fold as a digit and one of `low` values below it; the digit is the form `which` of
+    `forms`, as elsewhere the body `factor` is zero."""
+    fold = rules.opened(goal)[side]
+    if not isinstance(fold, Fold) or fold.head[0] != "contract":
+        raise Denied("not a contraction")
+    size = fold.sizes[number]
+    if low < 1 or size % low or size == low:
+        raise Denied("not a digit")
+    form = forms(rules, goal, fold, number)[which]
+    if form.lo < 0 or form.hi >= size // low:
+        raise Denied("a form beyond the digit")
+    body = fold.bodies[factor]
+    digit = variable(fold.place + number, size) // low
+    inside = max(goal.next, fold.place + len(fold.sizes))
+    zero = from_value(type_of(body), 0)
+    goals: list[Goal] = []
+    for elsewhere in (digit - form - 1, form - digit - 1):
+        owed = assume(Goal(inside, goal.facts, body, zero), elsewhere)
+        if owed is not None:
+            goals.append(owed)
+    rules.use("products with zero left out", "real")
+    sizes = [low if k == number else n for k, n in enumerate(fold.sizes)]
+    by = {fold.place + k: variable(inside + k, n) for k, n in enumerate(sizes)}
+    moved = TermSubstitution(by).forms(form)
+    by[fold.place + number] = moved * low + by[fold.place + number]
+    bodies = tuple(TermSubstitution(by)(b) for b in fold.bodies)
+    new = Fold(fold.head, fold.type, inside, tuple(sizes), bodies, fold.sides)
+    return [*goals, Goal(inside + len(sizes), goal.facts, *sides_with(goal, side, new))]
+
+
+def forms(rules: Rules, goal: Goal, fold: Fold, number: int) -> list[Lin]:
+    """What a digit may be compared with: variables and digits in the bodies in which the fold's variable is not."""
+    out: dict[Lin, None] = {}
+    seen: set[Lin] = set()
+    stack: list[Lin] = []
+    terms: list[Term] = list(reversed(fold.bodies))
+    while terms:
+        match rules.terms.settle(terms.pop(), goal.facts):
+            case Elem(_, at):
+                stack = list(at)
+            case Cond(test, then, other):
+                stack = [test]
+                terms += [other, then]
+            case _:
+                continue
+        while stack:
+            x = stack.pop()
+            if x in seen:
+                continue
+            seen.add(x)
+            for atom in x.terms:
+                match atom:
+                    case Var():
+                        out[of_atom(atom)] = None
+                    case Digit(of):
+                        out[of_atom(atom)] = None
+                        stack.append(of)
+                    case Clamp(of):
+                        stack.append(of)
+                    case Value():
+                        pass
+    own = fold.place + number
+    found = [x for x in out if all(v.place != own for v in variables_of(Num("s32", x)))]
+    return [*found, *(x.hi - x for x in found), ZERO]
