@@ -2,15 +2,18 @@
 
     python tests/campaigns/mutated_inputs.py --count 40000 --jobs 8
 
-Each input is a file of the project, or a part of one, with a few mutations, given to the command line in a process
-group of its own. A finding is a run that ends with status 4 or by a signal, prints a traceback or an internal error,
-leaves a process behind, uses more than 12 seconds of processor time, or more than 1 GB of memory. The status is 1 when
-there is one; the input is then kept in --keep, and the same --seed gives the same inputs.
+Each input is a file of the project, or a part of one, with a few mutations, given to the command line in a process of
+its own. That process is forked from one that has imported everything, and so are the workers that it starts: imports
+are most of the time otherwise, and nothing else about a run is another. A finding is a run that ends with status 4 or
+by a signal, prints a traceback or an internal error, leaves a process behind, uses more than 12 seconds of processor
+time, or more than 1 GB of memory. The status is 1 when there is one; the input is then kept in --keep, and the same
+--seed gives the same inputs.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import random
@@ -18,23 +21,39 @@ import re
 import resource
 import signal
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Final
+
+from hloproof.processes import process
 
 ROOT: Final = Path(__file__).parents[2]
 SECONDS: Final = 12
 """Of processor time, of the run and all it started."""
 MEGABYTES: Final = 1024
-WALL_SECONDS: Final = 60
+WALL_SECONDS: Final = 120
 """After which a run is killed: a finding too, also where the machine is busy."""
+IMPORTED: Final = (
+    "z3 islpy hloproof.server.serve hloproof.server.answering hloproof.pipeline.driver hloproof.pipeline.layout_specs "
+    "hloproof.pipeline.map_specs hloproof.pipeline.instruction_claims hloproof.claims.rules.claims "
+    "hloproof.tensor_rules.judge hloproof.engines.portfolio hloproof.engines.isl.encode hloproof.engines.z3.encode "
+    "hloproof.engines.structural.mixed_radix hloproof.engines.enumeration hloproof.report.text "
+    "hloproof.report.destinations hloproof.results.findings hloproof.claims.layouts.clauses hloproof.commands.check "
+    "hloproof.commands.run hloproof.commands.recheck hloproof.commands.serve hloproof.commands.indexing "
+    "hloproof.queries.indexing hloproof.queries.running hloproof.engines.certificate hloproof.cli hloproof.streams "
+    "hloproof.pipeline.progress hloproof.models.interpreter.run hloproof.models.hlo.parser rich.progress"
+).split()
+"""Before the first fork."""
 BUDGET: Final = ("--total-seconds", "5", "--jobs", "1")
 
 HLO: Final = """HloModule m, replica_count=2, input_output_alias={ {}: (0, {}, may-alias) }
@@ -207,7 +226,7 @@ class Ended:
     def finding(self) -> str | None:
         """What is wrong with it; None when nothing is."""
         if self.killed:
-            return f"over {WALL_SECONDS} s"
+            return f"over {WALL_SECONDS} s of wall time, {self.seconds:.0f} s of processor time"
         if self.status not in (0, 1, 2, 3):
             return f"status {self.status}"
         if "Traceback (most recent call last)" in self.said or re.search(r"\binternal (error|input)\b", self.said):
@@ -229,9 +248,6 @@ def attempt(kind: Kind, data: bytes, folder: Path) -> Ended:
         _be_the_child(kind, folder, out)
     status, seconds, megabytes, killed = _awaited(child)
     left = _remains(child)
-    if left:
-        with suppress(ProcessLookupError):
-            os.killpg(child, signal.SIGKILL)
     said = out.read_bytes()[-20_000:].decode("utf-8", "replace") if out.exists() else ""
     for path in folder.iterdir():
         if path.is_file():
@@ -260,8 +276,6 @@ def _be_the_child(kind: Kind, folder: Path, out: Path) -> None:
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 0
     except BaseException:
-        import traceback
-
         traceback.print_exc()
     finally:
         with suppress(Exception):
@@ -283,27 +297,109 @@ def _awaited(child: int) -> tuple[int, float, float, bool]:
         time.sleep(0.01)
 
 
-def _remains(group: int) -> bool:
-    """Whether a process of the group still runs a second later; those that are about to end may do so, and one that has
-    ended and waits for its parent is none."""
-    for _ in range(20):
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
+def _remains(child: int) -> bool:
+    """Whether something that the run has started still runs a second later; it is ended then. What loses its parent
+    becomes a child of this process (`_adopt`)."""
+    for _ in range(100):
+        ended = [_reaped(pid) for pid in _children() if pid == child or _is_of_a_run(pid)]
+        if all(ended):
             return False
-        if not _runs(group):
-            return False
-        time.sleep(0.05)
+        time.sleep(0.01)
+    for pid in _children():
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     return True
 
 
-def _runs(group: int) -> bool:
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            state, _, of_group = stat.read_text().rpartition(")")[2].split()[:3]
-            if int(of_group) == group and state not in "ZX":
-                return True
-    return False
+def _children() -> list[int]:
+    try:
+        return [int(pid) for pid in Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def _is_of_a_run(pid: int) -> bool:
+    """Runs and their workers are sessions of their own; this process has no other children that are."""
+    try:
+        return os.getsid(pid) != os.getsid(0)
+    except ProcessLookupError:
+        return False
+
+
+def _reaped(pid: int) -> bool:
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] != 0
+    except ChildProcessError:
+        return True
+
+
+_SUBREAPER: Final = 36
+
+
+def _adopt() -> None:
+    """Whatever loses its parent below this process becomes its child, where the system can do so."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_SUBREAPER, 1)
+
+
+class Forked:
+    """What the tool's `start` gives, without a new interpreter: a worker forked from this process."""
+
+    def __init__(self) -> None:
+        (there, to), (source, back) = os.pipe(), os.pipe()
+        self.returncode: int | None = None
+        self.pid = os.fork()
+        if self.pid == 0:
+            status = 1
+            try:
+                os.setsid()
+                for number, stream in ((0, there), (1, back)):
+                    os.dup2(stream, number)
+                os.closerange(3, 256)
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+                process.main()
+                status = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(status)
+        os.close(there)
+        os.close(back)
+        self.stdin, self.stdout = os.fdopen(to, "wb", buffering=0), os.fdopen(source, "rb", buffering=0)
+
+    def poll(self) -> int | None:
+        return self._ended(os.WNOHANG)
+
+    def wait(self, timeout: float | None = None) -> int:
+        end = None if timeout is None else time.monotonic() + timeout
+        while self._ended(0 if end is None else os.WNOHANG) is None:
+            if end is not None and time.monotonic() > end:
+                raise subprocess.TimeoutExpired("worker", timeout or 0)
+            time.sleep(0.005)
+        assert self.returncode is not None
+        return self.returncode
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def _ended(self, how: int) -> int | None:
+        if self.returncode is None:
+            done, status = os.waitpid(self.pid, how)
+            if done:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+
+def prepare() -> None:
+    """Imports and the way in which workers start, of the process whose children the runs are."""
+    for name in IMPORTED:
+        import_module(name)
+    process.start = Forked  # type: ignore[assignment]
+    _adopt()
 
 
 @dataclass(frozen=True)
@@ -347,11 +443,11 @@ def campaign(
 ) -> Iterator[tuple[Counter[str], list[Finding]]]:
     """The chunks of a campaign as they end; none is begun after `seconds`."""
     end, size = time.monotonic() + seconds, 20
-    with ProcessPoolExecutor(jobs) as pool:
+    with ProcessPoolExecutor(jobs, initializer=prepare) as pool:
         starts = iter(range(0, count, size))
         running = [
             pool.submit(_chunk, kinds, seed, at, min(size, count - at))
-            for at, _ in zip(starts, range(jobs), strict=False)
+            for _, at in zip(range(jobs), starts, strict=False)
         ]
         while running:
             yield running.pop(0).result()
@@ -372,9 +468,6 @@ def main() -> int:
     kinds = tuple(given.kinds.split(","))
     if unknown := set(kinds) - KINDS.keys():
         parser.error(f"no such kinds: {', '.join(sorted(unknown))}")
-    import hloproof.pipeline.driver
-    import hloproof.server.serve  # noqa: F401 - imported once, before the forks
-
     tried: Counter[str] = Counter()
     findings = 0
     for some, found in campaign(kinds, given.count, given.seed, given.jobs, given.seconds):

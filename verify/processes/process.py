@@ -84,13 +84,7 @@ class Process:
     """One process. Nothing here waits but `end`."""
 
     def __init__(self, work: Work) -> None:
-        self.process = subprocess.Popen(
-            isolated_python("from hloproof.processes.process import main; main()"),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-            env=environment(),
-        )
+        self.process = start()
         assert self.process.stdin is not None and self.process.stdout is not None
         self.stdin: IO[bytes] = self.process.stdin
         self.stdout: IO[bytes] = self.process.stdout
@@ -146,6 +140,17 @@ class Process:
         if self.process.poll() is None:
             self.kill()
         return self.process.wait()
+
+
+def start() -> subprocess.Popen[bytes]:
+    """A process that runs `main` in a session of its own, and waits for its work."""
+    return subprocess.Popen(
+        isolated_python("from hloproof.processes.process import main; main()"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        env=environment(),
+    )
 
 
 def isolated_python(program: str) -> list[str]:
