@@ -399,6 +399,7 @@ def prepare() -> None:
     for name in IMPORTED:
         import_module(name)
     process.start = Forked  # type: ignore[assignment]
+    process.end_with_parent()
     _adopt()
 
 
