@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -126,6 +127,67 @@ def test_a_campaign_resumes_and_a_torn_line_is_left_out(tmp_path: Path) -> None:
     assert again.examples == state.examples
     with pytest.raises(ValueError, match="seed 7"):
         State.open(tmp_path, 8, 10)
+
+
+def test_the_time_of_a_campaign_ends_a_chunk_where_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An example that would last for ever, and a failure that is being made small, among them."""
+    over = run_chunk("layouts", 1, 0, 20, until=time.time())
+    assert (over.whole, over.examples, over.failures) == (False, 0, [])
+    monkeypatch.setattr(layout_checks, "position_of", lambda *_: time.sleep(20))
+    endless = run_chunk("layouts", 1, 0, 20, until=time.time() + 0.5)
+    assert not endless.whole and not endless.failures
+    end = time.time() + 3600
+    seen: list[str] = []
+
+    def crash(*_: Any) -> int:
+        seen.append("")
+        raise ZeroDivisionError("planted")
+
+    monkeypatch.setattr(layout_checks, "position_of", crash)
+    monkeypatch.setattr(time, "time", lambda: end + 1 if len(seen) > 3 else end - 1)
+    found = run_chunk("layouts", 1, 0, 20, until=end)
+    assert not found.whole and [f.cause.split()[0] for f in found.failures] == ["ZeroDivisionError"]
+    state = State.open(tmp_path, 0, 20)
+    state.record(found, target("layouts"))
+    assert state.next_chunk("layouts", set()) == 0 and len(state.failures()) == 1
+    assert State.open(tmp_path, 0, 20).next_chunk("layouts", set()) == 0
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_workers_of_a_campaign_end_with_it(ending: signal.Signals, tmp_path: Path) -> None:
+    program = [
+        sys.executable,
+        "-m",
+        "hloproof",
+        "fuzz",
+        "layouts",
+        "--time",
+        "300",
+        "-j",
+        "1",
+        "--state",
+        str(tmp_path),
+    ]
+    with subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        lines = tmp_path / "chunks.jsonl"
+        while not lines.exists() and running.poll() is None:
+            time.sleep(0.02)
+        children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
+        running.send_signal(ending)
+        running.wait(60)
+    assert children
+    for _ in range(3000):
+        if not any(_runs(int(pid)) for pid in children):
+            return
+        time.sleep(0.01)
+    raise AssertionError("a worker outlives its campaign")
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def test_a_campaign_that_is_killed_keeps_what_was_done(tmp_path: Path) -> None:

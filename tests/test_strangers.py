@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 import hloproof
+from hloproof.cli import run
 from hloproof.engines import store
 from hloproof.engines.store import Store
+from hloproof.fuzz.modules.reference import python_with_jax
 from hloproof.pipeline.configuration import read_configuration
 from hloproof.results.errors import BadInput
 from hloproof.results.findings import fingerprint
@@ -26,14 +28,22 @@ WRONG = "rule wrong: x + 1 => x\n"
 MODULE = "HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] reverse(p), dimensions={0}\n}\n"
 
 
-def hloproof_in(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def hloproof_in(folder: Path, *arguments: str, said: str = "") -> subprocess.CompletedProcess[str]:
     """The tool, isolated, with the folder as the working directory."""
     package = Path(hloproof.__file__).absolute().parents[1]
-    program = f"import sys; sys.path.append({str(package)!r}); from hloproof.__main__ import main; main()"
+    # As the script that an installation makes: its own folder comes first on the path, and the children of this
+    # process are told nothing about safe paths.
+    program = folder.parent / "bin" / "hloproof"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(
+        f"import sys\nsys.path.append({str(package)!r})\nfrom hloproof.__main__ import main\n"
+        "if __name__ == '__main__':\n    main()\n"
+    )
     return subprocess.run(
-        [sys.executable, "-P", "-c", program, *arguments],
+        [sys.executable, str(program), *arguments],
         cwd=folder,
         env={**os.environ, "XDG_CACHE_HOME": str(folder.parent / "cache"), "PYTHONPATH": ""},
+        input=said,
         capture_output=True,
         text=True,
         timeout=120,
@@ -41,21 +51,54 @@ def hloproof_in(folder: Path, *arguments: str) -> subprocess.CompletedProcess[st
     )
 
 
-def test_modules_of_the_working_directory_are_not_imported(tmp_path: Path) -> None:
-    """Not by the tool, nor by its workers of obligations and of entries."""
+NAMES = (
+    *("enum", "json", "click", "islpy", "z3", "sitecustomize", "usercustomize", "pickle", "hashlib", "multiprocessing"),
+    *("signal", "hypothesis", "distributed", "jax", "jaxlib", "numpy", "cvc5", "rich", "xla_reference"),
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "statuses"),
+    [
+        ("check m.hlo a.rules --jobs 2 --format json --no-cache", (1, 2)),
+        ("equiv m.hlo m.hlo", (0,)),
+        ("passes . --jobs 2 --no-cache", (0, 2)),
+        ("serve", (0,)),
+        ("fuzz maps --examples 2 --jobs 2", (0,)),
+        ("fuzz --cluster tcp://127.0.0.1:9 --examples 1", (2,)),
+        ("check m.hlo --cluster tcp://127.0.0.1:9", (2,)),
+    ],
+)
+def test_modules_of_the_working_directory_are_not_imported(
+    command: str, statuses: tuple[int, ...], tmp_path: Path
+) -> None:
+    """Not by the tool, nor by its workers, nor by the Python that is asked whether it has jax."""
     folder = tmp_path / "scanned"
     folder.mkdir()
     bomb = f"open({str(tmp_path / 'executed')!r}, 'a').write(__name__)\n"
-    for name in ("enum", "json", "click", "islpy", "z3", "sitecustomize", "usercustomize", "pickle", "hashlib"):
+    for name in NAMES:
         (folder / f"{name}.py").write_text(bomb)
     for name in ("verify", "models", "hloproof", "specs"):
         (folder / name).mkdir()
         (folder / name / "__init__.py").write_text(bomb)
     (folder / "m.hlo").write_text(MODULE)
     (folder / "a.rules").write_text(WRONG)
-    done = hloproof_in(folder, "check", "m.hlo", "a.rules", "--jobs", "2", "--format", "json", "--no-cache")
+    done = hloproof_in(folder, *command.split(), said='{"jsonrpc": "2.0", "id": 1, "method": "claims"}\n')
     assert not (tmp_path / "executed").exists(), (tmp_path / "executed").read_text()
-    assert done.returncode in (1, 2) and "internal" not in done.stderr
+    assert done.returncode in statuses and "internal" not in done.stderr, done.stderr
+
+
+def test_the_python_that_may_have_jax_is_asked_from_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "jax.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'a').write(__name__)\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", f".{os.pathsep}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    monkeypatch.setenv("PYTHONSAFEPATH", "")
+    python_with_jax.cache_clear()
+    try:
+        python_with_jax()
+    finally:
+        python_with_jax.cache_clear()
+    assert not (tmp_path / "executed").exists()
 
 
 @pytest.mark.parametrize("key", ["cache = 'c.sqlite'", "cluster = 'tcp://h:1'", "certify = 'd'"])
@@ -140,6 +183,55 @@ def test_standard_error_repeats_no_command_of_an_input(tmp_path: Path) -> None:
     assert done.returncode == 2 and done.stderr
     assert not any(line.lstrip().startswith("::") for line in done.stderr.splitlines())
     assert "\x1b" not in done.stdout + done.stderr
+
+
+HOSTILE = "a\n::error x::y\x1b[2J"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("check", HOSTILE),
+        (HOSTILE,),
+        ("check", "--kind", HOSTILE, "x"),
+        ("check", "--only", HOSTILE, "x.hlo"),
+        ("check", f"--{HOSTILE}", "x.hlo"),
+        ("layout", HOSTILE),
+        ("simplify", HOSTILE),
+        ("explain", HOSTILE),
+        ("indexing", "good.hlo", "--instruction", HOSTILE),
+        ("analyze", "good.hlo", "--instruction", HOSTILE),
+        ("analyze", "good.hlo", "--tile", HOSTILE),
+        ("run", "good.hlo", "--inputs", HOSTILE),
+        ("run", HOSTILE),
+        ("equiv", HOSTILE, "good.hlo"),
+        ("passes", HOSTILE),
+        ("memory", HOSTILE),
+        ("recheck", HOSTILE),
+        ("fuzz", HOSTILE),
+        ("fuzz", "--mutants", "--file", HOSTILE),
+        ("check", "good.hlo", "--output", f"json={HOSTILE}/x"),
+        ("check", "good.hlo", "--baseline", HOSTILE),
+    ],
+    ids=lambda a: " ".join(a).encode("unicode_escape").decode(),
+)
+def test_messages_about_bad_usage_repeat_no_command_of_an_input(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.hlo").write_text(MODULE)
+    assert run(arguments) == 2
+    told = capsys.readouterr()
+    assert told.err and "\x1b" not in told.out + told.err
+    assert not any(line.lstrip().startswith("::") for line in (told.out + told.err).splitlines())
+
+
+def test_commands_print_words_of_inputs_by_one_function() -> None:
+    """What is printed otherwise is JSON, which has no control characters, or a picture."""
+    for path in sorted((ROOT / "verify" / "commands").glob("*.py")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if "click.echo(" in line:
+                assert "json.dumps" in line or "pieces" in line, f"{path.name}: {line}"
 
 
 def test_hooks_end_their_options() -> None:

@@ -6,6 +6,7 @@ import errno
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import StringIO
 from typing import Final, NamedTuple
 
 import click
@@ -97,7 +98,9 @@ def run(arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:
-        error.show()
+        shown = StringIO()
+        error.show(shown)
+        print(harmless(shown.getvalue().rstrip("\n")), file=sys.stderr)
         return int(Exit.BAD_INPUT)
     except InputError as error:
         print(harmless(error.render()), file=sys.stderr)
@@ -113,7 +116,8 @@ def run(arguments: Sequence[str]) -> int:
         return int(Exit.OK)
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _FULL:
-            print(f"Error: {error.filename or 'output'}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
+            said = f"Error: {error.filename or 'output'}: {(error.strerror or str(error)).lower()}"
+            print(harmless(said), file=sys.stderr)
             return int(Exit.BAD_INPUT)
         return _internal(error)
     return int(status) if isinstance(status, int) else int(Exit.OK)

@@ -6,6 +6,8 @@ import json
 
 import click
 
+from hloproof.results.plain import say
+
 
 @click.command("aliases", epilog="Example:  hloproof aliases specs/examples/attention.hlo --may")
 @click.argument("module")
@@ -27,10 +29,10 @@ def command(module: str, may: bool, everything: bool, form: str) -> None:
         click.echo(json.dumps(answer, indent=1))
         return
     for found in answer:
-        click.echo(f"module {found['module']}")
+        say(f"module {found['module']}")
         for number, entry in enumerate(found["classes"]):
             assert isinstance(entry, dict)
-            click.echo(f"  {number}: {entry['shape']}")
+            say(f"  {number}: {entry['shape']}")
             for place in entry["places"]:
                 mark = "" if place["must"] else "  (may)"
-                click.echo(f"      {place['computation']}/{place['place']}{mark}")
+                say(f"      {place['computation']}/{place['place']}{mark}")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hloproof.results.plain import say
+
 if TYPE_CHECKING:
     from hloproof.analysis.launch import Launch
 
@@ -64,7 +66,7 @@ def command(
     named = [m for m in modules if instruction and _has(m, instruction)] or modules[:1] if instruction else modules
     by_name = {name: ranks for m in named for name, ranks in ranks_by_name(m, instruction).items()}
     if not by_name and not instruction:
-        click.echo(f"{module}: no fusions; --instruction NAME analyzes any instruction", err=form == "json")
+        say(f"{module}: no fusions; --instruction NAME analyzes any instruction", err=form == "json")
     if sizes is not None:
         _check_rank(by_name, len(sizes), f"{tile!r} has {len(sizes)} sizes", "--tile")
     if shape is not None and shape.map is not None:
@@ -77,13 +79,13 @@ def command(
                 if form == "json":
                     out.append(summary_json(s) | {"module": m.name})
                 else:
-                    click.echo(as_line(s))
+                    say(as_line(s))
             for found in each:  # none is left after a summary
                 if form == "json":
                     out.append(as_json(found) | {"module": m.name})
                 else:
                     for line in as_lines(found):
-                        click.echo(line)
+                        say(line)
     except LookupError as error:
         raise click.BadParameter(str(error.args[0]), param_hint="--instruction") from error
     if form == "json":
@@ -99,7 +101,7 @@ def _check_rank(by_name: Mapping[str, Collection[int]], rank: int, said: str, op
     if fits:
         more = f" and {len(fits) - _NAMED} more" if len(fits) > _NAMED else ""
         names = ", ".join(fits[:_NAMED]) + more
-        click.echo(f"{option}: {said}, which fits {len(fits)} of {len(by_name)}: {names}", err=True)
+        say(f"{option}: {said}, which fits {len(fits)} of {len(by_name)}: {names}", err=True)
         return
     groups: dict[int, list[str]] = {}
     for name, ranks in by_name.items():

@@ -11,7 +11,7 @@ import click
 from hloproof.commands.check import check_options, checked, merged
 from hloproof.results.errors import BadInput
 from hloproof.results.findings import Known
-from hloproof.results.plain import harmless
+from hloproof.results.plain import harmless, say
 
 
 @click.command("baseline", epilog="Example:  hloproof baseline dumps/ --write baseline.json")
@@ -30,11 +30,11 @@ def command(write: Path, **given: Any) -> None:
     if report.interrupted:
         raise BadInput(f"interrupted: {write} is left as it was")
     for problem in report.problems:
-        click.echo(harmless(problem.rendered or problem.message), err=True)
+        say(harmless(problem.rendered or problem.message), err=True)
     if report.problems:
         raise BadInput(f"some input could not be read: {write} is left as it was")
     write_file(write, chunks(report, before))
-    click.echo(f"{write}: {_told(before, read(write))}")
+    say(f"{write}: {_told(before, read(write))}")
 
 
 def _told(before: tuple[Known, ...], now: tuple[Known, ...]) -> str:

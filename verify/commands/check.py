@@ -15,7 +15,7 @@ from hloproof.pipeline.options import Options, Selection
 from hloproof.pipeline.sources import KINDS, find_sources
 from hloproof.report.destinations import FORMATS
 from hloproof.results.errors import BadInput
-from hloproof.results.plain import harmless
+from hloproof.results.plain import harmless, say
 
 
 def check_options(command: Any) -> Any:
@@ -104,7 +104,7 @@ def command(**given: Any) -> int:
         if first is not None:
             write_file(path, chain([first], pieces))
         else:
-            click.echo(f"Nothing to draw, as no hazard is refuted: {path} is not written.", err=True)
+            say(f"Nothing to draw, as no hazard is refuted: {path} is not written.", err=True)
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     style = Style(given["verbose"] - given["quiet"], colour)
     write_standard_output(form, judged, style)

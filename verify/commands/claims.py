@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from hloproof.results.plain import say
+
 
 @click.command("claims", epilog="Example:  hloproof claims")
 def command() -> None:
@@ -13,4 +15,4 @@ def command() -> None:
     width = max(len(name) for name in CATALOGUE)
     for entry in CATALOGUE.values():
         when = " Only when named." if entry.on_request else ""
-        click.echo(f"{entry.name:{width}s}  {entry.sentence}{when}")
+        say(f"{entry.name:{width}s}  {entry.sentence}{when}")

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from hloproof.results.plain import say
+
 
 @click.command(
     "equiv",
@@ -60,9 +62,9 @@ def command(
         from hloproof.report.html.comparisons import of_pair
 
         said = {**answer.as_json(), "verdict": str(answer.verdict)}
-        click.echo("".join(of_pair(said, (before, texts[0]), (after, texts[1]))))
+        say("".join(of_pair(said, (before, texts[0]), (after, texts[1]))))
     else:
         for line in text_lines(answer, before, after):
-            click.echo(line)
+            say(line)
     ends = {Verdict.PROVED: Exit.OK, Verdict.REFUTED: Exit.REFUTED, Verdict.INTERNAL: Exit.INTERNAL}
     return int(ends.get(answer.verdict, Exit.UNKNOWN))

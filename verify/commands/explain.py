@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from hloproof.results.plain import say
+
 
 @click.command("explain", epilog="Example:  hloproof explain definition")
 @click.argument("claim")
@@ -21,8 +23,8 @@ def command(claim: str) -> None:
         raise click.ClickException(unknown_name(claim) or f"no claim {claim!r}")
     for n, e in enumerate(entries):
         if n:
-            click.echo()
-        click.echo(f"{e.name} ({e.about}): {e.sentence}\n")
-        click.echo(fill(e.meaning, 100) + "\n")
-        click.echo(fill(f"Holds: {e.holds}", 100, subsequent_indent="       "))
-        click.echo(fill(f"Fails: {e.fails}", 100, subsequent_indent="       "))
+            say()
+        say(f"{e.name} ({e.about}): {e.sentence}\n")
+        say(fill(e.meaning, 100) + "\n")
+        say(fill(f"Holds: {e.holds}", 100, subsequent_indent="       "))
+        say(fill(f"Fails: {e.fails}", 100, subsequent_indent="       "))

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from hloproof.fuzz.targets import MODULES
+from hloproof.results.plain import say
 from hloproof.results.verdict import Exit
 
 
@@ -61,7 +62,7 @@ def command(
 
     if report is not None:
         for line in campaign.report(State.open(report, None, campaign.CHUNK)):
-            click.echo(line)
+            say(line)
         return int(Exit.OK)
     if mutants:
         return _mutants(sample, files, seed or 0, jobs or os.cpu_count() or 1, seconds, with_equivalent)
@@ -75,7 +76,7 @@ def command(
     still = 0
     for name, file, problem in campaign.replay(kept):
         still += problem is not None
-        click.echo(f"replayed {name} {file.name}: {problem or 'holds now'}")
+        say(f"replayed {name} {file.name}: {problem or 'holds now'}")
     limits = campaign.Limits(seconds if seconds or examples else 60.0, examples)
     show = _display if sys.stderr.isatty() else None
     executor: Callable[[int], Executor] = campaign.local
@@ -85,14 +86,14 @@ def command(
     try:
         new = campaign.run(kept, chosen, limits, at_once, show, executor)
     except KeyboardInterrupt:
-        click.echo(f"interrupted; the campaign is kept in {folder}", err=True)
+        say(f"interrupted; the campaign is kept in {folder}", err=True)
         return int(Exit.INTERRUPTED)
     if show is not None:
-        click.echo("", err=True)
+        say("", err=True)
     for line in campaign.report(kept):
-        click.echo(line)
+        say(line)
     for failure in new:
-        click.echo(f"new failure of {failure.target}: {failure.cause}: {failure.message}")
+        say(f"new failure of {failure.target}: {failure.cause}: {failure.message}")
     return int(Exit.REFUTED if new or still else Exit.OK)
 
 
@@ -124,10 +125,10 @@ def _mutants(
     display = show if sys.stderr.isatty() else None
     reach = mutants.explored(seed, {s.file for s in chosen}, jobs)
     for failing in reach.failing:
-        click.echo(f"fails without an error planted: {failing}", err=True)
+        say(f"fails without an error planted: {failing}", err=True)
     score = mutants.run(chosen, reach, seed, jobs=jobs, total=seconds, show=display, equivalent_too=with_equivalent)
     for line in mutants.lines(score):
-        click.echo(line)
+        say(line)
     return int(Exit.OK if score.percent >= 98 else Exit.REFUTED)
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 import click
 
 from hloproof.models.indexing.composition.route import DIRECTIONS, OUTPUT_TO_INPUT
+from hloproof.results.plain import say
 
 
 @click.command("indexing", epilog="Example:  hloproof indexing specs/examples/attention.hlo --instruction by_position")
@@ -51,7 +52,7 @@ def command(
     except LookupError as error:
         raise click.ClickException(str(error.args[0])) from error
     except NotModelled as error:
-        click.echo(f"unknown: {error}", err=True)
+        say(f"unknown: {error}", err=True)
         return int(Exit.UNKNOWN)
     if form == "json":
         click.echo(json.dumps({"instruction": found.name, "direction": direction, "operands": as_json(sets)}, indent=1))
@@ -59,10 +60,10 @@ def command(
     what = "operand" if direction == OUTPUT_TO_INPUT else "output"
     for s in sets:
         rest = f": unknown, {s.unknown}" if s.unknown else "" if s.maps else ": nothing"
-        click.echo(f"{what} {s.operand} ({s.kind}){rest}")
+        say(f"{what} {s.operand} ({s.kind}){rest}")
         for m in s.maps:
             for line in print_map(m).splitlines():
-                click.echo(f"  {line}")
+                say(f"  {line}")
     return None
 
 

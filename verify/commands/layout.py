@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from hloproof.results.plain import say
+
 
 @click.command(
     "layout",
@@ -55,7 +57,7 @@ def command(
         click.echo(json.dumps(found, indent=1))
     else:
         for line in lines(found):
-            click.echo(line)
+            say(line)
     verdicts = {Verdict(part["verdict"]) for part in (found, found.get("maps"), found.get("compare")) if part}
     return int(exit_status(verdicts, False))
 

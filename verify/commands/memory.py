@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hloproof.pipeline.options import Selection
+from hloproof.processes.process import end_with_parent
 from hloproof.report.destinations import FORMATS
 from hloproof.results.errors import BadInput
 from hloproof.results.plain import harmless
@@ -93,7 +94,7 @@ def _checked(pairs: list[tuple[str, str]], selection: Selection, jobs: int) -> l
     workers = min(jobs or os.cpu_count() or 1, len(pairs) // 8)
     if workers < 2:
         return [check(pair) for pair in pairs]
-    with ProcessPoolExecutor(workers) as executor:
+    with ProcessPoolExecutor(workers, initializer=end_with_parent) as executor:
         return list(executor.map(check, pairs, chunksize=4))
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from hloproof.results.plain import say
+
 
 class _WithProgram(click.Command):
     """Keeps what stands behind `--` apart."""
@@ -86,17 +88,17 @@ def command(
         if form == "html":  # while the dumps of a program are there
             from hloproof.report.html.comparisons import of_passes
 
-            click.echo("".join(of_passes(found)))
+            say("".join(of_passes(found)))
     if since and not found.judged:
         raise click.ClickException(f"no pass or pipeline {since!r} changed anything in {folder}")
     if form == "json":
         json.dump(as_json(found), sys.stdout)
-        click.echo()
+        say()
     elif form == "text":
         for line in text_lines(found, verbose):
-            click.echo(line)
+            say(line)
         if program and keep is None and found.verdicts - {"proved"}:
-            click.echo("The dumps are removed; --keep DIR leaves them there.")
+            say("The dumps are removed; --keep DIR leaves them there.")
     if "refuted" in found.verdicts:
         return int(Exit.REFUTED)
     return int(Exit.UNKNOWN if "unknown" in found.verdicts else Exit.OK)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from hloproof.results.plain import say
+
 
 @click.command(
     "recheck",
@@ -39,14 +41,14 @@ def command(folder: Path, solver: str | None, seconds: float, quiet: bool) -> in
             if result.state == "not proved":
                 said.add(result.detail)
             if result.state != "proved" or not quiet:
-                click.echo(f"{result.name}: {result.state}{f' ({result.detail})' if result.state != 'proved' else ''}")
+                say(f"{result.name}: {result.state}{f' ({result.detail})' if result.state != 'proved' else ''}")
     except FileNotFoundError as error:
         raise click.ClickException(f"{folder} has no manifest: hloproof check --certify writes one") from error
     except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     except ImportError as error:
         raise click.ClickException("cvc5 is not installed: install hloproof[certify], or name a --solver") from error
-    click.echo(", ".join(f"{n} {state}" for state, n in sorted(states.items())) or "no certificates")
+    say(", ".join(f"{n} {state}" for state, n in sorted(states.items())) or "no certificates")
     if states.keys() & {"tampered", "missing", "not listed"}:
         return int(Exit.BAD_INPUT)
     if "sat" in said:
@@ -59,5 +61,5 @@ def _equivalence(file: Path) -> int:
     from hloproof.results.verdict import Exit, Verdict
 
     result = recheck_text(file.read_bytes(), str(file))
-    click.echo(f"{file}: {result.verdict}{f': {result.reason}' if result.reason else ''}")
+    say(f"{file}: {result.verdict}{f': {result.reason}' if result.reason else ''}")
     return int(Exit.OK if result.verdict is Verdict.PROVED else Exit.UNKNOWN)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from hloproof.results.plain import say
+
 
 @click.command(
     "rewrite",
@@ -23,5 +25,5 @@ def command(before: str, after: str, relational: bool) -> int:
 
     result = rewrite(parse_map(before, "BEFORE"), parse_map(after, "AFTER"), "relational" if relational else None)
     said = result.counterexample or result.reason
-    click.echo(f"{result.verdict} ({result.equality})" + (f": {said}" if said else ""))
+    say(f"{result.verdict} ({result.equality})" + (f": {said}" if said else ""))
     return int(exit_status({result.verdict}, bad_input=False))

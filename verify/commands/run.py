@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from hloproof.results.plain import say
 from hloproof.results.verdict import Exit
 
 
@@ -64,7 +65,7 @@ def command(
         raise click.ClickException(str(error)) from error
     except (NotModelled, Stuck) as error:
         notes = " ".join(getattr(error, "__notes__", ()))
-        click.echo(f"{module}: not evaluated: {error} {notes}".rstrip(), err=True)
+        say(f"{module}: not evaluated: {error} {notes}".rstrip(), err=True)
         return int(Exit.UNKNOWN)
     click.echo(_text(result, {}))
     return None
@@ -98,12 +99,12 @@ def _with_memory(module: str, assignment: str, seed: int) -> int:
     try:
         found = replay(plan, seed, LONG)
     except NotModelled as reason:
-        click.echo(f"{module}: not run: {reason}", err=True)
+        say(f"{module}: not run: {reason}", err=True)
         return int(Exit.UNKNOWN)
     if found is not None:
-        click.echo(f"{module}: {found}")
+        say(f"{module}: {found}")
         return int(Exit.REFUTED)
-    click.echo(f"{module}: every reader found what was written, in {len(WAYS)} ways to run the plan")
+    say(f"{module}: every reader found what was written, in {len(WAYS)} ways to run the plan")
     return int(Exit.OK)
 
 

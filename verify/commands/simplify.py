@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from hloproof.results.plain import say
+
 
 @click.command("simplify", epilog="Example:  hloproof simplify '(d0) -> ((d0 * 4) floordiv 4), domain: d0 in [0, 9]'")
 @click.argument("map_text", metavar="MAP")
@@ -23,13 +25,13 @@ def command(map_text: str, explain: bool, rescale: bool, remove_unused: bool, fo
     if form == "html":
         from hloproof.report.html.comparisons import of_simplification
 
-        click.echo("".join(of_simplification(before, result)))
+        say("".join(of_simplification(before, result)))
     else:
         if explain:
             for step in result.derivation:
-                click.echo(f"  {step}")
-        click.echo(print_map(result.map))
+                say(f"  {step}")
+        say(print_map(result.map))
     if result.verdict is not Verdict.PROVED:
         why = result.counterexample or result.reason
-        click.echo(f"{result.verdict}: that the map means the same" + (f": {why}" if why else ""), err=True)
+        say(f"{result.verdict}: that the map means the same" + (f": {why}" if why else ""), err=True)
     return int(exit_status({result.verdict}, bad_input=False))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
@@ -14,9 +15,13 @@ from hloproof.fuzz.chunk import Chunk, Found, examine, run_chunk
 from hloproof.fuzz.state import State
 from hloproof.fuzz.target import Failure
 from hloproof.fuzz.targets import target as find_target
+from hloproof.processes.process import end_with_parent, isolate_children
 
 CHUNK: Final = 50
 """Examples per chunk."""
+
+GRACE: Final = 10.0
+"""Seconds after the end of the time until a worker that has not ended by itself is killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +43,11 @@ class Progress:
 
 
 def local(jobs: int) -> Executor:
-    """Worker processes of this machine, each a fresh interpreter."""
-    return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), max_tasks_per_child=20)
+    """Worker processes of this machine, each a fresh interpreter that ends with this process."""
+    isolate_children()
+    return ProcessPoolExecutor(
+        jobs, mp_context=get_context("spawn"), max_tasks_per_child=20, initializer=end_with_parent
+    )
 
 
 def replay(state: State) -> list[tuple[str, Path, str | None]]:
@@ -69,11 +77,13 @@ def run(
     show: Callable[[Progress], None] | None = None,
     executor: Callable[[int], Executor] = local,
 ) -> list[Found]:
-    """The failures of causes that were not known before. Chunks in hand when the time is up are finished.
+    """The failures of causes that were not known before. When the time is up the chunks in hand end where they are, and
+    a worker that has not ended a little later is given up with its chunk.
 
     A worker process that dies is a failure of the chunk it was at; the others start anew.
     """
     started, before = time.monotonic(), sum(state.examples.values())
+    until = math.inf if limits.seconds is None else time.time() + limits.seconds
     new: list[Found] = []
     pool = executor(jobs)
     running: dict[Future[Chunk], tuple[str, int]] = {}
@@ -85,9 +95,9 @@ def run(
                 if task is None:
                     break
                 name, number = task
-                future = pool.submit(run_chunk, name, state.seed, number, state.chunk_size, state.known(name))
+                future = pool.submit(run_chunk, name, state.seed, number, state.chunk_size, state.known(name), until)
                 running[future] = task
-            if not running:
+            if not running or time.time() > until + GRACE:
                 return new
             finished, _ = wait(running, timeout=1, return_when=FIRST_COMPLETED)
             broken = False
@@ -101,15 +111,16 @@ def run(
                 new += state.record(chunk, find_target(name))
             if broken:
                 pool.shutdown(wait=False)
-                new += _one_by_one(state, [*running.values(), (name, number)], executor)
+                new += _one_by_one(state, [*running.values(), (name, number)], executor, until)
                 running.clear()
                 pool = executor(jobs)
             if show is not None:
                 show(_progress(state, before, time.monotonic() - started))
     finally:
-        for future in running:
-            future.cancel()
-        pool.shutdown(wait=True)
+        processes = list((getattr(pool, "_processes", None) or {}).values()) if running else []
+        pool.shutdown(wait=not running, cancel_futures=True)
+        for process in processes:
+            process.kill()
 
 
 def _next(
@@ -129,13 +140,17 @@ def _next(
     return None if best is None else best[1:]
 
 
-def _one_by_one(state: State, tasks: Sequence[tuple[str, int]], executor: Callable[[int], Executor]) -> list[Found]:
+def _one_by_one(
+    state: State, tasks: Sequence[tuple[str, int]], executor: Callable[[int], Executor], until: float
+) -> list[Found]:
     """Each chunk in a process of its own, to tell which of them ends the process."""
     new: list[Found] = []
     for name, number in tasks:
         with executor(1) as alone:
             try:
-                chunk = alone.submit(run_chunk, name, state.seed, number, state.chunk_size, state.known(name)).result()
+                chunk = alone.submit(
+                    run_chunk, name, state.seed, number, state.chunk_size, state.known(name), until
+                ).result()
             except BrokenExecutor:
                 ended = Found(name, "the process ends", f"chunk {number} of seed {state.seed} ends its process", "")
                 chunk = Chunk(name, number, 0, failures=[ended])

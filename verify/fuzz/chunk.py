@@ -6,6 +6,7 @@ process may do any chunk.
 
 from __future__ import annotations
 
+import math
 import signal
 import time
 import traceback
@@ -42,7 +43,7 @@ class Found:
 
 @dataclass(slots=True)
 class Chunk:
-    """What a chunk came to. `seconds` is wall time."""
+    """What a chunk came to. `seconds` is wall time; not `whole` where the time of the campaign ended before."""
 
     target: str
     number: int
@@ -52,10 +53,15 @@ class Chunk:
     failures: list[Found] = field(default_factory=list)
     repeated: Counter[str] = field(default_factory=Counter)
     """Failures whose causes were known before, by cause."""
+    whole: bool = True
 
 
 class TookTooLong(Exception):
     """The example's time is up."""
+
+
+class _CampaignOver(KeyboardInterrupt):
+    """The time of the whole campaign is up; Hypothesis lets such an exception pass."""
 
 
 @contextmanager
@@ -108,17 +114,22 @@ def chunk_seed(seed: int, name: str, number: int) -> int:
     return int.from_bytes(blake2b(f"{seed} {name} {number}".encode(), digest_size=7).digest(), "big")
 
 
-def run_chunk(name: str, seed: int, number: int, examples: int, known: Collection[str] = ()) -> Chunk:
-    """Draws the examples; a failure of a new cause is minimised and the chunk is run again without that cause."""
+def run_chunk(
+    name: str, seed: int, number: int, examples: int, known: Collection[str] = (), until: float = math.inf
+) -> Chunk:
+    """Draws the examples; a failure of a new cause is minimised and the chunk is run again without that cause.
+
+    At `until`, in seconds of `time.time`, it ends wherever it is; a failure that was found is then as small as it got.
+    """
     chosen = find_target(name)
     started, causes, found = time.perf_counter(), set(known), list[Found]()
     while True:
         chunk = Chunk(name, number, 0)
-        failure = _draw(chosen, chunk, chunk_seed(seed, name, number), examples, causes)
+        failure = _draw(chosen, chunk, chunk_seed(seed, name, number), examples, causes, until=until)
         if failure is not None:
             found.append(failure)
             causes.add(failure.cause)
-        if failure is None or len(found) >= MOST_CAUSES:
+        if failure is None or len(found) >= MOST_CAUSES or not chunk.whole:
             break
     chunk.failures = found
     chunk.seconds = time.perf_counter() - started
@@ -132,7 +143,13 @@ def first_failure(chosen: Target, seed: int, examples: int) -> Found | None:
 
 
 def _draw(
-    chosen: Target, chunk: Chunk, seed: int, examples: int, causes: Collection[str], minimise: bool = True
+    chosen: Target,
+    chunk: Chunk,
+    seed: int,
+    examples: int,
+    causes: Collection[str],
+    minimise: bool = True,
+    until: float = math.inf,
 ) -> Found | None:
     """Runs the examples up to the first failure of a cause that is not among `causes`; that failure, minimised."""
     import hypothesis
@@ -141,10 +158,15 @@ def _draw(
     last: list[Found] = []
 
     def body(case: str) -> None:
+        left = until - time.time()
+        if left <= 0:
+            raise _CampaignOver
         chunk.examples += 1
         try:
-            covered = examine(chosen, case)
+            covered = examine(chosen, case, min(left, SECONDS_PER_EXAMPLE))
         except Failure as failure:
+            if time.time() >= until:  # it may have been given less time than an example may take
+                raise _CampaignOver from failure
             if failure.cause in causes:
                 chunk.repeated[failure.cause] += 1
                 return
@@ -167,6 +189,9 @@ def _draw(
     run: Any = seeded(limited(given(chosen.cases())(body)))
     try:
         run()
+    except _CampaignOver:
+        chunk.whole = False
+        return last[-1] if last else None
     except Failure as failure:
         # The minimal example is run last.
         return next(f for f in reversed(last) if f.cause == failure.cause)

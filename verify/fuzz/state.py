@@ -60,7 +60,8 @@ class State:
         return sorted(self.causes.get(target, ()))
 
     def record(self, chunk: Chunk, target: Target) -> list[Found]:
-        """Writes a finished chunk down; the failures whose cause is new."""
+        """Writes a finished chunk down; the failures whose cause is new. One that is not whole is drawn again when the
+        campaign goes on, and counts."""
         new = [f for f in chunk.failures if f.cause not in self.causes.get(chunk.target, {})]
         for failure in new:
             self._write(failure, target)
@@ -73,6 +74,7 @@ class State:
             "seconds": round(chunk.seconds, 3),
             "coverage": dict(sorted(chunk.coverage.items())),
             "causes": dict(sorted(causes.items())),
+            **({} if chunk.whole else {"whole": False}),
         }
         with (self.folder / "chunks.jsonl").open("a") as out:
             out.write(json.dumps(line) + "\n")
@@ -92,7 +94,8 @@ class State:
         done = self.done.setdefault(name, set())
         if line["chunk"] in done:
             return
-        done.add(line["chunk"])
+        if line.get("whole", True):
+            done.add(line["chunk"])
         self.examples[name] += line["examples"]
         self.seconds[name] += line["seconds"]
         self.coverage.setdefault(name, Counter()).update(line["coverage"])

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
-from os import cpu_count
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final
@@ -19,9 +17,14 @@ from hloproof.equivalence.answer import Tier
 from hloproof.models.errors import InputError
 from hloproof.pipeline.pass_dumps import FIRST, LAST, Change, Dumps
 from hloproof.pipeline.record_cache import source_digest
+from hloproof.processes.pool import work_on
 from hloproof.queries.equivalence import compare, one_module
+from hloproof.results.errors import BadInput
 
 WHOLE: Final = "whole compilation"
+
+MEGABYTES: Final = 4096
+"""Address space of a worker."""
 
 Progress = Callable[[int, int, str], None]
 
@@ -92,11 +95,16 @@ def validate(modules: Sequence[Dumps], options: PassOptions, progress: Progress 
         kept = {n: found for n, key in enumerate(keys) if (found := cache.get(key)) is not None}
         answers.update(kept)
         rest = [n for n in range(len(todo)) if n not in kept]
-        for done, (n, answer) in enumerate(_answers(todo, rest, options), len(kept) + 1):
+
+        def answered(position: int, answer: dict[str, Any]) -> None:
+            n = rest[position]
+            if answer.pop("final", True):
+                cache.put(keys[n], answer)
             answers[n] = answer
-            cache.put(keys[n], answer)
             if progress is not None:
-                progress(done, len(todo), f"{todo[n][0]} {todo[n][1].name}")
+                progress(len(answers), len(todo), f"{todo[n][0]} {todo[n][1].name}")
+
+        work_on([todo[n][1] for n in rest], options.jobs, _Judging(options), answered)
     finally:
         cache.close()
     judged = [Judged(module, change, answers[n], n in kept) for n, (module, change) in enumerate(todo)]
@@ -110,22 +118,38 @@ def _changes(dumps: Dumps, since: str) -> list[Change]:
     return found
 
 
-def _answers(
-    todo: Sequence[tuple[str, Change]], rest: Sequence[int], options: PassOptions
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    jobs = min(options.jobs or cpu_count() or 1, len(rest))
-    if jobs <= 1:
-        for n in rest:
-            yield n, _judge(todo[n][1], options)
-        return
-    with ProcessPoolExecutor(jobs) as pool:
-        futures = {pool.submit(_judge, todo[n][1], options): n for n in rest}
-        try:
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+@dataclass(frozen=True)
+class _Judging:
+    """What a worker is told that compares pairs. `compare` minds its budget by itself; a worker that does not end is
+    killed, which costs its pair alone."""
+
+    options: PassOptions
+
+    @property
+    def seconds(self) -> float:
+        return 2 * self.options.budget_seconds + 10
+
+    @property
+    def megabytes(self) -> int:
+        return MEGABYTES
+
+    @property
+    def late(self) -> str:
+        return f"no answer within {self.seconds:g} seconds, twice the budget (--budget) and ten"
+
+    def begin(self) -> Callable[[Change], dict[str, Any]]:
+        return lambda change: _judge(change, self.options)
+
+    def lost(self, asked: Change, reason: str) -> dict[str, Any]:
+        return {**_unknown(reason), "final": False}
+
+    def failed(self, asked: Change, error: Exception) -> dict[str, Any]:
+        said = str(error) if isinstance(error, BadInput) else f"internal error: {type(error).__name__}: {error}"
+        return {**_unknown(said), "final": False}
+
+
+def _unknown(reason: str) -> dict[str, Any]:
+    return {"verdict": "unknown", "reason": reason, "axioms": [], "counterexample": None, "seconds": 0.0}
 
 
 def _judge(change: Change, options: PassOptions) -> dict[str, Any]:
@@ -136,7 +160,7 @@ def _judge(change: Change, options: PassOptions) -> dict[str, Any]:
         before, after = (one_module(d.read(), d.path.name) for d in (change.before, change.after))
         return compare(before, after, options.tier, options.budget_seconds, names[1]).as_json()
     except InputError as error:
-        return {"verdict": "unknown", "reason": str(error), "axioms": [], "counterexample": None, "seconds": 0.0}
+        return _unknown(str(error))
 
 
 class _Cache:

@@ -176,6 +176,13 @@ def end_with_parent() -> None:
 _SET_DEATH_SIGNAL: Final = 1
 
 
+def isolate_children() -> None:
+    """Interpreters that are started from now on by others than `start`, such as the pools of the standard library, do
+    not import from the working directory either."""
+    os.environ["PYTHONSAFEPATH"] = "1"
+    os.environ["PYTHONPATH"] = environment()["PYTHONPATH"]
+
+
 def environment() -> dict[str, str]:
     """That of this process. Hashes are the same in every run; a PYTHONPATH does not name the working directory."""
     folders = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isabs(p)]

@@ -20,6 +20,7 @@ from hloproof.models.interpreter.run import Machine
 from hloproof.models.interpreter.semantics.element_type import INTEGERS, highest, lowest, rounded
 from hloproof.models.interpreter.semantics.real import Real
 from hloproof.models.interpreter.value import Array, Value
+from hloproof.processes.process import isolate_children
 
 REFERENCE = Path(__file__).with_name("xla_reference.py")
 
@@ -27,6 +28,7 @@ REFERENCE = Path(__file__).with_name("xla_reference.py")
 @cache
 def python_with_jax() -> str | None:
     """A Python that has jax: the one named by HLOPROOF_XLA_PYTHON, or this one; None when neither has."""
+    isolate_children()
     for candidate in (os.environ.get("HLOPROOF_XLA_PYTHON"), sys.executable):
         if (
             candidate

@@ -31,6 +31,7 @@ from hloproof.fuzz.mutation.rule_mutants import judged, rule_files, rule_sites
 from hloproof.fuzz.mutation.sites import Site, mutated, sites
 from hloproof.fuzz.target import Failure
 from hloproof.fuzz.targets import target as find_target
+from hloproof.processes.process import end_with_parent, isolate_children
 from hloproof.results.verdict import Verdict
 
 EQUIVALENT: Final = Path(__file__).with_name("equivalent_mutants.txt")
@@ -250,7 +251,8 @@ def explored(seed: int, files: Collection[str], jobs: int, counts: dict[str, int
     files = [f for f in files if not _is_rule(f)]
     if not files:
         return reach
-    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+    isolate_children()
+    with ProcessPoolExecutor(jobs, get_context("spawn"), initializer=end_with_parent) as pool:
         for traced in explore(counts, seed, files, pool):
             reach.add(traced)
     return reach
@@ -303,6 +305,7 @@ def run(
             sys.stdout.flush()
             pid = os.fork()
             if pid == 0:
+                end_with_parent()
                 os.close(reading)
                 _child(site, examples, writing)
             os.close(writing)
