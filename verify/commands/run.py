@@ -67,7 +67,7 @@ def command(
         notes = " ".join(getattr(error, "__notes__", ()))
         say(f"{module}: not evaluated: {error} {notes}".rstrip(), err=True)
         return int(Exit.UNKNOWN)
-    click.echo(_text(result, {}))
+    click.echo(_text(result, {}))  # JSON
     return None
 
 
