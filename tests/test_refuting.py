@@ -193,3 +193,61 @@ def test_perturbed_leaves_exact_results_alone_and_moves_the_others_by_a_few_roun
         "f32", 1 / 3
     )
     assert Perturbed(3).sum_of_products("f32", [1.0, 2.0], [3.0, 0.5]) == 4.0
+
+
+LOOP = """HloModule m
+body {
+  s = (s32[], f32[6]{0}) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  v = f32[6]{0} get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  r = f32[6]{0} reverse(v), dimensions={0}
+  w = f32[6]{0} cosine(r)
+  ROOT t = (s32[], f32[6]{0}) tuple(j, w)
+}
+cond {
+  s = (s32[], f32[6]{0}) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(3)
+  ROOT l = pred[] compare(i, n), direction=LT
+}
+ENTRY e {
+  p = f32[6]{0} parameter(0)
+  z = s32[] constant(0)
+  t = (s32[], f32[6]{0}) tuple(z, p)
+  u = (s32[], f32[6]{0}) while(t), condition=cond, body=body
+  ROOT g = f32[6]{0} get-tuple-element(u), index=1
+}
+"""
+FOLD = module(P, "z = f32[] constant(0)", "s = f32[] reduce(p, z), dimensions={0}, to_apply=add_f", called=ADD)
+PADDED = module(P, "z = f32[] constant(0)", "s = f32[8]{0} pad(p, z), padding=1_1")
+
+
+@pytest.mark.parametrize(
+    ("before", "old", "new", "guilty"),
+    [
+        (LOOP, "cosine(r)", "sine(r)", "w"),
+        (LOOP, "reverse(v), dimensions={0}", "negate(v)", "r"),
+        (FOLD, "add(x, y)", "subtract(x, y)", "s"),
+        (PADDED, "constant(0)", "constant(1)", "z"),
+    ],
+    ids=["a step in a loop", "another operation in a loop", "an operation that is folded with", "a constant"],
+)
+def test_the_guilty_instruction_is_found_inside(before: str, old: str, new: str, guilty: str) -> None:
+    found = refute(parse_module(before), parse_module(before.replace(old, new)), 10)
+    assert isinstance(found, Refutation) and found.after_place is not None and found.before_place is not None
+    assert (found.before_place.instruction, found.after_place.instruction) == (guilty, guilty)
+
+
+def test_large_modules_are_refuted_on_inputs_in_few_parts() -> None:
+    """No array of these sizes is ever made, and the inputs replay."""
+    text = (
+        "HloModule m\n\nENTRY e {\n  p = f32[8192,65536]{1,0} parameter(0)\n  q = f32[65536,4096]{1,0} parameter(1)\n"
+        "  s = f32[8192,65536]{1,0} tanh(p)\n"
+        "  ROOT d = f32[8192,4096]{1,0} dot(s, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n"
+    )
+    before, after = parse_module(text), parse_module(text.replace("tanh(p)", "sine(p)"))
+    found = refute(before, after, 20)
+    assert isinstance(found, Refutation) and found.before != found.after
+    assert len(str(found.as_json()["inputs"])) < 5000 and found.inputs[0]["starts"][0][0] == 0
