@@ -13,8 +13,8 @@ from hloproof.equivalence.matcher.search import OutOfTime, Search
 from hloproof.equivalence.matcher.strategies import strategy
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Term
 
-PLAIN_TURNS, PLAIN_SHARE = 2000, 30
-"""How long a plain search goes on: so many turns, and so many for each node."""
+PLAIN_SECONDS, PLAIN_SHARE = 0.1, 0.0005
+"""How long plain searches go on: so much processor time, and so much for each node."""
 
 
 def find_proof(rules: Rules, goals: list[Goal], deadline: float) -> tuple[list[Step] | None, Mismatch | None, str]:
@@ -24,7 +24,8 @@ def find_proof(rules: Rules, goals: list[Goal], deadline: float) -> tuple[list[S
     then, without. Each search begins with what the one before has proved.
     """
     now = perf_counter()
-    plain = Search(rules, strategy, deadline, plain=True, turns=PLAIN_TURNS + PLAIN_SHARE * len(rules.graph.nodes))
+    plain = Search(rules, strategy, deadline, plain=True)
+    plain.processor_seconds = PLAIN_SECONDS + PLAIN_SHARE * len(rules.graph.nodes)
     led = Search(rules, strategy, now + (deadline - now) / 2, samples=Samples())
     free = Search(rules, strategy, deadline)
     proofs: list[Proof] = []

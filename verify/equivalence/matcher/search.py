@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
-from time import perf_counter
+from time import perf_counter, thread_time
 
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.kernel import Denied, Rules, Step
@@ -33,8 +33,8 @@ class Search:
     dead_ends: list[Goal] = field(default_factory=list)
     """Goals on which no strategy had anything to try, in the order met."""
     supports: dict[object, int] = field(default_factory=dict)
-    turns: int | None = None
-    """How many goals and answers may still be looked at, None for any number."""
+    processor_seconds: float | None = None
+    """How long the search may compute in all, whatever else runs; None for any time."""
     plain: bool = False
     """Only movement, equal operations on equal elements and folds in other coordinates: what most goals need."""
     shown: list[tuple[Goal, Proof]] = field(default_factory=list)
@@ -45,6 +45,14 @@ class Search:
 
     def prove(self, first: Goal) -> Proof | None:
         """A proof of the goal, None when none was found. Raises OutOfTime."""
+        begun = thread_time()
+        try:
+            return self._proved(first, begun)
+        finally:
+            if self.processor_seconds is not None:
+                self.processor_seconds -= thread_time() - begun
+
+    def _proved(self, first: Goal, begun: float) -> Proof | None:
         open_: set[Goal] = set()
         stack: list[tuple[Goal, Asking]] = []
         answer: Proof | None = None
@@ -63,11 +71,9 @@ class Search:
                     answer = None
                     started = True
             count += 1
-            if self.turns is not None:
-                self.turns -= 1
-                if self.turns < 0:
-                    raise OutOfTime
             if count % 16 == 0 and perf_counter() > self.deadline:
+                raise OutOfTime
+            if self.processor_seconds is not None and thread_time() - begun > self.processor_seconds:
                 raise OutOfTime
             if not stack:
                 return answer
