@@ -12,6 +12,7 @@ from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.kernel import Denied, Rules, equal_tensors
 from hloproof.equivalence.matcher import find_proof
+from hloproof.equivalence.promises import new_promises
 from hloproof.equivalence.reading import Reader
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Module, device_counts
@@ -47,7 +48,7 @@ def decide(before: Module, after: Module, tier: Tier = "rounding", budget_second
         return Result(Verdict.INTERNAL, f"the checker denies what the matcher claims: {error}")
     except RecursionError:
         return Result(Verdict.UNKNOWN, "the terms are nested too deeply")
-    return Result(Verdict.PROVED, "", tuple(sorted(rules.used.items())), Certificate(tier, steps))
+    return Result(Verdict.PROVED, "", _axioms(rules, before, after), Certificate(tier, steps))
 
 
 def recheck(before: Module, after: Module, certificate: Certificate) -> Result:
@@ -65,7 +66,11 @@ def recheck(before: Module, after: Module, certificate: Certificate) -> Result:
         check(rules, goals, steps)
     except (Denied, NotModelled, RecursionError) as error:
         return Result(Verdict.UNKNOWN, f"the certificate was not accepted: {error}")
-    return Result(Verdict.PROVED, "", tuple(sorted(rules.used.items())), certificate)
+    return Result(Verdict.PROVED, "", _axioms(rules, before, after), certificate)
+
+
+def _axioms(rules: Rules, before: Module, after: Module) -> tuple[tuple[str, Tier], ...]:
+    return tuple(sorted({**rules.used, **new_promises(before, after)}.items()))
 
 
 def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal]]:

@@ -184,13 +184,19 @@ class Reader:
             if found is not None:
                 return found if isinstance(shape, TupleShape) else found[0]
         effect = opcode in EFFECTS or i.attributes.flag("custom_call_has_side_effect")
-        if effect or (path and "replica_groups" in i.attributes):
+        if effect or (path and ("replica_groups" in i.attributes or "source_target_pairs" in i.attributes)):
             key = (key, path)
         if effect:
             # Two occurrences that are written alike are two events, told apart by their order.
             identity = (opcode, key, tuple(operands), bodies)
             self.occurrences[identity] += 1
             key = (key, self.occurrences[identity])
+        parts = combined(opcode, shape, operands)
+        if parts is not None:
+            return [
+                self.leaf(opcode, part, [node], key, bodies=bodies, attributes=i.attributes)
+                for part, node in zip(parts, operands, strict=True)
+            ]
         if isinstance(shape, TupleShape):
             whole = self.graph.node(opcode, "tuple", (), operands, key, bodies, i.attributes)
             value = self.tree(shape, lambda inner, at: self.leaf("output", inner, (whole,), at))
@@ -289,6 +295,21 @@ class Reader:
         direct = {k: _found(after[k], number) for k in varying}
         always = _closed(_found(holds, number), direct)
         return {k: tuple(sorted(always | _closed({k}, direct))) for k in varying}
+
+
+COMBINED: Final = frozenset({"all-reduce", "all-gather", "reduce-scatter", "collective-permute"})
+"""Collectives that do to each of several operands what they do to one: combining and splitting them changes nothing."""
+
+
+def combined(opcode: str, shape: Shape, operands: Sequence[Node]) -> tuple[Shape, ...] | None:
+    """The shapes of the results of a collective over several operands, one for each; None for anything else."""
+    if opcode not in COMBINED or not isinstance(shape, TupleShape) or len(shape.elements) != len(operands):
+        return None
+    fit = all(
+        isinstance(part, ArrayShape) and part.element_type == node.type
+        for part, node in zip(shape.elements, operands, strict=True)
+    )
+    return shape.elements if fit else None
 
 
 def _closed(first: set[int], direct: dict[int, set[int]]) -> set[int]:

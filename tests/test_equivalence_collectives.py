@@ -1,0 +1,111 @@
+"""Collectives combined and split; promises about indices that a pass adds are told."""
+
+from __future__ import annotations
+
+import pytest
+
+from hloproof.equivalence import decide
+from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.parser import parse_module
+from hloproof.results.verdict import Verdict
+
+FUNCTIONS = """sum {
+ x = f32[] parameter(0)
+ y = f32[] parameter(1)
+ ROOT r = f32[] add(x, y)
+}
+most {
+ x = f32[] parameter(0)
+ y = f32[] parameter(1)
+ ROOT r = f32[] maximum(x, y)
+}
+"""
+HEAD = " p = f32[4] parameter(0)\n q = f32[8] parameter(1)\n"
+
+
+def module(body: str) -> Module:
+    return parse_module(f"HloModule m, num_partitions=4\n{FUNCTIONS}ENTRY e {{\n{HEAD}{body}}}\n")
+
+
+def reduced(name: str, operand: str, size: int, function: str = "sum", groups: str = "{{0,1},{2,3}}") -> str:
+    return (
+        f" {name} = f32[{size}] all-reduce({operand}), channel_id=1, use_global_device_ids=true, "
+        f"replica_groups={groups}, to_apply={function}\n"
+    )
+
+
+TUPLE = " ROOT t = (f32[4], f32[8]) tuple(a, b)\n"
+PARTS = " a = f32[4] get-tuple-element(c), index={}\n b = f32[8] get-tuple-element(c), index={}\n" + TUPLE
+TOGETHER = (
+    " c = (f32[4], f32[8]) all-reduce(p, q), channel_id=3, use_global_device_ids=true, "
+    "replica_groups={{0,1},{2,3}}, to_apply=sum\n" + PARTS.format(0, 1)
+)
+ASYNCHRONOUS = (
+    " s = (f32[4], f32[8]) all-reduce-start(p, q), channel_id=3, use_global_device_ids=true, "
+    "replica_groups={{0,1},{2,3}}, to_apply=sum\n c = (f32[4], f32[8]) all-reduce-done(s)\n" + PARTS.format(0, 1)
+)
+GATHER = "channel_id=1, replica_groups={{0,1},{2,3}}, dimensions={0}, use_global_device_ids=true\n"
+GATHERED = (
+    f" a = f32[8] all-gather(p), {GATHER} b = f32[16] all-gather(q), {GATHER} ROOT t = (f32[8], f32[16]) tuple(a, b)\n"
+)
+GATHERED_TOGETHER = f" ROOT c = (f32[8], f32[16]) all-gather(p, q), {GATHER}"
+
+
+@pytest.mark.parametrize("together", [TOGETHER, ASYNCHRONOUS], ids=["at once", "asynchronous"])
+def test_reductions_are_combined_and_split(together: str) -> None:
+    apart = module(reduced("a", "p", 4) + reduced("b", "q", 8) + TUPLE)
+    assert decide(apart, module(together), "exact").verdict is Verdict.PROVED
+    assert decide(module(together), apart, "exact").verdict is Verdict.PROVED
+
+
+def test_gathers_are_combined() -> None:
+    assert decide(module(GATHERED), module(GATHERED_TOGETHER), "exact").verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize(
+    "apart",
+    [
+        reduced("a", "p", 4, "most") + reduced("b", "q", 8),
+        reduced("a", "p", 4, groups="{{0,2},{1,3}}") + reduced("b", "q", 8),
+        reduced("a", "p", 4) + reduced("b", "q", 8, groups="{{0,1,2,3}}"),
+        reduced("a", "p", 4) + reduced("n", "q", 8) + " b = f32[8] negate(n)\n",
+        " a = f32[4] copy(p)\n" + reduced("b", "q", 8),
+    ],
+    ids=["another function", "other groups", "larger groups", "more done", "one left out"],
+)
+def test_reductions_that_differ_are_not_combined(apart: str) -> None:
+    assert decide(module(apart + TUPLE), module(TOGETHER)).verdict is Verdict.UNKNOWN
+
+
+def test_operands_do_not_change_places_in_a_combined_reduction() -> None:
+    one = " c = (f32[4], f32[4]) all-reduce(p, h), channel_id=3, use_global_device_ids=true, "
+    tail = "replica_groups={{0,1},{2,3}}, to_apply=sum\n ROOT t = (f32[4], f32[4]) tuple(a, b)\n"
+    half = " h = f32[4] slice(q), slice={[0:4]}\n"
+    parts = " a = f32[4] get-tuple-element(c), index=INDEX0\n b = f32[4] get-tuple-element(c), index=INDEX1\n"
+    text = half + one + tail.replace(" ROOT", parts + " ROOT", 1)
+    same, turned = (text.replace("INDEX0", a).replace("INDEX1", b) for a, b in (("0", "1"), ("1", "0")))
+    apart = half + reduced("a", "p", 4) + reduced("b", "h", 4) + " ROOT t = (f32[4], f32[4]) tuple(a, b)\n"
+    assert decide(module(apart), module(same)).verdict is Verdict.PROVED
+    assert decide(module(apart), module(turned)).verdict is Verdict.UNKNOWN
+
+
+def test_an_all_to_all_of_several_operands_is_no_several_ones() -> None:
+    several = " ROOT c = (f32[4], f32[4]) all-to-all(p, h), replica_groups={{0,1},{2,3}}, channel_id=1\n"
+    turned = " c = (f32[4], f32[4]) all-to-all(h, p), replica_groups={{0,1},{2,3}}, channel_id=1\n" + (
+        " a = f32[4] get-tuple-element(c), index=1\n b = f32[4] get-tuple-element(c), index=0\n"
+        " ROOT t = (f32[4], f32[4]) tuple(a, b)\n"
+    )
+    half = " h = f32[4] slice(q), slice={[0:4]}\n"
+    assert decide(module(half + several), module(half + turned)).verdict is Verdict.UNKNOWN
+
+
+def test_a_promise_that_is_new_is_told() -> None:
+    scatter = (
+        " i = s32[2,1] constant({{{{0}}, {{1}}}})\n u = f32[2] slice(q), slice={{[0:2]}}\n"
+        " ROOT r = f32[4] scatter(p, i, u), to_apply=sum, update_window_dims={{}}, inserted_window_dims={{0}}, "
+        "scatter_dims_to_operand_dims={{0}}, index_vector_dim=1{}\n"
+    )
+    plain, promising = (module(scatter.format(more)) for more in ("", ", unique_indices=true"))
+    told = ("promised: unique_indices of scatter", "exact")
+    assert told in decide(plain, promising).axioms
+    assert decide(promising, plain).axioms == decide(promising, promising).axioms == ()
