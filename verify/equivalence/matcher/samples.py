@@ -16,7 +16,7 @@ from typing import Any, Final
 from hloproof.equivalence.elements import ELEMENTWISE, FOLDS, MOVEMENT, unfold
 from hloproof.equivalence.evaluation import attributes_of
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.graph import Node
+from hloproof.equivalence.graph import Node, operands_first
 from hloproof.equivalence.indices import Clamp, Digit, Lin, Value, Var, constant
 from hloproof.equivalence.library import call
 from hloproof.equivalence.rules_scalar import combiner
@@ -58,6 +58,7 @@ class Samples:
     def __init__(self) -> None:
         self.known: dict[tuple[Node, tuple[int, ...]], Sample] = {}
         self.terms: dict[tuple[Term, int], Sample] = {}
+        self.leaves: dict[Node, int] = {}
         self.left = MOST
         self.depth = 0
 
@@ -140,7 +141,16 @@ class Samples:
             return self._term(term, {}, 0)
         if isinstance(term, Elem) and (term.node, tuple(x.constant for x in term.at)) != (node, at):
             return self._term(term, {}, 0)
-        return hashed((node.type, node.sizes, at), node)
+        return hashed((node.type, node.sizes, at, self._leaves(node)), node)
+
+    def _leaves(self, root: Node) -> int:
+        """A bit for each input that an operation depends on: all that is said of one without a meaning."""
+        for node in operands_first(root, self.leaves):
+            bits = 0 if node.operands or node.static else 1 << mixed(name_of(node)) % 509
+            for operand in node.operands:
+                bits |= self.leaves[operand]
+            self.leaves[node] = bits
+        return self.leaves[root]
 
     def _term(self, term: Term, places: dict[int, int], point: int) -> Any:
         match term:
@@ -281,6 +291,15 @@ class Samples:
             case Value(term):
                 return int(self._term(term, places, point))
         raise AssertionError
+
+
+def name_of(node: Node) -> object:
+    """What a leaf is told from others by. States of loops that are not paired yet are all alike."""
+    if node.head == "parameter":
+        return node.serial
+    if node.head == "free" and len(node.key) == 3 and len({side for side, _ in node.key[2]}) > 1:
+        return node.key[2]
+    return node.head
 
 
 def type_of_argument(term: Term) -> str:
