@@ -202,3 +202,52 @@ def test_no_list_of_steps_proves_what_is_false() -> None:
             steps.insert(source.randint(0, len(steps)), source.choice(STEPS))
         result = recheck(before, after, Certificate("rounding", steps))
         assert result.verdict is Verdict.UNKNOWN, steps
+
+
+def masked(type_: str, *lines: str) -> Module:
+    head = [f"x = {type_}[] parameter(0)", "p = pred[] parameter(1)", f"z = {type_}[] constant(0)"]
+    return parse_module("HloModule m\n\nENTRY e {\n" + "".join(f"  {line}\n" for line in [*head, *lines]) + "}\n")
+
+
+@pytest.mark.parametrize("type_", ["f32", "s32", "u8"])
+def test_a_number_times_a_predicate(type_: str) -> None:
+    product_ = masked(type_, f"q = {type_}[] convert(p)", f"ROOT r = {type_}[] multiply(q, x)")
+    choice = masked(type_, f"ROOT r = {type_}[] select(p, x, z)")
+    assert decide(product_, choice).verdict == Verdict.PROVED
+    exact = decide(product_, choice, "exact").verdict  # infinity times 0 is no number, and -1 times 0 is -0
+    assert exact == (Verdict.UNKNOWN if type_ == "f32" else Verdict.PROVED)
+    for other in (
+        f"ROOT r = {type_}[] select(p, z, x)",
+        f"q = {type_}[] convert(p)\n  ROOT r = {type_}[] add(q, x)",
+        f"q = {type_}[] convert(p)\n  ROOT r = {type_}[] select(p, x, q)\n".replace(
+            "select(p, x, q)", "select(p, q, x)"
+        ),
+    ):
+        assert decide(product_, masked(type_, other)).verdict == Verdict.UNKNOWN
+
+
+def test_constants_are_rounded_to_integers_before_they_are_indices() -> None:
+    def taken(place: str, function: str) -> Module:
+        return parse_module(
+            f"HloModule m\n\nENTRY e {{\n  p = f32[9] parameter(0)\n  c = f32[] constant({place})\n"
+            f"  f = f32[] {function}(c)\n  i = s32[] convert(f)\n"
+            "  d = f32[1] dynamic-slice(p, i), dynamic_slice_sizes={1}\n  ROOT r = f32[] reshape(d)\n}\n"
+        )
+
+    def fixed(place: int) -> Module:
+        return parse_module(
+            "HloModule m\n\nENTRY e {\n  p = f32[9] parameter(0)\n"
+            f"  d = f32[1] slice(p), slice={{[{place}:{place + 1}]}}\n"
+            "  ROOT r = f32[] reshape(d)\n}\n"
+        )
+
+    for place, function, whole in (
+        ("3.5", "floor", 3),
+        ("3.5", "ceil", 4),
+        ("2.5", "round-nearest-even", 2),
+        ("2.5", "round-nearest-afz", 3),
+        ("-0.5", "floor", 0),  # clamped
+    ):
+        for other in range(9):
+            verdict = decide(taken(place, function), fixed(other)).verdict
+            assert verdict == (Verdict.PROVED if other == whole else Verdict.UNKNOWN)

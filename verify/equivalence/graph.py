@@ -96,6 +96,13 @@ STATIC_HEADS: Final = frozenset(
         "is-finite",
         "bitcast-convert",
         "sqrt",
+        "floor",
+        "ceil",
+        "round-nearest-even",
+        "round-nearest-afz",
+        "shift-right-arithmetic",
+        "popcnt",
+        "count-leading-zeros",
     }
 )
 """Operations that are evaluated when all operands are static."""

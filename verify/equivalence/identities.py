@@ -71,6 +71,7 @@ def _table(text: str) -> Iterator[Identity]:
 TABLE: Final = tuple(
     _table("""
 times one             | exact | ordered    | multiply(x, 1) = x
+remainder by one      | exact | integers   | remainder(x, 1) = 0
 divided by one        | exact | ordered    | divide(x, 1) = x
 plus zero             | exact | integers   | add(x, 0) = x
 plus negative zero    | exact | floats     | add(x, -0.0) = x
@@ -382,6 +383,27 @@ def total_order(term: App, view: View) -> Term | None:
     return App("compare", "pred", args, (("direction", key["direction"]),))
 
 
+def masked(term: App, view: View, kinds: frozenset[str]) -> Term | None:
+    """x times a predicate as a number is x or 0."""
+    if term.op != "multiply" or term.type not in kinds:
+        return None
+    for k in (0, 1):
+        factor = view(term.args[k])
+        if isinstance(factor, App) and factor.op == "convert" and type_of(factor.args[0]) == "pred":
+            return App("select", term.type, (factor.args[0], term.args[1 - k], from_value(term.type, 0)))
+    return None
+
+
+def masked_float(term: App, view: View) -> Term | None:
+    """Over real numbers: infinity times 0 is none, and a negative number times 0 is -0."""
+    return masked(term, view, FLOATS)
+
+
+def masked_integer(term: App, view: View) -> Term | None:
+    """Bit for bit."""
+    return masked(term, view, INTEGERS)
+
+
 def shifted_quotient(term: App, view: View) -> Term | None:
     """Unsigned division by a power of two is a shift."""
     divisor = _power_of_two(term, view, "divide")
@@ -458,6 +480,8 @@ SPECIAL: Final[dict[str, tuple[Tier, Callable[[App, View], Term | None]]]] = {
     "signed remainder by a power of two": ("exact", signed_remainder),
     "unsigned remainder by a power of two": ("exact", masked_remainder),
     "divided by a constant": ("real", constant_divisor),
+    "integer times a predicate": ("exact", masked_integer),
+    "times a predicate": ("real", masked_float),
     "narrow arithmetic in f32": ("exact", wide_arithmetic),
     "narrow function in f32": ("rounding", wide_function),
     "comparison of widened numbers": ("exact", wide_comparison),

@@ -25,6 +25,8 @@ EXPANDING = frozenset(
 SMALL = 16
 """Folds over more elements are not written out."""
 LATE = (
+    "integer times a predicate",
+    "times a predicate",
     "divided by a power of two",
     "narrow arithmetic in f32",
     "narrow function in f32",
