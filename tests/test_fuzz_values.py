@@ -12,9 +12,10 @@ pytest.importorskip("hypothesis")
 
 import hloproof.definitions
 from hloproof.definitions.definition import Definition
+from hloproof.fuzz.drawing import ADD
 from hloproof.fuzz.modules import target_recorded
 from hloproof.fuzz.operations import malformed_runs, oracle_operations
-from hloproof.fuzz.operations.generators.operation_text import ADD, LESS, one
+from hloproof.fuzz.operations.generators.operation_text import LESS, one
 from hloproof.fuzz.operations.generators.runs import without_meaning
 from hloproof.fuzz.target import Failure
 from hloproof.logic.formula import FALSE, TRUE

@@ -316,7 +316,6 @@ FIRST_CLASS_PAIRS: Final[Mapping[str, str]] = {n: row.done for n, row in OPCODES
 """Opcodes that start something, and the opcode that ends it."""
 FIRST_CLASS: Final = frozenset(n.removesuffix("-start") for n in FIRST_CLASS_PAIRS)
 """Opcodes with asynchronous opcodes of their own."""
-GENERIC_ASYNC: Final = having("link")
 COMPOSED: Final = having("composed")
 """Opcodes whose meaning is that of the computations they call."""
 

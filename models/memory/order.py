@@ -36,10 +36,6 @@ class Order:
     """Who runs a computation."""
     after: int
 
-    def sequence(self) -> list[str]:
-        """The instructions, first to last."""
-        return sorted(self.reads, key=self.reads.__getitem__)
-
 
 def runs(i: Instruction) -> tuple[str, ...]:
     """What an instruction runs in its place in the order, first to last."""

@@ -110,11 +110,6 @@ def size(m: IndexingMap) -> int:
     return len(seen)
 
 
-def domain_formula(m: IndexingMap) -> Formula:
-    """The intervals of all variables, and the constraints."""
-    return conj(*(within(Var(n), i) for n, i in m.intervals()), *constraint_formulas(m))
-
-
 # --- pointwise ---------------------------------------------------------------------------------------------------
 
 

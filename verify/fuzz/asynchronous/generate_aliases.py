@@ -6,13 +6,13 @@ Everything is well typed; what asynchronous instructions promise is not always w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from hypothesis import strategies as st
 
-Draw = Callable[[st.SearchStrategy[Any]], Any]
+from hloproof.fuzz.drawing import Draw, Writer
 
 NAME: Final = "aliases"
 """What these modules are called."""
@@ -90,22 +90,11 @@ class _Flying:
     """What has to be bound yet."""
 
 
-@dataclass
-class _Module:
-    draw: Draw
-    done: list[str] = field(default_factory=list)
-    """Texts of finished computations."""
-    count: int = 0
-
-    def name(self, letter: str) -> str:
-        self.count += 1
-        return f"{letter}{self.count}"
-
-    def chance(self, one_in: int) -> bool:
-        return bool(self.draw(st.integers(1, one_in)) == 1)
-
-    def one_of(self, choices: Sequence[Any]) -> Any:
-        return self.draw(st.sampled_from(tuple(choices)))
+class _Module(Writer):
+    def __init__(self, draw: Draw) -> None:
+        super().__init__(draw)
+        self.done: list[str] = []
+        """Texts of finished computations."""
 
     def computation(self, given: Sequence[Type], result: Type, depth: int, suffix: str = "") -> str:
         """A computation from these parameters to this result, made and named."""

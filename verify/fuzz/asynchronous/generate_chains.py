@@ -6,13 +6,12 @@ done of another chain or kind, none at all, a shape with a part exchanged, anoth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from hypothesis import strategies as st
 
-Draw = Callable[[st.SearchStrategy[Any]], Any]
+from hloproof.fuzz.drawing import Draw, Writer
 
 NAME: Final = "chains"
 """What these modules are called."""
@@ -90,31 +89,20 @@ class _State:
     """The start, without its operands, its shape before and its attributes after a bar."""
 
 
-class _Writer:
+class _Writer(Writer):
     def __init__(self, draw: Draw) -> None:
-        self.draw = draw
+        super().__init__(draw)
         self.bodies: list[str] = []
         self.lines: list[str] = []
-        self.count = 0
         self.states: list[_State] = []
         self.values: list[str] = ["p"]
         self.odd = False
-
-    def name(self) -> str:
-        self.count += 1
-        return f"v{self.count}"
-
-    def chance(self, one_in: int) -> bool:
-        return bool(self.draw(st.integers(1, one_in)) == one_in)
 
     def slip(self, one_in: int) -> bool:
         """Whether something is to be written wrongly here."""
         wrong = self.chance(one_in * 3)
         self.odd = self.odd or wrong
         return wrong
-
-    def one_of(self, choices: Sequence[Any]) -> Any:
-        return self.draw(st.sampled_from(tuple(choices)))
 
     def wrong(self, shape: ShapeText) -> ShapeText:
         """The shape with something exchanged, left out or turned round."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from hypothesis import strategies as st
 
-Draw = Callable[[st.SearchStrategy[Any]], Any]
+from hloproof.fuzz.drawing import ADD, Draw
 
 CHANNELS: Final = "channels"
 BUFFERS: Final = "buffers"
@@ -167,8 +166,7 @@ def in_place_modules(draw: Draw) -> str:
         arrays.append(f"a{n}")
     lines.append(f"  ROOT u = {whole} dynamic-update-slice(v, {arrays[-1]}, {start})\n")
     lines.insert(3, "  zero = f32[] constant(0)\n")
-    add = "add {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n\n"
     body = f"fused {{\n{''.join(lines)}}}\n\n"
     entry = f"  v = {whole} parameter(0)\n  i = s32[] parameter(1)\n  j = s32[] parameter(2)\n"
     root = f"  ROOT f = {whole} fusion(v, i, j), kind=kLoop, calls=fused\n"
-    return f"HloModule {IN_PLACE}, is_scheduled=true\n\n{add}{body}ENTRY e {{\n{entry}{root}}}\n"
+    return f"HloModule {IN_PLACE}, is_scheduled=true\n\n{ADD}\n{body}ENTRY e {{\n{entry}{root}}}\n"

@@ -6,13 +6,12 @@ place, run loops, and may donate a parameter.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from hypothesis import strategies as st
 
-Draw = Callable[[st.SearchStrategy[Any]], Any]
+from hloproof.fuzz.drawing import Draw, Writer
 
 NAME: Final = "flights"
 """What these modules are called."""
@@ -108,9 +107,10 @@ class _Flying:
     bound: bool = True
 
 
-class _Writer:
+class _Writer(Writer):
     def __init__(self, draw: Draw, scheduled: bool) -> None:
-        self.draw, self.scheduled = draw, scheduled
+        super().__init__(draw)
+        self.scheduled = scheduled
         self.lines: list[str] = []
         self.values = ["a", "b", "c0", "c1"] if draw(st.integers(0, 2)) == 0 else ["a", "b"]
         self.flying: list[_Flying] = []

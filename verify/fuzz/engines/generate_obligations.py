@@ -6,20 +6,19 @@ An obligation is a JSON text, in the form of a reproduction file. Its label says
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 from hypothesis import strategies as st
 
+from hloproof.fuzz.drawing import Draw
 from hloproof.logic.formula import TRUE, And, Compare, Exists, Formula, Not, Or, conj, eq, free_variables, le, lt
 from hloproof.logic.obligation import Obligation
 from hloproof.logic.reproduction import to_json
 from hloproof.models.expressions.evaluate import apply_operator
 from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var, lift, maximum, minimum
 from hloproof.models.expressions.interval import Interval
-
-Draw = Callable[[st.SearchStrategy[Any]], Any]
 
 OUTRIGHT: Final = "a law of quotients"
 """The label of what isl's encoder settles before isl is asked: its normal form of quotients makes both sides one."""

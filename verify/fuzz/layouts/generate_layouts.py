@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from hypothesis import strategies as st
 
-Draw = Callable[[st.SearchStrategy[Any]], Any]
+from hloproof.fuzz.drawing import Draw
 
 TYPES: Final = ("f32", "bf16", "s8", "pred", "s4", "u4", "u2", "s1", "f4e2m1fn", "c128")
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from hypothesis import strategies as st
 
+from hloproof.fuzz.drawing import Draw
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable
 from hloproof.models.maps.text import print_map
-
-Draw = Callable[[st.SearchStrategy[Any]], Any]
 
 divisors = st.sampled_from((1, 2, 2, 3, 3, 4, 5, 6, 8, 12, -1, -2, -3))
 factors = st.sampled_from((-3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 8, 12))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 from hypothesis import strategies as st
 
+from hloproof.fuzz.drawing import Draw
 from hloproof.fuzz.mutation.rule_mutants import changes
 from hloproof.fuzz.target import Failure, Target
 from hloproof.models.interpreter.rules import try_instance
@@ -15,8 +14,6 @@ from hloproof.models.rules.rule import ConstraintRule, ExpressionRule, Rule, Var
 from hloproof.models.rules.text import parse_rules, rules_folder
 from hloproof.models.specs.folder import specs_folder
 from hloproof.results.verdict import Verdict
-
-Draw = Callable[[st.SearchStrategy[Any]], Any]
 
 _AT = "#at "
 """Opens the line with the number of a change, 0 for none, and the values of the metavariables."""

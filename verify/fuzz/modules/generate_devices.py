@@ -11,7 +11,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.operations.generators.operation_text import Draw
+from hloproof.fuzz.drawing import Draw
 
 DEVICES: Final = 4
 _X: Final = "f32[8]{0}"

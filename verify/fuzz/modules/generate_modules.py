@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from math import prod
 from typing import Any, Final
 
 from hypothesis import strategies as st
 
-Draw = Callable[[st.SearchStrategy[Any]], Any]
+from hloproof.fuzz.drawing import ADD, Draw
 
 LARGEST: Final = 48
 """Elements of a tensor."""
-
-_SUM: Final = "add {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n"
 
 
 def _shape(dims: Sequence[int]) -> str:
@@ -200,5 +198,5 @@ def movement_modules(draw: Draw, most: int = 8) -> str:
     if draw(st.booleans()):
         entry = "".join(f"  p{n} = {_shape(d)} parameter({n})\n" for n, d in enumerate(dims)) + starts
         entry += f"  ROOT f = {root} fusion(p0, p1, i, j), kind=kLoop, calls=fused\n"
-        return f"HloModule case\n\n{_SUM}fused {{\n{body}}}\n\nENTRY e {{\n{entry}}}\n"
-    return f"HloModule case\n\n{_SUM}ENTRY e {{\n{body}}}\n"
+        return f"HloModule case\n\n{ADD}fused {{\n{body}}}\n\nENTRY e {{\n{entry}}}\n"
+    return f"HloModule case\n\n{ADD}ENTRY e {{\n{body}}}\n"

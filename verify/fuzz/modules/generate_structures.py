@@ -8,7 +8,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.operations.generators.operation_text import Draw
+from hloproof.fuzz.drawing import Draw
 
 NAME: Final = "structure"
 _WHOLE: Final = "(f32[2,3], (f32[4], f32[2,3]))"

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from hypothesis import strategies as st
 
+from hloproof.fuzz.drawing import Draw
 from hloproof.fuzz.operations.generators.operations import operations
 from hloproof.fuzz.target import Failure, Target
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.parser import parse_modules
 from hloproof.models.hlo.printer import print_modules
 from hloproof.models.specs.folder import specs_folder
-
-Draw = Callable[[st.SearchStrategy[Any]], Any]
 
 _PIECES = (
     "{",

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.operations.generators.operation_text import ADD, Draw, boxes, braces, fold, one, shape
+from hloproof.fuzz.drawing import ADD, Draw
+from hloproof.fuzz.operations.generators.operation_text import boxes, braces, fold, one, shape
 
 
 @dataclass(frozen=True)

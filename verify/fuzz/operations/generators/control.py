@@ -6,7 +6,8 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.operations.generators.operation_text import Draw, boxes, braces, one, shape, sizes
+from hloproof.fuzz.drawing import Draw
+from hloproof.fuzz.operations.generators.operation_text import boxes, braces, one, shape, sizes
 
 OPCODES: Final = (
     "tuple",

@@ -6,7 +6,8 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.operations.generators.operation_text import ADD, Draw, boxes, braces, one, shape, sizes
+from hloproof.fuzz.drawing import ADD, Draw
+from hloproof.fuzz.operations.generators.operation_text import boxes, braces, one, shape, sizes
 
 _UNARY: Final = (
     "abs",

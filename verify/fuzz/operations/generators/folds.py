@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from hloproof.fuzz.drawing import Draw
 from hloproof.fuzz.operations.generators.operation_text import (
     CROSSED,
     LESS,
-    Draw,
     braces,
     fold,
     one,

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from hloproof.fuzz.drawing import ADD, Draw
 from hloproof.fuzz.operations.generators.operation_text import (
-    ADD,
-    Draw,
     boxes,
     braces,
     fold,

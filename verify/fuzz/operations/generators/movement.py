@@ -7,7 +7,8 @@ from math import prod
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.operations.generators.operation_text import Draw, boxes, braces, extent, one, shape, sizes
+from hloproof.fuzz.drawing import Draw
+from hloproof.fuzz.operations.generators.operation_text import boxes, braces, extent, one, shape, sizes
 
 
 @st.composite

@@ -5,13 +5,13 @@ Extents zero and one come up often.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from hypothesis import strategies as st
 
-Draw = Callable[[st.SearchStrategy[Any]], Any]
-ADD: Final = "add {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n"
+from hloproof.fuzz.drawing import ADD, Draw
+
 FLIP: Final = ADD.replace("add {", "flip {").replace("add(x, y)", "subtract(y, x)")
 """Neither commutative nor associative: it tells orders apart."""
 MOST: Final = ADD.replace("add {", "most {").replace("add(x, y)", "maximum(x, y)")

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.operations.generators.operation_text import Draw, braces, extent, one, shape, sizes
+from hloproof.fuzz.drawing import Draw
+from hloproof.fuzz.operations.generators.operation_text import braces, extent, one, shape, sizes
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.operations.generators.operation_text import Draw, one, shape, sizes
+from hloproof.fuzz.drawing import Draw
+from hloproof.fuzz.operations.generators.operation_text import one, shape, sizes
 
 RUN_ONLY: Final = "run_only"
 REFUSED: Final = "refused"

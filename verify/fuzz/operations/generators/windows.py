@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.operations.generators.operation_text import CROSSED, GE, Draw, fold, one, positive, shape, sizes
+from hloproof.fuzz.drawing import Draw
+from hloproof.fuzz.operations.generators.operation_text import CROSSED, GE, fold, one, positive, shape, sizes
 
 
 @st.composite
