@@ -6,6 +6,7 @@ import json
 
 import click
 
+from hloproof.commands.limits import budgeted
 from hloproof.results.plain import say
 
 
@@ -14,6 +15,7 @@ from hloproof.results.plain import say
 @click.option("--may", is_flag=True, help="Also what a compiler may keep in one buffer: updates in place, may-alias.")
 @click.option("--all", "everything", is_flag=True, help="Also classes of a single place.")
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+@budgeted(60.0)
 def command(module: str, may: bool, everything: bool, form: str) -> None:
     """Print which places of MODULE share a buffer: a place is an instruction and a position in its tuple.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hloproof.commands.limits import budgeted
 from hloproof.results.plain import say
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ _NAMED = 6
 @click.option("--sector", type=click.IntRange(1), metavar="BYTES", help="What memory moves at once.  [default: 32]")
 @click.option("--summary", is_flag=True, help="One line a fusion, the worst uncoalesced read first.")
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+@budgeted(120.0)
 def command(
     module: str,
     instruction: str,

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from hloproof.commands.limits import budgeted
+
 
 @click.command("graph", epilog="Example:  hloproof graph model.hlo --fusion loop_fusion --output fusion.svg")
 @click.argument("module")
@@ -14,6 +16,7 @@ import click
 @click.option(
     "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Default: standard output."
 )
+@budgeted(60.0)
 def command(module: str, fusion: str, computation: str, output: Path | None) -> int | None:
     """Draw a computation of MODULE as an SVG, with the indexing map of each operand on its arrow.
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 import click
 
+from hloproof.commands.limits import budgeted
 from hloproof.models.indexing.composition.route import DIRECTIONS, OUTPUT_TO_INPUT
 from hloproof.results.plain import say
 
@@ -26,6 +27,7 @@ from hloproof.results.plain import say
     help="physical: dimensions in the order of memory, the most major first.",
 )
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+@budgeted(60.0)
 def command(
     module: str,
     instruction: str,

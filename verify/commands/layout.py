@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from hloproof.commands.limits import budgeted
 from hloproof.results.plain import say
 
 
@@ -24,6 +25,7 @@ from hloproof.results.plain import say
 @click.option("--svg", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Draw array and memory.")
 @click.option("--at", metavar="I,..", help="Which slice to draw: the index of the dimensions before the last two.")
 @click.option("--cross", is_flag=True, help="Prove each obligation by two engines that share no encoder.")
+@budgeted(60.0)
 def command(
     shape: str,
     index: str | None,

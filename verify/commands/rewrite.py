@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from hloproof.commands.limits import budgeted
 from hloproof.results.plain import say
 
 
@@ -14,6 +15,7 @@ from hloproof.results.plain import say
 @click.argument("before")
 @click.argument("after")
 @click.option("--relational", is_flag=True, help="As relations, even where the variables agree.")
+@budgeted(60.0)
 def command(before: str, after: str, relational: bool) -> int:
     """Prove or refute that the map AFTER may stand where the map BEFORE does.
 

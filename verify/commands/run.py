@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from hloproof.commands.limits import budgeted
 from hloproof.results.plain import say
 from hloproof.results.verdict import Exit
 
@@ -23,6 +24,7 @@ from hloproof.results.verdict import Exit
 @click.option("--replicas", type=click.IntRange(1), help="Default: the module's replica_count, or 1.")
 @click.option("--partitions", type=click.IntRange(1), help="Default: the module's num_partitions, or 1.")
 @click.option("--memory", metavar="ASSIGNMENT", help="Run with every value at its place of this memory plan.")
+@budgeted(300.0)
 def command(
     module: str,
     inputs: Any,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from hloproof.commands.limits import budgeted
 from hloproof.results.plain import say
 
 
@@ -13,6 +14,7 @@ from hloproof.results.plain import say
 @click.option("--rescale", is_flag=True, help="Also rescale range variables whose values have gaps.")
 @click.option("--remove-unused", is_flag=True, help="Also remove variables that nothing uses.")
 @click.option("--format", "form", type=click.Choice(("text", "html")), default="text", show_default=True)
+@budgeted(60.0)
 def command(map_text: str, explain: bool, rescale: bool, remove_unused: bool, form: str) -> int:
     """Print an indexing map simplified, and prove that it means the same."""
     from hloproof.claims.maps.simplified import simplified

@@ -7,12 +7,10 @@ process may do any chunk.
 from __future__ import annotations
 
 import math
-import signal
 import time
 import traceback
 from collections import Counter
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -20,6 +18,7 @@ from typing import Any, Final
 
 from hloproof.fuzz.target import Failure, Target
 from hloproof.fuzz.targets import target as find_target
+from hloproof.processes.alarm import at_most
 
 SECONDS_PER_EXAMPLE: Final = 30
 """An example that takes longer is a failure of its own."""
@@ -64,31 +63,10 @@ class _CampaignOver(KeyboardInterrupt):
     """The time of the whole campaign is up; Hypothesis lets such an exception pass."""
 
 
-@contextmanager
-def at_most(seconds: float) -> Iterator[None]:
-    """Raises TookTooLong in the body after so many seconds, where the platform has the signal and this is the main
-    thread; else the body is not limited."""
-
-    def stop(number: int, frame: object) -> None:
-        raise TookTooLong(f"more than {seconds:g} seconds")
-
-    try:
-        before = signal.signal(signal.SIGALRM, stop)
-    except (AttributeError, ValueError):
-        yield
-        return
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 def examine(chosen: Target, case: str, seconds: float = SECONDS_PER_EXAMPLE) -> tuple[str, ...]:
     """What the case covers. Raises Failure, also for a crash and for a case that takes too long."""
     try:
-        with at_most(seconds):
+        with at_most(seconds, lambda: TookTooLong(f"more than {seconds:g} seconds")):
             return chosen.examine(case)
     except Failure:
         raise

@@ -1,0 +1,101 @@
+"""Commands that answer one question end in time and within their memory, and say which limit it was."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import time
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from hloproof.cli import COMMANDS, run
+from hloproof.commands import limits
+from hloproof.processes.alarm import at_most, at_most_more
+from hloproof.results.verdict import Exit
+
+SLOW_MAP = "(d0) -> (" + " + ".join(f"(d0 floordiv {k}) * {k}" for k in range(2, 900)) + "), domain: d0 in [0, 9999]"
+LOOP = """HloModule m
+more { s = (s32[], f32[64,64]) parameter(0)
+  n = s32[] get-tuple-element(s), index=0
+  k = s32[] constant(900000)
+  ROOT r = pred[] compare(n, k), direction=LT }
+body { s = (s32[], f32[64,64]) parameter(0)
+  n = s32[] get-tuple-element(s), index=0
+  x = f32[64,64] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  m = s32[] add(n, one)
+  y = f32[64,64] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT r = (s32[], f32[64,64]) tuple(m, y) }
+ENTRY e { p = (s32[], f32[64,64]) parameter(0)
+  ROOT w = (s32[], f32[64,64]) while(p), condition=more, body=body }
+"""
+LARGE = """HloModule m
+ENTRY e { p = f32[] parameter(0)
+  b = f32[4096,4096] broadcast(p), dimensions={}
+  n = f32[4096,4096] negate(b)
+  i = f32[4096,4096] iota(), iota_dimension=0
+  a = f32[4096,4096] add(n, i)
+  ROOT c = f32[4096,4096] cosine(a) }
+"""
+ONE = "HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] reverse(p), dimensions={0}\n}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "loop.hlo", "--budget", "0.3"),
+        ("simplify", SLOW_MAP, "--budget", "0.3"),
+        ("rewrite", SLOW_MAP, SLOW_MAP.replace("d0", "d1"), "--budget", "0.3"),
+        ("layout", "f32[5,130]{1,0:T(8,128)}", "--budget", "1e-6"),
+        ("indexing", "one.hlo", "--budget", "1e-6"),
+        ("analyze", "one.hlo", "--instruction", "r", "--budget", "1e-6"),
+        ("aliases", "one.hlo", "--budget", "1e-6"),
+    ],
+    ids=lambda a: a[0],
+)
+def test_a_command_that_takes_longer_than_its_budget_is_unknown(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop.hlo").write_text(LOOP)
+    (tmp_path / "one.hlo").write_text(ONE)
+    assert run(arguments) == Exit.UNKNOWN
+    assert "--budget" in capsys.readouterr().err
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_a_run_that_takes_more_than_its_memory_is_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(limits, "MEGABYTES", 100)
+    (tmp_path / "large.hlo").write_text(LARGE)
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    assert run(["run", str(tmp_path / "large.hlo")]) == Exit.UNKNOWN
+    assert "out of memory (100 MB)" in capsys.readouterr().err
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+
+
+def test_what_passes_over_the_first_interruption_meets_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hloproof.processes.alarm.AGAIN", 0.01)
+    with pytest.raises(LookupError), at_most(0.01, lambda: LookupError("late")):
+        try:
+            time.sleep(30)
+        except LookupError:
+            time.sleep(30)
+
+
+def test_memory_is_limited_in_the_body_alone() -> None:
+    with pytest.raises(MemoryError), at_most_more(50):
+        bytearray(200 << 20)
+    assert len(bytearray(200 << 20)) == 200 << 20
+
+
+def test_every_command_that_answers_has_a_limit() -> None:
+    """Of time, by one name or the other. explain and claims only print, lsp is asked by an editor."""
+    without = {"explain", "claims", "baseline", "recheck", "memory", "lsp"}
+    for name in COMMANDS.keys() - without:
+        command = import_module(f"hloproof.commands.{COMMANDS[name].module}").command
+        options = {option for parameter in command.params for option in parameter.opts}
+        assert options & {"--budget", "--total-seconds", "--seconds", "--time"}, name
