@@ -246,8 +246,9 @@ def test_justifications_are_kept_when_a_baseline_is_written_again() -> None:
         ("{", "not JSON"),
         ("[]", "not a baseline"),
         ('{"schema": "hloproof/1"}', "not a baseline"),
-        ('{"schema": "hloproof-baseline/1", "findings": [3]}', "entry 1"),
-        ('{"schema": "hloproof-baseline/1", "findings": [{"verdict": "refuted"}]}', "no fingerprint"),
+        ('{"schema": "hloproof-baseline/1", "findings": []}', "an older form"),
+        ('{"schema": "hloproof-baseline/2", "findings": [3]}', "entry 1"),
+        ('{"schema": "hloproof-baseline/2", "findings": [{"verdict": "refuted"}]}', "no fingerprint"),
     ],
 )
 def test_a_broken_baseline_is_refused(content: str, said: str, tmp_path: Path) -> None:

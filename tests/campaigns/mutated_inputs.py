@@ -160,7 +160,7 @@ def _settings() -> list[bytes]:
 
 def _baselines() -> list[bytes]:
     entry = {"fingerprint": "0" * 64, "verdict": "refuted", "what": "x", "justification": "known"}
-    return [json.dumps({"schema": "hloproof-baseline/1", "findings": [entry, entry]}).encode()]
+    return [json.dumps({"schema": "hloproof-baseline/2", "findings": [entry, entry]}).encode()]
 
 
 def _inputs() -> list[bytes]:

@@ -13,7 +13,9 @@ from hloproof.results.json_text import read_json
 from hloproof.results.results import Report
 from hloproof.results.verdict import Verdict
 
-SCHEMA_NAME: Final = "hloproof-baseline/1"
+SCHEMA_NAME: Final = "hloproof-baseline/2"
+_BEFORE: Final = "hloproof-baseline/1"
+"""Its fingerprints hold the names of files without their folders: they are those of no finding any more."""
 
 
 def chunks(report: Report, before: tuple[Known, ...] = ()) -> Iterator[str]:
@@ -43,6 +45,8 @@ def chunks(report: Report, before: tuple[Known, ...] = ()) -> Iterator[str]:
 def read(path: Path) -> tuple[Known, ...]:
     """The entries of a baseline file. Raises BadInput with the file and what is wrong."""
     data = read_json(path)
+    if isinstance(data, dict) and data.get("schema") == _BEFORE:
+        raise BadInput(f"{path}: a baseline of an older form, whose findings are not found again; write it anew")
     if not isinstance(data, dict) or data.get("schema") != SCHEMA_NAME or not isinstance(data.get("findings"), list):
         raise BadInput(f'{path}: not a baseline; one begins {{"schema": "{SCHEMA_NAME}"; `hloproof baseline` writes it')
     return tuple(_entry(path, n, entry) for n, entry in enumerate(data["findings"], 1))
