@@ -9,11 +9,11 @@ from typing import Any
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_modules
-from hloproof.pipeline.sources import unpacked
+from hloproof.pipeline.sources import text_of_file, unpacked
 
 
 def text_of(source: object) -> tuple[str, str]:
-    """The text and the name of a source: a path (`.gz` too), HLO text, or a lowered or compiled JAX function.
+    """The text and the name of a source: a path (also `.gz`, `.hlo.pb`), HLO text, a lowered or compiled JAX function.
 
     A string with a line end or a brace is text, any other a path. Raises InputError for what is none of these, and for
     StableHLO, which has no indexing maps here; OSError for a file that cannot be read, BadInput for a damaged archive.
@@ -62,6 +62,8 @@ def is_text(source: str) -> bool:
 
 
 def _file(path: Path) -> str:
+    if path.name.removesuffix(".gz").endswith(".pb"):
+        return text_of_file(path.read_bytes(), str(path))
     data = unpacked(path.read_bytes(), str(path))
     try:
         return data.decode("utf-8-sig")

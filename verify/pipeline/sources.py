@@ -17,6 +17,7 @@ from hloproof.results.errors import BadInput
 SUFFIXES: Final[dict[str, str]] = {
     ".hlo": "hlo",
     ".txt": "hlo",  # pass dumps: module_0003.jit_f.0012.simplification.after_cse.before_dce.txt
+    ".pb": "hlo",  # protocol buffers: module_0003.jit_f.before_optimizations.hlo.pb
     ".rules": "rules",
     ".trules": "trules",
     ".map": "map",
@@ -54,7 +55,20 @@ class Source:
             data = sys.stdin.buffer.read() if self.name == STANDARD_INPUT else Path(self.name).read_bytes()
         except OSError as error:
             raise BadInput(f"{self.name}: {(error.strerror or str(error)).lower()}") from error
-        return decode(unpacked(data, self.name), self.name)
+        return text_of_file(data, self.name)
+
+
+def text_of_file(data: bytes, name: str) -> str:
+    """The text of a file: unpacked, and out of a protocol buffer where its name says that it is one.
+
+    Raises BadInput for what is no text, InputError for a buffer that is no module.
+    """
+    data = unpacked(data, name)
+    if _suffix(Path(name)) == ".pb":
+        from hloproof.models.hlo.proto.text import hlo_text
+
+        return hlo_text(data, name)
+    return decode(data, name)
 
 
 def unpacked(data: bytes, name: str) -> bytes:
@@ -130,8 +144,17 @@ def _inside(folder: Path, include: Sequence[str], exclude: Sequence[str]) -> Ite
         if any(fnmatch(below, pattern) for pattern in exclude):
             continue
         suffix = _suffix(place)
+        if suffix == ".pb" and _text_beside(place):
+            continue
         if suffix in SUFFIXES and place.is_file() and (suffix != ".txt" or _holds_a_module(place)):
             yield Source(place.as_posix(), SUFFIXES[suffix])
+
+
+def _text_beside(place: Path) -> bool:
+    """The compiler has written the same module as text too, or the buffer is no module (`X.hlo.pb` is one)."""
+    stem = place.name.removesuffix(".gz").removesuffix(".pb")
+    plain = stem.removesuffix(".hlo")
+    return plain == stem or any(place.with_name(f"{plain}{end}").exists() for end in (".txt", ".hlo", ".txt.gz"))
 
 
 def _suffix(place: Path) -> str:

@@ -1,0 +1,1 @@
+"""Modules as protocol buffers (`*.hlo.pb`), read by the tables here: no generated code, no library."""

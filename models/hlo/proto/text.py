@@ -1,0 +1,150 @@
+"""A module in a protocol buffer as HLO text, so that there is one reader of modules.
+
+Read are HloProto, as XLA dumps it (`--xla_dump_hlo_as_proto`), and HloModuleProto, as JAX gives it. A field that is set
+and has no place in the text is an error, and so is a module whose meaning hangs on numbers of devices that the buffer
+does not hold.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+from hloproof.models.errors import InputError
+from hloproof.models.hlo.proto.attributes import attributes, braces, plain
+from hloproof.models.hlo.proto.literals import literal_text
+from hloproof.models.hlo.proto.schema import SCHEMA
+from hloproof.models.hlo.proto.shapes import shape_of
+from hloproof.models.hlo.proto.wire import Message, read
+from hloproof.models.hlo.text.shapes import print_shape
+
+_DEVICES: Final = frozenset(
+    "all-gather all-gather-start all-reduce all-reduce-start all-to-all collective-broadcast collective-permute "
+    "collective-permute-start partition-id ragged-all-to-all reduce-scatter replica-id send recv".split()
+)
+_ALIAS: Final = {0: "may-alias", 1: "may-alias", 2: "must-alias"}
+
+
+def hlo_text(data: bytes, file: str = "") -> str:
+    """The text of the module. Raises InputError for what is no such buffer, or has parts that are not read."""
+    try:
+        return "\n".join(_module(_read(data))) + "\n"
+    except (ValueError, LookupError, TypeError, struct.error) as error:
+        said = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise InputError(f"this protocol buffer cannot be read as a module: {said}", 1, 1, file=file) from error
+
+
+def _read(data: bytes) -> Message:
+    """The module alone, or inside of HloProto: there field 1 is a message, here a name."""
+    try:
+        outer = read(data, "Hlo", SCHEMA)
+    except ValueError:
+        return read(data, "Module", SCHEMA)
+    module: Message = outer.get("module", {})
+    if "computations" in module:
+        return module
+    return read(data, "Module", SCHEMA)
+
+
+def _module(m: Message) -> Iterator[str]:
+    computations: list[Message] = m.get("computations", [])
+    if not computations:
+        raise ValueError("it has no computations")
+    names = {c["id"]: plain(c["name"]) for c in computations}
+    yield ", ".join([f"HloModule {plain(m['name'])}", *_header(m, computations)])
+    yield ""
+    yield from _frames(m.get("frames", {}))
+    orders = {s["computation"]: s.get("order", {}).get("ids", []) for s in m.get("schedule", {}).get("sequences", [])}
+    for c in computations:
+        yield from _computation(c, names, c["id"] == m.get("entry_id"), orders.get(c["id"]))
+        yield ""
+
+
+def _header(m: Message, computations: Sequence[Message]) -> Iterator[str]:
+    if "schedule" in m:
+        yield "is_scheduled=true"
+    if m.get("is_dynamic"):
+        raise ValueError("a module that is dynamic as a whole")
+    devices = m.get("device_assignment")
+    if devices is not None:
+        yield f"replica_count={devices.get('replicas', 1)}"
+        yield f"num_partitions={devices.get('computations', 1)}"
+    elif any(i["opcode"] in _DEVICES for c in computations for i in c.get("instructions", [])):
+        raise ValueError(
+            "the numbers of replicas and partitions are not in it, and collectives need them; give the text"
+        )
+    aliases = m.get("input_output_alias", {}).get("entries", [])
+    if aliases:
+        told = (
+            f"{braces(a.get('output', []))}: ({a.get('parameter', 0)}, {braces(a.get('parameter_index', []))}, "
+            f"{_ALIAS[a.get('kind', 0)]})"
+            for a in aliases
+        )
+        yield f"input_output_alias={{ {', '.join(told)} }}"
+    donors = m.get("buffer_donor", {}).get("entries", [])
+    if donors:
+        told = (f"({d.get('parameter', 0)}, {braces(d.get('parameter_index', []))})" for d in donors)
+        yield f"buffer_donor={{ {', '.join(told)} }}"
+
+
+def _frames(frames: Message) -> Iterator[str]:
+    """The blocks that lead from instructions to lines of the user's program."""
+    rows: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
+        ("FileNames", "files", lambda f: f'"{_escaped(f)}"'),
+        ("FunctionNames", "functions", lambda f: f'"{_escaped(f)}"'),
+        (
+            "FileLocations",
+            "locations",
+            lambda at: (
+                f"{{file_name_id={at.get('file', 0)} function_name_id={at.get('function', 0)} "
+                f"line={at.get('line', 0)} column={at.get('column', 0)}}}"
+            ),
+        ),
+        (
+            "StackFrames",
+            "frames",
+            lambda f: f"{{file_location_id={f.get('location', 0)} parent_frame_id={f.get('parent', 0) + 1}}}",
+        ),
+    )
+    for title, name, shown in rows:
+        if frames.get(name):
+            yield title
+            yield from (f"{n} {shown(row)}" for n, row in enumerate(frames[name], 1))
+            yield ""
+
+
+def _computation(c: Message, names: dict[int, str], entry: bool, order: Sequence[int] | None) -> Iterator[str]:
+    instructions: list[Message] = c.get("instructions", [])
+    by_id = {i["id"]: i for i in instructions}
+    for i in instructions:
+        plain(i["name"])
+        plain(i["opcode"])
+    if order is not None:
+        if sorted(order) != sorted(by_id):
+            raise ValueError(f"the schedule of {c['name']} is not about its instructions")
+        instructions = [by_id[k] for k in order]
+    yield f"{'ENTRY ' if entry else ''}%{c['name']} {{"
+    for i in instructions:
+        operands = [by_id[k]["name"] for k in i.get("operands", [])]
+        before = [by_id[k]["name"] for k in i.get("predecessors", [])]
+        called = [names[k] for k in i.get("called", [])]
+        yield f"  {'ROOT ' if i['id'] == c['root_id'] else ''}{_instruction(i, operands, called, before)}"
+    yield f'}}, execution_thread="{c["thread"]}"' if c.get("thread") not in (None, "", "main") else "}"
+
+
+def _instruction(i: Message, operands: Sequence[str], called: Sequence[str], before: Sequence[str]) -> str:
+    shape = shape_of(i["shape"])
+    opcode = i["opcode"]
+    if opcode == "parameter":
+        inside = str(i.get("parameter", 0))
+    elif opcode == "constant":
+        inside = literal_text(i["literal"], shape)
+    else:
+        inside = ", ".join(f"%{o}" for o in operands)
+    parts = [f"%{i['name']} = {print_shape(shape)} {opcode}({inside})", *attributes(i, called, before)]
+    return ", ".join(parts)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
