@@ -22,7 +22,12 @@ _NAMED = 6
 @click.command("analyze", epilog="Example:  hloproof analyze specs/examples/attention.hlo --tile 1,2,1,8 --launch 2,32")
 @click.argument("module")
 @click.option("--instruction", default="", metavar="NAME", help="Default: every fusion of the module.")
-@click.option("--tile", default="", metavar="SIZES", help="Sizes of an output tile, such as 32,128.")
+@click.option(
+    "--tile",
+    default="",
+    metavar="SIZES",
+    help="Sizes of an output tile, such as 32,128; prints the operand tiles it needs.",
+)
 @click.option(
     "--launch",
     default="",
@@ -35,9 +40,9 @@ _NAMED = 6
     metavar="MAP",
     help="Instead of --launch: '(th_x, ..., bl_x, ...)[...] -> (element), domain: ...', which thread makes what.",
 )
-@click.option("--warp", type=click.IntRange(1, 1024), metavar="N", help="Threads that read together.  [default: 32]")
-@click.option("--sector", type=click.IntRange(1), metavar="BYTES", help="What memory moves at once.  [default: 32]")
-@click.option("--summary", is_flag=True, help="One line a fusion, the worst uncoalesced read first.")
+@click.option("--warp", type=click.IntRange(1, 1024), metavar="N", help="Threads that read together; default 32.")
+@click.option("--sector", type=click.IntRange(1), metavar="BYTES", help="Bytes that memory moves at once; default 32.")
+@click.option("--summary", is_flag=True, help="Print one line per fusion, the worst uncoalesced read first.")
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 @budgeted(120.0)
 def command(
@@ -51,7 +56,7 @@ def command(
     summary: bool,
     form: str,
 ) -> int | None:
-    """What the fusions of MODULE read: shares of operands, distances in memory, tiles, sectors that warps touch.
+    """Report what the fusions of MODULE read: shares of operands, distances in memory, tiles, sectors a warp touches.
 
     Every count and every distance is proved or marked as a bound. Without --launch, --summary takes 128 threads of one
     element each.

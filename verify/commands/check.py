@@ -24,35 +24,67 @@ def check_options(command: Any) -> Any:
         (
             click.argument("paths", nargs=-1),
             click.option(
-                "--config", type=click.Path(path_type=Path), help="Settings; else hloproof.toml, pyproject.toml."
+                "--config",
+                type=click.Path(path_type=Path),
+                help="Read settings from this file; default: hloproof.toml or pyproject.toml.",
             ),
             click.option(
-                "--kind", type=click.Choice(KINDS), help="Take every named file as this, whatever its suffix."
+                "--kind", type=click.Choice(KINDS), help="Treat every named file as this kind, whatever its suffix."
             ),
-            click.option("--include", multiple=True, metavar="GLOB", help="Inside folders, only files like this."),
-            click.option("--exclude", multiple=True, metavar="GLOB", help="Inside folders, no files like this."),
-            click.option("--only", multiple=True, metavar="CLAIM", help="Only this claim or family (again for more)."),
-            click.option("--skip", multiple=True, metavar="CLAIM", help="Not this claim or family."),
-            click.option("--instruction", "instructions", multiple=True, metavar="NAME", help="Only this instruction."),
+            click.option(
+                "--include", multiple=True, metavar="GLOB", help="In folders, check only files that match (repeatable)."
+            ),
+            click.option(
+                "--exclude", multiple=True, metavar="GLOB", help="In folders, skip files that match (repeatable)."
+            ),
+            click.option(
+                "--only", multiple=True, metavar="CLAIM", help="Check only this claim or family (repeatable)."
+            ),
+            click.option("--skip", multiple=True, metavar="CLAIM", help="Skip this claim or family (repeatable)."),
+            click.option(
+                "--instruction",
+                "instructions",
+                multiple=True,
+                metavar="NAME",
+                help="Check only this instruction (repeatable).",
+            ),
             click.option("--jobs", "-j", type=click.IntRange(0), help="Worker processes; 0 is one per core."),
-            click.option("--cross", is_flag=True, default=None, help="Two engines that share no encoder must agree."),
-            click.option("--obligation-seconds", type=click.FloatRange(0, min_open=True), help="For one; default 10."),
+            click.option(
+                "--cross", is_flag=True, default=None, help="Require two engines that share no encoder to agree."
+            ),
+            click.option(
+                "--obligation-seconds",
+                type=click.FloatRange(0, min_open=True),
+                help="Limit for one obligation; default 10.",
+            ),
             click.option(
                 "--item-seconds",
                 type=click.FloatRange(0, min_open=True),
-                help="For one rule, map or layout; default 120.",
+                help="Limit for one rule, map or layout; default 120.",
             ),
             click.option(
-                "--total-seconds", type=click.FloatRange(0, min_open=True), help="For all; the rest is unknown."
+                "--total-seconds",
+                type=click.FloatRange(0, min_open=True),
+                help="Limit for the whole check; what is left is unknown.",
             ),
-            click.option("--cache", type=click.Path(path_type=Path), help="The proof cache."),
-            click.option("--no-cache", is_flag=True, default=None, help="Neither read nor write the proof cache."),
-            click.option("--certify", type=click.Path(path_type=Path), metavar="DIR", help="Write certificates there."),
+            click.option("--cache", type=click.Path(path_type=Path), help="Where the proof cache is kept."),
+            click.option("--no-cache", is_flag=True, default=None, help="Do not read or write the proof cache."),
+            click.option(
+                "--certify",
+                type=click.Path(path_type=Path),
+                metavar="DIR",
+                help="Write proof certificates to this folder.",
+            ),
             click.option(
                 "--cluster", metavar="tcp://HOST:PORT", help="Check files on the workers of a Dask scheduler."
             ),
-            click.option("--layout-sensitive", is_flag=True, default=None, help="Layouts have to agree."),
-            click.option("--after-copy-insertion", is_flag=True, default=None, help="The text is the schedule."),
+            click.option("--layout-sensitive", is_flag=True, default=None, help="Require layouts to agree."),
+            click.option(
+                "--after-copy-insertion",
+                is_flag=True,
+                default=None,
+                help="Treat the order of the text as the schedule.",
+            ),
             click.option("--index-width", type=click.Choice((32, 64)), help="Bits of an index; default 64."),
         )
     ):
@@ -66,17 +98,23 @@ def check_options(command: Any) -> Any:
     context_settings={"max_content_width": 110},
 )
 @check_options
-@click.option("--format", "form", type=click.Choice(tuple(FORMATS)), help="What standard output gets; default text.")
-@click.option("--output", multiple=True, metavar="FORMAT=FILE", help="Also write this report there.")
-@click.option("--svg", metavar="FILE", help="Draw the schedules of refuted hazards; the same as --output svg=FILE.")
+@click.option("--format", "form", type=click.Choice(tuple(FORMATS)), help="Format of standard output; default text.")
+@click.option("--output", multiple=True, metavar="FORMAT=FILE", help="Also write a report to FILE (repeatable).")
+@click.option("--svg", metavar="FILE", help="Draw the schedules of refuted hazards; same as --output svg=FILE.")
 @click.option("--baseline", type=click.Path(path_type=Path), help="Report only findings that are not in this baseline.")
 @click.option("--allow-unknown", is_flag=True, default=None, help="Report what is unknown as a warning.")
-@click.option("--strict", is_flag=True, default=None, help="Unknown counts in claims about our maps of a module too.")
-@click.option("--severity", multiple=True, metavar="CLAIM=LEVEL", help="error, warning or off for this claim.")
+@click.option(
+    "--strict", is_flag=True, default=None, help="Count unknown claims about hloproof's own maps as errors too."
+)
+@click.option(
+    "--severity", multiple=True, metavar="CLAIM=LEVEL", help="Report this claim as error, warning or off (repeatable)."
+)
 @click.option("--fail-fast", is_flag=True, default=None, help="Stop at the first refutation.")
-@click.option("--stats", is_flag=True, help="Show which stage decided how many claims, and in what time.")
-@click.option("--quiet", "-q", is_flag=True, help="Findings only.")
-@click.option("--verbose", "-v", is_flag=True, help="Every unknown by itself; opcodes that are not complete.")
+@click.option("--stats", is_flag=True, help="Show how many claims each stage decided, and how long it took.")
+@click.option("--quiet", "-q", is_flag=True, help="Print findings only.")
+@click.option(
+    "--verbose", "-v", is_flag=True, help="List every unknown claim, and the opcodes that are not fully proved."
+)
 def command(**given: Any) -> int:
     """Prove or refute what HLO modules, rewrite rules, indexing maps and layouts claim.
 

@@ -11,8 +11,8 @@ from hloproof.results.plain import say
 
 @click.command(
     "equiv",
-    epilog="""Examples:  hloproof equiv before.hlo after.hlo
-    hloproof equiv before.hlo after.hlo --tier exact --certificate proof.json""",
+    epilog="Examples:\n\n\b\n  hloproof equiv before.hlo after.hlo\n"
+    "  hloproof equiv before.hlo after.hlo --tier exact --certificate proof.json",
 )
 @click.argument("before")
 @click.argument("after")
@@ -21,11 +21,11 @@ from hloproof.results.plain import say
     type=click.Choice(("exact", "real", "rounding")),
     default="rounding",
     show_default=True,
-    help="The weakest identities that a proof may use: bit for bit, over the reals, up to a rounding.",
+    help="The weakest identities that a proof may use: exact bit for bit, over the reals, or up to rounding.",
 )
 @click.option("--budget", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True, help="Seconds.")
-@click.option("--certificate", type=click.Path(path_type=Path), metavar="FILE", help="Write the proof there.")
-@click.option("--inputs", type=click.Path(path_type=Path), metavar="FILE", help="Write refuting inputs there.")
+@click.option("--certificate", type=click.Path(path_type=Path), metavar="FILE", help="Write the proof to FILE.")
+@click.option("--inputs", type=click.Path(path_type=Path), metavar="FILE", help="Write the inputs that refute to FILE.")
 @click.option("--format", "form", type=click.Choice(("text", "json", "html")), default="text", show_default=True)
 def command(
     before: str, after: str, tier: str, budget: float, certificate: Path | None, inputs: Path | None, form: str

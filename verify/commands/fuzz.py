@@ -17,8 +17,7 @@ from hloproof.results.verdict import Exit
 
 @click.command(
     "fuzz",
-    epilog="""Examples:  hloproof fuzz ops maps --time 60 --state campaign
-    hloproof fuzz --report campaign""",
+    epilog="Examples:\n\n\b\n  hloproof fuzz ops maps --time 60 --state campaign\n  hloproof fuzz --report campaign",
 )
 @click.argument("targets", nargs=-1, type=click.Choice(tuple(MODULES)))
 @click.option(
@@ -30,11 +29,13 @@ from hloproof.results.verdict import Exit
 @click.option("--jobs", "-j", type=click.IntRange(0), default=0, help="Worker processes; 0 is one per core.")
 @click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler (tcp://host:port).")
 @click.option("--mutants", is_flag=True, help="Plant errors and count which of them are noticed.")
-@click.option("--sample", type=click.IntRange(1), help="So many mutants, drawn at random; default all.")
-@click.option("--with-equivalent", is_flag=True, help="Try the mutants too that are listed as equivalent.")
-@click.option("--file", "files", multiple=True, metavar="FILE", help="Mutants of this file only (again for more).")
+@click.option("--sample", type=click.IntRange(1), help="Draw this many mutants at random; default: all.")
+@click.option("--with-equivalent", is_flag=True, help="Also try mutants that are listed as equivalent.")
+@click.option("--file", "files", multiple=True, metavar="FILE", help="Plant errors in this file only (repeatable).")
 @click.option(
-    "--report", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Print a campaign, run nothing."
+    "--report",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Print the state of a campaign and run nothing.",
 )
 def command(
     targets: tuple[str, ...],
@@ -52,7 +53,7 @@ def command(
 ) -> int:
     """Try random maps, rules, obligations, operations, layouts, modules and texts against what must hold of them.
 
-    Without TARGETS all of them that can run here. Failures are minimised and written to the campaign's folder; those
+    Without TARGETS, all that can run here are tried. Failures are minimised and written to the campaign's folder; those
     that it holds are replayed first.
     """
     from tempfile import mkdtemp

@@ -13,18 +13,24 @@ from hloproof.results.plain import say
 
 @click.command(
     "layout",
-    epilog="""Examples:  hloproof layout 'bf16[16,1023,1025]{2,1,0:T(8,128)(2,1)}' --index 3,17,5
-    hloproof layout 'f32[?,?]{1,0:T(8,128)}'          (for all sizes)""",
+    epilog="Examples:\n\n\b\n  hloproof layout 'bf16[16,1023,1025]{2,1,0:T(8,128)(2,1)}' --index 3,17,5\n"
+    "  hloproof layout 'f32[?,?]{1,0:T(8,128)}'    (for all sizes)",
 )
 @click.argument("shape")
-@click.option("--index", metavar="I,J,..", help="Say where this element lies.")
-@click.option("--linear", type=click.IntRange(0), metavar="N", help="Say what lies at this position.")
-@click.option("--maps", is_flag=True, help="Print index to position, and back, as indexing maps.")
-@click.option("--compare", metavar="SHAPE", help="The same positions? And is a bitcast to SHAPE right?")
+@click.option("--index", metavar="I,J,..", help="Print where this element lies.")
+@click.option("--linear", type=click.IntRange(0), metavar="N", help="Print which element lies at this position.")
+@click.option("--maps", is_flag=True, help="Print the maps from index to position and back.")
+@click.option(
+    "--compare",
+    metavar="SHAPE",
+    help="Check whether SHAPE has the same positions, and whether a bitcast to it is right.",
+)
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
-@click.option("--svg", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Draw array and memory.")
-@click.option("--at", metavar="I,..", help="Which slice to draw: the index of the dimensions before the last two.")
-@click.option("--cross", is_flag=True, help="Prove each obligation by two engines that share no encoder.")
+@click.option(
+    "--svg", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Draw the array and its memory."
+)
+@click.option("--at", metavar="I,..", help="Which slice to draw: the index of all but the last two dimensions.")
+@click.option("--cross", is_flag=True, help="Require two engines that share no encoder to agree.")
 @budgeted(60.0)
 def command(
     shape: str,

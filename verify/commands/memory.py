@@ -28,16 +28,22 @@ if TYPE_CHECKING:
 )
 @click.argument("path")
 @click.argument("assignment", required=False)
-@click.option("--only", multiple=True, metavar="CLAIM", help="Only this claim (again for more).")
-@click.option("--skip", multiple=True, metavar="CLAIM", help="Not this claim.")
-@click.option("--jobs", "-j", type=click.IntRange(0), default=0, help="Worker processes for a folder; 0: one per core.")
-@click.option("--format", "form", type=click.Choice(tuple(FORMATS)), default="text", help="What standard output gets.")
-@click.option("--svg", type=click.Path(path_type=Path), help="Draw the plan: time across, bytes upward, conflicts red.")
-@click.option("--allocation", type=int, metavar="N", help="Draw this allocation; default: where the conflict is.")
+@click.option("--only", multiple=True, metavar="CLAIM", help="Check only this claim (repeatable).")
+@click.option("--skip", multiple=True, metavar="CLAIM", help="Skip this claim (repeatable).")
+@click.option(
+    "--jobs", "-j", type=click.IntRange(0), default=0, help="Worker processes for a folder; 0 is one per core."
+)
+@click.option("--format", "form", type=click.Choice(tuple(FORMATS)), default="text", help="Format of standard output.")
+@click.option(
+    "--svg", type=click.Path(path_type=Path), help="Draw the plan: time across, bytes upward, conflicts in red."
+)
+@click.option("--allocation", type=int, metavar="N", help="Draw this allocation; default: the one with a conflict.")
 @click.option("--baseline", type=click.Path(path_type=Path), help="Report only findings that are not in this baseline.")
 @click.option("--allow-unknown", is_flag=True, help="Report what is unknown as a warning.")
-@click.option("--quiet", "-q", is_flag=True, help="Findings only.")
-@click.option("--verbose", "-v", is_flag=True, help="Every unknown by itself; opcodes that are not complete.")
+@click.option("--quiet", "-q", is_flag=True, help="Print findings only.")
+@click.option(
+    "--verbose", "-v", is_flag=True, help="List every unknown claim, and the opcodes that are not fully proved."
+)
 def command(path: str, assignment: str | None, form: str, svg: Path | None, **given: Any) -> int:
     """Prove or refute the memory plan of a compiled program.
 

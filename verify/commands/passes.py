@@ -22,22 +22,21 @@ class _WithProgram(click.Command):
 
 
 @click.command(
-    "passes",
-    cls=_WithProgram,
-    epilog="""Examples:  hloproof passes dumps/
-    hloproof passes -- python train.py""",
+    "passes", cls=_WithProgram, epilog="Examples:\n\n\b\n  hloproof passes dumps/\n  hloproof passes -- python train.py"
 )
 @click.argument("folder", metavar="DIR", required=False, type=click.Path(path_type=Path))
 @click.option("--tier", type=click.Choice(("exact", "real", "rounding")), default="rounding", show_default=True)
-@click.option("--budget", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True, help="Per pair.")
-@click.option("--since", metavar="PASS", default="", help="Only from this pass, or pipeline, on.")
+@click.option(
+    "--budget", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True, help="Seconds for each pass."
+)
+@click.option("--since", metavar="PASS", default="", help="Start at this pass or pipeline.")
 @click.option("--jobs", "-j", type=click.IntRange(0), default=0, help="Worker processes; 0 is one per core.")
-@click.option("--module", "only", metavar="NAME", default="", help="Only modules whose name contains this.")
-@click.option("--cache", type=click.Path(path_type=Path), help="The proof cache.")
-@click.option("--no-cache", is_flag=True, help="Neither read nor write the proof cache.")
-@click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help="Leave the program's dumps there.")
+@click.option("--module", "only", metavar="NAME", default="", help="Validate only modules whose name contains this.")
+@click.option("--cache", type=click.Path(path_type=Path), help="Where the proof cache is kept.")
+@click.option("--no-cache", is_flag=True, help="Do not read or write the proof cache.")
+@click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help="Keep the program's dumps in this folder.")
 @click.option("--format", "form", type=click.Choice(("text", "json", "html")), default="text", show_default=True)
-@click.option("--verbose", "-v", is_flag=True, help="Also the pairs that are proved.")
+@click.option("--verbose", "-v", is_flag=True, help="Also list the passes that are proved.")
 @click.pass_context
 def command(
     ctx: click.Context,

@@ -10,14 +10,12 @@ from hloproof.results.plain import say
 
 
 @click.command(
-    "recheck",
-    epilog="""Examples:  hloproof recheck certificates/ --solver z3
-    hloproof recheck proof.json""",
+    "recheck", epilog="Examples:\n\n\b\n  hloproof recheck certificates/ --solver z3\n  hloproof recheck proof.json"
 )
 @click.argument("folder", metavar="PATH", type=click.Path(path_type=Path, exists=True))
-@click.option("--solver", metavar="CMD", help="Given the path of an SMT-LIB file, prints unsat. Default: cvc5.")
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), default=60.0, help="For one certificate.")
-@click.option("--quiet", "-q", is_flag=True, help="Only what is not proved.")
+@click.option("--solver", metavar="CMD", help="A program that reads an SMT-LIB file and prints unsat; default: cvc5.")
+@click.option("--seconds", type=click.FloatRange(0, min_open=True), default=60.0, help="Limit for one certificate.")
+@click.option("--quiet", "-q", is_flag=True, help="Print only what is not proved.")
 def command(folder: Path, solver: str | None, seconds: float, quiet: bool) -> int:
     """Prove again the certificates of a folder, which `hloproof check --certify` wrote, or the one of a file, which
     `hloproof equiv --certificate` wrote.

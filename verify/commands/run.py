@@ -14,8 +14,8 @@ from hloproof.results.verdict import Exit
 
 @click.command(
     "run",
-    epilog="""Examples:  hloproof run model.hlo --seed 7
-    hloproof run model.hlo --inputs inputs.json --semantics hashed""",
+    epilog="Examples:\n\n\b\n  hloproof run model.hlo --seed 7\n"
+    "  hloproof run model.hlo --inputs inputs.json --semantics hashed",
 )
 @click.argument("module")
 @click.option("--inputs", type=click.File("rb"), help="JSON: a list with one value per parameter, as nested lists.")

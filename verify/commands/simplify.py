@@ -10,7 +10,7 @@ from hloproof.results.plain import say
 
 @click.command("simplify", epilog="Example:  hloproof simplify '(d0) -> ((d0 * 4) floordiv 4), domain: d0 in [0, 9]'")
 @click.argument("map_text", metavar="MAP")
-@click.option("--explain", is_flag=True, help="Each step, with the rule that it takes.")
+@click.option("--explain", is_flag=True, help="Print each step with the rule that it applies.")
 @click.option("--rescale", is_flag=True, help="Also rescale range variables whose values have gaps.")
 @click.option("--remove-unused", is_flag=True, help="Also remove variables that nothing uses.")
 @click.option("--format", "form", type=click.Choice(("text", "html")), default="text", show_default=True)
