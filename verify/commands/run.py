@@ -40,6 +40,9 @@ def command(
     With several devices: a list with one result per device. Under `hashed` a float is an integer that changes whenever
     a different element moves there.
 
+    An input may be written in short, for arrays of any size: {"starts": [[0, 3], [0, 1]], "values": [[1, 2], [3, 4]]}
+    cuts each dimension into ranges, given by where they begin, and has one value for each box of ranges.
+
     With --memory values are stored as bytes at their places, operations in flight work early, late and in between, and
     results over operands are made in several orders; the first reader that finds other bytes than were written is told.
     """

@@ -18,7 +18,7 @@ from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_modules
 from hloproof.results.verdict import Verdict
 
-_PROVING: Final = 0.5
+_PROVING: Final = 0.4
 """The part of the budget that the prover may use up."""
 
 

@@ -27,10 +27,15 @@ from hloproof.models.interpreter.compact.classed import (
     written_out,
 )
 from hloproof.models.interpreter.operations import reduction
-from hloproof.models.interpreter.operations.library_calls import convolution_form, plain_convolution, result_of
+from hloproof.models.interpreter.operations.library_calls import (
+    convolution_form,
+    plain_convolution,
+    result_of,
+    with_scratch,
+)
 from hloproof.models.interpreter.operations.window import HOLE, PADDING, source, window_of
 from hloproof.models.interpreter.step import Body, Step, as_result, result_shapes
-from hloproof.models.interpreter.value import Array, Classed, Element, Token, Value, strides
+from hloproof.models.interpreter.value import Array, Classed, Element, Value, strides
 
 ASSOCIATIVE: Final = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
 MOST_REPEATED: Final = 4096
@@ -229,8 +234,7 @@ def library_call(step: Step, single: Single) -> Value:
     if not plain_convolution(step):
         raise NotModelled("this custom-call, by classes")
     labels, window = convolution_form(step, lifted(step.operands[1]).sizes)
-    found, shape = convolved(step, labels, window, result_of(step)), step.instruction.shape
-    return (found, *(Token() for _ in shape.elements[1:])) if isinstance(shape, TupleShape) else found
+    return with_scratch(step, convolved(step, labels, window, result_of(step)))
 
 
 def reduce_window(step: Step, single: Single) -> Value:

@@ -26,7 +26,7 @@ from hloproof.models.interpreter.compact.classed import (
 from hloproof.models.interpreter.operations.movement import clamped, start_indices
 from hloproof.models.interpreter.semantics import element_type as types
 from hloproof.models.interpreter.step import Step
-from hloproof.models.interpreter.value import Classed, Value, strides
+from hloproof.models.interpreter.value import Classed, Token, Value, strides
 
 
 def selected(x: Classed, indices: Sequence[Sequence[int]]) -> Value:
@@ -221,6 +221,8 @@ def reshape(step: Step) -> Value:
 
 def bitcast(step: Step) -> Value:
     """Of one type, without tiles: the dimensions are put in the order of memory, most major first, and read back."""
+    if isinstance(step.operands[0], Token):
+        return Token()
     x, source, result = lifted(step.operands[0]), step.operand_shapes[0], step.shape
     if not isinstance(source, ArrayShape) or source.element_type != result.element_type:
         raise NotModelled("bitcast to another type, by classes")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import prod
 from typing import Any, Final
 
 from hloproof.models.errors import NotModelled
@@ -21,7 +22,7 @@ from hloproof.models.interpreter.operations.contraction import contracted
 from hloproof.models.interpreter.operations.window import convolved
 from hloproof.models.interpreter.semantics.small_float import FLOATS
 from hloproof.models.interpreter.step import Step
-from hloproof.models.interpreter.value import Array, Element, Token, Value, indices
+from hloproof.models.interpreter.value import Array, Element, Token, Value, filled, indices
 
 _CONVOLUTION: Final = frozenset(
     {"activation_mode", "conv_result_scale", "side_input_scale", "leakyrelu_alpha", "algorithm"}
@@ -71,8 +72,17 @@ def result_of(step: Step) -> ArrayShape:
 def _with_scratch(step: Step, data: list[Element]) -> Value:
     first = result_of(step)
     array = Array(first.element_type, first.dimensions, data)
+    return with_scratch(step, array)
+
+
+def with_scratch(step: Step, result: Value) -> Value:
+    """The result, and the scratch memory where there is any."""
     shape = step.instruction.shape
-    return (array, *(Token() for _ in shape.elements[1:])) if isinstance(shape, TupleShape) else array
+    if not isinstance(shape, TupleShape):
+        return result
+    empty = [isinstance(s, ArrayShape) and not prod(s.dimensions) for s in shape.elements]
+    rest = zip(shape.elements[1:], empty[1:], strict=True)
+    return (result, *(filled(s) if nothing else Token() for s, nothing in rest))
 
 
 def _activated(step: Step, data: list[Element], activation: str, kind: str) -> list[Element]:

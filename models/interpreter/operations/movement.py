@@ -11,7 +11,7 @@ from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.interpreter.layout import Memory, place, read_memory, write_memory
 from hloproof.models.interpreter.semantics import element_type as types
 from hloproof.models.interpreter.step import Step
-from hloproof.models.interpreter.value import Array, Element, Value, indices, offsets, strides
+from hloproof.models.interpreter.value import Array, Element, Token, Value, indices, offsets, strides
 
 
 def take(x: Array, sizes: tuple[int, ...], steps: tuple[int, ...], start: int = 0) -> list[Element]:
@@ -135,7 +135,10 @@ def copy(step: Step) -> Value:
 
 
 def bitcast(step: Step) -> Value:
-    """The bytes in memory are kept: the operand is written by its layout and read back by the result's."""
+    """The bytes in memory are kept: the operand is written by its layout and read back by the result's. Memory that
+    holds nothing stays so."""
+    if isinstance(step.operands[0], Token):
+        return Token()
     x, result = step.array(0), step.shape
     source = step.operand_shapes[0]
     if not isinstance(source, ArrayShape):
