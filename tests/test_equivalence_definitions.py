@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from test_equivalence_elements import ADD, OPERATIONS, OVERWRITE, form, nested
 
 from hloproof.definitions import define
 from hloproof.equivalence.elements import unfold
@@ -20,7 +21,6 @@ from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape
-from tests.test_equivalence_elements import ADD, OPERATIONS, OVERWRITE, form, nested
 
 Reads = Counter[tuple[int, tuple[int, ...]]]
 """How often each element of each parameter is read."""
