@@ -54,6 +54,9 @@ ENTRY e {
 """
 
 
+CALL = 'ROOT r = f32[4] custom-call(p), custom_call_target="f", api_version=API_VERSION_'
+
+
 def entry(*lines: str, before: str = "") -> str:
     return "HloModule m\n\n" + before + "ENTRY e {\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
 
@@ -176,3 +179,12 @@ def test_a_pair_that_differs_is_not_proved(before: str, after: str, tier: str) -
 def test_each_of_them_is_equal_to_itself(before: str) -> None:
     """The pairs are unknown for their difference, not because they cannot be read."""
     assert decide(parse_module(before), parse_module(before), "exact", 5.0).verdict == "proved"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"), [("TYPED_FFI", "STATUS_RETURNING", False), ("TYPED_FFI", "TYPED_FFI", True)]
+)
+def test_the_version_of_a_calls_interface_is_part_of_it(one: str, other: str, same: bool) -> None:
+    """It says which of a library's functions of that name is called, and how."""
+    before, after = (parse_module(entry("p = f32[4] parameter(0)", CALL + v)) for v in (one, other))
+    assert (decide(before, after).verdict.value == "proved") is same

@@ -27,7 +27,6 @@ _IGNORED: Final = NON_SEMANTIC | {
     "output_to_operand_aliasing",
     "operand_layout_constraints",
     "schedule",
-    "api_version",
 }
 
 
@@ -49,6 +48,8 @@ def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
             out.append((name, _text(value)))
         elif name == "dimensions" and opcode == "map":
             continue
+        elif name == "api_version" and _plain(value) == "API_VERSION_ORIGINAL":
+            continue  # what a call without it has
         elif name in _OF_CALLS and opcode == "custom-call":
             out.append((name, _text(value)))
         elif name not in _IGNORED and value is not False:
