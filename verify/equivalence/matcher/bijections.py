@@ -7,14 +7,14 @@ from itertools import permutations
 from math import gcd, prod
 
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.indices import Var
+from hloproof.equivalence.indices import Atom, Lin, Var
 from hloproof.equivalence.kernel import Denied, Step
 from hloproof.equivalence.matcher.search import Search
 from hloproof.equivalence.pinning import forms, pinned
 from hloproof.equivalence.rules import fold
 from hloproof.equivalence.terms import Cond, Elem, Fold
 
-MOST = 240
+MOST, MOST_TURNED = 240, 36
 
 
 def candidates(search: Search, goal: Goal, left: Fold, right: Fold) -> Iterator[Step]:
@@ -24,7 +24,6 @@ def candidates(search: Search, goal: Goal, left: Fold, right: Fold) -> Iterator[
     tried: set[str] = set()
     first: list[Step] = []
     later: list[Step] = []
-    turnable: list[Step] = []
     n = 0
     for n, step in enumerate(_orders(left, right)):
         if n > MOST:
@@ -37,16 +36,15 @@ def candidates(search: Search, goal: Goal, left: Fold, right: Fold) -> Iterator[
             score = _fit(search, goal, full)
             if score is not None:
                 (first if score else later).append(full)
-            elif search.samples is not None:
-                turnable.append(full)
     if search.samples is not None:
         first = [s for s in first if _hopeful(search, goal, s)]
-        turnable += later
+        turnable = later
         later = [] if first else [s for s in later if _hopeful(search, goal, s)]
         windows = any(isinstance(b, Cond) for b in (*left.bodies, *right.bodies))
-        if windows and not first and not later and len(swaps) > 1 and n <= 24:
-            first = [s for full in turnable for s in _turned(full) if _hopeful(search, goal, s)]
-    elif not first and len(swaps) > 1 and n <= 24:
+        if windows and not first and not later and len(swaps) > 1 and n <= MOST_TURNED:
+            turned = [s for full in turnable for s in _turned(full) if _fit(search, goal, s)]
+            first = [s for s in turned if _hopeful(search, goal, s)]
+    elif not first and len(swaps) > 1 and n <= MOST_TURNED:
         first = [s for full in later for s in _turned(full) if _fit(search, goal, s)]
     yield from first
     yield from later[:6]
@@ -155,8 +153,14 @@ def _fit(search: Search, goal: Goal, step: Step) -> bool | None:
             if a.node is b.node:
                 if a.at == b.at:
                     best = True
-                elif all(isinstance(atom, Var) for e in (a, b) for x in e.at for atom in x.terms):
+                elif any(_variables(x) != _variables(y) for x, y in zip(a.at, b.at, strict=True)) and all(
+                    isinstance(atom, Var) for e in (a, b) for x in e.at for atom in x.terms
+                ):
                     return None
             elif a.at == b.at and a.node.sizes == b.node.sizes:
                 best = True
     return best
+
+
+def _variables(form: Lin) -> set[Atom]:
+    return set(form.terms)
