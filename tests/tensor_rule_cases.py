@@ -15,7 +15,7 @@ from hloproof.models.hlo.parser import parse_module
 from hloproof.models.tensor_rules.rule import Call, Comparison, Condition, Entry, Tensor, TensorRule
 from hloproof.models.tensor_rules.text import parse_tensor_rules
 from hloproof.tensor_rules.instances import element_types, instances, refuted_by
-from hloproof.tensor_rules.prove import prove_rule
+from hloproof.tensor_rules.prove import check_form, prove_rule
 
 FOLDER = Path(__file__).parents[1] / "specs" / "tensor_rules"
 
@@ -51,8 +51,8 @@ class Planted:
 
 
 def told(planted: Planted) -> str:
-    """refuted, proved (the change makes no difference), unknown, `proved and refuted` (an error of the prover), or no
-    rule: dimensions of other kinds were exchanged."""
+    """refuted, vacuous, proved (the change makes no difference), unknown, or `proved and refuted`: an error of the
+    prover. `no rule`: dimensions of other kinds were exchanged."""
     try:
         differs = refuted_by(planted.rule, count=60)
         if differs is not None and not planted.rule.assumed:
@@ -62,14 +62,14 @@ def told(planted: Planted) -> str:
     except InputError:
         return "no rule"
     if proof.vacuous:
-        return "refuted"
+        return "vacuous"
     if proof.proved:
         return "proved and refuted" if differs is not None else "proved"
     return "refuted" if differs is not None else "unknown"
 
 
 def planted_errors(rules: Sequence[TensorRule], seed: int, count: int) -> Iterator[Planted]:
-    """`count` of all errors that can be planted, drawn at random; those that make no rule are left out."""
+    """`count` of all errors that can be planted, drawn at random; those that leave no rule are left out."""
     everything = [p for r in rules for p in errors_in(r)]
     random = Random(seed)
     random.shuffle(everything)
@@ -78,7 +78,7 @@ def planted_errors(rules: Sequence[TensorRule], seed: int, count: int) -> Iterat
         if taken == count:
             return
         try:
-            next(instances(p.rule, 0, 1, 40), None)
+            check_form(p.rule)
         except InputError:
             continue
         taken += 1

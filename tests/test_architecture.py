@@ -46,7 +46,7 @@ ROOMS: Final[dict[str, str]] = {
     "tensor_rules": "elements engines logic results models",
     "memory": "claims engines logic results models",
     "analysis": "claims engines logic models",
-    "queries": "equivalence memory claims engines logic results models",
+    "queries": "tensor_rules equivalence memory claims engines logic results models",
     "pipeline": "queries tensor_rules equivalence memory claims definitions engines processes logic results models "
     "version",
     "report": "pipeline queries equivalence memory claims results models version",

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from itertools import islice
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from tensor_rule_cases import planted_errors, told, tried_by_equiv
 
 from hloproof.equivalence import decide
 from hloproof.models.errors import InputError
-from hloproof.models.expressions.expr import Const
 from hloproof.models.hlo.parser import parse_module
-from hloproof.models.tensor_rules.rule import Call, Entry, Tensor, TensorRule
+from hloproof.models.tensor_rules.rule import TensorRule
 from hloproof.models.tensor_rules.text import parse_tensor_rules
 from hloproof.results.verdict import Verdict
-from hloproof.tensor_rules.instances import difference, instances, refuted_by
+from hloproof.tensor_rules.instances import difference, instances
 from hloproof.tensor_rules.judge import check_tensor_rule, instance_texts
 from hloproof.tensor_rules.prove import prove_rule
 
@@ -143,6 +141,18 @@ def test_what_is_false_is_not_proved(body: str) -> None:
     assert not prove_rule(rule(body)).proved
 
 
+@pytest.mark.parametrize("op", ["log(A)", "power(A, B)", "sqrt(A)", "exponential(A)", "logistic(A)"])
+@pytest.mark.parametrize("other", ["B", "log(B)", "power(B, A)", "exponential(add(A, B))", "f(A)"])
+def test_functions_of_which_little_is_known_are_told_apart(op: str, other: str) -> None:
+    assert not prove_rule(rule(f"A: [n]  B: [n]\ntype reals\n{op} => {other}"), 5.0).proved
+
+
+@pytest.mark.parametrize("op", ["and(A, B)", "shift-left(A, B)", "xor(A, B)", "exponential(A)"])
+@pytest.mark.parametrize("other", ["B", "or(B, A)", "shift-left(B, A)"])
+def test_bits_of_which_little_is_known_are_told_apart(op: str, other: str) -> None:
+    assert not prove_rule(rule(f"A: [n]  B: [n]\ntype integers\n{op} => {other}"), 5.0).proved
+
+
 def test_a_group_is_not_taken_for_one_size() -> None:
     with pytest.raises(InputError, match="one number per dimension"):
         check_tensor_rule(rule("A: [k...]\nbroadcast(A, shape=[k, k...], dims=[1]) => A"))
@@ -175,60 +185,28 @@ def test_instances_of_proved_rules_are_equal_when_run(name: str) -> None:
         assert found and all(difference(i, n) is None for n, i in enumerate(found))
 
 
+NOT_BY_EQUIV = ("all-", "reduce-scatter", "collective-permute", "scatter-", "multiply-of-reduces")
+"""Of these equiv does not prove all instances: collectives and scatters are no folds there that it takes apart."""
+
+
 def test_instances_of_proved_rules_are_proved_as_modules() -> None:
-    """Two provers that share no meaning: symbolic sizes here, numbers there."""
-    tried = proved = 0
-    for name in sorted(RULES)[::3]:
-        if RULES[name].expect == "proved":
-            for found in instances(RULES[name], 3, 2):
-                tried += 1
-                answer = decide(parse_module(found.left), parse_module(found.right), "rounding", 5.0)
-                assert answer.verdict != "refuted"
-                proved += answer.verdict == "proved"
-    assert tried > 20 and proved >= 0.6 * tried
-
-
-def planted(r: TensorRule) -> Iterator[TensorRule]:
-    """The rule with one error: a number off by one, a condition left out, two dimensions exchanged."""
-    for n in range(len(r.conditions)):
-        yield replace(r, conditions=r.conditions[:n] + r.conditions[n + 1 :])
-    for changed in _changed(r.right):
-        yield replace(r, right=changed)
-
-
-def _changed(node: Tensor) -> Iterator[Tensor]:
-    if not isinstance(node, Call):
-        return
-    for n, argument in enumerate(node.args):
-        for other in _changed(argument):
-            yield replace(node, args=(*node.args[:n], other, *node.args[n + 1 :]))
-    for n, (key, value) in enumerate(node.attributes):
-        if isinstance(value, str) or key == "shape":
-            continue
-        for changed in _entries(key, value):
-            yield replace(node, attributes=(*node.attributes[:n], (key, changed), *node.attributes[n + 1 :]))
-
-
-def _entries(key: str, value: tuple[Entry, ...]) -> Iterator[tuple[Entry, ...]]:
-    if key.startswith(("dim", "lhs", "rhs")):
-        if len(value) > 1:
-            yield (value[1], value[0], *value[2:])
-        return
-    for k, entry in enumerate(value):
-        for by in (1, -1):
-            yield (*value[:k], replace(entry, value=entry.value + Const(by)), *value[k + 1 :])
+    """By `equiv`, which shares the meaning of movement and folds with tensor rules, and nothing else."""
+    tried = 0
+    for name in sorted(RULES)[::7]:
+        if RULES[name].expect == "proved" and not name.startswith(NOT_BY_EQUIV) and not RULES[name].assumed:
+            counts, why = tried_by_equiv(RULES[name], 3, 2)
+            assert set(counts) <= {"proved"}, (name, why)
+            tried += counts["proved"]
+    assert tried > 40
 
 
 def test_no_planted_error_is_proved_that_a_run_tells_apart() -> None:
-    everything = [p for name in sorted(RULES) for p in planted(RULES[name]) if RULES[name].expect == "proved"]
-    step = max(1, len(everything) // 60)
-    counts = {"proved": 0, "refuted": 0, "unknown": 0}
-    for changed in islice(everything, 0, None, step):
-        try:
-            proved = prove_rule(changed, 5.0).proved
-            differs = refuted_by(changed, count=25)
-        except InputError:
-            continue  # dimensions of other kinds exchanged
-        assert not (proved and differs is not None), (changed.name, changed.right)
-        counts["proved" if proved else "refuted" if differs is not None else "unknown"] += 1
-    assert counts["refuted"] > counts["unknown"]
+    rules = [r for r in RULES.values() if r.expect == "proved"]
+    counts = Counter(told(p) for p in planted_errors(rules, 2, 24))
+    assert not counts["proved and refuted"]
+    assert counts["refuted"] >= 16 and counts["unknown"] <= 2, counts
+
+
+def test_sizes_at_which_the_right_side_is_no_operation_refute() -> None:
+    found = check_tensor_rule(rule("A: [n]\nA => slice(pad(A, 0, low=[0], high=[1]), start=[1], limit=[n])"))
+    assert found.verdict is Verdict.REFUTED and "not well formed" in (found.counterexample or "")

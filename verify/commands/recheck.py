@@ -20,7 +20,8 @@ def command(folder: Path, solver: str | None, seconds: float, quiet: bool) -> in
     """Prove again the certificates of a folder, which `hloproof check --certify` wrote, or the one of a file, which
     `hloproof equiv --certificate` wrote.
 
-    Only the files are used. Of a folder the digests are compared with the manifest, and a solver is asked; a file is
+    Only the files are used. The certificate of a tensor rule names obligations of its folder: the rule is taken apart
+    again, with no other help. Of a folder the digests are compared with the manifest, and a solver is asked; a file is
     read by the checker of equivalence alone. Exit status: 0 all proved, 1 a solver finds a counterexample, 2 a file was
     changed, added or taken away, or is no certificate, 3 no answer, or a proof that is not accepted.
     """
@@ -29,17 +30,26 @@ def command(folder: Path, solver: str | None, seconds: float, quiet: bool) -> in
     if folder.is_file():
         return _equivalence(folder)
     from hloproof.engines.certificate import recheck
+    from hloproof.queries.certificates import recheck_tensor_rules
     from hloproof.results.verdict import Exit
 
     states: Counter[str] = Counter()
     said: set[str] = set()
+    shown: set[str] = set()
     try:
         for result in recheck(folder, solver, seconds):
             states[result.state] += 1
+            if result.state == "proved":
+                shown.add(Path(result.name).stem)
             if result.state == "not proved":
                 said.add(result.detail)
             if result.state != "proved" or not quiet:
                 say(f"{result.name}: {result.state}{f' ({result.detail})' if result.state != 'proved' else ''}")
+        for name, reason in recheck_tensor_rules(folder, shown):
+            states["not proved" if reason else "proved"] += 1
+            said |= {"not accepted"} if reason else set()
+            if reason or not quiet:
+                say(f"{name}: {'not proved (' + reason + ')' if reason else 'proved'}")
     except FileNotFoundError as error:
         raise click.ClickException(f"{folder} has no manifest: hloproof check --certify writes one") from error
     except (OSError, ValueError) as error:

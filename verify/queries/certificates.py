@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import Final
 
 from hloproof.equivalence.answer import Certificate, Result
 from hloproof.equivalence.decide import recheck
+from hloproof.models.errors import InputError
 from hloproof.queries.equivalence import one_module, tier_named
 from hloproof.results.errors import BadInput
 from hloproof.results.json_text import value_of
+from hloproof.tensor_rules.certificate import SUFFIX, denied
 
 SCHEMA: Final = "hloproof-equivalence/1"
+
+
+def recheck_tensor_rules(folder: Path, shown: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Each certificate of a tensor rule in the folder, with why it is not accepted, given the obligations that were
+    shown; empty where it is."""
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
+        try:
+            reason = denied(value_of(path.read_bytes(), path.name), frozenset(shown))
+        except (BadInput, InputError) as error:
+            reason = str(error)
+        yield path.name, reason
 
 
 def certificate_text(before: str, after: str, certificate: Certificate) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from hloproof.engines.budget import Budget
 from hloproof.engines.door import HOW, How, prove_one
 from hloproof.logic.formula import FALSE, TRUE, And, Compare, Formula, Not, conj, conjuncts, free_variables
+from hloproof.logic.normal_form import key
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.expressions.expr import Binary, Const, Expr, postorder
 from hloproof.tensor_rules.digits import polynomial, same_polynomial
@@ -30,6 +31,10 @@ class Facts:
     asked: dict[tuple[tuple[Formula, ...], Formula], bool] = field(default_factory=dict)
     bounds: dict[Formula, tuple[frozenset[Any], int] | None] = field(default_factory=dict)
     engines: set[str] = field(default_factory=set)
+    only: frozenset[str] | None = None
+    """Where a certificate is read: the obligations that it has shown, by their normal forms; no engine is asked."""
+    shown: set[str] = field(default_factory=set)
+    """The obligations that were proved, by their normal forms."""
     open: str = ""
     """The last goal that was neither proved nor refuted, for the reader."""
 
@@ -43,10 +48,10 @@ class Facts:
             return True
         if isinstance(goal, And):
             return all(self.follows(facts, part) for part in goal.parts) if goal.parts else True
-        key = (tuple(facts), goal)
-        found = self.asked.get(key)
+        question = (tuple(facts), goal)
+        found = self.asked.get(question)
         if found is None:
-            found = self.asked[key] = self._stated(facts, goal) or self.ask(facts, goal).verdict == "proved"
+            found = self.asked[question] = self._stated(facts, goal) or self.ask(facts, goal).verdict == "proved"
         return found
 
     def _stated(self, facts: Sequence[Formula], goal: Formula) -> bool:
@@ -79,9 +84,12 @@ class Facts:
         relevant = _relevant(facts, goal)
         names = sorted(free_variables(goal).union(*(free_variables(f) for f in relevant)))
         obligation = Obligation(tuple((n, None) for n in names), goal, conj(*relevant), "tensor rule")
+        if self.only is not None:
+            return Outcome("proved" if key(obligation) in self.only else "unknown", reason="not in the certificate")
         outcome = prove_one(obligation, replace(self.how, budget=BUDGET, where="here", cache=None))
         if outcome.verdict == "proved":
             self.engines |= set(outcome.engines)
+            self.shown.add(key(obligation))
         elif outcome.verdict != "refuted":
             self.open = outcome.reason or outcome.verdict
         return outcome

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any, Final
 
 from hloproof.logic.evaluate import truth
-from hloproof.logic.formula import Formula, conj, free_variables
+from hloproof.logic.formula import Formula, conj, eq, free_variables
 from hloproof.models.errors import InputError, NotModelled
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.hlo.parser import parse_module
@@ -18,9 +18,12 @@ from hloproof.models.tensor_rules.rule import Infinity, Number, Tensor, TensorRu
 from hloproof.tensor_rules.operations.meaning import Meaning, conditions, declared_sizes
 from hloproof.tensor_rules.operations.table import read
 from hloproof.tensor_rules.values import FUNCTIONS, KNOWN
+from hloproof.tensor_rules.words import to_words
 from hloproof.tensor_rules.writer import DoesNotFit, Writer
 
 TRIES: Final = 6_000
+_WITHOUT: Final = 600
+"""Draws after which there seem to be no sizes at which the rule applies."""
 _DRAWS: Final = 20
 """Inputs that are tried for what a rule assumes of elements."""
 _COMPUTES: Final = frozenset({"reduce", "dot", "convolution", "reduce-window", "iota", "constant"}) | {
@@ -65,6 +68,19 @@ class Difference:
         return f"{sizes}: {where} is {self.left} on the left and {self.right} on the right"
 
 
+@dataclass(frozen=True)
+class IllFormed:
+    """Sizes at which the left side is well formed and the right side is not, or has other sizes."""
+
+    values: tuple[tuple[str, int], ...]
+    needs: str
+
+    def words(self) -> str:
+        """Sizes, and what they do not meet, for the reader."""
+        sizes = ", ".join(f"{n} = {v}" for n, v in self.values)
+        return f"{sizes}: the right side is not well formed, or of another shape: it needs {self.needs}"
+
+
 def instances(
     rule: TensorRule, seed: int, count: int, tries: int = TRIES, kinds: Sequence[str] = ()
 ) -> Iterator[Instance]:
@@ -76,21 +92,46 @@ def instances(
     kinds = kinds or element_types(rule)
     found = 0
     for n in range(tries):
-        rank = random.choice((0, 1, 1, 2)) if n % 4 else 1
-        m = Meaning(rule, rank)
-        read(m, rule.left)
-        given = conj(*declared_sizes(m), *m.wellformed, *conditions(m))
-        names = sorted(_names(rule, m, given) - m.device.free)
-        values = _solved(given, names, random, m.device.free)
-        if values is None:
+        drawn = _drawn(rule, n, random)
+        if drawn is None:
+            if not found and n == _WITHOUT:
+                return
             continue
         try:
-            yield instance(rule, rank, values, kinds[found % len(kinds)])
+            yield instance(rule, drawn.rank, drawn.values, kinds[found % len(kinds)])
         except DoesNotFit:
             continue
         found += 1
         if found == count:
             return
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """Sizes at which the left side is well formed and the conditions hold; `owed` is what the right side needs."""
+
+    rank: int
+    values: dict[str, int]
+    owed: tuple[Formula, ...]
+
+
+def _drawn(rule: TensorRule, n: int, random: Random) -> _Drawn | None:
+    """The draw with this number; None where no sizes were found."""
+    rank = random.choice((0, 1, 1, 2)) if n % 4 else 1
+    m = Meaning(rule, rank)
+    left = read(m, rule.left)
+    for node in rule.assumed:
+        read(m, node)
+    asked = len(m.wellformed)
+    given = conj(*declared_sizes(m), *m.wellformed, *conditions(m))
+    right = read(m, rule.right)
+    names = sorted(_names(rule, m, given) - m.device.free)
+    values = _solved(given, names, random, m.device.free)
+    if values is None:
+        return None
+    sizes = [eq(x, y) for x, y in zip(left.sizes, right.sizes, strict=False)]
+    sizes.append(eq(len(left.sizes), len(right.sizes)))
+    return _Drawn(rank, values, (*m.wellformed[asked:], *sizes))
 
 
 def element_types(rule: TensorRule) -> tuple[str, ...]:
@@ -208,14 +249,27 @@ def _operands(rule: TensorRule) -> Iterator[Tensor]:
         yield from call.args
 
 
-def refuted_by(rule: TensorRule, seed: int = 0, count: int = 60) -> Difference | None:
-    """A small instance whose sides differ, or None when none of `count` does."""
-    for n, found in enumerate(instances(rule, seed, count)):
+def refuted_by(rule: TensorRule, seed: int = 0, count: int = 60) -> Difference | IllFormed | None:
+    """A small instance whose sides differ, or at which the right side is no operation; None when none of `count` is."""
+    found = _ill_formed(rule, seed, count)
+    if found is not None:
+        return found
+    for n, one in enumerate(instances(rule, seed, count)):
         try:
             for k in range(2):
-                differs = difference(found, seed + 2 * n + k)
+                differs = difference(one, seed + 2 * n + k)
                 if differs is not None:
                     return differs
         except InputError:
             continue
+    return None
+
+
+def _ill_formed(rule: TensorRule, seed: int, count: int) -> IllFormed | None:
+    random = Random(seed)
+    for n in range(count):
+        drawn = _drawn(rule, n, random)
+        for formula in drawn.owed if drawn is not None else ():
+            if drawn is not None and truth(formula, {**drawn.values, "i.device": 0}) is False:
+                return IllFormed(tuple(sorted(drawn.values.items())), to_words(formula))
     return None

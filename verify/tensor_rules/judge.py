@@ -10,7 +10,8 @@ from hloproof.models.errors import InputError
 from hloproof.models.tensor_rules.rule import TensorRule
 from hloproof.results.expectation import met
 from hloproof.results.verdict import ClaimResult, Found, Verdict
-from hloproof.tensor_rules.instances import Difference, refuted_by
+from hloproof.tensor_rules.certificate import write
+from hloproof.tensor_rules.instances import Difference, IllFormed, refuted_by
 from hloproof.tensor_rules.prove import Proof, prove_rule
 
 _BESIDE = 12
@@ -29,7 +30,9 @@ def judged(rule: TensorRule, file: str = "", how: How = HOW) -> tuple[ClaimResul
     """The verdict with what the prover found. Raises InputError as `check_tensor_rule` does."""
     start = perf_counter()
     proof = prove_rule(rule, how=how)
-    differs = refuted_by(rule, count=_BESIDE if proof.proved else 60)
+    differs = None if proof.vacuous else refuted_by(rule, count=_BESIDE if proof.proved else 60)
+    if proof.proved and differs is None and how.certify is not None:
+        write(rule, proof, how.certify)
     found = met(rule.expect, _found(proof, differs))
     result = ClaimResult(
         id=f"{file}#{rule.name}",
@@ -50,7 +53,7 @@ def judged(rule: TensorRule, file: str = "", how: How = HOW) -> tuple[ClaimResul
     return result, proof
 
 
-def _found(proof: Proof, differs: Difference | None) -> Found:
+def _found(proof: Proof, differs: Difference | IllFormed | None) -> Found:
     if proof.vacuous:
         return Found(Verdict.VACUOUS, reason=proof.open)
     if proof.proved and differs is not None:
@@ -81,7 +84,7 @@ def assumptions(proof: Proof) -> tuple[str, ...]:
 def instance_texts(rule: TensorRule) -> tuple[str, str] | None:
     """The two modules of a refutation; None where none was found. For whoever wants to see them or run them."""
     differs = refuted_by(rule)
-    return None if differs is None else (differs.instance.left, differs.instance.right)
+    return None if not isinstance(differs, Difference) else (differs.instance.left, differs.instance.right)
 
 
 __all__ = ["InputError", "check_tensor_rule", "instance_texts"]

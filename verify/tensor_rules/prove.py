@@ -24,6 +24,7 @@ from hloproof.tensor_rules.operations.meaning import (
     declared_sizes,
 )
 from hloproof.tensor_rules.operations.table import read
+from hloproof.tensor_rules.words import to_words, told
 
 RANKS: Final = (1, 0, 2, 3)
 """How many dimensions a group `k...` has, in the order in which they are tried."""
@@ -43,11 +44,21 @@ class Proof:
     engines: tuple[str, ...] = ()
     vacuous: bool = False
     not_needed: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    """The obligations that engines proved for it, by their normal forms."""
 
 
 def prove_rule(rule: TensorRule, seconds: float = SECONDS, how: How = HOW) -> Proof:
     """Try to prove the rule. Raises InputError for a rule that is not well formed whatever the sizes."""
-    facts = Facts(monotonic() + seconds, how)
+    return _proved_with(rule, Facts(monotonic() + seconds, how), seconds)
+
+
+def accepted(rule: TensorRule, shown: frozenset[str], seconds: float = SECONDS) -> Proof:
+    """The proof of a rule from obligations that were shown, given by their normal forms, and no others."""
+    return _proved_with(rule, Facts(monotonic() + seconds, only=shown), seconds)
+
+
+def _proved_with(rule: TensorRule, facts: Facts, seconds: float) -> Proof:
     ranks = RANKS if aggregated_names(rule) or _has_groups(rule) else (0,)
     reorders = False
     try:
@@ -61,9 +72,10 @@ def prove_rule(rule: TensorRule, seconds: float = SECONDS, how: How = HOW) -> Pr
             reorders |= shown.reorders
     except OutOfTime:
         return Proof(False, open=f"not decided within {seconds:g} seconds")
-    needless = tuple(rule.conditions[n].text for n in _needless(rule, ranks[0], facts))
+    used = tuple(sorted(facts.shown))
+    needless = tuple(rule.conditions[n].text for n in _needless(rule, ranks[0], facts)) if facts.only is None else ()
     tier = "real" if reorders else "exact"
-    return Proof(True, tier, ranks=tuple(sorted(ranks)), engines=tuple(sorted(facts.engines)), not_needed=needless)
+    return Proof(True, tier, "", tuple(sorted(ranks)), tuple(sorted(facts.engines)), False, needless, used)
 
 
 def kinds(rule: TensorRule) -> tuple[Kind, ...]:
@@ -118,7 +130,7 @@ def _at_rank(rule: TensorRule, rank: int, kind: Kind, facts: Facts, kept: Sequen
         return _Shown("the sides have other numbers of dimensions")
     for formula in m.wellformed[asked:]:
         if not facts.follows(given, formula):
-            return _Shown(f"the right side may not be well formed: {_text(formula)}")
+            return _Shown(f"the right side may not be well formed: {to_words(formula)}")
     for n, (x, y) in enumerate(zip(left.sizes, right.sizes, strict=True)):
         if not facts.equal(given, x, y):
             return _Shown(f"dimension {n} of the sides may have other sizes")
@@ -182,36 +194,4 @@ def _pair(equality: Equality) -> str:
     if equality.mismatch is None:
         return "no pair is to blame alone"
     a, b = equality.mismatch
-    return f"{_told(a)} and {_told(b)}"
-
-
-def _told(term: object) -> str:
-    from hloproof.models.expressions.expr import to_text
-    from hloproof.tensor_rules.terms import App, Elem, Fold, Num
-
-    match term:
-        case Elem(tensor, at):
-            return f"{tensor}[{', '.join(map(to_text, at))}]"
-        case Num(value):
-            return to_text(value)
-        case App(op, args):
-            return f"{op}({', '.join(map(_told, args))})"
-        case Fold(op, variables, body):
-            return f"{op} over {len(variables)} of {_told(body)}"
-    return "a case"
-
-
-def _text(formula: Formula) -> str:
-    from hloproof.logic.formula import And, Compare, Not, Or
-    from hloproof.models.expressions.expr import to_text
-
-    match formula:
-        case Compare(op, lhs, rhs):
-            return f"{to_text(lhs)} {op} {to_text(rhs)}"
-        case Not(part):
-            return f"not ({_text(part)})"
-        case And(parts):
-            return " and ".join(map(_text, parts))
-        case Or(parts):
-            return " or ".join(map(_text, parts))
-    return "a condition"
+    return f"{told(a)} and {told(b)}"

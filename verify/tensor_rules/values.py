@@ -345,9 +345,18 @@ class Values:
             self._names.add(name)
         return Var(name)
 
+    def _alike(self, a: Term, b: Term) -> bool:
+        """Whether the second is the first wherever that is defined. Operations of which nothing more is known here are
+        alike by their operands only: to ask for them as numbers would be to ask this again."""
+        if any(isinstance(t, App) and t.op in KNOWN and not is_truth(t) for t in (a, b)):
+            if not (isinstance(a, App) and isinstance(b, App)) or (a.op, a.key) != (b.op, b.key):
+                return False
+            return all(x == y or self.same(x, y) for x, y in zip(a.args, b.args, strict=True))
+        return self.same(a, b)
+
     def _unknown(self, term: Term, truth: bool = False) -> str:
         for other, name, right in self._unknowns:
-            if other == term or ((not right or is_total(other)) and self.same(other, term)):
+            if other == term or ((not right or is_total(other)) and self._alike(other, term)):
                 return name
         if self.on_the_right and self.kind == "reals" and not is_total(term):
             raise NotKnown  # nothing says that it has a value

@@ -1,0 +1,78 @@
+"""Certificates of tensor rules: written by `check --certify`, accepted by `recheck`, and not for any other rule."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hloproof.engines.door import How
+from hloproof.models.tensor_rules.text import parse_tensor_rules
+from hloproof.queries.certificates import recheck_tensor_rules
+from hloproof.results.verdict import Verdict
+from hloproof.tensor_rules.certificate import denied
+from hloproof.tensor_rules.judge import check_tensor_rule
+
+TEXT = """# of slices
+rule slice-of-slice
+  A: [k...]
+  slice(slice(A, start=[s...], limit=[t...]), start=[u...], limit=[v...]) =>
+  slice(A, start=[(s + u)...], limit=[(s + v)...])
+
+# the other one
+rule reverse-twice
+  A: [n]
+  reverse(reverse(A, dims=[0]), dims=[0]) => A
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("certificates")
+    for rule in parse_tensor_rules(TEXT):
+        assert check_tensor_rule(rule, how=How(certify=path)).verdict is Verdict.PROVED
+    return path
+
+
+def shown(folder: Path) -> frozenset[str]:
+    return frozenset(p.stem for p in folder.glob("*.smt2"))
+
+
+def test_what_is_written_is_accepted(folder: Path) -> None:
+    found = dict(recheck_tensor_rules(folder, shown(folder)))
+    assert found == {"slice-of-slice.trule.json": "", "reverse-twice.trule.json": ""}
+
+
+def test_an_obligation_that_was_not_shown_is_missed(folder: Path) -> None:
+    found = dict(recheck_tensor_rules(folder, frozenset()))
+    assert "were not shown" in found["slice-of-slice.trule.json"]
+
+
+def test_what_a_refuted_rule_needs_is_not_written(tmp_path: Path) -> None:
+    (rule,) = parse_tensor_rules("rule wrong\n  A: [n]\n  reverse(A, dims=[0]) => A\n")
+    check_tensor_rule(rule, how=How(certify=tmp_path))
+    assert not list(tmp_path.glob("*.trule.json"))
+
+
+TAMPERED: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "another bound": lambda d: {**d, "rule": d["rule"].replace("(s + u)", "(s + u + 1)")},
+    "another rule": lambda d: {**d, "rule": "rule wrong\n  A: [n]\n  reverse(A, dims=[0]) => A\n"},
+    "two rules": lambda d: {**d, "rule": TEXT},
+    "an obligation less": lambda d: {**d, "obligations": d["obligations"][1:]},
+    "an obligation that nobody showed": lambda d: {**d, "obligations": [*d["obligations"], "0" * 32]},
+    "another tier": lambda d: {**d, "tier": "real"},
+    "more ranks": lambda d: {**d, "ranks": [0, 1, 2, 3, 4]},
+    "another schema": lambda d: {**d, "schema": "hloproof-equivalence/1"},
+    "no rule": lambda d: {k: v for k, v in d.items() if k != "rule"},
+    "a list": lambda d: [d],
+}
+
+
+@pytest.mark.parametrize("change", TAMPERED.values(), ids=TAMPERED)
+def test_a_certificate_that_was_changed_is_denied(folder: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+    data = json.loads((folder / "slice-of-slice.trule.json").read_text())
+    assert denied(data, shown(folder)) == ""
+    assert denied(change(data), shown(folder))
