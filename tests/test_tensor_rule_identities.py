@@ -23,11 +23,14 @@ UNDER_ANOTHER_NAME = {
     "a product of one summand": "dot-over-one",
     "real arithmetic": "common-factor",
     "integer arithmetic": "common-factor",
+    "products with zero left out": "multiply-by-zero",
     "boolean algebra": "equiv-of-either",
 }
 OF_TYPES = {
     "convert through a wider type",
     "convert there and back",
+    "integer times a predicate",
+    "times a predicate",
     "comparison of widened numbers",
     "narrow arithmetic in f32",
     "narrow function in f32",
@@ -41,7 +44,7 @@ OF_TYPES = {
     "unsigned remainder by a power of two",
 }
 """They are about the bits or the range of an element type; a rule speaks of numbers without bounds."""
-OF_PROGRAMS = {"scatter as a loop"}
+OF_PROGRAMS = {"scatter as a loop", "select-and-scatter as a scatter"}
 """They are about loops or libraries, which no rule has."""
 
 
