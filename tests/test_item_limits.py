@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -84,3 +87,28 @@ def test_the_first_refutation_ends_the_check(tmp_path: Path) -> None:
     report = check(str(tmp_path), Options(jobs=1, fail_fast=True))
     assert [r.verdict for r in report.records()] == [Verdict.REFUTED, *[Verdict.UNKNOWN] * 4]
     assert "--fail-fast" in str(list(report.records())[1].reason)
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_no_worker_outlives_the_check(ending: signal.Signals, tmp_path: Path) -> None:
+    (tmp_path / "m.rules").write_text("".join(f"rule r{n}\n  x * {n} + x => x * {n + 1}\n" for n in range(500)))
+    command = [sys.executable, "-m", "hloproof", "check", "m.rules", "--no-cache", "--jobs", "2", "-q"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        children: list[str] = []
+        while len(children) < 2 and process.poll() is None:
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        process.send_signal(ending)
+        process.wait(60)
+    assert len(children) == 2
+    for _ in range(3000):
+        if not any(_runs(pid) for pid in children):
+            return
+        time.sleep(0.01)
+    raise AssertionError("a worker outlives the check")
+
+
+def _runs(pid: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
