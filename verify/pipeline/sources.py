@@ -94,7 +94,7 @@ def decode(data: bytes, name: str) -> str:
             raise BadInput(f"{name} {what}")
     head = data[:4096]
     if b"\0" in head or _control_bytes(head) > len(head) // 20:
-        raise BadInput(f"{name} is binary, perhaps a protocol buffer; the text form is needed (--xla_dump_hlo_as_text)")
+        raise BadInput(f"{name} is binary; a module in a protocol buffer is read from a file that is named *.hlo.pb")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
