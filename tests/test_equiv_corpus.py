@@ -18,7 +18,7 @@ from hloproof.queries.equivalence import compare, one_module
 
 CORPUS: Final = Path(__file__).parent / "corpus"
 
-PROVED_AT_LEAST: Final = 235
+PROVED_AT_LEAST: Final = 250
 """Of 260. Raised as the prover grows."""
 
 BROKEN: Final = {("dynamic_slices", "whole compilation"), ("dynamic_slices", "algsimp")}

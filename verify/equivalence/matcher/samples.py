@@ -125,6 +125,10 @@ class Samples:
 
     def _computed(self, node: Node, at: tuple[int, ...]) -> Any:
         head = node.head
+        if head == "select":  # the other branch may hold no number
+            predicate, *branches = node.operands
+            branch = branches[0 if self._element(predicate, at if predicate.sizes else ()) else 1]
+            return self._element(branch, at)
         if head in ELEMENTWISE:
             args = [self._element(o, at if o.sizes else ()) for o in node.operands]
             return applied(head, tuple(o.type for o in node.operands), node.type, node.key, args)
