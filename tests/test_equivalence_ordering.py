@@ -165,3 +165,42 @@ LOSING = [
 @pytest.mark.parametrize(("before", "after", "equal"), LOSING)
 def test_operands_that_play_no_part(before: str, after: str, equal: bool) -> None:
     assert verdict(before, after) == ("proved" if equal else "unknown")
+
+
+def test_a_comparator_that_applies_a_function_keeps_its_arguments() -> None:
+    """The arguments of what it applies go by the names of its own."""
+
+    def ordered_by(compared: str, operands: str, root: int) -> str:
+        return f"""HloModule m
+
+add {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}}
+
+f {{
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  c = f32[] parameter(2)
+  d = f32[] parameter(3)
+  z = f32[] constant(0)
+  e = f32[2] broadcast(c), dimensions={{}}
+  g = f32[] reduce(e, z), dimensions={{0}}, to_apply=add
+  h = f32[2] broadcast(d), dimensions={{}}
+  i = f32[] reduce(h, z), dimensions={{0}}, to_apply=add
+  ROOT r = pred[] compare({compared}), direction=LT
+}}
+
+ENTRY e {{
+  k = s32[4] parameter(0)
+  x = f32[4] parameter(1)
+  y = f32[4] parameter(2)
+  s = (s32[4], f32[4]) sort({operands}), dimensions={{0}}, is_stable=true, to_apply=f
+  ROOT r = f32[4] get-tuple-element(s), index={root}
+}}
+"""
+
+    assert verdict(ordered_by("g, i", "k, x", 1), ordered_by("g, i", "k, x", 1)) == "proved"
+    assert verdict(ordered_by("g, i", "k, x", 1), ordered_by("i, g", "k, x", 1)) == "unknown"
+    assert verdict(ordered_by("g, i", "k, x", 1), ordered_by("g, i", "k, y", 1)) == "unknown"

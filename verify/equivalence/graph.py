@@ -62,6 +62,19 @@ def operands_first(root: Node, known: Container[object]) -> Iterator[Node]:
         yield node
 
 
+def applies_functions(root: Node) -> bool:
+    """Whether a function applies others: their arguments go by the same names, so its own cannot be renamed."""
+    seen, stack = {root}, [root]
+    while stack:
+        node = stack.pop()
+        if node.bodies:
+            return True
+        new = [o for o in node.operands if o not in seen]
+        seen.update(new)
+        stack += new
+    return False
+
+
 STATIC_HEADS: Final = frozenset(
     {
         "add",

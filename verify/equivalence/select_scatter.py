@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hloproof.equivalence.graph import Graph, Node
+from hloproof.equivalence.graph import Graph, Node, applies_functions
 from hloproof.equivalence.literals import bits_of
 from hloproof.models.hlo.attributes import Attributes, Window
 
@@ -25,7 +25,13 @@ def as_scatter(graph: Graph, node: Node) -> Node | None:
     rank = len(operand.sizes)
     if not isinstance(window, Window) or len(window.dimensions) != rank or not rank:
         return None
-    if len(source.sizes) != rank or initial.sizes or 0 in operand.sizes or 0 in source.sizes:
+    if (
+        applies_functions(select)
+        or len(source.sizes) != rank
+        or initial.sizes
+        or 0 in operand.sizes
+        or 0 in source.sizes
+    ):
         return None
     if {source.type, initial.type, node.type} != {operand.type} or node.sizes != operand.sizes:
         return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hloproof.equivalence.graph import Graph, Node
+from hloproof.equivalence.graph import Graph, Node, applies_functions
 from hloproof.equivalence.identities import TOTAL_BITS
 from hloproof.equivalence.literals import bits_of
 from hloproof.models.hlo.attributes import Attributes, Quoted, SliceDimension, Word
@@ -90,9 +90,9 @@ def sorted_lines(
     out: list[Node] = []
     for k, operand in enumerate(operands):
         ordered = read == {k} and _orders_itself(graph, comparator, operand.type, k)
-        kept = (
-            [j for j in range(len(operands)) if j in read or j == k] if stable or ordered else [*range(len(operands))]
-        )
+        kept = [j for j in range(len(operands)) if j in read or j == k]
+        if not (stable or ordered) or applies_functions(comparator):
+            kept = [*range(len(operands))]
         function = _renumbered(graph, comparator, kept)
         given = [operands[j] for j in kept]
         own = (*[p for p in key if p[0] != "is_stable"], ("is_stable", True)) if ordered else key
