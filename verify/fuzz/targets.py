@@ -20,6 +20,7 @@ MODULES: Final[dict[str, str]] = {
     "compositions": "hloproof.fuzz.modules.target_compositions",
     "text": "hloproof.fuzz.modules.target_text",
     "xla": "hloproof.fuzz.modules.target_xla",
+    "compiler": "hloproof.fuzz.compiler.target_compiler",
 }
 """Where each target of a campaign is defined, as the module's TARGET."""
 

@@ -196,7 +196,7 @@ def _sites(module: Module, maps: Iterable[IndexingMap]) -> None:
                 raise Failure("compositions: a name is qualified that is the only one", str(r.provider))
 
 
-def _provided(recorder: Recorder, maps: Iterable[IndexingMap]) -> dict[str, Array]:
+def provided(recorder: Recorder, maps: Iterable[IndexingMap]) -> dict[str, Array]:
     """What the run has of the values that maps name. Names of calls that tell values apart are all given, so the
     shortest path that passes them is meant."""
     found: dict[str, Array] = {}
@@ -246,7 +246,7 @@ def _seen(module: Module, results: list[Array]) -> dict[Between, Pairs]:
 def _compare(recorder: Recorder, direction: Direction, s: OperandMaps, key: Between, seen: Pairs) -> str:
     if s.unknown:
         raise Failure("compositions: given up", f"{direction} {key}: {s.unknown}")
-    providers = _provided(recorder, s.maps)
+    providers = provided(recorder, s.maps)
     stated: Pairs = set()
     for m in s.maps:
         pairs = relation(m, reader(m, providers))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import select
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ from hloproof.models.interpreter.semantics.real import Real
 from hloproof.models.interpreter.value import Array, Value
 from hloproof.processes.process import isolate_children
 
+DIED = "the reference process died"
+HANGS = "the reference process does not answer"
 REFERENCE = Path(__file__).with_name("xla_reference.py")
 
 
@@ -42,25 +45,35 @@ def python_with_jax() -> str | None:
 
 
 class Xla:
-    """A running reference process."""
+    """A running reference process; it is started again when it ends, or takes longer than `seconds` for an answer."""
 
-    def __init__(self) -> None:
-        python = python_with_jax()
-        if python is None:
+    def __init__(self, flags: str = "", seconds: float = 120.0) -> None:
+        if python_with_jax() is None:
             raise RuntimeError("no Python with jax")
-        pipe = subprocess.PIPE
-        self._process = subprocess.Popen(
-            [python, str(REFERENCE)], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
+        self._flags, self._seconds = flags, seconds
+        self._process = self._started()
+
+    def _started(self) -> subprocess.Popen[str]:
+        pipe, environment = subprocess.PIPE, {**os.environ, "HLOPROOF_XLA_FLAGS": self._flags}
+        return subprocess.Popen(
+            [str(python_with_jax()), str(REFERENCE)],
+            stdin=pipe,
+            stdout=pipe,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=environment,
         )
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
-        line = self._process.stdout.readline()
+        late = not select.select([self._process.stdout], [], [], self._seconds)[0]
+        line = "" if late else self._process.stdout.readline()
         if not line:
-            self._process = Xla()._process
-            return {"error": "the reference process died"}
+            self.close()
+            self._process = self._started()
+            return {"error": HANGS if late else DIED}
         answer: dict[str, Any] = json.loads(line)
         return answer
 
@@ -195,4 +208,4 @@ def _close(x: Any, y: Any, allowed: float) -> bool:
     return bool(x == y)
 
 
-__all__ = ["Xla", "arrays", "disagreement", "encoded", "python_with_jax"]
+__all__ = ["DIED", "HANGS", "Xla", "arrays", "disagreement", "encoded", "python_with_jax"]

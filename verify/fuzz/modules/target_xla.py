@@ -24,7 +24,7 @@ def reference() -> Xla:
     return Xla()
 
 
-_LEFT_OUT: Final = (
+LEFT_OUT: Final = (
     "replica_count",
     "num_partitions",
     " all-",
@@ -42,7 +42,7 @@ scatter whose index vectors are empty, of whose updates the CPU compiler (jax 0.
 
 def cases() -> st.SearchStrategy[str]:
     """Modules for one device."""
-    single = operations().filter(lambda text: not any(words in text for words in _LEFT_OUT))
+    single = operations().filter(lambda text: not any(words in text for words in LEFT_OUT))
     return st.one_of(movement_modules(), single)
 
 

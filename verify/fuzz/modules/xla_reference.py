@@ -3,7 +3,9 @@
 One request and one answer per line, in JSON. Request: `{"hlo": text, "inputs": [{"type", "sizes", "data"}]}` with the
 elements in row-major order, complex numbers as pairs; on several replicas `"replicas": [inputs, ...]` instead. Answer:
 `{"outputs": [{"type", "data"}], "optimized": text}` with the elements of a tuple result one after the other, or
-`{"error": text}`; of replicas `{"replicas": [outputs, ...], "optimized": text}`.
+`{"error": text}`; of replicas `{"replicas": [outputs, ...], "optimized": text}`. With `"runs"`, a list of inputs, the
+module is compiled once and the answer has `"runs"`, the outputs of each. More flags for the compiler are taken from
+HLOPROOF_XLA_FLAGS.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from typing import Any
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ["XLA_FLAGS"] = (
-    "--xla_allow_excess_precision=false --xla_cpu_enable_fast_math=false --xla_force_host_platform_device_count=6"
+    "--xla_allow_excess_precision=false --xla_cpu_enable_fast_math=false --xla_force_host_platform_device_count=6 "
+    + os.environ.get("HLOPROOF_XLA_FLAGS", "")
 )
 
 import jax
@@ -84,11 +87,18 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     optimized = executable.hlo_modules()[0].to_string()
     if request.get("compile_only"):
         return {"optimized": optimized}
-    arguments = [_placed(list(parts), devices) for parts in zip(*given, strict=True)]
-    results = executable.execute_sharded(arguments).disassemble_into_single_device_arrays()
-    found = [[{"type": str(r[k].dtype), "data": to_list(r[k])} for r in results] for k in range(len(devices))]
+    if "runs" in request:
+        return {"runs": [_run_once(executable, [g], devices)[0] for g in request["runs"]], "optimized": optimized}
+    found = _run_once(executable, given, devices)
     answer = {"replicas": found} if "replicas" in request else {"outputs": found[0]}
     return {**answer, "optimized": optimized}
+
+
+def _run_once(executable: Any, given: list[Any], devices: list[Any]) -> list[Any]:
+    """The outputs of each device."""
+    arguments = [_placed(list(parts), devices) for parts in zip(*given, strict=True)]
+    results = executable.execute_sharded(arguments).disassemble_into_single_device_arrays()
+    return [[{"type": str(r[k].dtype), "data": to_list(r[k])} for r in results] for k in range(len(devices))]
 
 
 def _placed(parts: list[dict[str, Any]], devices: list[Any]) -> Any:

@@ -1,0 +1,109 @@
+"""The campaign against the installed compiler: what its oracles notice, with the interpreter in its place.
+
+One small campaign runs where jax is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hloproof.fuzz.compiler.dumps import Refuted, judge_dumps
+from hloproof.fuzz.compiler.known import known
+from hloproof.fuzz.compiler.perturbation import changes, differences, exact_inputs, judged, plain, requests
+from hloproof.fuzz.modules.reference import arrays, python_with_jax
+from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.interpreter.operations.collective import Devices
+from hloproof.models.interpreter.run import Machine
+from hloproof.models.interpreter.semantics.real import Real
+from hloproof.models.interpreter.value import Value
+
+SLICED = """HloModule m
+
+ENTRY e {
+  p = f32[2,4] parameter(0)
+  i = s32[] parameter(1)
+  z = s32[] constant(0)
+  d = f32[1,4] dynamic-slice(p, i, z), dynamic_slice_sizes={1,4}
+  r = f32[4] reshape(d)
+  ROOT s = f32[2] slice(r), slice={[1:3]}
+}
+"""
+
+
+def _run(module: Module, inputs: tuple[Value, ...]) -> list[list[object]]:
+    return [list(a.data) for a in arrays(Machine(module, Real(), Devices(), 0).run([inputs])[0])]
+
+
+def _wrong(compiled: str) -> set[str]:
+    """What changing each element shows when the compiler makes another module of SLICED."""
+    module, other = parse_module(SLICED), parse_module(compiled)
+    found = set()
+    for seed in range(4):  # the start is zero in some, and not in others
+        inputs = exact_inputs(module, seed)
+        base = _run(other, inputs)
+        found |= {judged(c, differences(base, _run(other, c.inputs)))[0] for c in changes(module, inputs, seed)}
+    return found - {""}
+
+
+def test_a_right_compiler_is_not_blamed() -> None:
+    assert _wrong(SLICED) == set()
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("slice={[1:3]}", "slice={[0:2]}"),
+        ("dynamic-slice(p, i, z)", "dynamic-slice(p, z, z)"),
+        (
+            "ROOT s = f32[2] slice(r), slice={[1:3]}",
+            "k = f32[1] slice(r), slice={[1:2]}\n  ROOT s = f32[2] concatenate(k, k), dimensions={0}",
+        ),
+    ],
+    ids=["another window", "another row", "one element twice"],
+)
+def test_a_wrong_compiler_is_noticed(right: str, wrong: str) -> None:
+    assert _wrong(SLICED.replace(right, wrong))
+
+
+def test_every_run_has_the_inputs_of_all_parameters() -> None:
+    module = parse_module(SLICED)
+    inputs = exact_inputs(module, 0)
+    runs = requests(inputs, list(changes(module, inputs, 0)))
+    assert plain(module)
+    assert {len(run) for run in runs} == {2}
+    assert all(sum(a["data"] != b["data"] for a, b in zip(runs[0], run, strict=True)) == 1 for run in runs[1:])
+
+
+def test_what_is_no_number_equals_itself() -> None:
+    nan = float("nan")
+    assert differences([[nan, 1.0]], [[nan, 2.0]]) == {(0, 1)}
+
+
+def test_defects_of_the_ledger_are_told_from_new_ones() -> None:
+    text = "  p0 = s2[3] parameter(0)\n  ROOT r = s2[3] sort(p0), dimensions={0}, to_apply=less\n"
+    assert known("compiler: another result than the interpreter's", "", text) == "sort-of-two-bits"
+    assert known("compiler: another result than the interpreter's", "", text.replace("s2", "s8")) is None
+    assert known("compiler: the process ends", "", text.replace("s2", "s8")) is None
+
+
+def test_a_pass_that_changes_what_is_computed_is_named(tmp_path: Path) -> None:
+    (tmp_path / "m.before_optimizations.txt").write_text(SLICED)
+    (tmp_path / "m.0001.p.after_good.before_bad.txt").write_text(SLICED.replace("HloModule m", "HloModule n"))
+    (tmp_path / "m.0002.p.after_bad.before_end.txt").write_text(SLICED.replace("[1:3]", "[2:4]"))
+    with pytest.raises(Refuted) as error:
+        judge_dumps(tmp_path)
+    assert error.value.name == "bad"
+    (tmp_path / "m.0002.p.after_bad.before_end.txt").unlink()
+    told = judge_dumps(tmp_path)
+    assert told
+
+
+def test_a_small_campaign_is_clean() -> None:
+    if python_with_jax() is None:
+        pytest.skip("jax is not installed")
+    from hloproof.fuzz.chunk import first_failure
+    from hloproof.fuzz.targets import target
+
+    assert first_failure(target("compiler"), 5, 30) is None
