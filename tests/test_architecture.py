@@ -52,7 +52,7 @@ ROOMS: Final[dict[str, str]] = {
     "report": "pipeline queries equivalence memory claims results models version",
     "library": "pipeline report queries equivalence memory claims results models",
     "server": "library pipeline report analysis queries memory claims engines processes results models version",
-    "fuzz": "pipeline equivalence memory claims definitions engines processes logic results models",
+    "fuzz": "pipeline queries equivalence memory claims definitions engines processes logic results models",
     "commands": "fuzz server library report pipeline analysis queries equivalence memory claims engines processes "
     "results models version",
     "cli": "commands results models version",

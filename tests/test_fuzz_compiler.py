@@ -107,3 +107,18 @@ def test_a_small_campaign_is_clean() -> None:
     from hloproof.fuzz.targets import target
 
     assert first_failure(target("compiler"), 5, 30) is None
+
+
+@pytest.mark.parametrize("kind", ["f32", "s32", "pred", "u8"])
+def test_a_fold_begins_with_its_neutral_element_whatever_the_type(kind: str) -> None:
+    if python_with_jax() is None:
+        pytest.skip("jax is not installed")
+    from hloproof.fuzz.modules.target_xla import neutral
+
+    body = f"most {{\n  x = {kind}[] parameter(0)\n  y = {kind}[] parameter(1)\n  ROOT z = {kind}[] maximum(x, y)\n}}\n"
+    text = (
+        f"HloModule m\n{body}ENTRY e {{\n  p0 = {kind}[3] parameter(0)\n  p1 = {kind}[] parameter(1)\n"
+        f"  ROOT r = {kind}[] reduce(p0, p1), dimensions={{0}}, to_apply=most\n}}\n"
+    )
+    lowest = {"f32": "-inf", "s32": "-2147483648", "pred": "false", "u8": "0"}[kind]
+    assert f"p1 = {kind}[] constant({lowest})" in neutral(text)

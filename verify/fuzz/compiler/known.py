@@ -26,7 +26,8 @@ class Known:
 
 
 KNOWN: Final = (
-    Known("dynamic-size-at-the-root", "process ends", "", r"set-dimension-size\("),
+    Known("size-beyond-the-bound", "process ends", "", r"set-dimension-size\("),
+    Known("scatter-of-two-into-one", "internal error", "Expected instruction to have shape equal", r"\bscatter\("),
     Known("concatenate-of-two-bits", "process ends", "", _TWO_BITS),
     Known("element-size-of-wider-types", "refuses its own", "custom element sizes", r"\b[su][24]\["),
     Known("reduce-with-two-element-sizes", "internal error", r"reduce_decomposer", r"\b[su][24]\["),

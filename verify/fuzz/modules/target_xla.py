@@ -3,6 +3,7 @@ under `check`. Needs jax, in this Python or in the one that HLOPROOF_XLA_PYTHON 
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Final
 
@@ -14,6 +15,7 @@ from hloproof.fuzz.operations.generators.operations import operations
 from hloproof.fuzz.target import Failure, Target
 from hloproof.models.errors import InputError, NotModelled
 from hloproof.models.hlo.parser import parse_module
+from hloproof.models.interpreter.semantics.element_type import INTEGERS, lowest
 
 if python_with_jax() is None:
     raise ModuleNotFoundError("jax is not installed (extra hloproof[xla])", name="jax")
@@ -52,8 +54,13 @@ def neutral(text: str) -> str:
     text = text.replace("kind=kLoop, calls=fused", "to_apply=fused").replace(" fusion(", " call(")
     opcode = parse_module(text).entry.root.opcode
     number = {"reduce": 1, "reduce-window": 1, "select-and-scatter": 2}.get(opcode)
-    value = "-inf" if "to_apply=most" in text else "0"
-    return text.replace(f"  p{number} = f32[] parameter({number})", f"  p{number} = f32[] constant({value})")
+    given = re.search(rf"  p{number} = (\w+)\[\] parameter\({number}\)", text)
+    if given is None:
+        return text
+    kind, value = given[1], "false" if given[1] == "pred" else "0"
+    if "to_apply=most" in text:
+        value = str(lowest(kind)) if kind in INTEGERS else "false" if kind == "pred" else "-inf"
+    return text.replace(given[0], f"  p{number} = {kind}[] constant({value})")
 
 
 def examine(text: str) -> tuple[str, ...]:
