@@ -12,12 +12,16 @@ from hloproof.fuzz.compiler.dumps import Refuted, judge_dumps
 from hloproof.fuzz.compiler.known import known
 from hloproof.fuzz.compiler.perturbation import changes, differences, exact_inputs, judged, plain, requests
 from hloproof.fuzz.modules.reference import arrays, python_with_jax
+from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
+from hloproof.models.indexing.composition.module_maps import followed_maps, plain_composer
+from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT
 from hloproof.models.interpreter.operations.collective import Devices
 from hloproof.models.interpreter.run import Machine
 from hloproof.models.interpreter.semantics.real import Real
 from hloproof.models.interpreter.value import Value
+from hloproof.models.maps.text import print_map
 
 SLICED = """HloModule m
 
@@ -122,3 +126,24 @@ def test_a_fold_begins_with_its_neutral_element_whatever_the_type(kind: str) -> 
     )
     lowest = {"f32": "-inf", "s32": "-2147483648", "pred": "false", "u8": "0"}[kind]
     assert f"p1 = {kind}[] constant({lowest})" in neutral(text)
+
+
+def test_a_scan_without_carries_reads_its_own_slice() -> None:
+    """Slices of one element have no range variable: the index of the only one is the output's."""
+    module = parse_module(
+        "HloModule m\n\nstep {\n  x = f32[] parameter(0)\n  ROOT r = (f32[]) tuple(x)\n}\n"
+        "ENTRY e {\n  p = f32[1] parameter(0)\n"
+        "  ROOT r = (f32[1]) scan(p), dimensions={0}, num_carries=0, to_apply=step\n}\n"
+    )
+    (found,) = followed_maps(plain_composer(module), module.entry, module.entry.root, OUTPUT_TO_INPUT)
+    assert [print_map(m) for m in found.maps] == ["(d0) -> (d0), domain: d0 in [0, 0]"]
+
+
+@pytest.mark.parametrize("kind", ["u8", "s32", "pred"])
+def test_integers_have_no_triangular_solve(kind: str) -> None:
+    text = (
+        f"HloModule m\n\nENTRY e {{\n  a = {kind}[1,1] parameter(0)\n  b = {kind}[1,1] parameter(1)\n"
+        f"  ROOT r = {kind}[1,1] triangular-solve(a, b), left_side=true, lower=true, transpose_a=NO_TRANSPOSE\n}}\n"
+    )
+    with pytest.raises(InputError, match="cannot be divided"):
+        parse_module(text)

@@ -209,6 +209,8 @@ def triangular_solve(request: Request) -> Shape:
         raise ShapeError("transpose_a is NO_TRANSPOSE, TRANSPOSE or ADJOINT")
     if not same_type(matrix.element_type, right.element_type):
         raise ShapeError(f"triangular-solve of different element types: {shown((matrix, right))}")
+    if matrix.element_type[:1] in "sup":
+        raise ShapeError(f"triangular-solve of numbers that cannot be divided: {shown((matrix, right))}")
     return right
 
 

@@ -62,6 +62,6 @@ def _own_slice(m: IndexingMap, axis: int) -> IndexingMap:
     extents = [v.interval.count for v in m.ranges] if m.ranges else []
     results, left = [], iter(extents)
     for i, e in enumerate(m.results):
-        size = next(left) if e.free else 1
-        results.append(dim(axis) if i == axis else ranges.new(size))
+        size = next(left) if any(name.startswith("s") for name in e.free) else 1
+        results.append(dim(axis) if i == axis else e if e.free and size == 1 else ranges.new(size))
     return IndexingMap(m.dims, tuple(results), ranges.done())

@@ -10,7 +10,6 @@ import sys
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 given = jnp.array([4_000_000_000, 25], dtype=jnp.uint32)
 got = jax.jit(lambda x, i: x.at[i].get(mode="clip"))(jnp.arange(30), given).tolist()

@@ -29,14 +29,20 @@ KNOWN: Final = (
     Known("size-beyond-the-bound", "process ends", "", r"set-dimension-size\("),
     Known("scatter-of-two-into-one", "internal error", "Expected instruction to have shape equal", r"\bscatter\("),
     Known("concatenate-of-two-bits", "process ends", "", _TWO_BITS),
-    Known("element-size-of-wider-types", "refuses its own", "custom element sizes", r"\b[su][24]\["),
-    Known("reduce-with-two-element-sizes", "internal error", r"reduce_decomposer", r"\b[su][24]\["),
+    Known("top-k-of-four-bits", "refuses its own", "custom element sizes", r"\btopk\("),
+    Known("dot-of-four-bits", "refuses its own", "custom element sizes", r"\b(dot|convolution)\("),
+    Known("argmax-of-two-bits", "internal error", r"reduce_decomposer", r"\b[su][24]\["),
     Known("sort-of-two-element-sizes", "internal error", "must have the same shape", r"\bsort\("),
     Known("sort-of-two-bits", "result|changes|arrive", "", rf"(?s){_TWO_BITS}.*\bsort\("),
     Known("popcnt-of-four-bits", "result", "", r"= s4\[.*popcnt\("),
     Known("power-of-large-exponents", "result", "", r"= [su]\d+\[.*power\("),
     Known("nested-dynamic-slices", "pass|changes|arrive|result", "", r"(?s)dynamic-slice\(.*dynamic-slice\("),
-    Known("update-in-place-through-computed-starts", "plan-in-place", "", r"dynamic-update-slice\("),
+    Known(
+        "update-in-place-through-a-bitcast",
+        "plan-in-place|result|changes",
+        "",
+        r"(?s)(bitcast|reshape)\(.*dynamic-update-slice\(",
+    ),
 )
 
 

@@ -46,8 +46,12 @@ _INEXACT: Final = re.compile(
     r"triangular-solve|cholesky|rng\S*|stochastic-convert|logistic|asinh?|acosh?)\("
 )
 _OWN_ERRORS: Final = ("RET_CHECK", "INTERNAL:", "Check failed")
-DUMPED_ONE_IN: Final = 4
+_NOT_FOR_PROGRAMS: Final = ("seen during layout assignment", "xla/layout.h")
+"""Bitcasts and tiles, which a program may not have before layouts are assigned."""
+DUMPED_ONE_IN: Final = 8
 """Modules whose passes and plan are judged."""
+_LEFT_OUT: Final = (*LEFT_OUT, "set-dimension-size(")
+"""A size beyond its bound is written over the heap: what ends then is another module's run."""
 
 
 @cache
@@ -74,7 +78,7 @@ def _closed_in_the_end(xla: Xla) -> Xla:
 
 def cases() -> st.SearchStrategy[str]:
     """Modules for one device, some of them with another element type in place of f32."""
-    single = operations().filter(lambda text: not any(words in text for words in LEFT_OUT))
+    single = operations().filter(lambda text: not any(words in text for words in _LEFT_OUT))
     some = st.one_of(movement_modules(), single)
     return st.tuples(some, st.one_of(st.just("f32"), st.just("f32"), st.sampled_from(TYPES))).map(_typed)
 
@@ -149,7 +153,7 @@ def _refused(error: str) -> str:
         raise Failure("compiler: the process ends" if error == DIED else "compiler: it does not answer", error)
     if "during context [hlo verifier]" in error and "Failed after" in error:
         raise Failure("compiler: it refuses its own module", error[:400])
-    if "seen during layout assignment" not in error and any(words in error for words in _OWN_ERRORS):
+    if not any(w in error for w in _NOT_FOR_PROGRAMS) and any(words in error for words in _OWN_ERRORS):
         raise Failure("compiler: internal error", error[:400])
     return f"refused: {error[:60]}"
 
