@@ -147,3 +147,12 @@ def test_integers_have_no_triangular_solve(kind: str) -> None:
     )
     with pytest.raises(InputError, match="cannot be divided"):
         parse_module(text)
+
+
+@pytest.mark.parametrize(("result", "kind"), [("u8[3,4]", "reads"), ("s32[3]", "moves")])
+def test_a_part_of_an_element_is_none_that_is_moved(result: str, kind: str) -> None:
+    module = parse_module(
+        f"HloModule m\n\nENTRY e {{\n  p = f32[3] parameter(0)\n  ROOT r = {result} bitcast-convert(p)\n}}\n"
+    )
+    (found,) = followed_maps(plain_composer(module), module.entry, module.entry.root, OUTPUT_TO_INPUT)
+    assert found.kind == kind

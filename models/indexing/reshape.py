@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 from hloproof.models.errors import NotModelled
@@ -10,7 +10,7 @@ from hloproof.models.expressions.expr import Const, Expr
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape, Layout
 from hloproof.models.indexing.box import RangeVariables, array, delinear, linear, one, placed, sizes
-from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.indexing.map_set import Kind, OperandMaps
 from hloproof.models.layouts.bitcast import same_bits_map
 from hloproof.models.maps.indexing_map import IndexingMap, boxed, dim
 
@@ -62,11 +62,16 @@ def bitcast_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ..
 
     Without layouts the default one, row-major, is meant.
     """
-    return (one(0, "moves", _same_bits(array(op.shape), array(op.operands[0]))),)
+    return (one(0, _kind(element_bits, op), _same_bits(array(op.shape), array(op.operands[0]))),)
 
 
 def bitcast_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
-    return (one(0, "moves", _same_bits(array(op.operands[0]), array(op.shape))),)
+    return (one(0, _kind(element_bits, op), _same_bits(array(op.operands[0]), array(op.shape))),)
+
+
+def _kind(bits: Callable[[ArrayShape], int], op: Operation) -> Kind:
+    """A part of an element, or an element made of several, is none that is moved."""
+    return "moves" if bits(array(op.shape)) == bits(array(op.operands[0])) else "reads"
 
 
 def _same_bits(source: ArrayShape, target: ArrayShape) -> IndexingMap:
@@ -143,11 +148,11 @@ def _tiles(layout: Layout | None) -> tuple[tuple[int, ...], ...]:
 def bitcast_convert_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
     """The same bits; when the sizes of the elements differ, the side with the smaller ones has one dimension more, the
     most minor, that counts the parts of an element of the other side."""
-    return (one(0, "moves", _converted(array(op.shape), array(op.operands[0]))),)
+    return (one(0, _kind(_value_bits, op), _converted(array(op.shape), array(op.operands[0]))),)
 
 
 def bitcast_convert_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
-    return (one(0, "moves", _converted(array(op.operands[0]), array(op.shape))),)
+    return (one(0, _kind(_value_bits, op), _converted(array(op.operands[0]), array(op.shape))),)
 
 
 def _converted(source: ArrayShape, target: ArrayShape) -> IndexingMap:

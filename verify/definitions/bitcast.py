@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hloproof.definitions.definition import Definition
+from hloproof.definitions.definition import Definition, Kind
 from hloproof.definitions.variables import d, identity, linear, operand_array, output_array, require_static, x
 from hloproof.logic.formula import Formula, conj, eq, lt
 from hloproof.models.errors import NotModelled
@@ -34,9 +34,9 @@ def bitcast(op: Operation, output: int, operand: int) -> Definition:
     place_out = place(out, [d(i) for i in range(out.rank)])
     place_in = place(into, [x(j) for j in range(into.rank)])
     bits_out, bits_in = memory_bits(out), memory_bits(into)
-    return Definition(
-        "moves", out.dimensions, into.dimensions, _overlap(place_out, bits_out, place_in, bits_in), assumptions=assumed
-    )
+    kind: Kind = "moves" if bits_out == bits_in else "reads"
+    same_bits = _overlap(place_out, bits_out, place_in, bits_in)
+    return Definition(kind, out.dimensions, into.dimensions, same_bits, assumptions=assumed)
 
 
 def _overlap(place_out: Expr, bits_out: int, place_in: Expr, bits_in: int) -> Formula:
@@ -58,7 +58,7 @@ def bitcast_convert(op: Operation, output: int, operand: int) -> Definition:
     fits_wide = narrow > wide and into.dimensions == (*out.dimensions, narrow // wide)
     if not fits_narrow and not fits_wide:
         raise NotModelled(f"bitcast-convert of {into.dimensions} into {out.dimensions}")
-    return Definition("moves", out.dimensions, into.dimensions, identity(min(out.rank, into.rank)))
+    return Definition("reads", out.dimensions, into.dimensions, identity(min(out.rank, into.rank)))
 
 
 def _bits(shape: ArrayShape) -> int:

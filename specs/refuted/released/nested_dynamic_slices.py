@@ -7,13 +7,14 @@ Needs jax alone. Exit status: 1 the defect shows, 0 it does not.
 """
 
 import sys
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
 
-def window(x, i, j):
+def window(x: Any, i: int, j: int) -> Any:
     return lax.dynamic_slice(lax.dynamic_slice(x, (i,), (4,)), (j,), (2,))
 
 

@@ -6,6 +6,7 @@ Needs jax alone. Exit status: 1 the defect shows, 0 it does not.
 """
 
 import sys
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -30,7 +31,7 @@ ENTRY e {
 """
 
 
-def run(text, *inputs):
+def run(text: str, *inputs: Any) -> Any:
     """The first result of a module of HLO text."""
     proto = _hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto()
     program = xla_client._xla.mlir.xla_computation_to_mlir_module(_hlo.XlaComputation(proto))

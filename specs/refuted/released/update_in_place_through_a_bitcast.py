@@ -7,13 +7,14 @@ Needs jax alone. Exit status: 1 the defect shows, 0 it does not.
 """
 
 import sys
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
 
-def update(x):
+def update(x: Any) -> Any:
     rows = x * 2 + 1
     matrix = rows.reshape(4, 4)
     column = rows[:, 0, 1:2] + rows[0:1, 0, :].reshape(4, 1)

@@ -29,6 +29,7 @@ KNOWN: Final = (
     Known("size-beyond-the-bound", "process ends", "", r"set-dimension-size\("),
     Known("scatter-of-two-into-one", "internal error", "Expected instruction to have shape equal", r"\bscatter\("),
     Known("concatenate-of-two-bits", "process ends", "", _TWO_BITS),
+    Known("scan-of-nothing", "refuses its own", "after scan_expander", r"\bscan\("),
     Known("top-k-of-four-bits", "refuses its own", "custom element sizes", r"\btopk\("),
     Known("dot-of-four-bits", "refuses its own", "custom element sizes", r"\b(dot|convolution)\("),
     Known("argmax-of-two-bits", "internal error", r"reduce_decomposer", r"\b[su][24]\["),

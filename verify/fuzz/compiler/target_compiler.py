@@ -50,8 +50,9 @@ _NOT_FOR_PROGRAMS: Final = ("seen during layout assignment", "xla/layout.h")
 """Bitcasts and tiles, which a program may not have before layouts are assigned."""
 DUMPED_ONE_IN: Final = 8
 """Modules whose passes and plan are judged."""
-_LEFT_OUT: Final = (*LEFT_OUT, "set-dimension-size(")
-"""A size beyond its bound is written over the heap: what ends then is another module's run."""
+_LEFT_OUT: Final = (*LEFT_OUT, "set-dimension-size(", " bitcast(")
+"""A size beyond its bound is written over the heap: what ends then is another module's run. Bitcasts mean layouts,
+which programs do not have before the compiler assigns them."""
 
 
 @cache
