@@ -4,14 +4,19 @@ One small campaign runs where jax is there."""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from hloproof.fuzz.campaign import report_of_all
+from hloproof.fuzz.chunk import Chunk, Found
 from hloproof.fuzz.compiler.dumps import Refuted, judge_dumps
 from hloproof.fuzz.compiler.known import known
 from hloproof.fuzz.compiler.perturbation import changes, differences, exact_inputs, judged, plain, requests
 from hloproof.fuzz.modules.reference import arrays, python_with_jax
+from hloproof.fuzz.state import State
+from hloproof.fuzz.target import Target
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
@@ -156,3 +161,40 @@ def test_a_part_of_an_element_is_none_that_is_moved(result: str, kind: str) -> N
     )
     (found,) = followed_maps(plain_composer(module), module.entry, module.entry.root, OUTPUT_TO_INPUT)
     assert found.kind == kind
+
+
+def test_a_finding_is_written_with_what_the_target_adds(tmp_path: Path) -> None:
+    def dossier(case: str, cause: str, message: str) -> dict[str, str]:
+        return {"verdict.txt": f"{cause}: {message}", "before.hlo": case}
+
+    found = Found("compiler", "wrong", "element 0", "HloModule m")
+    target = Target("compiler", "", lambda: None, lambda case: (), ".hlo", dossier=dossier)
+    state = State.open(tmp_path, 1, 50)
+    state.record(Chunk("compiler", 0, 50, failures=[found]), target)
+    folder = tmp_path / "failures" / f"{found.key}.found"
+    assert {f.name for f in folder.iterdir()} == {"verdict.txt", "before.hlo"}
+    assert [file.suffix for _, file in state.failures()] == [".hlo"]
+
+
+def test_campaigns_are_added_up(tmp_path: Path) -> None:
+    target = Target("compiler", "", lambda: None, lambda case: (), ".hlo")
+    for seed in (1, 2):
+        state = State.open(tmp_path / str(seed), seed, 50)
+        chunk = Chunk("compiler", 0, 50, 2.0, Counter({"upstream: a": seed}), repeated=Counter({"wrong": 1}))
+        state.record(chunk, target)
+    lines = report_of_all([State.open(tmp_path / str(seed), None, 50) for seed in (1, 2)])
+    assert lines[0] == "2 campaigns, 100 examples, 4 s"
+    assert any(line.split() == ["3", "upstream:", "a"] for line in lines)
+    assert any(line.split() == ["FAILS", "2", "times:", "compiler:", "wrong"] for line in lines)
+
+
+def test_a_finding_has_a_program_that_shows_it() -> None:
+    if python_with_jax() is None:
+        pytest.skip("jax is not installed")
+    from hloproof.fuzz.compiler.target_compiler import dossier
+
+    text = "HloModule m\n\nENTRY e {\n  p0 = s8[3] parameter(0)\n  ROOT r = s8[3] negate(p0)\n}\n"
+    found = dossier(text, "compiler: another result", "element 0")
+    assert set(found) == {"before.hlo", "after.hlo", "flags.txt", "versions.txt", "show.py", "verdict.txt"}
+    compile(found["show.py"], "show.py", "exec")
+    assert "negate" in found["after.hlo"]

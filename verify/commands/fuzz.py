@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from hloproof.fuzz.targets import MODULES
 from hloproof.results.plain import say
 from hloproof.results.verdict import Exit
+
+if TYPE_CHECKING:
+    from hloproof.fuzz.state import State
 
 
 @click.command(
@@ -34,8 +38,10 @@ from hloproof.results.verdict import Exit
 @click.option("--file", "files", multiple=True, metavar="FILE", help="Plant errors in this file only (repeatable).")
 @click.option(
     "--report",
+    "reports",
+    multiple=True,
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Print the state of a campaign and run nothing.",
+    help="Print the state of a campaign, or of several added up (also all below a folder), and run nothing.",
 )
 def command(
     targets: tuple[str, ...],
@@ -44,7 +50,7 @@ def command(
     examples: int | None,
     seed: int | None,
     jobs: int,
-    report: Path | None,
+    reports: tuple[Path, ...],
     mutants: bool,
     sample: int | None,
     files: tuple[str, ...],
@@ -61,8 +67,8 @@ def command(
     from hloproof.fuzz import campaign
     from hloproof.fuzz.state import State
 
-    if report is not None:
-        for line in campaign.report(State.open(report, None, campaign.CHUNK)):
+    if reports:
+        for line in campaign.report_of_all(_states(reports)):
             say(line)
         return int(Exit.OK)
     if mutants:
@@ -96,6 +102,17 @@ def command(
     for failure in new:
         say(f"new failure of {failure.target}: {failure.cause}: {failure.message}")
     return int(Exit.REFUTED if new or still else Exit.OK)
+
+
+def _states(folders: Sequence[Path]) -> list[State]:
+    """The campaigns of these folders, and of those below them."""
+    from hloproof.fuzz import campaign
+    from hloproof.fuzz.state import State
+
+    found = dict.fromkeys(file.parent.resolve() for folder in folders for file in sorted(folder.rglob("campaign.json")))
+    if not found:
+        raise click.ClickException(f"{folders[0]} holds no campaign")
+    return [State.open(folder, None, campaign.CHUNK) for folder in found]
 
 
 def _cluster(address: str) -> tuple[Callable[[int], Executor], int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
@@ -184,4 +185,33 @@ def report(state: State) -> list[str]:
             lines.append(f"    FAILS {count:5d} times: {cause}")
     for name, file in state.failures():
         lines.append(f"failure of {name}: {file}")
+    return lines
+
+
+def report_of_all(states: Sequence[State]) -> list[str]:
+    """One campaign in lines of text, or what several come to together: examples and failures by target, then each."""
+    if len(states) == 1:
+        return report(states[0])
+    examples, seconds, failing = Counter[str](), Counter[str](), Counter[str]()
+    covered: dict[str, Counter[str]] = {}
+    for state in states:
+        examples.update(state.examples)
+        seconds.update(state.seconds)
+        for name, labels in state.coverage.items():
+            covered.setdefault(name, Counter()).update(labels)
+        for name, causes in state.causes.items():
+            failing.update({f"{name}: {cause}": count for cause, count in causes.items()})
+    lines = [f"{len(states)} campaigns, {examples.total()} examples, {seconds.total():.0f} s"]
+    for name in sorted(examples):
+        own = sum(count for cause, count in failing.items() if cause.startswith(f"{name}: "))
+        lines.append(
+            f"{name:12s} {examples[name]:10d} examples  {seconds[name]:9.0f} s  "
+            f"{len(covered.get(name, ())):4d} covered  {own:4d} examples fail"
+        )
+        upstream = {label: n for label, n in covered.get(name, {}).items() if label.startswith("upstream: ")}
+        lines += [f"    {count:8d}  {label}" for label, count in sorted(upstream.items())]
+    lines += [f"    FAILS {count:5d} times: {cause}" for cause, count in sorted(failing.items())]
+    for s in states:
+        known = sum(len(c) for c in s.causes.values())
+        lines.append(f"seed {s.seed}: {sum(s.examples.values())} examples, {known} causes, {s.folder}")
     return lines

@@ -2,7 +2,7 @@
 
 `campaign.json` holds the seed and the size of a chunk; `chunks.jsonl` one line per finished chunk, written at once, so
 that a campaign that is killed loses only the chunks in hand; `failures/` holds for each cause one file with the
-minimised case, behind a comment that says what fails, and one test that replays it.
+minimised case, behind a comment that says what fails, one test that replays it, and what the target writes beside them.
 """
 
 from __future__ import annotations
@@ -115,6 +115,11 @@ class State:
             f"def test_{name}() -> None:\n    target({failure.target!r}).examine(CASE)\n"
         )
         replace(folder / f"test_{name}.py", test)
+        if target.dossier is not None and failure.case:
+            beside = folder / f"{failure.key}.found"
+            beside.mkdir(exist_ok=True)
+            for file, text in target.dossier(failure.case, failure.cause, failure.message).items():
+                replace(beside / file, text)
 
 
 def _lines(file: Path) -> list[dict[str, Any]]:

@@ -26,3 +26,5 @@ class Target:
     examine: Callable[[str], tuple[str, ...]]
     suffix: str
     comment: str = "//"
+    dossier: Callable[[str, str, str], dict[str, str]] | None = None
+    """What else is written down about a failure, as files by name, from its case, cause and message."""

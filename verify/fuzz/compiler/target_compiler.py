@@ -21,6 +21,7 @@ from zlib import crc32
 from hypothesis import strategies as st
 
 from hloproof.fuzz.compiler.dumps import FLAGS, Refuted, empty, judge_dumps
+from hloproof.fuzz.compiler.finding import files
 from hloproof.fuzz.compiler.known import known
 from hloproof.fuzz.compiler.perturbation import changes, differences, exact_inputs, judged, plain, requests
 from hloproof.fuzz.modules.generate_modules import movement_modules
@@ -46,6 +47,7 @@ _INEXACT: Final = re.compile(
     r"triangular-solve|cholesky|rng\S*|stochastic-convert|logistic|asinh?|acosh?)\("
 )
 _OWN_ERRORS: Final = ("RET_CHECK", "INTERNAL:", "Check failed")
+_SMALL: Final = "HloModule m\n\nENTRY e {\n  ROOT c = f32[] constant(1)\n}\n"
 _NOT_FOR_PROGRAMS: Final = ("seen during layout assignment", "xla/layout.h")
 """Bitcasts and tiles, which a program may not have before layouts are assigned."""
 DUMPED_ONE_IN: Final = 8
@@ -79,6 +81,8 @@ def _closed_in_the_end(xla: Xla) -> Xla:
 
 def cases() -> st.SearchStrategy[str]:
     """Modules for one device, some of them with another element type in place of f32."""
+    for xla in (_plain(), _dumping()):
+        xla.ask({"hlo": _SMALL, "inputs": []})  # what takes long at first is no example's time
     single = operations().filter(lambda text: not any(words in text for words in _LEFT_OUT))
     some = st.one_of(movement_modules(), single)
     return st.tuples(some, st.one_of(st.just("f32"), st.just("f32"), st.sampled_from(TYPES))).map(_typed)
@@ -148,6 +152,18 @@ def judged_dumps() -> Counter[str]:
         raise Failure(f"compiler: {what} is refuted", found.said) from found
 
 
+def dossier(case: str, cause: str, message: str) -> dict[str, str]:
+    """The finding as files. A case that is no module of plain arrays has its verdict only."""
+    try:
+        text = neutral(case)
+        module = parse_module(text)
+    except InputError:
+        return {"verdict.txt": f"{cause}\n{message}\n"}
+    if not plain(module):
+        return {"verdict.txt": f"{cause}\n{message}\n"}
+    return files(text, module, exact_inputs(module, crc32(text.encode())), cause, message)
+
+
 def _refused(error: str) -> str:
     """What a refusal counts as. Raises Failure where a valid module ends the compiler, or breaks inside of it."""
     if error in (DIED, HANGS):
@@ -199,4 +215,6 @@ def _neighbours(module: Module) -> set[str]:
     } | {i.opcode for i in module.entry.instructions}
 
 
-TARGET = Target("compiler", "random modules through every pass of the installed compiler", cases, examine, ".hlo")
+TARGET = Target(
+    "compiler", "random modules through every pass of the installed compiler", cases, examine, ".hlo", dossier=dossier
+)

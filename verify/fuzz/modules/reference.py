@@ -79,7 +79,7 @@ class Xla:
 
     def close(self) -> None:
         self._process.kill()
-        self._process.wait()
+        self._process.communicate()  # closes the pipes
 
 
 def encoded(value: Array) -> dict[str, Any]:
