@@ -1,7 +1,7 @@
 """A size beyond its bound, read at run time, overwrites the heap.
 
-The module is valid. HLO does not say what a size of 7 means in f32[<=4]; the CPU client copies seven elements out of a
-buffer of four, and the process ends later.
+The module is valid. HLO does not say what such a size means in f32[<=4]; the CPU client copies so many elements out
+of a buffer of four.
 
 Needs jax alone; the program runs in a process of its own. Exit status: 1 the defect shows, 0 it does not.
 """
@@ -25,7 +25,7 @@ program = xla_client._xla.mlir.xla_computation_to_mlir_module(_hlo.XlaComputatio
 device = jax.devices('cpu')[0]
 devices = xla_client.DeviceList((device,))
 executable = device.client.compile_and_load(program, devices, xla_client.CompileOptions())
-given = [jax.device_put(v, device) for v in (jnp.arange(4.0), jnp.int32(7))]
+given = [jax.device_put(v, device) for v in (jnp.arange(4.0), jnp.int32(100_000_000))]
 print(executable.execute_sharded(given).disassemble_into_single_device_arrays())"""
 
 ended = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
