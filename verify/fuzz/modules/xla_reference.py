@@ -62,14 +62,16 @@ def to_array(given: dict[str, Any]) -> Any:
 
 
 def to_list(array: Any) -> list[Any]:
-    flat = array.reshape(-1)
+    """The elements, converted on the host: the compiler takes numbers below the normal ones for zero. They are read in
+    the type that was asked for; the compiler may hold s32 as u32."""
+    flat = jax.device_get(array).reshape(-1).view(array.dtype)
     name = str(flat.dtype)
     if "complex" in name:
         return [[v.real, v.imag] for v in flat.tolist()]
     if "float" in name:
-        return [float(v) for v in flat.astype(jnp.float64).tolist()]
+        return list(flat.astype("float64").tolist())
     if "int" in name and name not in ("int64", "uint64"):
-        flat = flat.astype(jnp.int64)
+        flat = flat.astype("int64")
     return list(flat.tolist())
 
 
