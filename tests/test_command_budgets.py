@@ -46,8 +46,8 @@ ONE = "HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] reve
     "arguments",
     [
         ("run", "loop.hlo", "--budget", "0.3"),
-        ("simplify", SLOW_MAP, "--budget", "0.3"),
-        ("rewrite", SLOW_MAP, SLOW_MAP.replace("d0", "d1"), "--budget", "0.3"),
+        ("simplify", SLOW_MAP, "--budget", "0.01"),
+        ("rewrite", SLOW_MAP, SLOW_MAP.replace("d0", "d1"), "--budget", "0.01"),
         ("layout", "f32[5,130]{1,0:T(8,128)}", "--budget", "1e-6"),
         ("indexing", "one.hlo", "--budget", "1e-6"),
         ("analyze", "one.hlo", "--instruction", "r", "--budget", "1e-6"),

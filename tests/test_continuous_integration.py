@@ -125,6 +125,6 @@ def test_hooks_catch_a_wrong_rule_and_a_wrong_map_in_a_repository_made_from_noth
 
     caught = hooks(WRONG, WRONG_MAP)
     assert caught.returncode == 1, caught.stdout
-    assert "refuted rule of halves" in caught.stdout and "mine.map:1:1: refuted" in caught.stdout
+    assert "refuted rule of halves" in caught.stdout and "mine.map:5:3: refuted" in caught.stdout
     mended = hooks(SOUND, SOUND_MAP)
     assert mended.returncode == 0, mended.stdout

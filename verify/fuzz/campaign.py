@@ -119,7 +119,9 @@ def run(
                 show(_progress(state, before, time.monotonic() - started))
     finally:
         processes = list((getattr(pool, "_processes", None) or {}).values()) if running else []
-        pool.shutdown(wait=not running, cancel_futures=True)
+        for future in running:  # not every pool knows `cancel_futures`
+            future.cancel()
+        pool.shutdown(wait=not running)
         for process in processes:
             process.kill()
 
