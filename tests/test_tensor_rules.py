@@ -153,6 +153,36 @@ def test_bits_of_which_little_is_known_are_told_apart(op: str, other: str) -> No
     assert not prove_rule(rule(f"A: [n]  B: [n]\ntype integers\n{op} => {other}"), 5.0).proved
 
 
+LOST_VALUES = [
+    ("{sum}", "add({sum}, multiply(0, {right}))", "divide(b, c)"),
+    ("{sum}", "add({sum}, multiply(0, {right}))", "inf"),
+    ("{sum}", "add({sum}, multiply(0, {right}))", "reduce(A, dims=[0], op=maximum)"),
+    ("{sum}", "reduce(add(A, multiply(0, broadcast({right}, shape=[n], dims=[]))), dims=[0], op=add)", "divide(b, c)"),
+    ("reduce(multiply(A, broadcast({right}, shape=[n], dims=[])), dims=[0], op=add)", "multiply({sum}, {right})", ""),
+    ("reduce(broadcast({right}, shape=[n], dims=[]), dims=[0], op=add)", "multiply(constant(value=n), {right})", ""),
+    ("dot(A, slice({long}, start=[0], limit=[n]), lhs_contract=[0], rhs_contract=[0])",
+     "dot(pad(A, 0, low=[0], high=[m]), {long}, lhs_contract=[0], rhs_contract=[0])", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("left", "right", "what"), LOST_VALUES)
+def test_zero_times_what_may_have_no_value_is_not_left_out(left: str, right: str, what: str) -> None:
+    names = "A: [n]  B: [n + m]  C: [n + m]  b: []  c: []\ntype reals\nwhen m >= 0\n"
+
+    def proved(by: str, long: str) -> bool:
+        words = {"sum": "reduce(A, dims=[0], op=add)", "right": by, "long": long}
+        return prove_rule(rule(f"{names}{left.format(**words)} => {right.format(**words)}"), 10.0).proved
+
+    assert not proved(what or "divide(b, c)", "divide(B, C)")
+    assert proved("b", "B")
+
+
+def test_zero_times_a_quotient_of_the_left_side_may_go() -> None:
+    names = "A: [n]  b: []  c: []\ntype reals\n"
+    total = "reduce(A, dims=[0], op=add)"
+    assert prove_rule(rule(f"{names}add({total}, multiply(0, divide(b, c))) => {total}")).proved
+
+
 def test_a_group_is_not_taken_for_one_size() -> None:
     with pytest.raises(InputError, match="one number per dimension"):
         check_tensor_rule(rule("A: [k...]\nbroadcast(A, shape=[k, k...], dims=[1]) => A"))

@@ -17,7 +17,7 @@ from hloproof.models.tensor_rules.rule import Kind
 from hloproof.tensor_rules.digits import Polynomial, divided_out, expression, polynomial, tidied
 from hloproof.tensor_rules.facts import Facts
 from hloproof.tensor_rules.terms import App, Cond, Elem, Fold, Num, Term, Tidy, replaced, variables_of
-from hloproof.tensor_rules.values import KNOWN, NotKnown, Values
+from hloproof.tensor_rules.values import KNOWN, NotKnown, Values, holds_infinity, is_total
 
 ORDERED: Final = frozenset({"add", "multiply", "maximum", "minimum", "and", "or"})
 """Operations that may be done in any order: as folds, and as functions of two operands."""
@@ -44,6 +44,9 @@ class Equality:
     """Truths that hold wherever the sides are compared."""
     reorders: bool = False
     mismatch: tuple[Term, Term] | None = None
+    _on_the_right: bool = False
+    """Whether parts of the right side are looked at: what is left out of them has to have a value, since 0 times what
+    has none is none."""
     _fresh: Iterator[int] = field(default_factory=count)
 
     def equal(self, left: Term, right: Term, given: Sequence[Formula]) -> bool:
@@ -150,13 +153,30 @@ class Equality:
     # Folds.
 
     def _same_fold(self, op: str, a: Term, b: Term, given: Sequence[Formula]) -> bool:
+        """Raises nothing: what may lose its value on the way, and sums with infinities, are not taken apart."""
+        if op in ("add", "multiply") and (holds_infinity(a) or holds_infinity(b)):
+            return False
+        left = self._pieces(op, a, given)
+        before, self._on_the_right = self._on_the_right, True
+        try:
+            right = self._pieces(op, b, given)
+            right = [p for p in right if not self._is_empty(op, p, given)]
+        except NotKnown:
+            return False
+        finally:
+            self._on_the_right = before
         self.reorders = True
-        left, right = self._pieces(op, a, given), self._pieces(op, b, given)
-        return self._paired(op, left, right, given)
+        return self._paired(op, [p for p in left if not self._is_empty(op, p, given)], right, given)
+
+    def _needs_value(self, terms: Sequence[Term]) -> None:
+        """Raises NotKnown for a part of the right side that is left out, and may have no value."""
+        if self._on_the_right and self.kind == "reals" and not all(map(is_total, terms)):
+            raise NotKnown
+
+    def _not_empty(self, variables: Sequence[tuple[str, Expr]], given: Sequence[Formula]) -> bool:
+        return all(self.facts.follows(given, le(1, size)) for _, size in variables)
 
     def _paired(self, op: str, left: list[Piece], right: list[Piece], given: Sequence[Formula]) -> bool:
-        left = [p for p in left if not self._is_empty(op, p, given)]
-        right = [p for p in right if not self._is_empty(op, p, given)]
         if len(left) != len(right):
             return False
         if not left:
@@ -170,6 +190,7 @@ class Equality:
     def _is_empty(self, op: str, piece: Piece, given: Sequence[Formula]) -> bool:
         """Whether the piece is what `op` leaves everything unchanged with: nothing at all, or a zero in a sum."""
         if op == "add" and any(f == Num(Const(0)) for f in piece.factors):
+            self._needs_value(piece.factors)
             return True
         return any(isinstance(size, Const) and size.value == 0 for _, size in piece.variables) or any(
             self.facts.follows(given, le(size, 0)) for _, size in piece.variables
@@ -199,9 +220,11 @@ class Equality:
             case App("negate", (x,)):
                 return [_scaled(p, -1) for p in self._pieces("add", x, given)]
             case App("multiply", (x, y)):
-                return [
-                    self._product(p, q) for p in self._pieces("add", x, given) for q in self._pieces("add", y, given)
-                ]
+                left, right = self._pieces("add", x, given), self._pieces("add", y, given)
+                for sum_of, other in ((left, y), (right, x)):
+                    if not sum_of or not all(self._not_empty(p.variables, given) for p in sum_of):
+                        self._needs_value((other,))
+                return [self._product(p, q) for p in left for q in right]
             case Num(Const(value)):
                 return [Piece((), (), value)] if value else []
             case Cond(test, then, other):
@@ -249,11 +272,15 @@ class Equality:
         for name, size in p.variables:
             if any(name in variables_of(f) for f in p.factors):
                 kept.append((name, size))
-            elif op == "add" and self.facts.follows(given, le(0, size)):
+            elif op == "add" and self.facts.follows(given, le(0, size)) and self._countable(p, size, given):
                 factors.append(Num(size))
             elif op == "add" or not self.facts.follows(given, le(1, size)):
                 kept.append((name, size))
         return Piece(tuple(kept), tuple(factors), p.scale)
+
+    def _countable(self, p: Piece, size: Expr, given: Sequence[Formula]) -> bool:
+        """Whether the sum over the size is the size times what is summed: none at all of what has no value is 0."""
+        return self.kind == "integers" or all(map(is_total, p.factors)) or self.facts.follows(given, le(1, size))
 
     def _split(self, op: str, p: Piece, given: Sequence[Formula]) -> list[Piece]:
         """A fold over [0, N) of what depends on `v < n` is one over [0, n) and one over [n, N)."""
@@ -280,6 +307,8 @@ class Equality:
                     product: list[Piece] = [Piece((), (), half.scale)]
                     for g in settled:
                         parts = self._pieces("add", g, inside) if op == "add" else [Piece((), (g,))]
+                        if not parts:
+                            self._needs_value(settled)
                         product = [self._product(x, y) for x in product for y in parts]
                     out += [q for part in product for q in self._split(op, self._renamed(half.variables, part), given)]
                 return out
@@ -297,6 +326,7 @@ class Equality:
                     elsewhere = [self._settled(g, (*inside, Not(part))) for g in p.factors]
                     if not any(g == Num(Const(0)) for g in elsewhere):
                         continue
+                    self._needs_value(elsewhere)
                     count = self.facts.settled(given, size.ceildiv(s))
                     variables = (*p.variables[:k], (name, count), *p.variables[k + 1 :])
                     now = (*given, *ranges(variables))

@@ -18,7 +18,7 @@ from hloproof.logic.formula import FALSE, TRUE, Comparator, Compare, Formula, No
 from hloproof.models.expressions.expr import Const, Expr, Var, lift
 from hloproof.models.tensor_rules.rule import Kind
 from hloproof.tensor_rules.digits import Monomial, Polynomial, expression, polynomial
-from hloproof.tensor_rules.terms import App, Elem, Fold, Num, Term
+from hloproof.tensor_rules.terms import App, Cond, Elem, Fold, Num, Term
 
 KNOWN: Final = frozenset(
     {
@@ -484,3 +484,15 @@ def is_total(term: Term) -> bool:
         case Elem() | Num():
             return True
     return is_total(term.then) and is_total(term.other)
+
+
+def holds_infinity(term: Term) -> bool:
+    """Whether an infinity is among what the term is made of."""
+    match term:
+        case App(op, args):
+            return op == "infinity" or any(map(holds_infinity, args))
+        case Fold(_, _, body, init):
+            return holds_infinity(body) or (init is not None and holds_infinity(init))
+        case Cond(_, then, other):
+            return holds_infinity(then) or holds_infinity(other)
+    return False
