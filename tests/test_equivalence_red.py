@@ -117,6 +117,57 @@ def product(precision: str) -> str:
     )
 
 
+def against(kind: str, op: str, constant: str) -> str:
+    return one(
+        f"{kind}[4]",
+        f"c = {kind}[] constant({constant})",
+        f"b = {kind}[4] broadcast(c), dimensions={{}}",
+        f"ROOT r = {kind}[4] {op}(p, b)",
+    )
+
+
+def summed(first: str, second: str) -> str:
+    """The sum of p times two constants."""
+    return entry(
+        "p = f32[4] parameter(0)",
+        f"c = f32[] constant({first})",
+        "cb = f32[4] broadcast(c), dimensions={}",
+        f"d = f32[] constant({second})",
+        "db = f32[4] broadcast(d), dimensions={}",
+        "a = f32[4] multiply(p, cb)",
+        "b = f32[4] multiply(a, db)",
+        "z = f32[] constant(0)",
+        "ROOT r = f32[] reduce(b, z), dimensions={0}, to_apply=add",
+        before=ADD,
+    )
+
+
+def scattered(kind: str, turned: bool) -> str:
+    """Updates added one after another, in the order of rows or of columns."""
+    given = "j, v" if turned else "i, u"
+    return entry(
+        f"p = {kind}[5] parameter(0)",
+        "i = s32[2,3,1] parameter(1)",
+        f"u = {kind}[2,3] parameter(2)",
+        "j = s32[3,2,1] transpose(i), dimensions={1,0,2}",
+        f"v = {kind}[3,2] transpose(u), dimensions={{1,0}}",
+        f"ROOT r = {kind}[5] scatter(p, {given}), update_window_dims={{}}, inserted_window_dims={{0}}, "
+        "scatter_dims_to_operand_dims={0}, index_vector_dim=2, to_apply=add",
+        before=ADD.replace("f32", kind),
+    )
+
+
+def where(kind: str, product: bool) -> str:
+    """x times a predicate, or x or zero."""
+    return entry(
+        f"x = {kind}[] parameter(0)",
+        "c = pred[] parameter(1)",
+        f"k = {kind}[] convert(c)",
+        f"z = {kind}[] constant(0)",
+        f"ROOT r = {kind}[] multiply(x, k)" if product else f"ROOT r = {kind}[] select(c, x, z)",
+    )
+
+
 PAIRS = {
     "two loops have states of one name": (TWO_LOOPS, entry("ROOT z = s32[] constant(0)"), "exact"),
     "a float saturates, an integer wraps": (
@@ -166,6 +217,24 @@ PAIRS = {
     ),
     "peers are named by their channels": (sent(1, 2), sent(2, 1), "exact"),
     "each operand has its precision": (product("highest,default"), product("default,highest"), "exact"),
+    "a type without infinity holds NaN for the lowest value": (
+        against("f8e4m3fn", "maximum", "nan"),
+        one("f8e4m3fn[4]", "ROOT r = f8e4m3fn[4] copy(p)"),
+        "exact",
+    ),
+    "a type without a negative zero holds NaN for it": (
+        against("f8e8m0fnu", "add", "nan"),
+        one("f8e8m0fnu[4]", "ROOT r = f8e8m0fnu[4] copy(p)"),
+        "exact",
+    ),
+    "a type without zero has none to choose": (where("f8e8m0fnu", True), where("f8e8m0fnu", False), "real"),
+    "a product of constants that is too small": (
+        summed("1e-30", "1e-30"),
+        one("f32[4]", "ROOT r = f32[] constant(0)"),
+        "rounding",
+    ),
+    "a product of constants that is too large": (summed("1e30", "1e30"), summed("inf", "1"), "rounding"),
+    "the order of updates that are added": (scattered("f32", False), scattered("f32", True), "exact"),
     "what goes out first": (outfed("p0", "p1"), outfed("p1", "p0"), "exact"),
 }
 
@@ -188,3 +257,31 @@ def test_the_version_of_a_calls_interface_is_part_of_it(one: str, other: str, sa
     """It says which of a library's functions of that name is called, and how."""
     before, after = (parse_module(entry("p = f32[4] parameter(0)", CALL + v)) for v in (one, other))
     assert (decide(before, after).verdict.value == "proved") is same
+
+
+SOUND = {
+    "the lowest number, where the type holds it": (
+        against("f32", "maximum", "-inf"),
+        one("f32[4]", "ROOT r = f32[4] copy(p)"),
+        "exact",
+    ),
+    "the lowest number of a type without infinity and NaN": (
+        against("f4e2m1fn", "maximum", "-6"),
+        one("f4e2m1fn[4]", "ROOT r = f4e2m1fn[4] copy(p)"),
+        "exact",
+    ),
+    "plus negative zero": (
+        against("f8e4m3fn", "add", "-0"),
+        one("f8e4m3fn[4]", "ROOT r = f8e4m3fn[4] copy(p)"),
+        "exact",
+    ),
+    "a choice of zero": (where("f32", True), where("f32", False), "real"),
+    "a product of constants that the type holds": (summed("2", "3"), summed("6", "1"), "real"),
+    "integers are added in any order": (scattered("s32", False), scattered("s32", True), "exact"),
+    "floats are, over real numbers": (scattered("f32", False), scattered("f32", True), "real"),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "tier"), SOUND.values(), ids=SOUND)
+def test_a_pair_beside_them_is_proved(before: str, after: str, tier: str) -> None:
+    assert decide(parse_module(before), parse_module(after), tier, 5.0).verdict == "proved"  # type: ignore[arg-type]

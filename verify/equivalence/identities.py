@@ -191,7 +191,9 @@ def _matches(pattern: Pattern, term: Term, bound: dict[str, Term], view: View) -
     seen = view(term)
     if isinstance(pattern, bool | float):
         type_ = type_of(seen)
-        if (type_ == "pred") == isinstance(pattern, bool) and seen == from_value(type_, pattern):
+        # A type without the number (a negative zero, a zero) holds NaN in its place, which is not the number.
+        is_held = value_of(seen) == pattern
+        if (type_ == "pred") == isinstance(pattern, bool) and is_held and seen == from_value(type_, pattern):
             yield bound
         return
     if not isinstance(seen, App):
@@ -354,7 +356,10 @@ def neutral_bound(term: App, view: View) -> Term | None:
     """The maximum with the lowest value, or the minimum with the highest, is the other operand."""
     if term.op not in ("maximum", "minimum") or term.type in COMPLEX or term.type == "pred":
         return None
-    bound = from_value(term.type, lowest(term.type) if term.op == "maximum" else highest(term.type))
+    number = lowest(term.type) if term.op == "maximum" else highest(term.type)
+    bound = from_value(term.type, number)
+    if value_of(bound) != number:
+        return None  # a type without infinities holds NaN in its place
     for k in (0, 1):
         if view(term.args[k]) == bound:
             return term.args[1 - k]
@@ -390,7 +395,10 @@ def masked(term: App, view: View, kinds: frozenset[str]) -> Term | None:
     for k in (0, 1):
         factor = view(term.args[k])
         if isinstance(factor, App) and factor.op == "convert" and type_of(factor.args[0]) == "pred":
-            return App("select", term.type, (factor.args[0], term.args[1 - k], from_value(term.type, 0)))
+            zero = from_value(term.type, 0)
+            if value_of(zero) != 0:
+                return None  # a type without zero
+            return App("select", term.type, (factor.args[0], term.args[1 - k], zero))
     return None
 
 

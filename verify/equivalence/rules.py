@@ -21,7 +21,7 @@ from hloproof.equivalence.kernel import Denied, Rules, Step, equal_tensors, side
 from hloproof.equivalence.pinning import pinned
 from hloproof.equivalence.positions import positions
 from hloproof.equivalence.rules_folds import FOLD_RULES
-from hloproof.equivalence.rules_scalar import SCALAR_RULES, combiner, seen
+from hloproof.equivalence.rules_scalar import SCALAR_RULES, associates, combiner, seen
 from hloproof.equivalence.scatter_loop import as_loop
 from hloproof.equivalence.select_scatter import as_scatter
 from hloproof.equivalence.terms import (
@@ -140,10 +140,13 @@ def fold(
     if not (isinstance(left, Fold) and isinstance(right, Fold)) or left.type != right.type:
         raise Denied("not two folds")
     in_order = IN_ORDER in left.head or IN_ORDER in right.head
-    if (left.head[0] == "scatter" or in_order) and combiner(left) not in COMMUTATIVE:
+    if left.head[0] == "scatter" or in_order:
         straight = [[k, False] for k in range(len(radices))]
         if any([list(d) for ds in given for d in ds] != straight for given in (left_digits, right_digits)):
-            raise Denied("the order is not kept")
+            op = combiner(left)
+            if op not in COMMUTATIVE:
+                raise Denied("the order is not kept")
+            associates(rules, op, left.type)
     new = [variable(goal.next + k, n) for k, n in enumerate(radices)]
     goals = equal_heads(left, right)
     sides: list[list[Term]] = []

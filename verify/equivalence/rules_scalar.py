@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import prod
+from math import isfinite, prod
 from typing import Any, Final
 
 from hloproof.equivalence.answer import Tier
@@ -109,7 +109,7 @@ def equal_polynomials(type_: str, left: Polynomial, right: Polynomial) -> list[t
     used: list[tuple[str, Tier]] = [("real arithmetic", "real")]
     if left != right:
         whole = all(c.denominator == 1 for p in (left, right) for c in p.values())
-        if whole or SIGNIFICANT[type_] < 8 or not near(left, right, 2.0 ** (2 - SIGNIFICANT[type_])):
+        if whole or SIGNIFICANT.get(type_, 0) < 8 or not near(left, right, 2.0 ** (2 - SIGNIFICANT[type_])):
             return None
         used.append(("constants rounded otherwise", "rounding"))
     return used
@@ -314,7 +314,7 @@ def linear(rules: Rules, goal: Goal, side: int, depth: int) -> list[Goal]:
     summands: list[Term] = []
     for monomial, c in polynomial.items():
         inside: list[Term] = []
-        outside: list[Term] = [] if c == 1 else [from_value(fold.type, int(c) if fold.type in INTEGERS else float(c))]
+        outside: list[Term] = [] if c == 1 else [_coefficient(rules, fold.type, c)]
         for atom, exponent in monomial:
             term = _raised(found.atoms[atom], exponent, fold.type)
             depends = any(v.place in own for v in variables_of(term))
@@ -327,6 +327,27 @@ def linear(rules: Rules, goal: Goal, side: int, depth: int) -> list[Goal]:
         out = App("add", fold.type, (out, term))
     next_ = max(goal.next, fold.place + len(fold.sizes))
     return [Goal(next_, goal.facts, *sides_with(goal, side, out))]
+
+
+def _coefficient(rules: Rules, type_: str, number: Fraction) -> Term:
+    """A coefficient as a constant of the type. Denied where the type holds nothing near it, as for products of
+    constants that are too large or too small."""
+    if type_ in INTEGERS:
+        return from_value(type_, int(number))
+    try:
+        out = from_value(type_, float(number))
+    except OverflowError as error:
+        raise Denied("a constant beyond the type") from error
+    held = value_of(out)
+    if not isinstance(held, int | float) or not isfinite(held):
+        raise Denied("a constant beyond the type")
+    if held != number:
+        if SIGNIFICANT.get(type_, 0) < 8 or abs(Fraction(held) - number) > abs(number) * Fraction(2) ** (
+            1 - SIGNIFICANT[type_]
+        ):
+            raise Denied("a constant that the type does not hold")
+        rules.use("constants rounded otherwise", "rounding")
+    return out
 
 
 MOST_FACTORS: Final = 16
