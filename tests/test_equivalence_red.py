@@ -285,3 +285,28 @@ SOUND = {
 @pytest.mark.parametrize(("before", "after", "tier"), SOUND.values(), ids=SOUND)
 def test_a_pair_beside_them_is_proved(before: str, after: str, tier: str) -> None:
     assert decide(parse_module(before), parse_module(after), tier, 5.0).verdict == "proved"  # type: ignore[arg-type]
+
+
+def test_the_order_that_a_reduce_is_free_in_is_told() -> None:
+    """The position of the largest element, where ties go to the first."""
+    first = (
+        "first {\n a = f32[] parameter(0)\n i = s32[] parameter(1)\n b = f32[] parameter(2)\n j = s32[] parameter(3)\n"
+        " g = pred[] compare(a, b), direction=GE\n v = f32[] select(g, a, b)\n w = s32[] select(g, i, j)\n"
+        " ROOT r = (f32[], s32[]) tuple(v, w)\n}\n"
+    )
+
+    def module(given: str) -> str:
+        return entry(
+            "p = f32[2,3] parameter(0)",
+            "i = s32[2,3] parameter(1)",
+            "q = f32[3,2] transpose(p), dimensions={1,0}",
+            "j = s32[3,2] transpose(i), dimensions={1,0}",
+            "z = f32[] constant(-inf)",
+            "n = s32[] constant(0)",
+            f"s = (f32[], s32[]) reduce({given}, z, n), dimensions={{0,1}}, to_apply=first",
+            "ROOT r = s32[] get-tuple-element(s), index=1",
+            before=first,
+        )
+
+    found = decide(parse_module(module("p, i")), parse_module(module("q, j")), "exact", 5.0)
+    assert ("a reduce takes its elements in any order", "exact") in found.axioms

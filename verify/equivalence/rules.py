@@ -147,6 +147,10 @@ def fold(
             if op not in COMMUTATIVE:
                 raise Denied("the order is not kept")
             associates(rules, op, left.type)
+    elif left.head[0] == "reduce" and combiner(left) not in COMMUTATIVE:
+        ours, theirs = ([list(d) for ds in given for d in ds] for given in (left_digits, right_digits))
+        if ours != theirs:  # XLA leaves the order open; a function that is not commutative could tell
+            rules.use("a reduce takes its elements in any order", "exact")
     new = [variable(goal.next + k, n) for k, n in enumerate(radices)]
     goals = equal_heads(left, right)
     sides: list[list[Term]] = []
