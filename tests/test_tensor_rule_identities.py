@@ -44,8 +44,8 @@ OF_TYPES = {
     "unsigned remainder by a power of two",
 }
 """They are about the bits or the range of an element type; a rule speaks of numbers without bounds."""
-OF_PROGRAMS = {"scatter as a loop", "select-and-scatter as a scatter"}
-"""They are about loops or libraries, which no rule has."""
+OF_PROGRAMS = {"scatter as a loop", "select-and-scatter as a scatter", "a reduce takes its elements in any order"}
+"""They are about loops, libraries or the order of a run, which no rule has."""
 
 
 def named_in_the_code() -> set[str]:
