@@ -120,10 +120,6 @@ class TensorRule:
     file: str = field(default="", compare=False)
     lines: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
-    @property
-    def content_line(self) -> int:
-        return self.line
-
     def calls(self) -> Iterator[Call]:
         """The operations of both sides and of what is assumed."""
         stack: list[Tensor] = [self.left, self.right, *self.assumed]

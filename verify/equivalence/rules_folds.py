@@ -11,10 +11,8 @@ from typing import Final
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.indices import ZERO, Lin, variable
 from hloproof.equivalence.kernel import Denied, Rules, sides_with
-from hloproof.equivalence.rules_scalar import as_sum, associates, combiner, fold_of, is_neutral, neutral_reduce, seen
+from hloproof.equivalence.rules_scalar import as_sum, associates, combiner, fold_of, is_neutral, neutral_reduce
 from hloproof.equivalence.terms import App, Fold, Term, TermSubstitution, variables_of
-from hloproof.models.interpreter.semantics.element_type import INTEGERS
-from hloproof.models.interpreter.semantics.small_float import FLOATS
 
 IDEMPOTENT: Final = frozenset({"maximum", "minimum", "and", "or"})
 
@@ -93,27 +91,6 @@ def distributed(rules: Rules, goal: Goal, side: int) -> list[Goal]:
         sizes = outer.sizes + inner.sizes
         new = Fold(outer.head, outer.type, goal.next, sizes, (body,), outer.sides)
         return [Goal(goal.next + len(sizes), goal.facts, *sides_with(goal, side, new))]
-    raise Denied("no factor is a sum")
-
-
-def into_sum(rules: Rules, goal: Goal, side: int) -> list[Goal]:
-    """A multiple of a sum is the sum of multiples."""
-    head = seen(rules, goal, (goal.left, goal.right)[side])
-    if not isinstance(head, App) or head.op != "multiply" or head.type not in INTEGERS | FLOATS:
-        raise Denied("not a product")
-    for k, factor in enumerate(head.args):
-        inner = rules.terms.opened(rules.terms.settle(factor, goal.facts), goal.next)
-        if not isinstance(inner, Fold) or inner.type != head.type or inner.place != goal.next:
-            continue
-        inner = as_sum(rules, inner) if inner.head[0] == "contract" else inner
-        if neutral_reduce(rules, goal, inner) != "add":
-            continue
-        associates(rules, "add", inner.type)
-        args = [*head.args]
-        args[k] = inner.bodies[0]
-        body = App("multiply", inner.type, tuple(args))
-        new = Fold(inner.head, inner.type, inner.place, inner.sizes, (body,), inner.sides)
-        return [Goal(goal.next + len(inner.sizes), goal.facts, *sides_with(goal, side, new))]
     raise Denied("no factor is a sum")
 
 

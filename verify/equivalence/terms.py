@@ -5,7 +5,6 @@ Trusted. Terms are data; `unfold` in `elements` says what an `Elem` stands for.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -255,6 +254,3 @@ def values_in(form: Lin) -> list[Value]:
             case Var():
                 pass
     return out
-
-
-Unfolding = Callable[[Elem, int], "Term | None"]

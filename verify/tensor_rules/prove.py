@@ -147,13 +147,9 @@ def _at_rank(rule: TensorRule, rank: int, kind: Kind, facts: Facts, kept: Sequen
     equality = Equality(facts, kind, truths)
     if truths and equality.contradicted(inside):
         return _Shown(vacuous=True)
-    if equality.equal(left.at(index), right.at(_as_groups(index, right)), inside):
+    if equality.equal(left.at(index), right.at(_index(right)), inside):
         return _Shown(reorders=equality.reorders)
     return _Shown(f"elements that are not shown equal: {_pair(equality)}")
-
-
-def _kinds_of(side: Symbolic) -> list[tuple[bool, int]]:
-    return [(g.each, len(g.sizes)) for g in side.groups]
 
 
 def _index(side: Symbolic) -> Index:
@@ -166,10 +162,6 @@ def _numbered(lengths: Sequence[int]) -> Index:
         out.append(tuple(Var(f"i.{k}") for k in range(n, n + length)))
         n += length
     return tuple(out)
-
-
-def _as_groups(index: Index, side: Symbolic) -> Index:
-    return _numbered([len(g.sizes) for g in side.groups])
 
 
 def _is_vacuous(given: Sequence[Formula], facts: Facts) -> bool:
