@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import gzip
 import json
 import os
 import random
@@ -88,8 +89,20 @@ FRAGMENTS: Final = (
 NUMBERS: Final = (0, 1, 2, 3, 7, -1, 10**6, 2**31, 2**62, 2**63, 10**30)
 
 
+def gently_mutated(data: bytes, dice: random.Random) -> bytes:
+    """One number is another small one, or one word another of the same input: most of these are read to the end."""
+    tokens = list(re.finditer(rb"\d+" if dice.random() < 0.6 else rb"[A-Za-z_][\w.-]*", data))
+    if not tokens:
+        return data
+    at = dice.choice(tokens)
+    new = b"%d" % dice.randrange(9) if at.group().isdigit() else dice.choice(tokens).group()
+    return data[: at.start()] + new + data[at.end() :]
+
+
 def mutated(data: bytes, dice: random.Random, other: bytes = b"") -> bytes:
-    """The input after one to four mutations; `other` is what may be mixed in."""
+    """The input after a gentle mutation, or one to four rough ones; `other` is what may be mixed in."""
+    if dice.random() < 0.4:
+        return gently_mutated(data, dice)
     for _ in range(dice.randint(1, 4)):
         at, kind = dice.randrange(len(data) + 1), dice.random()
         if kind < 0.25:
@@ -134,6 +147,19 @@ def _modules() -> list[bytes]:
     return [text.encode() for text in texts if 20 < len(text) < 4000]
 
 
+def _read_modules() -> list[bytes]:
+    """Those of which there is one in a text, without an error."""
+    from hloproof.models.errors import InputError
+    from hloproof.models.hlo.parser import parse_module
+
+    found = []
+    for data in _modules():
+        with suppress(InputError):
+            parse_module(data.decode())
+            found.append(data)
+    return found
+
+
 MAP = "(d0, d1)[s0] -> (d0 * 4 + s0, d1 mod 3), domain: d0 in [0, 3], d1 in [0, 8], s0 in [0, 3], d0 + s0 in [0, 5]"
 
 
@@ -172,6 +198,53 @@ def _manifests() -> list[bytes]:
     return [json.dumps(line).encode() + b"\n"]
 
 
+SEPARATOR: Final = b"\n=====\n"
+"""Between the files of an input of several; what follows a separator that a mutation has broken is an empty file."""
+
+
+def _pairs() -> list[bytes]:
+    return _entries("equivalence", ".pairs", "pair ")
+
+
+def _two_modules() -> list[bytes]:
+    """The modules of the pairs, in files of their own."""
+    found = []
+    for entry in _pairs():
+        modules = entry[entry.index(b"HloModule") :] if b"HloModule" in entry else entry
+        found.append(SEPARATOR.join(modules.split(b"\n=>\n", 1)))
+    return [SEPARATOR.join([SMALL.encode(), SMALL.encode()]), *found]
+
+
+def _plans() -> list[bytes]:
+    folders = sorted(p for p in (ROOT / "tests" / "data" / "plans").iterdir() if p.is_dir())
+    return [SEPARATOR.join((p / name).read_bytes() for name in ("module.hlo", "assignment.txt")) for p in folders]
+
+
+def _buffers() -> list[bytes]:
+    """Modules as protocol buffers."""
+    folder = ROOT / "tests" / "data" / "protobuf"
+    return [gzip.decompress(path.read_bytes()) for path in sorted(folder.glob("*.hlo.pb.gz"))]
+
+
+def _compressed() -> list[bytes]:
+    return [gzip.compress(text, mtime=0) for text in (HLO.encode(), SMALL.encode(), b"\n" * 100_000)]
+
+
+def _certificates() -> list[bytes]:
+    """What `equiv --certificate` writes of the pairs that are proved, and `recheck` reads."""
+    from hloproof.models.hlo.parser import parse_module
+    from hloproof.queries.certificates import certificate_text
+    from hloproof.queries.equivalence import compare
+
+    found = []
+    for data in _two_modules()[-12:]:
+        texts = [part.decode() for part in data.split(SEPARATOR)]
+        answer = compare(*(parse_module(text) for text in texts), budget_seconds=5)
+        if answer.certificate is not None:
+            found.append(certificate_text(*texts, answer.certificate).encode())
+    return found
+
+
 def _caches() -> list[bytes]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "c.sqlite"
@@ -184,7 +257,8 @@ def _caches() -> list[bytes]:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of input: what is mutated, the file it is written to, and the command that reads it. `{}` is the file."""
+    """A kind of input: what is mutated, the file or files (with a blank between) it is written to, and the command
+    that reads them."""
 
     file: str
     seeds: Callable[[], list[bytes]]
@@ -208,6 +282,21 @@ KINDS: Final[dict[str, Kind]] = {
     "cache": Kind("c.sqlite", _caches, ("check", *BUDGET, "--cache", "c.sqlite", "good.hlo")),
     "inputs": Kind("i.json", _inputs, ("run", "good.hlo", "--inputs", "i.json")),
     "manifest": Kind("manifest.jsonl", _manifests, ("recheck", ".", "--solver", "true")),
+    "pairs": Kind("m.pairs", _pairs, _check("m.pairs")),
+    "equiv": Kind("a.hlo b.hlo", _two_modules, ("equiv", "a.hlo", "b.hlo", "--budget", "3", "--format", "json")),
+    "passes": Kind(
+        "d/m.before_optimizations.txt d/m.0001.p.after_a.before_b.txt",
+        _two_modules,
+        ("passes", "d", "--budget", "3", "--jobs", "1", "--no-cache"),
+    ),
+    "plan": Kind("module.hlo plan.txt", _plans, ("memory", "module.hlo", "plan.txt")),
+    "buffer": Kind("m.hlo.pb", _buffers, _check("m.hlo.pb")),
+    "compressed": Kind("m.hlo", _compressed, _check("m.hlo")),
+    "certificate": Kind("proof.json", _certificates, ("recheck", "proof.json")),
+    "run": Kind("m.hlo", _read_modules, ("run", "m.hlo", "--seed", "1")),
+    "analyze": Kind("m.hlo", _read_modules, ("analyze", "m.hlo")),
+    "aliases": Kind("m.hlo", _read_modules, ("aliases", "m.hlo")),
+    "graph": Kind("m.hlo", _read_modules, ("graph", "m.hlo")),
     "indexing": Kind("m.hlo", lambda: [HLO.encode(), SMALL.encode()], ("indexing", "m.hlo", "--instruction", "t")),
 }
 
@@ -241,7 +330,11 @@ class Ended:
 def attempt(kind: Kind, data: bytes, folder: Path) -> Ended:
     """Run the command line on an input, in a group of its own."""
     (folder / "good.hlo").write_text(SMALL, encoding="utf-8")
-    (folder / kind.file).write_bytes(data)
+    names = kind.file.split()
+    parts = data.split(SEPARATOR, len(names) - 1)
+    for name, part in zip(names, parts + [b""] * (len(names) - len(parts)), strict=True):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(part)
     out = folder / ".said"
     child = os.fork()
     if child == 0:
@@ -249,8 +342,8 @@ def attempt(kind: Kind, data: bytes, folder: Path) -> Ended:
     status, seconds, megabytes, killed = _awaited(child)
     left = _remains(child)
     said = out.read_bytes()[-20_000:].decode("utf-8", "replace") if out.exists() else ""
-    for path in folder.iterdir():
-        if path.is_file():
+    for path in folder.rglob("*"):
+        if path.is_file() and ".cache" not in path.parts:
             path.unlink()
     return Ended(status, seconds, megabytes, said, left, killed)
 
@@ -440,26 +533,27 @@ def _seeds(kind: str) -> list[bytes]:
 
 
 def campaign(
-    kinds: tuple[str, ...], count: int, seed: int, jobs: int, seconds: float
+    kinds: tuple[str, ...], numbers: range, seed: int, jobs: int, seconds: float
 ) -> Iterator[tuple[Counter[str], list[Finding]]]:
-    """The chunks of a campaign as they end; none is begun after `seconds`."""
+    """The chunks of a campaign in their order; none is begun after `seconds`."""
     end, size = time.monotonic() + seconds, 20
     with ProcessPoolExecutor(jobs, initializer=prepare) as pool:
-        starts = iter(range(0, count, size))
+        starts = iter(range(numbers.start, numbers.stop, size))
         running = [
-            pool.submit(_chunk, kinds, seed, at, min(size, count - at))
+            pool.submit(_chunk, kinds, seed, at, min(size, numbers.stop - at))
             for _, at in zip(range(jobs), starts, strict=False)
         ]
         while running:
             yield running.pop(0).result()
             at = next(starts, None)
             if at is not None and time.monotonic() < end:
-                running.append(pool.submit(_chunk, kinds, seed, at, min(size, count - at)))
+                running.append(pool.submit(_chunk, kinds, seed, at, min(size, numbers.stop - at)))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=40_000)
+    parser.add_argument("--first", type=int, default=0, help="begin with this input, to go on where a run was ended")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no more inputs after this time")
@@ -471,14 +565,18 @@ def main() -> int:
         parser.error(f"no such kinds: {', '.join(sorted(unknown))}")
     tried: Counter[str] = Counter()
     findings = 0
-    for some, found in campaign(kinds, given.count, given.seed, given.jobs, given.seconds):
+    numbers = range(given.first, max(given.first, given.count))
+    for some, found in campaign(kinds, numbers, given.seed, given.jobs, given.seconds):
+        before = tried.total()
         tried += some
+        if before // 1000 < tried.total() // 1000:
+            print(f"{tried.total()} inputs, up to number {given.first + tried.total() - 1}", flush=True)
         for finding in found:
             findings += 1
             print(f"{finding.kind} {finding.number}: {finding.what}\n{finding.said}\n", flush=True)
             if given.keep is not None:
                 given.keep.mkdir(parents=True, exist_ok=True)
-                (given.keep / f"{finding.number}-{KINDS[finding.kind].file}").write_bytes(finding.data)
+                (given.keep / f"{finding.number}-{finding.kind}").write_bytes(finding.data)
     for line, number in sorted(tried.items()):
         print(f"{number:6} {line}")
     print(f"{tried.total()} inputs, {findings} findings")
