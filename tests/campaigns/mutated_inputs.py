@@ -238,10 +238,10 @@ def _certificates() -> list[bytes]:
 
     found = []
     for data in _two_modules()[-12:]:
-        texts = [part.decode() for part in data.split(SEPARATOR)]
-        answer = compare(*(parse_module(text) for text in texts), budget_seconds=5)
+        before, after = (part.decode() for part in data.split(SEPARATOR))
+        answer = compare(parse_module(before), parse_module(after), budget_seconds=5)
         if answer.certificate is not None:
-            found.append(certificate_text(*texts, answer.certificate).encode())
+            found.append(certificate_text(before, after, answer.certificate).encode())
     return found
 
 
