@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from hloproof.equivalence import decide
+from hloproof.equivalence import decide, identities
 from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.shape import ELEMENT_BITS
+from hloproof.models.interpreter.semantics import small_float
+from hloproof.models.interpreter.semantics.element_type import from_bits, rounded, to_bits
 
 ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b)\n}\n"
 TWO_LOOPS = """HloModule m
@@ -168,6 +171,138 @@ def where(kind: str, product: bool) -> str:
     )
 
 
+def random_state(count: int) -> str:
+    """The state after `count` random numbers."""
+    return entry(
+        "s = u64[2] parameter(0)",
+        f"g = (u64[2], u32[{count}]) rng-bit-generator(s), algorithm=rng_philox",
+        "ROOT r = u64[2] get-tuple-element(g), index=0",
+    )
+
+
+def fed(first: str) -> str:
+    """What comes in second."""
+    return entry(
+        "t = token[] after-all()",
+        f"i = ({first}, token[]) infeed(t)",
+        "u = token[] get-tuple-element(i), index=1",
+        "j = (f32[4], token[]) infeed(u)",
+        "ROOT r = f32[4] get-tuple-element(j), index=0",
+    )
+
+
+def called(results: str) -> str:
+    return entry(
+        "p = f32[4] parameter(0)",
+        f'c = {results} custom-call(p), custom_call_target="f"',
+        "ROOT r = f32[4] get-tuple-element(c), index=0",
+    )
+
+
+def factored(order: str) -> str:
+    """A call of a function that reads memory column by column."""
+    return entry(
+        "p = f32[4,4] parameter(0)",
+        f'ROOT r = f32[4,4]{order} custom-call(p), custom_call_target="getrf", '
+        f"operand_layout_constraints={{f32[4,4]{order}}}",
+    )
+
+
+def top(more: str) -> str:
+    return entry(
+        "p = pred[8] parameter(0)",
+        f"t = (pred[3], s32[3]) topk(p), k=3{more}",
+        "ROOT r = pred[3] get-tuple-element(t), index=0",
+    )
+
+
+def outfed_apart(first: str, second: str) -> str:
+    return entry(
+        *SENT,
+        "s = f32[] add(p0, p1)",
+        "q = f32[] add(p1, p0)",
+        f"a = token[] outfeed({first}, t), outfeed_shape=f32[]",
+        f"b = token[] outfeed({second}, t), outfeed_shape=f32[]",
+        "ROOT r = f32[] negate(p0)",
+    )
+
+
+def narrow(product_first: bool) -> str:
+    """A dot of f32 in bf16, and the same with factors that are rounded before."""
+    lines = ("x = f32[4] parameter(0)", "y = f32[4] parameter(1)")
+    if product_first:
+        return entry(*lines, "ROOT r = bf16[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}")
+    return entry(
+        *lines,
+        "a = bf16[4] convert(x)",
+        "b = bf16[4] convert(y)",
+        "m = bf16[4] multiply(a, b)",
+        "z = bf16[] constant(0)",
+        "ROOT r = bf16[] reduce(m, z), dimensions={0}, to_apply=add",
+        before=ADD.replace("f32", "bf16"),
+    )
+
+
+def multiplied(more: str = "") -> str:
+    return entry(
+        "x = f32[4,4] parameter(0)",
+        "y = f32[4,4] parameter(1)",
+        f"ROOT r = f32[4,4] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}{more}",
+    )
+
+
+def padded(by_convolution: bool) -> str:
+    """A convolution over padding, in a type without zero; its smallest number is no padding either."""
+    lines = ("x = f8e8m0fnu[1,4,1] parameter(0)", "w = f8e8m0fnu[2,1,1] parameter(1)")
+    if by_convolution:
+        window = "window={size=2 pad=1_0}, dim_labels=b0f_0io->b0f"
+        return entry(*lines, f"ROOT r = f32[1,4,1] convolution(x, w), {window}")
+    return entry(
+        *lines,
+        "c = f8e8m0fnu[] constant(5.8774717541114375e-39)",
+        "p = f8e8m0fnu[1,5,1] pad(x, c), padding=0_0x1_0x0_0",
+        "ROOT r = f32[1,4,1] convolution(p, w), window={size=2}, dim_labels=b0f_0io->b0f",
+    )
+
+
+COPY = one("f32[4]", "ROOT r = f32[4] copy(p)")
+ONES = one("f32[4]", "c = f32[] constant(1)", "ROOT r = f32[4] broadcast(c), dimensions={}")
+ROOTS = one("f32[4]", "s = f32[4] sqrt(p)", "ROOT r = f32[4] multiply(s, s)")
+QUOTIENT = one("f32[4]", "ROOT r = f32[4] divide(p, p)")
+LOGARITHMS = one("f32[4]", "l = f32[4] log(p)", "m = f32[4] subtract(l, l)", "ROOT r = f32[4] add(p, m)")
+NOUGHT = one(
+    "f32[4]",
+    "c = f32[] constant(0)",
+    "z = f32[4] broadcast(c), dimensions={}",
+    "q = f32[4] divide(p, z)",
+    "n = f32[4] multiply(q, z)",
+    "ROOT r = f32[4] add(p, n)",
+)
+
+
+def reciprocal_where(product: bool) -> str:
+    """1/x where a predicate holds, as a choice or as a product."""
+    return entry(
+        "x = f32[] parameter(0)",
+        "c = pred[] parameter(1)",
+        "one = f32[] constant(1)",
+        "z = f32[] constant(0)",
+        "q = f32[] divide(one, x)",
+        "k = f32[] convert(c)",
+        f"ROOT r = f32[] {'multiply(q, k)' if product else 'select(c, q, z)'}",
+    )
+
+
+def mean(first: bool) -> str:
+    """A sum of quotients, or the quotient of a sum."""
+    lines = ("x = f32[4] parameter(0)", "y = f32[] parameter(1)", "z = f32[] constant(0)")
+    if first:
+        lines += ("b = f32[4] broadcast(y), dimensions={}", "q = f32[4] divide(x, b)")
+        return entry(*lines, "ROOT r = f32[] reduce(q, z), dimensions={0}, to_apply=add", before=ADD)
+    lines += ("s = f32[] reduce(x, z), dimensions={0}, to_apply=add",)
+    return entry(*lines, "ROOT r = f32[] divide(s, y)", before=ADD)
+
+
 PAIRS = {
     "two loops have states of one name": (TWO_LOOPS, entry("ROOT z = s32[] constant(0)"), "exact"),
     "a float saturates, an integer wraps": (
@@ -236,6 +371,31 @@ PAIRS = {
     "a product of constants that is too large": (summed("1e30", "1e30"), summed("inf", "1"), "rounding"),
     "the order of updates that are added": (scattered("f32", False), scattered("f32", True), "exact"),
     "what goes out first": (outfed("p0", "p1"), outfed("p1", "p0"), "exact"),
+    "what goes out first, of which one is written otherwise": (
+        outfed_apart("p0", "s"),
+        outfed_apart("q", "p0"),
+        "exact",
+    ),
+    "how many random numbers were made": (random_state(8), random_state(1000), "exact"),
+    "how much came in first": (fed("f32[8]"), fed("f32[4]"), "exact"),
+    "the other results of a call": (called("(f32[4], f32[4])"), called("(f32[4], f32[8])"), "exact"),
+    "the number of results of a call": (called("(f32[4], f32[4])"), called("(f32[4])"), "exact"),
+    "the order of memory that a call demands": (factored("{0,1}"), factored("{1,0}"), "exact"),
+    "the largest where nothing is said": (top(""), top(", largest=false"), "exact"),
+    "a type without negative numbers": (
+        one("f8e8m0fnu[4]", "n = f8e8m0fnu[4] negate(p)", "ROOT r = f8e8m0fnu[4] negate(n)"),
+        one("f8e8m0fnu[4]", "ROOT r = f8e8m0fnu[4] copy(p)"),
+        "rounding",
+    ),
+    "a type without zero has none to pad with": (padded(True), padded(False), "exact"),
+    "factors that are rounded before": (narrow(True), narrow(False), "real"),
+    "an algorithm that rounds": (multiplied(", algorithm=dot_bf16_bf16_f32"), multiplied(), "real"),
+    "a precision that rounds": (multiplied(", operand_precision={highest,highest}"), multiplied(), "real"),
+    "roots of what may be negative": (COPY, ROOTS, "rounding"),
+    "a quotient of what may be zero": (ONES, QUOTIENT, "rounding"),
+    "a difference of logarithms": (COPY, LOGARITHMS, "rounding"),
+    "zero times a quotient": (COPY, NOUGHT, "rounding"),
+    "zero times a reciprocal": (reciprocal_where(False), reciprocal_where(True), "rounding"),
 }
 
 
@@ -278,6 +438,19 @@ SOUND = {
     "a choice of zero": (where("f32", True), where("f32", False), "real"),
     "a product of constants that the type holds": (summed("2", "3"), summed("6", "1"), "real"),
     "integers are added in any order": (scattered("s32", False), scattered("s32", True), "exact"),
+    "the same numbers of random ones": (random_state(8), random_state(8), "exact"),
+    "effects that are written otherwise": (outfed_apart("p0", "s"), outfed_apart("p0", "q"), "exact"),
+    "the largest, said": (top(""), top(", largest=true"), "exact"),
+    "factors that are rounded before, rounding left out": (narrow(True), narrow(False), "rounding"),
+    "an algorithm that rounds, rounding left out": (
+        multiplied(", algorithm=dot_bf16_bf16_f32"),
+        multiplied(),
+        "rounding",
+    ),
+    "roots that are gone afterwards": (ROOTS, COPY, "real"),
+    "a product that is a choice afterwards": (reciprocal_where(True), reciprocal_where(False), "real"),
+    "a quotient taken out of a sum": (mean(True), mean(False), "real"),
+    "a quotient put into a sum": (mean(False), mean(True), "real"),
     "floats are, over real numbers": (scattered("f32", False), scattered("f32", True), "real"),
 }
 
@@ -310,3 +483,19 @@ def test_the_order_that_a_reduce_is_free_in_is_told() -> None:
 
     found = decide(parse_module(module("p, i")), parse_module(module("q, j")), "exact", 5.0)
     assert ("a reduce takes its elements in any order", "exact") in found.axioms
+
+
+NARROW = tuple(name for name in small_float.FLOATS if name in identities.SIGNIFICANT and 4 <= ELEMENT_BITS[name] <= 8)
+
+
+@pytest.mark.parametrize("narrow", sorted(NARROW))
+def test_a_type_that_is_said_to_hold_another_holds_each_of_its_numbers(narrow: str) -> None:
+    """By every pattern of bits: the conversion to the wider type keeps it, and the one back gives the same bits."""
+    for wide in sorted(identities.SIGNIFICANT):
+        if not identities.holds_all(wide, narrow):
+            continue
+        for code in range(1 << ELEMENT_BITS[narrow]):
+            number = from_bits(narrow, code)
+            kept = rounded(wide, number)
+            assert (kept != kept) == (number != number) and (kept == number or kept != kept), (narrow, wide, code)
+            assert number != number or to_bits(narrow, rounded(narrow, kept)) == code, (narrow, wide, code)

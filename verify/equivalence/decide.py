@@ -92,11 +92,12 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal]]:
 
 
 def paired_effects(ours: list[Node], theirs: list[Node]) -> list[tuple[Node, Node]]:
-    """Equal nodes with themselves, the others in order. Raises Denied where equal ones come in another order."""
+    """Each with the one at its place. Raises Denied where equal ones come in another order."""
+    pairs = list(zip(ours, theirs, strict=True))
     same = set(ours) & set(theirs)
-    if [n for n in ours if n in same] != [n for n in theirs if n in same]:
+    if any(a is not b and (a in same or b in same) for a, b in pairs):
         raise Denied("effects come in another order")
-    return list(zip([n for n in ours if n not in same], [n for n in theirs if n not in same], strict=True))
+    return pairs
 
 
 __all__ = ["Mismatch", "decide", "recheck"]

@@ -11,7 +11,7 @@ from hloproof.elements.movement import Test
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import Lin, constant, variable
 from hloproof.equivalence.placing import guarded
-from hloproof.equivalence.terms import Elem, Fold, Term, from_value
+from hloproof.equivalence.terms import Elem, Fold, Term, from_value, has_zero
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension, Word
 
 At = tuple[Lin, ...]
@@ -91,7 +91,7 @@ def precision(node: Node) -> tuple[object, ...]:
 
 
 def dot(node: Node, at: At, place: int) -> Term | None:
-    if len(node.operands) != 2 or "sparsity" in node.attributes:
+    if len(node.operands) != 2 or "sparsity" in node.attributes or not has_zero(node.type):
         return None
     lhs, rhs = node.operands
     a = node.attributes
@@ -115,7 +115,7 @@ def convolution(
         return None
     rank = len(labels.input_spatial)
     dims = window.dimensions if isinstance(window, Window) else ()
-    if len(dims) != rank:
+    if len(dims) != rank or not (has_zero(lhs.type) and has_zero(type_ or node.type)):
         return None
     groups, batch_groups = a.integer("feature_group_count", 1), a.integer("batch_group_count", 1)
     per_group = rhs.sizes[labels.kernel_input_feature]

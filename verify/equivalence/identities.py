@@ -34,13 +34,15 @@ View = Callable[[Term], Term]
 
 DIRECTIONS: Final = {"lt": "LT", "le": "LE", "gt": "GT", "ge": "GE", "eq": "EQ", "ne": "NE"}
 SYMMETRIC: Final = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor", "eq", "ne"})
+NUMBERS: Final = FLOATS - {"f8e8m0fnu"}
+"""The floats among which there are zero and negative numbers."""
 KINDS: Final[dict[str, frozenset[str]]] = {
     "integers": INTEGERS,
     "unsigned": UNSIGNED,
-    "floats": FLOATS,
+    "floats": NUMBERS,
     "predicates": frozenset({"pred"}),
     "numbers": INTEGERS | FLOATS | COMPLEX,
-    "ordered": INTEGERS | FLOATS,
+    "ordered": INTEGERS | NUMBERS,
     "bits": INTEGERS | {"pred"},
     "all": INTEGERS | FLOATS | COMPLEX | {"pred"},
 }

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hloproof.equivalence.answer import TIERS, Tier
+from hloproof.equivalence.definedness import Definedness
 from hloproof.equivalence.goals import Goal, Terms
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.indices import variable
@@ -33,6 +34,7 @@ class Rules:
     """The condition and the states after a turn of a loop, over free states."""
     obligations: dict[object, bool] = field(default_factory=dict)
     """What the engines were asked, and whether they proved it."""
+    definedness: Definedness = field(default_factory=Definedness)
 
     def heads(self, goal: Goal) -> tuple[Term, Term]:
         settle = self.terms.settle

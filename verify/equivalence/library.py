@@ -15,7 +15,7 @@ from hloproof.equivalence.elements_folds import convolution, precision, windowed
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import Lin, constant, variable
 from hloproof.equivalence.placing import guarded
-from hloproof.equivalence.terms import App, Elem, Fold, Term, from_value
+from hloproof.equivalence.terms import App, Elem, Fold, Term, from_value, has_zero
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Quoted, Window, WindowDimension, Word
 
 At = tuple[Lin, ...]
@@ -31,6 +31,10 @@ def call(element: Elem, place: int) -> tuple[str, Term, int] | None:
     name = target.text if isinstance(target, Quoted | Word) else ""
     labels, window = whole.attributes.get("dim_labels"), whole.attributes.get("window")
     if not name.startswith("__cudnn$conv") or not isinstance(labels, ConvolutionDimensions):
+        return None
+    if not all(map(has_zero, (node.type, *(o.type for o in whole.operands)))):
+        return None
+    if whole.attributes.integer("batch_group_count", 1) != 1:
         return None
     settings = configuration(whole)
     rank = len(labels.input_spatial)

@@ -5,12 +5,15 @@ Trusted.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef, Quoted, ReplicaGroups, Word
 from hloproof.models.hlo.module import Instruction
-from hloproof.models.hlo.shape import ArrayShape, Shape
+from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
+from hloproof.models.hlo.text.lexer import Scanner
+from hloproof.models.hlo.text.shapes import print_shape, read_shape
 from hloproof.models.layouts.physical import physical_order
 
 EFFECTS: Final = frozenset(
@@ -25,10 +28,14 @@ _IGNORED: Final = NON_SEMANTIC | {
     "execution_threads",
     "async_execution_thread",
     "output_to_operand_aliasing",
-    "operand_layout_constraints",
+    "operand_layout_constraints",  # of calls: see `memory_key`
     "schedule",
 }
 
+
+SHAPED: Final = frozenset({"custom-call", "infeed", "recv", "rng-bit-generator"})
+"""Operations of which the shapes of all results say something that operands and attributes do not: how much is read,
+or made. A result that is left out of a module is part of the operation still."""
 
 _PEERS: Final = frozenset({"send", "recv", "send-done", "recv-done"})
 """Operations whose partner lies in another program, and is named by attributes."""
@@ -52,6 +59,8 @@ def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
             continue  # what a call without it has
         elif name in _OF_CALLS and opcode == "custom-call":
             out.append((name, _text(value)))
+        elif opcode == "topk" and name == "largest":
+            out += [] if value is True else [(name, value)]  # the largest where nothing is said
         elif name not in _IGNORED and value is not False:
             out.append((name, _plain(value)))
     if opcode == "compare":
@@ -73,6 +82,47 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(_plain(v) for v in value)
     return value
+
+
+def shapes_key(opcode: str, shape: Shape) -> tuple[Any, ...]:
+    """Element types and sizes of all results of an operation whose results those say something about, else nothing."""
+    if opcode not in SHAPED:
+        return ()
+    if isinstance(shape, TupleShape):
+        return tuple(_shape_key(s) for s in shape.elements)
+    return (_shape_key(shape),)
+
+
+def _shape_key(shape: Shape) -> tuple[Any, ...]:
+    if isinstance(shape, TupleShape):
+        return tuple(_shape_key(s) for s in shape.elements)
+    return (shape.element_type, shape.dimensions) if isinstance(shape, ArrayShape) else (print_shape(shape),)
+
+
+def memory_key(i: Instruction) -> tuple[Any, ...]:
+    """The orders of memory that a call demands of its operands and gives its results, where it demands any.
+
+    What it calls reads bytes, so the same function over other orders is another function of the arrays.
+    """
+    constraints = i.attributes.get("operand_layout_constraints")
+    if not isinstance(constraints, Word):
+        return ()
+    scanner = Scanner(constraints.text)
+    scanner.expect("{", "before the operand layout constraints")
+    shapes: list[Shape] = []
+    while not scanner.accept("}"):
+        shapes.append(read_shape(scanner))
+        scanner.accept(",")
+    return tuple(order for shape in (*shapes, i.shape) for order in _orders(shape))
+
+
+def _orders(shape: Shape) -> Iterator[tuple[Any, ...]]:
+    if isinstance(shape, TupleShape):
+        for inner in shape.elements:
+            yield from _orders(inner)
+    elif isinstance(shape, ArrayShape):
+        layout = shape.layout
+        yield physical_order(shape), (layout.tiles, layout.tail_padding) if layout and layout.tiles else ()
 
 
 def layout_key(shape: Shape) -> tuple[Any, ...]:

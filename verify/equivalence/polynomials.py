@@ -18,6 +18,8 @@ from hloproof.models.interpreter.semantics.small_float import FLOATS
 Monomial = tuple[tuple[int, Fraction], ...]
 """Atoms by number, ascending, each with its exponent, none of which is 0."""
 Polynomial = dict[Monomial, Fraction]
+Condition = tuple[str, int]
+"""An atom has a `value`, is `other than zero`, or is `not negative`; a sum of terms is an atom of powers here."""
 MOST: Final = 256
 """Monomials; a larger product is not multiplied out."""
 
@@ -48,6 +50,10 @@ class Polynomials:
     renamed: dict[int, int] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     """`rounding` when a conversion was passed over."""
+    owed: set[Condition] = field(default_factory=set)
+    """Where what has been read has a value."""
+    everywhere: Callable[[Term], bool] = lambda _: False
+    """Whether a term has a value for all values of the parameters."""
 
     def read(self, term: Term, depth: int = 1000) -> Polynomial:
         """Iterative, as sums may be long. Below `depth` operations everything is an atom."""
@@ -120,6 +126,8 @@ class Polynomials:
         if number is None:
             number = self.numbers[head] = len(self.atoms)
             self.atoms.append(head)
+        if type_of(head) in FLOATS and not self.everywhere(head):
+            self.owed.add(("value", self.renamed.get(number, number)))
         return {((self.renamed.get(number, number), Fraction(1)),): Fraction(1)}
 
     def combined(self, head: App, of: list[Polynomial]) -> Polynomial:
@@ -153,6 +161,8 @@ class Polynomials:
             if exponent.denominator == 1 or (c == 1 and (not monomial or alone)):
                 raised = tuple((a, e * exponent) for a, e in monomial)
                 if exponent.denominator == 1 or all((e * exponent).denominator != 1 or e == 1 for _, e in monomial):
+                    for a, _ in monomial:
+                        self.owe(a, exponent)
                     return {raised: c**exponent if c != 1 else Fraction(1)}  # type: ignore[dict-item]
         if exponent in (1, 2, 3):
             out = base
@@ -163,7 +173,28 @@ class Polynomials:
             raise TooLarge
         key = (frozenset(base.items()), Fraction(1, 2) if exponent.denominator == 2 else Fraction(1))
         number = self.sums.setdefault(key, -1 - len(self.sums))
+        self.owe(number, exponent)
         return {((number, exponent / key[1]),): Fraction(1)}
+
+    def owe(self, atom: int, exponent: Fraction) -> None:
+        """The atom is raised to this exponent. A power of a sum is named by the sum, or by its root."""
+        if exponent < 0:
+            self.owed.add(("other than zero", atom))
+        if exponent.denominator != 1:
+            self.owed.add(("not negative", atom))
+
+    def shown(self, polynomial: Polynomial) -> set[Condition]:
+        """The conditions without which the polynomial itself has no value."""
+        rooted = {number for (_, root), number in self.sums.items() if root.denominator != 1}
+        out: set[Condition] = set()
+        for monomial in polynomial:
+            for atom, exponent in monomial:
+                out.add(("value", atom))
+                if exponent < 0:
+                    out.add(("other than zero", atom))
+                if exponent.denominator != 1 or atom in rooted:
+                    out.add(("not negative", atom))
+        return out
 
 
 def plus(a: Polynomial, b: Polynomial) -> Polynomial:

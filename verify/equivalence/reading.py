@@ -14,7 +14,7 @@ from typing import Any, Final
 from hloproof.equivalence.answer import Place
 from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import literal_key
-from hloproof.equivalence.meaning import EFFECTS, attribute_key, layout_key
+from hloproof.equivalence.meaning import EFFECTS, attribute_key, layout_key, memory_key, shapes_key
 from hloproof.equivalence.sorting import ordered
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.async_syntax import step_of
@@ -183,6 +183,9 @@ class Reader:
                 self.place(node.operands[0], i, computation)
             if found is not None:
                 return found if isinstance(shape, TupleShape) else found[0]
+        demanded = memory_key(i) if opcode == "custom-call" else ()
+        if demanded:
+            key = (key, demanded)
         effect = opcode in EFFECTS or i.attributes.flag("custom_call_has_side_effect")
         if effect or (path and ("replica_groups" in i.attributes or "source_target_pairs" in i.attributes)):
             key = (key, path)
@@ -198,6 +201,7 @@ class Reader:
                 for part, node in zip(parts, operands, strict=True)
             ]
         if isinstance(shape, TupleShape):
+            key = (key, *shapes_key(opcode, shape))
             whole = self.graph.node(opcode, "tuple", (), operands, key, bodies, i.attributes)
             value = self.tree(shape, lambda inner, at: self.leaf("output", inner, (whole,), at))
             self.place(whole, i, computation)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from hloproof.equivalence.answer import Tier
 from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.identities import SIGNIFICANT, apply
+from hloproof.equivalence.identities import NUMBERS, SIGNIFICANT, apply, holds_all
 from hloproof.equivalence.indices import Lin, constant, variable
 from hloproof.equivalence.kernel import Denied, Rules, sides_with
 from hloproof.equivalence.library import call
@@ -51,6 +51,8 @@ def identity(rules: Rules, goal: Goal, side: int, name: str) -> list[Goal]:
     found = apply(name, head, lambda t: seen(rules, goal, t))
     if found is None:
         raise Denied(f"{name} does not apply")
+    if side == 1 and name == "times a predicate" and not all(map(rules.definedness.everywhere, head.args)):
+        raise Denied("what the predicate multiplies may have no value")
     rules.use(name, found[1])
     return [Goal(goal.next, goal.facts, *sides_with(goal, side, found[0]))]
 
@@ -64,7 +66,7 @@ def ring(
     sums over boxes too.
     """
     type_ = type_of(goal.left)
-    if type_ != type_of(goal.right) or (type_ not in INTEGERS and type_ not in FLOATS):
+    if type_ != type_of(goal.right) or type_ not in INTEGERS | NUMBERS:
         raise Denied("not two numbers of one type")
     numbers = None if opened is None else frozenset(opened)
     found = polynomials(rules, goal, through, None if numbers is None else lambda number, _: number in numbers)
@@ -77,10 +79,15 @@ def ring(
                 raise Denied("atoms of two types")
             goals.append(Goal(max(after(goal, a), after(goal, b)), goal.facts, a, b))
             found.renamed[other] = mine
-        if pairs:
-            left, right = found.read(goal.left, depth), found.read(goal.right, depth)
+        found.owed.clear()
+        left = found.read(goal.left, depth)
+        given = found.owed | found.shown(left)
+        found.owed.clear()
+        right = found.read(goal.right, depth)
     except TooLarge as error:
         raise Denied("the polynomials are too large") from error
+    if type_ in FLOATS and not found.owed <= given | found.shown(right):
+        raise Denied("the right side may have no value where the left one has one")
     agreed = equal_polynomials(type_, left, right)
     if agreed is None:
         raise Denied("two polynomials")
@@ -126,7 +133,7 @@ def polynomials(
     def sums(term: Term, found: Polynomials) -> Polynomial | None:
         return sum_of_monomials(rules, goal, term, found)
 
-    return Polynomials(view, through, sums, opening)
+    return Polynomials(view, through, sums, opening, everywhere=rules.definedness.everywhere)
 
 
 def summand(rules: Rules, goal: Goal, head: Term) -> Term:
@@ -153,9 +160,11 @@ def sum_of_monomials(rules: Rules, goal: Goal, head: Term, found: Polynomials) -
         return None
     if not is_neutral("add", fold.type, rules.terms.settle(fold.sides[0], goal.facts)):
         return None
-    found.inside = True
+    found.inside, outside_owed = True, found.owed
+    found.owed = set()
     try:
         body = found.read(fold.bodies[0])
+        found.owed = outside_owed | (found.owed - found.shown(body))  # the sums that are left show what they read
     finally:
         found.inside = False
     own = range(fold.place, fold.place + len(fold.sizes))
@@ -260,6 +269,10 @@ def as_sum(rules: Rules, fold: Fold) -> Fold:
         raise Denied("not a contraction")
     if fold.type not in INTEGERS:
         rules.use("a contraction is a sum of products", "real")
+        if fold.head[1]:
+            rules.use("the precision of a contraction left out", "rounding")
+        if not all(type_of(b) == fold.type or holds_all(fold.type, type_of(b)) for b in fold.bodies):
+            rules.use("factors rounded to the type of the sum", "rounding")
     at = [rules.graph.node("bound", fold.type, (), (), ("argument", k, ())) for k in (0, 1)]
     add = rules.graph.node("add", fold.type, (), at)
     zero = from_value(fold.type, 0)
@@ -301,11 +314,13 @@ def linear(rules: Rules, goal: Goal, side: int, depth: int) -> list[Goal]:
     if fold.head[0] != "reduce" or combiner(fold) != "add" or fold.type not in FLOATS | INTEGERS:
         raise Denied("not a sum")
     neutral_reduce(rules, goal, fold)
-    found = Polynomials(lambda t: seen(rules, goal, t))
+    found = Polynomials(lambda t: seen(rules, goal, t), everywhere=rules.definedness.everywhere)
     try:
         polynomial = found.read(fold.bodies[0], depth)
     except TooLarge as error:
         raise Denied("the polynomial is too large") from error
+    if side == 1 and fold.type in FLOATS and not found.owed <= found.shown(polynomial):
+        raise Denied("a part that may have no value would be left out")
     own = set(range(fold.place, fold.place + len(fold.sizes)))
     if not polynomial or len(polynomial) > 8 or found.sums:
         raise Denied("nothing to take out")

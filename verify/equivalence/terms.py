@@ -149,6 +149,11 @@ def value_of(term: Term) -> Element | None:
     return None
 
 
+def has_zero(type_: str) -> bool:
+    """Whether the type holds a zero, which sums begin with and convolutions pad with."""
+    return value_of(from_value(type_, 0)) == 0
+
+
 def is_static(term: Term) -> bool:
     """Whether the term follows from constants and indices alone."""
     match term:
