@@ -295,12 +295,17 @@ def reciprocal_where(product: bool) -> str:
 
 def mean(first: bool) -> str:
     """A sum of quotients, or the quotient of a sum."""
-    lines = ("x = f32[4] parameter(0)", "y = f32[] parameter(1)", "z = f32[] constant(0)")
-    if first:
-        lines += ("b = f32[4] broadcast(y), dimensions={}", "q = f32[4] divide(x, b)")
-        return entry(*lines, "ROOT r = f32[] reduce(q, z), dimensions={0}, to_apply=add", before=ADD)
-    lines += ("s = f32[] reduce(x, z), dimensions={0}, to_apply=add",)
-    return entry(*lines, "ROOT r = f32[] divide(s, y)", before=ADD)
+    divided = ("b = f32[4] broadcast(y), dimensions={}", "q = f32[4] divide(x, b)")
+    folded = "reduce(q, z)" if first else "reduce(x, z)"
+    return entry(
+        "x = f32[4] parameter(0)",
+        "y = f32[] parameter(1)",
+        "z = f32[] constant(0)",
+        *(divided if first else ()),
+        f"s = f32[] {folded}, dimensions={{0}}, to_apply=add",
+        "ROOT r = f32[] copy(s)" if first else "ROOT r = f32[] divide(s, y)",
+        before=ADD,
+    )
 
 
 PAIRS = {
