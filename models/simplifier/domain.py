@@ -24,7 +24,7 @@ from hloproof.models.stages import checkpoint
 
 _MOST: Final = 12
 """With more constraints than these it is not tried which of them the others imply."""
-_NARROWING_ROUNDS: Final = 3
+_NARROWING_ROUNDS: Final = 8
 """Rounds in which constraints narrow the intervals of variables, for what is known where results are simplified."""
 _ROUNDS: Final = 50
 """Rounds over all constraints; each makes progress, and two or three are enough for what compilers write."""
