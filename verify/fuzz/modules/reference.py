@@ -64,6 +64,10 @@ class Xla:
             env=environment,
         )
 
+    @property
+    def process_id(self) -> int:
+        return self._process.pid
+
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(json.dumps(request) + "\n")
