@@ -39,6 +39,12 @@ OPERATIONS = {
     " ROOT r = f32[3,2] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
     "reduce": "p = f32[3,4] parameter(0)\n z = f32[] parameter(1)\n"
     " ROOT r = f32[3] reduce(p, z), dimensions={1}, to_apply=sum",
+    "reduce of what is there": "p = f32[3,<=4] parameter(0)\n z = f32[] parameter(1)\n"
+    " ROOT r = f32[3] reduce(p, z), dimensions={1}, to_apply=sum",
+    "concatenate of what is there": "p = f32[<=4] parameter(0)\n q = f32[<=3] parameter(1)\n"
+    " ROOT r = f32[<=7] concatenate(p, q), dimensions={0}",
+    "pad of what is there": "p = f32[<=4] parameter(0)\n z = f32[] parameter(1)\n"
+    " ROOT r = f32[<=6] pad(p, z), padding=1_1",
     "reduce-window": "p = f32[7] parameter(0)\n z = f32[] parameter(1)\n"
     " ROOT r = f32[3] reduce-window(p, z), window={size=3 stride=2}, to_apply=sum",
     "dynamic-slice": "p = f32[9] parameter(0)\n i = s32[] parameter(1)\n"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise
 
 from hloproof.models.errors import NotModelled
-from hloproof.models.expressions.expr import Expr, substitute
+from hloproof.models.expressions.expr import Const, Expr, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
 from hloproof.models.hlo.module import Operation
@@ -19,12 +20,13 @@ from hloproof.models.indexing.box import (
     narrowed,
     one,
     plus,
-    sizes,
     times,
+    total,
     within,
 )
 from hloproof.models.indexing.map_set import OperandMaps
-from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable, boxed, dim, rng
+from hloproof.models.indexing.run_time_sizes import RunTimeSizes, below, require_dynamic, stretch, with_sizes_used
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, boxed, dim, rng
 
 
 def broadcast_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
@@ -113,42 +115,72 @@ def _cuts(op: Operation) -> tuple[SliceDimension, ...]:
 
 
 def concatenate_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
-    """Each operand has its own stretch of the concatenated dimension."""
+    """Each operand has its own stretch of the concatenated dimension, which begins where the ones before it end."""
     axis, begins = _concatenated(op)
     out, found = bounds(op.shape), []
+    first_dynamic = _first_dynamic(op, axis)
     for n, (begin, end) in enumerate(pairwise(begins)):
-        kept = {axis: Interval(begin, end - 1)}
-        results = tuple(plus(dim(i), -begin) if i == axis else dim(i) for i in range(len(out)))
-        found.append(one(n, "moves", IndexingMap(narrowed(out, kept), results)))
+        if n < first_dynamic:
+            kept = {axis: Interval(begin, end - 1)}
+            results = tuple(plus(dim(i), -begin) if i == axis else dim(i) for i in range(len(out)))
+            found.append(one(n, "moves", IndexingMap(narrowed(out, kept), results)))
+            continue
+        held, own = RunTimeSizes(op, out), end - begin
+        before = _before(op, held, axis, n)
+        place = dim(axis) - before if before != Const(0) else dim(axis)
+        size = held.of(n, axis)
+        constraints = [] if n == first_dynamic else [within(place, 0, own - 1)]
+        if not isinstance(size, Const):
+            constraints.append(below(place, size, own))
+        kept = {axis: Interval(begins[min(n, first_dynamic)], end - 1)}
+        results = tuple(place if i == axis else dim(i) for i in range(len(out)))
+        m = IndexingMap(narrowed(out, kept), results, runtime=held.done(), constraints=tuple(constraints))
+        found.append(one(n, "moves", m))
     return tuple(found)
 
 
 def concatenate_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
-    axis, begins = _concatenated(op)
-    box, before = bounds(op.operands[operand]), begins[operand]
-    results = tuple(plus(dim(i), before) if i == axis else dim(i) for i in range(len(box)))
-    return (one(0, "moves", IndexingMap(boxed(box), results)),)
+    axis, _ = _concatenated(op)
+    box = bounds(op.operands[operand])
+    held = RunTimeSizes(op, box)
+    place = total([dim(axis), _before(op, held, axis, operand)])
+    size = held.of(operand, axis)
+    constraints = () if isinstance(size, Const) else (below(dim(axis), size, box[axis]),)
+    results = tuple(place if i == axis else dim(i) for i in range(len(box)))
+    return (one(0, "moves", IndexingMap(boxed(box), results, runtime=held.done(), constraints=constraints)),)
+
+
+def _before(op: Operation, held: RunTimeSizes, axis: int, operand: int) -> Expr:
+    """How many places the operands before this one take."""
+    found = [held.of(k, axis) for k in range(operand)]
+    fixed = sum(e.value for e in found if isinstance(e, Const))
+    return total([*(e for e in found if not isinstance(e, Const)), Const(fixed)])
 
 
 @remembered
 def _concatenated(op: Operation) -> tuple[int, tuple[int, ...]]:
-    """The dimension along which operands follow each other, where each begins along it, and where the last ends.
-
-    Raises NotModelled where the size of one is dynamic.
+    """The dimension along which operands follow each other, where each begins along it when all have the size of their
+    bound, and where the last ends. Raises NotModelled where the size of one is dynamic and that of the result is not.
     """
     (axis,) = op.attributes.integers("dimensions")
-    if any(axis in dynamic_dimensions(s) for s in op.operands):
-        raise NotModelled("concatenate along a dynamic dimension")
+    if _first_dynamic(op, axis) < len(op.operands):
+        require_dynamic(op, axis)
     return axis, (0, *accumulate(bounds(s)[axis] for s in op.operands))
+
+
+def _first_dynamic(op: Operation, axis: int) -> int:
+    """The first operand whose size along the dimension is known at run time only; the number of operands without."""
+    return next((n for n, s in enumerate(op.operands) if axis in dynamic_dimensions(s)), len(op.operands))
 
 
 def pad_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
     """Operand element i lies at low + i * (interior + 1) where that is inside the output; the rest is the pad value.
 
     Negative low or high crop, holes of the interior padding too. The pad value's maps are disjoint and cover exactly
-    what the operand does not.
+    what the operand does not. Where the size of a dimension is dynamic, the high edge follows its last element.
     """
-    out = sizes(op.shape)
+    out = bounds(op.shape)
+    held = RunTimeSizes(op, out)
     kept: dict[int, Interval] = {}
     results: list[Expr] = []
     holes: list[Constraint] = []
@@ -158,26 +190,50 @@ def pad_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
         results.append(divided(offset, step))
         if step > 1:
             holes.append(within(offset % step, 0, 0))
-    data = IndexingMap(narrowed(out, kept), tuple(results), constraints=tuple(holes))
-    value = tuple(IndexingMap(d, (), constraints=c) for d, c in padding_regions(op))
-    return one(0, "moves", data), OperandMaps(1, "moves", value)
+        if _moves_along(op, i):
+            holes.append(_before_end(op, held, i, dim(i), p.low + min(p.high, 0)))
+    data = IndexingMap(narrowed(out, kept), tuple(results), runtime=held.done(), constraints=tuple(holes))
+    return one(0, "moves", data), OperandMaps(1, "moves", tuple(padding_maps(op)))
 
 
 def pad_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
     """Elements that negative edges crop away go nowhere; the pad value goes to every place that is left."""
     if operand == 1:
-        maps = tuple(_as_ranges(d, c) for d, c in padding_regions(op))
-        return (OperandMaps(0, "moves", maps),)
+        return (OperandMaps(0, "moves", tuple(_as_ranges(m) for m in padding_maps(op))),)
+    box = bounds(op.operands[0])
+    held, constraints = RunTimeSizes(op, box), []
     results = tuple(plus(times(dim(i), p.interior + 1), p.low) for i, p in enumerate(_padding(op)))
+    for i, p in enumerate(_padding(op)):
+        if _moves_along(op, i):
+            constraints.append(_before_end(op, held, i, times(dim(i), p.interior + 1), min(p.high, 0)))
     kept = dict(enumerate(_inside(op)))
-    return (one(0, "moves", IndexingMap(narrowed(sizes(op.operands[0]), kept), results)),)
+    m = IndexingMap(narrowed(box, kept), results, runtime=held.done(), constraints=tuple(constraints))
+    return (one(0, "moves", m),)
+
+
+def _moves_along(op: Operation, i: int) -> bool:
+    """The dimension is padded, and its size is dynamic. Raises NotModelled where that of the result is not."""
+    if i not in dynamic_dimensions(op.operands[0]) or _padding(op)[i] == PaddingDimension(0, 0, 0):
+        return False
+    require_dynamic(op, i)
+    return True
+
+
+def _before_end(op: Operation, held: RunTimeSizes, i: int, e: Expr, distance: int) -> Constraint:
+    """e < distance + the stretch that the elements of a dynamic dimension take."""
+    p, bound = _padding(op)[i], bounds(op.operands[0])[i]
+    return within(e - stretch(p, held.of(0, i)), min(0, p.low) - _widest(p, bound), distance - 1)
+
+
+def _widest(p: PaddingDimension, bound: int) -> int:
+    return max(0, bound * (p.interior + 1) - p.interior)
 
 
 def _inside(op: Operation) -> tuple[Interval, ...]:
     """Dimension by dimension, the operand's indices whose places lie inside the output."""
     return tuple(
         Interval(max(0, -(p.low // (p.interior + 1))), min(n - 1, (size - 1 - p.low) // (p.interior + 1)))
-        for p, n, size in zip(_padding(op), sizes(op.operands[0]), sizes(op.shape), strict=True)
+        for p, n, size in zip(_padding(op), bounds(op.operands[0]), bounds(op.shape), strict=True)
     )
 
 
@@ -187,47 +243,65 @@ def _places(p: PaddingDimension, elements: Interval) -> Interval:
     return Interval(p.low + elements.lower * step, p.low + elements.upper * step)
 
 
-def padding_regions(op: Operation) -> list[tuple[tuple[Variable, ...], tuple[Constraint, ...]]]:
-    """The places of the output that hold the pad value, as disjoint boxes with stride constraints.
+def padding_maps(op: Operation) -> list[IndexingMap]:
+    """From the places of the output that hold the pad value to that value, as disjoint boxes with constraints.
 
     Places are told apart by their first dimension that is not at an operand element: left of all elements, right of
     all, or in a hole between two. Boxes that are empty are left out.
     """
-    out = sizes(op.shape)
-    found: list[tuple[tuple[Variable, ...], tuple[Constraint, ...]]] = []
+    out = bounds(op.shape)
+    found: list[IndexingMap] = []
     kept: dict[int, Interval] = {}
     earlier: list[Constraint] = []
-    for i, (p, elements) in enumerate(zip(_padding(op), _inside(op), strict=True)):
-        step, offset, stretch = p.interior + 1, plus(dim(i), -p.low), _places(p, elements)
+    held = RunTimeSizes(op, out)
+    padding = _padding(op)
+    ends = {i: _before_end(op, held, i, dim(i), p.low + p.high) for i, p in enumerate(padding) if _moves_along(op, i)}
+    """In each dynamic dimension that the padding moves: the place lies before the end of the result."""
+    for i, (p, elements) in enumerate(zip(padding, _inside(op), strict=True)):
+        step, offset, reached = p.interior + 1, plus(dim(i), -p.low), _places(p, elements)
         everything = Interval.of_size(out[i])
+        later = [c for k, c in ends.items() if k > i]
         cases: list[tuple[Interval, tuple[Constraint, ...]]] = []
+        at_elements = [within(offset % step, 0, 0)] if step > 1 else []
+        hole = (within(offset % step, 1, step - 1),) if elements.count > 1 and step > 1 else ()
         if elements.is_empty:
-            cases.append((everything, ()))
+            cases.append((everything, (ends[i],) if i in ends else ()))
+        elif i in ends:
+            on = Interval(reached.lower, everything.upper)
+            after = dim(i) - stretch(p, held.of(0, i))
+            before_last = _before_end(op, held, i, dim(i), p.low + min(p.high, 0))
+            # Left of the first element that there may be; without cropping the result reaches that far for any size.
+            cases.append((Interval(everything.lower, reached.lower - 1), (ends[i],) if min(p.low, p.high) < 0 else ()))
+            cases.append((on, (within(after, p.low, p.low + p.high - 1),)))
+            if step > 1:
+                cases.append((on, (within(offset % step, 1, step - 1), before_last)))
+            at_elements.append(before_last)
         else:
-            cases.append((Interval(everything.lower, stretch.lower - 1), ()))
-            cases.append((Interval(stretch.upper + 1, everything.upper), ()))
-        if elements.count > 1 and step > 1:
-            cases.append((stretch, (within(offset % step, 1, step - 1),)))
+            cases.append((Interval(everything.lower, reached.lower - 1), ()))
+            cases.append((Interval(reached.upper + 1, everything.upper), ()))
+            if hole:
+                cases.append((reached, hole))
         for interval, constraints in cases:
             box = narrowed(out, {**kept, i: interval})
-            if not any(v.interval.is_empty for v in box):
-                found.append((box, (*earlier, *constraints)))
-        kept[i] = stretch
-        if step > 1:
-            earlier.append(within(offset % step, 0, 0))
+            every = (*earlier, *constraints, *later)
+            if not any(v.interval.is_empty for v in box) and not any(c.interval.is_empty for c in every):
+                found.append(with_sizes_used(IndexingMap(box, (), runtime=held.done(), constraints=every)))
+        kept[i] = reached
+        earlier += at_elements
     return found
 
 
 def _padding(op: Operation) -> tuple[PaddingDimension, ...]:
     padding = op.attributes.get("padding")
     found = tuple(p for p in padding if isinstance(p, PaddingDimension)) if isinstance(padding, tuple) else ()
-    if len(found) != len(sizes(op.operands[0])):
+    if len(found) != len(bounds(op.operands[0])):
         raise NotModelled("pad without one entry per dimension")
     return found
 
 
-def _as_ranges(box: tuple[Variable, ...], constraints: tuple[Constraint, ...]) -> IndexingMap:
-    """() -> every place of the box: its dims as range variables."""
-    names = {f"d{i}": rng(i) for i in range(len(box))}
-    moved = tuple(Constraint(substitute(c.expr, names), c.interval) for c in constraints)
-    return IndexingMap((), tuple(rng(i) for i in range(len(box))), box, constraints=moved)
+def _as_ranges(m: IndexingMap) -> IndexingMap:
+    """() -> every place of the map's domain: its dims as range variables."""
+    names = {f"d{i}": rng(i) for i in range(len(m.dims))}
+    moved = tuple(Constraint(substitute(c.expr, names), c.interval) for c in m.constraints)
+    runtime = tuple(replace(v, index=IndexingMap((), v.index.results if v.index else ())) for v in m.runtime)
+    return IndexingMap((), tuple(rng(i) for i in range(len(m.dims))), m.dims, runtime, moved)

@@ -21,11 +21,13 @@ from hloproof.models.indexing.box import (
     within,
 )
 from hloproof.models.indexing.map_set import Kind, OperandMaps
-from hloproof.models.maps.indexing_map import Constraint, IndexingMap, boxed, dim, identity
+from hloproof.models.indexing.run_time_sizes import RunTimeSizes, below
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, boxed, dim, identity
 
 
 def reduce_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
-    """Range variables run over the reduced dimensions. With several operands every output depends on all of them."""
+    """Range variables run over the reduced dimensions, up to their sizes. With several operands every output depends on
+    all of them."""
     reduced = _reduced(op)
     out, operands = bounds(output_shape(op, output)), len(op.operands) // 2
     found = []
@@ -34,7 +36,8 @@ def reduce_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...
         results = tuple(
             ranges.new(size) if i in reduced else dim(next(kept)) for i, size in enumerate(bounds(op.operands[n]))
         )
-        found.append(one(n, "reads", IndexingMap(boxed(out), results, ranges.done())))
+        runtime, constraints = _there(op, n, reduced, results, out)
+        found.append(one(n, "reads", IndexingMap(boxed(out), results, ranges.done(), runtime, constraints)))
     return (*found, *(one(n, "reads", to_scalar(out)) for n in range(operands, 2 * operands)))
 
 
@@ -43,14 +46,30 @@ def reduce_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ..
     if operand >= len(op.operands) // 2:
         return tuple(one(n, "reads", whole((), bounds(shape))) for n, shape in data_outputs(op))
     results = tuple(dim(i) for i in range(len(box)) if i not in reduced)
-    return tuple(one(n, "reads", IndexingMap(boxed(box), results)) for n, _ in data_outputs(op))
+    runtime, constraints = _there(op, operand, reduced, [dim(i) for i in range(len(box))], box)
+    m = IndexingMap(boxed(box), results, runtime=runtime, constraints=constraints)
+    return tuple(one(n, "reads", m) for n, _ in data_outputs(op))
 
 
 def _reduced(op: Operation) -> frozenset[int]:
+    """The dimensions that go. Raises NotModelled where arrays that are folded together end at different places."""
     reduced = frozenset(op.attributes.integers("dimensions"))
-    if dynamic_dimensions(op.operands[0]) & reduced:
-        raise NotModelled("reduce along a dynamic dimension")
+    arrays = op.operands[: len(op.operands) // 2]
+    if len({dynamic_dimensions(s) & reduced for s in arrays}) > 1:
+        raise NotModelled("reduce of arrays one of which has a dynamic dimension where the others have none")
     return reduced
+
+
+def _there(
+    op: Operation, operand: int, reduced: frozenset[int], element: Sequence[Expr], box: Sequence[int]
+) -> tuple[tuple[RuntimeVariable, ...], tuple[Constraint, ...]]:
+    """The element is none of the padding along the reduced dimensions; with the sizes that say so."""
+    held, at_most = RunTimeSizes(op, box), bounds(op.operands[operand])
+    constraints = tuple(
+        below(element[i], held.of(operand, i), at_most[i])
+        for i in sorted(dynamic_dimensions(op.operands[operand]) & reduced)
+    )
+    return held.done(), constraints
 
 
 def sort_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:

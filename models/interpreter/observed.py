@@ -25,6 +25,7 @@ from hloproof.models.interpreter.semantics.real import Real
 from hloproof.models.interpreter.semantics.semantics import Function, Scalars
 from hloproof.models.interpreter.step import Body
 from hloproof.models.interpreter.value import Array, Element, Token, Value, filled, indices
+from hloproof.models.maps.indexing_map import array_of_sizes
 
 Path = tuple[str, ...]
 """Where an instruction is evaluated: the names of the instructions whose computations it is evaluated in, then its own.
@@ -33,8 +34,8 @@ Turn n of a loop is named `loop[n]`, the decision to take it `loop?n`; branch n 
 _AtIndex = Callable[[tuple[int, ...]], int]
 """The set that an element's index goes with."""
 
-_STARTS: Final = {"dynamic-slice": 1, "dynamic-update-slice": 2, "gather": 1}
-"""Operations that are told where to read, and their first operand that tells it."""
+_STARTS: Final = {"dynamic-slice": 1, "dynamic-update-slice": 2, "gather": 1, "set-dimension-size": 1}
+"""Operations that are told where or how far to read, and their first operand that tells it."""
 _SOURCES: Final = frozenset({"constant", "iota", "rng", "rng-bit-generator", "partition-id", "replica-id"})
 """Operations that read nothing."""
 
@@ -139,6 +140,10 @@ class _Providers(Mapping[str, Array]):
         }
 
     def __getitem__(self, provider: str) -> Array:
+        sized = array_of_sizes(provider)
+        if sized is not None:
+            sizes = self[sized].sizes
+            return Array("s32", (len(sizes),), list(sizes))
         for p in self._entry.parameters:
             if provider == f"parameter({p.parameter_number})":
                 return _array(self._values[p.name,], provider)

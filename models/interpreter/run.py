@@ -20,6 +20,7 @@ from hloproof.models.interpreter.computation_order import Plan, plan
 from hloproof.models.interpreter.operations.collective import COLLECTIVES, Devices
 from hloproof.models.interpreter.operations.collective import run as run_collective
 from hloproof.models.interpreter.operations.dispatch import LARGEST, OPERATIONS
+from hloproof.models.interpreter.operations.dynamic_sizes import at_actual_sizes, has_dynamic_sizes
 from hloproof.models.interpreter.operations.scalar_body import scalar_body
 from hloproof.models.interpreter.operations.scan import run_scan
 from hloproof.models.interpreter.semantics.counted import Counted
@@ -120,9 +121,10 @@ class Machine:
             return read_starts(shape, nested, self.scalars, what)
         if isinstance(shape, ArrayShape):
             kind, constant = shape.element_type, self.scalars.constant
-            data = elements(nested, shape.dimensions, kind, what)
+            sizes = _actual_sizes(shape, nested)
+            data = elements(nested, sizes, kind, what)
             try:
-                return Array(kind, shape.dimensions, [constant(kind, v) for v in data])
+                return Array(kind, sizes, [constant(kind, v) for v in data])
             except (TypeError, ValueError, OverflowError) as error:
                 raise BadInput(f"{what}: {error}") from error
         if isinstance(shape, BufferShape):
@@ -212,6 +214,8 @@ class Machine:
             return [results[d] for d in devices]
         operation = OPERATIONS.get(opcode)
         if operation is not None:
+            if has_dynamic_sizes((i.shape, *shapes)):
+                return [at_actual_sizes(steps[d], operation) for d in devices]
             if self.compact:
                 return [compact(steps[d], self._single) for d in devices]
             return [operation(steps[d]) for d in devices]
@@ -367,6 +371,16 @@ class Machine:
                 return (self._received(channel, device, host), Token())
             case _:
                 raise NotModelled(f"the opcode {opcode}")
+
+
+def _actual_sizes(shape: ArrayShape, nested: Nested) -> tuple[int, ...]:
+    """The sizes of a value that is given for a shape: along a dynamic dimension it may be shorter than the bound."""
+    sizes: list[int] = []
+    for k, bound in enumerate(shape.dimensions):
+        dynamic = bool(shape.dynamic) and shape.dynamic[k] and isinstance(nested, (list, tuple))
+        sizes.append(min(len(nested), bound) if dynamic else bound)
+        nested = nested[0] if isinstance(nested, (list, tuple)) and nested else None
+    return tuple(sizes)
 
 
 def branch_names(i: Instruction) -> tuple[str, ...]:

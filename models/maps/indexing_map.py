@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Final, Literal
 
 from hloproof.models.expressions.expr import Const, Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
@@ -31,10 +31,11 @@ class RuntimeVariable:
     """A value read at run time: element `index(d, s)` of the provider, clamped into `interval`.
 
     `provider` is `operand(n)` in the maps of one instruction, and `parameter(n)`, `constant(literal)` or the name of an
-    instruction in the maps of a module. `index` maps the dims and range variables of the owning map to the element of
-    the provider; its dims are those of the owning map, its range variables all of them or none, its runtime variables
-    its own; where the provider is another device's, its replica part says which. Both are absent where a text does not
-    say.
+    instruction in the maps of a module; `sizes(...)` around one of them is the vector of the sizes of its dimensions,
+    some of which may be known at run time only. `index` maps the dims and range variables of the owning map to the
+    element of the provider; its dims are those of the owning map, its range variables all of them or none, its runtime
+    variables its own; where the provider is another device's, its replica part says which. Both are absent where a text
+    does not say.
     """
 
     interval: Interval
@@ -98,6 +99,19 @@ class IndexingMap:
             c.interval.is_empty or (isinstance(c.expr, Const) and c.expr.value not in c.interval)
             for c in self.constraints
         )
+
+
+def sizes_of(provider: str) -> str:
+    """The provider that is the vector of another's sizes."""
+    return f"{_SIZES}{provider})"
+
+
+def array_of_sizes(provider: str) -> str | None:
+    """The provider whose sizes this one is; None where it is no vector of sizes."""
+    return provider[len(_SIZES) : -1] if provider.startswith(_SIZES) and provider.endswith(")") else None
+
+
+_SIZES: Final = "sizes("
 
 
 def boxed(sizes: Sequence[int]) -> tuple[Variable, ...]:

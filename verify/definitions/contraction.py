@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from hloproof.definitions.definition import Definition
+from hloproof.definitions.run_time_sizes import SizesRead, is_dynamic
 from hloproof.definitions.variables import d, operand_array, output_array, require_static, x
-from hloproof.logic.formula import FALSE, TRUE, Formula, conj, eq
+from hloproof.logic.formula import FALSE, TRUE, Formula, conj, eq, lt
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr, Var
 from hloproof.models.expressions.interval import Interval
@@ -14,18 +15,23 @@ from hloproof.models.hlo.module import Operation
 def reduce(op: Operation, output: int, operand: int) -> Definition:
     """Every output reads, of every array, the elements that agree in the dimensions that stay, and the initial values.
 
-    The dimensions that stay keep their order. How often an initial value is used is not observable.
+    The dimensions that stay keep their order. How often an initial value is used is not observable. Padding behind the
+    size of a dynamic dimension is not folded in.
     """
     arrays = len(op.operands) // 2
     out, into = output_array(op, output), operand_array(op, operand)
     if operand >= arrays:
         return Definition("reads", out.dimensions, into.dimensions, TRUE, multiplicity=False)
     gone = op.attributes.integers("dimensions")
-    require_static("reduce", into, gone)
+    if any(is_dynamic(operand_array(op, k), j) != is_dynamic(into, j) for k in range(arrays) for j in gone):
+        raise NotModelled("reduce of arrays one of which has a dynamic dimension where the others have none")
+    sizes = SizesRead(op)
+    there = [lt(x(j), sizes.size(operand, j)) for j in gone if is_dynamic(into, j)]
     kept = [j for j in range(into.rank) if j not in gone]
     if len(kept) != out.rank:
         raise NotModelled(f"reduce of rank {into.rank} over {gone} into rank {out.rank}")
-    return Definition("reads", out.dimensions, into.dimensions, conj(*(eq(x(j), d(i)) for i, j in enumerate(kept))))
+    predicate = conj(*(eq(x(j), d(i)) for i, j in enumerate(kept)), *there)
+    return Definition("reads", out.dimensions, into.dimensions, predicate, runtime=sizes.reads)
 
 
 def dot(op: Operation, output: int, operand: int) -> Definition:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from hloproof.logic.formula import Formula
+from hloproof.logic.formula import TRUE, Formula
 from hloproof.models.expressions.expr import Expr
 from hloproof.models.expressions.interval import Interval
 
@@ -16,12 +16,13 @@ Kind = Literal["moves", "reads", "bound"]
 class RuntimeRead:
     """Runtime variable `r<k>` of a predicate: element `index` (over d0.. and x0..) of operand `operand`, clamped into
     `interval` where `clamped`, else unclamped and `interval` holds all values of its type (the operation drops what is
-    out of bounds)."""
+    out of bounds). With `of_sizes` what is read is the vector of the operand's sizes, one for each dimension."""
 
     operand: int
     index: tuple[Expr, ...]
     interval: Interval
     clamped: bool = True
+    of_sizes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,5 +44,7 @@ class Definition:
     group_size: int = 0
     """Devices per group where the operand is another device's; 0 where it is the own one."""
     assumptions: tuple[str, ...] = ()
+    exists: Formula = TRUE
+    """Which output elements there are: along a dynamic dimension those before its size."""
     multiplicity: bool = True
     """False where how often an element is read is not observable (an init value, a whole-operand read)."""

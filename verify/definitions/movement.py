@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate
 
 from hloproof.definitions.definition import Definition
+from hloproof.definitions.run_time_sizes import SizesRead, is_dynamic, require_dynamic
 from hloproof.definitions.variables import d, identity, linear, operand_array, output_array, require_static, x
 from hloproof.logic.formula import Formula, conj, disj, eq, lt, ne
 from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Const, Expr
 from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.remembered import remembered
@@ -76,50 +79,80 @@ def slice_(op: Operation, output: int, operand: int) -> Definition:
     return Definition("moves", out.dimensions, into.dimensions, conj(*parts))
 
 
-@remembered
-def _ends(op: Operation) -> tuple[list[int], int]:
-    """Where each operand of a concatenate ends along its dimension, and how many at the beginning have static sizes
-    there."""
-    (axis,) = op.attributes.integers("dimensions")
-    shapes = [operand_array(op, k) for k in range(len(op.operands))]
-    static = next((k for k, s in enumerate(shapes) if s.dynamic and s.dynamic[axis]), len(shapes))
-    return list(accumulate(s.dimensions[axis] for s in shapes)), static
-
-
 def concatenate(op: Operation, output: int, operand: int) -> Definition:
-    """Operand k starts, along the dimension, where the operands before it end."""
+    """Operand k starts, along the dimension, where the operands before it end: at the sum of their sizes, of which some
+    may be known at run time only. Padding behind a dynamic size is not taken."""
     out, into = output_array(op, output), operand_array(op, operand)
     (axis,) = op.attributes.integers("dimensions")
-    ends, static = _ends(op)
-    if operand > static:
-        require_static("concatenate", operand_array(op, static), (axis,))
-    offset = ends[operand - 1] if operand else 0
+    begins, dynamic = _fixed_begins(op)
+    if not dynamic:
+        parts = [eq(d(i), x(i) + begins[operand]) if i == axis else eq(d(i), x(i)) for i in range(out.rank)]
+        return Definition("moves", out.dimensions, into.dimensions, conj(*parts))
+    require_dynamic("concatenate", out, axis)
+    sizes = SizesRead(op)
+    ends = [sizes.size(k, axis) for k in dynamic]
+    offset = _sum_of([e for k, e in zip(dynamic, ends, strict=True) if k < operand], begins[operand])
     parts = [eq(d(i), x(i) + offset) if i == axis else eq(d(i), x(i)) for i in range(out.rank)]
-    return Definition("moves", out.dimensions, into.dimensions, conj(*parts))
+    if operand in dynamic:
+        parts.append(lt(x(axis), sizes.size(operand, axis)))
+    exists = lt(d(axis), _sum_of(ends, begins[-1]))
+    return Definition("moves", out.dimensions, into.dimensions, conj(*parts), runtime=sizes.reads, exists=exists)
+
+
+@remembered
+def _fixed_begins(op: Operation) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """How many places the operands of static sizes take before each operand, and all together; and the numbers of the
+    operands whose size is dynamic."""
+    (axis,) = op.attributes.integers("dimensions")
+    shapes = [operand_array(op, k) for k in range(len(op.operands))]
+    dynamic = tuple(k for k, s in enumerate(shapes) if is_dynamic(s, axis))
+    static = (0 if is_dynamic(s, axis) else s.dimensions[axis] for s in shapes)
+    return tuple(accumulate(static, initial=0)), dynamic
+
+
+def _sum_of(terms: Sequence[Expr], number: int) -> Expr:
+    total: Expr = Const(number)
+    for e in terms:
+        total = total + e
+    return total
 
 
 def pad(op: Operation, output: int, operand: int) -> Definition:
     """Operand element x stands at low + x * (interior + 1); what no element lands on is the padding value.
 
-    Interior padding comes first, then the edges; a negative edge removes positions, be they elements or holes.
+    Interior padding comes first, then the edges; a negative edge removes positions, be they elements or holes. Along a
+    dynamic dimension the last element is the one before its size, and the high edge follows it.
     """
     out, into = output_array(op, output), operand_array(op, 0)
     padding = _padding_dimensions(op)
     if len(padding) != out.rank:
         raise NotModelled("pad without one entry per dimension")
-    require_static("pad", into, [i for i, p in enumerate(padding) if p != _NO_PADDING])
-    if operand == 0:
-        parts = [eq(d(i), x(i) * (p.interior + 1) + p.low) for i, p in enumerate(padding)]
-        return Definition("moves", out.dimensions, into.dimensions, conj(*parts))
-    if operand_array(op, operand).rank:
-        raise NotModelled("a padding value that is no scalar")
+    sizes = SizesRead(op)
+    there: list[Formula] = []
+    elements: list[Formula] = []
     holes: list[Formula] = []
-    for i, (p, n) in enumerate(zip(padding, into.dimensions, strict=True)):
+    for i, p in enumerate(padding):
+        dynamic = is_dynamic(into, i) and p != _NO_PADDING
+        n = sizes.size(0, i) if dynamic else into.dimensions[i]
         step = p.interior + 1
+        if not isinstance(n, int):
+            require_dynamic("pad", out, i)
+            elements.append(lt(x(i), n))
+            around = p.low + p.high
+            some = conj(lt(0, n), lt(d(i), n + (n - 1) * p.interior + around))
+            there.append(disj(some, conj(eq(n, 0), lt(d(i), around))))
         holes += [lt(d(i), p.low), lt((n - 1) * step + p.low, d(i))]
         if p.interior:
             holes.append(ne((d(i) - p.low) % step, 0))
-    return Definition("moves", out.dimensions, (), disj(*holes))
+    exists = conj(*there)
+    if operand == 0:
+        parts = [eq(d(i), x(i) * (p.interior + 1) + p.low) for i, p in enumerate(padding)]
+        predicate = conj(*parts, *elements, *there)
+        return Definition("moves", out.dimensions, into.dimensions, predicate, runtime=sizes.reads, exists=exists)
+    if operand_array(op, operand).rank:
+        raise NotModelled("a padding value that is no scalar")
+    predicate = conj(disj(*holes), *there)
+    return Definition("moves", out.dimensions, (), predicate, runtime=sizes.reads, exists=exists)
 
 
 def _slice_dimensions(op: Operation) -> tuple[SliceDimension, ...]:

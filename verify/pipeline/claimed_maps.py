@@ -18,7 +18,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Computation, Instruction, Module, Operation
 from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.indexing import OperandMaps
-from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, boxed
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, array_of_sizes, boxed, sizes_of
 from hloproof.models.specs.maps import ClaimedMaps, MapSpec
 from hloproof.queries.indexing import answer, find_instruction
 from hloproof.results.verdict import Found, Verdict
@@ -68,7 +68,10 @@ def _by_operand(m: IndexingMap, computation: Computation, instruction: Instructi
             left.setdefault(f"parameter({found.parameter_number})", []).append(k)
     runtime: list[RuntimeVariable] = []
     for v in m.runtime:
-        if v.provider is not None and not _OPERAND.fullmatch(v.provider) and left.get(v.provider):
+        sized = array_of_sizes(v.provider or "")
+        if sized is not None and left.get(sized):
+            v = replace(v, provider=sizes_of(f"operand({left[sized][0]})"))
+        elif v.provider is not None and not _OPERAND.fullmatch(v.provider) and left.get(v.provider):
             numbers = left[v.provider]
             v = replace(v, provider=f"operand({numbers.pop(0) if len(numbers) > 1 else numbers[0]})")
         runtime.append(_of_one_element(v, m, computation, instruction))

@@ -26,7 +26,7 @@ from hloproof.models.indexing import input_to_output, output_to_input
 from hloproof.models.indexing.box import bounds, holds_data
 from hloproof.models.indexing.composition.dependence import topological
 from hloproof.models.indexing.composition.known_values import KnownValues, Turn
-from hloproof.models.indexing.composition.providers import named, operand_number, resolved
+from hloproof.models.indexing.composition.providers import named, resolved
 from hloproof.models.indexing.composition.route import (
     INPUT_TO_OUTPUT,
     OUTPUT_TO_INPUT,
@@ -40,6 +40,7 @@ from hloproof.models.indexing.composition.route import (
     joint_kind,
     route_of,
 )
+from hloproof.models.indexing.composition.sizes import operand_number
 from hloproof.models.indexing.composition.tidy import used_variables_only
 from hloproof.models.indexing.map_set import Kind, OperandMaps
 from hloproof.models.maps.indexing_map import Direction, IndexingMap, identity

@@ -16,9 +16,10 @@ from hloproof.models.expressions.expr import Const, Expr, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape
+from hloproof.models.indexing.composition.sizes import operand_number, provider_name, with_sizes_followed
 from hloproof.models.indexing.composition.tidy import tidied
 from hloproof.models.indexing.map_set import OperandMaps
-from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, rt
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, array_of_sizes, rt, sizes_of
 
 _THE_SAME_ANYWHERE: Final = ("constant(", "reader")
 """Providers whose value does not depend on who called the computation they stand in."""
@@ -37,24 +38,8 @@ def named(sets: Iterable[OperandMaps], instruction: Instruction, computation: Co
         number = operand_number(provider)
         return None if number is None else computation.by_name[instruction.operands[number]]
 
-    return tuple(replace(s, maps=resolved(s.maps, source)) for s in sets)
-
-
-def operand_number(provider: str, word: str = "operand") -> int | None:
-    """n of `operand(n)`, or of another word; None for any other text."""
-    if provider.startswith(word + "(") and provider.endswith(")"):
-        digits = provider[len(word) + 1 : -1]
-        return int(digits) if digits.isdecimal() else None
-    return None
-
-
-def provider_name(source: Instruction) -> str:
-    """`parameter(n)`, `constant(literal)`, or the instruction's name."""
-    if source.opcode == "parameter":
-        return f"parameter({source.parameter_number})"
-    if source.opcode == "constant":
-        return f"constant({source.literal})"
-    return source.name
+    followed = (replace(s, maps=tuple(with_sizes_followed(m, instruction, computation) for m in s.maps)) for s in sets)
+    return tuple(replace(s, maps=resolved(s.maps, source)) for s in followed)
 
 
 def resolved(maps: Iterable[IndexingMap], source: Source, site: str = "") -> tuple[IndexingMap, ...]:
@@ -100,14 +85,16 @@ def _renamed(m: IndexingMap, source: Source, site: str) -> tuple[IndexingMap, _V
 
 
 def _renamed_variable(v: RuntimeVariable, source: Source, site: str) -> RuntimeVariable:
-    provider = source(v.provider) if v.provider is not None else None
+    sized = array_of_sizes(v.provider or "")
+    plain = v.provider if sized is None else sized
+    provider = source(plain) if plain is not None else None
     index = v.index
     if index is not None and index.runtime:
         index = replace(index, runtime=tuple(_renamed_variable(inner, source, site) for inner in index.runtime))
-    name = v.provider if provider is None else provider_name(provider)
-    if provider is None and site and v.provider is not None and not v.provider.startswith(_THE_SAME_ANYWHERE):
-        name = f"{site}/{v.provider}"
-    return replace(v, provider=name, index=index)
+    name = plain if provider is None else provider_name(provider)
+    if provider is None and site and plain is not None and not plain.startswith(_THE_SAME_ANYWHERE):
+        name = f"{site}/{plain}"
+    return replace(v, provider=name if sized is None or name is None else sizes_of(name), index=index)
 
 
 def _with_runtime(m: IndexingMap, runtime: tuple[RuntimeVariable, ...]) -> IndexingMap:

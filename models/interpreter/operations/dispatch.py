@@ -12,6 +12,7 @@ from hloproof.models.hlo.opcodes import SCALAR
 from hloproof.models.hlo.shape import ArrayShape, Shape, leaves
 from hloproof.models.interpreter.operations import (
     contraction,
+    dynamic_sizes,
     gather_scatter,
     linear_algebra,
     movement,
@@ -152,7 +153,7 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "dynamic-update-slice": movement.dynamic_update_slice,
     "fft": linear_algebra.fft,
     "gather": gather_scatter.gather,
-    "get-dimension-size": movement.get_dimension_size,
+    "get-dimension-size": dynamic_sizes.get_dimension_size,
     "get-tuple-element": _element,
     "iota": movement.iota,
     "map": reduction.map_,
@@ -167,6 +168,7 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "scaled-dot": contraction.scaled_dot,
     "scatter": gather_scatter.scatter,
     "select-and-scatter": window.select_and_scatter,
+    "set-dimension-size": dynamic_sizes.set_dimension_size,
     "slice": movement.slice_,
     "sort": reduction.sort,
     "topk": reduction.top_k,

@@ -221,14 +221,6 @@ def _runs(elements: list[Element], length: int) -> list[list[Element]]:
     return [elements[i : i + length] for i in range(0, len(elements), length)]
 
 
-def get_dimension_size(step: Step) -> Value:
-    shape = step.operand_shapes[0]
-    if not isinstance(shape, ArrayShape) or shape.is_dynamic:
-        raise NotModelled("the size of a dynamic dimension")
-    (axis,) = step.attributes.integers("dimensions")
-    return step.result([step.scalars.constant("s32", shape.dimensions[axis])])
-
-
 def _tuple(step: Step, name: str) -> tuple[object, ...]:
     value = step.attributes.get(name)
     if not isinstance(value, tuple):

@@ -6,7 +6,7 @@ from hloproof.claims.operations.definition import Subject, refuted, shape_errors
 from hloproof.claims.statements.relation import piece_of
 from hloproof.claims.statements.runtime import readings
 from hloproof.claims.statements.statement import Part, Statement
-from hloproof.claims.statements.wording import at, operand_words, runtime_words, shape_words
+from hloproof.claims.statements.wording import at, runtime_words, shape_words
 from hloproof.logic.formula import within
 from hloproof.models.expressions.expr import Var
 from hloproof.models.expressions.interval import Interval
@@ -69,14 +69,16 @@ def in_bounds_parts(about: Subject, maps: OperandMaps | None, group_size: int = 
                 parts.append(refuted(f"{taken}, which does not exist"))
                 continue
             provider = about.op.operands[reading.operand]
+            if reading.of_sizes and isinstance(provider, ArrayShape):
+                provider = ArrayShape("s32", (provider.rank,))
             if not isinstance(provider, ArrayShape) or provider.rank != len(reading.index):
                 parts.append(refuted(f"{taken} at {len(reading.index)} coordinates"))
                 continue
 
             def read(point: dict[str, int], piece=piece, reading=reading, provider=provider) -> str:  # type: ignore[no-untyped-def]
                 return (
-                    f"{about.output_words}{at(piece.output, point)} needs {operand_words(reading.operand)} at "
-                    f"{at(reading.index, point)}, and {operand_words(reading.operand)} is {shape_words(provider)}"
+                    f"{about.output_words}{at(piece.output, point)} needs {reading.words} at "
+                    f"{at(reading.index, point)}, and {reading.words} is {shape_words(provider)}"
                 )
 
             inside = [within(e, Interval.of_size(n)) for e, n in zip(reading.index, provider.dimensions, strict=True)]

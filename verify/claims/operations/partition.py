@@ -15,7 +15,7 @@ from hloproof.claims.statements.runtime import match
 from hloproof.claims.statements.statement import Describe, Part, Statement
 from hloproof.claims.statements.wording import at, coordinates, runtime_words
 from hloproof.definitions.definition import Definition
-from hloproof.logic.formula import Formula, Not, conj, disj, eq, le, lt, within
+from hloproof.logic.formula import TRUE, Formula, Not, conj, disj, eq, le, lt, within
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Var
 from hloproof.models.expressions.interval import Interval
@@ -41,7 +41,7 @@ class _Source:
 def partition_parts(
     op: Operation, output: ArrayShape, supplying: Sequence[OperandMaps], definition: Definition
 ) -> list[Part]:
-    """Disjoint and covering; the definition names what is read at run time.
+    """Disjoint and covering; the definition names what is read at run time, and which output elements there are.
 
     Raises NotModelled for bounds and for maps with range variables."""
     sources: list[_Source] = []
@@ -70,7 +70,8 @@ def partition_parts(
         return f"output{at(start, point)} comes from no operand{runtime_words(point, names)}"
 
     cover = disj(*(conj(*s.domain) for s in sources))
-    parts += statement.conclusions([cover], "maps cover the output", uncovered)
+    there = Statement(statement.variables, () if definition.exists == TRUE else (definition.exists,))
+    parts += there.conclusions([cover], "maps cover the output", uncovered)
     axis = _ordered_along(sources, output) if len(sources) >= MANY else None
     if axis is not None:
         return parts + _in_a_row(sorted(sources, key=lambda s: s.piece.source[axis][1].lower), axis)

@@ -43,12 +43,13 @@ MOST_READINGS: Final = 64
 
 @dataclass
 class _Memory:
-    """What elements hold that are read at run time: a number for each element that is named, of any size."""
+    """What elements hold that are read at run time: a number for each element that is named, of any size. Elements are
+    those of an operand, or of the vector of its sizes."""
 
-    held: dict[tuple[int, tuple[Expr, ...]], str] = field(default_factory=dict)
+    held: dict[tuple[tuple[int, bool], tuple[Expr, ...]], str] = field(default_factory=dict)
     intervals: dict[str, Interval] = field(default_factory=dict)
 
-    def value(self, operand: int, index: tuple[Expr, ...]) -> Var:
+    def value(self, operand: tuple[int, bool], index: tuple[Expr, ...]) -> Var:
         return Var(self.held.setdefault((operand, index), f"v{len(self.held)}"))
 
     @property
@@ -226,7 +227,7 @@ def _meaning(definition: Definition, pair: dict[str, Expr], memory: _Memory) -> 
     """The predicate at a pair, its runtime values taken from memory; the iteration variables stay free."""
     at = dict(pair)
     for k, r in enumerate(definition.runtime):
-        held = memory.value(r.operand, tuple(substitute(e, pair) for e in r.index))
+        held = memory.value((r.operand, r.of_sizes), tuple(substitute(e, pair) for e in r.index))
         at[f"r{k}"] = _clamped(held, r.interval) if r.clamped else held
         if not r.clamped:
             memory.intervals[held.name] = r.interval

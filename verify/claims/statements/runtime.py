@@ -22,7 +22,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Expr, Var, maximum, minimum, substitute
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.maps.indexing_map import Direction, IndexingMap, RuntimeVariable
+from hloproof.models.maps.indexing_map import Direction, IndexingMap, RuntimeVariable, array_of_sizes
 
 _OPERAND = re.compile(r"operand\((\d+)\)")
 READER: Final = "reader"
@@ -31,11 +31,16 @@ READER: Final = "reader"
 
 @dataclass(frozen=True)
 class ElementReading:
-    """Element `index` of an operand, over the variables of a piece."""
+    """Element `index` of an operand, or of the vector of its sizes, over the variables of a piece."""
 
     operand: int
     index: tuple[Expr, ...]
     interval: Interval
+    of_sizes: bool = False
+
+    @property
+    def words(self) -> str:
+        return reading_words(self.operand, self.of_sizes)
 
 
 @dataclass(frozen=True)
@@ -49,14 +54,21 @@ class Matched:
     pair may see two values. (What a matched one reads follows from the pair.)"""
 
 
-def provider_operand(v: RuntimeVariable) -> int | None:
-    """The operand number of `operand(n)`; None for the reader's position. Raises NotModelled for any other provider."""
+def reading_words(operand: int, of_sizes: bool) -> str:
+    """`operand 0`, or `the sizes of operand 0`."""
+    return f"the sizes of {operand_words(operand)}" if of_sizes else operand_words(operand)
+
+
+def provider_operand(v: RuntimeVariable) -> tuple[int, bool] | None:
+    """The operand number of `operand(n)`, and whether it is the vector of its sizes, `sizes(operand(n))`; None for the
+    reader's position. Raises NotModelled for any other provider."""
     if v.provider == READER:
         return None
-    found = _OPERAND.fullmatch(v.provider or "")
+    sized = array_of_sizes(v.provider or "")
+    found = _OPERAND.fullmatch(v.provider or "" if sized is None else sized)
     if found is None or v.index is None:
         raise NotModelled(f"a runtime variable with the provider {v.provider!r}")
-    return int(found.group(1))
+    return int(found.group(1)), sized is not None
 
 
 def readings(m: IndexingMap, piece: Piece) -> tuple[ElementReading | None, ...]:
@@ -66,12 +78,14 @@ def readings(m: IndexingMap, piece: Piece) -> tuple[ElementReading | None, ...]:
     into |= {f"s{j}": Var(name) for j, (name, _) in enumerate(piece.ranges)}
     out: list[ElementReading | None] = []
     for v in m.runtime:
-        operand = provider_operand(v)
-        if operand is None:
+        provided = provider_operand(v)
+        if provided is None:
             out.append(None)
             continue
         assert v.index is not None
-        out.append(ElementReading(operand, tuple(substitute(e, into) for e in v.index.results), v.interval))
+        operand, of_sizes = provided
+        index = tuple(substitute(e, into) for e in v.index.results)
+        out.append(ElementReading(operand, index, v.interval, of_sizes))
     return tuple(out)
 
 
@@ -110,15 +124,17 @@ def match(m: IndexingMap, number: int, direction: Direction, definition: Definit
         if k is None and any(not e.free.isdisjoint(ranges) for e in index):
             shifting.add(name)
         if k is not None:
-            parts += _same_reading(
-                statement, piece, ElementReading(reading.operand, index, reading.interval), name, reads[k]
-            )
+            parts += _same_reading(statement, piece, replace(reading, index=index), name, reads[k])
     return Matched(piece, tuple(parts), frozenset(shifting))
 
 
 def _closest(piece: Piece, own: ElementReading, reads: Sequence[RuntimeRead]) -> int | None:
     """The read of the same operand that agrees at most of a few points of the box."""
-    candidates = [k for k, r in enumerate(reads) if r.operand == own.operand and len(r.index) == len(own.index)]
+    candidates = [
+        k
+        for k, r in enumerate(reads)
+        if (r.operand, r.of_sizes) == (own.operand, own.of_sizes) and len(r.index) == len(own.index)
+    ]
     if len(candidates) < 2:
         return candidates[0] if candidates else None
     random = Random(0)
@@ -147,7 +163,7 @@ def _same_reading(statement: Statement, piece: Piece, own: ElementReading, name:
     def elements(point: dict[str, int]) -> str:
         return (
             f"output{at(piece.output, point)} and operand{at(piece.operand, point)}: {name} is taken from "
-            f"{operand_words(own.operand)} at {at(own.index, point)}, and the operation reads {at(expected, point)}"
+            f"{own.words} at {at(own.index, point)}, and the operation reads {at(expected, point)}"
         )
 
     goals = [eq(a, b) for a, b in zip(own.index, expected, strict=True)]
@@ -159,7 +175,7 @@ def _same_reading(statement: Statement, piece: Piece, own: ElementReading, name:
         v = point["v"]
         right = evaluate(_clamp(held, read.interval), point) if read.clamped else v
         return (
-            f"where {operand_words(own.operand)} holds {v}, {name} is {evaluate(clamped, point)} in the map "
+            f"where {own.words} hold{'' if own.of_sizes else 's'} {v}, {name} is {evaluate(clamped, point)} in the map "
             f"and {right} in the operation"
         )
 

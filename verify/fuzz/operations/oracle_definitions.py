@@ -119,12 +119,22 @@ def _dynamic(op: Operation) -> None:
         ]
         changed = replace(op, operands=tuple(operands))
         if dimension not in free:
-            _refused(changed, "a dynamic dimension")
+            if op.opcode == "reduce":
+                _left_out(op, changed)
+            else:
+                _refused(changed, "a dynamic dimension")
             continue
         if op.opcode == "reshape":
             changed = replace(changed, shape=operands[0])
         if define(changed, 0, 0).predicate != define(op, 0, 0).predicate:
             raise Failure(f"{op.opcode}: another definition over a dynamic dimension", str(changed))
+
+
+def _left_out(op: Operation, changed: Operation) -> None:
+    """Along a dimension that is folded the elements beyond its size are not read."""
+    found = define(changed, 0, 0)
+    if not any(r.of_sizes for r in found.runtime) or found.predicate == define(op, 0, 0).predicate:
+        raise Failure("reduce: the definition reads the padding", str(changed))
 
 
 def _left_alone(op: Operation, shape: ArrayShape) -> set[int] | None:

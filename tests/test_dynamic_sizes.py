@@ -1,0 +1,217 @@
+"""Dimensions whose size is known at run time only: what lies behind the size takes no part."""
+
+from __future__ import annotations
+
+from math import prod
+
+import pytest
+
+from hloproof.claims.operations.definition import Subject, definition_parts
+from hloproof.claims.operations.plain_definition import plain_definition
+from hloproof.definitions import define
+from hloproof.engines.door import How, prove
+from hloproof.fuzz.modules.oracle_composed import provided
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Operation
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.indexing import output_to_input
+from hloproof.models.indexing.composition.module_maps import followed_maps, plain_composer
+from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT
+from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.interpreter.maps import reader, relation
+from hloproof.models.interpreter.observed import Recorder, observed_reads
+from hloproof.models.interpreter.run import run_module
+from hloproof.models.interpreter.value import Array, flat_index, indices, strides
+from hloproof.models.maps.text import parse_map, print_map
+from hloproof.pipeline.driver import check_hlo
+from hloproof.pipeline.options import Options
+from hloproof.results.results import Verdict
+
+ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b) }\n"
+TWO = (
+    "two { a = f32[] parameter(0)\n b = s32[] parameter(1)\n c = f32[] parameter(2)\n d = s32[] parameter(3)\n"
+    " e = f32[] add(a, c)\n f = s32[] add(b, d)\n ROOT r = (f32[], s32[]) tuple(e, f) }\n"
+)
+GIVEN = (
+    " p = f32[3,2] parameter(0)\n q = f32[2,2] parameter(1)\n n = s32[] parameter(2)\n z = f32[] constant(0)\n"
+    " s = f32[<=3,2] set-dimension-size(p, n), dimensions={0}\n"
+)
+
+ENDS = {
+    "reduce": "ROOT r = f32[2] reduce(s, z), dimensions={0}, to_apply=add",
+    "reduce over all": "ROOT r = f32[] reduce(s, z), dimensions={0,1}, to_apply=add",
+    "reduce keeps": "ROOT r = f32[<=3] reduce(s, z), dimensions={1}, to_apply=add",
+    "concatenate": "ROOT r = f32[<=8,2] concatenate(s, q, s), dimensions={0}",
+    "concatenate behind": "ROOT r = f32[<=5,2] concatenate(q, s), dimensions={0}",
+    "concatenate aside": "ROOT r = f32[<=3,4] concatenate(s, s), dimensions={1}",
+    "pad": "ROOT r = f32[<=6,4] pad(s, z), padding=2_1x1_1",
+    "pad with holes": "ROOT r = f32[<=10,2] pad(s, z), padding=1_2_2x0_0",
+    "pad that crops": "ROOT r = f32[<=5,2] pad(s, z), padding=-1_-1_2x0_0",
+    "pad that crops the end": "ROOT r = f32[<=4,2] pad(s, z), padding=2_-1x0_0",
+    "pad aside": "ROOT r = f32[<=3,3] pad(s, z), padding=0_0x1_0",
+    "one after the other": "m = f32[<=3,2] negate(s)\n c = f32[<=5,2] concatenate(m, q), dimensions={0}\n"
+    " d = f32[<=8,2] pad(c, z), padding=1_2x0_0\n t = f32[2,<=8] transpose(d), dimensions={1,0}\n"
+    " ROOT r = f32[2] reduce(t, z), dimensions={1}, to_apply=add",
+}
+
+
+def module_of(end: str) -> str:
+    return f"HloModule m\n{ADD}ENTRY e {{\n{GIVEN} {end}\n}}\n"
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_every_claim_is_proved_and_stated_twice(name: str) -> None:
+    report = check_hlo(module_of(ENDS[name]), Options(cross=True))
+    assert set(report.counts()) == {Verdict.PROVED}
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3])
+@pytest.mark.parametrize("name", ENDS)
+def test_maps_lead_to_what_is_read_when_the_program_runs(name: str, size: int) -> None:
+    module = parse_module(module_of(ENDS[name]))
+    inputs = (_array((3, 2)), _array((2, 2)), Array("s32", (), [size]))
+    recorder = Recorder(module)
+    try:
+        recorder.run([inputs])
+    except NotModelled as why:
+        assert "cuts away more" in str(why) and "crops" in name
+        return
+    seen = observed_reads(recorder)
+    assert isinstance(seen, Array)
+    bound = module.entry.root.shape
+    assert isinstance(bound, ArrayShape)
+    first = {0: 0, 1: 6, 2: 10}
+    read: dict[tuple[int, ...], int] = dict.fromkeys(indices(seen.sizes), 0)
+    for s in followed_maps(plain_composer(module), module.entry, module.entry.root, OUTPUT_TO_INPUT, 0):
+        assert not s.unknown
+        into = module.entry.parameters[s.operand].shape
+        assert isinstance(into, ArrayShape)
+        for m in s.maps:
+            for out, element in relation(m, reader(m, provided(recorder, s.maps))):
+                if out in read:  # what lies beyond the result's size is nobody's
+                    assert all(0 <= k < n for k, n in zip(element, into.dimensions, strict=True))
+                    read[out] |= 1 << first[s.operand] + flat_index(element, strides(into.dimensions))
+    assert {out: bits & 1023 for out, bits in read.items()} == {
+        out: bits & 1023 for out, bits in zip(indices(seen.sizes), seen.data, strict=True)
+    }
+
+
+def _array(sizes: tuple[int, ...]) -> Array:
+    return Array("f32", sizes, [float(k + 1) for k in range(prod(sizes))])
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "expected"),
+    [
+        ("reduce", 2, [4.0, 6.0]),
+        ("reduce", 0, [0.0, 0.0]),
+        ("concatenate behind", 1, [[7.0, 8.0], [9.0, 10.0], [1.0, 2.0]]),
+        ("pad with holes", 2, [[0.0, 0.0], [1.0, 2.0], [0.0, 0.0], [0.0, 0.0], [3.0, 4.0], [0.0, 0.0], [0.0, 0.0]]),
+    ],
+)
+def test_what_runs_gives_what_is_there(name: str, size: int, expected: object) -> None:
+    given = [[[1, 2], [3, 4], [5, 6]], [[7, 8], [9, 10]], size]
+    assert run_module(parse_module(module_of(ENDS[name])), given) == expected
+
+
+def test_a_parameter_may_be_shorter_than_its_bound() -> None:
+    text = (
+        f"HloModule m\n{ADD}ENTRY e {{\n p = f32[<=4] parameter(0)\n z = f32[] constant(0)\n"
+        " n = s32[] get-dimension-size(p), dimensions={0}\n"
+        " t = f32[] reduce(p, z), dimensions={0}, to_apply=add\n ROOT r = (s32[], f32[]) tuple(n, t)\n}\n"
+    )
+    assert run_module(parse_module(text), [[1, 2]]) == (2, 3.0)
+    assert run_module(parse_module(text), [[1, 2, 3, 4]]) == (4, 10.0)
+
+
+@pytest.mark.parametrize(
+    ("end", "why"),
+    [
+        ("ROOT r = f32[<=3,2] reverse(s), dimensions={0}", "reverse"),
+        ("ROOT r = f32[6] reshape(s)", "reshape"),
+        ("ROOT r = f32[<=3,2] set-dimension-size(s, n), dimensions={0}", ""),
+    ],
+)
+def test_what_has_no_meaning_is_not_run(end: str, why: str) -> None:
+    module = parse_module(module_of(end))
+    given = [[[1, 2], [3, 4], [5, 6]], [[7, 8], [9, 10]]]
+    if why:
+        with pytest.raises(NotModelled, match=why):
+            run_module(module, [*given, 2])
+    with pytest.raises(NotModelled, match="the size 4 of a dimension of 3"):
+        run_module(module, [*given, 4])
+
+
+NO_MEANING = [
+    ("f32[8] concatenate(q, q), dimensions={0}", "fixed size"),
+    ("f32[3,5] pad(p, z), padding=0_0x1_0", "fixed size"),
+    ("(f32[3], s32[3]) reduce(p, i, z, k), dimensions={1}, to_apply=two", "where the others have none"),
+]
+
+
+@pytest.mark.parametrize(("end", "why"), NO_MEANING)
+def test_sizes_that_do_not_go_together_have_no_map_and_no_definition(end: str, why: str) -> None:
+    given = " p = f32[3,<=4] parameter(0)\n q = f32[<=4] parameter(1)\n i = s32[3,4] parameter(2)\n"
+    given += " z = f32[] constant(0)\n k = s32[] constant(0)\n"
+    module = parse_module(f"HloModule m\n{ADD}{TWO}ENTRY e {{\n{given} ROOT r = {end}\n}}\n")
+    op = Operation.of(module.entry.root, module.entry)
+    with pytest.raises(NotModelled, match=why):
+        output_to_input(op, 0)
+    with pytest.raises(NotModelled):
+        define(op, 0, 0)
+
+
+PLANTED = [
+    # what the map of the operand says, and the shape and the root it is said of
+    ("()[s0] -> (s0), domain: s0 in [0, 3]", "f32[<=4]", "f32[] reduce(p, z), dimensions={0}, to_apply=add"),
+    (
+        "()[s0]{rt0} -> (s0), domain: s0 in [0, 3], rt0 in [0, 4], s0 - rt0 in [-4, 0]\n"
+        "runtime variables:\nrt0: sizes(operand(0)); () -> (0)",
+        "f32[<=4]",
+        "f32[] reduce(p, z), dimensions={0}, to_apply=add",
+    ),
+    (
+        "()[s0, s1]{rt0} -> (s0, s1), domain: s0 in [0, 3], s1 in [0, 3], rt0 in [0, 4], s0 - rt0 in [-4, -1]\n"
+        "runtime variables:\nrt0: sizes(operand(0)); () -> (1)",
+        "f32[<=4,4]",
+        "f32[] reduce(p, z), dimensions={0,1}, to_apply=add",
+    ),
+    (
+        "()[s0]{rt0} -> (s0), domain: s0 in [0, 3], rt0 in [0, 4], s0 - rt0 in [-4, -1]\n"
+        "runtime variables:\nrt0: sizes(operand(1)); () -> (0)",
+        "f32[<=4]",
+        "f32[] reduce(p, z), dimensions={0}, to_apply=add",
+    ),
+    ("(d0) -> (d0), domain: d0 in [0, 3]", "f32[<=4]", "f32[<=8] concatenate(p, p), dimensions={0}"),
+    ("(d0) -> (d0 - 1), domain: d0 in [1, 4]", "f32[<=4]", "f32[<=6] pad(p, z), padding=1_1"),
+]
+RIGHT = (
+    "()[s0]{rt0} -> (s0), domain: s0 in [0, 3], rt0 in [0, 4], s0 - rt0 in [-4, -1]\n"
+    "runtime variables:\nrt0: sizes(operand(0)); () -> (0)"
+)
+
+
+@pytest.mark.parametrize(("text", "shape", "root"), PLANTED)
+def test_maps_that_read_the_padding_are_refuted_by_both_statements(text: str, shape: str, root: str) -> None:
+    assert _verdicts(text, shape, root) == ("refuted", "refuted")
+
+
+def test_the_right_map_as_text_is_proved() -> None:
+    _, shape, root = PLANTED[0]
+    assert _verdicts(RIGHT, shape, root) == ("proved", "proved")
+    assert print_map(parse_map(RIGHT)) == RIGHT
+
+
+def _verdicts(text: str, shape: str, root: str) -> tuple[str, str]:
+    given = f" p = {shape} parameter(0)\n z = f32[] constant(0)\n"
+    module = parse_module(f"HloModule m\n{ADD}ENTRY e {{\n{given} ROOT r = {root}\n}}\n")
+    op = Operation.of(module.entry.root, module.entry)
+    out, into = op.shape, op.operands[0]
+    assert isinstance(out, ArrayShape) and isinstance(into, ArrayShape)
+    definition = define(op, 0, 0)
+    about = Subject(op, 0, 0, out, into, "output-to-input")
+    maps = OperandMaps(0, definition.kind, (parse_map(text),))
+    one = prove([p.obligation for p in definition_parts(about, maps, definition)], How(where="here"))
+    two = prove(plain_definition(about, maps, definition), How(where="here"))
+    return tuple("refuted" if any(o.verdict == "refuted" for o in said) else "proved" for said in (one, two))  # type: ignore[return-value]
