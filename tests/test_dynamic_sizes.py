@@ -26,7 +26,7 @@ from hloproof.models.interpreter.value import Array, flat_index, indices, stride
 from hloproof.models.maps.text import parse_map, print_map
 from hloproof.pipeline.driver import check_hlo
 from hloproof.pipeline.options import Options
-from hloproof.results.results import Verdict
+from hloproof.results.verdict import Verdict
 
 ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b) }\n"
 TWO = (

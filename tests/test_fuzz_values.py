@@ -118,9 +118,9 @@ def test_another_definition_is_noticed(
 
 
 def test_a_run_of_what_has_no_meaning_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = one("s32[]", "get-dimension-size", ["f32[<=2]"], "dimensions={0}").replace("case", "refused", 1)
+    text = one("f32[4]", "bitcast", ["f32[2]"]).replace("case", "refused", 1)
     assert oracle_operations.examine(text)
-    monkeypatch.setitem(dispatch.OPERATIONS, "get-dimension-size", lambda step: Array("s32", (), [2]))
+    monkeypatch.setitem(dispatch.OPERATIONS, "bitcast", lambda step: Array("f32", (4,), [2.0] * 4))
     with pytest.raises(Failure, match="has no meaning"):
         oracle_operations.examine(text)
 

@@ -14,7 +14,7 @@ RUN_ONLY: Final = "run_only"
 REFUSED: Final = "refused"
 
 _WITHOUT_MEANING: Final = (
-    one("s32[]", "get-dimension-size", ["f32[<=2]"], "dimensions={0}"),
+    one("f32[<=2]", "reverse", ["f32[<=2]"], "dimensions={0}"),
     one(
         "f32[2,3]",
         "ragged-dot",
