@@ -227,6 +227,29 @@ def outfed_apart(first: str, second: str) -> str:
     )
 
 
+def waiting(second: str, more: str = "", first: str = "") -> str:
+    """Two outfeeds that no token orders."""
+    return entry(
+        *SENT,
+        f"a = token[] outfeed(p0, t), outfeed_shape=f32[]{first}",
+        f"q = f32[] {second}",
+        f"b = token[] outfeed(q, t), outfeed_shape=f32[]{more}",
+        "ROOT r = f32[] negate(p0)",
+    )
+
+
+def turned(precision: str, swapped: bool) -> str:
+    """x times y, or the transpose of the transposed y times the transposed x."""
+    sides = "dot(y, x), lhs_contracting_dims={0}, rhs_contracting_dims={1}"
+    straight = "dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+    return entry(
+        "x = f32[4,4] parameter(0)",
+        "y = f32[4,4] parameter(1)",
+        f"d = f32[4,4] {sides if swapped else straight}, operand_precision={{{precision}}}",
+        "ROOT r = f32[4,4] transpose(d), dimensions={1,0}" if swapped else "ROOT r = f32[4,4] copy(d)",
+    )
+
+
 def narrow(product_first: bool) -> str:
     """A dot of f32 in bf16, and the same with factors that are rounded before."""
     lines = ("x = f32[4] parameter(0)", "y = f32[4] parameter(1)")
@@ -381,6 +404,14 @@ PAIRS = {
         outfed_apart("q", "p0"),
         "exact",
     ),
+    "what waited by add-dependency": (waiting("add-dependency(p1, a)"), waiting("copy(p1)"), "exact"),
+    "what waited by a control edge": (waiting("copy(p1)", ", control-predecessors={a}"), waiting("copy(p1)"), "exact"),
+    "what waited by a control edge elsewhere": (
+        waiting("copy(p1)", ", control-predecessors={a}"),
+        waiting("copy(p1)", first=", control-predecessors={b}"),
+        "exact",
+    ),
+    "each factor's precision, exchanged": (turned("highest,default", False), turned("highest,default", True), "exact"),
     "how many random numbers were made": (random_state(8), random_state(1000), "exact"),
     "how much came in first": (fed("f32[8]"), fed("f32[4]"), "exact"),
     "the other results of a call": (called("(f32[4], f32[4])"), called("(f32[4], f32[8])"), "exact"),
@@ -443,6 +474,13 @@ SOUND = {
     "a choice of zero": (where("f32", True), where("f32", False), "real"),
     "a product of constants that the type holds": (summed("2", "3"), summed("6", "1"), "real"),
     "integers are added in any order": (scattered("s32", False), scattered("s32", True), "exact"),
+    "an effect that waits more": (waiting("copy(p1)"), waiting("add-dependency(p1, a)"), "exact"),
+    "an effect that waits for it otherwise": (
+        waiting("add-dependency(p1, a)"),
+        waiting("copy(p1)", ", control-predecessors={a}"),
+        "exact",
+    ),
+    "each factor's precision": (turned("highest,default", False), turned("default,highest", True), "exact"),
     "the same numbers of random ones": (random_state(8), random_state(8), "exact"),
     "effects that are written otherwise": (outfed_apart("p0", "s"), outfed_apart("p0", "q"), "exact"),
     "the largest, said": (top(""), top(", largest=true"), "exact"),

@@ -8,8 +8,9 @@ from typing import Any
 from hloproof.equivalence.answer import Certificate, Mismatch, Result, Tier
 from hloproof.equivalence.boundary import check_boundary
 from hloproof.equivalence.checker import check
+from hloproof.equivalence.effects import paired
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.graph import Graph, Node
+from hloproof.equivalence.graph import Graph
 from hloproof.equivalence.kernel import Denied, Rules, equal_tensors
 from hloproof.equivalence.matcher import find_proof
 from hloproof.equivalence.promises import new_promises
@@ -83,21 +84,13 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal]]:
     reader = Reader()
     ours, our_effects = reader.read(before, 0)
     theirs, their_effects = reader.read(after, 1)
-    if len(our_effects) != len(their_effects):
-        raise Denied(f"{len(our_effects)} effects (infeed, outfeed, random numbers, ...) became {len(their_effects)}")
+    counts = len(our_effects.nodes), len(their_effects.nodes)
+    if counts[0] != counts[1]:
+        raise Denied(f"{counts[0]} effects (infeed, outfeed, random numbers, ...) became {counts[1]}")
     goals = [g for a, b in zip(ours, theirs, strict=True) for g in equal_tensors(a, b)]
-    for a, b in paired_effects(our_effects, their_effects):
+    for a, b in paired(our_effects, their_effects, after.attributes.flag("is_scheduled")):
         goals += equal_tensors(a, b)
     return reader.graph, goals
-
-
-def paired_effects(ours: list[Node], theirs: list[Node]) -> list[tuple[Node, Node]]:
-    """Each with the one at its place. Raises Denied where equal ones come in another order."""
-    pairs = list(zip(ours, theirs, strict=True))
-    same = set(ours) & set(theirs)
-    if any(a is not b and (a in same or b in same) for a, b in pairs):
-        raise Denied("effects come in another order")
-    return pairs
 
 
 __all__ = ["Mismatch", "decide", "recheck"]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hloproof.equivalence.answer import Place
+from hloproof.equivalence.effects import Earlier, Effects, waited_for
 from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import literal_key
 from hloproof.equivalence.meaning import EFFECTS, attribute_key, layout_key, memory_key, shapes_key
@@ -45,15 +46,15 @@ class Reader:
     graph: Graph = field(default_factory=Graph)
     module: Module = field(init=False)
     side: Side = 0
-    effects: list[Node] = field(default_factory=list)
+    effects: Effects = field(default_factory=Effects)
     occurrences: Counter[Any] = field(default_factory=Counter)
     functions: dict[str, tuple[Node, ...]] = field(default_factory=dict)
     depth: int = 0
 
-    def read(self, module: Module, side: Side) -> tuple[list[Node], list[Node]]:
-        """The leaves of the entry's result, and the nodes with effects, in the order of the text."""
+    def read(self, module: Module, side: Side) -> tuple[list[Node], Effects]:
+        """The leaves of the entry's result, and the effects."""
         self.module, self.side = module, side
-        self.effects, self.occurrences, self.functions = [], Counter(), {}
+        self.effects, self.occurrences, self.functions = Effects(), Counter(), {}
         parameters = [self.parameter(p.shape, (number,)) for number, p in enumerate(module.entry.parameters)]
         result = self.computation(module.entry, parameters, 0, ())
         return list(leaves_of(result)), self.effects
@@ -80,13 +81,19 @@ class Reader:
     ) -> Value:
         """The value of the root. `level` counts the loops around; `path` the conditions under which this runs."""
         values: dict[str, Value] = {}
+        earlier: dict[str, Earlier] = {}
         for instruction in in_order(computation):
+            first = len(self.effects.nodes)
             if instruction.opcode == "parameter":
                 values[instruction.name] = arguments[instruction.parameter_number or 0]
                 continue
             given = [values[o] for o in instruction.operands]
             value = self.instruction(instruction, given, computation, level, path)
             values[instruction.name] = value
+            if not values.keys() >= {*waited_for(instruction)}:
+                self.effects.unordered = instruction.name
+            if self.effects.nodes:
+                earlier[instruction.name] = self.effects.after(instruction, earlier, first)
             place = Place(computation.name, instruction.name, instruction.opcode, instruction.position.line)
             for node in leaves_of(value):
                 if node.places[self.side] is None:
@@ -209,7 +216,7 @@ class Reader:
             value = self.leaf(opcode, shape, operands, key, bodies=bodies, attributes=i.attributes)
             whole = value
         if effect:
-            self.effects.append(whole)
+            self.effects.nodes.append(whole)
         return value
 
     def place(self, node: Node, i: Instruction, computation: Computation | None) -> None:
@@ -227,13 +234,13 @@ class Reader:
                 self.tree(p.shape, lambda inner, at, k=k: self.leaf("bound", inner, (), ("argument", k, at)))
                 for k, p in enumerate(computation.parameters)
             ]
-            before = len(self.effects)
+            before = len(self.effects.nodes)
             self.depth += 1  # loops inside have states of their own names
             self.functions[name] = tuple(
                 leaves_of(self.computation(computation, arguments, 1000 * self.depth, ("function",)))
             )
             self.depth -= 1
-            if len(self.effects) != before:
+            if len(self.effects.nodes) != before:
                 raise NotModelled(f"effects inside {name}")
         return self.functions[name]
 
@@ -265,9 +272,9 @@ class Reader:
         start = list(leaves_of(initial))
         bound = [self.graph.node("bound", n.type, n.sizes, (), ("state", level, k)) for k, n in enumerate(start)]
         state: list[Node] = list(bound)
-        saved = len(self.effects), Counter(self.occurrences)
+        saved = len(self.effects.nodes), Counter(self.occurrences)
         while True:
-            del self.effects[saved[0] :]
+            del self.effects.nodes[saved[0] :]
             self.occurrences = Counter(saved[1])
             inside = (*path, "loop")
             given = rebuilt(initial, iter(state))
@@ -278,7 +285,7 @@ class Reader:
                 break
             for k in unchanged:
                 state[k] = start[k]
-        if len(self.effects) != saved[0]:
+        if len(self.effects.nodes) != saved[0]:
             raise NotModelled("effects inside a loop")
         varying = [k for k in range(len(state)) if state[k] is bound[k]]
         reach = self.reachable_states(after, holds, bound, varying)

@@ -7,6 +7,7 @@ hold; what they do not say is computed here from the goal.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import prod
 from typing import Any, Final
 
@@ -152,7 +153,7 @@ def fold(
         if ours != theirs:  # XLA leaves the order open; a function that is not commutative could tell
             rules.use("a reduce takes its elements in any order", "exact")
     new = [variable(goal.next + k, n) for k, n in enumerate(radices)]
-    goals = equal_heads(left, right)
+    goals = equal_heads(left, _swapped_precision(right) if swapped else right)
     sides: list[list[Term]] = []
     for term, digits in ((left, left_digits), (right, right_digits)):
         by_place = joined(term, digits, radices, new)
@@ -165,6 +166,14 @@ def fold(
     pairs = [*zip(sides[0], sides[1], strict=True)]
     goals += [Goal(next_, goal.facts, a, b) for a, b in pairs]
     return goals + [Goal(next_, goal.facts, a, b) for a, b in zip(left.sides, right.sides, strict=True)]
+
+
+def _swapped_precision(term: Fold) -> Fold:
+    """A contraction whose factors go by each other's precision; other folds as they are."""
+    if term.head[0] != "contract":
+        return term
+    turned = tuple(p[::-1] if isinstance(p, tuple) else p for p in term.head[1])
+    return replace(term, head=("contract", turned))
 
 
 def equal_heads(left: Fold, right: Fold) -> list[Goal]:
