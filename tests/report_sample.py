@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hloproof.models.errors import Position
 from hloproof.results.results import (
-    ClaimVerdict,
     FileResults,
     InputProblem,
     InstructionResult,
@@ -13,7 +12,7 @@ from hloproof.results.results import (
     Report,
     Site,
 )
-from hloproof.results.verdict import ClaimResult, Related, Verdict
+from hloproof.results.verdict import ClaimResult, Found, Related, Verdict
 
 
 def instruction(name: str, opcode: str, line: int) -> Site:
@@ -22,21 +21,21 @@ def instruction(name: str, opcode: str, line: int) -> Site:
 
 def sample() -> Report:
     """Two copies of one operation, a refuted slice, an opaque call, rules of each verdict, and a file not read."""
-    copied = OperationVerdicts((ClaimVerdict("in-bounds", Verdict.PROVED, ("isl",), 1.5),))
+    copied = OperationVerdicts((Found(Verdict.PROVED, ("isl",), claim="in-bounds", ms=1.5),))
     sliced = OperationVerdicts(
         (
-            ClaimVerdict("in-bounds", Verdict.PROVED, ("identical",), 0.25),
-            ClaimVerdict(
-                "definition",
+            Found(Verdict.PROVED, ("identical",), claim="in-bounds", ms=0.25),
+            Found(
                 Verdict.REFUTED,
                 ("isl",),
-                2.0,
                 'output[3] reads "p0"[51] & p0 is <f32[50]>',
                 assumptions=("indices are unique",),
+                claim="definition",
+                ms=2.0,
             ),
         )
     )
-    opaque = OperationVerdicts((ClaimVerdict("definition", Verdict.UNKNOWN, reason="no meaning for opcode x\ty"),))
+    opaque = OperationVerdicts((Found(Verdict.UNKNOWN, reason="no meaning for opcode x\ty", claim="definition"),))
     module = ModuleResults(
         "m",
         [
@@ -79,11 +78,6 @@ def rule(
         line,
         1,
         name,
-        "rule",
-        verdict,
-        ("z3",),
-        3.0,
-        counterexample,
-        reason,
-        related=related,
+        Found(verdict, ("z3",), counterexample, reason, claim="rule", ms=3.0),
+        related,
     )

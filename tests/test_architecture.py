@@ -211,6 +211,22 @@ def test_an_arrow_that_runs_back_is_noticed(name: str, source: str) -> None:
     assert len(strays(name, source)) == 1
 
 
+def classes() -> Iterator[tuple[str, ast.ClassDef]]:
+    """Every class of the project at the top of a file, with the file's name."""
+    for name, path in modules().items():
+        yield from ((name, n) for n in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(n, ast.ClassDef))
+
+
+def test_what_was_found_is_written_down_once() -> None:
+    """Whatever has a verdict and its counterexample has a `Found`; answers of the library are what users hold."""
+
+    def fields(c: ast.ClassDef) -> set[str]:
+        return {n.target.id for n in c.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)}
+
+    told = {f"{name}.{c.name}" for name, c in classes() if {"verdict", "counterexample"} <= fields(c)}
+    assert {t for t in told if not t.startswith("library.")} == {"results.verdict.Found"}
+
+
 def circles(arrows: Mapping[str, Iterable[str]]) -> set[str]:
     """The names that lead back to themselves."""
 

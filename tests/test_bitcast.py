@@ -91,13 +91,13 @@ ILLEGAL = [
 @pytest.mark.parametrize(("operand", "result"), LEGAL)
 def test_legal(operand: str, result: str) -> None:
     found = judge(bitcast_claims(array(operand), array(result)), prove)
-    assert {j.verdict for j in found} == {Verdict.PROVED}
+    assert {j.found.verdict for j in found} == {Verdict.PROVED}
 
 
 @pytest.mark.parametrize(("operand", "result", "claim", "counterexample"), ILLEGAL)
 def test_illegal(operand: str, result: str, claim: str, counterexample: str) -> None:
     found = judge(bitcast_claims(array(operand), array(result)), prove)
-    refuted = [(j.claim, j.counterexample) for j in found if j.verdict is Verdict.REFUTED]
+    refuted = [(j.claim.name, j.found.counterexample) for j in found if j.found.verdict is Verdict.REFUTED]
     assert (claim, counterexample) in refuted
 
 
@@ -107,9 +107,11 @@ def test_what_a_map_says_is_checked() -> None:
     place = dim(0) * 2 + dim(1)
     right = IndexingMap(boxed((3, 2)), (place // 3, place % 3))
     wrong = IndexingMap(boxed((3, 2)), (dim(1), dim(0)))
-    assert {j.verdict for j in judge(bitcast_claims(operand, result, [right]), prove)} == {Verdict.PROVED}
-    (refuted,) = [j for j in judge(bitcast_claims(operand, result, [wrong]), prove) if j.verdict is Verdict.REFUTED]
-    assert refuted.counterexample == (
+    assert {j.found.verdict for j in judge(bitcast_claims(operand, result, [right]), prove)} == {Verdict.PROVED}
+    (refuted,) = [
+        j for j in judge(bitcast_claims(operand, result, [wrong]), prove) if j.found.verdict is Verdict.REFUTED
+    ]
+    assert refuted.found.counterexample == (
         "result [0, 1] lies at position 1, and operand [1, 0], which it is said to be, at position 3"
     )
 
@@ -123,9 +125,9 @@ def test_not_modelled() -> None:
 
 def test_two_layouts_of_one_shape() -> None:
     (same,) = judge([same_positions(array("f32[4,1]{1,0}"), array("f32[4,1]{0,1}"))], prove)
-    assert same.verdict is Verdict.PROVED
+    assert same.found.verdict is Verdict.PROVED
     (other,) = judge([same_positions(array("f32[3,5]{1,0:T(2,2)}"), array("f32[3,5]"))], prove)
-    assert other.counterexample == (
+    assert other.found.counterexample == (
         "element [0, 2] lies at position 4 in f32[3,5]{1,0:T(2,2)}, at position 2 in f32[3,5]"
     )
 
@@ -211,7 +213,7 @@ def test_reshape_is_bitcast(operand: str, result: str, expected: bool) -> None:
         place = linear_index([dim(i) for i in range(two.rank)], two.dimensions, Const(0))
         m = IndexingMap(boxed(two.dimensions), delinearize(place, one.dimensions))
         found = judge(bitcast_claims(one, two, [m]), prove)
-        assert ({j.verdict for j in found} == {Verdict.PROVED}) is expected
+        assert ({j.found.verdict for j in found} == {Verdict.PROVED}) is expected
 
 
 @pytest.mark.parametrize(
@@ -311,8 +313,8 @@ def test_random_bitcasts_are_judged_as_by_enumeration() -> None:
             continue
         seen[expected] += 1
         found = judge(bitcast_claims(operand, result), prove)
-        assert ({j.verdict for j in found} == {Verdict.PROVED}) is expected, (operand, result)
-        assert expected or any(j.verdict is Verdict.REFUTED for j in found), (operand, result)
+        assert ({j.found.verdict for j in found} == {Verdict.PROVED}) is expected, (operand, result)
+        assert expected or any(j.found.verdict is Verdict.REFUTED for j in found), (operand, result)
     assert min(seen.values()) >= 15, seen
 
 

@@ -302,15 +302,8 @@ def test_a_kept_file_answers_with_an_internal_error_never(tmp_path: Path) -> Non
     from hloproof.models.errors import Position
     from hloproof.pipeline.file_cache import FileCache
     from hloproof.pipeline.options import Options
-    from hloproof.results.results import (
-        ClaimVerdict,
-        FileResults,
-        InstructionResult,
-        ModuleResults,
-        OperationVerdicts,
-        Site,
-    )
-    from hloproof.results.verdict import Verdict
+    from hloproof.results.results import FileResults, InstructionResult, ModuleResults, OperationVerdicts, Site
+    from hloproof.results.verdict import Found, Verdict
 
     cache = FileCache(Options(cache=tmp_path / "proofs.sqlite"))
     for number, (verdict, final, kept) in enumerate(
@@ -322,7 +315,7 @@ def test_a_kept_file_answers_with_an_internal_error_never(tmp_path: Path) -> Non
             (Verdict.REFUTED, True, True),
         ]
     ):
-        claim = ClaimVerdict("definition", verdict, reason="because", final=final)
+        claim = Found(claim="definition", verdict=verdict, reason="because", final=final)
         site = Site("r", "reverse", Position(5, 3))
         module = ModuleResults("m", [InstructionResult("e", site, OperationVerdicts((claim,)))])
         results = FileResults("m.hlo", "hlo", modules=[module])
@@ -339,7 +332,7 @@ def test_a_kept_file_answers_with_an_internal_error_never(tmp_path: Path) -> Non
     [
         (OPAQUE, "proved", "unknown", 3),
         (OPAQUE, "unknown", "proved", 0),
-        (OPAQUE, "refuted", "refuted", 1),
+        (OPAQUE, "refuted", "unknown", 3),
         (OPAQUE.replace("shuffle", "negate"), "proved", "proved", 0),
         (OPAQUE.replace("shuffle", "negate"), "refuted definition", "refuted", 1),
     ],
@@ -351,6 +344,33 @@ def test_an_expectation_is_met_or_is_not(
     found, out, _ = check("m.hlo", "--no-cache", "--format", "json", capsys=capsys)
     records = {o["claim"]: o["verdict"] for o in json.loads(out)["obligations"]}
     assert (records["expectation"], found) == (verdict, status)
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "counts"),
+    [
+        (None, "refuted", "refuted"),
+        ("proved", "refuted", "refuted"),
+        ("proved", "unknown", "unknown"),
+        ("refuted", "refuted", "proved"),
+        ("refuted", "proved", "refuted"),
+        ("refuted", "unknown", "unknown"),
+        ("refuted", "internal", "internal"),
+        ("refuted", "vacuous", "vacuous"),
+        ("unknown", "unknown", "proved"),
+        ("unknown", "proved", "refuted"),
+        ("unknown", "refuted", "refuted"),
+        ("unknown", "internal", "internal"),
+    ],
+)
+def test_what_an_expectation_makes_of_a_verdict(expected: str | None, found: str, counts: str) -> None:
+    """Nothing counts as proved but what is proved, or is the very verdict that was expected."""
+    from hloproof.results.expectation import met
+    from hloproof.results.verdict import Found, Verdict
+
+    told = met(expected, Found(Verdict(found), counterexample="at 3" if found == "refuted" else None))
+    assert told.verdict == counts
+    assert (told.counterexample is None) == (counts != "refuted")
 
 
 REPORTS = {

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hloproof.claims.asynchronous import judge
-from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.claims.asynchronous.judgement import Judgement, judged
 from hloproof.fuzz.asynchronous import target_async
 from hloproof.fuzz.asynchronous.generate_chains import chain_modules
 from hloproof.fuzz.asynchronous.generate_channels import buffer_modules, channel_modules, in_place_modules
@@ -56,13 +56,13 @@ def blind(claim: str) -> Callable[..., Iterator[Judgement]]:
     """A judge that finds nothing wrong with one claim."""
 
     def wrong(*arguments: Any) -> Iterator[Judgement]:
-        return (replace(j, problem=None) if j.claim == claim else j for j in judge(*arguments))
+        return (judged(j.claim, j.place) if j.claim == claim else j for j in judge(*arguments))
 
     return wrong
 
 
 def strict(*arguments: Any) -> Iterator[Judgement]:
-    return (replace(j, problem=j.problem or "planted") for j in judge(*arguments))
+    return (judged(j.claim, j.place, j.problem or "planted") for j in judge(*arguments))
 
 
 @pytest.mark.parametrize("claim", CLAIMS)

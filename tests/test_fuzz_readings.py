@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from hloproof.claims.asynchronous import judge
-from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.claims.asynchronous.judgement import judged
 from hloproof.claims.asynchronous.orders import Orders
 from hloproof.fuzz.asynchronous import oracle_branches
 from hloproof.fuzz.asynchronous.alias_checks import check_aliases
@@ -149,11 +148,11 @@ def test_branches_that_disagree(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def exchanged(*arguments: Any) -> Any:
         return [
-            replace(j, problem=j.problem and j.problem.replace("one returns", "other returns"))
+            judged(j.claim, j.place, j.problem and j.problem.replace("one returns", "other returns"))
             for j in right(*arguments)
         ]
 
-    for wrong in (exchanged, lambda *arguments: [replace(j, problem=None) for j in right(*arguments)]):
+    for wrong in (exchanged, lambda *arguments: [judged(j.claim, j.place) for j in right(*arguments)]):
         monkeypatch.setattr(oracle_branches, "judge", wrong)
         with pytest.raises(Failure):
             check_branches(module)
@@ -204,7 +203,7 @@ def test_words_that_are_not_so_are_found(said: str, instead: str) -> None:
     (wrong,) = found
     assert wrong.problem is not None and said in wrong.problem
     with pytest.raises(Failure):
-        check_words(module, program, [replace(wrong, problem=wrong.problem.replace(said, instead))])
+        check_words(module, program, [judged(wrong.claim, wrong.place, wrong.problem.replace(said, instead))])
 
 
 def test_a_copy_that_is_not_told_of_is_found() -> None:
@@ -220,9 +219,9 @@ def test_a_copy_that_is_not_told_of_is_found() -> None:
     check_words(module, program, [found])
     for note in (None, "needs-copy: d may not update a in place while s reads it"):
         with pytest.raises(Failure):
-            check_words(module, program, [replace(found, note=note)])
+            check_words(module, program, [judged(found.claim, found.place, note=note)])
     with pytest.raises(Failure):
-        check_words(module, program, [Judgement("hazard-output", found.place, note="needs-copy: w reads a, whose")])
+        check_words(module, program, [judged("hazard-output", found.place, note="needs-copy: w reads a, whose")])
 
 
 def test_nothing_is_found_on_a_few_examples() -> None:

@@ -10,7 +10,7 @@ from hloproof.claims.asynchronous import judge
 from hloproof.claims.asynchronous.timeline import rows_of
 from hloproof.models.hlo.parser import parse_module
 from hloproof.report.timeline_svg import draw
-from hloproof.results.verdict import ClaimResult, Verdict
+from hloproof.results.verdict import ClaimResult, Found, Verdict
 
 HEAD = """HloModule m{flags}
 ENTRY e {{
@@ -72,7 +72,7 @@ def found(source: str) -> dict[str, list[str]]:
     module = parse_module(source)
     out: dict[str, list[str]] = {}
     for j in judge(module, lambda claim: True, lambda claim: False):
-        assert j.unknown is None, j
+        assert j.found.verdict in (Verdict.PROVED, Verdict.REFUTED), j
         if j.problem is not None:
             out.setdefault(j.claim, []).append(j.problem)
         if j.note is not None:
@@ -424,9 +424,11 @@ def test_schedules_are_drawn() -> None:
         6,
         3,
         "s",
-        "hazard-operand",
-        Verdict.REFUTED,
-        counterexample=found(text([*COPY, DONE, WRITE, SUM]))["hazard-operand"][0],
+        Found(
+            Verdict.REFUTED,
+            counterexample=found(text([*COPY, DONE, WRITE, SUM]))["hazard-operand"][0],
+            claim="hazard-operand",
+        ),
     )
     rows = rows_of(record.counterexample or "")
     assert [(r.what.partition(" = ")[0], r.line) for r in rows] == [("s", 6), ("v", 8), ("d", 7)]

@@ -32,7 +32,7 @@ def array(text: str) -> ArrayShape:
 
 
 def judged(claimed: ClaimedLayout) -> dict[str, JudgedClaim]:
-    return {j.claim: j for j in judge(claims(claimed), prove)}
+    return {j.claim.name: j for j in judge(claims(claimed), prove)}
 
 
 SHAPES = (
@@ -55,7 +55,7 @@ SHAPES = (
 def test_right_layouts_are_proved(text: str) -> None:
     found = judged(ClaimedLayout.by_formula(array(text)))
     assert set(found) == {"one-to-one", "inside", "onto", "inverse", "padding", "two-readings"}
-    assert {name: j.verdict for name, j in found.items()} == dict.fromkeys(found, Verdict.PROVED)
+    assert {name: j.found.verdict for name, j in found.items()} == dict.fromkeys(found, Verdict.PROVED)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,9 @@ def test_right_layouts_are_proved(text: str) -> None:
 )
 def test_split_layouts_are_one_to_one_on_pairs(text: str) -> None:
     found = judged(ClaimedLayout.by_formula(array(text)))
-    assert {name: j.verdict for name, j in found.items()} == dict.fromkeys(("one-to-one", "inside", "onto"), "proved")
+    assert {name: j.found.verdict for name, j in found.items()} == dict.fromkeys(
+        ("one-to-one", "inside", "onto"), "proved"
+    )
 
 
 @pytest.mark.parametrize(
@@ -84,7 +86,7 @@ def test_split_layouts_are_one_to_one_on_pairs(text: str) -> None:
 )
 def test_onto_exactly_when_nothing_is_padded(text: str, statement: str) -> None:
     found = judged(ClaimedLayout.by_formula(array(text)))["onto"]
-    assert (found.verdict, found.statement) == (Verdict.PROVED, statement)
+    assert (found.found.verdict, found.claim.statement) == (Verdict.PROVED, statement)
 
 
 # Planted errors
@@ -161,15 +163,15 @@ def test_planted_errors_are_refuted(
 ) -> None:
     plant(monkeypatch)
     found = judged(ClaimedLayout.by_formula(array(text)))[claim]
-    assert (found.verdict, found.counterexample) == (Verdict.REFUTED, counterexample)
+    assert (found.found.verdict, found.found.counterexample) == (Verdict.REFUTED, counterexample)
 
 
 def test_forgotten_padding_is_refuted() -> None:
     shape = array("f32[3,5]{1,0:T(2,2)}")
     found = judged(replace(ClaimedLayout.by_formula(shape), size=15))
-    assert found["one-to-one"].verdict is Verdict.PROVED
-    assert found["inside"].counterexample == "element [2, 2] lies at position 16, outside of 15"
-    assert found["onto"].counterexample == "position 9 holds no element"
+    assert found["one-to-one"].found.verdict is Verdict.PROVED
+    assert found["inside"].found.counterexample == "element [2, 2] lies at position 16, outside of 15"
+    assert found["onto"].found.counterexample == "position 9 holds no element"
 
 
 def test_a_wrong_way_back_is_refuted() -> None:
@@ -178,14 +180,16 @@ def test_a_wrong_way_back_is_refuted() -> None:
     assert right.inverse is not None
     swapped = replace(right.inverse, results=right.inverse.results[::-1])
     found = judged(replace(right, inverse=swapped))["inverse"]
-    assert found.verdict is Verdict.REFUTED
-    assert found.counterexample == "element [0, 1] lies at position 1, and the way back leads to [1, 0]"
+    assert found.found.verdict is Verdict.REFUTED
+    assert found.found.counterexample == "element [0, 1] lies at position 1, and the way back leads to [1, 0]"
     # Without its constraints the way back also leads from padding to indices outside of the shape.
     endless = judged(replace(right, inverse=replace(right.inverse, constraints=())))["padding"]
-    assert endless.counterexample == "the way back from position 9 leads to [0, 5], which is no index of the shape"
+    assert (
+        endless.found.counterexample == "the way back from position 9 leads to [0, 5], which is no index of the shape"
+    )
     # And with constraints that are too narrow it is missing where an element lies.
     narrow = replace(right.inverse, constraints=(replace(right.inverse.constraints[0], interval=Interval(0, 1)),))
-    assert judged(replace(right, inverse=narrow))["inverse"].verdict is Verdict.REFUTED
+    assert judged(replace(right, inverse=narrow))["inverse"].found.verdict is Verdict.REFUTED
 
 
 def verdicts(goals: tuple[Obligation, ...]) -> set[str]:
@@ -208,7 +212,7 @@ def test_steps_of_random_layouts_hold() -> None:
     draw = Random(7)
     for _ in range(25):
         shape = random_shape(draw)
-        assert {j.verdict for j in judged(ClaimedLayout.by_formula(shape)).values()} == {Verdict.PROVED}, shape
+        assert {j.found.verdict for j in judged(ClaimedLayout.by_formula(shape)).values()} == {Verdict.PROVED}, shape
 
 
 # Formats
@@ -225,7 +229,7 @@ def test_steps_of_random_layouts_hold() -> None:
 )
 def test_formats_hold_for_all_sizes(text: str) -> None:
     found = judge(format_claims(array(text)), prove)
-    assert [(j.claim, j.verdict) for j in found] == [
+    assert [(j.claim.name, j.found.verdict) for j in found] == [
         (name, Verdict.PROVED) for name in ("one-to-one", "inside", "inverse")
     ]
 
@@ -265,7 +269,7 @@ def test_instances_of_a_format_hold_without_symbols() -> None:
 def test_runs(text: str, expected: list[Run]) -> None:
     found = judged_runs(array(text), prove)
     assert [run for run, _ in found] == expected
-    assert {j.verdict for _, j in found} <= {Verdict.PROVED}
+    assert {j.found.verdict for _, j in found} <= {Verdict.PROVED}
 
 
 def test_the_first_counterexample_is_the_smallest() -> None:

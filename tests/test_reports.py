@@ -18,17 +18,9 @@ from hloproof.results.baseline import chunks as baseline_chunks
 from hloproof.results.baseline import read as read_baseline
 from hloproof.results.errors import BadInput
 from hloproof.results.findings import Known, Policy, fingerprint, judge
-from hloproof.results.results import (
-    ClaimVerdict,
-    Comment,
-    FileResults,
-    InstructionResult,
-    ModuleResults,
-    OperationVerdicts,
-    Report,
-)
+from hloproof.results.results import Comment, FileResults, InstructionResult, ModuleResults, OperationVerdicts, Report
 from hloproof.results.suppressions import BadSuppression, suppressions
-from hloproof.results.verdict import Exit, Verdict
+from hloproof.results.verdict import Exit, Found, Verdict
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -120,7 +112,7 @@ def test_junit_is_read_back_by_an_independent_reader() -> None:
 
 def test_junit_skips_what_is_unknown() -> None:
     junitparser = pytest.importorskip("junitparser")
-    unknown = OperationVerdicts((ClaimVerdict("definition", Verdict.UNKNOWN, reason="opcode x"),))
+    unknown = OperationVerdicts((Found(claim="definition", verdict=Verdict.UNKNOWN, reason="opcode x"),))
     module = ModuleResults("m", [InstructionResult("e", instruction("x", "x", 2), unknown)])
     report = Report([FileResults("m.hlo", "hlo", modules=[module])])
     [suite] = junitparser.JUnitXml.fromstring("".join(FORMATS["junit"](judge(report, Policy()), Style())).encode())
@@ -202,7 +194,7 @@ def test_the_exit_status_counts_what_the_policy_counts() -> None:
 
 
 def test_an_internal_error_is_never_excused() -> None:
-    wrong = OperationVerdicts((ClaimVerdict("definition", Verdict.INTERNAL, reason="engines disagree"),))
+    wrong = OperationVerdicts((Found(claim="definition", verdict=Verdict.INTERNAL, reason="engines disagree"),))
     module = ModuleResults("m", [InstructionResult("e", instruction("x", "x", 2), wrong)])
     report = Report([FileResults("m.hlo", "hlo", modules=[module])])
     known = tuple(Known(fingerprint(r), str(r.verdict), "x") for r in report.records())

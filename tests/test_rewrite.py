@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hloproof.claims.maps.rewrite import rewrite
+from hloproof.claims.maps.rewrite import equality_of, rewrite
 from hloproof.claims.maps.simplified import simplified
 from hloproof.models.errors import InputError
 from hloproof.models.maps.text import parse_map, print_map
@@ -83,8 +83,9 @@ BOX = "domain: d0 in [0, 11]"
     ],
 )
 def test_verdicts(before: str, after: str, verdict: str, equality: str, says: str) -> None:
-    found = rewrite(parse_map(before), parse_map(after))
-    assert (found.verdict, found.equality) == (verdict, equality)
+    one, two = parse_map(before), parse_map(after)
+    found = rewrite(one, two)
+    assert (found.verdict, equality_of(one, two)) == (verdict, equality)
     assert says in (found.counterexample or found.reason or "")
 
 
@@ -111,9 +112,9 @@ def test_what_cannot_be_compared(before: str, after: str, says: str) -> None:
 def test_simplified_maps_come_with_their_proof() -> None:
     m = parse_map("(d0)[s0] -> (d0 + s0 / 6), domain: d0 in [0, 3], s0 in [0, 20], s0 mod 6 in [0, 0]")
     plain = simplified(m)
-    assert (plain.verdict, plain.equality) == (Verdict.PROVED, "pointwise")
+    assert (plain.found.verdict, plain.equality) == (Verdict.PROVED, "pointwise")
     rescaled = simplified(m, rescale=True)
-    assert (rescaled.verdict, rescaled.equality) == (Verdict.PROVED, "relational")
+    assert (rescaled.found.verdict, rescaled.equality) == (Verdict.PROVED, "relational")
     assert print_map(rescaled.map) == "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 3]"
     assert [s.rule for s in rescaled.derivation][-1] == "rescaled-symbol" or rescaled.derivation
 
@@ -151,7 +152,7 @@ def test_known_wrong_rewrites_are_refuted_and_right_ones_proved() -> None:
 def test_engines_finish_where_the_rules_stop(before: str, after: str) -> None:
     found = simplified(parse_map(before))
     assert print_map(found.map) == after
-    assert found.verdict is Verdict.PROVED
+    assert found.found.verdict is Verdict.PROVED
     assert any(s.rule == "proved-range" for s in found.derivation)
     assert print_map(simplified(found.map).map) == after
 

@@ -149,15 +149,15 @@ def test_a_planted_error_in_ranges_is_refuted(monkeypatch: pytest.MonkeyPatch) -
         return Interval(r.lower, r.upper - 1) if op == "floordiv" and r.upper > r.lower else r
 
     before = parse_map("(d0) -> ((d0 / 4) mod 5), domain: d0 in [0, 23]")
-    assert simplified(before).verdict is Verdict.PROVED
+    assert simplified(before).found.verdict is Verdict.PROVED
     assert simplified(before).map == before
     monkeypatch.setattr(rewriter, "combine", wrong)
     again = parse_map("(e0) -> ((e0 / 4) mod 5), domain: e0 in [0, 23]")
     monkeypatch.setattr("hloproof.models.simplifier.simplify._done", OrderedDict())
     monkeypatch.setattr("hloproof.models.simplifier.simplify._rewriters", OrderedDict())
     result = simplified(again)
-    assert result.verdict is Verdict.REFUTED
-    assert result.counterexample is not None
+    assert result.found.verdict is Verdict.REFUTED
+    assert result.found.counterexample is not None
 
 
 def test_the_proof_alone_refuses_what_a_hint_with_a_zero_divisor_would_hide(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ from hloproof.models.indexing.map_set import OperandMaps
 from hloproof.models.maps.indexing_map import Direction, IndexingMap, Variable
 from hloproof.pipeline.driver import check_hlo
 from hloproof.pipeline.options import Options, Selection
-from hloproof.results.results import ClaimVerdict
+from hloproof.results.verdict import Found
 
 SUM = "sum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n"
 OPERATIONS = {
@@ -147,7 +147,7 @@ def test_both_statements_of_a_converse_say_the_same(name: str) -> None:
             assert what != "right" or one == "proved"
 
 
-def definitions(module: str, cross: bool = False) -> list[ClaimVerdict]:
+def definitions(module: str, cross: bool = False) -> list[Found]:
     options = Options(selection=Selection(only=("definition",)), cross=cross)
     (file,) = check_hlo(module, options).files
     return [c for m in file.modules for i in m.instructions for c in i.claims()]

@@ -21,7 +21,7 @@ from hloproof.results.errors import BadInput
 from hloproof.results.findings import fingerprint
 from hloproof.results.plain import escaped, harmless
 from hloproof.results.suppressions import suppressions
-from hloproof.results.verdict import ClaimResult, Verdict
+from hloproof.results.verdict import ClaimResult, Found, Verdict
 
 ROOT = Path(__file__).parents[1]
 WRONG = "rule wrong: x + 1 => x\n"
@@ -159,7 +159,7 @@ def test_entries_of_a_cache_hold_for_the_user_who_made_them(tmp_path: Path, monk
 
 
 def record(file: str) -> ClaimResult:
-    return ClaimResult(f"{file}#m/r/definition", "hlo", file, "", 1, 1, "r", "definition", Verdict.REFUTED)
+    return ClaimResult(f"{file}#m/r/definition", "hlo", file, "", 1, 1, "r", Found(Verdict.REFUTED, claim="definition"))
 
 
 def test_findings_in_files_of_one_name_in_two_folders_are_two(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -21,11 +21,13 @@ def command(before: str, after: str, relational: bool) -> int:
 
     Point by point where both have the same variables, else as relations between dims and results.
     """
-    from hloproof.claims.maps.rewrite import rewrite
+    from hloproof.claims.maps.rewrite import Equality, equality_of, rewrite
     from hloproof.models.maps.text import parse_map
     from hloproof.results.results import exit_status
 
-    result = rewrite(parse_map(before, "BEFORE"), parse_map(after, "AFTER"), "relational" if relational else None)
+    one, two = parse_map(before, "BEFORE"), parse_map(after, "AFTER")
+    mode: Equality | None = "relational" if relational else None
+    result = rewrite(one, two, mode)
     said = result.counterexample or result.reason
-    say(f"{result.verdict} ({result.equality})" + (f": {said}" if said else ""))
+    say(f"{result.verdict} ({equality_of(one, two, mode)})" + (f": {said}" if said else ""))
     return int(exit_status({result.verdict}, bad_input=False))

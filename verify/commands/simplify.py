@@ -33,7 +33,7 @@ def command(map_text: str, explain: bool, rescale: bool, remove_unused: bool, fo
             for step in result.derivation:
                 say(f"  {step}")
         say(print_map(result.map))
-    if result.verdict is not Verdict.PROVED:
-        why = result.counterexample or result.reason
-        say(f"{result.verdict}: that the map means the same" + (f": {why}" if why else ""), err=True)
-    return int(exit_status({result.verdict}, bad_input=False))
+    if result.found.verdict is not Verdict.PROVED:
+        why = result.found.counterexample or result.found.reason
+        say(f"{result.found.verdict}: that the map means the same" + (f": {why}" if why else ""), err=True)
+    return int(exit_status({result.found.verdict}, bad_input=False))

@@ -102,7 +102,7 @@ def simplify(map: str | IndexingMap) -> Simplified:
     from hloproof.claims.maps.simplified import simplified
 
     result = simplified(_map(map))
-    return Simplified(result.map, tuple(str(step) for step in result.derivation), result.verdict)
+    return Simplified(result.map, tuple(str(step) for step in result.derivation), result.found.verdict)
 
 
 def equal(before: str | IndexingMap, after: str | IndexingMap) -> Compared:
@@ -113,10 +113,11 @@ def equal(before: str | IndexingMap, after: str | IndexingMap) -> Compared:
     >>> equal("(d0) -> (d0 mod 4), domain: d0 in [0, 9]", "(d0) -> (d0), domain: d0 in [0, 9]").verdict
     <Verdict.REFUTED: 'refuted'>
     """
-    from hloproof.claims.maps.rewrite import rewrite
+    from hloproof.claims.maps.rewrite import equality_of, rewrite
 
-    result = rewrite(_map(before), _map(after))
-    return Compared(result.verdict, result.equality, result.counterexample, result.reason)
+    one, two = _map(before), _map(after)
+    result = rewrite(one, two)
+    return Compared(result.verdict, equality_of(one, two), result.counterexample, result.reason)
 
 
 def included(inner: str | IndexingMap, outer: str | IndexingMap) -> Compared:

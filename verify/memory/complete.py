@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement, same_shape
-from hloproof.memory.plan import Plan, bytes_needed, where
+from hloproof.memory.plan import Plan, bytes_needed, judged, where
 from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.errors import NotModelled
@@ -30,11 +30,11 @@ def complete(plan: Plan) -> Iterator[Judgement]:
         place = plan.place(*key)
         if plan.slice(key) is not None:
             problem = _kind_problem(plan, value)
-            yield Judgement(COMPLETE, place, problem)
+            yield judged(COMPLETE, place, problem)
         elif not value.optional and (value.room == "ordered" or value.computation in applied):
             users = [r.instruction for r in plan.liveness.reads[key]] if value.room == "ordered" else []
             read = f"; {users[0]} reads it" if users else ""
-            yield Judgement(
+            yield judged(
                 COMPLETE,
                 place,
                 f"{place_text(key)} has no slice: nothing says where {print_shape(value.shape)} lies{read}",
@@ -43,12 +43,12 @@ def complete(plan: Plan) -> Iterator[Judgement]:
     for s in plan.assignment.slices:
         problem = _stray(plan, s)
         if problem and hidden and s.instruction not in plan.values.instruction:
-            yield Judgement(COMPLETE, _place_of(plan, s), unknown=f"{problem}; it may be what {hidden[0]} runs")
+            yield judged(COMPLETE, _place_of(plan, s), unknown=f"{problem}; it may be what {hidden[0]} runs")
         elif problem:
-            yield Judgement(COMPLETE, _place_of(plan, s), problem)
+            yield judged(COMPLETE, _place_of(plan, s), problem)
     for name in hidden:
         told = f"the text does not show what {name} runs, after which the plan names its result"
-        yield Judgement(COMPLETE, plan.place(name), unknown=told)
+        yield judged(COMPLETE, plan.place(name), unknown=told)
 
 
 def _hidden_results(plan: Plan) -> list[str]:
@@ -126,9 +126,9 @@ def sizes(plan: Plan) -> Iterator[Judgement]:
         if value is None:
             continue  # an alias of another value, or no value at all: plan-complete
         try:
-            yield Judgement(SIZE, place, _size_problem(plan, s, value))
+            yield judged(SIZE, place, _size_problem(plan, s, value))
         except NotModelled as reason:
-            yield Judgement(SIZE, place, unknown=str(reason))
+            yield judged(SIZE, place, unknown=str(reason))
 
 
 def _size_problem(plan: Plan, s: Slice, value: Value) -> str | None:

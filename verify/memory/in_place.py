@@ -13,7 +13,7 @@ from hloproof.logic.formula import FALSE, TRUE, Formula, conj, eq, le, within
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.memory.custom_calls import stated_of_custom_call
 from hloproof.memory.kernels import KernelReading, Kernels, Making
-from hloproof.memory.plan import Plan
+from hloproof.memory.plan import Plan, judged
 from hloproof.memory.runtime_values import RuntimeValues, fails_whatever_is_read
 from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.errors import NotModelled
@@ -81,7 +81,7 @@ def _judge(
     except (NotModelled, LookupError) as reason:
         for key, _, value in undecided:
             text = f"{place_text(key)} lies over {place_text(value)}: {reason}"
-            yield Judgement(IN_PLACE, plan.place(*key), unknown=text)
+            yield judged(IN_PLACE, plan.place(*key), unknown=text)
         return
     assumption = kernels.assumption(i, makings)
     for key, value in dict.fromkeys((key, value) for key, _, value in undecided):
@@ -95,18 +95,18 @@ def _by_rule(plan: Plan, i: Instruction, key: Key, n: int, value: Key) -> Judgem
     both = f"{place_text(key)} lies over {place_text(value)}"
     if i.opcode == "custom-call" or (link_of(i.opcode) is not None and i.opcode not in _ELEMENTWISE_COLLECTIVES):
         if exact and _is_declared(plan, i, key, value):
-            return Judgement(IN_PLACE, place, note=f"{i.name} does what its output_to_operand_aliasing says")
+            return judged(IN_PLACE, place, assumptions=(f"{i.name} does what its output_to_operand_aliasing says",))
         if exact and (note := stated_of_custom_call(i, key[1], n)):
-            return Judgement(IN_PLACE, place, note=note)
+            return judged(IN_PLACE, place, assumptions=(note,))
         if i.opcode == "custom-call":
-            return Judgement(
+            return judged(
                 IN_PLACE, place, unknown=f"{both}, and nothing states what the custom call {i.name} does then"
             )
-        return Judgement(IN_PLACE, place, f"{both}, which {i.name} may still read while it writes")
+        return judged(IN_PLACE, place, f"{both}, which {i.name} may still read while it writes")
     if i.opcode in _ELEMENTWISE_COLLECTIVES:
         if exact and n == (key[1][0] if key[1] else 0):
-            return Judgement(IN_PLACE, place, note=f"{i.opcode} may work in place, element by element")
-        return Judgement(IN_PLACE, place, f"{both}, which is not the operand that it reduces, or not at the same bytes")
+            return judged(IN_PLACE, place, assumptions=(f"{i.opcode} may work in place, element by element",))
+        return judged(IN_PLACE, place, f"{both}, which is not the operand that it reduces, or not at the same bytes")
     return None
 
 
@@ -133,7 +133,7 @@ class _Pair:
         by_position = {m.position: m for m in self._makings}
         writing = by_position.get(key[1])
         if writing is None:
-            return Judgement(IN_PLACE, place, unknown=f"how {self._i.name} makes {place_text(key)} is not modelled")
+            return judged(IN_PLACE, place, unknown=f"how {self._i.name} makes {place_text(key)} is not modelled")
         unknown = None
         for making in self._makings:
             for reading in making.readings:
@@ -141,13 +141,13 @@ class _Pair:
                     continue
                 problem, why = self._judge_reading(key, writing, making, reading)
                 if problem is not None:
-                    return Judgement(IN_PLACE, place, problem)
+                    return judged(IN_PLACE, place, problem)
                 unknown = unknown or why
         if unknown is not None:
             internal = any(o.verdict == "internal" for o in self._undecided)
             final = all(o.final for o in self._undecided)
-            return Judgement(IN_PLACE, place, unknown=unknown, internal=internal, final=final)
-        return Judgement(IN_PLACE, place, note=self._assumption)
+            return judged(IN_PLACE, place, unknown=unknown, internal=internal, final=final)
+        return judged(IN_PLACE, place, assumptions=(self._assumption,))
 
     def _judge_reading(
         self, key: Key, writing: Making, making: Making, reading: KernelReading

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement
-from hloproof.memory.plan import Plan, TimelineRow, last_read, timeline
+from hloproof.memory.plan import Plan, TimelineRow, judged, last_read, timeline
 from hloproof.models.memory.assignment import Key, Slice, place_text
 from hloproof.models.memory.liveness import Write
 from hloproof.models.memory.values import Value
@@ -127,9 +127,9 @@ def interference(plan: Plan) -> Iterator[Judgement]:
         if key in live.writes:
             unknown = live.unknown.get(live.writes[key].instruction)
             problem = by_write.get(key) or _read_in_flight(plan, live.writes[key])
-            yield Judgement(INTERFERENCE, plan.place(*key), problem, None if problem else unknown)
+            yield judged(INTERFERENCE, plan.place(*key), problem, None if problem else unknown)
         if live.kept(value):
-            yield Judgement(CONSTANT, plan.place(*key), by_kept.get(key) or _written(plan, value, s))
+            yield judged(CONSTANT, plan.place(*key), by_kept.get(key) or _written(plan, value, s))
 
 
 def _read_in_flight(plan: Plan, write: Write) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -12,7 +11,7 @@ from hloproof.engines.door import HOW, How
 from hloproof.memory.complete import COMPLETE, SIZE, complete, sizes
 from hloproof.memory.in_place import IN_PLACE, in_place
 from hloproof.memory.interference import CONSTANT, INTERFERENCE, interference
-from hloproof.memory.plan import Plan
+from hloproof.memory.plan import Plan, judged
 from hloproof.memory.sharing import ALIAS, sharing
 from hloproof.memory.threads import applied
 from hloproof.models.dataflow.value_flow import HloPosition
@@ -45,7 +44,7 @@ def judge(
     plan = Plan(module, assignment)
     if not module.attributes.flag("is_scheduled"):
         reason = "the module is not scheduled (is_scheduled=true): a plan holds for one order only"
-        return [Judgement(c, _root(module), unknown=reason) for c in CLAIMS if takes(c)]
+        return [judged(c, _root(module), unknown=reason) for c in CLAIMS if takes(c)]
     out: list[Judgement] = []
     for claims, check in _checks(how):
         if not any(map(takes, claims)):
@@ -53,10 +52,10 @@ def judge(
         try:
             out += [j for j in check(plan) if takes(j.claim)]
         except NotModelled as reason:
-            out += [Judgement(c, _root(module), unknown=str(reason)) for c in claims if takes(c)]
+            out += [judged(c, _root(module), unknown=str(reason)) for c in claims if takes(c)]
     if any(j.problem for j in out if j.claim in RUN):
         shown = _witness(plan)
-        out = [replace(j, problem=f"{j.problem}\n{shown}") if j.problem and j.claim in RUN else j for j in out]
+        out = [judged(j.claim, j.place, f"{j.problem}\n{shown}") if j.problem and j.claim in RUN else j for j in out]
     return out
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Final
 
+from hloproof.claims.asynchronous import judgement
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Instruction, Module
@@ -16,6 +17,11 @@ from hloproof.models.layouts.physical import layout_of
 from hloproof.models.memory.assignment import Allocation, BufferAssignment, Key, Slice, place_text
 from hloproof.models.memory.liveness import Liveness, Read
 from hloproof.models.memory.values import Value, Values
+
+LIVENESS: Final = "liveness"
+"""What decides these claims: values, order and intervals; where bytes are shared in place, the solvers as well."""
+
+judged: Final = partial(judgement.judged, by=LIVENESS)
 
 POINTER_BYTES: Final = 8
 """One entry of a tuple's table."""

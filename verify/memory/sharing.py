@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement
-from hloproof.memory.plan import Plan, where
+from hloproof.memory.plan import Plan, judged, where
 from hloproof.models.dataflow.alias_classes import positions, shape_at
 from hloproof.models.dataflow.in_place import in_place_operand
 from hloproof.models.hlo.attributes import Aliasing
@@ -24,9 +24,9 @@ def sharing(plan: Plan) -> Iterator[Judgement]:
         if one is None or two is None:
             continue  # plan-complete
         if (one.allocation, one.offset) == (two.allocation, two.offset):
-            yield Judgement(ALIAS, place)
+            yield judged(ALIAS, place)
         else:
-            yield Judgement(
+            yield judged(
                 ALIAS,
                 place,
                 f"{place_text(a)} lies at {where(one)}, {place_text(b)} at {where(two)}; they are one buffer: {why}",
@@ -94,4 +94,4 @@ def _results(plan: Plan) -> Iterator[Judgement]:
             problem = (
                 f"{place_text(key)} is returned to the caller and lies at {where(s)}, which does not outlive the run"
             )
-        yield Judgement(ALIAS, plan.place(*key), problem)
+        yield judged(ALIAS, plan.place(*key), problem)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hloproof.claims.asynchronous.judgement import Judgement
 from hloproof.memory.interference import INTERFERENCE
-from hloproof.memory.plan import Plan
+from hloproof.memory.plan import Plan, judged
 from hloproof.models.memory.assignment import Key, Slice, place_text
 
 
@@ -41,7 +41,7 @@ def applied(plan: Plan) -> Iterator[Judgement]:
             if met is not None:
                 told = f"{place_text(one.slice.key)} is written over {place_text(met.slice.key)}, which is needed"
                 told += f" (plan lines {one.slice.line} and {met.slice.line})"
-            yield Judgement(INTERFERENCE, plan.place(*one.slice.key), told)
+            yield judged(INTERFERENCE, plan.place(*one.slice.key), told)
 
 
 def _meet(plan: Plan, needed: _Span, written: _Span) -> bool:

@@ -216,5 +216,4 @@ def _same(
     defined = _proved([p for m in given for p in owed_divisors(m)], ask)
     if defined.verdict is not Verdict.PROVED:
         return defined
-    found = same_relation(one, two, ask, names, again)
-    return Found(found.verdict, found.engines, found.counterexample, found.reason)
+    return same_relation(one, two, ask, names, again)

@@ -250,7 +250,7 @@ class _Check:
             known = len(results.problems)
             modules = _modules(results, part)
             if len(results.problems) > known and expectation is not None and expectation.verdict == "error":
-                results.others.append(met_error(results.file, expectation, results.problems[known].message))
+                results.others.append(met_error(results.file, expectation, results.problems[known]))
                 del results.problems[known:]
                 continue
             first = len(results.modules)

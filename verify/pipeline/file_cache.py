@@ -17,16 +17,8 @@ from typing import Any
 from hloproof.engines.store import DAMAGED, Store
 from hloproof.models.errors import Position
 from hloproof.pipeline.options import Options
-from hloproof.pipeline.record_cache import record_from, source_digest
-from hloproof.results.results import (
-    ClaimVerdict,
-    Comment,
-    FileResults,
-    InstructionResult,
-    ModuleResults,
-    OperationVerdicts,
-    Site,
-)
+from hloproof.pipeline.record_cache import found_from, record_from, source_digest
+from hloproof.results.results import Comment, FileResults, InstructionResult, ModuleResults, OperationVerdicts, Site
 from hloproof.results.verdict import ClaimResult, Verdict
 
 
@@ -86,11 +78,11 @@ def _data(results: FileResults) -> dict[str, Any] | None:
             group = groups.get(id(r.shared))
             if group is None:
                 group = groups[id(r.shared)] = len(claims)
-                claims.append([astuple(c) for c in r.shared.claims])
+                claims.append([asdict(c) for c in r.shared.claims])
             i = r.instruction
             row: list[Any] = [r.computation, i.name, i.opcode, i.position.line, i.position.column, group]
             if r.own:
-                row.append([astuple(c) for c in r.own])
+                row.append([asdict(c) for c in r.own])
             rows.append(row)
         modules.append([m.module, rows])
     if any(r.verdict is Verdict.INTERNAL for r in results.others):
@@ -104,7 +96,7 @@ def _data(results: FileResults) -> dict[str, Any] | None:
 
 
 def _fill(results: FileResults, data: dict[str, Any]) -> None:
-    shared = [OperationVerdicts(tuple(map(_claim, claims))) for claims in data["claims"]]
+    shared = [OperationVerdicts(tuple(map(found_from, claims))) for claims in data["claims"]]
     modules = []
     for name, rows in data["modules"]:
         module = ModuleResults(name)
@@ -112,14 +104,9 @@ def _fill(results: FileResults, data: dict[str, Any]) -> None:
             site = Site(instruction, opcode, Position(line, column))
             found = InstructionResult(computation, site, shared[group])
             if own:
-                found.own.extend(map(_claim, own[0]))
+                found.own.extend(map(found_from, own[0]))
             module.instructions.append(found)
         modules.append(module)
     others: list[ClaimResult] = [record_from(r) for r in data["others"]]
     comments = tuple(Comment(file, line, tuple(claims), why) for file, line, claims, why in data["suppressions"])
     results.modules, results.others, results.suppressions = modules, others, comments
-
-
-def _claim(values: list[Any]) -> ClaimVerdict:
-    claim, verdict, engines, _, counterexample, reason, assumptions, final = values
-    return ClaimVerdict(claim, Verdict(verdict), tuple(engines), 0.0, counterexample, reason, tuple(assumptions), final)

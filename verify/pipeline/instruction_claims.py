@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from hloproof.claims.asynchronous import judge
-from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.claims.asynchronous.judgement import by_instruction
 from hloproof.engines.door import How
 from hloproof.models.dataflow.async_sugar import desugar, has_sugar
 from hloproof.models.hlo.attributes import Attributes, AttributeValue, ComputationRef
@@ -20,10 +20,8 @@ from hloproof.models.indexing.composition.module_maps import composer_of
 from hloproof.pipeline.equal_bodies import body_key
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Owed, Progress, Prover
-from hloproof.results.results import ClaimVerdict, InstructionResult, ModuleResults, OperationVerdicts, Site
-from hloproof.results.verdict import Verdict
+from hloproof.results.results import InstructionResult, ModuleResults, OperationVerdicts, Site
 
-ENGINE: Final = "value-flow"
 """What decides these claims: the forwarding relation of hloproof.models.dataflow.value_flow, followed to its end."""
 
 _ANY_COMPUTATION: Final = ComputationRef("")
@@ -135,16 +133,15 @@ def _attach_module_claims(module: Module, results: ModuleResults, options: Optio
     if not options.after_copy_insertion and not _concerned(module):
         return
     selection = options.selection
-    found: dict[tuple[str, str], list[ClaimVerdict]] = {}
-    for j in judge(
+    judgements = judge(
         module,
         lambda c: selection.takes_claim(c),
         lambda c: selection.takes_claim(c, on_request=True),
         options.layout_sensitive,
         options.after_copy_insertion,
         how,
-    ):
-        found.setdefault((j.place.computation, j.place.instruction), []).append(_module_verdict(j))
+    )
+    found = by_instruction(judgements)
     for r in results.instructions:
         r.own.extend(found.get((r.computation, r.instruction.name), ()))
 
@@ -160,13 +157,3 @@ def _concerned(module: Module) -> bool:
         for c in module.computations
         for i in c.instructions
     )
-
-
-def _module_verdict(j: Judgement) -> ClaimVerdict:
-    engines = (ENGINE, *j.engines)
-    if j.problem is not None:
-        return ClaimVerdict(j.claim, Verdict.REFUTED, engines, counterexample=j.problem)
-    if j.unknown is not None:
-        verdict = Verdict.INTERNAL if j.internal else Verdict.UNKNOWN
-        return ClaimVerdict(j.claim, verdict, reason=j.unknown, final=j.final)
-    return ClaimVerdict(j.claim, Verdict.PROVED, engines, reason=j.note)

@@ -15,7 +15,7 @@ from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Progress
 from hloproof.pipeline.record_cache import RecordCache
 from hloproof.processes.pool import work_on
-from hloproof.results.verdict import ClaimResult, Verdict
+from hloproof.results.verdict import ClaimResult, Found, Verdict
 
 
 @dataclass(frozen=True)
@@ -225,12 +225,10 @@ def undecided(item: Item, reason: str, verdict: Verdict = Verdict.UNKNOWN) -> Cl
         line,
         column,
         name,
-        kind.claim,
-        verdict,
-        reason=reason,
+        Found(verdict, reason=reason, claim=kind.claim),
     )
 
 
 def unreadable(file: str, reason: str, verdict: Verdict) -> ClaimResult:
     """The record of a file that was not read to its end: for want of time, or because of an error of this tool."""
-    return ClaimResult(f"{file}#/input", "spec", file, "", 0, 0, "", "input", verdict, reason=reason)
+    return ClaimResult(f"{file}#/input", "spec", file, "", 0, 0, "", Found(verdict, reason=reason, claim="input"))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 
 from hloproof.claims.layouts.claims import ClaimedLayout, claims
 from hloproof.claims.layouts.clauses import judge_clauses
 from hloproof.claims.layouts.formats import format_claims, is_format
-from hloproof.claims.layouts.judge import Prove, judge
+from hloproof.claims.layouts.judge import Prove, judge, named
 from hloproof.engines.door import HOW, How, prove_one
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.shape import ArrayShape
@@ -30,12 +31,7 @@ def check_layout(spec: LayoutSpec, file: str = "", how: How = HOW) -> ClaimResul
         spec.line,
         spec.column,
         spec.name,
-        "layout",
-        found.verdict,
-        found.engines,
-        (perf_counter() - started) * 1e3,
-        found.counterexample,
-        found.reason,
+        replace(found, claim="layout", ms=(perf_counter() - started) * 1e3),
     )
 
 
@@ -58,6 +54,4 @@ def _owed(shape: ArrayShape, prove: Prove) -> list[Found]:
         judged = judge(owed, prove)
     except NotModelled as error:
         return [Found(Verdict.UNKNOWN, reason=f"not modelled: {error}")]
-    return [
-        Found(j.verdict, j.engines, j.counterexample and f"{j.claim}: {j.counterexample}", j.reason) for j in judged
-    ]
+    return list(named(judged))

@@ -4,6 +4,7 @@ composition, maps against maps and modules against modules by the one equality o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 
@@ -38,12 +39,7 @@ def check_map_spec(spec: MapSpec, file: str = "", how: How = HOW) -> ClaimResult
         line,
         column,
         spec.name,
-        "definition",
-        found.verdict,
-        found.engines,
-        (perf_counter() - started) * 1e3,
-        found.counterexample,
-        found.reason,
+        replace(found, claim="definition", ms=(perf_counter() - started) * 1e3),
         related=() if place is None else (Related(spec.line, spec.column, f"the entry {spec.name}"),),
     )
 
@@ -70,11 +66,11 @@ def _statements(spec: MapSpec, how: How) -> Iterator[tuple[Position | None, Foun
     for (mode, other), place in zip(spec.equal, spec.equal_positions, strict=True):
         assert spec.map is not None
         try:
-            result = rewrite(spec.map, other, mode, how)
+            found = rewrite(spec.map, other, mode, how)
         except UndefinedMap as error:
             yield place, Found(Verdict.REFUTED, counterexample=error.message)
             continue
-        yield place, Found(result.verdict, result.engines, result.counterexample, result.reason)
+        yield place, found
     if spec.module is None:
         return
     ask, again = partial(prove_one, how=how), second_prover(how)

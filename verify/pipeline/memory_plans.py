@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
 
-from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.claims.asynchronous.judgement import by_instruction
 from hloproof.engines.door import HOW, How
 from hloproof.memory.judge import CLAIMS, judge
 from hloproof.models.errors import InputError
@@ -19,7 +18,6 @@ from hloproof.models.memory.assignment import BufferAssignment, parse_assignment
 from hloproof.pipeline.sources import Source
 from hloproof.results.errors import BadInput
 from hloproof.results.results import (
-    ClaimVerdict,
     FileResults,
     InputProblem,
     InstructionResult,
@@ -28,10 +26,6 @@ from hloproof.results.results import (
     Report,
     Site,
 )
-from hloproof.results.verdict import Verdict
-
-ENGINE: Final = "liveness"
-"""What decides these claims: values, order and intervals; where bytes are shared in place, the solvers as well."""
 
 
 def check_plan(
@@ -105,9 +99,7 @@ def plan_results(
     module: Module, assignment: BufferAssignment, takes: Callable[[str], bool] = lambda _: True, how: How = HOW
 ) -> ModuleResults:
     """What the plan owes, per instruction, in the order of the text."""
-    found: dict[tuple[str, str], list[ClaimVerdict]] = {}
-    for j in judge(module, assignment, takes, how):
-        found.setdefault((j.place.computation, j.place.instruction), []).append(_verdict(j))
+    found = by_instruction(judge(module, assignment, takes, how))
     results = ModuleResults(module.name)
     for computation in module.computations:
         for i in computation.instructions:
@@ -116,13 +108,3 @@ def plan_results(
                 site = Site.of(i)
                 results.instructions.append(InstructionResult(computation.name, site, OperationVerdicts(), own))
     return results
-
-
-def _verdict(j: Judgement) -> ClaimVerdict:
-    assumptions = () if j.note is None else (j.note,)
-    if j.problem is not None:
-        return ClaimVerdict(j.claim, Verdict.REFUTED, (ENGINE,), counterexample=j.problem)
-    if j.unknown is not None:
-        verdict = Verdict.INTERNAL if j.internal else Verdict.UNKNOWN
-        return ClaimVerdict(j.claim, verdict, reason=j.unknown, final=j.final)
-    return ClaimVerdict(j.claim, Verdict.PROVED, (ENGINE,), assumptions=assumptions)

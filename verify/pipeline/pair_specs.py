@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Final
 
@@ -79,12 +79,12 @@ def check_pair(pair: PairSpec, file: str = "", budget_seconds: float = 30.0) -> 
         line=pair.line if problem is None else problem.line,
         column=1,
         instruction=pair.name,
-        claim="pair",
-        verdict=met_one.verdict,
-        ms=(perf_counter() - start) * 1000,
-        counterexample=met_one.counterexample,
-        reason=met_one.reason,
-        assumptions=assumed if met_one.verdict is Verdict.PROVED else (),
+        found=replace(
+            met_one,
+            assumptions=assumed if met_one.verdict is Verdict.PROVED else (),
+            claim="pair",
+            ms=(perf_counter() - start) * 1000,
+        ),
         related=tuple(Related(p.line, 1, f"they part at %{p.instruction}") for p in places if p is not None),
     )
 

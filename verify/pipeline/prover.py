@@ -11,8 +11,8 @@ from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.errors import NotModelled
 from hloproof.models.stages import OutOfTime, checkpoint, stage
 from hloproof.pipeline.options import Selection
-from hloproof.results.results import ClaimVerdict, OperationVerdicts, worst
-from hloproof.results.verdict import Verdict
+from hloproof.results.results import OperationVerdicts, worst
+from hloproof.results.verdict import Found, Verdict
 
 Progress = Callable[[int, int, str], None]
 """Called with how many obligations are decided, of how many, and the label of the last."""
@@ -153,7 +153,7 @@ class Prover:
                 by_claim.setdefault(part.owed.claim, []).append(part)
             work.verdicts.claims = tuple(self._claim(name, parts, missing) for name, parts in by_claim.items())
 
-    def _claim(self, name: str, parts: list[_Part], missing: str) -> ClaimVerdict:
+    def _claim(self, name: str, parts: list[_Part], missing: str) -> Found:
         verdicts: list[Verdict] = []
         engines: set[str] = set()
         assumptions: dict[str, None] = {}
@@ -187,14 +187,14 @@ class Prover:
             reasons[verdict] = reason
             ms += took
             engines |= used
-        return ClaimVerdict(
-            name,
+        return Found(
             verdict,
             tuple(sorted(engines)),
-            ms,
             counterexample if verdict is Verdict.REFUTED else None,
             reasons.get(verdict) or None,
             tuple(assumptions),
+            name,
+            ms,
             final,
         )
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import hloproof.models
 from hloproof.engines.store import DAMAGED, Store, fingerprint
-from hloproof.results.verdict import ClaimResult, Related, Verdict
+from hloproof.results.verdict import ClaimResult, Found, Related, Verdict
 
 
 @cache
@@ -30,16 +30,14 @@ def source_digest() -> bytes:
 
 def record_from(data: dict[str, Any]) -> ClaimResult:
     """A record from its fields as JSON data, with no time spent on it. Raises TypeError, KeyError and ValueError."""
-    return ClaimResult(
-        **{
-            **data,
-            "verdict": Verdict(data["verdict"]),
-            "related": tuple(Related(**r) for r in data["related"]),
-            "engines": tuple(data["engines"]),
-            "assumptions": tuple(data["assumptions"]),
-            "ms": 0.0,
-        }
-    )
+    related = tuple(Related(**r) for r in data["related"])
+    return ClaimResult(**{**data, "found": found_from(data["found"]), "related": related})
+
+
+def found_from(data: dict[str, Any]) -> Found:
+    """What was found, likewise."""
+    verdict, engines, assumptions = Verdict(data["verdict"]), tuple(data["engines"]), tuple(data["assumptions"])
+    return Found(**{**data, "verdict": verdict, "engines": engines, "assumptions": assumptions, "ms": 0.0})
 
 
 class RecordCache:

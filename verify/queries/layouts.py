@@ -95,7 +95,7 @@ def _array_answer(shape: ArrayShape, index: tuple[int, ...] | None, linear_index
     return {
         **facts,
         **_places(shape, index, linear_index),
-        "verdict": str(worst(j.verdict for j in judged)),
+        "verdict": str(worst(j.found.verdict for j in judged)),
         "obligations": [as_json(j) for j in judged],
         "assumptions": assumptions,
     }
@@ -103,14 +103,14 @@ def _array_answer(shape: ArrayShape, index: tuple[int, ...] | None, linear_index
 
 def as_json(j: JudgedClaim) -> dict[str, Any]:
     return {
-        "claim": j.claim,
-        "statement": j.statement,
-        "verdict": str(j.verdict),
-        "engines": list(j.engines),
-        "ms": round(j.ms, 3),
+        "claim": j.claim.name,
+        "statement": j.claim.statement,
+        "verdict": str(j.found.verdict),
+        "engines": list(j.found.engines),
+        "ms": round(j.found.ms, 3),
         "goals": j.goals,
-        "counterexample": j.counterexample,
-        "reason": j.reason,
+        "counterexample": j.found.counterexample,
+        "reason": j.found.reason,
     }
 
 
@@ -178,7 +178,7 @@ def maps_of(text: str) -> LayoutAnswer:
         except NotModelled as error:
             out[name] = f"not modelled: {error}"
             continue
-        verdicts.append(found.verdict)
+        verdicts.append(found.found.verdict)
         out[name] = print_map(found.map)
     return {**out, "verdict": str(worst(verdicts))}
 
@@ -204,9 +204,10 @@ def compared(one: str, two: str, how: How = HOW) -> LayoutAnswer:
         return {"shape": print_shape(shapes[1]), "verdict": "unknown", "reason": reason, "obligations": []}
     out: LayoutAnswer = {
         "shape": print_shape(shapes[1]),
-        "verdict": str(worst(j.verdict for j in (positions or moved))),
-        "bitcast": str(worst(j.verdict for j in moved)),
-        "obligations": [as_json(j) for j in positions] + [{**as_json(j), "claim": f"bitcast-{j.claim}"} for j in moved],
+        "verdict": str(worst(j.found.verdict for j in (positions or moved))),
+        "bitcast": str(worst(j.found.verdict for j in moved)),
+        "obligations": [as_json(j) for j in positions]
+        + [{**as_json(j), "claim": f"bitcast-{j.claim.name}"} for j in moved],
     }
     if is_decomposable(operand, result):
         d = decompose(operand, result)

@@ -69,7 +69,7 @@ def _things(f: FileResults) -> Iterator[tuple[str, str, str, float]]:
     others: dict[str, tuple[str, float]] = {}
     for o in f.others:
         name, ms = others.get(o.id, (o.instruction or o.claim, 0.0))
-        others[o.id] = name, ms + o.ms
+        others[o.id] = name, ms + o.found.ms
     for thing, (name, ms) in others.items():
         yield thing, f.file, name, ms
 

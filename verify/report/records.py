@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from json.encoder import encode_basestring_ascii as quoted
 
-from hloproof.results.results import ClaimVerdict, Report
+from hloproof.results.results import Report
+from hloproof.results.verdict import Found
 
 
 def encoded(report: Report, suppressed: Mapping[str, str] | None = None) -> Iterator[str]:
@@ -36,17 +37,7 @@ def encoded(report: Report, suppressed: Mapping[str, str] | None = None) -> Iter
                         tail = shared[id(c)] = _tail(c)
                     yield f'{{"id": {own}{c.claim}", {place}, {tail}}}'
         for other in file.others:
-            tail = _tail(
-                ClaimVerdict(
-                    other.claim,
-                    other.verdict,
-                    other.engines,
-                    other.ms,
-                    other.counterexample,
-                    other.reason,
-                    other.assumptions,
-                )
-            )
+            tail = _tail(other.found)
             yield (
                 f'{{"id": {quoted(other.id)}, "kind": "{other.kind}", "file": {name}, '
                 f'"module": {quoted(other.module)}, "line": {other.line}, "column": {other.column}, '
@@ -54,7 +45,7 @@ def encoded(report: Report, suppressed: Mapping[str, str] | None = None) -> Iter
             )
 
 
-def _tail(c: ClaimVerdict) -> str:
+def _tail(c: Found) -> str:
     engines = ", ".join(f'"{e}"' for e in c.engines)
     assumptions = ", ".join(quoted(a) for a in c.assumptions)
     counterexample = "null" if c.counterexample is None else quoted(c.counterexample)

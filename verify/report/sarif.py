@@ -81,7 +81,7 @@ def _result(finding: Finding, places: dict[str, int]) -> dict[str, Any]:
         "message": {"text": _message(r)},
         "locations": [location],
         "partialFingerprints": {"hloproof/v1": fingerprint(r)},
-        "properties": {"verdict": str(r.verdict), "engines": list(r.engines), "assumptions": list(r.assumptions)},
+        "properties": {"verdict": str(r.verdict), "engines": list(r.engines), "assumptions": list(r.found.assumptions)},
     }
     if r.claim in places:
         out["ruleIndex"] = places[r.claim]

@@ -15,9 +15,9 @@ from typing import Final
 from hloproof.models.errors import InputError
 from hloproof.results.errors import BadInput
 from hloproof.results.results import (
-    ClaimVerdict,
     Expectation,
     FileResults,
+    InputProblem,
     InstructionResult,
     ModuleResults,
     OperationVerdicts,
@@ -31,25 +31,32 @@ _CLAIM: Final = "expectation"
 
 
 def met(expected: str | None, found: Found) -> Found:
-    """What was found, held against what an entry expects of itself: a refutation that is expected counts as proved, a
-    proof where a refutation is expected as refuted. Everything else counts as it is."""
-    if expected != "refuted":
+    """What was found, held against the verdict that a text expects of itself: the one place where that is decided, for
+    entries and for modules.
+
+    A refutation or an unknown that is expected counts as proved, with its words as the reason. Where something else was
+    decided the text is wrong about itself, which refutes it. What is not decided, or an error of this tool, stays that:
+    it is not said that the expectation is broken. Everything else counts as it is.
+    """
+    if expected not in ("refuted", "unknown"):
         return found
-    if found.verdict is Verdict.REFUTED:
-        told = _as_expected(found.verdict, found.counterexample, found.reason)
+    if found.verdict == expected:
+        told = _as_expected(expected, found.counterexample, found.reason)
         return replace(found, verdict=Verdict.PROVED, counterexample=None, reason=told)
-    if found.verdict is Verdict.PROVED:
-        return replace(found, verdict=Verdict.REFUTED, counterexample="expected to be refuted, and all of it holds")
-    return found
+    if found.verdict in (Verdict.UNKNOWN, Verdict.INTERNAL, Verdict.VACUOUS, Verdict.TRIVIAL):
+        return found
+    what = "all of it holds" if found.verdict is Verdict.PROVED else f"it is {found.verdict}"
+    return replace(found, verdict=Verdict.REFUTED, counterexample=f"expected to be {expected}, and {what}")
 
 
 def _as_expected(what: str, *why: str | None) -> str:
     """The words for whatever counts as proved because it was expected."""
-    return f"{what}, as expected: {'; '.join(filter(None, why))}"
+    told = "; ".join(filter(None, why))
+    return f"{what}, as expected" + (f": {told}" if told else "")
 
 
-def met_problem(problem: InputError | None) -> Found:
-    """What an entry is found to be that expects an error in itself."""
+def met_problem(problem: InputError | InputProblem | None) -> Found:
+    """What is found where an error is expected: text that cannot be read, or None where it can."""
     if problem is None:
         return Found(Verdict.REFUTED, counterexample="expected to be an error, and it can be read")
     return Found(Verdict.PROVED, reason=_as_expected("an error", problem.message))
@@ -78,20 +85,9 @@ def sections(text: str, file: str) -> Iterator[tuple[str, Expectation | None]]:
         start = end
 
 
-def met_error(file: str, expectation: Expectation, reason: str) -> ClaimResult:
+def met_error(file: str, expectation: Expectation, problem: InputProblem) -> ClaimResult:
     """The record of text that could not be read, as expected."""
-    return ClaimResult(
-        f"{file}#/{expectation.line}/{_CLAIM}",
-        "spec",
-        file,
-        "",
-        expectation.line,
-        1,
-        "",
-        _CLAIM,
-        Verdict.PROVED,
-        reason=_as_expected("an error", reason),
-    )
+    return _record(f"{file}#/{expectation.line}/{_CLAIM}", file, "", expectation, met_problem(problem))
 
 
 def settle(results: FileResults) -> None:
@@ -99,41 +95,51 @@ def settle(results: FileResults) -> None:
     for module in results.modules:
         expectation = results.expected.get(module.module)
         if expectation is not None:
-            results.others.append(_settled(results.file, module, expectation))
+            found = _settled(module, expectation)
+            identifier = f"{results.file}#{module.module}//{_CLAIM}"
+            results.others.append(_record(identifier, results.file, module.module, expectation, found))
 
 
-def _settled(file: str, module: ModuleResults, expectation: Expectation) -> ClaimResult:
-    verdict, reason = Verdict.PROVED, f"{expectation.verdict}, as expected"
+def _record(identifier: str, file: str, module: str, expectation: Expectation, found: Found) -> ClaimResult:
+    return ClaimResult(identifier, "spec", file, module, expectation.line, 1, "", replace(found, claim=_CLAIM))
+
+
+def _settled(module: ModuleResults, expectation: Expectation) -> Found:
+    """What the expectation of a module comes to; the claims that were to be refuted or unknown count as proved."""
+    if expectation.verdict == "error":
+        return met_problem(None)  # it was read
+    named = [c for r in module.instructions for c in r.claims() if _names(expectation, c)]
     if expectation.verdict == "proved":
-        claims = (c for r in module.instructions for c in r.claims())
-        verdict = worst(c.verdict for c in claims if not expectation.claims or c.claim in expectation.claims)
-        if verdict is not Verdict.PROVED:
-            reason = f"expected proved, and found {verdict}"
-    else:
-        met = [_excuse(r, expectation) for r in module.instructions]
-        if not any(met):
-            what = " ".join((expectation.verdict, *expectation.claims))
-            verdict, reason = Verdict.REFUTED, f"expected {what}, and found no such verdict"
-    found = ClaimResult(
-        f"{file}#{module.module}//{_CLAIM}", "spec", file, module.module, expectation.line, 1, "", _CLAIM, verdict
-    )
-    return replace(found, counterexample=reason) if verdict is Verdict.REFUTED else replace(found, reason=reason)
+        verdict = worst(c.verdict for c in named)
+        if verdict is Verdict.PROVED:
+            return Found(verdict, reason="proved, as expected")
+        told = f"expected proved, and found {verdict}"
+        refuted = verdict is Verdict.REFUTED
+        return Found(verdict, counterexample=told if refuted else None, reason=None if refuted else told)
+    if any(c.verdict == expectation.verdict for c in named):
+        for r in module.instructions:
+            _excuse(r, expectation)
+        return met(expectation.verdict, Found(Verdict(expectation.verdict)))
+    whole = met(expectation.verdict, Found(worst(c.verdict for c in named)))
+    told = f"expected {' '.join((expectation.verdict, *expectation.claims))}, and found {_said(whole)}"
+    if whole.verdict is Verdict.REFUTED:
+        return replace(whole, counterexample=told)
+    return replace(whole, reason=told)
 
 
-def _excuse(r: InstructionResult, expectation: Expectation) -> bool:
-    """Turn the expected verdicts of an instruction into proved ones; True when there was one."""
+def _said(whole: Found) -> str:
+    return "no such verdict" if whole.verdict is Verdict.REFUTED else str(whole.verdict)
 
-    def expected(c: ClaimVerdict) -> bool:
-        return str(c.verdict) == expectation.verdict and (not expectation.claims or c.claim in expectation.claims)
 
-    def excused(c: ClaimVerdict) -> ClaimVerdict:
-        told = _as_expected(expectation.verdict, c.counterexample, c.reason)
-        return replace(c, verdict=Verdict.PROVED, counterexample=None, reason=told)
+def _names(expectation: Expectation, c: Found) -> bool:
+    return not expectation.claims or c.claim in expectation.claims
 
+
+def _excuse(r: InstructionResult, expectation: Expectation) -> None:
+    """Let the claims of an instruction that an expectation meets count as proved."""
     claims = r.claims()
-    if not any(expected(c) for c in claims):
-        return False
-    # The verdicts of an operation are shared by equal ones elsewhere, so this instruction gets its own.
-    r.shared = OperationVerdicts(tuple(excused(c) if expected(c) else c for c in claims))
-    r.own = []
-    return True
+    expected = [c.verdict == expectation.verdict and _names(expectation, c) for c in claims]
+    if any(expected):
+        # The verdicts of an operation are shared by equal ones elsewhere, so this instruction gets its own.
+        told = (met(expectation.verdict, c) if e else c for c, e in zip(claims, expected, strict=True))
+        r.shared, r.own = OperationVerdicts(tuple(told)), []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from hloproof.models.errors import Position
 from hloproof.models.hlo.module import Instruction
-from hloproof.results.verdict import ClaimResult, Exit, Verdict
+from hloproof.results.verdict import ClaimResult, Exit, Found, Verdict
 
 _WORST: tuple[Verdict, ...] = (
     Verdict.INTERNAL,
@@ -27,30 +27,12 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     return next((v for v in _WORST if v in present), Verdict.PROVED)
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimVerdict:
-    """One claim about an operation and its verdict, shared by all instructions that perform this operation.
-
-    `ms` is the wall time of the proof, spent once for all of them.
-    """
-
-    claim: str
-    verdict: Verdict
-    engines: tuple[str, ...] = ()
-    ms: float = 0.0
-    counterexample: str | None = None
-    reason: str | None = None
-    assumptions: tuple[str, ...] = ()
-    final: bool = True
-    """False where another run may decide otherwise: time or memory ran out, or the run was ended."""
-
-
 class OperationVerdicts:
     """The claims of one operation, filled in when they are decided."""
 
     __slots__ = ("claims",)
 
-    def __init__(self, claims: tuple[ClaimVerdict, ...] = ()) -> None:
+    def __init__(self, claims: tuple[Found, ...] = ()) -> None:
         self.claims = claims
 
     @property
@@ -78,9 +60,9 @@ class InstructionResult:
     computation: str
     instruction: Site
     shared: OperationVerdicts
-    own: list[ClaimVerdict] = field(default_factory=list)
+    own: list[Found] = field(default_factory=list)
 
-    def claims(self) -> Sequence[ClaimVerdict]:
+    def claims(self) -> Sequence[Found]:
         return (*self.shared.claims, *self.own) if self.own else self.shared.claims
 
     @property
@@ -113,13 +95,7 @@ class ModuleResults:
                     i.position.line,
                     i.position.column,
                     i.name,
-                    c.claim,
-                    c.verdict,
-                    c.engines,
-                    c.ms,
-                    c.counterexample,
-                    c.reason,
-                    c.assumptions,
+                    c,
                 )
 
 

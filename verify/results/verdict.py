@@ -1,4 +1,9 @@
-"""What users see: verdicts, kinds of claim, and the result of one claim about one thing."""
+"""The words for what was found, from the engines to the reader, each made of the one before it.
+
+`Outcome` (`logic/obligation.py`) is what engines say of one closed formula; `Found` what follows for one claim, which
+may owe many; `ClaimResult` is that at a place in a file, as a report has it. Other rooms put facts of their own beside
+a `Found`, and none has a second list of these fields.
+"""
 
 from __future__ import annotations
 
@@ -41,12 +46,22 @@ def family(claim: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found about one thing that is claimed: a verdict, by whom, and what shows it or stands in its way."""
+    """What was found about one thing that is claimed: a verdict, by whom, and what shows it or stands in its way.
+
+    `reason` is why it is not known, or what a reader should know beside a proof. `ms` is wall time in milliseconds;
+    what many instructions share spent it once. Equal findings may have taken different times.
+    """
 
     verdict: Verdict
     engines: tuple[str, ...] = ()
     counterexample: str | None = None
     reason: str | None = None
+    assumptions: tuple[str, ...] = ()
+    claim: str = ""
+    """The name of the claim; empty while whoever asked still has to say it."""
+    ms: float = field(default=0.0, compare=False)
+    final: bool = True
+    """False where another run may decide otherwise: time or memory ran out, or the run was ended."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +75,9 @@ class Related:
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """One claim about one instruction, rule, map, layout or spec, with its verdict.
+    """What was found about one instruction, rule, map, layout or spec, at its place: one record of a report.
 
-    `line` and `column` count from 1 in `file`; 0 where there is no text. `ms` is wall time in milliseconds.
+    `line` and `column` count from 1 in `file`; 0 where there is no text.
     """
 
     id: str
@@ -72,11 +87,25 @@ class ClaimResult:
     line: int
     column: int
     instruction: str
-    claim: str
-    verdict: Verdict
-    engines: tuple[str, ...] = ()
-    ms: float = field(default=0.0, compare=False)
-    counterexample: str | None = None
-    reason: str | None = None
-    assumptions: tuple[str, ...] = ()
+    found: Found
     related: tuple[Related, ...] = ()
+
+    @property
+    def claim(self) -> str:
+        return self.found.claim
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.found.verdict
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        return self.found.engines
+
+    @property
+    def counterexample(self) -> str | None:
+        return self.found.counterexample
+
+    @property
+    def reason(self) -> str | None:
+        return self.found.reason

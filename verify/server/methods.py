@@ -94,15 +94,16 @@ def indexing(
 
 
 def rewrite(before: str, after: str) -> dict[str, Any]:
-    from hloproof.claims.maps.rewrite import rewrite
+    from hloproof.claims.maps.rewrite import equality_of, rewrite
     from hloproof.models.maps.text import parse_map
 
-    result = rewrite(parse_map(before), parse_map(after))
+    one, two = parse_map(before), parse_map(after)
+    result = rewrite(one, two)
     return {
         "verdict": str(result.verdict),
         "counterexample": result.counterexample,
         "reason": result.reason,
-        "equality": result.equality,
+        "equality": equality_of(one, two),
     }
 
 
@@ -111,11 +112,11 @@ def simplify(map: str, rescale: bool = False, remove_unused: bool = False) -> di
     from hloproof.models.maps.text import parse_map, print_map
 
     result = simplified(parse_map(map), rescale=rescale, remove_unused=remove_unused)
-    why = {"counterexample": result.counterexample, "reason": result.reason}
+    why = {"counterexample": result.found.counterexample, "reason": result.found.reason}
     return {
         "map": print_map(result.map),
         "derivation": [str(step) for step in result.derivation],
-        "verdict": str(result.verdict),
+        "verdict": str(result.found.verdict),
         **{name: told for name, told in why.items() if told},
     }
 

@@ -3,6 +3,7 @@ apart."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 
 from hloproof.engines.door import HOW, How
@@ -42,13 +43,13 @@ def judged(rule: TensorRule, file: str = "", how: How = HOW) -> tuple[ClaimResul
         line=rule.line,
         column=rule.column,
         instruction=rule.name,
-        claim="tensor-rule",
-        verdict=found.verdict,
-        engines=proof.engines,
-        ms=(perf_counter() - start) * 1000,
-        counterexample=found.counterexample,
-        reason=found.reason,
-        assumptions=assumptions(proof),
+        found=replace(
+            found,
+            engines=proof.engines,
+            assumptions=assumptions(proof),
+            claim="tensor-rule",
+            ms=(perf_counter() - start) * 1000,
+        ),
     )
     return result, proof
 

@@ -12,7 +12,7 @@ from hloproof.claims.asynchronous.channel_checks import async_channel, collectiv
 from hloproof.claims.asynchronous.computation_checks import async_alias, async_computation, async_thread
 from hloproof.claims.asynchronous.hazard_checks import hazard_donation, hazard_operand, hazard_output, hazard_overwrite
 from hloproof.claims.asynchronous.in_place_checks import hazard_in_place
-from hloproof.claims.asynchronous.judgement import Context, Judgement
+from hloproof.claims.asynchronous.judgement import Context, Judgement, judged
 from hloproof.claims.asynchronous.order_checks import hazard_order
 from hloproof.claims.asynchronous.shape_checks import async_binding, async_done, async_shape
 from hloproof.engines.door import HOW, How
@@ -77,7 +77,7 @@ def judge(
                     context = Context(AsyncChains(module), layout_sensitive, after_copy_insertion, how)
                 found = list(_in_time(claim.check(context)))
         except OutOfTime as error:
-            found = [Judgement(claim.name, HloPosition(module.entry.name, module.entry.root_name), unknown=str(error))]
+            found = [judged(claim.name, HloPosition(module.entry.name, module.entry.root_name), unknown=str(error))]
         yield from found
 
 

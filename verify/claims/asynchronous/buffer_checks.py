@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hloproof.claims.asynchronous.computation_checks import aliasing_of, declared_alias
-from hloproof.claims.asynchronous.judgement import Context, Judgement
+from hloproof.claims.asynchronous.judgement import Context, Judgement, judged
 from hloproof.models.dataflow.async_chain import AsyncChains
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.hlo.module import Computation, Instruction
@@ -32,7 +32,7 @@ def buffer_alias(context: Context) -> Iterator[Judgement]:
                 problem = problem or _pass_through(context, computation, i)
                 if problem is None and i.name in writers:
                     problem = writers[i.name]
-                yield Judgement("buffer-alias", place, problem)
+                yield judged("buffer-alias", place, problem)
 
 
 def _buffers(shape: object) -> tuple[tuple[int, ...], ...]:

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hloproof.claims.asynchronous.judgement import Context, Judgement
+from hloproof.claims.asynchronous.judgement import Context, Judgement, judged
 from hloproof.models.dataflow.async_chain import AsyncChains, Link
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.results.verdict import Verdict
 
 
 def async_chain(context: Context) -> Iterator[Judgement]:
@@ -19,12 +20,12 @@ def async_chain(context: Context) -> Iterator[Judgement]:
     ends = _Ends(chains)
     for place, link in chains.links.items():
         if link.role == "start":
-            yield Judgement("async-chain", place, _open_or_doubled(chains, ends, place))
+            yield judged("async-chain", place, _open_or_doubled(chains, ends, place))
             continue
-        found = _traced(chains, place, link)
-        if link.role == "update" and found.problem is None and found.unknown is None:
-            found = Judgement("async-chain", place, _left_open(chains, ends.after(place), place))
-        yield found
+        said = _traced(chains, place, link)
+        if link.role == "update" and said.found.verdict is Verdict.PROVED:
+            said = judged("async-chain", place, _left_open(chains, ends.after(place), place))
+        yield said
 
 
 def _open_or_doubled(chains: AsyncChains, ends: _Ends, start: HloPosition) -> str | None:
@@ -69,20 +70,20 @@ def _carried_by_while(chains: AsyncChains, link: HloPosition) -> bool:
 def _traced(chains: AsyncChains, place: HloPosition, link: Link) -> Judgement:
     origins = chains.previous[place]
     if not origins:
-        return Judgement("async-chain", place, unknown=f"nothing calls {place.computation}: its operand has no origin")
+        return judged("async-chain", place, unknown=f"nothing calls {place.computation}: its operand has no origin")
     for origin in sorted(origins):
         before = chains.links.get(origin) if not origin.index else None
         if before is None or before.role == "done":
             problem = f"{place.instruction} does not go back to a start: its operand may be {origin}"
-            return Judgement("async-chain", place, f"{problem} of {origin.computation}")
+            return judged("async-chain", place, f"{problem} of {origin.computation}")
         explicit = "explicit" in (link.form, before.form)
         sugared = link.form == before.form == "sugared"
         if (explicit and (link.form, link.opcode) != (before.form, before.opcode)) or (
             sugared and link.opcode != before.opcode
         ):
             problem = f"{place.instruction} finishes a {link.opcode}, but its operand may be {origin}"
-            return Judgement("async-chain", place, f"{problem}, the start of a {before.opcode}")
-    return Judgement("async-chain", place)
+            return judged("async-chain", place, f"{problem}, the start of a {before.opcode}")
+    return judged("async-chain", place)
 
 
 _Index = tuple[int, ...]
@@ -295,4 +296,4 @@ def async_linear(context: Context) -> Iterator[Judgement]:
             link = chains.links.get(HloPosition(place.computation, users[0].name))
             follows = link is not None and link.role != "start"
             problem = None if follows else f"the user of {place.instruction} is {users[0].name}, a {users[0].opcode}"
-        yield Judgement("async-linear", place, problem)
+        yield judged("async-linear", place, problem)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hloproof.claims.asynchronous.chain_checks import is_wrapped
-from hloproof.claims.asynchronous.judgement import Context, Judgement
+from hloproof.claims.asynchronous.judgement import Context, Judgement, judged
 from hloproof.models.dataflow.async_chain import AsyncChains, text_of
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.hlo.attributes import AttributeValue
@@ -30,7 +30,7 @@ def async_channel(context: Context) -> Iterator[Judgement]:
             continue
         i = chains.flow.instruction(place)
         if link.role == "done":
-            yield Judgement("async-channel", place, _other_channel(chains, place, i))
+            yield judged("async-channel", place, _other_channel(chains, place, i))
             continue
         users = chains.module.by_name[place.computation].users[place.instruction]
         problem = None
@@ -44,7 +44,7 @@ def async_channel(context: Context) -> Iterator[Judgement]:
             elif theirs is not None and moved is not None and not context.same(theirs, moved):
                 sizes = f"move {print_shape(theirs)} and {print_shape(moved)}"
                 problem = f"{other.name} and {i.name} share a channel to the host but {sizes}"
-        yield Judgement("async-channel", place, problem)
+        yield judged("async-channel", place, problem)
 
 
 def _moved(chains: AsyncChains, place: HloPosition) -> Shape | None:
@@ -112,7 +112,7 @@ def collective_deadlock(context: Context) -> Iterator[Judgement]:
     for place, why in _waiting(chains, events):
         problems.setdefault(place, why)
     for place in dict.fromkeys(e.place for e in transfers):
-        yield Judgement("collective-deadlock", place, problems.get(place))
+        yield judged("collective-deadlock", place, problems.get(place))
 
 
 def _events(chains: AsyncChains, computation: str, path: tuple[str, ...]) -> Iterator[_Event]:

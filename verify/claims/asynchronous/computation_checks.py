@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from hloproof.claims.asynchronous.judgement import Context, Judgement, at_index, same_shape
+from hloproof.claims.asynchronous.judgement import Context, Judgement, at_index, judged, same_shape
 from hloproof.models.dataflow.async_chain import MAIN_THREAD, AsyncChains, Wrapped, text_of
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.hlo.attributes import Aliasing
@@ -27,11 +27,11 @@ def async_computation(context: Context) -> Iterator[Judgement]:
     for place in chains.of_role("start"):
         if chains.links[place].form == "explicit":
             continue
-        yield Judgement("async-computation", place, _wrapped_problem(chains, place))
+        yield judged("async-computation", place, _wrapped_problem(chains, place))
     for place in chains.of_role("update", "done"):
         named = called(chains.flow.instruction(place), "calls")
         if named is not None:
-            yield Judgement("async-computation", place, _other_computation(chains, place, named))
+            yield judged("async-computation", place, _other_computation(chains, place, named))
 
 
 def _wrapped_problem(chains: AsyncChains, start: HloPosition) -> str | None:
@@ -77,7 +77,7 @@ def async_thread(context: Context) -> Iterator[Judgement]:
     chains = context.chains
     for place, link in chains.links.items():
         if link.form != "explicit":
-            yield Judgement("async-thread", place, _thread_problem(chains, place))
+            yield judged("async-thread", place, _thread_problem(chains, place))
 
 
 def _thread_problem(chains: AsyncChains, place: HloPosition) -> str | None:
@@ -111,7 +111,7 @@ def async_alias(context: Context) -> Iterator[Judgement]:
         problem = None
         for entry in entries:
             problem = problem or _alias_problem(context, place, i, entry)
-        yield Judgement("async-alias", place, problem)
+        yield judged("async-alias", place, problem)
 
 
 def aliasing_of(instruction: Instruction) -> tuple[Aliasing, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement
+from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement, judged
 from hloproof.claims.asynchronous.orders import Orders
 from hloproof.claims.asynchronous.shared_arguments import shared_arguments
 from hloproof.claims.asynchronous.timeline import BEGINS, ENDS, timeline
@@ -133,7 +133,7 @@ def operand_hazards(scene: Scene) -> Iterator[Judgement]:
             if problem is not None:
                 break
             note = note or _optional_writer(scene, local, flight, buffer)
-        yield Judgement("hazard-operand", HloPosition(flight.computation, flight.opening), problem, note=note)
+        yield judged("hazard-operand", HloPosition(flight.computation, flight.opening), problem, note=note)
 
 
 def _optional_writer(scene: Scene, local: LocalBuffers, flight: Flight, buffer: Spot) -> str | None:
@@ -179,7 +179,7 @@ def output_hazards(scene: Scene) -> Iterator[Judgement]:
                 + _order_text(scene, local, flight, name, f"{act} {_spot(spot)}", what)
             )
             break
-        yield Judgement("hazard-output", HloPosition(flight.computation, flight.opening), problem, note=note)
+        yield judged("hazard-output", HloPosition(flight.computation, flight.opening), problem, note=note)
 
 
 def _touching(local: LocalBuffers, buffers: Mapping[Spot, Spot]) -> Iterator[tuple[str, str, Spot]]:
@@ -234,7 +234,7 @@ def overwrite_hazards(scene: Scene) -> Iterator[Judgement]:
             others = tuple(version for version in found if version in needed)
             for version in found:
                 problem = _overwritten(local, version, found, others, uses, live_out)
-                yield Judgement(claim, HloPosition(local.computation.name, version[0]), problem)
+                yield judged(claim, HloPosition(local.computation.name, version[0]), problem)
 
 
 def _joined_results(scene: Scene, local: LocalBuffers) -> Iterator[Judgement]:
@@ -257,7 +257,7 @@ def _joined_results(scene: Scene, local: LocalBuffers) -> Iterator[Judgement]:
                             f"{name} returns one buffer for {_spot((i.name, a))} and {_spot((i.name, b))}, into which "
                             f"{other} writes two values\n  mended by a copy of one of them in {name}"
                         )
-        yield Judgement("hazard-overwrite", HloPosition(local.computation.name, i.name), problem)
+        yield judged("hazard-overwrite", HloPosition(local.computation.name, i.name), problem)
 
 
 def _overwritten(

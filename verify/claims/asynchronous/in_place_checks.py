@@ -7,14 +7,13 @@ bytes have two names, through bitcasts or because a fusion is handed one buffer 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from math import prod
 
 from hloproof.claims.asynchronous.computation_checks import aliasing_of
 from hloproof.claims.asynchronous.hazard_checks import scene_of
 from hloproof.claims.asynchronous.in_place_steps import Reader, Stated, Writer, Written, state, writer_of
-from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement
+from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement, judged
 from hloproof.engines.door import How, prove_one
 from hloproof.logic.obligation import Outcome
 from hloproof.models.dataflow.in_place import fused_in_place, parameter_behind, updating
@@ -48,13 +47,13 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
                 numbers = _in_one_buffer(context, computation, i, written.number)
                 found = _Fusion(composer, body, place, context.how).judge(written, numbers)
                 if found.problem is not None and not written.sure:
-                    found = Judgement(CLAIM, place, unknown=f"whether it works in place: if so, {found.problem}")
+                    found = judged(CLAIM, place, unknown=f"whether it works in place: if so, {found.problem}")
                 elif found.problem is not None and not written.declared and not context.scheduled:
                     # Whether a fusion works in place is not decided before copies are inserted.
-                    found = Judgement(CLAIM, place, note=f"{NEEDS_COPY}: not in place, for {found.problem}")
+                    found = judged(CLAIM, place, note=f"{NEEDS_COPY}: not in place, for {found.problem}")
                 yield found
             if body is not None and _makes_what_it_updates(body):
-                yield Judgement(CLAIM, HloPosition(computation.name, i.name), note=OWN_ARRAY)
+                yield judged(CLAIM, HloPosition(computation.name, i.name), note=OWN_ARRAY)
 
 
 def _makes_what_it_updates(body: Computation) -> bool:
@@ -131,10 +130,10 @@ class _Fusion:
                     for m in found.maps:
                         problem = self._one(written, writer, reader, found, m, engines)
                         if problem is not None:
-                            return replace(problem, engines=tuple(sorted(engines)))
+                            return _asked(problem, engines)
         except NotModelled as reason:
             return self._unknown(str(reason))
-        return Judgement(CLAIM, self._place, engines=tuple(sorted(engines)))
+        return judged(CLAIM, self._place, engines=tuple(sorted(engines)))
 
     def _readers(self, written: Written, writer: Writer) -> Iterator[Reader]:
         """What is computed while the buffer is written: where to write, what is written, and the other results."""
@@ -159,7 +158,7 @@ class _Fusion:
                 yield Reader(name, None if writer.scatters else writer.whole, also)
 
     def _unknown(self, why: str) -> Judgement:
-        return Judgement(CLAIM, self._place, unknown=why)
+        return judged(CLAIM, self._place, unknown=why)
 
     def _reads(self, name: str, numbers: tuple[int, ...]) -> list[OperandMaps]:
         """What an instruction of the body reads of some parameters."""
@@ -181,7 +180,7 @@ class _Fusion:
         if outcome.verdict == "refuted":
             return self._refuted(written, reader, found, stated, outcome)
         internal = outcome.verdict == "internal"
-        return replace(self._unknown(outcome.reason), internal=internal, final=outcome.final)
+        return judged(CLAIM, self._place, unknown=outcome.reason, internal=internal, final=outcome.final)
 
     def _refuted(
         self, written: Written, reader: Reader, found: OperandMaps, stated: Stated, outcome: Outcome
@@ -208,12 +207,17 @@ class _Fusion:
             own = {f"w{k}": model.get(f"d{k}", 0) for k in range(len(stated.element))}
             step = ", ".join(str(evaluate(e, model | own)) for e in stated.element)
             made = f"element [{step}] of {self._place.instruction}"
-        return Judgement(
+        return judged(
             CLAIM,
             self._place,
             f"{made} is computed from {name}[{read}], which {what} (line {line}) overwrites as well, with element "
             f"[{over}]",
         )
+
+
+def _asked(j: Judgement, engines: Iterable[str]) -> Judgement:
+    """The same, with the engines that were asked where something is refuted."""
+    return j if j.problem is None else judged(CLAIM, j.place, j.problem, engines=tuple(sorted(engines)))
 
 
 def _moves_window(update: Instruction) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -10,27 +10,70 @@ from hloproof.engines.door import HOW, How
 from hloproof.models.dataflow.async_chain import AsyncChains
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
+from hloproof.results.verdict import Found, Verdict
 
 NEEDS_COPY: Final = "needs-copy"
 """Begins the note on what holds only because a compiler inserts a copy."""
 
 
+VALUE_FLOW: Final = "value-flow"
+"""Who decides these claims where no engine is asked: where values go, and the order in which buffers are touched."""
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One claim about one instruction: it holds, or here is what breaks it, or why it is not known."""
+    """What was found of one instruction as a part of its module: see `judged`, which makes them."""
 
-    claim: str
     place: HloPosition
-    problem: str | None = None
-    unknown: str | None = None
-    note: str | None = None
-    """What a reader should know although the claim holds."""
-    engines: tuple[str, ...] = ()
-    """The engines that were asked, where the flow of values did not decide by itself."""
-    internal: bool = False
-    """`unknown` is an error of this tool."""
-    final: bool = True
-    """False where another run may know more: time or memory ran out."""
+    found: Found
+
+    @property
+    def claim(self) -> str:
+        return self.found.claim
+
+    @property
+    def problem(self) -> str | None:
+        """What breaks the claim; None where nothing is known to."""
+        return self.found.counterexample
+
+    @property
+    def note(self) -> str | None:
+        """What a reader should know although the claim holds."""
+        return self.found.reason if self.found.verdict is Verdict.PROVED else None
+
+
+def judged(
+    claim: str,
+    place: HloPosition,
+    problem: str | None = None,
+    unknown: str | None = None,
+    *,
+    note: str | None = None,
+    engines: tuple[str, ...] = (),
+    assumptions: tuple[str, ...] = (),
+    internal: bool = False,
+    final: bool = True,
+    by: str = VALUE_FLOW,
+) -> Judgement:
+    """A claim is refuted where there is a problem, not known where something is unknown, and holds otherwise.
+
+    `engines` were asked where `by` did not decide alone. `internal`: `unknown` is an error of this tool. `final` is
+    false where another run may know more.
+    """
+    if problem is not None:
+        return Judgement(place, Found(Verdict.REFUTED, (by, *engines), problem, claim=claim))
+    if unknown is not None:
+        verdict = Verdict.INTERNAL if internal else Verdict.UNKNOWN
+        return Judgement(place, Found(verdict, reason=unknown, claim=claim, final=final))
+    return Judgement(place, Found(Verdict.PROVED, (by, *engines), reason=note, assumptions=assumptions, claim=claim))
+
+
+def by_instruction(judgements: Iterable[Judgement]) -> dict[tuple[str, str], list[Found]]:
+    """What was found, by computation and instruction, in the order in which it was said."""
+    out: dict[tuple[str, str], list[Found]] = {}
+    for j in judgements:
+        out.setdefault((j.place.computation, j.place.instruction), []).append(j.found)
+    return out
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hloproof.claims.asynchronous.judgement import Context, Judgement
+from hloproof.claims.asynchronous.judgement import Context, Judgement, judged
 from hloproof.claims.asynchronous.orders import predecessors
 from hloproof.claims.asynchronous.timeline import timeline
 from hloproof.models.dataflow.value_flow import HloPosition
@@ -22,7 +22,7 @@ def hazard_order(context: Context) -> Iterator[Judgement]:
             late = [name for name in i.operands if number[name] >= number[i.name]]
             if late or predecessors(i):
                 problem = _too_late(computation, number, i, late)
-                yield Judgement("hazard-order", HloPosition(computation.name, i.name), problem)
+                yield judged("hazard-order", HloPosition(computation.name, i.name), problem)
 
 
 def _too_late(computation: Computation, number: dict[str, int], i: Instruction, late: list[str]) -> str | None:

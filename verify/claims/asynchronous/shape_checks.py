@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from hloproof.claims.asynchronous.judgement import Context, Judgement, at_index, elements_of, is_prefix, same_shape
+from hloproof.claims.asynchronous.judgement import (
+    Context,
+    Judgement,
+    at_index,
+    elements_of,
+    is_prefix,
+    judged,
+    same_shape,
+)
 from hloproof.models.dataflow.async_chain import RESULT_INDEX, Link
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.hlo.inference import ShapeError, Signature, compatible, infer
@@ -26,7 +34,7 @@ def async_shape(context: Context) -> Iterator[Judgement]:
             problem = _EXPLICIT[link.opcode](context, i, _operand_shapes(context, place))
         else:
             problem = _wrapped_shape(context, place, link, i)
-        yield Judgement("async-shape", place, problem)
+        yield judged("async-shape", place, problem)
 
 
 def _operand_shapes(context: Context, place: HloPosition) -> tuple[Shape, ...]:
@@ -103,7 +111,7 @@ def async_binding(context: Context) -> Iterator[Judgement]:
         link = chains.links[place]
         if link.form == "explicit":
             continue
-        yield Judgement("async-binding", place, _binding(context, place, link))
+        yield judged("async-binding", place, _binding(context, place, link))
 
 
 def _binding(context: Context, place: HloPosition, link: Link) -> str | None:
@@ -139,7 +147,7 @@ def async_done(context: Context) -> Iterator[Judgement]:
                     source = f"the computation of {start.instruction}"
                     problem = f"{i.name} returns {_words(i.shape)}, but {source} returns {_words(result)}"
             problem = problem or _not_what_sugar_gives(context, place, link)
-        yield Judgement("async-done", place, problem)
+        yield judged("async-done", place, problem)
 
 
 def _not_what_sugar_gives(context: Context, done: HloPosition, link: Link) -> str | None:

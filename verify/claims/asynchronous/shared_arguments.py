@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.claims.asynchronous.judgement import Judgement, judged
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.dataflow.versions import Access, LocalBuffers, Spot, Summary
 from hloproof.models.hlo.module import Instruction
@@ -32,7 +32,7 @@ def shared_arguments(local: LocalBuffers) -> Iterator[Judgement]:
             continue
         if not writes and problem is None:
             continue
-        yield Judgement("hazard-overwrite", HloPosition(local.computation.name, i.name), problem)
+        yield judged("hazard-overwrite", HloPosition(local.computation.name, i.name), problem)
 
 
 def _by_buffer(local: LocalBuffers, given: list[str], summary: Summary) -> Mapping[Spot, list[_Key]]:

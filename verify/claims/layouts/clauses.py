@@ -15,7 +15,7 @@ from typing import Final
 from hloproof.claims.layouts.bitcasts import bitcast_claims, same_positions
 from hloproof.claims.layouts.claims import ClaimedLayout, claims
 from hloproof.claims.layouts.formats import is_format
-from hloproof.claims.layouts.judge import JudgedClaim, Prove, judge
+from hloproof.claims.layouts.judge import Prove, judge, named
 from hloproof.logic.formula import conj, eq, ne
 from hloproof.logic.obligation import Obligation
 from hloproof.models.errors import NotModelled
@@ -243,7 +243,7 @@ def _formula(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> It
         at = ", ".join(f"{n} = {v}" for n, v in outcome.model)
         told = f"at {at} the formula leads elsewhere than the layout" if outcome.verdict == "refuted" else None
         yield Found(Verdict(outcome.verdict), outcome.engines, told, outcome.reason or None)
-    yield from _of_claims(word, judge(claims(replace(own, position=formula)), prove))
+    yield from named(judge(claims(replace(own, position=formula)), prove))
 
 
 def _undefined(word: str, formula: IndexingMap, prove: Prove) -> Iterator[Found]:
@@ -268,18 +268,12 @@ def _undefined(word: str, formula: IndexingMap, prove: Prove) -> Iterator[Found]
 
 def _same(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Found]:
     for other in spec.same:
-        yield from _of_claims(word, judge([same_positions(shape, other)], prove))
+        yield from named(judge([same_positions(shape, other)], prove))
 
 
 def _bitcast(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Found]:
     for other in spec.bitcasts:
-        yield from _of_claims(word, judge(bitcast_claims(shape, other), prove))
-
-
-def _of_claims(word: str, judged: tuple[JudgedClaim, ...]) -> Iterator[Found]:
-    for j in judged:
-        told = j.counterexample and f"{j.claim}: {j.counterexample}"
-        yield Found(j.verdict, j.engines, told, j.reason)
+        yield from named(judge(bitcast_claims(shape, other), prove))
 
 
 JUDGES: Final[dict[str, Judge]] = {

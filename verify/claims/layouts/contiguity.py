@@ -52,9 +52,9 @@ def _longest(shape: ArrayShape, dimension: int, prove: Prove) -> tuple[Run, Judg
         run = Run(dimension, length, stride)
         asked = claim(shape, run)
         judged = judge_one(asked, prove)
-        if judged.verdict is Verdict.UNKNOWN:
+        if judged.found.verdict is Verdict.UNKNOWN:
             return None
-        if judged.verdict is not Verdict.REFUTED:
+        if judged.found.verdict is not Verdict.REFUTED:
             return run, judged
         assert asked.direct is not None
         broken = first_counterexample(asked.direct, prove(asked.direct), prove)

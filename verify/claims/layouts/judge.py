@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from hloproof.claims.layouts.claims import LayoutClaim
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.expressions.interval import Interval
-from hloproof.results.verdict import Verdict
+from hloproof.results.verdict import Found, Verdict
 
 Prove = Callable[[Obligation], Outcome]
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedClaim:
-    """A claim with its verdict. `ms` is the time of the engines, `goals` how many obligations were asked."""
+    """A claim and what was found; `goals` is how many obligations were asked."""
 
-    claim: str
-    statement: str
-    verdict: Verdict
-    engines: tuple[str, ...]
-    ms: float
+    claim: LayoutClaim
+    found: Found
     goals: int
-    counterexample: str | None = None
-    reason: str | None = None
 
 
 def judge(claims: Iterable[LayoutClaim], prove: Prove) -> tuple[JudgedClaim, ...]:
@@ -63,16 +58,22 @@ def judge_one(claim: LayoutClaim, prove: Prove) -> JudgedClaim:
     if verdict is Verdict.REFUTED and decisive is not None and claim.direct is not None:
         decisive = first_counterexample(claim.direct, decisive, prove)
         counterexample = claim.describe(dict(decisive.model))
-    return JudgedClaim(
-        claim.name,
-        claim.statement,
+    found = Found(
         verdict,
         tuple(sorted({e for o in outcomes for e in o.engines})),
-        sum(o.ms for o in outcomes),
-        len(outcomes),
         counterexample,
         reason if verdict is not Verdict.PROVED else None,
+        claim=claim.name,
+        ms=sum(o.ms for o in outcomes),
     )
+    return JudgedClaim(claim, found, len(outcomes))
+
+
+def named(judged: Iterable[JudgedClaim]) -> Iterator[Found]:
+    """What was found of each claim, the counterexamples with the name of the claim before them."""
+    for j in judged:
+        told = j.found.counterexample
+        yield replace(j.found, counterexample=told and f"{j.claim.name}: {told}")
 
 
 def first_counterexample(obligation: Obligation, refuted: Outcome, prove: Prove) -> Outcome:

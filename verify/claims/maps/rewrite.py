@@ -31,18 +31,20 @@ from hloproof.results.verdict import Found, Verdict
 Equality = Literal["pointwise", "relational"]
 
 
-@dataclass(frozen=True)
-class Rewritten:
-    """The verdict on `before = after`, which equality it is about, and at which values it fails."""
+def equality_of(before: IndexingMap, after: IndexingMap, mode: Equality | None = None) -> Equality:
+    """Which equality two maps are compared by: `mode` where one is given, else pointwise where the maps have the same
+    numbers of dims, range and runtime variables, and relational otherwise, or where both are empty by their intervals.
+    """
+    same = (len(before.dims), len(before.ranges), len(before.runtime)) == (
+        len(after.dims),
+        len(after.ranges),
+        len(after.runtime),
+    )
+    empty = before.is_trivially_empty or after.is_trivially_empty
+    return mode or ("pointwise" if same or empty else "relational")
 
-    verdict: Verdict
-    equality: Equality
-    counterexample: str | None = None
-    reason: str | None = None
-    engines: tuple[str, ...] = ()
 
-
-def rewrite(before: IndexingMap, after: IndexingMap, mode: Equality | None = None, how: How = HOW) -> Rewritten:
+def rewrite(before: IndexingMap, after: IndexingMap, mode: Equality | None = None, how: How = HOW) -> Found:
     """Proves or refutes that `after` may stand where `before` does.
 
     `mode` None means pointwise where the maps have the same numbers of dims, range and runtime variables, relational
@@ -55,20 +57,18 @@ def rewrite(before: IndexingMap, after: IndexingMap, mode: Equality | None = Non
         found = same_relation((before,), (after,), ask)
         told = found.counterexample and found.counterexample.replace("and after is empty", "not in that of after")
         told = told and told.replace("and before is empty", "not in that of before")
-        return Rewritten(found.verdict, mode or "pointwise", told, found.reason, found.engines)
+        return replace(found, counterexample=told)
     _comparable(before, after)
-    counts = [(len(m.dims), len(m.ranges), len(m.runtime)) for m in (before, after)]
-    equality: Equality = mode or ("pointwise" if counts[0] == counts[1] else "relational")
-    if mode == "pointwise" and counts[0] != counts[1]:
+    equality = equality_of(before, after, mode)
+    if mode == "pointwise" and equality_of(before, after) != "pointwise":
         raise InputError("pointwise equality needs maps with the same numbers of variables", 1, 1)
-    undefined = _undefined(before, after, equality, ask)
+    undefined = _undefined(before, after, ask)
     if undefined is not None:
         return undefined
     if equality == "relational":
         if len(with_devices(before).results) != len(with_devices(after).results):
             raise InputError("the maps cannot be compared: they take different numbers of steps between devices", 1, 1)
-        found = same_relation((before,), (after,), ask, again=again)
-        return Rewritten(found.verdict, equality, found.counterexample, found.reason, found.engines)
+        return same_relation((before,), (after,), ask, again=again)
     return _pointwise(before, after, ask, again)
 
 
@@ -87,7 +87,7 @@ def _comparable(before: IndexingMap, after: IndexingMap) -> None:
             raise InputError(f"the maps cannot be compared: before has {int(x)} {what}, after has {int(y)}", 1, 1)
 
 
-def _undefined(before: IndexingMap, after: IndexingMap, equality: Equality, ask: Prove) -> Rewritten | None:
+def _undefined(before: IndexingMap, after: IndexingMap, ask: Prove) -> Found | None:
     """What is to be said where a map has no value somewhere, or is not shown to have one everywhere; else None."""
     for m, name in ((before, "before"), (after, "after")):
         for part in owed_divisors(m):
@@ -96,9 +96,9 @@ def _undefined(before: IndexingMap, after: IndexingMap, equality: Equality, ask:
                 told = part.describe(dict(outcome.model))
                 if m is before:
                     raise UndefinedMap(told, 1, 1)
-                return Rewritten(Verdict.REFUTED, equality, f"{name}: {told}", engines=outcome.engines)
+                return Found(Verdict.REFUTED, outcome.engines, f"{name}: {told}")
             if outcome.verdict != "proved":
-                return Rewritten(Verdict(outcome.verdict), equality, reason=outcome.reason, engines=outcome.engines)
+                return Found(Verdict(outcome.verdict), outcome.engines, reason=outcome.reason)
     return None
 
 
@@ -130,13 +130,13 @@ class _Read:
     """What decides the domain, to be compared by text."""
 
 
-def _pointwise(before: IndexingMap, after: IndexingMap, ask: Prove, again: Prove | None) -> Rewritten:
+def _pointwise(before: IndexingMap, after: IndexingMap, ask: Prove, again: Prove | None) -> Found:
     if len(with_devices(before).results) != len(with_devices(after).results):
         raise InputError("the maps cannot be compared: they take different numbers of steps between devices", 1, 1)
     first, second = one_domain([labelled(with_devices(m)) for m in (before, after)])
     witness = pointwise_difference(first, second)
     if witness is not None:
-        return Rewritten(Verdict.REFUTED, "pointwise", witness, engines=("evaluation",))
+        return Found(Verdict.REFUTED, ("evaluation",), witness)
     readings = Readings()
     own = [[readings.name_of(v, _same_names(m)) for v in m.runtime] for m in (first, second)]
     hulls = dict(readings.hulls())
@@ -150,20 +150,19 @@ def _pointwise(before: IndexingMap, after: IndexingMap, ask: Prove, again: Prove
         if outcome.verdict == "refuted":
             if readings.elsewhere:
                 reason = "values of other devices are read, and where two readings meet is not followed"
-                return Rewritten(Verdict.UNKNOWN, "pointwise", reason=reason)
+                return Found(Verdict.UNKNOWN, reason=reason)
             told = _told(goal, dict(outcome.model), one, two, before, readings)
-            return Rewritten(Verdict.REFUTED, "pointwise", told, engines=tuple(engines))
+            return Found(Verdict.REFUTED, tuple(engines), told)
         if outcome.verdict != "proved":
             unknown = unknown or outcome
             if outcome.verdict != "unknown":
-                return Rewritten(Verdict.INTERNAL, "pointwise", reason=outcome.reason, engines=tuple(engines))
+                return Found(Verdict.INTERNAL, tuple(engines), reason=outcome.reason)
     if unknown is not None:
-        return Rewritten(Verdict.UNKNOWN, "pointwise", reason=unknown.reason, engines=tuple(engines))
+        return Found(Verdict.UNKNOWN, tuple(engines), reason=unknown.reason)
     if again is not None and first != second:
         stated = [plain_inclusion(a, (b,), quantified=False) for a, b in ((first, second), (second, first))]
-        twice = stated_twice(Found(Verdict.PROVED, tuple(engines)), stated, again)
-        return Rewritten(twice.verdict, "pointwise", reason=twice.reason, engines=twice.engines)
-    return Rewritten(Verdict.PROVED, "pointwise", engines=tuple(engines))
+        return stated_twice(Found(Verdict.PROVED, tuple(engines)), stated, again)
+    return Found(Verdict.PROVED, tuple(engines))
 
 
 def _same_names(m: IndexingMap) -> dict[str, Expr]:

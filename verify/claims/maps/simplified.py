@@ -12,7 +12,7 @@ from hloproof.models.maps.indexing_map import IndexingMap
 from hloproof.models.maps.variables import remove_unused_symbols, rescale_symbols
 from hloproof.models.simplifier.rewriter import RewriteStep
 from hloproof.models.simplifier.simplify import simplify
-from hloproof.results.verdict import Verdict
+from hloproof.results.verdict import Found
 
 _ROUNDS: Final = 8
 """Rounds of proved facts and rules; each leaves a smaller map, and the last ends the search where it is cut off."""
@@ -20,14 +20,13 @@ _ROUNDS: Final = 8
 
 @dataclass(frozen=True)
 class SimplifiedMap:
-    """`equality` says what `verdict` is about: pointwise, unless variables were rescaled or left out."""
+    """A map, how it was reached, and what was found of its being equal to the one before: pointwise, unless variables
+    were rescaled or left out."""
 
     map: IndexingMap
     derivation: tuple[RewriteStep, ...]
-    verdict: Verdict
     equality: Equality
-    counterexample: str | None = None
-    reason: str | None = None
+    found: Found
 
 
 def simplified(
@@ -62,8 +61,7 @@ def simplified(
             steps.append(RewriteStep("unused-symbol", _ranges(after), _ranges(smaller)))
             after = smaller
     equality: Equality = "pointwise" if not rescale and not remove_unused else "relational"
-    proof = rewrite(m, after, equality, how)
-    return SimplifiedMap(after, tuple(steps), proof.verdict, equality, proof.counterexample, proof.reason)
+    return SimplifiedMap(after, tuple(steps), equality, rewrite(m, after, equality, how))
 
 
 def _ranges(m: IndexingMap) -> str:

@@ -36,16 +36,20 @@ _ISL_CONSTANTS: Final = 12
 
 
 @dataclass
-class Findings:
-    """What was found about one rule."""
+class _Work:
+    """What the stages of a judgement hand to each other."""
 
-    verdict: Verdict = Verdict.UNKNOWN
-    engines: list[str] = field(default_factory=list)
-    counterexample: Instance | None = None
+    instance: Instance | None = None
+    """Where a statement fails, or the two sides differ."""
     statement: RuleStatement | None = None
+    """The one that fails there; None where both sides were evaluated."""
+    engines: list[str] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
     used: set[tuple[str, Condition]] = field(default_factory=set)
     """The hints that were proved, each for the statement that it was proved for."""
+
+    def found(self, verdict: Verdict, counterexample: str | None = None) -> Found:
+        return Found(verdict, tuple(self.engines), counterexample, "; ".join(self.reasons) or None)
 
 
 def check_rule(rule: Rule, file: str = "", cross: bool = False) -> ClaimResult:
@@ -56,13 +60,10 @@ def check_rule(rule: Rule, file: str = "", cross: bool = False) -> ClaimResult:
     found = judge(rule)
     if cross and found.verdict is Verdict.PROVED:
         again = crossed(rule)
-        found.engines = [*again.engines, *(e for e in found.engines if e not in again.engines)]
-        if again.left:
-            found.verdict = Verdict.UNKNOWN
-            found.reasons.insert(0, again.left)
-    counterexample = describe(rule, found) if found.counterexample is not None else None
-    told = Found(found.verdict, tuple(found.engines), counterexample, "; ".join(found.reasons) or None)
-    told = met(rule.expect, told)
+        engines = (*again.engines, *(e for e in found.engines if e not in again.engines))
+        verdict = Verdict.UNKNOWN if again.left else Verdict.PROVED
+        reason = "; ".join(filter(None, (again.left, found.reason)))
+        found = replace(found, verdict=verdict, engines=engines, reason=reason or None)
     return ClaimResult(
         id=f"{file}#{rule.name}",
         kind="rule",
@@ -71,52 +72,48 @@ def check_rule(rule: Rule, file: str = "", cross: bool = False) -> ClaimResult:
         line=rule.line,
         column=rule.column,
         instruction=rule.name,
-        claim="rule",
-        verdict=told.verdict,
-        engines=told.engines,
-        ms=(perf_counter() - start) * 1e3,
-        counterexample=told.counterexample,
-        reason=told.reason,
+        found=replace(met(rule.expect, found), claim="rule", ms=(perf_counter() - start) * 1e3),
         related=tuple(Related(*at, side) for at, side in zip(rule.sides, ("left side", "right side"), strict=False)),
     )
 
 
-def judge(rule: Rule, needed: bool = True) -> Findings:
-    """The verdict on a rule as it stands, whatever its file expects. `needed` asks whether each condition is."""
-    found = Findings()
+def judge(rule: Rule, needed: bool = True) -> Found:
+    """The verdict on a rule as it stands, whatever its file expects. `needed` asks whether each condition is.
+
+    The order is that of what costs least to be sure of. A rule that says nothing is not looked at further; instances
+    come before proofs, since one that fails is the better answer and a proof would only fail to be found; the witness
+    that knows no statement comes last before the proofs, so that a wrong statement is not proved.
+    """
+    work = _Work()
     if _trivial(rule):
-        found.verdict = Verdict.TRIVIAL
-        found.reasons.append("both sides are written the same")
-        return found
+        work.reasons.append("both sides are written the same")
+        return work.found(Verdict.TRIVIAL)
     statements = statements_of(rule)
-    if not _satisfiable(rule, found):
-        return found
+    nothing = _nothing_said(rule, work)
+    if nothing is not None:
+        return work.found(nothing)
     for s in statements:
-        found.statement = s
-        if _refuted(rule, s, found):
-            found.verdict = Verdict.REFUTED
-            return found
-    found.counterexample = contradicted(rule)
-    if found.counterexample is not None:
-        found.verdict, found.engines, found.statement = Verdict.REFUTED, ["evaluation"], None
-        return found
+        if _refuted(rule, s, work):
+            return work.found(Verdict.REFUTED, _described(rule, work))
+    work.instance = contradicted(rule)
+    if work.instance is not None:
+        work.engines, work.statement = ["evaluation"], None
+        return work.found(Verdict.REFUTED, _described(rule, work))
     for s in (case for whole in statements for case in sign_cases(rule, whole)):
-        if not _shown(rule, s, found):
-            found.statement = s
-            found.verdict = Verdict.UNKNOWN
-            found.reasons.append(f"not proved: {s.what}")
-            return found
-    found.verdict = Verdict.PROVED
-    found.engines = ["z3", "enumeration"]
-    _isl_instances(rule, statements, found)
+        if not _shown(rule, s, work):
+            work.reasons.append(f"not proved: {s.what}")
+            return work.found(Verdict.UNKNOWN)
+    work.engines = ["z3", "enumeration"]
+    if not _holds_by_isl(rule, statements, work):
+        return work.found(Verdict.INTERNAL)
     if needed:
         computed = {c.name for c in rule.computed}
         # What defines a constant that the rule computes is not there to be left out.
         asked = [c for c in rule.conditions if computed.isdisjoint(c.lhs.free | c.rhs.free)]
-        unneeded = [str(c) for c in asked if _unneeded(rule, c, found)]
+        unneeded = [str(c) for c in asked if _unneeded(rule, c, work)]
         if unneeded:
-            found.reasons.append(f"conditions that the proof does not need: {', '.join(unneeded)}")
-    return found
+            work.reasons.append(f"conditions that the proof does not need: {', '.join(unneeded)}")
+    return work.found(Verdict.PROVED)
 
 
 # --- verdicts ----------------------------------------------------------------------------------------------------
@@ -132,8 +129,9 @@ def _trivial(rule: Rule) -> bool:
             return False
 
 
-def _satisfiable(rule: Rule, found: Findings) -> bool:
-    """Some values meet the conditions and leave the left side with a value: there is something that the rule says."""
+def _nothing_said(rule: Rule, work: _Work) -> Verdict | None:
+    """None where some values meet the conditions and leave the left side with a value: there is something that the rule
+    says. Else the verdict: vacuous where no values do, unknown where none were found."""
     names = [n for n, _ in rule.sorts]
     reading = reading_of(rule)
     terms: list[Expr] = []
@@ -143,16 +141,15 @@ def _satisfiable(rule: Rule, found: Findings) -> bool:
         terms = [b.expr for b in rule.before]
     given = (*rule.conditions, *(d for e in terms for d in defined(e)))
     if not given or next(instances(rule, names, given, reading, _TRIES), None) is not None:
-        return True
+        return None
     if implies(given, Condition("==", Const(0), Const(1)), RLIMIT, reading):
-        found.verdict = Verdict.VACUOUS
-        found.reasons.append("no values meet the conditions")
-    else:
-        found.reasons.append("no instance of the conditions was found, and none was shown not to exist")
-    return False
+        work.reasons.append("no values meet the conditions")
+        return Verdict.VACUOUS
+    work.reasons.append("no instance of the conditions was found, and none was shown not to exist")
+    return Verdict.UNKNOWN
 
 
-def _refuted(rule: Rule, s: RuleStatement, found: Findings) -> bool:
+def _refuted(rule: Rule, s: RuleStatement, work: _Work) -> bool:
     """Looks for an instance at which a goal fails; the smallest of those found is kept."""
     reading = reading_of(rule)
     names = names_of(s)
@@ -164,8 +161,7 @@ def _refuted(rule: Rule, s: RuleStatement, found: Findings) -> bool:
             break
     if worst is None:
         return False
-    found.counterexample = _shrunk(s, worst, reading)
-    found.engines = ["enumeration"]
+    work.instance, work.statement, work.engines = _shrunk(s, worst, reading), s, ["enumeration"]
     return True
 
 
@@ -219,25 +215,25 @@ def _direct(given: Sequence[Condition], c: Condition) -> bool | None:
         return None
 
 
-def _shown(rule: Rule, s: RuleStatement, found: Findings) -> bool:
+def _shown(rule: Rule, s: RuleStatement, work: _Work) -> bool:
     reading = proof_reading(rule)
     given = list(s.given)
     helped: list[str] = []
     for c in rule.because:  # A hint may be meant for another statement of the rule: it is used where it is proved.
         if _implied(given, c, RLIMIT, reading):
             given.append(c)
-            found.used.add((s.what, c))
+            work.used.add((s.what, c))
         else:
             helped.append(str(c))
     for goal in s.goals:
         if not _implied(given, goal, RLIMIT, reading):
-            found.reasons += [f"{goal} is not shown", *(f"the hint {h} is not either" for h in helped)]
+            work.reasons += [f"{goal} is not shown", *(f"the hint {h} is not either" for h in helped)]
             return False
         given.append(goal)
     return True
 
 
-def _unneeded(rule: Rule, c: Condition, found: Findings) -> bool:
+def _unneeded(rule: Rule, c: Condition, work: _Work) -> bool:
     """The rule is proved without this condition, by the same hints."""
     weaker = replace(rule, conditions=tuple(x for x in rule.conditions if x != c))
     statements = statements_of(weaker)
@@ -248,7 +244,7 @@ def _unneeded(rule: Rule, c: Condition, found: Findings) -> bool:
     reading = proof_reading(rule)
     for s in (case for whole in statements for case in sign_cases(weaker, whole)):
         given = list(s.given)
-        for goal in (*(b for b in rule.because if (s.what, b) in found.used), *s.goals):
+        for goal in (*(b for b in rule.because if (s.what, b) in work.used), *s.goals):
             if not _implied(given, goal, RLIMIT // 4, reading):
                 return False
             given.append(goal)
@@ -259,15 +255,16 @@ def _first(rule: Rule, s: RuleStatement, count: int) -> Iterator[Instance]:
     return islice(instances(rule, names_of(s), s.given, reading_of(rule), 5_000), count)
 
 
-def _isl_instances(rule: Rule, statements: Sequence[RuleStatement], found: Findings) -> None:
-    """Gives instances with concrete constants, for all values of the expressions, to isl."""
+def _holds_by_isl(rule: Rule, statements: Sequence[RuleStatement], work: _Work) -> bool:
+    """Instances with concrete constants, for all values of the expressions, given to isl: False where it refutes one of
+    what was proved. A limited look beside the proof, so what isl gives up is passed over."""
     from hloproof.engines.gave_up import GaveUp
     from hloproof.logic.formula import Compare, conj
     from hloproof.logic.obligation import Obligation
 
     reading = reading_of(rule)
     if reading != RoundingSemantics():
-        return
+        return True
     asked = 0
     for s in statements:
         names = names_of(s)
@@ -291,21 +288,21 @@ def _isl_instances(rule: Rule, statements: Sequence[RuleStatement], found: Findi
                 continue
             asked += 1
             if answer is not None:
-                found.verdict = Verdict.INTERNAL
-                found.reasons.append(f"isl refutes an instance that was proved: {values} {answer}")
-                return
+                work.reasons.append(f"isl refutes an instance that was proved: {values} {answer}")
+                return False
             if len(tried) >= _ISL_CONSTANTS:
                 break
     if asked:
-        found.engines.append("isl")
+        work.engines.append("isl")
+    return True
 
 
 # --- answers -----------------------------------------------------------------------------------------------------
 
 
-def describe(rule: Rule, found: Findings) -> str:
+def _described(rule: Rule, work: _Work) -> str:
     """The counterexample in words, and a command that shows it again."""
-    values, s = found.counterexample, found.statement
+    values, s = work.instance, work.statement
     assert values is not None
     reading = reading_of(rule)
     at = ", ".join(f"{n} = {v}" for n, v in values.items()) or "always"

@@ -41,6 +41,7 @@ from hloproof.fuzz.target import Failure, Target
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
+from hloproof.results.verdict import Verdict
 
 Key = tuple[str, str]
 """A claim and an instruction, with its computation where names are not unique."""
@@ -79,10 +80,10 @@ def judged(module: Module, claims: Collection[str]) -> tuple[set[Key], set[Key],
     for j in judge(module, lambda name: name in claims, lambda name: name in claims):
         key = (j.claim, f"{j.place.computation}.{j.place.instruction}")
         said.add(key)
-        if j.unknown is not None:
-            unknown.add(key)
-        elif j.problem is not None:
+        if j.problem is not None:
             refuted.add(key)
+        elif j.found.verdict is not Verdict.PROVED:
+            unknown.add(key)
     return refuted, unknown, said
 
 

@@ -77,4 +77,4 @@ def _plans(folder: Path) -> Iterator[str]:
         for j in judge(parse_module(texts[0]), parse_assignment(texts[1])):
             if j.problem is not None:
                 raise Refuted(j.claim, f"{j.place.instruction}: {j.problem}", *texts)
-            yield f"{j.claim}: {'unknown' if j.unknown is not None else 'proved'}"
+            yield f"{j.claim}: {j.found.verdict}"

@@ -81,12 +81,12 @@ def of_simplification(before: IndexingMap, found: SimplifiedMap) -> Iterator[str
     steps = tuple((s.rule, s.before, s.after) for s in found.derivation)
     pictures = (Picture(f"The derivation, {len(steps)} steps", steps=steps),) if steps else ()
     card = Card(
-        verdict=str(found.verdict),
+        verdict=str(found.found.verdict),
         claim="simplify",
         title=print_map(found.map),
-        why=found.counterexample or found.reason or "",
+        why=found.found.counterexample or found.found.reason or "",
         excerpt=print_map(before),
         pictures=pictures,
     )
     lead = f"from {print_map(before)}"
-    return chunks(Page("A map simplified", {"simplify": Counter([str(found.verdict)])}, [card], lead))
+    return chunks(Page("A map simplified", {"simplify": Counter([str(found.found.verdict)])}, [card], lead))
