@@ -19,6 +19,10 @@ ADD = "add {\n x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT s = f32[] 
 MAX = ADD.replace("add {", "max {").replace("f32[] add", "f32[] maximum")
 ODD = ADD.replace("add {", "odd {").replace("ROOT s", "t").replace("\n}", "\n ROOT s = f32[] subtract(t, x)\n}")
 LESS = "less {\n x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT s = pred[] compare(x, y), direction=LT\n}\n"
+RUNNING = (
+    "running {\n x = f32[20]{0} parameter(0)\n y = f32[20]{0} parameter(1)\n s = f32[20]{0} add(x, y)\n"
+    " ROOT t = (f32[20]{0}, f32[20]{0}) tuple(s, s)\n}\n"
+)
 
 LINES = [
     "f32[4,6,10]{2,1,0} p; f32[10,6,4]{2,1,0} transpose(p), dimensions={2,1,0}",
@@ -65,6 +69,8 @@ LINES = [
     "f32[9,20]{1,0} p; s32[2,1]{1,0} i; f32[2,20]{1,0} q; f32[9,20]{1,0} scatter(p, i, q), to_apply=add, "
     "update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
     "f32[9,20]{1,0} p; s32[9,20]{1,0} iota(), iota_dimension=1",
+    "f32[9,20]{1,0} p; f32[20]{0} q; (f32[9,20]{1,0},f32[20]{0}) scan(p, q), "
+    "dimensions={0}, num_carries=1, to_apply=running",
 ]
 
 
@@ -73,7 +79,9 @@ def _text(line: str) -> str:
     lines = [f"  {p.rsplit(' ', 1)[1]} = {p.rsplit(' ', 1)[0]} parameter({k})" for k, p in enumerate(given)]
     shape, rest = last.split(" ", 1)
     return (
-        f"HloModule m\n\n{ADD}{MAX}{ODD}{LESS}\nENTRY e {{\n" + "\n".join(lines) + f"\n  ROOT r = {shape} {rest}\n}}\n"
+        f"HloModule m\n\n{ADD}{MAX}{ODD}{LESS}{RUNNING}\nENTRY e {{\n"
+        + "\n".join(lines)
+        + f"\n  ROOT r = {shape} {rest}\n}}\n"
     )
 
 

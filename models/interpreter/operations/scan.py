@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.shape import ArrayShape, TupleShape
+from hloproof.models.interpreter.compact.classed import written_out
 from hloproof.models.interpreter.value import Array, Element, Value, offsets, strides
 
 Evaluate = Callable[[list[tuple[Value, ...]]], list[Value]]
@@ -24,6 +25,7 @@ def run_scan(i: Instruction, operands: Sequence[tuple[Value, ...]], evaluate: Ev
     if len(axes) != 1 or len(outputs) + carries != len(shapes):
         raise NotModelled("scan over other than one dimension, or with results that are not arrays")
     axis = axes[0]
+    operands = [tuple(written_out(v) for v in o) for o in operands]
     scanned = [v.sizes[axis] for v in operands[0][:inputs] if isinstance(v, Array)]
     scanned += [s.dimensions[axis] for s in outputs]
     length = scanned[0] if scanned else i.attributes.integer("scan_dim_size", 0)
@@ -36,8 +38,7 @@ def run_scan(i: Instruction, operands: Sequence[tuple[Value, ...]], evaluate: Ev
             parts = result if isinstance(result, tuple) else (result,)
             state[d] = parts[len(outputs) :]
             for k, part in enumerate(parts[: len(outputs)]):
-                if isinstance(part, Array):
-                    found[d][k][n] = part
+                found[d][k][n] = _plain(part)
     whole = isinstance(i.shape, TupleShape)
     results = [
         (*(_joined(s, axis, f) for s, f in zip(outputs, found[d], strict=True)), *state[d])
@@ -46,9 +47,15 @@ def run_scan(i: Instruction, operands: Sequence[tuple[Value, ...]], evaluate: Ev
     return [r if whole else r[0] for r in results]
 
 
-def _slice(value: Value, axis: int, at: int) -> Array:
-    if not isinstance(value, Array):
+def _plain(value: Value) -> Array:
+    found = written_out(value)
+    if not isinstance(found, Array):
         raise NotModelled("scan of something that is not an array")
+    return found
+
+
+def _slice(value: Value, axis: int, at: int) -> Array:
+    value = _plain(value)
     steps, others = strides(value.sizes), [d for d in range(len(value.sizes)) if d != axis]
     sizes = tuple(value.sizes[d] for d in others)
     places = offsets(sizes, [steps[d] for d in others], at * steps[axis])
