@@ -245,3 +245,43 @@ def test_a_named_mathematical_function_is_computed() -> None:
     call = 'custom-call(p), custom_call_target="xla_builder.math.Acosh"'
     text = f"HloModule m\nENTRY e {{\n p = f32[] parameter(0)\n ROOT r = f32[] {call}\n}}\n"
     assert run_module(parse_module(text), [2.0]) == pytest.approx(math.acosh(2.0))
+
+
+@pytest.mark.parametrize(
+    ("operation", "kind", "given", "expected"),
+    [
+        ("ceil(p)", "f8e3m4", 15.5, math.inf),
+        ("floor(p)", "f8e3m4", -15.5, -math.inf),
+        ("floor(p)", "f8e3m4", -15.0, -15.0),
+        ("negate(p)", "f8e4m3fnuz", 0.0, 0.0),
+        ("negate(p)", "f8e4m3", 0.0, -0.0),
+        ("negate(p)", "f8e8m0fnu", 2.0, math.nan),
+        ("subtract(p, p)", "f8e8m0fnu", 2.0, math.nan),
+        ("reduce-precision(p), exponent_bits=2, mantissa_bits=1", "f8e4m3fn", 4.0, math.nan),
+        ("reduce-precision(p), exponent_bits=2, mantissa_bits=1", "f8e4m3", 4.0, math.inf),
+        ("reduce-precision(p), exponent_bits=2, mantissa_bits=1", "f4e2m1fn", 4.0, 6.0),
+        ("reduce-precision(p), exponent_bits=8, mantissa_bits=0", "f16", 57344.0, math.inf),
+        ("reduce-precision(p), exponent_bits=8, mantissa_bits=0", "f32", 57344.0, 65536.0),
+    ],
+)
+def test_results_of_narrow_floats_are_numbers_of_their_type(
+    operation: str, kind: str, given: float, expected: float
+) -> None:
+    """What the real compiler gives on parameters; a type without infinities has NaN, or its largest number."""
+    module = parse_module(
+        f"HloModule m\n\nENTRY e {{\n  p = {kind}[1] parameter(0)\n  ROOT r = {kind}[1] {operation}\n}}\n"
+    )
+    (found,) = run_module(module, [[given]])
+    assert (
+        math.isnan(found)
+        if math.isnan(expected)
+        else (found, math.copysign(1, found)) == (expected, math.copysign(1, expected))
+    )
+
+
+def test_exponents_are_ordered_by_their_bits() -> None:
+    module = parse_module(
+        "HloModule m\n\nENTRY e {\n  p = f8e8m0fnu[3] parameter(0)\n  q = f8e8m0fnu[3] parameter(1)\n"
+        "  ROOT r = pred[3] compare(p, q), direction=LT, type=TOTALORDER\n}\n"
+    )
+    assert run_module(module, [[0.5, 2.0, 4.0], [2.0**100, 0.5, math.nan]]) == [True, False, True]

@@ -13,7 +13,7 @@ from hloproof.models.interpreter.semantics.real_complex import COMPLEX_FUNCTIONS
 from hloproof.models.interpreter.semantics.real_float import FLOAT_FUNCTIONS, maximum, minimum
 from hloproof.models.interpreter.semantics.real_integer import COMPARISONS, integer_function, pred_function
 from hloproof.models.interpreter.semantics.semantics import Function, Scalars, word
-from hloproof.models.interpreter.semantics.small_float import FLOATS, reduce_precision, rounding
+from hloproof.models.interpreter.semantics.small_float import FLOATS, SMALL, reduce_precision, rounding
 from hloproof.models.interpreter.value import Element
 
 _EXACT = frozenset(
@@ -30,7 +30,8 @@ _EXACT = frozenset(
         "remainder",
     }
 )
-"""On floats these give a representable number whenever they are given representable ones."""
+"""These give a number of f64, f32, f16 or bf16 whenever they are given such ones. Narrower types may end before the
+next whole number (15.5 in f8e3m4), and some have no negative zero."""
 
 
 class Real(Scalars):
@@ -82,7 +83,7 @@ def _arithmetic(opcode: str, operands: Sequence[str], result: str) -> Function |
         part = rounding(types.PART[kind])
         return _complex_rounded(function, part)
     function = FLOAT_FUNCTIONS.get(opcode)
-    if function is None or opcode in _EXACT:
+    if function is None or (opcode in _EXACT and kind not in SMALL):
         return function
     return _rounded(function, kind, len(operands))
 
@@ -133,7 +134,8 @@ def _special(opcode: str, operands: Sequence[str], result: str, attributes: Attr
             return lambda z: part(math.hypot(z.real, z.imag))
         case "reduce-precision":
             exponent, mantissa = attributes.integer("exponent_bits", 8), attributes.integer("mantissa_bits", 23)
-            return lambda a: reduce_precision(a, exponent, mantissa)
+            of_type = rounding(kind)
+            return lambda a: of_type(reduce_precision(a, exponent, mantissa))
         case _:
             return None
 
@@ -141,6 +143,8 @@ def _special(opcode: str, operands: Sequence[str], result: str, attributes: Attr
 def _comparison(kind: str, direction: str, order: str) -> Function | None:
     compare = COMPARISONS.get(direction)
     if order == "TOTALORDER" and kind in FLOATS:
+        if kind == "f8e8m0fnu":  # no sign: the bits are in order
+            return None if compare is None else lambda a, b: compare(types.to_bits(kind, a), types.to_bits(kind, b))
         # Reading the bits as sign and magnitude orders -NaN < -inf < ... < -0 < +0 < ... < inf < NaN.
         sign = 1 << (types.width(kind) - 1)
 

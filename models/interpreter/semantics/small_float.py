@@ -83,7 +83,7 @@ def _round_small(name: str, value: float) -> float:
         return -0.0 if f.special == "none" else nan
     values, codes = _ladder(name)
     magnitude = abs(value)
-    if f.special == "exponent" and value < 0:
+    if f.special == "exponent" and value <= 0:  # it has neither a zero nor a sign
         return nan
     if magnitude > values[-1]:
         # Halfway to the number that would come next still rounds down, to even where the last code is even.
@@ -227,8 +227,8 @@ def largest(element_type: str) -> float:
 
 
 def reduce_precision(value: float, exponent_bits: int, mantissa_bits: int) -> float:
-    """A binary32 or binary64 number rounded to fewer exponent and mantissa bits, ties to even; what is too large
-    becomes infinite, what would be subnormal becomes zero."""
+    """A number rounded to fewer exponent and mantissa bits, ties to even; what is too large becomes infinite, what
+    would be subnormal becomes zero. The result may be none of the type that the number is of."""
     if isnan(value) or isinf(value) or value == 0:
         return value
     bits: int = struct.unpack("<Q", struct.pack("<d", value))[0]
