@@ -6,6 +6,7 @@ Needs jax alone. Exit status: 1 the defect shows, 0 it does not.
 """
 
 import sys
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +14,7 @@ import jax.numpy as jnp
 given = jnp.array([-2.0, -0.5, 0.0, 4.0], jnp.float32)
 
 
-def f(x):
+def f(x: Any) -> Any:
     return x.astype(jnp.float8_e8m0fnu)
 
 

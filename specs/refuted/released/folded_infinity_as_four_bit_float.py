@@ -4,6 +4,7 @@ Needs jax alone. Exit status: 1 the defect shows, 0 it does not.
 """
 
 import sys
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +12,7 @@ import jax.numpy as jnp
 given = jnp.array([float("inf"), float("-inf"), 9.0], jnp.float32)
 
 
-def f(x):
+def f(x: Any) -> Any:
     return x.astype(jnp.float4_e2m1fn)
 
 

@@ -4,6 +4,7 @@ Needs jax alone. Exit status: 1 the defect shows, 0 it does not.
 """
 
 import sys
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +12,7 @@ import jax.numpy as jnp
 given = jnp.array([float("nan"), 2.0], jnp.float32).astype(jnp.float8_e8m0fnu)
 
 
-def f(x):
+def f(x: Any) -> Any:
     return x.astype(jnp.float32)
 
 

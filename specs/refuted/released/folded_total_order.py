@@ -6,6 +6,7 @@ Needs jax alone. Exit status: 1 the defect shows, 0 it does not.
 """
 
 import sys
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +15,7 @@ from jax import lax
 first, second = jnp.array([1.0, jnp.nan, -0.0]), jnp.array([jnp.nan, jnp.nan, 0.0])
 
 
-def f(x, y):
+def f(x: Any, y: Any) -> Any:
     return [lax.lt_to_p.bind(x, y), lax.eq_to_p.bind(x, y)]
 
 

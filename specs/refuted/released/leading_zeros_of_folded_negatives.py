@@ -4,6 +4,7 @@ Needs jax alone. Exit status: 1 the defect shows, 0 it does not.
 """
 
 import sys
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +13,7 @@ from jax import lax
 given = jnp.array([-1, -2, 1, 0], jnp.int32)
 
 
-def f(x):
+def f(x: Any) -> Any:
     return lax.clz(x)
 
 

@@ -4,6 +4,7 @@ Needs jax alone. Exit status: 1 the defect shows, 0 it does not.
 """
 
 import sys
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +13,7 @@ from jax import lax
 given = jnp.array([1.5, 2.0, 0.5, 10.0]).astype(jnp.float8_e3m4)
 
 
-def f(x):
+def f(x: Any) -> Any:
     return lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
 
 
