@@ -3,18 +3,20 @@ another element has destroyed it, whatever order the elements are made in. By th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.claims.asynchronous.start_values import Given, StartValues
 from hloproof.engines.door import HOW, How, prove_one
 from hloproof.logic.formula import FALSE, TRUE, Formula, conj, eq, le, within
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.memory.custom_calls import stated_of_custom_call
 from hloproof.memory.kernels import KernelReading, Kernels, Making
 from hloproof.memory.plan import Plan, judged
-from hloproof.memory.runtime_values import RuntimeValues, fails_whatever_is_read
+from hloproof.memory.runtime_values import fails_whatever_is_read
 from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
@@ -179,10 +181,10 @@ class _Pair:
             return None, None
         both = f"{place_text(key)} lies over {place_text(reading.value)}"
         try:
-            obligation, element, index = obligation_of(writing, making, reading, m, a, b)
+            stated = obligation_of(self._called_by(writing), writing, making, reading, m, a, b)
         except NotModelled as reason:
             return None, f"{both}: {reason}"
-        outcome = self._prove(obligation)
+        outcome = self._prove(stated.obligation)
         if outcome.verdict == "proved":
             return None, None
         if outcome.verdict != "refuted":
@@ -196,16 +198,37 @@ class _Pair:
                 f"{both}: outputs of {writing.count} and {making.count} elements are not made in the same steps",
             )
         model = dict(outcome.model)
-        if (m.runtime or writing.runtime) and not fails_whatever_is_read(obligation, self._prove):
+        given = self._arguments(stated.values) if m.runtime or writing.runtime else {}
+        if given is None and not fails_whatever_is_read(stated.obligation, self._prove):
             return None, f"{both}: whether another element's read meets the write depends on values at run time"
-        wrote = ", ".join(str(evaluate(e, model)) for e in element)
-        read = ", ".join(str(evaluate(e, model)) for e in index)
+        wrote = ", ".join(str(evaluate(e, model)) for e in stated.element)
+        read = ", ".join(str(evaluate(e, model)) for e in stated.index)
+        where = ", ".join(f"{whose(model)} is {model[name]}" for name, whose in (given or {}).items() if name in model)
         step = ", ".join(str(model.get(f"d{k}", 0)) for k in range(len(making.steps)))
         return (
             f"{both}: element [{wrote}] of {place_text(key)} is written over element [{read}] of "
-            f"{place_text(reading.value)}, which element [{step}] reads; made in that order it reads what was written",
+            f"{place_text(reading.value)}, which element [{step}] reads; made in that order it reads what was written"
+            + (f" (where {where})" if where else ""),
             None,
         )
+
+    def _called_by(self, writing: Making) -> Given | None:
+        """The fusion, where that is what makes the output."""
+        computation = self._plan.values.computation_of[self._i.name]
+        return None if writing.inside is computation else Given(computation, self._i)
+
+    def _arguments(self, values: StartValues) -> dict[str, Callable[[Mapping[str, int]], str]] | None:
+        """For each value that is read at run time the element of an argument of the program that it is, in words: any
+        values may be given. None where some value is computed, so that it may never come up."""
+        entry = self._plan.module.entry
+        given = [i for i, _ in values.outside.values()]
+        if values.computed or any(i.opcode != "parameter" or entry.by_name.get(i.name) is not i for i in given):
+            return None
+        return {v: partial(_element_words, i.name, index) for v, (i, index) in values.outside.items()}
+
+
+def _element_words(name: str, index: tuple[Expr, ...], model: Mapping[str, int]) -> str:
+    return f"{name}[{', '.join(str(evaluate(e, model)) for e in index)}]" if index else name
 
 
 def _comparable(a: Making, b: Making) -> bool:
@@ -226,23 +249,36 @@ def _same_places(writing: Making, making: Making, reading: KernelReading, m: Ind
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """An obligation; the element that is written and the index that is read, in its variables; and the values read at
+    run time."""
+
+    obligation: Obligation
+    element: tuple[Expr, ...]
+    index: tuple[Expr, ...]
+    values: StartValues
+
+
 def obligation_of(
-    writing: Making, making: Making, reading: KernelReading, m: IndexingMap, a: Slice, b: Slice
-) -> tuple[Obligation, tuple[Expr, ...], tuple[Expr, ...]]:
-    """For every step w that writes and every step d that reads: they are one step, or the bits lie apart. With the
-    element written and the index read. Raises NotModelled."""
+    given: Given | None, writing: Making, making: Making, reading: KernelReading, m: IndexingMap, a: Slice, b: Slice
+) -> Stated:
+    """For every step w that writes and every step d that reads: they are one step, or the bits lie apart. Raises
+    NotModelled."""
     if m.replica is not None:
         raise NotModelled("what is read lies on another device")
     variables: list[tuple[str, Interval | None]] = [(f"w{k}", Interval.of_size(n)) for k, n in enumerate(writing.steps)]
     plain = [(name, interval) for name, interval in m.intervals() if not name.startswith("rt")]
     variables += plain
-    shared = RuntimeValues(variables)
-    reads = {f"rt{k}": shared.value(r) for k, r in enumerate(m.runtime)}
+    values = StartValues(writing.inside, {name: i for name, i in variables if i is not None}, given)
+    reads = {f"rt{k}": values.read(r) for k, r in enumerate(m.runtime)}
     index = tuple(substitute(e, reads) for e in m.results)
     hypothesis = [within(substitute(c.expr, reads), c.interval) for c in m.constraints]
     steps: dict[str, Expr] = {f"d{k}": Var(f"w{k}") for k in range(len(writing.steps))}
-    steps |= {f"rt{k}": shared.value(r) for k, r in enumerate(writing.runtime)}
+    steps |= {f"rt{k}": values.read(r, steps) for k, r in enumerate(writing.runtime)}
     element = tuple(substitute(e, steps) for e in writing.element)
+    hypothesis += values.facts
+    variables += values.variables.items()
     low, bits = _first_bit(writing.written, element, a)
     other, width = _first_bit(reading.shape, index, b)
     if bits == width and (a.offset - b.offset) * 8 % bits == 0:
@@ -252,7 +288,8 @@ def obligation_of(
     else:
         hypothesis += [le(low + Const(1), other + Const(width)), le(other + Const(1), low + Const(bits))]
     label = "no element is read after the write of another"
-    return Obligation(tuple(variables), _same_step(writing, making), conj(*hypothesis), label), element, index
+    obligation = Obligation(tuple(variables), _same_step(writing, making), conj(*hypothesis), label)
+    return Stated(obligation, element, index, values)
 
 
 def _same_step(writing: Making, making: Making) -> Formula:

@@ -61,6 +61,8 @@ class Making:
     element: tuple[Expr, ...]
     runtime: tuple[RuntimeVariable, ...]
     readings: tuple[KernelReading, ...]
+    inside: Computation
+    """Whose instructions the maps name, and `runtime`."""
     replaced: Key | None = None
     """The value that the operation updates in place, whose other elements stay: not read by any step."""
 
@@ -113,10 +115,10 @@ class Kernels:
                 readings = tuple(
                     r for n in range(len(i.operands)) if n not in own for r in self._whole_operand(c, i, n)
                 )
-                yield Making(at, way, leaf.dimensions, leaf, index, (), readings, into)
+                yield Making(at, way, leaf.dimensions, leaf, index, (), readings, c, into)
                 continue
             sets = self._composer.plain(c, i, OUTPUT_TO_INPUT, number)
-            yield Making(at, way, leaf.dimensions, leaf, index, (), tuple(self._named(c, i, sets)))
+            yield Making(at, way, leaf.dimensions, leaf, index, (), tuple(self._named(c, i, sets)), c)
 
     def _is_over(self, i: Instruction, n: int, over: dict[tuple[int, ...], set[Key]], at: tuple[int, ...]) -> bool:
         return self._plan.values.at((i.operands[n], ())) in over.get(at, ())
@@ -171,7 +173,7 @@ class Kernels:
             return self._fused_sort(c, i, body, at, leaf, made, inner, over)
         sets = followed_maps(self._composer, body, body.root, OUTPUT_TO_INPUT, _number(i, at))
         index = tuple(dim(k) for k in range(leaf.rank))
-        return Making(at, "each", leaf.dimensions, leaf, index, (), tuple(self._named(c, i, sets)))
+        return Making(at, "each", leaf.dimensions, leaf, index, (), tuple(self._named(c, i, sets)), body)
 
     def _parameter_value(self, i: Instruction, body: Computation, name: str) -> Key | None:
         """The caller's value behind a parameter of the fusion, through bitcasts."""
@@ -207,7 +209,7 @@ class Kernels:
         readings = [r for n in range(1, len(update.operands)) for r in reads(n)]
         if body is None:
             replaced = self._plan.values.at((i.operands[0], ()))
-        return Making(at, "window", window.dimensions, target, m.results, m.runtime, tuple(readings), replaced)
+        return Making(at, "window", window.dimensions, target, m.results, m.runtime, tuple(readings), inside, replaced)
 
     def _fused_scatter(
         self,
@@ -224,7 +226,7 @@ class Kernels:
         names = dict.fromkeys(update.operands[into:])
         readings = self._read_meanwhile(c, i, body, names, f"the scatter of {i.name} reads it while it writes")
         index = tuple(dim(k) for k in range(leaf.rank))
-        return Making(at, "scatter", leaf.dimensions, leaf, index, (), readings, replaced)
+        return Making(at, "scatter", leaf.dimensions, leaf, index, (), readings, body, replaced)
 
     def _read_meanwhile(
         self, c: Computation, i: Instruction, body: Computation, names: Iterable[str], told: str
@@ -262,7 +264,7 @@ class Kernels:
         names = [name for n, name in enumerate(made.operands) if n not in own]
         readings = self._read_meanwhile(c, i, body, names, f"the sort of {i.name} reads it while it writes")
         index = tuple(dim(d) for d in range(leaf.rank))
-        return Making(at, "sort", leaf.dimensions, leaf, index, (), readings, replaced)
+        return Making(at, "sort", leaf.dimensions, leaf, index, (), readings, body, replaced)
 
     def _with_reductions(
         self, c: Computation, i: Instruction, body: Computation, found: list[Making]
@@ -284,7 +286,7 @@ class Kernels:
             inputs = made.operands[: len(made.operands) // 2]
             initial = made.operands[len(made.operands) // 2 :]
             readings = tuple(r for name in (*inputs, *initial) for r in self._followed(c, i, body, name))
-            yield Making(m.position, "reduced", shape.dimensions, m.written, (), (), readings)
+            yield Making(m.position, "reduced", shape.dimensions, m.written, (), (), readings, body)
 
 
 def _arrays(i: Instruction) -> list[tuple[tuple[int, ...], ArrayShape]]:

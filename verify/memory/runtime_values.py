@@ -1,5 +1,5 @@
-"""Values read at run time in the obligations of updates in place: shared where two uses read one element, and tried one
-by one where a plan is to be refuted whatever they are."""
+"""Values read at run time in the obligations of updates in place, tried one by one where a plan is to be refuted
+whatever they are."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Final
 
 from hloproof.logic.formula import atoms, replace_variables
 from hloproof.logic.obligation import Obligation, Outcome
-from hloproof.models.expressions.expr import Binary, Const, Expr, Var, maximum, minimum, postorder
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable
 
 MOST_VALUES: Final = 64
 """Values at run time that are tried one by one."""
@@ -22,7 +21,7 @@ def fails_whatever_is_read(obligation: Obligation, prove: Callable[[Obligation],
     if len(read) != 1:
         return False
     [(name, interval)] = read
-    if interval is None:
+    if interval is None or interval.count > MOST_VALUES:
         interval = _clamp_of(obligation, name)
     if interval is None or interval.is_empty or interval.upper - interval.lower >= MOST_VALUES:
         return False
@@ -39,43 +38,34 @@ def fails_whatever_is_read(obligation: Obligation, prove: Callable[[Obligation],
 
 
 def _clamp_of(obligation: Obligation, name: str) -> Interval | None:
-    """The interval that every use clamps a value into, which stands for all other values; None where there is none."""
+    """The interval that every use clamps a value into, which stands for all other values; None where some use does
+    something else with it."""
     found: Interval | None = None
-    for atom in atoms(obligation.hypothesis):
+    value = Var(name)
+    for atom in (*atoms(obligation.hypothesis), *atoms(obligation.conclusion)):
         for inner in (*postorder(atom.lhs), *postorder(atom.rhs)):
             clamp = _as_clamp(inner, name)
             if clamp is not None:
                 known = found or clamp
                 found = Interval(min(known.lower, clamp.lower), max(known.upper, clamp.upper))
+            elif isinstance(inner, Binary) and value in (inner.lhs, inner.rhs):
+                if not (inner.op == "max" and inner.lhs == value and isinstance(inner.rhs, Const)):
+                    return None
+            elif isinstance(inner, Binary) and any(_is_half(e, value) for e in (inner.lhs, inner.rhs)):
+                return None
+        if value in (atom.lhs, atom.rhs) or any(_is_half(e, value) for e in (atom.lhs, atom.rhs)):
+            return None
     return found
 
 
+def _is_half(e: Expr, value: Expr) -> bool:
+    """max(value, lower), of which only a minimum makes a clamp."""
+    return isinstance(e, Binary) and e.op == "max" and e.lhs == value
+
+
 def _as_clamp(e: Expr, name: str) -> Interval | None:
-    """max(lower, min(value, upper))."""
+    """min(max(value, lower), upper)."""
     match e:
-        case Binary("max", Const(lower), Binary("min", Var(inner), Const(upper))) if inner == name:
+        case Binary("min", Binary("max", Var(inner), Const(lower)), Const(upper)) if inner == name:
             return Interval(lower, upper)
     return None
-
-
-class RuntimeValues:
-    """Values read at run time: one variable for each element that is read, clamped as each use says."""
-
-    def __init__(self, variables: list[tuple[str, Interval | None]]) -> None:
-        self._variables = variables
-        self._names: dict[tuple[str | None, IndexingMap | None], tuple[str, Interval]] = {}
-
-    def value(self, r: RuntimeVariable) -> Expr:
-        index = None if r.index is None or not r.index.results else r.index
-        if r.provider is None or index is not None:
-            # An element that depends on the step: any value inside the interval.
-            name = f"v{len(self._variables)}"
-            self._variables.append((name, r.interval))
-            return Var(name)
-        found = self._names.get((r.provider, index))
-        if found is None:
-            name = f"v{len(self._variables)}"
-            self._variables.append((name, None))
-            found = self._names[r.provider, index] = (name, r.interval)
-        lower, upper = r.interval.lower, r.interval.upper
-        return maximum(Const(lower), minimum(Var(found[0]), Const(upper)))

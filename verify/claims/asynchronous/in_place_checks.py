@@ -14,6 +14,7 @@ from hloproof.claims.asynchronous.computation_checks import aliasing_of
 from hloproof.claims.asynchronous.hazard_checks import scene_of
 from hloproof.claims.asynchronous.in_place_steps import Reader, Stated, Writer, Written, state, writer_of
 from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement, judged
+from hloproof.claims.asynchronous.start_values import Given
 from hloproof.engines.door import How, prove_one
 from hloproof.logic.obligation import Outcome
 from hloproof.models.dataflow.in_place import fused_in_place, parameter_behind, updating
@@ -45,7 +46,7 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
                 composer = composer or plain_composer(module)
                 place = HloPosition(computation.name, i.name)
                 numbers = _in_one_buffer(context, computation, i, written.number)
-                found = _Fusion(composer, body, place, context.how).judge(written, numbers)
+                found = _Fusion(composer, body, Given(computation, i), context.how).judge(written, numbers)
                 if found.problem is not None and not written.sure:
                     found = judged(CLAIM, place, unknown=f"whether it works in place: if so, {found.problem}")
                 elif found.problem is not None and not written.declared and not context.scheduled:
@@ -115,8 +116,9 @@ def _in_one_buffer(context: Context, computation: Computation, i: Instruction, n
 class _Fusion:
     """One fusion, and how what is owed of it is proved."""
 
-    def __init__(self, composer: Composer, body: Computation, place: HloPosition, how: How) -> None:
-        self._composer, self._body, self._place, self._how = composer, body, place, how
+    def __init__(self, composer: Composer, body: Computation, given: Given, how: How) -> None:
+        self._composer, self._body, self._given, self._how = composer, body, given, how
+        self._place = HloPosition(given.computation.name, given.call.name)
 
     def judge(self, written: Written, numbers: tuple[int, ...]) -> Judgement:
         """Nothing that lies in the buffer is read after it was written."""
@@ -172,7 +174,7 @@ class _Fusion:
         self, written: Written, writer: Writer, reader: Reader, found: OperandMaps, m: IndexingMap, engines: set[str]
     ) -> Judgement | None:
         """What is wrong with, or not known of, what one map says is read; None where nothing is."""
-        stated = state(self._composer, self._body, writer, reader, found.operand, m)
+        stated = state(self._composer, self._body, self._given, writer, reader, found.operand, m)
         outcome = prove_one(stated.obligation, self._how)
         engines |= set(outcome.engines)
         if outcome.verdict == "proved":

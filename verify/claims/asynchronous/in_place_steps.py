@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hloproof.claims.asynchronous.start_values import StartValues
+from hloproof.claims.asynchronous.start_values import Given, StartValues
 from hloproof.logic.formula import FALSE, Formula, conj, eq, within
 from hloproof.logic.obligation import Obligation
 from hloproof.models.errors import NotModelled
@@ -112,7 +112,9 @@ def writer_of(body: Computation, written: Written) -> Writer:
     return Writer(target, value.dimensions, update)
 
 
-def state(composer: Composer, body: Computation, writer: Writer, reader: Reader, number: int, m: IndexingMap) -> Stated:
+def state(
+    composer: Composer, body: Computation, given: Given, writer: Writer, reader: Reader, number: int, m: IndexingMap
+) -> Stated:
     """For every step w that writes, and every step d of the reader: what they touch lies apart, or d is w. Raises
     NotModelled."""
     source = body.parameters[number].shape
@@ -122,7 +124,7 @@ def state(composer: Composer, body: Computation, writer: Writer, reader: Reader,
         raise NotModelled("what is read lies on another device")
     variables = [(f"w{k}", Interval.of_size(n)) for k, n in enumerate(writer.window)]
     variables += [(name, interval) for name, interval in m.intervals() if not name.startswith("rt")]
-    values = StartValues(body, dict(variables))
+    values = StartValues(body, dict(variables), given)
     element, met = _element(composer, body, writer, values)
     reads = {f"rt{k}": values.read(r) for k, r in enumerate(m.runtime)}
     index = tuple(substitute(e, reads) for e in m.results)

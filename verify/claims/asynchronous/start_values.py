@@ -8,6 +8,7 @@ named in `computed`, so that nobody refutes by a value that does not come up.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from hloproof.logic.formula import FALSE, TRUE, Formula, Not, conj, disj, eq, le, lt, ne
@@ -31,11 +32,22 @@ _Key = tuple[str, _Index]
 """An instruction, and the element of it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A fusion, and the computation that it stands in."""
+
+    computation: Computation
+    call: Instruction
+
+
 class StartValues:
     """The values that one obligation speaks of: `variables` with their intervals, `facts` that hold of them, and what
-    is `computed` in a way that is not followed. `steps` are the intervals of the obligation's other variables."""
+    is `computed` in a way that is not followed. `steps` are the intervals of the obligation's other variables. What a
+    fused computation is given is followed in the computation of its fusion; what that one is given may be anything."""
 
-    def __init__(self, body: Computation, steps: Mapping[str, Interval] | None = None) -> None:
+    def __init__(
+        self, body: Computation, steps: Mapping[str, Interval] | None = None, given: Given | None = None
+    ) -> None:
         self._body = body
         self._steps = dict(steps or {})
         self._known: dict[_Key, Expr] = {}
@@ -44,6 +56,17 @@ class StartValues:
         self.variables: dict[str, Interval] = {}
         self.facts: list[Formula] = []
         self.computed: list[str] = []
+        self.outside: dict[str, tuple[Instruction, _Index]] = {}
+        """Of each variable that stands for what a computation was given: whose element it is, and which."""
+        self._given = given
+        self._caller: StartValues | None = None
+        self._calls = False
+        if given is not None:
+            caller = StartValues(given.computation, self._steps)
+            caller._calls = True
+            caller.variables, caller.facts = self.variables, self.facts
+            caller.computed, caller.outside = self.computed, self.outside
+            self._caller = caller
 
     def start(self, name: str, bound: Interval) -> Expr | None:
         """A start index as it is clamped; None where it is no single integer."""
@@ -105,6 +128,8 @@ class StartValues:
             case "constant":
                 return self._of_constant(i, index)
             case "parameter":
+                return self._handed(i, index)
+            case "get-tuple-element" if self._calls:
                 return self._outside(i, index)
             case "iota":
                 return index[i.attributes.integer("iota_dimension", 0)]
@@ -216,9 +241,17 @@ class StartValues:
         self.facts.append(disj(*(conj(eq(place, Const(k)), eq(value, Const(n))) for k, n in enumerate(numbers))))
         return value
 
+    def _handed(self, i: Instruction, index: _Index) -> Expr:
+        """An element of a parameter: what the fusion gives for it."""
+        if self._caller is None or self._given is None:
+            return self._outside(i, index)
+        return self._caller._value(self._given.call.operands[i.parameter_number or 0], index)
+
     def _outside(self, i: Instruction, index: _Index) -> Expr:
-        """An element of a parameter: equal elements are equal values."""
+        """An element of what is given from outside: equal elements are equal values."""
         value = self._fresh(_range(_kind(i)))
+        assert isinstance(value, Var)
+        self.outside[value.name] = (i, index)
         known = self._read.setdefault(i.name, [])
         for other, theirs in known:
             differs = [ne(a, b) for a, b in zip(index, other, strict=True)]
