@@ -1,4 +1,4 @@
-"""Where an update in place writes and reads is followed to what the fusion is given: in modules, and in memory plans."""
+"""Where an update in place writes and reads is followed to what the fusion is given, in modules and in plans."""
 
 from __future__ import annotations
 
