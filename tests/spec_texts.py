@@ -13,7 +13,7 @@ from hloproof.results.verdict import ClaimResult
 
 
 def check_rules_text(text: str, file: str, cross: bool = False) -> list[ClaimResult]:
-    return [check_rule(rule, file, cross) for rule in parse_rules(text, file)]
+    return [check_rule(rule, file, How(cross=cross)) for rule in parse_rules(text, file)]
 
 
 def check_maps_text(text: str, file: str, how: How = HOW) -> list[ClaimResult]:

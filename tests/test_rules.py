@@ -81,10 +81,11 @@ def test_verdicts(text: str, verdict: Verdict) -> None:
 
 def test_a_second_encoder_agrees() -> None:
     from hloproof.claims.rules.claims import check_rule
+    from hloproof.engines.door import How
 
     rules = {r.name: r for r in (*project_rules("division"), *project_rules("order"))}
     for name in ("mod-of-small", "floordiv-of-multiples", "min-of-less"):
-        assert "z3 (products)" in check_rule(rules[name], cross=True).engines
+        assert "z3 (products)" in check_rule(rules[name], how=How(cross=True)).engines
 
 
 def test_the_smallest_counterexample_and_a_line_to_paste_back() -> None:
@@ -174,3 +175,15 @@ def test_a_verdict_names_the_places_of_both_sides() -> None:
     [found] = check_rules_text(text, "f.rules")
     assert found.verdict is Verdict.REFUTED
     assert [(r.line, r.column, r.message) for r in found.related] == [(2, 3, "left side"), (3, 8, "right side")]
+
+
+def test_what_engines_are_asked_about_a_rule_is_counted() -> None:
+    from hloproof.claims.rules.claims import check_rule
+    from hloproof.engines.door import How
+    from hloproof.logic.obligation import Outcome
+
+    (rule,) = parse_rules("rule r\n  (x floordiv c) * c + (x mod c) => x\n  when c > 0\n", "r.rules")
+    told: list[Outcome] = []
+    assert check_rule(rule, how=How(told=told.append)).verdict is Verdict.PROVED
+    assert {o.engines for o in told if o.verdict == "proved"} >= {("z3",), ("isl",)}
+    assert all(o.stages for o in told) and not any(o.model for o in told)

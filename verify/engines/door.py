@@ -7,9 +7,11 @@ are deterministic, or by workers that can be killed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import perf_counter
 from typing import Final, Literal
 
 from hloproof.engines.budget import DEFAULT, Budget
@@ -189,17 +191,46 @@ def _certify(how: How, obligation: Obligation, outcome: Outcome) -> str:
     return write(obligation, outcome, how.certify).name
 
 
-def said(engine: str, obligation: Obligation, budget: Budget = DEFAULT) -> dict[str, int] | None:
-    """What one engine says by itself, in this process: a counterexample, not replayed, or None for there is none. For
-    what stands beside a proof of another kind. Raises GaveUp."""
+def said(engine: str, obligation: Obligation, how: How = HOW) -> dict[str, int] | None:
+    """What one engine says by itself, in this process: a counterexample, not replayed, or None for there is none.
+
+    For what stands beside a proof of another kind: rules, which hold for all integers and are judged in processes of
+    their own that are killed, and kept whole. Raises GaveUp.
+    """
     from hloproof.engines.portfolio import ENGINES
 
-    return ENGINES[engine](obligation, budget)
+    with _counted(engine, how) as told:
+        model = ENGINES[engine](obligation, how.budget)
+        told(model is None)
+        return model
 
 
-def implies(given: Sequence[Condition], goal: Condition, rlimit: int, reading: RoundingSemantics = FLOOR) -> bool:
+def implies(given: Sequence[Condition], goal: Condition, how: How = HOW, reading: RoundingSemantics = FLOOR) -> bool:
     """The goal follows from what is given, for all integers, under a reading of quotients and remainders that may be
-    another than the usual one; proved by products of inequalities. False where that is not shown."""
+    another than the usual one, which no obligation can say; proved by products of inequalities within `z3_rlimit`.
+    False where that is not shown."""
     from hloproof.engines.nonlinear import prove as nonlinear
 
-    return nonlinear.implies(given, goal, rlimit, reading)
+    with _counted("products", how) as told:
+        shown = nonlinear.implies(given, goal, how.budget.z3_rlimit, reading)
+        told(shown or None)
+        return shown
+
+
+@contextmanager
+def _counted(engine: str, how: How) -> Iterator[Callable[[bool | None], None]]:
+    """One engine is asked alone; whoever counts is told, also where it gives up. The outcome that is told carries no
+    model: it is counted, and nothing else."""
+    start = perf_counter()
+    verdict: Literal["proved", "refuted", "unknown"] = "unknown"
+
+    def told(holds: bool | None) -> None:
+        nonlocal verdict
+        verdict = "unknown" if holds is None else "proved" if holds else "refuted"
+
+    try:
+        yield told
+    finally:
+        if how.told is not None:
+            ms = (perf_counter() - start) * 1e3
+            how.told(Outcome(verdict, (engine,), ms=ms, stages=((engine, ms),)))

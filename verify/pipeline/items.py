@@ -37,7 +37,7 @@ def _parse_rules(text: str, file: str) -> Sequence[Any]:
 def _judge_rule(item: Any, file: str, how: How) -> ClaimResult:
     from hloproof.claims.rules.claims import check_rule
 
-    return check_rule(item, file, how.cross)
+    return check_rule(item, file, how)
 
 
 def _parse_layouts(text: str, file: str) -> Sequence[Any]:

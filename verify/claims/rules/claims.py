@@ -17,10 +17,13 @@ from typing import Final
 from hloproof.claims.rules.crossed import crossed
 from hloproof.claims.rules.instances import Instance, instances, meets
 from hloproof.claims.rules.rounding import evaluate, proof_reading, reading_of
-from hloproof.claims.rules.statements import RuleStatement, defined, names_of, sign_cases, statements_of
+from hloproof.claims.rules.statements import RuleStatement, defined, names_of, obligation_of, sign_cases, statements_of
 from hloproof.claims.rules.witness import contradicted
 from hloproof.engines.budget import Budget
-from hloproof.engines.door import implies, said
+from hloproof.engines.door import HOW, How, implies, said
+from hloproof.engines.gave_up import GaveUp
+from hloproof.logic.formula import Compare, conj
+from hloproof.logic.obligation import Obligation
 from hloproof.logic.rounding import RoundingSemantics
 from hloproof.models.expressions.evaluate import UndefinedValue
 from hloproof.models.expressions.expr import Const, Expr, substitute, to_text
@@ -39,6 +42,7 @@ _ISL_CONSTANTS: Final = 12
 class _Work:
     """What the stages of a judgement hand to each other."""
 
+    how: How
     instance: Instance | None = None
     """Where a statement fails, or the two sides differ."""
     statement: RuleStatement | None = None
@@ -52,14 +56,14 @@ class _Work:
         return Found(verdict, tuple(self.engines), counterexample, "; ".join(self.reasons) or None)
 
 
-def check_rule(rule: Rule, file: str = "", cross: bool = False) -> ClaimResult:
-    """The verdict on one rule. Where the file expects a refutation, a refutation counts as proved. `cross` asks
+def check_rule(rule: Rule, file: str = "", how: How = HOW) -> ClaimResult:
+    """The verdict on one rule. Where the file expects a refutation, a refutation counts as proved. `how.cross` asks
     for every statement to be proved by two engines that share no encoder; where no second one proves it the rule is
     unknown."""
     start = perf_counter()
-    found = judge(rule)
-    if cross and found.verdict is Verdict.PROVED:
-        again = crossed(rule)
+    found = judge(rule, how=how)
+    if how.cross and found.verdict is Verdict.PROVED:
+        again = crossed(rule, how)
         engines = (*again.engines, *(e for e in found.engines if e not in again.engines))
         verdict = Verdict.UNKNOWN if again.left else Verdict.PROVED
         reason = "; ".join(filter(None, (again.left, found.reason)))
@@ -77,14 +81,14 @@ def check_rule(rule: Rule, file: str = "", cross: bool = False) -> ClaimResult:
     )
 
 
-def judge(rule: Rule, needed: bool = True) -> Found:
+def judge(rule: Rule, needed: bool = True, how: How = HOW) -> Found:
     """The verdict on a rule as it stands, whatever its file expects. `needed` asks whether each condition is.
 
     The order is that of what costs least to be sure of. A rule that says nothing is not looked at further; instances
     come before proofs, since one that fails is the better answer and a proof would only fail to be found; the witness
     that knows no statement comes last before the proofs, so that a wrong statement is not proved.
     """
-    work = _Work()
+    work = _Work(how)
     if _trivial(rule):
         work.reasons.append("both sides are written the same")
         return work.found(Verdict.TRIVIAL)
@@ -142,7 +146,7 @@ def _nothing_said(rule: Rule, work: _Work) -> Verdict | None:
     given = (*rule.conditions, *(d for e in terms for d in defined(e)))
     if not given or next(instances(rule, names, given, reading, _TRIES), None) is not None:
         return None
-    if implies(given, Condition("==", Const(0), Const(1)), RLIMIT, reading):
+    if implies(given, Condition("==", Const(0), Const(1)), _within(work.how, RLIMIT), reading):
         work.reasons.append("no values meet the conditions")
         return Verdict.VACUOUS
     work.reasons.append("no instance of the conditions was found, and none was shown not to exist")
@@ -189,44 +193,42 @@ def _shrunk(s: RuleStatement, values: Instance, reading: RoundingSemantics) -> I
     return best
 
 
-def _implied(given: Sequence[Condition], c: Condition, rlimit: int, reading: RoundingSemantics) -> bool:
+def _implied(given: Sequence[Condition], c: Condition, how: How, reading: RoundingSemantics) -> bool:
     """The condition is defined, and holds: a divisor that could be zero would become an assumption when it is used."""
     for part in (*defined(c.lhs), *defined(c.rhs), c):
         if part in given:
             continue
-        known = _direct(given, part) if reading == RoundingSemantics() else None
-        if known is False or (known is None and not implies(given, part, rlimit, reading)):
+        known = _direct(given, part, how) if reading == RoundingSemantics() else None
+        if known is False or (known is None and not implies(given, part, how, reading)):
             return False
     return True
 
 
-def _direct(given: Sequence[Condition], c: Condition) -> bool | None:
+def _direct(given: Sequence[Condition], c: Condition, how: How) -> bool | None:
     """What Z3 says at once, with quotients and remainders named and products left to it; None where it gives up."""
-    from hloproof.engines.gave_up import GaveUp
-    from hloproof.logic.formula import Compare, conj
-    from hloproof.logic.obligation import Obligation
-
-    names = names_of(RuleStatement(tuple(given), (c,), ""))
-    hypothesis = conj(*(Compare(g.op, g.lhs, g.rhs) for g in given))
-    obligation = Obligation(tuple((n, None) for n in names), Compare(c.op, c.lhs, c.rhs), hypothesis)
     try:
-        return said("z3", obligation, Budget(z3_rlimit=DIRECT_RLIMIT)) is None
+        return said("z3", obligation_of(given, c), _within(how, DIRECT_RLIMIT)) is None
     except GaveUp:
         return None
 
 
+def _within(how: How, rlimit: int) -> How:
+    """With a limit of its own for Z3: statements about rules are asked hundreds of times."""
+    return replace(how, budget=replace(how.budget, z3_rlimit=rlimit))
+
+
 def _shown(rule: Rule, s: RuleStatement, work: _Work) -> bool:
     reading = proof_reading(rule)
-    given = list(s.given)
+    given, how = list(s.given), _within(work.how, RLIMIT)
     helped: list[str] = []
     for c in rule.because:  # A hint may be meant for another statement of the rule: it is used where it is proved.
-        if _implied(given, c, RLIMIT, reading):
+        if _implied(given, c, how, reading):
             given.append(c)
             work.used.add((s.what, c))
         else:
             helped.append(str(c))
     for goal in s.goals:
-        if not _implied(given, goal, RLIMIT, reading):
+        if not _implied(given, goal, how, reading):
             work.reasons += [f"{goal} is not shown", *(f"the hint {h} is not either" for h in helped)]
             return False
         given.append(goal)
@@ -245,7 +247,7 @@ def _unneeded(rule: Rule, c: Condition, work: _Work) -> bool:
     for s in (case for whole in statements for case in sign_cases(weaker, whole)):
         given = list(s.given)
         for goal in (*(b for b in rule.because if (s.what, b) in work.used), *s.goals):
-            if not _implied(given, goal, RLIMIT // 4, reading):
+            if not _implied(given, goal, _within(work.how, RLIMIT // 4), reading):
                 return False
             given.append(goal)
     return True
@@ -258,10 +260,6 @@ def _first(rule: Rule, s: RuleStatement, count: int) -> Iterator[Instance]:
 def _holds_by_isl(rule: Rule, statements: Sequence[RuleStatement], work: _Work) -> bool:
     """Instances with concrete constants, for all values of the expressions, given to isl: False where it refutes one of
     what was proved. A limited look beside the proof, so what isl gives up is passed over."""
-    from hloproof.engines.gave_up import GaveUp
-    from hloproof.logic.formula import Compare, conj
-    from hloproof.logic.obligation import Obligation
-
     reading = reading_of(rule)
     if reading != RoundingSemantics():
         return True
@@ -283,7 +281,7 @@ def _holds_by_isl(rule: Rule, statements: Sequence[RuleStatement], work: _Work) 
             goals = conj(*(Compare(c.op, substitute(c.lhs, fixed), substitute(c.rhs, fixed)) for c in s.goals))
             obligation = Obligation(tuple((n, None) for n in open_names), goals, given)
             try:
-                answer = said("isl", obligation, Budget(isl_operations=2_000_000))
+                answer = said("isl", obligation, replace(work.how, budget=Budget(isl_operations=2_000_000)))
             except GaveUp:
                 continue
             asked += 1

@@ -8,17 +8,14 @@ unknown. Beside both stands the witness that knows no statement.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from hloproof.claims.rules.rounding import proof_reading
-from hloproof.claims.rules.statements import RuleStatement, defined, names_of, sign_cases, statements_of
-from hloproof.engines.budget import Budget
-from hloproof.engines.door import implies, said
+from hloproof.claims.rules.statements import defined, obligation_of, sign_cases, statements_of
+from hloproof.engines.door import HOW, How, implies, said
 from hloproof.engines.gave_up import GaveUp
 from hloproof.engines.independence import independent
-from hloproof.logic.formula import Compare, conj
-from hloproof.logic.obligation import Obligation
 from hloproof.logic.rounding import FLOOR, RoundingSemantics
 from hloproof.models.rules.rule import Condition, Rule
 
@@ -33,30 +30,32 @@ class Crossed:
     left: str = ""
 
 
-def crossed(rule: Rule) -> Crossed:
+def crossed(rule: Rule, how: How = HOW) -> Crossed:
     """Every statement of the rule, its hints included, by two engines."""
     reading = proof_reading(rule)
     engines: dict[str, None] = {}
     for s in (case for whole in statements_of(rule) for case in sign_cases(rule, whole)):
         given = list(s.given)
         for hint in rule.because:  # where it is not proved it is not used
-            if _twice(given, hint, reading, engines):
+            if _twice(given, hint, how, reading, engines):
                 given.append(hint)
         for goal in s.goals:
-            if not _twice(given, goal, reading, engines):
+            if not _twice(given, goal, how, reading, engines):
                 return Crossed(tuple(engines), f"no two engines that share no encoder prove {goal} ({s.what})")
             given.append(goal)
     return Crossed(tuple(engines))
 
 
-def _twice(given: Sequence[Condition], c: Condition, reading: RoundingSemantics, engines: dict[str, None]) -> bool:
+def _twice(
+    given: Sequence[Condition], c: Condition, how: How, reading: RoundingSemantics, engines: dict[str, None]
+) -> bool:
     """The condition is defined and holds, by two engines each time."""
     for part in (*defined(c.lhs), *defined(c.rhs), c):
         if part in given:
             continue
         proved: list[str] = []
         for name, ask in _ASKED:
-            if all(independent(name, other) for other in proved) and ask(given, part, reading):
+            if all(independent(name, other) for other in proved) and ask(given, part, how, reading):
                 proved.append(name)
                 if len(proved) == 2:
                     break
@@ -66,19 +65,20 @@ def _twice(given: Sequence[Condition], c: Condition, reading: RoundingSemantics,
     return True
 
 
-def _by_products(given: Sequence[Condition], c: Condition, reading: RoundingSemantics) -> bool:
-    return implies(given, c, _RLIMIT, reading)
+_Asked = Callable[[Sequence[Condition], Condition, How, RoundingSemantics], bool]
 
 
-def _by(engine: str, rlimit: int) -> Callable[[Sequence[Condition], Condition, RoundingSemantics], bool]:
-    def ask(given: Sequence[Condition], c: Condition, reading: RoundingSemantics) -> bool:
+def _by_products(given: Sequence[Condition], c: Condition, how: How, reading: RoundingSemantics) -> bool:
+    return implies(given, c, replace(how, budget=replace(how.budget, z3_rlimit=_RLIMIT)), reading)
+
+
+def _by(engine: str, rlimit: int) -> _Asked:
+    def ask(given: Sequence[Condition], c: Condition, how: How, reading: RoundingSemantics) -> bool:
         if reading != FLOOR:
             return False
-        names = names_of(RuleStatement(tuple(given), (c,), ""))
-        hypothesis = conj(*(Compare(g.op, g.lhs, g.rhs) for g in given))
-        obligation = Obligation(tuple((n, None) for n in names), Compare(c.op, c.lhs, c.rhs), hypothesis)
         try:
-            return said(engine, obligation, Budget(z3_rlimit=rlimit)) is None
+            limited = replace(how, budget=replace(how.budget, z3_rlimit=rlimit))
+            return said(engine, obligation_of(given, c), limited) is None
         except GaveUp:
             return False
 

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count, product
 
+from hloproof.logic.formula import Compare, conj
+from hloproof.logic.obligation import Obligation
 from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var, postorder, rebuild, substitute
 from hloproof.models.rules.rule import Bounded, Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
 
@@ -122,6 +124,14 @@ def defined(e: Expr) -> tuple[Condition, ...]:
         and node.op in ("floordiv", "ceildiv", "mod")
         and not (isinstance(node.rhs, Const) and node.rhs.value)
     )
+
+
+def obligation_of(given: Sequence[Condition], goal: Condition) -> Obligation:
+    """That a condition follows, for all integers, as engines are asked. Quotients are the usual ones, which round down:
+    whoever reads them otherwise must not ask this."""
+    names = names_of(RuleStatement(tuple(given), (goal,), ""))
+    hypothesis = conj(*(Compare(g.op, g.lhs, g.rhs) for g in given))
+    return Obligation(tuple((n, None) for n in names), Compare(goal.op, goal.lhs, goal.rhs), hypothesis)
 
 
 def names_of(s: RuleStatement) -> list[str]:
