@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
-from typing import Any
+from typing import Any, Final
 
 from hloproof.equivalence.answer import Certificate, Mismatch, Result, Tier
 from hloproof.equivalence.boundary import check_boundary
@@ -13,21 +14,33 @@ from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Graph
 from hloproof.equivalence.kernel import Denied, Rules, equal_tensors
 from hloproof.equivalence.matcher import find_proof
+from hloproof.equivalence.matcher.search import Aside
 from hloproof.equivalence.promises import new_promises
 from hloproof.equivalence.reading import Reader
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Module, device_counts
 from hloproof.results.verdict import Verdict
 
+_SHORT: Final = 0.3
+"""Seconds in which most proofs are found that are found at all."""
 
-def decide(before: Module, after: Module, tier: Tier = "rounding", budget_seconds: float = 10.0) -> Result:
+
+def decide(
+    before: Module,
+    after: Module,
+    tier: Tier = "rounding",
+    budget_seconds: float = 10.0,
+    look_aside: Callable[[], bool] | None = None,
+) -> Result:
     """Whether the entries of both modules give equal results for all inputs, with identities of `tier` or stronger.
 
-    `proved` means that the checker accepted the certificate. Never refutes. Raises InputError when the parameters or
+    `proved` means that the checker accepted the certificate. Never refutes; `look_aside` is asked once where the search
+    takes long, and ends it by answering True. Raises InputError when the parameters or
     results of the two differ in number, types or nesting.
     """
     check_boundary(before, after)
-    deadline = perf_counter() + budget_seconds
+    start = perf_counter()
+    aside = None if look_aside is None else Aside(start + _SHORT, look_aside)
     try:
         graph, goals = read_both(before, after)
     except NotModelled as error:
@@ -35,7 +48,7 @@ def decide(before: Module, after: Module, tier: Tier = "rounding", budget_second
     except Denied as error:
         return Result(Verdict.UNKNOWN, str(error))
     try:
-        steps, failed, reason = find_proof(Rules(graph, tier), goals, deadline)
+        steps, failed, reason = find_proof(Rules(graph, tier), goals, start + budget_seconds, aside)
     except NotModelled as error:
         return Result(Verdict.UNKNOWN, f"not modelled: {error}")
     except RecursionError:

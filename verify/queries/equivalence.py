@@ -1,6 +1,7 @@
 """Two modules: proved equal, refuted by a run that shows a difference, or unknown.
 
-The prover comes first, as it is fast; what is left of the budget is the refuter's.
+The prover comes first, as it is fast; where it takes long, the refuter has a look; what is left of the budget is the
+refuter's.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ from typing import Any, Final
 from hloproof.equivalence.answer import TIERS, Certificate, Mismatch, Tier
 from hloproof.equivalence.boundary import check_boundary
 from hloproof.equivalence.decide import decide
-from hloproof.equivalence.refuting.refute import Refutation, refute
+from hloproof.equivalence.refuting.refute import Refutation, Refuter
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_modules
 from hloproof.results.verdict import Verdict
 
-_PROVING: Final = 0.4
-"""The part of the budget that the prover may use up."""
+_PROVING: Final = 0.5
+"""The part of the budget that the prover may use up, with what interrupts it."""
+_GLANCE: Final = 0.2
+"""The part that the refuter may use up before the prover goes on."""
 
 
 @dataclass(frozen=True)
@@ -76,10 +79,17 @@ def compare(
         if not _partitioned(before, after):
             raise
         return Answer(Verdict.UNKNOWN, f"what SPMD partitioning does is not modelled: {error}")
-    result = decide(before, after, tier, _PROVING * budget_seconds)
-    found: Refutation | str = ""
-    if result.verdict is Verdict.UNKNOWN:
-        found = refute(before, after, budget_seconds - (monotonic() - start))
+    refuter = Refuter(before, after)
+    found: Refutation | str | None = None
+
+    def glance() -> bool:
+        nonlocal found
+        found = refuter.glance(_GLANCE * budget_seconds)
+        return found is not None
+
+    result = decide(before, after, tier, _PROVING * budget_seconds, glance)
+    if result.verdict is Verdict.UNKNOWN and found is None:
+        found = refuter.find(budget_seconds - (monotonic() - start))
     seconds = monotonic() - start
     if isinstance(found, Refutation):
         return Answer(Verdict.REFUTED, found.reason, refutation=found, seconds=seconds)

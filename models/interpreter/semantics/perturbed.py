@@ -11,7 +11,7 @@ they are, since no compiler brings them in.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from math import isfinite, nan
 from operator import mul
 from typing import Final
@@ -21,7 +21,7 @@ from hloproof.models.interpreter.semantics import element_type as types
 from hloproof.models.interpreter.semantics.real import Real
 from hloproof.models.interpreter.semantics.real_complex import COMPLEX_FUNCTIONS
 from hloproof.models.interpreter.semantics.real_float import FLOAT_FUNCTIONS
-from hloproof.models.interpreter.semantics.semantics import Function
+from hloproof.models.interpreter.semantics.semantics import Function, word
 from hloproof.models.interpreter.semantics.small_float import FLOATS, SMALL, rounding
 from hloproof.models.interpreter.value import Element
 
@@ -54,8 +54,9 @@ class Perturbed(Real):
 
     def __init__(self, seed: int = 1, exact: frozenset[str] = frozenset()) -> None:
         self._seed, self._exact_types = seed, exact
-        self.left_the_reals = False
-        """A decision hangs on what no real number is: laws of the reals do not hold of what follows from it."""
+        self.outside: set[Hashable] = set()
+        """Decisions that hang on what no real number is, as opcode, direction and operands: laws of the reals do not
+        hold of what follows from them."""
         self.close_decision = False
         """A decision hangs on digits that rounding has changed: which way it goes shows nothing."""
 
@@ -97,7 +98,8 @@ class Perturbed(Real):
         if raw is None or kind in self._exact_types:
             inexact = any(k in FLOATS or k in types.COMPLEX for k in operands)
             decides = inexact and (kind not in FLOATS or opcode in _STEPS) and opcode != "select"
-            return self._deciding(plain, _unit(types.PART.get(operands[0], operands[0]))) if decides else plain
+            what = (opcode, word(attributes, "direction"))
+            return self._deciding(plain, what, _unit(types.PART.get(operands[0], operands[0]))) if decides else plain
         amount = _ROUNDINGS if opcode in _CORRECT else max(_ROUNDINGS, _APPROXIMATION * _unit("f32") / _unit(kind))
         if opcode == "reduce-precision":
             amount *= 2.0 ** max(0, _PRECISION[kind] - 1 - attributes.integer("mantissa_bits", 23))
@@ -126,13 +128,13 @@ class Perturbed(Real):
 
         return perturbed
 
-    def _deciding(self, plain: Function, unit: float) -> Function:
+    def _deciding(self, plain: Function, what: tuple[str, str], unit: float) -> Function:
         """A function that makes something else of a NaN, and of numbers that lie close together."""
         near = _CLOSE * unit
 
         def decide(*arguments: Element) -> Element:
-            if not self.left_the_reals and any(a != a for a in arguments):
-                self.left_the_reals = True
+            if any(a != a for a in arguments):
+                self.outside.add((*what, *("nan" if a != a else a for a in arguments)))
             first = arguments[0]
             if not self.close_decision and isfinite(abs(first)):
                 # A function of one number steps at whole ones.

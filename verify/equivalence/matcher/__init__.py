@@ -9,7 +9,7 @@ from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.kernel import Rules, Step
 from hloproof.equivalence.matcher.proof import Proof, written
 from hloproof.equivalence.matcher.samples import Samples
-from hloproof.equivalence.matcher.search import OutOfTime, Search
+from hloproof.equivalence.matcher.search import Aside, OutOfTime, Search
 from hloproof.equivalence.matcher.strategies import strategy
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Term
 
@@ -17,17 +17,19 @@ PLAIN_SECONDS, PLAIN_SHARE = 0.1, 0.0005
 """How long plain searches go on: so much processor time, and so much for each node."""
 
 
-def find_proof(rules: Rules, goals: list[Goal], deadline: float) -> tuple[list[Step] | None, Mismatch | None, str]:
+def find_proof(
+    rules: Rules, goals: list[Goal], deadline: float, aside: Aside | None = None
+) -> tuple[list[Step] | None, Mismatch | None, str]:
     """The steps that prove all goals; else None, the first pair of terms that does not match, and why.
 
     Each goal is tried plainly first, then where numbers lead, which is quick, and then, as these are too strict now and
     then, without. Each search begins with what the one before has proved.
     """
     now = perf_counter()
-    plain = Search(rules, strategy, deadline, plain=True)
+    plain = Search(rules, strategy, deadline, plain=True, aside=aside)
     plain.processor_seconds = PLAIN_SECONDS + PLAIN_SHARE * len(rules.graph.nodes)
-    led = Search(rules, strategy, now + (deadline - now) / 2, samples=Samples())
-    free = Search(rules, strategy, deadline)
+    led = Search(rules, strategy, now + (deadline - now) / 2, aside=aside, samples=Samples())
+    free = Search(rules, strategy, deadline, aside=aside)
     alike = same_loops(rules)
     proofs: list[Proof] = []
     for goal in goals:

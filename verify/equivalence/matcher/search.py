@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
+from math import inf
 from time import perf_counter, thread_time
 
 from hloproof.equivalence.goals import Goal
@@ -20,6 +21,23 @@ Strategy = Callable[["Search", Goal], Asking]
 
 class OutOfTime(Exception):
     """The budget is spent."""
+
+
+@dataclass
+class Aside:
+    """What a long search is interrupted for, once: it may show that there is no proof."""
+
+    due: float
+    """On the clock of the deadlines."""
+    look: Callable[[], bool]
+    """True ends all searches."""
+    ended: bool = False
+
+    def ends(self, now: float) -> bool:
+        if now > self.due:
+            self.due = inf
+            self.ended = self.look()
+        return self.ended
 
 
 @dataclass
@@ -40,6 +58,7 @@ class Search:
     shown: list[tuple[Goal, Proof]] = field(default_factory=list)
     """What was proved since another search took it over."""
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
+    aside: Aside | None = None
     samples: Samples | None = None
     """Where given, goals whose sides differ at a sample are dead ends: quick, and now and then too strict."""
 
@@ -71,8 +90,10 @@ class Search:
                     answer = None
                     started = True
             count += 1
-            if count % 16 == 0 and perf_counter() > self.deadline:
-                raise OutOfTime
+            if count % 16 == 0:
+                now = perf_counter()
+                if now > self.deadline or (self.aside is not None and self.aside.ends(now)):
+                    raise OutOfTime
             if self.processor_seconds is not None and thread_time() - begun > self.processor_seconds:
                 raise OutOfTime
             if not stack:

@@ -11,8 +11,9 @@ refutation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import isfinite, isnan
 from time import monotonic
 from typing import Any, Final
@@ -20,12 +21,13 @@ from typing import Any, Final
 from hloproof.equivalence.answer import Place
 from hloproof.equivalence.refuting.guilty import guilty
 from hloproof.equivalence.refuting.inputs import CHOICES, Choice, given_inputs
-from hloproof.equivalence.refuting.machine import BoundedMachine, OutOfTime, RecordingMachine
+from hloproof.equivalence.refuting.machine import BoundedMachine, OutOfTime, RecordingMachine, Site
+from hloproof.equivalence.refuting.restricted import Path, part, restricted
 from hloproof.equivalence.refuting.shared_values import SharedValues
 from hloproof.equivalence.refuting.spread import NARROW, WIDE, Leaf, differing, leaves_of
 from hloproof.models.dataflow.async_sugar import desugar
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.module import Module, device_counts
 from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.interpreter.operations.collective import Devices, Stuck
 from hloproof.models.interpreter.semantics.hashed import Hashed
@@ -41,6 +43,8 @@ _ROUNDS: Final = 2
 """How often the choices are gone through, each time with another seed."""
 _ENOUGH: Final = 6
 """For so many choices of inputs one of two modules has to have no number, and for none other one, to be wrong."""
+_SUSPECTS: Final = 3
+"""So many arrays of a result are looked at more closely for one choice of inputs."""
 _OUTSIDE: Final = frozenset({"rng", "rng-get-and-update-state", "infeed", "recv"})
 """Values from outside follow the order in which they are asked for, which a pass may change."""
 
@@ -87,48 +91,82 @@ class Refutation:
         }
 
 
-def refute(before: Module, after: Module, budget_seconds: float) -> Refutation | str:
-    """A refutation, or why there is none: a sentence. Both modules have the same parameters and results."""
-    deadline = monotonic() + budget_seconds
-    before, after = desugar(before), desugar(after)
-    counts = [
-        (max(1, m.attributes.integer("replica_count", 1)), max(1, m.attributes.integer("num_partitions", 1)))
-        for m in (before, after)
-    ]
-    if counts[0] != counts[1]:
-        return "the two are for different numbers of devices"
-    if asked := _outside(before, after):
-        return f"not run: what {asked} gives depends on when it is asked"
-    search = _Search(before, after, Devices(*counts[0]), deadline)
-    problems: dict[bool, str] = {}
-    for seed in range(_ROUNDS):
-        for in_parts in (True, False):
-            for choice in CHOICES:
-                left = deadline - monotonic()
-                if left <= 0:
-                    return _said(problems) or "the budget ran out while both were run"
-                if in_parts in problems:
-                    break
-                # Inputs in parts take little time if any; of the others the first may take all that is left.
-                end = deadline - left / 2 if in_parts or seed or choice is not CHOICES[0] else deadline
-                try:
-                    found = search.attempt(choice, seed, end, in_parts)
-                except OutOfTime as error:
-                    if in_parts or monotonic() >= deadline:
-                        problems[in_parts] = f"not run: {error}"
-                except (NotModelled, Stuck, BadInput) as error:
-                    problems[in_parts] = f"not run: {error}"
-                except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
-                    problems[in_parts] = f"not run: {type(error).__name__}: {error}"
-                else:
+class Refuter:
+    """The search for inputs on which two modules differ. Both have the same parameters and results."""
+
+    def __init__(self, before: Module, after: Module) -> None:
+        self._given = before, after
+        self._search: _Search | None = None
+        self._tried: set[tuple[int, bool, str]] = set()
+        self._problems: dict[bool, str] = {}
+        """Why modules could not be run on inputs in parts (True), and on inputs of all elements (False)."""
+
+    def glance(self, seconds: float) -> Refutation | None:
+        """Looks at the first choice of inputs alone, which is enough for most pairs that differ."""
+        found = self._find(seconds, 1, CHOICES[:1], at_a_glance=True)
+        return found if isinstance(found, Refutation) else None
+
+    def find(self, seconds: float) -> Refutation | str:
+        """A refutation, or why there is none: a sentence. What was tried at a glance is not tried again."""
+        return self._find(seconds, _ROUNDS, CHOICES)
+
+    def _find(
+        self, seconds: float, rounds: int, choices: Sequence[Choice], at_a_glance: bool = False
+    ) -> Refutation | str:
+        deadline = monotonic() + seconds
+        if self._search is None:
+            before, after = map(desugar, self._given)
+            counts = device_counts(before)
+            if counts != device_counts(after):
+                return "the two are for different numbers of devices"
+            if asked := _outside(before, after):
+                return f"not run: what {asked} gives depends on when it is asked"
+            self._search = _Search(before, after, Devices(*(max(1, n) for n in counts)))
+        for seed in range(rounds):
+            for in_parts in (True, False):
+                for choice in choices:
+                    left = deadline - monotonic()
+                    if left <= 0:
+                        return self._said() or "the budget ran out while both were run"
+                    if in_parts in self._problems:
+                        break
+                    if at_a_glance and not in_parts and True not in self._problems:
+                        return ""
+                    if (seed, in_parts, choice.name) in self._tried:
+                        continue
+                    # Inputs in parts take little time if any; of the others the first may take all that is left.
+                    end = deadline - left / 2 if in_parts or seed or choice is not CHOICES[0] else deadline
+                    found = self._attempt(choice, seed, in_parts, end, deadline, at_a_glance)
                     if found is not None:
                         return found
-    return _said(problems) or f"both give the same on {2 * _ROUNDS * len(CHOICES)} choices of inputs"
+        return self._said() or f"both give the same on {2 * _ROUNDS * len(CHOICES)} choices of inputs"
+
+    def _attempt(
+        self, choice: Choice, seed: int, in_parts: bool, end: float, deadline: float, at_a_glance: bool
+    ) -> Refutation | None:
+        assert self._search is not None
+        try:
+            found = self._search.attempt(choice, seed, end, deadline, in_parts)
+        except OutOfTime as error:
+            if not at_a_glance and (in_parts or monotonic() >= deadline):
+                self._problems[in_parts] = f"not run: {error}"
+        except (NotModelled, Stuck, BadInput) as error:
+            self._problems[in_parts] = f"not run: {error}"
+        except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+            self._problems[in_parts] = f"not run: {type(error).__name__}: {error}"
+        else:
+            self._tried.add((seed, in_parts, choice.name))
+            return found
+        return None
+
+    def _said(self) -> str:
+        """What kept the modules from being run on inputs of all elements."""
+        return self._problems.get(False, "")
 
 
-def _said(problems: Mapping[bool, str]) -> str:
-    """What kept the modules from being run on inputs of all elements."""
-    return problems.get(False, "")
+def refute(before: Module, after: Module, budget_seconds: float) -> Refutation | str:
+    """A refutation, or why there is none: a sentence. Both modules have the same parameters and results."""
+    return Refuter(before, after).find(budget_seconds)
 
 
 def _outside(before: Module, after: Module) -> str:
@@ -146,39 +184,60 @@ def _outside(before: Module, after: Module) -> str:
 class _Search:
     """Two modules that are run side by side."""
 
-    def __init__(self, before: Module, after: Module, devices: Devices, deadline: float) -> None:
+    def __init__(self, before: Module, after: Module, devices: Devices) -> None:
         self._modules: tuple[Module, Module] = (before, after)
-        self._devices, self._deadline = devices, deadline
+        self._devices = devices
         kinds = set().union(*(_kinds(m) for m in self._modules))
         self._precise = not kinds & {"f16", "bf16", *SMALL}
-        self._wide = False
-        """A difference that residues do not show has been seen for other inputs."""
+        # Types of few digits that one of the two does not know are nothing that rounding brings in.
+        self._own = frozenset(_kinds(before) ^ _kinds(after)) & SMALL.keys()
+        self._wide: set[Path] = set()
+        """Where a difference that residues do not show has been seen for other inputs."""
         self._lost: int | None = 0
         """For how many inputs `after` had no number where `before` had one; None when it had one for some inputs."""
-        self._left_before = False
 
-    def attempt(self, choice: Choice, seed: int, deadline: float, in_parts: bool) -> Refutation | None:
-        """Runs both on inputs of a choice. Raises OutOfTime, NotModelled, Stuck, BadInput."""
+    def attempt(self, choice: Choice, seed: int, deadline: float, latest: float, in_parts: bool) -> Refutation | None:
+        """Runs both on inputs of a choice, until `deadline`; what is worth a closer look may take until `latest`.
+        Raises OutOfTime, NotModelled, Stuck, BadInput."""
         given = given_inputs(self._modules[0], self._devices, choice, seed, in_parts)
-        runs = [self._both(Real(), given, deadline)]
-        plain = leaves_of(runs[0])
-        if _without_number([plain[0]], [plain[1]]) is None:
+        plain = self._both(self._modules, Real(), given, deadline)
+        before, after = leaves_of(plain.results)
+        lost = _without_number([before], [after])
+        if lost is None:
             self._lost = None
-        if self._lost is None and not _suspect(*plain):
-            return None
-        # Types of few digits that one of the two does not know are nothing that rounding brings in.
-        own = frozenset(_kinds(self._modules[0]) ^ _kinds(self._modules[1])) & SMALL.keys()
-        # What is worth a closer look may take all the time that is left.
-        machines: list[RecordingMachine] = []
-        runs.append(self._both(Hashed(own), given, self._deadline, machines))
+        if self._lost is None:
+            suspects = _suspects(before, after)
+        else:
+            suspects = [] if lost is None else [before[lost[0]].position]
+        for path in suspects[:_SUSPECTS]:
+            found = self._closer(path, given, plain.results, latest)
+            if found is not None:
+                return found
+        return None
+
+    def _closer(
+        self, path: Path, given: Sequence[Nested], plain: Sequence[Sequence[Value]], deadline: float
+    ) -> Refutation | None:
+        """Whether the array at `path` of the result differs under the other readings too."""
+        (before, ours), (after, theirs) = (restricted(m, path) for m in self._modules)
+        modules, taken = (before, after), min(ours, theirs)
+        if ours != theirs:
+            modules, taken = self._modules, 0
+        rest = path[taken:]
+        results = [[part(v, path[:taken]) for v in side] for side in plain]
+        run = self._both(modules, Hashed(self._own), given, deadline, recording=True)
+        results += run.results
+        digests = run.digests[0], run.digests[1]
         precise = self._precise
         for sample in _SAMPLES:
-            noisy = Perturbed(sample, own)
-            runs.append(self._both(noisy, given, self._deadline))
-            if noisy.left_the_reals and (self._lost is None or self._left_before):
+            noisy = Perturbed(sample, self._own)
+            run = self._both(modules, noisy, given, deadline)
+            # Where the one has no number on purpose, what follows from it in the other is no matter.
+            if run.outside[0] != run.outside[1] if self._lost is None else run.outside[0]:
                 return None
             precise = precise and not noisy.close_decision
-        leaves = leaves_of([side for run in runs for side in run])
+            results += run.results
+        leaves = [[leaf for leaf in side if leaf.position == rest] for side in leaves_of(results)]
         hashed, samples = leaves[2:4], [leaves[n::2][:1] + leaves[n::2][2:] for n in (0, 1)]
         found = _first(samples, hashed) if self._lost is None else _without_number(*samples)
         if self._lost is not None:
@@ -189,45 +248,55 @@ class _Search:
             # Where floats decide what is read, residues may decide alike for both: a wide difference will do then, if
             # it shows for two inputs, and no decision is taken on a few digits.
             found = _first(samples, None) if precise else None
-            if found is None or not self._wide:
-                self._wide |= found is not None
+            if found is None or path not in self._wide:
+                self._wide |= {path} if found is not None else set()
                 return None
-        leaf, k = found
-        b, a = leaves[0][leaf], leaves[1][leaf]
-        places = guilty(*self._modules, machines[0].digests, machines[1].digests, b.position)
+        n, k = found
+        b, a = leaves[0][n], leaves[1][n]
         return Refutation(
             given[0] if self._devices.count == 1 else list(given),
             self._devices.replicas,
             self._devices.partitions,
             b.device,
-            b.position,
+            path,
             b.index(k),
             b.array.data[k],
             a.array.data[k],
-            *places,
+            *guilty(*modules, *digests, rest),
         )
 
     def _both(
         self,
+        modules: tuple[Module, Module],
         scalars: Scalars,
         given: Sequence[Nested],
         deadline: float,
-        recording: list[RecordingMachine] | None = None,
-    ) -> list[list[Value]]:
-        """The results of both modules under one semantics; what they compute alike is computed once."""
-        shared = SharedValues()
-        machine = BoundedMachine if recording is None else RecordingMachine
-        machines = [machine(m, scalars, self._devices, deadline, shared) for m in self._modules]
+        recording: bool = False,
+    ) -> _Runs:
+        """Both modules under one semantics; what they compute alike is computed once."""
+        shared = SharedValues(scalars.outside if isinstance(scalars, Perturbed) else None)
+        machine = RecordingMachine if recording else BoundedMachine
+        machines = [machine(m, scalars, self._devices, deadline, shared) for m in modules]
         inputs = [machines[0].read_inputs(one) for one in given]
         machines[1].compact = machines[0].compact
-        if recording is not None:
-            recording += [m for m in machines if isinstance(m, RecordingMachine)]
-        results = []
+        results, outside = [], []
         for m in machines:
             results.append(m.run(inputs))
-            if isinstance(scalars, Perturbed) and m is machines[0]:
-                self._left_before = scalars.left_the_reals
-        return results
+            outside.append(shared.taken())
+        digests = [m.digests for m in machines if isinstance(m, RecordingMachine)]
+        return _Runs(results, outside, digests)
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """Of two modules under one semantics."""
+
+    results: list[list[Value]]
+    """Per device."""
+    outside: list[frozenset[Hashable]]
+    """Decisions on what no real number is."""
+    digests: list[dict[Site, list[int]]]
+    """What each instruction gave, where it was recorded."""
 
 
 def _kinds(module: Module) -> set[str]:
@@ -236,12 +305,15 @@ def _kinds(module: Module) -> set[str]:
     return {s.element_type for s in shapes if isinstance(s, ArrayShape)}
 
 
-def _suspect(before: Sequence[Leaf], after: Sequence[Leaf]) -> bool:
-    return any(
-        True
+def _suspects(before: Sequence[Leaf], after: Sequence[Leaf]) -> list[Path]:
+    """Places in the result at which some device has different values; integers and predicates first, as they are
+    exact."""
+    found = {
+        b.position: b.array.element_type in FLOATS
         for b, a in zip(before, after, strict=True)
-        for _ in differing(b.array.element_type, [b.array.data], [a.array.data])
-    )
+        for _ in islice(differing(b.array.element_type, [b.array.data], [a.array.data]), 1)
+    }
+    return sorted(found, key=lambda path: (found[path], path))
 
 
 def _first(

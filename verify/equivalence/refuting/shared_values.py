@@ -26,9 +26,12 @@ _UNREAD: Final = NON_SEMANTIC - {"backend_config"}
 class SharedValues:
     """Values under one semantics and one choice of inputs, for any number of modules."""
 
-    def __init__(self) -> None:
+    def __init__(self, noted: set[Hashable] | None = None) -> None:
+        """`noted` is what the semantics notes down as it computes; what was noted for a value counts for all who share
+        it."""
         self.literals: dict[Any, Value] = {}
-        self._found: dict[Hashable, tuple[Sequence[Sequence[Value]], list[Value]]] = {}
+        self._noted: set[Hashable] = set() if noted is None else noted
+        self._found: dict[Hashable, tuple[Sequence[Sequence[Value]], list[Value], frozenset[Hashable]]] = {}
         self._numbers: dict[Hashable, int] = {}
         self._computations: dict[tuple[int, str], int] = {}
         self._modules: list[Module] = []
@@ -48,11 +51,20 @@ class SharedValues:
         key = (self._operation(module, computation, i), tuple(devices), *(id(v) for o in operands for v in o))
         known = self._found.get(key)
         if known is not None:
+            self._noted |= known[2]
             return known[1]
+        before = self.taken()
         result = compute()
         # The operands are kept, as their identities are the key.
-        self._found[key] = (operands, result)
+        self._found[key] = (operands, result, frozenset(self._noted))
+        self._noted |= before
         return result
+
+    def taken(self) -> frozenset[Hashable]:
+        """What was noted since this was asked before."""
+        found = frozenset(self._noted)
+        self._noted.clear()
+        return found
 
     def _operation(self, module: Module, computation: Computation, i: Instruction) -> Hashable:
         layouts: Hashable = None
