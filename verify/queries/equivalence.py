@@ -19,10 +19,10 @@ from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_modules
 from hloproof.results.verdict import Verdict
 
-_PROVING: Final = 0.5
-"""The part of the budget that the prover may use up, with what interrupts it."""
+_PROVING: Final = 0.4
+"""The part of the budget that the prover may use up."""
 _GLANCE: Final = 0.2
-"""The part that the refuter may use up before the prover goes on."""
+"""The part that the refuter may use up before the prover goes on, and once more where it suspects something."""
 
 
 @dataclass(frozen=True)

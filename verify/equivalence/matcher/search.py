@@ -32,11 +32,14 @@ class Aside:
     look: Callable[[], bool]
     """True ends all searches."""
     ended: bool = False
+    took: float = 0.0
+    """Seconds that do not count for the search."""
 
     def ends(self, now: float) -> bool:
         if now > self.due:
             self.due = inf
             self.ended = self.look()
+            self.took = perf_counter() - now
         return self.ended
 
 
@@ -92,7 +95,8 @@ class Search:
             count += 1
             if count % 16 == 0:
                 now = perf_counter()
-                if now > self.deadline or (self.aside is not None and self.aside.ends(now)):
+                aside = self.aside
+                if (aside is not None and aside.ends(now)) or now > self.deadline + (aside.took if aside else 0):
                     raise OutOfTime
             if self.processor_seconds is not None and thread_time() - begun > self.processor_seconds:
                 raise OutOfTime

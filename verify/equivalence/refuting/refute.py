@@ -22,7 +22,7 @@ from hloproof.equivalence.answer import Place
 from hloproof.equivalence.refuting.guilty import guilty
 from hloproof.equivalence.refuting.inputs import CHOICES, Choice, given_inputs
 from hloproof.equivalence.refuting.machine import BoundedMachine, OutOfTime, RecordingMachine, Site
-from hloproof.equivalence.refuting.restricted import Path, part, restricted
+from hloproof.equivalence.refuting.restricted import Path, part, restricted, work
 from hloproof.equivalence.refuting.shared_values import SharedValues
 from hloproof.equivalence.refuting.spread import NARROW, WIDE, Leaf, differing, leaves_of
 from hloproof.models.dataflow.async_sugar import desugar
@@ -41,8 +41,11 @@ _SAMPLES: Final = (1, 2)
 """Seeds of the perturbed runs."""
 _ROUNDS: Final = 2
 """How often the choices are gone through, each time with another seed."""
+_GLANCES: Final = 3
+"""So many choices of inputs are looked at first."""
 _ENOUGH: Final = 6
-"""For so many choices of inputs one of two modules has to have no number, and for none other one, to be wrong."""
+"""For so many choices of inputs one of two modules has to have no number, or to decide on what is none, and for none
+another, to be wrong."""
 _SUSPECTS: Final = 3
 """So many arrays of a result are looked at more closely for one choice of inputs."""
 _OUTSIDE: Final = frozenset({"rng", "rng-get-and-update-state", "infeed", "recv"})
@@ -102,8 +105,11 @@ class Refuter:
         """Why modules could not be run on inputs in parts (True), and on inputs of all elements (False)."""
 
     def glance(self, seconds: float) -> Refutation | None:
-        """Looks at the first choice of inputs alone, which is enough for most pairs that differ."""
-        found = self._find(seconds, 1, CHOICES[:1], at_a_glance=True)
+        """Looks at few choices of inputs, which are enough for most pairs that differ, and at more where these make it
+        likely that they do; a closer look may take `seconds` more."""
+        found = self._find(seconds, 1, CHOICES[:_GLANCES], at_a_glance=True)
+        if not isinstance(found, Refutation) and self._search is not None and self._search.suspected:
+            found = self._find(seconds, 1, CHOICES, at_a_glance=True)
         return found if isinstance(found, Refutation) else None
 
     def find(self, seconds: float) -> Refutation | str:
@@ -136,19 +142,20 @@ class Refuter:
                         continue
                     # Inputs in parts take little time if any; of the others the first may take all that is left.
                     end = deadline - left / 2 if in_parts or seed or choice is not CHOICES[0] else deadline
-                    found = self._attempt(choice, seed, in_parts, end, deadline, at_a_glance)
+                    latest = deadline + seconds if at_a_glance else deadline
+                    found = self._attempt(choice, seed, in_parts, end, latest, at_a_glance)
                     if found is not None:
                         return found
         return self._said() or f"both give the same on {2 * _ROUNDS * len(CHOICES)} choices of inputs"
 
     def _attempt(
-        self, choice: Choice, seed: int, in_parts: bool, end: float, deadline: float, at_a_glance: bool
+        self, choice: Choice, seed: int, in_parts: bool, end: float, latest: float, at_a_glance: bool
     ) -> Refutation | None:
         assert self._search is not None
         try:
-            found = self._search.attempt(choice, seed, end, deadline, in_parts)
+            found = self._search.attempt(choice, seed, end, latest, in_parts)
         except OutOfTime as error:
-            if not at_a_glance and (in_parts or monotonic() >= deadline):
+            if not at_a_glance and (in_parts or monotonic() >= latest):
                 self._problems[in_parts] = f"not run: {error}"
         except (NotModelled, Stuck, BadInput) as error:
             self._problems[in_parts] = f"not run: {error}"
@@ -191,8 +198,14 @@ class _Search:
         self._precise = not kinds & {"f16", "bf16", *SMALL}
         # Types of few digits that one of the two does not know are nothing that rounding brings in.
         self._own = frozenset(_kinds(before) ^ _kinds(after)) & SMALL.keys()
+        self.suspected = False
+        """Numbers differed for some inputs, whatever the reason."""
         self._wide: set[Path] = set()
         """Where a difference that residues do not show has been seen for other inputs."""
+        self._agreed: set[Path] = set()
+        """Where both gave the same for some inputs."""
+        self._astray: dict[Path, int] = {}
+        """For how many inputs `after` alone decides on what is no number, and differs."""
         self._lost: int | None = 0
         """For how many inputs `after` had no number where `before` had one; None when it had one for some inputs."""
 
@@ -207,8 +220,11 @@ class _Search:
             self._lost = None
         if self._lost is None:
             suspects = _suspects(before, after)
+            self._agreed.update(leaf.position for leaf in before if leaf.position not in suspects)
         else:
             suspects = [] if lost is None else [before[lost[0]].position]
+        self.suspected = self.suspected or bool(suspects)
+        suspects.sort(key=lambda path: work(restricted(self._modules[1], path)[0].entry))
         for path in suspects[:_SUSPECTS]:
             found = self._closer(path, given, plain.results, latest)
             if found is not None:
@@ -225,18 +241,24 @@ class _Search:
             modules, taken = self._modules, 0
         rest = path[taken:]
         results = [[part(v, path[:taken]) for v in side] for side in plain]
-        run = self._both(modules, Hashed(self._own), given, deadline, recording=True)
-        results += run.results
-        digests = run.digests[0], run.digests[1]
         precise = self._precise
+        astray = False
+        sampled: list[list[Value]] = []
         for sample in _SAMPLES:
             noisy = Perturbed(sample, self._own)
             run = self._both(modules, noisy, given, deadline)
-            # Where the one has no number on purpose, what follows from it in the other is no matter.
-            if run.outside[0] != run.outside[1] if self._lost is None else run.outside[0]:
+            ours_outside, theirs_outside = run.outside
+            # Where the one has no number whatever is put in, what follows from that in the other is no matter.
+            if ours_outside - theirs_outside:
+                return None
+            astray = astray or (self._lost is None and bool(theirs_outside - ours_outside))
+            if astray and path in self._agreed:
                 return None
             precise = precise and not noisy.close_decision
-            results += run.results
+            sampled += run.results
+        run = self._both(modules, Hashed(self._own), given, deadline, recording=True)
+        results += [*run.results, *sampled]
+        digests = run.digests[0], run.digests[1]
         leaves = [[leaf for leaf in side if leaf.position == rest] for side in leaves_of(results)]
         hashed, samples = leaves[2:4], [leaves[n::2][:1] + leaves[n::2][2:] for n in (0, 1)]
         found = _first(samples, hashed) if self._lost is None else _without_number(*samples)
@@ -244,10 +266,14 @@ class _Search:
             self._lost += found is not None
             if self._lost < _ENOUGH:
                 return None
+        if astray and found is not None:
+            self._astray[path] = self._astray.get(path, 0) + 1
+            if self._astray[path] < _ENOUGH:
+                return None
         if found is None:
             # Where floats decide what is read, residues may decide alike for both: a wide difference will do then, if
             # it shows for two inputs, and no decision is taken on a few digits.
-            found = _first(samples, None) if precise else None
+            found = _first(samples, None) if precise and not astray else None
             if found is None or path not in self._wide:
                 self._wide |= {path} if found is not None else set()
                 return None

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
-from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.module import Computation, Module
+from hloproof.models.hlo.shape import ArrayShape, leaves
+from hloproof.models.interpreter.computation_order import plan
 from hloproof.models.interpreter.value import Value
 
 Path = tuple[int, ...]
@@ -22,6 +25,12 @@ def restricted(module: Module, path: Path) -> tuple[Module, int]:
         return module, 0
     computations = tuple(entry if c.name == entry.name else c for c in module.computations)
     return replace(module, computations=computations), taken
+
+
+def work(computation: Computation) -> int:
+    """How many elements are computed for the root: what a run takes, roughly."""
+    found = (leaf for i in plan(computation).instructions for _, leaf in leaves(i.shape))
+    return sum(prod(leaf.dimensions) for leaf in found if isinstance(leaf, ArrayShape))
 
 
 def part(value: Value, path: Path) -> Value:
