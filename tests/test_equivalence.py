@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
 
 from hloproof.equivalence import Certificate, decide, recheck
@@ -109,6 +111,24 @@ def test_pairs_that_compute_the_same_are_proved_and_the_certificate_is_accepted_
 def test_pairs_that_differ_are_not_proved_in_any_tier(name: str) -> None:
     before, after = (module(text) for text in DIFFERENT[name])
     assert decide(before, after).verdict is Verdict.UNKNOWN
+
+
+def test_a_search_that_takes_long_looks_aside_once_and_is_ended_or_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is learned aside can end a search, never prove anything."""
+    sums = [[f" a{n + 1} = f32[6] add({order.format(n)})\n" for n in range(40)] for order in ("p, a{}", "a{}, p")]
+    first, last = "p = f32[6] parameter(0)\n a0 = f32[6] exponential(p)\n", " ROOT r = f32[6] negate(a40)"
+    before, after = (module(first + "".join(lines) + last) for lines in sums)
+    asked: list[bool] = []
+
+    def look(answer: bool) -> bool:
+        asked.append(answer)
+        return answer
+
+    assert decide(before, after, look_aside=lambda: look(True)).verdict is Verdict.PROVED and not asked  # it was short
+    monkeypatch.setattr(import_module("hloproof.equivalence.decide"), "_SHORT", -1.0)
+    assert decide(before, after, look_aside=lambda: look(True)).verdict is Verdict.UNKNOWN
+    assert decide(before, after, look_aside=lambda: look(False)).verdict is Verdict.PROVED
+    assert asked == [True, False]
 
 
 def test_the_certificate_of_one_pair_proves_no_other() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hloproof.equivalence.refuting.refute import Refutation, refute
+from hloproof.equivalence.refuting.restricted import restricted, work
 from hloproof.models.hlo.attributes import Attributes
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.run import run_module
@@ -26,6 +27,18 @@ Q = "q = f32[6]{0} parameter(1)"
 I = "i = s32[] parameter(1)"  # noqa: E741
 MAX = "s = f32[6]{0} maximum(p, d)"
 W, V = "w = s32[64]{0} parameter(0)", "v = s32[64]{0} parameter(1)"
+
+NONE = ("i = f32[] constant(inf)", "d = f32[] subtract(i, i)", "e = pred[] compare(d, d), direction=EQ")
+"""e is false, as d is no number."""
+CHOSEN = (*NONE, "n = f32[6]{0} negate(p)", "b = f32[6]{0} select(e, n, p)")
+BELOW = (
+    "l = f32[] constant(1e9)",
+    "z = f32[6]{0} broadcast(l), dimensions={}",
+    "c = pred[6]{0} compare(b, z), direction=LT",
+    "s = f32[6]{0} select(c, p, q)",
+)
+SPREAD = ("i = f32[] constant(inf)", "d = f32[] subtract(i, i)", "x = f32[6]{0} broadcast(d), dimensions={}",
+          "c = pred[6]{0} compare(x, x), direction=NE")  # fmt: skip
 
 DIFFERENT: dict[str, tuple[str, str]] = {
     "a slice that starts one too far": (
@@ -64,6 +77,22 @@ DIFFERENT: dict[str, tuple[str, str]] = {
         module(P, "e = f32[6]{0} exponential(p)", "s = f32[6]{0} log(e)"),
         module(P, "e = f32[6]{0} exponential(p)", "n = f32[6]{0} negate(e)", "s = f32[6]{0} log(n)"),
     ),
+    "beside what is no number": (
+        module(P, *NONE, "a = f32[3]{0} slice(p), slice={[1:4]}", "t = (pred[], f32[3]{0}) tuple(e, a)"),
+        module(P, *NONE, "a = f32[3]{0} slice(p), slice={[2:5]}", "t = (pred[], f32[3]{0}) tuple(e, a)"),
+    ),
+    "below a decision on what is no number, which both take": (
+        module(P, *CHOSEN, "a = f32[3]{0} slice(b), slice={[1:4]}"),
+        module(P, *CHOSEN, "a = f32[3]{0} slice(b), slice={[2:5]}"),
+    ),
+    "branches exchanged for what is no number": (
+        module(P, *SPREAD, "s = f32[6]{0} select(c, p, x)"),
+        module(P, *SPREAD, "s = f32[6]{0} select(c, x, p)"),
+    ),
+    "a decision on what is no number that only the second takes": (
+        module(P, Q, "a = f32[6]{0} exponential(p)", "b = f32[6]{0} log(a)", *BELOW),
+        module(P, Q, "a = f32[6]{0} exponential(p)", "m = f32[6]{0} negate(a)", "b = f32[6]{0} log(m)", *BELOW),
+    ),
     "a sum over too little": (
         module(P, "z = f32[] constant(0)", "s = f32[] reduce(p, z), dimensions={0}, to_apply=add_f", called=ADD),
         module(P, "z = f32[] constant(0)", "a = f32[5]{0} slice(p), slice={[0:5]}",
@@ -96,6 +125,12 @@ ALIKE: dict[str, tuple[str, str]] = {
     "bf16 on the way": (
         module(P, "a = bf16[6]{0} convert(p)", "s = f32[6]{0} convert(a)"),
         module("s = f32[6]{0} parameter(0)"),
+    ),
+    "0 times an infinity, with a like decision on what is no number in both": (
+        module(P, *NONE, "z = f32[] constant(0)", "y = f32[] multiply(i, z)", "f = pred[] compare(y, y), direction=EQ",
+               "n = pred[] not(e)", "s = pred[] and(n, f)"),
+        module(P, *NONE, "z = f32[] constant(0)", "f = pred[] compare(z, z), direction=EQ", "n = pred[] not(e)",
+               "s = pred[] and(n, f)"),
     ),
     "max(x, x)": (module(P, "s = f32[6]{0} maximum(p, p)"), module("s = f32[6]{0} parameter(0)")),
     "a NaN for some inputs": (
@@ -139,6 +174,18 @@ def test_a_difference_is_found_and_replays(what: str) -> None:
 def test_what_rounding_or_a_law_of_the_reals_explains_is_not_refuted(what: str) -> None:
     before, after = map(parse_module, ALIKE[what])
     assert isinstance(refute(before, after, 20), str)
+
+
+def test_what_is_looked_at_is_one_array_of_the_result() -> None:
+    m = parse_module(
+        module(P, "a = f32[6]{0} negate(p)", "t = (f32[6]{0}, f32[6]{0}) tuple(p, a)",
+               "u = ((f32[6]{0}, f32[6]{0}), f32[6]{0}) tuple(t, p)")
+    )  # fmt: skip
+    found = {path: restricted(m, path) for path in [(0, 1), (1,), (0,), ()]}
+    assert [(n.entry.root_name, taken) for n, taken in found.values()] == [("a", 2), ("p", 1), ("t", 1), ("u", 0)]
+    assert [work(n.entry) for n, _ in found.values()] == [12, 6, 24, 42]
+    split = parse_module(module("q = (f32[6]{0}, f32[6]{0}) parameter(0)", "c = (f32[6]{0}, f32[6]{0}) copy(q)"))
+    assert restricted(split, (1,)) == (split, 0)  # a tuple that comes from elsewhere stays whole
 
 
 CALL = 'c = f32[6]{0} custom-call(p), custom_call_target="nobody_knows"'

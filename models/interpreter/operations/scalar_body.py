@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from hloproof.models.expressions.python_text import compiled
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.opcodes import SCALAR
 from hloproof.models.hlo.shape import ArrayShape, TupleShape
@@ -25,9 +26,9 @@ def scalar_body(
 ) -> Body:
     """The computation as a function on elements. `order` has operands before users; `evaluate` runs what is more than
     elementwise operations on scalars."""
-    compiled = _compiled(computation, order, scalars, literal)
-    if compiled is not None:
-        return compiled
+    found = _compiled(computation, order, scalars, literal)
+    if found is not None:
+        return found
     shapes = [p.shape for p in computation.parameters]
 
     def run(elements: Sequence[Element]) -> tuple[Element, ...]:
@@ -84,15 +85,29 @@ def _compiled(
     if parameters == 2 and count == 3 and len(program) == 1 and results == [2] and program[0][2] == (0, 1):
         only = program[0][1]
         return lambda e: (only(e[0], e[1]),)
-    frame: list[Element] = [None] * count
-    for slot, value in constants:
-        frame[slot] = value
+    return _as_python(parameters, constants, program, results)
 
-    def run(elements: Sequence[Element]) -> tuple[Element, ...]:
-        values = frame[:]
-        values[:parameters] = elements
-        for target, function, sources in program:
-            values[target] = function(*[values[s] for s in sources])
-        return tuple([values[r] for r in results])
 
+def _as_python(
+    parameters: int,
+    constants: Sequence[tuple[int, Element]],
+    program: Sequence[tuple[int, Function, tuple[int, ...]]],
+    results: Sequence[int],
+) -> Body:
+    """The program as one Python function: slots are its local names."""
+
+    def row(prefix: str, numbers: Sequence[int]) -> str:
+        return "".join(f"{prefix}{n}, " for n in numbers)
+
+    lines = ["def made(functions, constants):"]
+    if program:
+        lines.append(f"    {row('f', range(len(program)))}= functions")
+    if constants:
+        lines.append(f"    {row('v', [slot for slot, _ in constants])}= constants")
+    lines.append("    def run(elements):")
+    if parameters:
+        lines.append(f"        {row('v', range(parameters))}= elements")
+    lines += [f"        v{slot} = f{n}({row('v', sources)})" for n, (slot, _, sources) in enumerate(program)]
+    lines += [f"        return ({row('v', results)})", "    return run"]
+    run: Body = compiled(lines)([f for _, f, _ in program], [value for _, value in constants])
     return run

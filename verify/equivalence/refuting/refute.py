@@ -254,7 +254,7 @@ class _Search:
             astray = astray or (self._lost is None and bool(theirs_outside - ours_outside))
             if astray and path in self._agreed:
                 return None
-            precise = precise and not noisy.close_decision
+            precise = precise and not (noisy.close_decision or ours_outside or theirs_outside)
             sampled += run.results
         run = self._both(modules, Hashed(self._own), given, deadline, recording=True)
         results += [*run.results, *sampled]
@@ -272,8 +272,8 @@ class _Search:
                 return None
         if found is None:
             # Where floats decide what is read, residues may decide alike for both: a wide difference will do then, if
-            # it shows for two inputs, and no decision is taken on a few digits.
-            found = _first(samples, None) if precise and not astray else None
+            # it shows for two inputs, and no decision is taken on a few digits, or on what is no number.
+            found = _first(samples, None) if precise else None
             if found is None or path not in self._wide:
                 self._wide |= {path} if found is not None else set()
                 return None
