@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from hloproof.definitions import IN_TUPLES, TABLE
 from hloproof.models.errors import InputError
-from hloproof.models.hlo.inference import has_rule
+from hloproof.models.hlo.inference.infer import has_rule
 from hloproof.models.hlo.opcodes import (
     COLLECTIVES,
     COMPOSED,
@@ -28,7 +36,6 @@ LACKS = {
     "rng-bit-generator": {"execution"},
     "rng-get-and-update-state": {"execution"},
     "infeed": {"execution"},
-    "set-dimension-size": {"execution"},
     "shuffle": {"maps", "definition", "execution", "shape rule"},
 }
 """What is not modelled, and why nobody should look for it: random numbers and data from outside have no one value."""
@@ -105,3 +112,64 @@ def test_elementwise_opcodes_refuse_results_of_other_sizes(opcode: str) -> None:
     assert parse_module(text % 4).entry.root.opcode == opcode
     with pytest.raises(InputError, match="4:2: r is declared as"):
         parse_module(text % 5)
+
+
+IN_FOUR_FILES = {
+    "models/hlo/inference/movement.py": (
+        "mirror | 1 | | |",
+        "def mirror(request: Request) -> Shape:\n    return request.array(0)\n",
+        '"mirror": mirror',
+    ),
+    "models/indexing/movement.py": (
+        "",
+        "def mirror_maps(op: Operation, number: int) -> tuple[OperandMaps, ...]:\n"
+        "    box = bounds(op.shape)\n"
+        "    turned = tuple(plus(-dim(i), n - 1) for i, n in enumerate(box))\n"
+        '    return (one(0, "moves", IndexingMap(boxed(box), turned)),)\n',
+        '"mirror": Builders(mirror_maps, mirror_maps)',
+    ),
+    "models/interpreter/operations/movement.py": (
+        "",
+        "def mirror(step: Step) -> Value:\n    return step.result(list(reversed(step.array(0).data)))\n",
+        '"mirror": mirror',
+    ),
+    "verify/definitions/movement.py": (
+        "",
+        "def mirror(op: Operation, output: int, operand: int) -> Definition:\n"
+        "    sizes = operand_array(op, operand).dimensions\n"
+        "    parts = [eq(d(i) + x(i), n - 1) for i, n in enumerate(sizes)]\n"
+        '    return Definition("moves", sizes, sizes, conj(*parts))\n',
+        '"mirror": mirror',
+    ),
+}
+"""An operation that turns an array around, as CONTRIBUTING says it is added: a row, functions, and their entries."""
+
+
+def test_an_opcode_is_added_in_four_files(tmp_path: Path) -> None:
+    """Everything else reads the tables: the module is parsed, its maps are proved, and it is executed."""
+    root = Path(__file__).parents[1]
+    copy = tmp_path / "hloproof"
+    shutil.copytree(root / "verify", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in ("models", "specs"):
+        shutil.copytree(root / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for name, (row, function, entry) in IN_FOUR_FILES.items():
+        path = copy / name.removeprefix("verify/")
+        text = path.read_text(encoding="utf-8")
+        if row:
+            text = text.replace('ROWS: Final = """\n', f'ROWS: Final = """\n{row}\n')
+        head, table, rest = re.split(r"^((?:RULES|BUILDERS|EXECUTIONS|DEFINITIONS): Final.*\{\n)", text, flags=re.M)
+        path.write_text(f"{head}{function}\n\n{table}    {entry},\n{rest}", encoding="utf-8")
+    module = tmp_path / "m.hlo"
+    module.write_text(
+        "HloModule m\nENTRY e {\n p = s32[2,3] iota(), iota_dimension=1\n ROOT r = s32[2,3] mirror(p)\n}\n"
+    )
+    run: dict[str, Any] = {
+        "capture_output": True,
+        "text": True,
+        "cwd": tmp_path,
+        "env": {**os.environ, "PYTHONPATH": str(tmp_path)},
+    }
+    checked = subprocess.run([sys.executable, "-m", "hloproof", "check", "m.hlo", "--no-cache"], check=False, **run)
+    assert checked.returncode == 0 and "proved" in checked.stdout, checked.stdout + checked.stderr
+    executed = subprocess.run([sys.executable, "-m", "hloproof", "run", "m.hlo"], check=False, **run)
+    assert "2, 1, 0" in executed.stdout, executed.stdout + executed.stderr

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from hloproof.models.hlo.attributes import Attributes, ComputationRef, Quoted, Word
-from hloproof.models.hlo.inference import infer
 from hloproof.models.hlo.inference.common import ShapeError, Signature
+from hloproof.models.hlo.inference.infer import infer
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.opcodes import async_sugar
 from hloproof.models.hlo.shape import Shape, TupleShape

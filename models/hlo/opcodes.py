@@ -1,8 +1,8 @@
 """The opcodes of HLO with their traits: one table, from which every set of opcodes follows.
 
 A row holds the name, the number of operands, the traits, the attributes that must be written and those that may be. Its
-facts are those of XLA's parser and verifier. Maps, definitions, executions and shape rules are registered under these
-names elsewhere; a test walks the table and names what an opcode lacks.
+facts are those of XLA's parser and verifier. Rows stand beside their shape rules, in the subjects of `inference/`;
+maps, definitions and executions are registered under the same names elsewhere. A test names what an opcode lacks.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
+
+from hloproof.models.hlo.inference import collective, control, elementwise, gather_scatter, movement, window
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,149 +118,6 @@ MODULE_ATTRIBUTES: Final = frozenset(
 )
 COMPUTATION_ATTRIBUTES: Final = frozenset({"execution_thread"})
 
-_TABLE: Final = """
-abs                       | 1    | elementwise          |                                |
-acos                      | 1    | elementwise accurate |                                |
-acosh                     | 1    | elementwise accurate |                                |
-asin                      | 1    | elementwise accurate |                                |
-asinh                     | 1    | elementwise accurate |                                |
-atan                      | 1    | elementwise accurate |                                |
-atanh                     | 1    | elementwise accurate |                                |
-cbrt                      | 1    | elementwise accurate |                                |
-ceil                      | 1    | elementwise          |                                |
-convert                   | 1    | elementwise          |                                |
-cosh                      | 1    | elementwise accurate |                                |
-cosine                    | 1    | elementwise accurate |                                |
-count-leading-zeros       | 1    | elementwise          |                                |
-erf                       | 1    | elementwise accurate |                                |
-exponential               | 1    | elementwise accurate |                                |
-exponential-minus-one     | 1    | elementwise accurate |                                |
-floor                     | 1    | elementwise          |                                |
-imag                      | 1    | elementwise          |                                |
-is-finite                 | 1    | elementwise          |                                |
-log                       | 1    | elementwise accurate |                                |
-log-plus-one              | 1    | elementwise accurate |                                |
-logistic                  | 1    | elementwise accurate |                                |
-negate                    | 1    | elementwise          |                                |
-not                       | 1    | elementwise          |                                |
-popcnt                    | 1    | elementwise          |                                |
-real                      | 1    | elementwise          |                                |
-reduce-precision          | 1    | elementwise          | exponent_bits mantissa_bits    |
-round-nearest-afz         | 1    | elementwise          |                                |
-round-nearest-even        | 1    | elementwise          |                                |
-rsqrt                     | 1    | elementwise accurate |                                |
-sign                      | 1    | elementwise          |                                |
-sine                      | 1    | elementwise accurate |                                |
-sinh                      | 1    | elementwise accurate |                                |
-sqrt                      | 1    | elementwise accurate |                                |
-tan                       | 1    | elementwise accurate |                                |
-tanh                      | 1    | elementwise accurate |                                |
-add                       | 2    | elementwise          |                                |
-and                       | 2    | elementwise          |                                |
-atan2                     | 2    | elementwise          |                                |
-compare                   | 2    | elementwise          | direction                      | type
-complex                   | 2    | elementwise          |                                |
-divide                    | 2    | elementwise          |                                |
-maximum                   | 2    | elementwise          |                                |
-minimum                   | 2    | elementwise          |                                |
-mulhi                     | 2    | elementwise          |                                |
-multiply                  | 2    | elementwise          |                                |
-or                        | 2    | elementwise          |                                |
-power                     | 2    | elementwise          |                                |
-remainder                 | 2    | elementwise          |                                |
-shift-left                | 2    | elementwise          |                                |
-shift-right-arithmetic    | 2    | elementwise          |                                |
-shift-right-logical       | 2    | elementwise          |                                |
-stochastic-convert        | 2    | elementwise          |                                |
-subtract                  | 2    | elementwise          |                                |
-xor                       | 2    | elementwise          |                                |
-clamp                     | 3    | elementwise typed    |                                |
-select                    | 3    | elementwise typed    |                                |
-
-bitcast                   | 1    |                      |                                |
-bitcast-convert           | 1    |                      |                                |
-broadcast                 | 1    |                      |                                | dimensions
-concatenate               | 1+   |                      | dimensions                     |
-copy                      | 1    | own                  |                                |
-dynamic-reshape           | 1+   |                      |                                |
-dynamic-slice             | 1+   |                      | dynamic_slice_sizes            |
-dynamic-update-slice      | 2+   |                      |                                |
-gather                    | 2    |                      | offset_dims collapsed_slice_dims start_index_map index_vector_dim slice_sizes | operand_batching_dims start_indices_batching_dims indices_are_sorted
-get-dimension-size        | 1    |                      | dimensions                     |
-iota                      | 0    | source               | iota_dimension                 |
-pad                       | 2    |                      | padding                        |
-reshape                   | 1    |                      |                                | inferred_dimension
-reverse                   | 1    |                      | dimensions                     |
-scatter                   | 3+   |                      | update_window_dims inserted_window_dims scatter_dims_to_operand_dims index_vector_dim to_apply | input_batching_dims scatter_indices_batching_dims indices_are_sorted unique_indices
-set-dimension-size        | 2    |                      | dimensions                     |
-slice                     | 1    |                      | slice                          |
-transpose                 | 1    |                      | dimensions                     |
-
-batch-norm-grad           | 5    |                      | epsilon feature_index          |
-batch-norm-inference      | 5    |                      | epsilon feature_index          |
-batch-norm-training       | 3    |                      | epsilon feature_index          |
-cholesky                  | 1    |                      |                                | lower
-convolution               | 2    |                      | dim_labels                     | window feature_group_count batch_group_count operand_precision algorithm sparsity_config conv_kind
-dot                       | 2+   |                      |                                | @contraction operand_precision algorithm sparsity
-fft                       | 1    |                      | fft_type fft_length            |
-map                       | 1+   | elementwise          | to_apply                       | dimensions
-ragged-dot                | 3    |                      | lhs_ragged_dims                | @contraction rhs_group_dims operand_precision algorithm
-reduce                    | 2+   |                      | dimensions to_apply            |
-reduce-window             | 2+   |                      | to_apply                       | window
-rng                       | 2    | source               | distribution                   |
-rng-bit-generator         | 1    | source               | algorithm                      |
-rng-get-and-update-state  | 0    | source               | delta                          |
-scaled-dot                | 4    |                      |                                | @contraction operand_precision algorithm
-scan                      | 1+   |                      | to_apply dimensions num_carries | is_reverse is_associative
-select-and-scatter        | 3    |                      | select scatter                 | window
-shuffle                   | 1    | opaque               |                                |
-sort                      | 1+   |                      | dimensions to_apply            | is_stable
-topk                      | 1    |                      | k                              | largest is_stable
-triangular-solve          | 2    |                      |                                | left_side lower unit_diagonal transpose_a
-
-add-dependency            | 2    | token                |                                |
-after-all                 | 0+   | token                |                                |
-call                      | 0+   | composed             | to_apply                       | is_composite output_to_operand_aliasing
-conditional               | 1+   | composed             | branch_computations/true_computation+false_computation |
-constant                  | 0    | source               |                                |
-custom-call               | 0+   |                      | custom_call_target             | @custom
-domain                    | 1    | hands-on             |                                | domain
-fusion                    | 0+   | composed             | kind calls                     | output_to_operand_aliasing
-get-tuple-element         | 1    |                      | index                          |
-infeed                    | 0-1  | token                |                                | infeed_config
-opt-barrier               | 1    | hands-on             |                                |
-outfeed                   | 1-2  | token                |                                | outfeed_shape outfeed_config
-parameter                 | 0    | source               |                                |
-partition-id              | 0    | source               |                                |
-replica-id                | 0    | source               |                                |
-tuple                     | 0+   |                      |                                |
-while                     | 1    | composed             | condition body                 |
-
-all-gather                | 1+   | collective own       | dimensions                     | @devices constrain_layout use_global_device_ids
-all-reduce                | 1+   | collective own       | to_apply                       | @devices constrain_layout use_global_device_ids mode all_reduce_id
-all-to-all                | 1+   | collective           |                                | @devices dimensions constrain_layout
-collective-broadcast      | 1+   | collective           |                                | @devices has_dynamic_root
-collective-permute        | 1+   | collective own       | source_target_pairs            | channel_id slice_sizes
-collective-reduce         | 1+   | collective           | to_apply                       | @devices has_dynamic_root constrain_layout use_global_device_ids mode
-ragged-all-to-all         | 6    | collective           |                                | @devices dimensions
-reduce-scatter            | 1+   | collective           | dimensions to_apply            | @devices constrain_layout use_global_device_ids mode
-
-all-gather-start          | 1+   | collective own >all-gather-done | dimensions          | @devices constrain_layout use_global_device_ids
-all-gather-done           | 1    | own                  |                                | @devices use_global_device_ids
-all-reduce-start          | 1+   | collective own >all-reduce-done | to_apply            | @devices constrain_layout use_global_device_ids mode all_reduce_id
-all-reduce-done           | 1    | own                  |                                | @devices use_global_device_ids
-collective-permute-start  | 1+   | collective own >collective-permute-done | source_target_pairs | channel_id slice_sizes
-collective-permute-done   | 1    | own                  |                                | channel_id
-copy-start                | 1    | own >copy-done       |                                | cross_program_prefetch_index is_cross_program_prefetch
-copy-done                 | 1    | own                  |                                |
-recv                      | 1    | own source >recv-done |                               | channel_id is_host_transfer
-recv-done                 | 1    | own                  |                                | channel_id is_host_transfer
-send                      | 2    | own >send-done       |                                | channel_id is_host_transfer
-send-done                 | 1    | own token            |                                | channel_id is_host_transfer
-async-start               | 0+   | composed link own    | calls                          | @thread output_to_operand_aliasing
-async-update              | 1+   | composed link own    |                                | @thread calls output_to_operand_aliasing
-async-done                | 1+   | composed link own    |                                | @thread calls output_to_operand_aliasing
-"""  # noqa: E501
 _GROUPS: Final = {
     "@contraction": "lhs_batch_dims rhs_batch_dims lhs_contracting_dims rhs_contracting_dims",
     "@custom": "window dim_labels feature_group_count batch_group_count operand_layout_constraints to_apply "
@@ -291,7 +150,12 @@ def _row(line: str) -> Opcode:
     )
 
 
-OPCODES: Final[Mapping[str, Opcode]] = {row.name: row for row in map(_row, filter(str.strip, _TABLE.splitlines()))}
+_TABLE: Final = [
+    line
+    for subject in (elementwise, movement, window, gather_scatter, control, collective)
+    for line in subject.ROWS.splitlines()
+]
+OPCODES: Final[Mapping[str, Opcode]] = {row.name: row for row in map(_row, filter(str.strip, _TABLE))}
 """Every opcode by its name."""
 
 

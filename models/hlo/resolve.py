@@ -8,7 +8,7 @@ from typing import Final
 from hloproof.models.hlo.async_syntax import check_link, check_wrapped, step_of
 from hloproof.models.hlo.attributes import Attributes, ComputationRef, Word
 from hloproof.models.hlo.draft import DraftComputation, DraftInstruction, DraftModule
-from hloproof.models.hlo.inference import ShapeError, Signature, compatible, infer
+from hloproof.models.hlo.inference.infer import ShapeError, Signature, compatible, infer
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.module_checks import check_aliases, check_devices, check_donors
 from hloproof.models.hlo.shape import Shape, TupleShape, leaves

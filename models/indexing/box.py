@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 
 from hloproof.models.errors import NotModelled
@@ -16,6 +17,14 @@ from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable,
 
 Builder = Callable[[Operation, int], tuple[OperandMaps, ...]]
 """From an operation and an output number (or an operand number) to its maps. Raises NotModelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Builders:
+    """The two builders of an opcode."""
+
+    output_to_input: Builder
+    input_to_output: Builder
 
 
 def holds_data(shape: Shape) -> bool:

@@ -8,7 +8,7 @@ device reads its own element; then there is no replica part.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -19,6 +19,7 @@ from hloproof.models.hlo.attributes import DevicePairs, ReplicaGroups
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import Shape, TupleShape, leaves
 from hloproof.models.indexing.box import (
+    Builders,
     RangeVariables,
     data_outputs,
     divided,
@@ -293,3 +294,15 @@ def _ratio(large: int, small: int, op: Operation) -> int:
 
 def _outputs(op: Operation) -> list[Shape]:
     return [shape for _, shape in leaves(op.shape)]
+
+
+BUILDERS: Final[Mapping[str, Builders]] = {
+    "all-gather": Builders(all_gather_output_to_input, all_gather_input_to_output),
+    "all-reduce": Builders(all_reduce_output_to_input, all_reduce_input_to_output),
+    "collective-permute": Builders(collective_permute_output_to_input, collective_permute_input_to_output),
+    "all-to-all": Builders(all_to_all_output_to_input, all_to_all_input_to_output),
+    "collective-broadcast": Builders(collective_broadcast_output_to_input, collective_broadcast_input_to_output),
+    "ragged-all-to-all": Builders(ragged_all_to_all_output_to_input, ragged_all_to_all_input_to_output),
+    "reduce-scatter": Builders(reduce_scatter_output_to_input, reduce_scatter_input_to_output),
+}
+"""By opcode, both directions."""

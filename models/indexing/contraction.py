@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr
 from hloproof.models.hlo.attributes import Word
 from hloproof.models.hlo.module import Operation
 from hloproof.models.indexing.box import (
+    Builders,
     RangeVariables,
     bounds,
     divided,
@@ -293,3 +295,14 @@ def _used(t: _Triangle, p: Expr, q: Expr, n: int) -> list[Constraint]:
         return []
     nearest = 1 if t.unit_diagonal else 0
     return [within(p - q if t.forward else q - p, nearest, n - 1)]
+
+
+BUILDERS: Final[Mapping[str, Builders]] = {
+    "cholesky": Builders(cholesky_output_to_input, cholesky_input_to_output),
+    "dot": Builders(dot_output_to_input, dot_input_to_output),
+    "fft": Builders(fft_output_to_input, fft_input_to_output),
+    "ragged-dot": Builders(ragged_dot_output_to_input, ragged_dot_input_to_output),
+    "scaled-dot": Builders(scaled_dot_output_to_input, scaled_dot_input_to_output),
+    "triangular-solve": Builders(triangular_solve_output_to_input, triangular_solve_input_to_output),
+}
+"""By opcode, both directions."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import accumulate
+from typing import Final
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Operation
@@ -11,6 +13,7 @@ from hloproof.models.hlo.remembered import remembered
 from hloproof.models.hlo.shape import Shape, TupleShape, leaves
 from hloproof.models.indexing.box import (
     Builder,
+    Builders,
     bounds,
     data_operands,
     data_outputs,
@@ -233,3 +236,24 @@ def _without_repeats(op: Operation) -> Operation:
 def by_body(op: Operation, number: int) -> tuple[OperandMaps, ...]:
     """What it reads is decided by computations that it calls, which the composer composes through."""
     raise NotModelled(f"{op.opcode} is composed through the computations that it calls")
+
+
+BUILDERS: Final[Mapping[str, Builders]] = {
+    **dict.fromkeys(
+        ("add-dependency", "domain", "opt-barrier"),
+        Builders(first_operand_output_to_input, first_operand_input_to_output),
+    ),
+    **dict.fromkeys(
+        ("all-gather-done", "all-reduce-done", "collective-permute-done"),
+        Builders(done_output_to_input, done_input_to_output),
+    ),
+    **dict.fromkeys(
+        ("copy-done", "recv-done"), Builders(done_with_first_output_to_input, done_with_first_input_to_output)
+    ),
+    "copy-start": Builders(copy_start_output_to_input, copy_start_input_to_output),
+    "get-dimension-size": Builders(nothing_read, nothing_written),
+    "get-tuple-element": Builders(get_tuple_element_output_to_input, get_tuple_element_input_to_output),
+    "send": Builders(send_output_to_input, send_input_to_output),
+    "tuple": Builders(tuple_output_to_input, tuple_input_to_output),
+}
+"""By opcode, both directions. Opcodes without data, opaque and composed ones are put together in `table.py`."""

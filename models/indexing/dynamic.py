@@ -6,12 +6,13 @@ dimension. Each is clamped so that the slice fits: into [0, size of the dimensio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from hloproof.models.expressions.expr import Const, Expr
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.module import Operation
-from hloproof.models.indexing.box import bounds, narrowed, one, sizes, to_scalar, whole, within
+from hloproof.models.indexing.box import Builders, bounds, narrowed, one, sizes, to_scalar, whole, within
 from hloproof.models.indexing.map_set import OperandMaps
 from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable, boxed, dim, rt
 
@@ -109,3 +110,10 @@ def _outside(
             found.append((narrowed(out, {i: Interval(w, last)}), i + 1, (*inside, within(distance, w, last))))
         inside.append(within(distance, 0, w - 1))
     return found
+
+
+BUILDERS: Final[Mapping[str, Builders]] = {
+    "dynamic-slice": Builders(dynamic_slice_output_to_input, dynamic_slice_input_to_output),
+    "dynamic-update-slice": Builders(dynamic_update_slice_output_to_input, dynamic_update_slice_input_to_output),
+}
+"""By opcode, both directions."""

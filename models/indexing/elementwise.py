@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.body_use import uses_parameter
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import leaves
-from hloproof.models.indexing.box import bounds, data_outputs, holds_data, one, output_shape, to_scalar, whole
+from hloproof.models.indexing.box import Builders, bounds, data_outputs, holds_data, one, output_shape, to_scalar, whole
 from hloproof.models.indexing.map_set import OperandMaps
 from hloproof.models.maps.indexing_map import identity
 
@@ -73,3 +76,10 @@ def copy_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]
 
 def _positions(op: Operation) -> list[tuple[int, ...]]:
     return [position for position, _ in leaves(op.operands[0])]
+
+
+BUILDERS: Final[Mapping[str, Builders]] = {
+    "copy": Builders(copy_output_to_input, copy_input_to_output),
+    "set-dimension-size": Builders(set_dimension_size_output_to_input, set_dimension_size_input_to_output),
+}
+"""By opcode, both directions."""

@@ -7,8 +7,9 @@ dimensions of the index tensor.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Const, Expr
@@ -16,7 +17,17 @@ from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.body_use import components, overwrites, takes_update
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import ELEMENT_BITS, Shape
-from hloproof.models.indexing.box import RangeVariables, array, data_outputs, narrowed, one, output_shape, sizes, within
+from hloproof.models.indexing.box import (
+    Builders,
+    RangeVariables,
+    array,
+    data_outputs,
+    narrowed,
+    one,
+    output_shape,
+    sizes,
+    within,
+)
 from hloproof.models.indexing.map_set import Kind, OperandMaps
 from hloproof.models.maps.indexing_map import (
     Constraint,
@@ -305,3 +316,10 @@ def _covering(
 def _inside(w: _Windows) -> tuple[Constraint, ...]:
     """Every window start leaves the whole window inside the operand."""
     return tuple(within(rt(k), 0, w.operand[i] - w.window[i]) for k, i in enumerate(w.start_map))
+
+
+BUILDERS: Final[Mapping[str, Builders]] = {
+    "gather": Builders(gather_output_to_input, gather_input_to_output),
+    "scatter": Builders(scatter_output_to_input, scatter_input_to_output),
+}
+"""By opcode, both directions."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
+from typing import Final
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Const, Expr, substitute
@@ -13,6 +14,7 @@ from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.remembered import remembered
 from hloproof.models.indexing.box import (
+    Builders,
     RangeVariables,
     bounds,
     divided,
@@ -305,3 +307,14 @@ def _as_ranges(m: IndexingMap) -> IndexingMap:
     moved = tuple(Constraint(substitute(c.expr, names), c.interval) for c in m.constraints)
     runtime = tuple(replace(v, index=IndexingMap((), v.index.results if v.index else ())) for v in m.runtime)
     return IndexingMap((), tuple(rng(i) for i in range(len(m.dims))), m.dims, runtime, moved)
+
+
+BUILDERS: Final[Mapping[str, Builders]] = {
+    "broadcast": Builders(broadcast_output_to_input, broadcast_input_to_output),
+    "concatenate": Builders(concatenate_output_to_input, concatenate_input_to_output),
+    "pad": Builders(pad_output_to_input, pad_input_to_output),
+    "reverse": Builders(reverse_output_to_input, reverse_input_to_output),
+    "slice": Builders(slice_output_to_input, slice_input_to_output),
+    "transpose": Builders(transpose_output_to_input, transpose_input_to_output),
+}
+"""By opcode, both directions."""

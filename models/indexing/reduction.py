@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr
 from hloproof.models.hlo.body_use import uses_parameter
 from hloproof.models.hlo.module import Operation
 from hloproof.models.indexing.box import (
+    Builders,
     RangeVariables,
     bounds,
     data_outputs,
@@ -273,3 +275,15 @@ def _feature(op: Operation) -> int:
     if not isinstance(feature, int):
         raise NotModelled(f"{op.opcode} without its feature_index")
     return feature
+
+
+BUILDERS: Final[Mapping[str, Builders]] = {
+    "batch-norm-grad": Builders(batch_norm_grad_output_to_input, batch_norm_grad_input_to_output),
+    "batch-norm-inference": Builders(batch_norm_inference_output_to_input, batch_norm_inference_input_to_output),
+    "batch-norm-training": Builders(batch_norm_training_output_to_input, batch_norm_training_input_to_output),
+    "reduce": Builders(reduce_output_to_input, reduce_input_to_output),
+    "scan": Builders(scan_output_to_input, scan_input_to_output),
+    "sort": Builders(sort_output_to_input, sort_input_to_output),
+    "topk": Builders(topk_output_to_input, topk_input_to_output),
+}
+"""By opcode, both directions."""

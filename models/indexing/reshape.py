@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
+from typing import Final
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Const, Expr
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape, Layout
-from hloproof.models.indexing.box import RangeVariables, array, delinear, linear, one, placed, sizes
+from hloproof.models.indexing.box import Builders, RangeVariables, array, delinear, linear, one, placed, sizes
 from hloproof.models.indexing.map_set import Kind, OperandMaps
 from hloproof.models.layouts.bitcast import same_bits_map
 from hloproof.models.maps.indexing_map import IndexingMap, boxed, dim
@@ -166,3 +167,11 @@ def _converted(source: ArrayShape, target: ArrayShape) -> IndexingMap:
     if of_source > of_target and to == (*box, of_source // of_target):
         return IndexingMap(boxed(box), (*index, ranges.new(to[-1])), ranges.done())
     raise NotModelled(f"bitcast-convert of shapes {box} and {to}")
+
+
+BUILDERS: Final[Mapping[str, Builders]] = {
+    "bitcast": Builders(bitcast_output_to_input, bitcast_input_to_output),
+    "bitcast-convert": Builders(bitcast_convert_output_to_input, bitcast_convert_input_to_output),
+    "reshape": Builders(reshape_output_to_input, reshape_input_to_output),
+}
+"""By opcode, both directions."""

@@ -6,11 +6,15 @@ it is spread by its base dilation: p is element p / base_dilation where that div
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Const, Expr
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
 from hloproof.models.hlo.module import Operation
 from hloproof.models.indexing.box import (
+    Builders,
     RangeVariables,
     data_outputs,
     divided,
@@ -210,3 +214,11 @@ def convolution_input_to_output(op: Operation, operand: int) -> tuple[OperandMap
 def _group_of(feature: Expr, features: int, groups: int) -> Expr:
     """The number of the group that an output feature belongs to."""
     return Const(0) if groups == 1 else divided(feature, features // groups)
+
+
+BUILDERS: Final[Mapping[str, Builders]] = {
+    "convolution": Builders(convolution_output_to_input, convolution_input_to_output),
+    "reduce-window": Builders(reduce_window_output_to_input, reduce_window_input_to_output),
+    "select-and-scatter": Builders(select_and_scatter_output_to_input, select_and_scatter_input_to_output),
+}
+"""By opcode, both directions."""

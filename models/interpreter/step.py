@@ -82,3 +82,7 @@ def result_shapes(step: Step) -> tuple[ArrayShape, ...]:
 def as_result(step: Step, values: Sequence[Array]) -> Value:
     """One array, or a tuple of arrays where the instruction's shape is a tuple."""
     return values[0] if isinstance(step.instruction.shape, ArrayShape) else tuple(values)
+
+
+Execute = Callable[[Step], Value]
+"""What an operation makes of its operands."""

@@ -9,9 +9,10 @@ in the dimensions that result, times the bits of an element.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
-from hloproof.definitions.definition import Definition, Kind
+from hloproof.definitions.definition import Define, Definition, Kind
 from hloproof.definitions.variables import d, identity, linear, operand_array, output_array, require_static, x
 from hloproof.logic.formula import Formula, conj, eq, lt
 from hloproof.models.errors import NotModelled
@@ -129,3 +130,7 @@ def _remainder(e: Expr, size: int, step: int) -> Expr:
     if size <= step:
         return e
     return Const(0) if step == 1 else e % step
+
+
+DEFINITIONS: Final[Mapping[str, Define]] = {"bitcast": bitcast, "bitcast-convert": bitcast_convert}
+"""By opcode."""

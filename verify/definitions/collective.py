@@ -6,7 +6,10 @@ group table turns positions into device ids, one to one, so statements about pos
 
 from __future__ import annotations
 
-from hloproof.definitions.definition import Definition
+from collections.abc import Mapping
+from typing import Final
+
+from hloproof.definitions.definition import Define, Definition
 from hloproof.definitions.variables import (
     OWN_POSITION,
     SOURCE_POSITION,
@@ -200,3 +203,18 @@ def ragged_all_to_all(op: Operation, output: int, operand: int) -> Definition:
         kept = conj(identity(out.rank), eq(SOURCE_POSITION, OWN_POSITION))
         return Definition("bound", out.dimensions, into.dimensions, kept, group_size=size)
     return Definition("bound", out.dimensions, into.dimensions, TRUE, group_size=size)
+
+
+DEFINITIONS: Final[Mapping[str, Define]] = {
+    "all-gather": all_gather,
+    "all-gather-start": all_gather_start,
+    "all-reduce": all_reduce,
+    "all-reduce-start": all_reduce,
+    "all-to-all": all_to_all,
+    "collective-broadcast": collective_broadcast,
+    "collective-permute": collective_permute,
+    "collective-permute-start": collective_permute_start,
+    "reduce-scatter": reduce_scatter,
+    "ragged-all-to-all": ragged_all_to_all,
+}
+"""By opcode."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from hloproof.definitions.definition import Definition
+from collections.abc import Mapping
+from typing import Final
+
+from hloproof.definitions.definition import Define, Definition
 from hloproof.definitions.run_time_sizes import SizesRead, is_dynamic
 from hloproof.definitions.variables import d, operand_array, output_array, require_static, x
 from hloproof.logic.formula import FALSE, TRUE, Formula, conj, eq, lt
@@ -124,3 +127,12 @@ def scaled_dot(op: Operation, output: int, operand: int) -> Definition:
 
 def _block_of(e: Expr, size: int) -> Expr:
     return e if size == 1 else e // size
+
+
+DEFINITIONS: Final[Mapping[str, Define]] = {
+    "dot": dot,
+    "ragged-dot": ragged_dot,
+    "reduce": reduce,
+    "scaled-dot": scaled_dot,
+}
+"""By opcode."""

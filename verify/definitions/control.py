@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from hloproof.definitions.definition import Definition
+from collections.abc import Mapping
+from typing import Final
+
+from hloproof.definitions.definition import DefineInTuple, Definition
 from hloproof.definitions.variables import arrays_of, identity, operand_array, output_array
 from hloproof.logic.formula import FALSE, TRUE
 from hloproof.models.errors import NotModelled
@@ -96,3 +99,30 @@ def set_dimension_size(op: Operation, output: int, operand: int, position: Shape
         out, size = output_array(op, output), operand_array(op, operand, position)
         return Definition("reads", out.dimensions, size.dimensions, TRUE)
     return _same(op, output, operand, position, operand == 0)
+
+
+IN_TUPLES: Final[Mapping[str, DefineInTuple]] = {
+    "after-all": nothing,
+    "get-dimension-size": nothing,
+    "infeed": nothing,
+    "outfeed": nothing,
+    "recv": nothing,
+    "send-done": nothing,
+    "custom-call": anything,
+    "rng": anything,
+    "rng-bit-generator": anything,
+    "add-dependency": first_operand,
+    "domain": first_operand,
+    "opt-barrier": first_operand,
+    "all-gather-done": gathered_done,
+    "all-reduce-done": all_reduce_done,
+    "collective-permute-done": gathered_done,
+    "copy-done": copy_done,
+    "copy-start": copy_start,
+    "get-tuple-element": get_tuple_element,
+    "recv-done": received_or_first,
+    "send": send,
+    "set-dimension-size": set_dimension_size,
+    "tuple": tuple_,
+}
+"""By opcode, whose operands may be tuples."""

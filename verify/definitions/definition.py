@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from hloproof.logic.formula import TRUE, Formula
 from hloproof.models.expressions.expr import Expr
 from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.module import Operation
 
 Kind = Literal["moves", "reads", "bound"]
 
@@ -48,3 +50,9 @@ class Definition:
     """Which output elements there are: along a dynamic dimension those before its size."""
     multiplicity: bool = True
     """False where how often an element is read is not observable (an init value, a whole-operand read)."""
+
+
+Define = Callable[[Operation, int, int], Definition]
+"""Operation, output number, operand number."""
+DefineInTuple = Callable[[Operation, int, int, tuple[int, ...]], Definition]
+"""The same, and where in the operand's tuple the array lies."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
-from hloproof.definitions.definition import Definition, Kind, RuntimeRead
+from hloproof.definitions.definition import Define, Definition, Kind, RuntimeRead
 from hloproof.definitions.variables import d, identity, operand_array, output_array, r, require_static, x
 from hloproof.logic.formula import FALSE, TRUE, Formula, Not, conj, eq, le, lt, within
 from hloproof.models.errors import NotModelled
@@ -211,3 +212,12 @@ def _values_of(indices: ArrayShape) -> Interval:
         raise NotModelled(f"indices of type {indices.element_type}")
     n = int(bits)
     return Interval(0, 2**n - 1) if kind == "u" else Interval(-(2 ** (n - 1)), 2 ** (n - 1) - 1)
+
+
+DEFINITIONS: Final[Mapping[str, Define]] = {
+    "dynamic-slice": dynamic_slice,
+    "dynamic-update-slice": dynamic_update_slice,
+    "gather": gather,
+    "scatter": scatter,
+}
+"""By opcode."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
+from typing import Final
 
-from hloproof.definitions.definition import Definition
+from hloproof.definitions.definition import Define, Definition
 from hloproof.definitions.run_time_sizes import SizesRead, is_dynamic, require_dynamic
 from hloproof.definitions.variables import d, identity, linear, operand_array, output_array, require_static, x
 from hloproof.logic.formula import Formula, conj, disj, eq, lt, ne
@@ -167,3 +168,16 @@ def _padding_dimensions(op: Operation) -> tuple[PaddingDimension, ...]:
     if not isinstance(value, tuple):
         return ()
     return tuple(v for v in value if isinstance(v, PaddingDimension))
+
+
+DEFINITIONS: Final[Mapping[str, Define]] = {
+    "broadcast": broadcast,
+    "concatenate": concatenate,
+    "copy": copy,
+    "pad": pad,
+    "reshape": reshape,
+    "reverse": reverse,
+    "slice": slice_,
+    "transpose": transpose,
+}
+"""By opcode."""

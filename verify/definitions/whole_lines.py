@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
-from hloproof.definitions.definition import Definition, Kind
+from hloproof.definitions.definition import Define, Definition, Kind
 from hloproof.definitions.variables import arrays_of, d, identity, operand_array, output_array, require_static, x
 from hloproof.logic.formula import FALSE, TRUE, Formula, conj, eq, le, lt
 from hloproof.models.errors import NotModelled
@@ -154,3 +155,17 @@ def _per_feature(output: tuple[int, ...], operand: tuple[int, ...], feature: int
     at_output = d(feature) if len(output) > 1 else d(0)
     at_operand = x(feature) if len(operand) > 1 else x(0)
     return Definition("reads", output, operand, eq(at_operand, at_output), multiplicity=False)
+
+
+DEFINITIONS: Final[Mapping[str, Define]] = {
+    "batch-norm-grad": batch_norm_grad,
+    "batch-norm-inference": batch_norm_inference,
+    "batch-norm-training": batch_norm_training,
+    "cholesky": cholesky,
+    "fft": fft,
+    "scan": scan,
+    "sort": sort,
+    "topk": topk,
+    "triangular-solve": triangular_solve,
+}
+"""By opcode."""

@@ -7,9 +7,10 @@ padding; what they supply is no operand element.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
-from hloproof.definitions.definition import Definition
+from hloproof.definitions.definition import Define, Definition
 from hloproof.definitions.variables import d, operand_array, output_array, require_static, x
 from hloproof.logic.formula import FALSE, TRUE, Formula, conj, eq, le, within
 from hloproof.models.errors import NotModelled
@@ -140,3 +141,11 @@ def _window(op: Operation, rank: int) -> Sequence[WindowDimension]:
 
 def _windowed(window: Sequence[WindowDimension]) -> list[int]:
     return [i for i, w in enumerate(window) if w != _ONE_TAP]
+
+
+DEFINITIONS: Final[Mapping[str, Define]] = {
+    "convolution": convolution,
+    "reduce-window": reduce_window,
+    "select-and-scatter": select_and_scatter,
+}
+"""By opcode."""

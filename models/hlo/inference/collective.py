@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Final
+
 from hloproof.models.hlo.attributes import ReplicaGroups
 from hloproof.models.hlo.inference.common import Request, ShapeError, same_sizes, tuple_unless_one
 from hloproof.models.hlo.shape import UNBOUNDED, ArrayShape, Shape, TupleShape
@@ -188,3 +191,50 @@ def async_done(request: Request) -> Shape | None:
     if not isinstance(operand, TupleShape) or len(operand.elements) < 2:
         raise ShapeError(f"the operand of {request.opcode} is ((operands), output, ...), found {print_shape(operand)}")
     return operand.elements[1]
+
+
+ROWS: Final = """
+all-gather                | 1+   | collective own       | dimensions                     | @devices constrain_layout use_global_device_ids
+all-reduce                | 1+   | collective own       | to_apply                       | @devices constrain_layout use_global_device_ids mode all_reduce_id
+all-to-all                | 1+   | collective           |                                | @devices dimensions constrain_layout
+collective-broadcast      | 1+   | collective           |                                | @devices has_dynamic_root
+collective-permute        | 1+   | collective own       | source_target_pairs            | channel_id slice_sizes
+collective-reduce         | 1+   | collective           | to_apply                       | @devices has_dynamic_root constrain_layout use_global_device_ids mode
+ragged-all-to-all         | 6    | collective           |                                | @devices dimensions
+reduce-scatter            | 1+   | collective           | dimensions to_apply            | @devices constrain_layout use_global_device_ids mode
+all-gather-start          | 1+   | collective own >all-gather-done | dimensions          | @devices constrain_layout use_global_device_ids
+all-gather-done           | 1    | own                  |                                | @devices use_global_device_ids
+all-reduce-start          | 1+   | collective own >all-reduce-done | to_apply            | @devices constrain_layout use_global_device_ids mode all_reduce_id
+all-reduce-done           | 1    | own                  |                                | @devices use_global_device_ids
+collective-permute-start  | 1+   | collective own >collective-permute-done | source_target_pairs | channel_id slice_sizes
+collective-permute-done   | 1    | own                  |                                | channel_id
+copy-start                | 1    | own >copy-done       |                                | cross_program_prefetch_index is_cross_program_prefetch
+copy-done                 | 1    | own                  |                                |
+async-start               | 0+   | composed link own    | calls                          | @thread output_to_operand_aliasing
+async-update              | 1+   | composed link own    |                                | @thread calls output_to_operand_aliasing
+async-done                | 1+   | composed link own    |                                | @thread calls output_to_operand_aliasing
+"""  # noqa: E501
+"""The rows of these opcodes, as `models/hlo/opcodes.py` reads them."""
+
+RULES: Final[Mapping[str, Callable[[Request], Shape | None]]] = {
+    "all-reduce": all_reduce,
+    "all-reduce-start": all_reduce_start,
+    "all-reduce-done": all_reduce_done,
+    "all-gather": all_gather,
+    "reduce-scatter": reduce_scatter,
+    "all-to-all": all_to_all,
+    "ragged-all-to-all": ragged_all_to_all,
+    "collective-broadcast": collective_reduce,
+    "collective-reduce": collective_reduce,
+    "collective-permute": collective_permute,
+    "all-gather-start": pair_start,
+    "collective-permute-start": pair_start,
+    "all-gather-done": pair_done,
+    "collective-permute-done": pair_done,
+    "copy-start": copy_start,
+    "copy-done": copy_done,
+    "async-start": async_state,
+    "async-update": async_state,
+    "async-done": async_done,
+}
+"""Their shapes."""

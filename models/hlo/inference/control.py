@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Final
+
 from hloproof.models.hlo.attributes import ComputationRef
 from hloproof.models.hlo.inference.common import Request, ShapeError, Signature, compatible
 from hloproof.models.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape
@@ -213,3 +216,49 @@ def scan(request: Request) -> Shape | None:
     if request.callee("to_apply") is None:
         raise ShapeError("scan needs to_apply=")
     return None
+
+
+ROWS: Final = """
+scan                      | 1+   |                      | to_apply dimensions num_carries | is_reverse is_associative
+shuffle                   | 1    | opaque               |                                |
+add-dependency            | 2    | token                |                                |
+after-all                 | 0+   | token                |                                |
+call                      | 0+   | composed             | to_apply                       | is_composite output_to_operand_aliasing
+conditional               | 1+   | composed             | branch_computations/true_computation+false_computation |
+custom-call               | 0+   |                      | custom_call_target             | @custom
+domain                    | 1    | hands-on             |                                | domain
+fusion                    | 0+   | composed             | kind calls                     | output_to_operand_aliasing
+get-tuple-element         | 1    |                      | index                          |
+infeed                    | 0-1  | token                |                                | infeed_config
+opt-barrier               | 1    | hands-on             |                                |
+outfeed                   | 1-2  | token                |                                | outfeed_shape outfeed_config
+tuple                     | 0+   |                      |                                |
+while                     | 1    | composed             | condition body                 |
+recv                      | 1    | own source >recv-done |                               | channel_id is_host_transfer
+recv-done                 | 1    | own                  |                                | channel_id is_host_transfer
+send                      | 2    | own >send-done       |                                | channel_id is_host_transfer
+send-done                 | 1    | own token            |                                | channel_id is_host_transfer
+"""  # noqa: E501
+"""The rows of these opcodes, as `models/hlo/opcodes.py` reads them."""
+
+RULES: Final[Mapping[str, Callable[[Request], Shape | None]]] = {
+    "tuple": tuple_,
+    "get-tuple-element": get_tuple_element,
+    "domain": same_as_operand,
+    "opt-barrier": opt_barrier,
+    "after-all": after_all,
+    "add-dependency": add_dependency,
+    "infeed": infeed,
+    "outfeed": outfeed,
+    "send": send,
+    "recv": recv,
+    "send-done": send_done,
+    "recv-done": recv_done,
+    "call": call,
+    "fusion": fusion,
+    "while": while_,
+    "conditional": conditional,
+    "custom-call": custom_call,
+    "scan": scan,
+}
+"""Their shapes. `shuffle` has none: nothing is known of it."""

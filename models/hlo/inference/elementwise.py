@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -227,3 +228,100 @@ def constant(request: Request) -> Shape | None:
 
 def device_id(request: Request) -> Shape:
     return ArrayShape("u32")
+
+
+ROWS: Final = """
+abs                       | 1    | elementwise          |                                |
+acos                      | 1    | elementwise accurate |                                |
+acosh                     | 1    | elementwise accurate |                                |
+asin                      | 1    | elementwise accurate |                                |
+asinh                     | 1    | elementwise accurate |                                |
+atan                      | 1    | elementwise accurate |                                |
+atanh                     | 1    | elementwise accurate |                                |
+cbrt                      | 1    | elementwise accurate |                                |
+ceil                      | 1    | elementwise          |                                |
+convert                   | 1    | elementwise          |                                |
+cosh                      | 1    | elementwise accurate |                                |
+cosine                    | 1    | elementwise accurate |                                |
+count-leading-zeros       | 1    | elementwise          |                                |
+erf                       | 1    | elementwise accurate |                                |
+exponential               | 1    | elementwise accurate |                                |
+exponential-minus-one     | 1    | elementwise accurate |                                |
+floor                     | 1    | elementwise          |                                |
+imag                      | 1    | elementwise          |                                |
+is-finite                 | 1    | elementwise          |                                |
+log                       | 1    | elementwise accurate |                                |
+log-plus-one              | 1    | elementwise accurate |                                |
+logistic                  | 1    | elementwise accurate |                                |
+negate                    | 1    | elementwise          |                                |
+not                       | 1    | elementwise          |                                |
+popcnt                    | 1    | elementwise          |                                |
+real                      | 1    | elementwise          |                                |
+reduce-precision          | 1    | elementwise          | exponent_bits mantissa_bits    |
+round-nearest-afz         | 1    | elementwise          |                                |
+round-nearest-even        | 1    | elementwise          |                                |
+rsqrt                     | 1    | elementwise accurate |                                |
+sign                      | 1    | elementwise          |                                |
+sine                      | 1    | elementwise accurate |                                |
+sinh                      | 1    | elementwise accurate |                                |
+sqrt                      | 1    | elementwise accurate |                                |
+tan                       | 1    | elementwise accurate |                                |
+tanh                      | 1    | elementwise accurate |                                |
+add                       | 2    | elementwise          |                                |
+and                       | 2    | elementwise          |                                |
+atan2                     | 2    | elementwise          |                                |
+compare                   | 2    | elementwise          | direction                      | type
+complex                   | 2    | elementwise          |                                |
+divide                    | 2    | elementwise          |                                |
+maximum                   | 2    | elementwise          |                                |
+minimum                   | 2    | elementwise          |                                |
+mulhi                     | 2    | elementwise          |                                |
+multiply                  | 2    | elementwise          |                                |
+or                        | 2    | elementwise          |                                |
+power                     | 2    | elementwise          |                                |
+remainder                 | 2    | elementwise          |                                |
+shift-left                | 2    | elementwise          |                                |
+shift-right-arithmetic    | 2    | elementwise          |                                |
+shift-right-logical       | 2    | elementwise          |                                |
+stochastic-convert        | 2    | elementwise          |                                |
+subtract                  | 2    | elementwise          |                                |
+xor                       | 2    | elementwise          |                                |
+clamp                     | 3    | elementwise typed    |                                |
+select                    | 3    | elementwise typed    |                                |
+bitcast-convert           | 1    |                      |                                |
+copy                      | 1    | own                  |                                |
+iota                      | 0    | source               | iota_dimension                 |
+map                       | 1+   | elementwise          | to_apply                       | dimensions
+rng                       | 2    | source               | distribution                   |
+rng-get-and-update-state  | 0    | source               | delta                          |
+constant                  | 0    | source               |                                |
+parameter                 | 0    | source               |                                |
+partition-id              | 0    | source               |                                |
+replica-id                | 0    | source               |                                |
+"""
+"""The rows of these opcodes, as `models/hlo/opcodes.py` reads them."""
+
+
+def _elementwise_of(operands: str) -> list[str]:
+    """The elementwise opcodes of so many operands: by the rows, so that a further one needs its row only."""
+    cells = [[cell.strip() for cell in line.split("|")] for line in ROWS.splitlines() if line]
+    return [name for name, count, traits, *_ in cells if count == operands and "elementwise" in traits]
+
+
+RULES: Final[Mapping[str, Callable[[Request], Shape | None]]] = {
+    **dict.fromkeys(_elementwise_of("1"), unary),
+    **dict.fromkeys(_elementwise_of("2"), binary),
+    "bitcast-convert": unary,
+    "copy": unary,
+    "select": select,
+    "clamp": clamp,
+    "map": map_,
+    "iota": iota,
+    "parameter": declared,
+    "constant": constant,
+    "rng": rng,
+    "rng-get-and-update-state": declared,
+    "partition-id": device_id,
+    "replica-id": device_id,
+}
+"""Their shapes."""

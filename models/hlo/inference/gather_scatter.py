@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from hloproof.models.hlo.attributes import Word
@@ -224,3 +225,28 @@ def rng_bit_generator(request: Request) -> Shape | None:
     if shape is None:
         raise ShapeError("the shape of rng-bit-generator must be written")
     return None
+
+
+ROWS: Final = """
+gather                    | 2    |                      | offset_dims collapsed_slice_dims start_index_map index_vector_dim slice_sizes | operand_batching_dims start_indices_batching_dims indices_are_sorted
+scatter                   | 3+   |                      | update_window_dims inserted_window_dims scatter_dims_to_operand_dims index_vector_dim to_apply | input_batching_dims scatter_indices_batching_dims indices_are_sorted unique_indices
+cholesky                  | 1    |                      |                                | lower
+fft                       | 1    |                      | fft_type fft_length            |
+rng-bit-generator         | 1    | source               | algorithm                      |
+sort                      | 1+   |                      | dimensions to_apply            | is_stable
+topk                      | 1    |                      | k                              | largest is_stable
+triangular-solve          | 2    |                      |                                | left_side lower unit_diagonal transpose_a
+"""  # noqa: E501
+"""The rows of these opcodes, as `models/hlo/opcodes.py` reads them."""
+
+RULES: Final[Mapping[str, Callable[[Request], Shape | None]]] = {
+    "gather": gather,
+    "scatter": scatter,
+    "sort": sort,
+    "topk": topk,
+    "fft": fft,
+    "cholesky": cholesky,
+    "triangular-solve": triangular_solve,
+    "rng-bit-generator": rng_bit_generator,
+}
+"""Their shapes."""

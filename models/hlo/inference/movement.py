@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Final
+
 from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
 from hloproof.models.hlo.inference.common import INTEGERS, Request, ShapeError, same_size, same_sizes, same_type, shown
 from hloproof.models.hlo.shape import UNBOUNDED, ArrayShape, Shape
@@ -185,3 +188,38 @@ def set_dimension_size(request: Request) -> Shape:
     if size.dimensions or size.element_type != "s32":
         raise ShapeError(f"the size of set-dimension-size is s32[], found {print_shape(size)}")
     return operand
+
+
+ROWS: Final = """
+bitcast                   | 1    |                      |                                |
+broadcast                 | 1    |                      |                                | dimensions
+concatenate               | 1+   |                      | dimensions                     |
+dynamic-reshape           | 1+   |                      |                                |
+dynamic-slice             | 1+   |                      | dynamic_slice_sizes            |
+dynamic-update-slice      | 2+   |                      |                                |
+get-dimension-size        | 1    |                      | dimensions                     |
+pad                       | 2    |                      | padding                        |
+reshape                   | 1    |                      |                                | inferred_dimension
+reverse                   | 1    |                      | dimensions                     |
+set-dimension-size        | 2    |                      | dimensions                     |
+slice                     | 1    |                      | slice                          |
+transpose                 | 1    |                      | dimensions                     |
+"""
+"""The rows of these opcodes, as `models/hlo/opcodes.py` reads them."""
+
+RULES: Final[Mapping[str, Callable[[Request], Shape | None]]] = {
+    "broadcast": broadcast,
+    "reshape": reshape,
+    "dynamic-reshape": dynamic_reshape,
+    "transpose": transpose,
+    "reverse": reverse,
+    "slice": slice_,
+    "dynamic-slice": dynamic_slice,
+    "dynamic-update-slice": dynamic_update_slice,
+    "pad": pad,
+    "concatenate": concatenate,
+    "bitcast": bitcast,
+    "get-dimension-size": get_dimension_size,
+    "set-dimension-size": set_dimension_size,
+}
+"""Their shapes."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
 from hloproof.models.hlo.inference.common import (
@@ -222,3 +223,32 @@ def batch_norm(request: Request) -> Shape:
         return operand
     statistics = ArrayShape(request.array(1).element_type, vector)
     return TupleShape((operand.without_layout(), statistics, statistics))
+
+
+ROWS: Final = """
+batch-norm-grad           | 5    |                      | epsilon feature_index          |
+batch-norm-inference      | 5    |                      | epsilon feature_index          |
+batch-norm-training       | 3    |                      | epsilon feature_index          |
+convolution               | 2    |                      | dim_labels                     | window feature_group_count batch_group_count operand_precision algorithm sparsity_config conv_kind
+dot                       | 2+   |                      |                                | @contraction operand_precision algorithm sparsity
+ragged-dot                | 3    |                      | lhs_ragged_dims                | @contraction rhs_group_dims operand_precision algorithm
+reduce                    | 2+   |                      | dimensions to_apply            |
+reduce-window             | 2+   |                      | to_apply                       | window
+scaled-dot                | 4    |                      |                                | @contraction operand_precision algorithm
+select-and-scatter        | 3    |                      | select scatter                 | window
+"""  # noqa: E501
+"""The rows of these opcodes, as `models/hlo/opcodes.py` reads them."""
+
+RULES: Final[Mapping[str, Callable[[Request], Shape | None]]] = {
+    "reduce": reduce,
+    "reduce-window": reduce_window,
+    "select-and-scatter": select_and_scatter,
+    "convolution": convolution,
+    "dot": dot,
+    "scaled-dot": dot,
+    "ragged-dot": ragged_dot,
+    "batch-norm-training": batch_norm,
+    "batch-norm-inference": batch_norm,
+    "batch-norm-grad": batch_norm,
+}
+"""Their shapes."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from hloproof.models.errors import NotModelled
-from hloproof.models.interpreter.step import Step
+from hloproof.models.interpreter.step import Execute, Step
 from hloproof.models.interpreter.value import Array, Element, Value, flat_index, indices, offsets, strides
 
 
@@ -161,3 +162,7 @@ def _group_bounds(step: Step, sizes: Array, where: tuple[int, ...], group: int) 
         base = flat_index(where, strides(sizes.sizes)[:-1])
     counts = [step.scalars.integer(v) for v in sizes.data[base : base + groups]]
     return sum(counts[:group]), sum(counts[: group + 1])
+
+
+EXECUTIONS: Final[Mapping[str, Execute]] = {"dot": dot, "ragged-dot": ragged_dot, "scaled-dot": scaled_dot}
+"""By opcode."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import prod
 from typing import Final
 
@@ -22,10 +21,8 @@ from hloproof.models.interpreter.operations import (
 )
 from hloproof.models.interpreter.operations.elementwise import elementwise
 from hloproof.models.interpreter.operations.library_calls import LIBRARY_CALLS
-from hloproof.models.interpreter.step import Step
+from hloproof.models.interpreter.step import Execute, Step
 from hloproof.models.interpreter.value import Array, Element, InFlight, Token, Value, filled
-
-Operation = Callable[[Step], Value]
 
 LARGEST: Final = 1 << 25
 """Tensors of more elements are not evaluated."""
@@ -53,7 +50,7 @@ def _token(step: Step) -> Value:
     return Token()
 
 
-def _at(position: int) -> Operation:
+def _at(position: int) -> Execute:
     def done(step: Step) -> Value:
         whole = step.operands[0]
         if not isinstance(whole, tuple):
@@ -126,53 +123,28 @@ def _assembled(shape: Shape, made: dict[tuple[int, ...], Value], at: tuple[int, 
     return tuple(_assembled(s, made, (*at, k)) for k, s in enumerate(getattr(shape, "elements", ())))
 
 
-OPERATIONS: Final[dict[str, Operation]] = {
+OPERATIONS: Final[dict[str, Execute]] = {
     **dict.fromkeys(SCALAR, elementwise),
     "add-dependency": _first,
     "after-all": _token,
     "all-gather-done": _at(1),
     "all-reduce-done": _first,
-    "batch-norm-grad": normalization.gradient,
-    "batch-norm-inference": normalization.inference,
-    "batch-norm-training": normalization.training,
-    "bitcast": movement.bitcast,
-    "bitcast-convert": movement.bitcast_convert,
-    "broadcast": movement.broadcast,
-    "cholesky": linear_algebra.cholesky,
     "collective-permute-done": _at(1),
-    "concatenate": movement.concatenate,
-    "convolution": window.convolution,
-    "copy": movement.copy,
     "copy-done": _at(0),
     "copy-start": _copy_start,
     "custom-call": custom_call,
     "domain": _first,
-    "dot": contraction.dot,
-    "dynamic-reshape": movement.reshape,
-    "dynamic-slice": movement.dynamic_slice,
-    "dynamic-update-slice": movement.dynamic_update_slice,
-    "fft": linear_algebra.fft,
-    "gather": gather_scatter.gather,
-    "get-dimension-size": dynamic_sizes.get_dimension_size,
     "get-tuple-element": _element,
-    "iota": movement.iota,
-    "map": reduction.map_,
     "opt-barrier": _first,
     "outfeed": _token,
-    "pad": movement.pad,
-    "ragged-dot": contraction.ragged_dot,
-    "reduce": reduction.reduce,
-    "reduce-window": window.reduce_window,
-    "reshape": movement.reshape,
-    "reverse": movement.reverse,
-    "scaled-dot": contraction.scaled_dot,
-    "scatter": gather_scatter.scatter,
-    "select-and-scatter": window.select_and_scatter,
-    "set-dimension-size": dynamic_sizes.set_dimension_size,
-    "slice": movement.slice_,
-    "sort": reduction.sort,
-    "topk": reduction.top_k,
-    "transpose": movement.transpose,
-    "triangular-solve": linear_algebra.triangular_solve,
     "tuple": _tuple,
+    **contraction.EXECUTIONS,
+    **dynamic_sizes.EXECUTIONS,
+    **gather_scatter.EXECUTIONS,
+    **linear_algebra.EXECUTIONS,
+    **movement.EXECUTIONS,
+    **normalization.EXECUTIONS,
+    **reduction.EXECUTIONS,
+    **window.EXECUTIONS,
 }
+"""Every opcode that is executed one operation at a time, from the tables of the subjects."""

@@ -6,7 +6,7 @@ of the operands; an operation that is not listed here is not evaluated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -14,7 +14,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import PaddingDimension
 from hloproof.models.hlo.opcodes import ELEMENTWISE
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape, leaves
-from hloproof.models.interpreter.step import Step
+from hloproof.models.interpreter.step import Execute, Step
 from hloproof.models.interpreter.value import Array, Value, flat_index, indices, strides
 
 Operation = Callable[[Step], Value]
@@ -102,3 +102,10 @@ def set_dimension_size(step: Step) -> Value:
     sizes = tuple(size if d == axis else n for d, n in enumerate(x.sizes))
     steps = strides(x.sizes)
     return Array(x.element_type, sizes, [x.data[flat_index(at, steps)] for at in indices(sizes)])
+
+
+EXECUTIONS: Final[Mapping[str, Execute]] = {
+    "get-dimension-size": get_dimension_size,
+    "set-dimension-size": set_dimension_size,
+}
+"""By opcode."""

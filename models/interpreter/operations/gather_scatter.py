@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from hloproof.models.interpreter.operations.movement import clamped
-from hloproof.models.interpreter.step import Step, as_result
+from hloproof.models.interpreter.step import Execute, Step, as_result
 from hloproof.models.interpreter.value import Array, Value, flat_index, indices, strides
 
 
@@ -92,3 +93,7 @@ def scatter(step: Step) -> Value:
         for column, value in zip(data, combined, strict=True):
             column[at_flat] = value
     return as_result(step, [Array(x.element_type, x.sizes, column) for x, column in zip(operands, data, strict=True)])
+
+
+EXECUTIONS: Final[Mapping[str, Execute]] = {"gather": gather, "scatter": scatter}
+"""By opcode."""

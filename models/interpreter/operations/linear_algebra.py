@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import cmath
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import nan, pi, prod
+from typing import Final
 
 from hloproof.models.hlo.attributes import Word
 from hloproof.models.interpreter.operations.reduction import lines
 from hloproof.models.interpreter.semantics import element_type as types
-from hloproof.models.interpreter.step import Step
+from hloproof.models.interpreter.step import Execute, Step
 from hloproof.models.interpreter.value import Array, Element, Value, indices
 
 
@@ -212,3 +213,7 @@ def _substituted(
             rest = subtract(rest, multiply(matrix[j * n + i] if turned else matrix[i * n + j], x[j]))
         x[i] = rest if unit else divide(rest, matrix[i * n + i])
     return x
+
+
+EXECUTIONS: Final[Mapping[str, Execute]] = {"cholesky": cholesky, "fft": fft, "triangular-solve": triangular_solve}
+"""By opcode."""

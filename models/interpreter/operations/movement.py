@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import product
 from math import prod
+from typing import Final
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.interpreter.layout import Memory, place, read_memory, write_memory
 from hloproof.models.interpreter.semantics import element_type as types
-from hloproof.models.interpreter.step import Step
+from hloproof.models.interpreter.step import Execute, Step
 from hloproof.models.interpreter.value import Array, Element, Token, Value, indices, offsets, strides
 
 
@@ -226,3 +228,22 @@ def _tuple(step: Step, name: str) -> tuple[object, ...]:
     if not isinstance(value, tuple):
         raise NotModelled(f"{step.instruction.opcode} without {name}")
     return value
+
+
+EXECUTIONS: Final[Mapping[str, Execute]] = {
+    "bitcast": bitcast,
+    "bitcast-convert": bitcast_convert,
+    "broadcast": broadcast,
+    "concatenate": concatenate,
+    "copy": copy,
+    "dynamic-reshape": reshape,
+    "dynamic-slice": dynamic_slice,
+    "dynamic-update-slice": dynamic_update_slice,
+    "iota": iota,
+    "pad": pad,
+    "reshape": reshape,
+    "reverse": reverse,
+    "slice": slice_,
+    "transpose": transpose,
+}
+"""By opcode."""

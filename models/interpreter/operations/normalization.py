@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from hloproof.models.interpreter.step import Step
+from collections.abc import Mapping
+from typing import Final
+
+from hloproof.models.interpreter.step import Execute, Step
 from hloproof.models.interpreter.value import Array, Element, Value, indices
 
 
@@ -85,3 +88,11 @@ def gradient(step: Step) -> Value:
         scales.append(scaled)
         shifts.append(shift)
     return Array(kind, x.sizes, data), Array(kind, scale.sizes, scales), Array(kind, scale.sizes, shifts)
+
+
+EXECUTIONS: Final[Mapping[str, Execute]] = {
+    "batch-norm-grad": gradient,
+    "batch-norm-inference": inference,
+    "batch-norm-training": training,
+}
+"""By opcode."""

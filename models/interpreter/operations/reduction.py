@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cmp_to_key
+from typing import Final
 
 from hloproof.models.hlo.attributes import Attributes, Word
-from hloproof.models.interpreter.step import Step, as_result, result_shapes
+from hloproof.models.interpreter.step import Execute, Step, as_result, result_shapes
 from hloproof.models.interpreter.value import Array, Element, Value, offsets, strides
 
 
@@ -102,3 +104,7 @@ def top_k(step: Step) -> Value:
 def map_(step: Step) -> Value:
     body, operands = step.called(), step.arrays()
     return step.result([body(elements)[0] for elements in zip(*(x.data for x in operands), strict=True)])
+
+
+EXECUTIONS: Final[Mapping[str, Execute]] = {"map": map_, "reduce": reduce, "sort": sort, "topk": top_k}
+"""By opcode."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
+from typing import Final
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
 from hloproof.models.hlo.shape import ArrayShape
-from hloproof.models.interpreter.step import Step, as_result, result_shapes
+from hloproof.models.interpreter.step import Execute, Step, as_result, result_shapes
 from hloproof.models.interpreter.value import Array, Element, Value, indices, strides
 
 HOLE = -1
@@ -186,3 +187,11 @@ def _spatial_reads(
             for o, row in enumerate(rows)
         }
     return out
+
+
+EXECUTIONS: Final[Mapping[str, Execute]] = {
+    "convolution": convolution,
+    "reduce-window": reduce_window,
+    "select-and-scatter": select_and_scatter,
+}
+"""By opcode."""

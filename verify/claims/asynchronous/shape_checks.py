@@ -16,7 +16,7 @@ from hloproof.claims.asynchronous.judgement import (
 )
 from hloproof.models.dataflow.async_chain import RESULT_INDEX, Link
 from hloproof.models.dataflow.value_flow import HloPosition
-from hloproof.models.hlo.inference import ShapeError, Signature, compatible, infer
+from hloproof.models.hlo.inference.infer import ShapeError, Signature, compatible, infer
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.shape import Shape, TokenShape, TupleShape
 from hloproof.models.hlo.text.shapes import print_shape
