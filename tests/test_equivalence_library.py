@@ -1,0 +1,94 @@
+"""Calls of cuDNN as `equiv` takes them: element by element what the executable path computes, whatever the window."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+from test_equivalence_elements import element
+from test_interpreter_library_calls import CONFIG, WINDOWS, K, _call, _nested, _numbers
+
+from hloproof.equivalence.graph import Node
+from hloproof.equivalence.indices import constant
+from hloproof.equivalence.library import call
+from hloproof.equivalence.reading import Reader
+from hloproof.equivalence.terms import App, Elem, Term
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.interpreter.run import run_module
+
+X = 7
+
+
+def values(text: str, given: list[Any]) -> None:
+    """Every element of the result, by the table of calls and as it is run."""
+    module = parse_module(text)
+    (node,), _ = Reader().read(module, 0)
+    expected = run_module(module, given)
+    for at in product(*map(range, node.sizes)):
+        value = expected
+        for i in at:
+            value = value[i]
+        assert element(_term(node, at), given) == value, at
+
+
+def _term(node: Node, at: tuple[int, ...]) -> Term:
+    found = call(Elem(node, tuple(constant(i) for i in at)), 0)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.parametrize("reversal", [0, 1])
+@pytest.mark.parametrize(("stride", "dilation", "low", "high"), WINDOWS)
+@pytest.mark.parametrize("kind", ["Forward", "BackwardInput", "BackwardFilter"])
+def test_convolutions_and_their_gradients(
+    kind: str, stride: int, dilation: int, low: int, high: int, reversal: int
+) -> None:
+    if reversal and kind == "BackwardFilter":
+        pytest.skip("not run: the gradient by a mirrored kernel")
+    y = (X + low + high - (K - 1) * dilation - 1) // stride + 1
+    window = f"size={K} stride={stride} pad={low}_{high} rhs_dilate={dilation} rhs_reversal={reversal}"
+    shapes = {"x": (2, 2, X), "w": (3, 2, K), "y": (2, 3, y)}
+    first, second, out = {"Forward": tuple("xwy"), "BackwardInput": tuple("ywx"), "BackwardFilter": tuple("xyw")}[kind]
+    texts = [f"f32[{','.join(map(str, shapes[s]))}]" for s in (first, second, out)]
+    text = _call(texts[:2], texts[2], window, kind)
+    given = []
+    for k, s in enumerate((first, second)):
+        a, b, c = shapes[s]
+        given.append(_nested(_numbers(a * b * c, k + 1), shapes[s]))
+    values(text, given)
+
+
+def test_bias_side_input_and_activation() -> None:
+    shapes = ["f32[1,1,3]", "f32[2,1,1]", "f32[2]", "f32[1,2,3]"]
+    text = _call(shapes, "f32[1,2,3]", "size=1", "BiasActivationForward", CONFIG.format("kRelu", 1, 0.5))
+    module = parse_module(text)
+    assert all(isinstance(p.shape, ArrayShape) for p in module.entry.parameters)
+    side = [[[2.0, 2.0, 2.0], [-8.0, 0.0, 8.0]]]
+    values(text, [[[[1.0, 2.0, 3.0]]], [[[1.0]], [[-1.0]]], [1.0, 10.0], side])
+
+
+@pytest.mark.parametrize(
+    ("config", "more"),
+    [
+        (CONFIG.format("kNone", 2, 0), ""),
+        (CONFIG.format("kRelu6", 1, 0), ""),
+        (CONFIG.format("kNone", 1, 1), ""),
+        (CONFIG.format("kNone", 1, 0) + ',"unheard_of":1', ""),
+        (CONFIG.format("kNone", 1, 0), ", batch_group_count=2"),
+    ],
+)
+def test_what_is_not_understood_whole_is_opaque(config: str, more: str) -> None:
+    text = _call(["f32[2,2,7]", "f32[3,2,3]"], "f32[2,3,5]", "size=3", "Forward", config)
+    module = parse_module(text.replace(", dim_labels", f"{more}, dim_labels"))
+    (node,), _ = Reader().read(module, 0)
+    assert isinstance(node, Node) and call(Elem(node, tuple(constant(0) for _ in node.sizes)), 0) is None
+
+
+def test_an_activation_is_an_operation_of_its_own() -> None:
+    shapes = ["f32[1,1,3]", "f32[2,1,1]", "f32[2]"]
+    text = _call(shapes, "f32[1,2,3]", "size=1", "BiasActivationForward", CONFIG.format("kRelu", 1, 0))
+    (node,), _ = Reader().read(parse_module(text), 0)
+    term = _term(node, (0, 0, 0))
+    assert isinstance(term, App) and term.op == "maximum"
