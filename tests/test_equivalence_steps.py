@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from hloproof.equivalence import decide
+from hloproof.equivalence.elements_folds import IN_ORDER
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Graph
 from hloproof.equivalence.indices import variable
 from hloproof.equivalence.kernel import Denied, Rules
 from hloproof.equivalence.pinning import forms, pinned
+from hloproof.equivalence.rules import subgoals
 from hloproof.equivalence.terms import Cond, Elem, Fold, from_value
 from hloproof.models.hlo.parser import parse_module
 
@@ -145,3 +147,20 @@ def test_a_digit_is_pinned_to_what_it_can_be(groups: int, denied: bool) -> None:
             pinned(rules, goal, 0, 0, 2, which, 0)
     else:
         assert pinned(rules, goal, 0, 0, 2, which, 0)
+
+
+@pytest.mark.parametrize("mark", [(), (IN_ORDER,)])
+def test_a_fold_whose_order_is_told_keeps_it(mark: tuple[str, ...]) -> None:
+    """The function keeps its first argument, so the order decides."""
+    graph = Graph()
+    x = graph.node("parameter", "f32", (4,), (), (0,))
+    first = graph.node("bound", "f32", (), (), ("argument", 0, ()))
+    fold = Fold(("reduce", (first,), 0, *mark), "f32", 0, (4,), (Elem(x, (variable(0, 4),)),), (from_value("f32", 0),))
+    rules, goal = Rules(graph, "exact"), Goal(0, (), fold, fold)
+    backwards = ["fold", [4], [[[0, False]]], [[[0, True]]]]
+    if mark:
+        with pytest.raises(Denied, match="order"):
+            subgoals(rules, goal, backwards)
+    else:
+        subgoals(rules, goal, backwards)
+        assert "a reduce takes its elements in any order" in rules.used

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from memory_cases import CHAIN, CHAIN_PLAN, LOOP, LOOP_PLAN, changed, judged, refuted
+from memory_cases import CHAIN, CHAIN_PLAN, LOOP, LOOP_PLAN, changed, judged, refuted, roomy_plan
 
 from hloproof.engines.door import How
 from hloproof.logic.obligation import Outcome
@@ -60,6 +60,47 @@ def test_an_error_in_the_plan_is_refuted(claim: str, hlo: str, plan: str, old: s
     if claim == "plan-constant":
         plan = changed(plan, Y, "")
     assert claim in refuted(hlo, changed(plan, old, new))
+
+
+@pytest.mark.parametrize(("offset", "claims"), [(192, {}), (160, {"plan-size": ["y"]})])
+def test_half_of_the_alignment_is_none(offset: int, claims: dict[str, list[str]]) -> None:
+    plan = changed(CHAIN_PLAN, "allocation 4: size 256", "allocation 4: size 512")
+    assert refuted(CHAIN, changed(plan, "offset=128", f"offset={offset}")) == claims
+
+
+def test_a_table_of_pointers_lies_in_the_memory_of_its_allocation() -> None:
+    plan = changed(LOOP_PLAN, "allocation 4: size 16", "allocation 4: size 16, color 5")
+    assert refuted(LOOP, plan).keys() == {"plan-size"}
+
+
+def test_a_result_that_takes_a_parameters_place_lies_there() -> None:
+    module = changed(CHAIN, "is_scheduled=true", "is_scheduled=true, input_output_alias={ {}: (0, {}, may-alias) }")
+    assert "plan-alias" in refuted(module, CHAIN_PLAN)
+
+
+@pytest.mark.parametrize(("operands", "claims"), [("x, y", set()), ("x, x", {"plan-interference"})])
+def test_an_all_reduce_in_flight_may_not_destroy_its_other_operand(operands: str, claims: set[str]) -> None:
+    module = f"""HloModule m, is_scheduled=true
+
+%add (p: f32[], q: f32[]) -> f32[] {{
+  %p = f32[] parameter(0)
+  %q = f32[] parameter(1)
+  ROOT %r = f32[] add(%p, %q)
+}}
+
+ENTRY %main (a: f32[32]) -> (f32[32], f32[32]) {{
+  %a = f32[32]{{0}} parameter(0)
+  %x = f32[32]{{0}} negate(%a)
+  %y = f32[32]{{0}} abs(%a)
+  %s = (f32[32]{{0}}, f32[32]{{0}}) all-reduce-start({operands}), to_apply=%add
+  ROOT %d = (f32[32]{{0}}, f32[32]{{0}}) all-reduce-done(%s)
+}}
+"""
+    together = [("s{0}", "x"), ("s{1}", "y")]
+    found = refuted(module, roomy_plan(module, tuple(together)))
+    assert found.keys() & {"plan-interference", "plan-in-place"} >= claims and bool(claims) == bool(
+        found.keys() & {"plan-interference", "plan-in-place"}
+    )
 
 
 def test_a_module_that_no_longer_donates_keeps_its_parameter() -> None:
