@@ -88,6 +88,8 @@ class ValueFlow:
                 yield from operand(0, at)
             case "while":
                 yield from operand(0, at)
+                # What a loop gives is its start, where it does not turn at all, or what the last turn left. Both may
+                # stand there.
                 yield from self._root(called(i, "body"), at)
             case "conditional":
                 for name in branches(i):
@@ -130,6 +132,7 @@ class ValueFlow:
         while stack:
             at = stack.pop()
             back = self.sources(at)
+            # A parameter of a computation that nobody calls has no sources either, and is not where a value is made.
             if not back and not self._is_unreached_parameter(at):
                 found.add(at)
             for source in back:
@@ -159,6 +162,7 @@ class ValueFlow:
             for caller_computation, caller in self.callers[place.computation]:
                 out = HloPosition(caller_computation.name, caller.name, at)
                 match caller.opcode:
+                    # The root of the condition is read by the loop and goes nowhere.
                     case "while" if called(caller, "body") == place.computation:
                         yield out
                         yield from self._parameter(called(caller, "body"), 0, at)
@@ -171,8 +175,10 @@ class ValueFlow:
             case "tuple":
                 yield HloPosition(computation.name, user.name, (n, *at))
             case "get-tuple-element":
+                # A whole tuple, and any other part of it, does not go on through this instruction.
                 if at and at[0] == user.attributes.integer("index", 0):
                     yield HloPosition(computation.name, user.name, at[1:])
+            # The second operand of add-dependency orders and hands nothing on.
             case opcode if opcode in _PASS_ON and n == 0:
                 yield HloPosition(computation.name, user.name, at)
             case "while":

@@ -60,9 +60,12 @@ class Cache:
             if text not in _KEPT:
                 return None
             verdict = _KEPT[text]
+            # An unknown is a fact about these limits; with others it has to be asked again.
             if verdict == "unknown" and limits != budget.deterministic():
                 return None
             model = tuple((name, int(v)) for (name, _), v in zip(obligation.variables, values, strict=bool(values)))
+            # A cache may come from elsewhere. A refutation is replayed, as it is when an engine finds it; a proof
+            # cannot be, so entries are signed with a key of this user (`store`).
             if verdict == "refuted" and not is_counterexample(obligation, dict(model)):
                 return None
             return Outcome(verdict, tuple(engines), model, reason, stages=(("cache", 0.0),))
@@ -79,6 +82,7 @@ class Cache:
         certificate: str = "",
     ) -> None:
         """Keep the outcome, unless time or memory decided it, or it is an error of this tool."""
+        # An error of this tool is not kept: it is to be seen again until it is mended.
         if not outcome.final or outcome.verdict == "internal" or not self._store.is_open:
             return
         limits = budget.deterministic() if outcome.verdict == "unknown" else ""
@@ -102,4 +106,5 @@ class Cache:
 
 
 def _entry(digest: str, cross: bool) -> bytes:
+    # Agreement of two is another fact than the answer of one: neither is found under the name of the other.
     return f"outcome {digest}{'x' if cross else ''}-{engines_fingerprint()}".encode()

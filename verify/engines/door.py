@@ -100,6 +100,8 @@ def _equal(obligations: Sequence[Obligation], report: OnResult) -> dict[str, lis
     for number, obligation in enumerate(obligations):
         try:
             checkpoint()
+            # By normal form, so that operations which differ in names alone share a proof; nothing of the simplifier is
+            # in it, since a wrong rule would then make two obligations one.
             groups.setdefault(key(obligation), []).append(number)
         except OutOfTime as error:
             report(number, Outcome("unknown", reason=str(error), final=False))
@@ -118,6 +120,7 @@ def _prove_groups(
         group = groups[digest]
         name = _certify(how, obligations[group[0]], outcome)
         if how.known is not None and new and outcome.final:
+            # What time or memory decided is not remembered: the next request may have more of either.
             how.known[digest] = outcome
         if cache and new:
             cache.put(obligations[group[0]], outcome, how.budget, how.cross, digest, name)
@@ -139,6 +142,8 @@ def _prove_groups(
             continue
         outcome = _here(obligation, how)
         if outcome is None:
+            # Not handed on at once: the workers get all of them together, so that as many are started as there is work
+            # for.
             apart.append(digest)
         else:
             decided(digest, outcome, True)
@@ -156,6 +161,7 @@ def _prove_groups(
 def _here(obligation: Obligation, how: How) -> Outcome | None:
     """What is proved in this process; None for what is left to the workers."""
     large = how.where == "by size" and _is_large(obligation)
+    # Under `cross` nothing is brief: the second engine is one whose limits do not always hold.
     if how.where == "workers" or large or (how.where == "apart" and how.cross):
         return None
     from hloproof.engines import portfolio  # the solvers are imported when they are first needed

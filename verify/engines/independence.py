@@ -26,6 +26,8 @@ ENCODERS: Final[dict[str, frozenset[str]]] = {
     "cvc5": frozenset({"smtlib/encode"}),
     "cvc5 at length": frozenset({"smtlib/encode"}),
     "enumeration": frozenset({"logic/evaluate"}),
+    # Both, although one is asked: which of the two decided an instance is not written down, so neither may be the
+    # second.
     "instances": frozenset({"logic/evaluate", "isl/encode"}),
     "identical": frozenset({"logic/normal_form"}),
 }

@@ -262,6 +262,8 @@ class _Run:
         try:
             return True, ENGINES[name](self.obligation, self.budget)
         except GaveUp as error:
+            # Limits of work are the same in every run, memory is not: what it decides must not be kept as an answer for
+            # these limits.
             self.final = self.final and not isinstance(error, OutOfMemory)
             if name != "identical":
                 self.reasons.append(f"{name}: {error}")
@@ -272,10 +274,12 @@ class _Run:
     def outcome(self, engines: tuple[str, ...], answer: Countermodel) -> Outcome:
         if answer is None:
             return Outcome("proved", engines, stages=tuple(self.stages))
+        # By the obligation's own order and names: an encoder may have renamed variables, or made some of its own.
         model = tuple((name, answer[name]) for name, _ in self.obligation.variables)
         start = perf_counter()
         try:
             replayed = is_counterexample(self.obligation, answer)
+        # Not replayed is not refuted. It is not internal either: nothing says that the engine was wrong.
         except TooManySteps as error:
             return self.unknown(f"{' and '.join(engines)}: a counterexample that could not be replayed ({error})")
         finally:
@@ -348,6 +352,8 @@ def _crossed(run: _Run) -> Outcome:
         if answered:
             answers[other] = answer
             break
+    # One answer is no agreement, not even a refutation that replays: under `cross` every verdict has two engines, so
+    # that counts of refutations can be trusted in the same way.
     if len(answers) < 2:
         return run.unknown(f"only {name} answered; {'; '.join(run.reasons)}")
     if name not in ("isl", "enumeration") and "enumeration" not in answers:
@@ -358,6 +364,7 @@ def _crossed(run: _Run) -> Outcome:
     if len({a is None for a in answers.values()}) > 1:
         proved = [n for n, a in answers.items() if a is None]
         refuted = [n for n, a in answers.items() if a is not None]
+        # The only stage whose None does not mean "holds everywhere".
         if proved == ["instances"]:  # no instance fails, which proves nothing
             del answers["instances"]
         else:

@@ -45,6 +45,7 @@ def fingerprint(folders: Iterable[Path], files: Iterable[Path] = ()) -> bytes:
     """A digest of every Python file in the folders as they stand, of the files, and of the solvers' versions."""
     state = hashlib.sha256()
     for folder in folders:
+        # All of the folder, and not a list of files: one that was forgotten would let proofs of older code stand.
         for source in sorted(folder.rglob("*.py")):
             state.update(source.relative_to(folder).as_posix().encode())
             state.update(source.read_bytes())
@@ -89,6 +90,7 @@ def _secret_in(path: Path) -> bytes:
 
 def _signed(key: bytes, value: bytes) -> bytes:
     """The value, behind a code that only this user can make for this key."""
+    # The key is signed too: an entry that is true of one obligation must not be found under another.
     return hmac.digest(_secret(), hashlib.sha256(key).digest() + value, "sha256") + value
 
 

@@ -46,6 +46,7 @@ class Task:
         return lambda obligation: prove(obligation, self.budget, self.cross, self.reproductions)
 
     def lost(self, asked: Obligation, reason: str) -> Outcome:
+        # A process that was killed says nothing about its obligation.
         return Outcome("unknown", reason=reason, final=False)
 
     def failed(self, asked: Obligation, error: Exception) -> Outcome:

@@ -28,6 +28,8 @@ def check(rules: Rules, goals: list[Goal], steps: list[Step]) -> None:
         while stack and isinstance(stack[-1], _Shown):
             done = stack.pop()
             assert isinstance(done, _Shown)
+            # Only here, when the steps of the goal itself are all read, does it count as shown. Added where it is
+            # begun, a goal could be closed by `again` inside of its own proof.
             shown.add(done.goal)
         if not stack:
             raise Denied(f"steps are left after the last goal, from number {number} on")
@@ -36,11 +38,13 @@ def check(rules: Rules, goals: list[Goal], steps: list[Step]) -> None:
         if not isinstance(step, list) or not step:
             raise Denied("not a step")
         if step[0] == "keep":
+            # The marker lies below the goal, so that it comes up when nothing of the goal is left.
             stack += [_Shown(goal), goal]
         elif step[0] == "again":
             if goal not in shown:
                 raise Denied("not shown before")
         elif step[0] in ("generalise", "lemma"):
+            # The checker generalises by itself: a wider goal that is written in the certificate could be any goal.
             wider = general(rules, goal)
             if wider is None:
                 raise Denied("the goal is no instance")
@@ -51,5 +55,7 @@ def check(rules: Rules, goals: list[Goal], steps: list[Step]) -> None:
                 stack += [_Shown(wider), wider]
         else:
             stack.extend(reversed(subgoals(rules, goal, step)))
+    # A certificate that ends early proves a part; markers alone may be left, for goals that were finished by the last
+    # step.
     if any(isinstance(item, Goal) for item in stack):
         raise Denied("goals are left after the last step")

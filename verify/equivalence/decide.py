@@ -55,6 +55,7 @@ def decide(
         return Result(Verdict.UNKNOWN, "the terms are nested too deeply")
     if steps is None:
         return Result(Verdict.UNKNOWN, reason, mismatch=failed)
+    # A new set of rules: what the matcher remembered, settled or counted as used is not there when its steps are read.
     rules = Rules(graph, tier)
     try:
         check(rules, goals, steps)
@@ -92,6 +93,7 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal]]:
 
     Raises NotModelled, and Denied when the effects of the two cannot be paired.
     """
+    # Partition and replica ids are free nodes of the graph; with other counts they would range over other devices.
     if device_counts(before) != device_counts(after):
         raise Denied("the modules run on different numbers of devices")
     reader = Reader()
@@ -101,6 +103,7 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal]]:
     if counts[0] != counts[1]:
         raise Denied(f"{counts[0]} effects (infeed, outfeed, random numbers, ...) became {counts[1]}")
     goals = [g for a, b in zip(ours, theirs, strict=True) for g in equal_tensors(a, b)]
+    # Effects are owed like results: a module that prints or sends something else computes something else.
     for a, b in paired(our_effects, their_effects, after.attributes.flag("is_scheduled")):
         goals += equal_tensors(a, b)
     return reader.graph, goals

@@ -40,8 +40,11 @@ class Definedness:
             case Fold(_, _, _, _, bodies, sides):
                 return all(self.everywhere(t) for t in (*bodies, *sides))
             case App(op, type_, args):
+                # Integers have a value everywhere: XLA says what their division by zero gives.
                 if type_ not in FLOATS or op not in PARTIAL:
                     return all(self.everywhere(a) for a in args)
+                # A constant divisor is the one partial form that is common enough to be worth a look; NaN and the
+                # infinities are no real numbers, so they divide nothing.
                 return op == "divide" and self.everywhere(args[0]) and _is_a_number(_constant(args[1]))
 
     def partial(self, root: Node) -> bool:
@@ -56,6 +59,7 @@ class Definedness:
                 stack.extend(waiting)
                 continue
             stack.pop()
+            # A custom call that returns a tuple has no float type itself, and its parts may be anything.
             own = node.head in PARTIAL and (node.type in FLOATS or node.type == "tuple")
             if own and node.head == "divide":
                 own = not _is_a_number(_constant(Elem(node.operands[1], ())))

@@ -69,9 +69,12 @@ def paired(ours: Effects, theirs: Effects, scheduled: bool) -> list[tuple[Node, 
             raise NotModelled(f"{effects.unordered} waits for an instruction further down")
     pairs = list(zip(ours.nodes, theirs.nodes, strict=True))
     same = set(ours.nodes) & set(theirs.nodes)
+    # A node of the graph is shared by equal operations. Where both modules have the very same effect, pairing it with
+    # another one would say that they came in another order.
     if any(a is not b and (a in same or b in same) for a, b in pairs):
         raise Denied("effects come in another order")
     for k, (_, node) in enumerate(pairs):
+        # Only what was told has to stay so; the module after may order more.
         if not scheduled and not ours.earlier[k].told <= theirs.earlier[k].all:
             raise Denied(f"an effect ({node.head}) no longer waits for one before it")
     return pairs

@@ -56,6 +56,7 @@ def proved(facts: Facts, pairs: list[tuple[Lin, Lin]] | None, memory: dict[objec
     stated = _Stated()
     conclusion = FALSE if pairs is None else conj(*(eq(stated.expression(a), stated.expression(b)) for a, b in pairs))
     obligation = stated.obligation(facts, conclusion)
+    # The whole obligation is the key, not the goal: goals with other terms and the same indices ask the same.
     if obligation not in memory:
         memory[obligation] = prove_one(obligation, HOW).verdict == "proved"
     return memory[obligation]
@@ -66,6 +67,7 @@ HOW: Final = How(Budget(isl_operations=300_000, z3_rlimit=300_000), where="here"
 
 def absurd(rules: Rules, goal: Goal) -> list[Goal]:
     """No index meets all facts."""
+    # Boxes are never empty (`equal_tensors` makes no goal for them), so without facts there is nothing to contradict.
     if not goal.facts or not proved(goal.facts, None, rules.obligations):
         raise Denied("the facts may hold")
     return []

@@ -51,6 +51,8 @@ class Rules:
         return left, right
 
     def use(self, name: str, tier: Tier) -> None:
+        # Denied here and not noted for later: a step of a weaker tier that is applied and only counted would let the
+        # certificate of an exact proof hold it.
         if TIERS.index(tier) > TIERS.index(self.tier):
             raise Denied(f"{name} is of the tier {tier}")
         self.used[name] = tier
@@ -60,6 +62,8 @@ def equal_tensors(a: Node, b: Node) -> list[Goal]:
     """The goal that two tensors agree everywhere."""
     if a is b:
         return []
+    # Sizes are compared before "nothing in them" is asked: two empty tensors of different shapes are two results for
+    # whoever calls the module.
     if a.type != b.type or a.sizes != b.sizes:
         raise Denied("tensors of two shapes")
     if 0 in a.sizes:

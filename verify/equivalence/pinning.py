@@ -22,6 +22,7 @@ def pinned(rules: Rules, goal: Goal, side: int, number: int, low: int, which: in
     if low < 1 or size % low or size == low:
         raise Denied("not a digit")
     form = forms(rules, goal, fold, number)[which]
+    # The digit has to reach the form's value, or all products would be left out.
     if form.lo < 0 or form.hi >= size // low:
         raise Denied("a form beyond the digit")
     body = fold.bodies[factor]
@@ -30,6 +31,7 @@ def pinned(rules: Rules, goal: Goal, side: int, number: int, low: int, which: in
     zero = from_value(type_of(body), 0)
     goals: list[Goal] = []
     for elsewhere in (digit - form - 1, form - digit - 1):
+        # Both sides of the form: "not equal" is two conditions over integers. A side that cannot be owes nothing.
         owed = assume(Goal(inside, goal.facts, body, zero), elsewhere)
         if owed is not None:
             goals.append(owed)

@@ -60,6 +60,7 @@ def split(rules: Rules, goal: Goal, side: int) -> list[Goal]:
         raise Denied("no case")
     then = Goal(goal.next, goal.facts, *sides_with(goal, side, head.then))
     other = Goal(goal.next, goal.facts, *sides_with(goal, side, head.other))
+    # The test says `form >= 0`; over integers its opposite is `-form - 1 >= 0`. A case that cannot be leaves no goal.
     cases = [assume(then, head.test), assume(other, -head.test - 1)]
     return [c for c in cases if c is not None]
 
@@ -71,10 +72,13 @@ def arguments(rules: Rules, goal: Goal, swapped: bool = False) -> list[Goal]:
         raise Denied("not two elementwise operations")
     if (left.op, left.type, left.key, len(left.args)) != (right.op, right.type, right.key, len(right.args)):
         raise Denied("two operations")
+    # A comparison has the type pred whatever it compares, and a conversion may come from any type: equal result types
+    # say nothing about the operands.
     if [type_of(a) for a in left.args] != [type_of(a) for a in right.args]:
         raise Denied("operands of two types")
     args = right.args
     if swapped:
+        # Equal and not equal are the only directions that do not turn around with their operands.
         symmetric = left.op == "compare" and bool({("direction", "EQ"), ("direction", "NE")} & set(left.key))
         if left.op not in COMMUTATIVE and not symmetric:
             raise Denied(f"{left.op} does not commute")
@@ -85,11 +89,14 @@ def arguments(rules: Rules, goal: Goal, swapped: bool = False) -> list[Goal]:
 def whole(rules: Rules, goal: Goal) -> list[Goal]:
     """The same opaque operation on equal tensors, at the same index."""
     left, right = rules.elements(goal)
+    # Nothing is known of an opaque operation, so not even that it treats two of its elements alike.
     if left.at != right.at:
         raise Denied("two indices")
     a, b = left.node, right.node
     while a.head == b.head == "output" and a.key == b.key and (a.type, a.sizes) == (b.type, b.sizes):
         (a,), (b,) = a.operands, b.operands
+    # What has no operands would be equal by vacuity: two parameters are two parameters, and a loop has a rule of its
+    # own.
     if a.head in ATOMIC or (a.head, a.type, a.sizes, a.key) != (b.head, b.type, b.sizes, b.key):
         raise Denied("two operations")
     if len(a.operands) != len(b.operands) or len(a.bodies) != len(b.bodies):
@@ -103,10 +110,14 @@ def general(rules: Rules, goal: Goal) -> Goal | None:
     left, right = rules.heads(goal)
     if not (isinstance(left, Elem) and isinstance(right, Elem)):
         return None
+    # The first way takes the indices as they are equal; it forgets the facts, so it may ask for more than is true. Then
+    # the steps that follow fail, and nothing wrong is shown.
     if left.at == right.at and left.node.sizes == right.node.sizes:
         found = equal_tensors(left.node, right.node) if left.node.type == right.node.type else []
         return found[0] if found else None
     for one, other in ((left, right), (right, left)):
+        # The second way needs one side to be read at every index exactly once: only then is the goal an instance of the
+        # one over all of its indices.
         names = _distinct(one)
         if names is None or not {v.place for x in other.at for v in variables_of(Num("s32", x))} <= set(names):
             continue
@@ -121,11 +132,14 @@ def _distinct(element: Elem) -> dict[int, int] | None:
     """Each variable's place to its dimension, where an element is read at distinct variables that run over it all."""
     out: dict[int, int] = {}
     for k, (x, n) in enumerate(zip(element.at, element.node.sizes, strict=True)):
+        # A dimension of one has the index 0 alone, whatever form is written.
         if n == 1:
             continue
         if x.constant or len(x.terms) != 1:
             return None
         ((atom, c),) = x.terms.items()
+        # A variable that occurs twice is a diagonal, one that is smaller than the dimension a part of it: neither
+        # reaches all indices.
         if not isinstance(atom, Var) or c != 1 or atom.size != n or atom.place in out:
             return None
         out[atom.place] = k
@@ -140,6 +154,8 @@ def fold(
     left, right = rules.opened(goal)
     if not (isinstance(left, Fold) and isinstance(right, Fold)) or left.type != right.type:
         raise Denied("not two folds")
+    # Some folds fix the order of their elements (a scatter writes later updates over earlier ones), for others XLA
+    # leaves it open. Only an order that is kept, or a function that cannot tell, may pass.
     in_order = IN_ORDER in left.head or IN_ORDER in right.head
     if left.head[0] == "scatter" or in_order:
         straight = [[k, False] for k in range(len(radices))]
@@ -147,15 +163,19 @@ def fold(
             op = combiner(left)
             if op not in COMMUTATIVE:
                 raise Denied("the order is not kept")
+            # Commuting is not enough: floats commute, and their sums depend on the order.
             associates(rules, op, left.type)
     elif left.head[0] == "reduce" and combiner(left) not in COMMUTATIVE:
         ours, theirs = ([list(d) for ds in given for d in ds] for given in (left_digits, right_digits))
         if ours != theirs:  # XLA leaves the order open; a function that is not commutative could tell
             rules.use("a reduce takes its elements in any order", "exact")
     new = [variable(goal.next + k, n) for k, n in enumerate(radices)]
+    # Each factor has a precision of its own, which goes with the factor.
     goals = equal_heads(left, _swapped_precision(right) if swapped else right)
     sides: list[list[Term]] = []
     for term, digits in ((left, left_digits), (right, right_digits)):
+        # Both boxes are written over the same digits. That each digit is used once on each side, and that sizes are
+        # products, makes it a bijection of the boxes: no element is left out and none is taken twice.
         by_place = joined(term, digits, radices, new)
         sides.append([TermSubstitution(by_place)(body) for body in term.bodies])
     if swapped:
@@ -212,9 +232,11 @@ def values(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
     by: dict[Term, Lin] = {}
     for mine, other in pairs:
         a, b = ours[mine], theirs[other]
+        # The numbers are compared as integers below; the same bits are another integer in another type.
         if type_of(a) != type_of(b):
             raise Denied("values of two types")
         goals.append(Goal(goal.next, goal.facts, a, b))
+        # The new goal is about equal values by name only because the goals before it owe that they are equal.
         by[b] = value_form(a)
     if not by:
         raise Denied("no values")
@@ -239,6 +261,7 @@ def _variable(goal: Goal, place: int) -> Var:
     for fact in goal.facts:
         places |= variables_of(Num("s32", fact))
     (found,) = [v for v in places if v.place == place]
+    # A variable of the goal means one fixed index; inside of a fold a place may be bound again.
     if isinstance(goal.left, Fold) or isinstance(goal.right, Fold):
         raise Denied("variables inside a fold")
     return found
@@ -273,6 +296,8 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
         raise Denied("not two loops at one index")
     loops = left.node, right.node
     if [loops[0].key[1], loops[1].key[1]] not in [list(p) for p in pairs]:
+        # The two results must be states that are shown to stay equal. Any others would be equal at the start and never
+        # again.
         raise Denied("the results are not paired")
     positions = [{k: n for n, k in enumerate(node.key[2])} for node in loops]
     classes = connected([((0, int(i)), (1, int(j))) for i, j in pairs])
@@ -283,14 +308,19 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
         bound: dict[Node, Node] = {}
         for k, (type_, sizes) in zip(kept, shapes, strict=True):
             members = classes.get((side, k), ((side, k),))
+            # A class is one free state for all of its members, so all need its shape.
             if any(loops[s].key[3][positions[s][m]] != (type_, sizes) for s, m in members):
                 raise Denied("states of two shapes")
             state = rules.graph.node("bound", type_, sizes, (), ("state", level, k))
+            # States outside of any pair get a free node of their own side: nothing may be assumed of them, and not that
+            # the two loops agree on them.
             bound[state] = rules.graph.node("free", type_, sizes, (), ("loop", name, members))
         key = (name, side)
         if key not in rules.turned:
             rules.turned[key] = rules.graph.replaced(node.bodies, bound)
         bodies.append(rules.turned[key])
+    # Equal conditions first: without them the loops could end after different numbers of turns, with states that were
+    # equal as long as both ran.
     goals = equal_tensors(bodies[0][0], bodies[1][0])
     for i, j in pairs:
         a, b = positions[0][i], positions[1][j]
@@ -323,6 +353,7 @@ def connected(pairs: list[tuple[State, State]]) -> dict[State, tuple[State, ...]
 def turn(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     """A loop whose condition holds at the start is the same loop one turn later."""
     node, at, holds, after = _turned(rules, goal, side)
+    # Without the facts of the goal: whether a loop turns once more does not depend on which element is looked at.
     truth = Goal(0, (), Elem(holds, ()), TRUE)
     new = rules.graph.node(node.head, node.type, node.sizes, after, node.key, node.bodies, node.attributes)
     return [truth, Goal(goal.next, goal.facts, *sides_with(goal, side, Elem(new, at)))]
@@ -364,6 +395,8 @@ def boolean(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
                 raise Denied("not two atoms")
             goals.append(Goal(goal.next, goal.facts, a, b))
             found.renamed[other] = mine
+        # Truth tables over the atoms: every assignment is tried, also those that cannot be, so equality here is
+        # stronger than needed and never weaker.
         if not found.equal(left, right):
             raise Denied("two predicates")
     except TooManyParts as error:
@@ -427,5 +460,6 @@ def subgoals(rules: Rules, goal: Goal, step: Step) -> list[Goal]:
         raise Denied(f"no step {step[:1]}")
     try:
         return rule(rules, goal, *step[1:])
+    # Steps come from files: whatever a wrong form of them runs into is a step that does not apply, and no crash.
     except (TypeError, IndexError, KeyError, ValueError, AttributeError) as error:
         raise Denied(f"{step[0]}: {error}") from error

@@ -24,6 +24,7 @@ def cut(rules: Rules, goal: Goal, side: int, dimension: int, at: int) -> list[Go
     fold = as_sum(rules, fold) if fold.head[0] == "contract" else fold
     op = neutral_reduce(rules, goal, fold)
     size = fold.sizes[dimension]
+    # A part without elements would have to be the neutral value; both parts have some.
     if not 0 < at < size:
         raise Denied("nothing is cut off")
     associates(rules, op, fold.type)
@@ -32,6 +33,7 @@ def cut(rules: Rules, goal: Goal, side: int, dimension: int, at: int) -> list[Go
         _over(fold, dimension, width, {place: variable(place, width) + first})
         for first, width in ((0, at), (at, size - at))
     ]
+    # A part whose body is neutral as a term, at all of its points: nothing is said of parts that only sum up to it.
     kept = [p for p in parts if not is_neutral(op, fold.type, rules.terms.settle(p.bodies[0], goal.facts))]
     out: Term = App(op, fold.type, tuple(parts)) if len(kept) != 1 else kept[0]
     next_ = max(goal.next, fold.place + len(fold.sizes))
@@ -49,6 +51,7 @@ def repeated(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     """What is folded with itself, by an operation for which that is nothing new, is there once."""
     fold = fold_of(rules, goal, side)
     op = neutral_reduce(rules, goal, fold)
+    # An empty box holds no element that could be there once instead.
     if op not in IDEMPOTENT or 0 in fold.sizes:
         raise Denied("repetition is seen")
     body = rules.terms.settle(fold.bodies[0], goal.facts)
@@ -78,6 +81,7 @@ def distributed(rules: Rules, goal: Goal, side: int) -> list[Goal]:
         raise Denied("not a product")
     for k, factor in enumerate(product.args):
         inner = rules.terms.opened(rules.terms.settle(factor, goal.facts), place)
+        # The type has to be one: a product in f32 of a sum in bf16 rounds the sum before it multiplies.
         if not isinstance(inner, Fold) or inner.type != outer.type or inner.place != place:
             continue
         inner = as_sum(rules, inner) if inner.head[0] == "contract" else inner

@@ -51,6 +51,8 @@ def identity(rules: Rules, goal: Goal, side: int, name: str) -> list[Goal]:
     found = apply(name, head, lambda t: seen(rules, goal, t))
     if found is None:
         raise Denied(f"{name} does not apply")
+    # Only on the right: what the right side leaves out could have no value where the left side has one. On the left it
+    # is the other way around, and asks for less.
     if side == 1 and name == "times a predicate" and not all(map(rules.definedness.everywhere, head.args)):
         raise Denied("what the predicate multiplies may have no value")
     rules.use(name, found[1])
@@ -78,6 +80,7 @@ def ring(
             if type_of(a) != type_of(b):
                 raise Denied("atoms of two types")
             goals.append(Goal(max(after(goal, a), after(goal, b)), goal.facts, a, b))
+            # First read for the atoms, then once more with the names: a pair of atoms becomes one only from here on.
             found.renamed[other] = mine
         found.owed.clear()
         left = found.read(goal.left, depth)
@@ -86,6 +89,8 @@ def ring(
         right = found.read(goal.right, depth)
     except TooLarge as error:
         raise Denied("the polynomials are too large") from error
+    # What cancels in the polynomial of the right side is no longer looked at, and still has to have a value wherever
+    # the left side has one.
     if type_ in FLOATS and not found.owed <= given | found.shown(right):
         raise Denied("the right side may have no value where the left one has one")
     agreed = equal_polynomials(type_, left, right)
@@ -104,6 +109,7 @@ def after(goal: Goal, atom: Term) -> int:
     """The first place that a goal about this atom may use. Denied for what lies inside a sum, whose variables are not
     those of the goal."""
     own: range | tuple[int, ...] = range(atom.place, atom.place + len(atom.sizes)) if isinstance(atom, Fold) else ()
+    # A variable of a sum means all of its values, that of a goal any one of them.
     if any(v.place >= goal.next and v.place not in own for v in variables_of(atom)):
         raise Denied("an atom inside of a sum")
     return max(goal.next, own[-1] + 1) if own else goal.next
@@ -115,6 +121,7 @@ def equal_polynomials(type_: str, left: Polynomial, right: Polynomial) -> list[t
         return [("integer arithmetic", "exact")] if equal_integers(left, right, width(type_)) else None
     used: list[tuple[str, Tier]] = [("real arithmetic", "real")]
     if left != right:
+        # Integers as coefficients were not rounded, so a difference between them is one.
         whole = all(c.denominator == 1 for p in (left, right) for c in p.values())
         if whole or SIGNIFICANT.get(type_, 0) < 8 or not near(left, right, 2.0 ** (2 - SIGNIFICANT[type_])):
             return None
@@ -142,6 +149,7 @@ def summand(rules: Rules, goal: Goal, head: Term) -> Term:
         fold = rules.terms.opened(head, goal.next)
         if not isinstance(fold, Fold) or prod(fold.sizes) != 1 or fold.head[0] != "reduce" or combiner(fold) != "add":
             return head
+        # pred is no number: its `add` is `or`.
         if fold.type == "pred" or not is_neutral("add", fold.type, rules.terms.settle(fold.sides[0], goal.facts)):
             return head
         head = seen(rules, goal, fold.bodies[0])
@@ -170,6 +178,7 @@ def sum_of_monomials(rules: Rules, goal: Goal, head: Term, found: Polynomials) -
     own = range(fold.place, fold.place + len(fold.sizes))
     out: Polynomial = {}
     for monomial, c in body.items():
+        # A number below zero stands for a power of a sum, which is no atom and cannot be looked up.
         if any(number < 0 for number, _ in monomial):
             return None
         inside: list[Term] = []
@@ -210,11 +219,13 @@ def is_neutral(op: str, type_: str, term: Term) -> bool:
             return bool(value == 0)
         case "multiply":
             return bool(value == 1)
+        # The least value of the type, which for floats is minus infinity where the type has one.
         case "maximum":
             return bool(value == lowest(type_))
         case "minimum":
             return bool(value == highest(type_))
         case "and":
+            # All bits set: True for pred, -1 for signed integers.
             return value is True or value == -1
         case "or":
             return bool(value == 0)
@@ -252,6 +263,7 @@ def single(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     else:
         op = neutral_reduce(rules, goal, fold)
         initial = rules.terms.settle(fold.sides[0], goal.facts)
+        # The only neutral value of a float sum that leaves -0.0 as it is would be -0.0 itself.
         if op == "add" and fold.type not in INTEGERS and initial != from_value(fold.type, -0.0):
             associates(rules, op, fold.type)  # 0 + -0.0 is 0
         term = fold.bodies[0]
@@ -269,6 +281,8 @@ def as_sum(rules: Rules, fold: Fold) -> Fold:
         raise Denied("not a contraction")
     if fold.type not in INTEGERS:
         rules.use("a contraction is a sum of products", "real")
+        # The precision that a contraction asks for says how it may round, so leaving it out is a matter of rounding, no
+        # more.
         if fold.head[1]:
             rules.use("the precision of a contraction left out", "rounding")
         if not all(type_of(b) == fold.type or holds_all(fold.type, type_of(b)) for b in fold.bodies):
@@ -296,10 +310,13 @@ def flatten(rules: Rules, goal: Goal, side: int) -> list[Goal]:
         raise Denied("not a fold of folds")
     if inner.head[0] == "contract":
         inner = as_sum(rules, inner)
+    # Both from a neutral value: an initial value of the inner fold that is not neutral would be folded once for each
+    # element of the outer one.
     if combiner(inner) != op or not is_neutral(op, inner.type, rules.terms.settle(inner.sides[0], goal.facts)):
         raise Denied("two operations")
     associates(rules, op, outer.type)
     sizes = outer.sizes + inner.sizes
+    # Places of the joined box have to follow each other, since a fold names its variables by its first place.
     if goal.next + len(outer.sizes) != inner.place:
         raise Denied("the boxes do not join")
     new = Fold(outer.head, outer.type, goal.next, sizes, inner.bodies, outer.sides)
@@ -319,6 +336,7 @@ def linear(rules: Rules, goal: Goal, side: int, depth: int) -> list[Goal]:
         polynomial = found.read(fold.bodies[0], depth)
     except TooLarge as error:
         raise Denied("the polynomial is too large") from error
+    # As in `ring`: 0 * x on the right may be left out only where x has a value.
     if side == 1 and fold.type in FLOATS and not found.owed <= found.shown(polynomial):
         raise Denied("a part that may have no value would be left out")
     own = set(range(fold.place, fold.place + len(fold.sizes)))
@@ -353,6 +371,8 @@ def _coefficient(rules: Rules, type_: str, number: Fraction) -> Term:
         out = from_value(type_, float(number))
     except OverflowError as error:
         raise Denied("a constant beyond the type") from error
+    # Read back from the bits that the type holds: what it rounds to, or to zero or infinity, is what a module would
+    # compute with.
     held = value_of(out)
     if not isinstance(held, int | float) or not isfinite(held):
         raise Denied("a constant beyond the type")
@@ -438,6 +458,8 @@ def chosen(rules: Rules, goal: Goal, side: int, truth: bool) -> list[Goal]:
     head = seen(rules, goal, (goal.left, goal.right)[side])
     if not isinstance(head, App) or head.op != "select":
         raise Denied("not a choice")
+    # Owed first, for every point of the goal: where the predicate differs from point to point neither branch may be
+    # taken.
     predicate = Goal(goal.next, goal.facts, head.args[0], TRUE if truth else FALSE)
     return [predicate, Goal(goal.next, goal.facts, *sides_with(goal, side, head.args[1 if truth else 2]))]
 

@@ -50,6 +50,8 @@ def is_counterexample(obligation: Obligation, values: Mapping[str, int], steps: 
     for name, interval in obligation.variables:
         if name not in values or (interval is not None and values[name] not in interval):
             return False
+    # An undefined hypothesis is none that is met, and an undefined conclusion is none that holds: whoever states an
+    # obligation has to say that divisors are not zero, and is refuted where it was forgotten.
     return holds(obligation.hypothesis, values, steps) and not holds(obligation.conclusion, values, steps)
 
 
@@ -94,8 +96,12 @@ class _Search:
         result: Status = not settles
         for p in parts:
             found = self.status(p, box)
+            # One part settles the whole even where another has no value: `false and undefined` is false, in any order
+            # of the parts.
             if found is settles:
                 return settles
+            # Open is stronger than undefined, which is stronger than what is settled: a part that may still change
+            # could settle the whole.
             if found is _OPEN or result is (not settles):
                 result = found
         return result
@@ -117,6 +123,7 @@ class _Search:
             found = self.status(formula.part, here)
             if found is True:
                 return True
+            # Kept, and the search goes on: a later point that is true makes the whole true.
             if found is _UNDEFINED:
                 result = _UNDEFINED
             if found is not _OPEN:
@@ -161,6 +168,8 @@ class _Search:
                 at[e] = box[e.name]
             elif isinstance(e, Binary) and e.lhs in at and e.rhs in at:
                 x, y = at[e.lhs], at[e.rhs]
+                # Not known, and not undefined: for a part of the box the divisor is another number, and splitting will
+                # tell.
                 if e.op in ("floordiv", "ceildiv", "mod") and y[0] <= 0 <= y[1]:
                     if y == (0, 0):
                         return _UNDEFINED

@@ -46,6 +46,8 @@ def written_the_same(left: Expr, right: Expr) -> bool:
 def identical(obligation: Obligation) -> bool:
     """The conclusion is a conjunction of equations and inequalities `a == a`, `a <= a`, written the same on both sides
     and without a divisor that could be zero, or of conjuncts that stand in the hypothesis too."""
+    # A conjunct of the hypothesis holds as it stands, divisors or not: where it has no value the obligation says
+    # nothing.
     given = frozenset(_conjuncts(obligation.hypothesis))
     return all(part in given or _holds_as_written(part) for part in _conjuncts(obligation.conclusion))
 
@@ -57,6 +59,7 @@ def _conjuncts(f: Formula) -> list[Formula]:
 def _holds_as_written(f: Formula) -> bool:
     return (
         isinstance(f, Compare)
+        # `a != a` and `a < a` are false, and `a == a` is true only where a has a value; hence the divisors below.
         and f.op in ("==", "<=")
         and written_the_same(f.lhs, f.rhs)
         and _never_divides_by_zero(f.lhs)
@@ -75,6 +78,7 @@ def _never_divides_by_zero(root: Expr) -> bool:
 def _hash(*parts: bytes) -> bytes:
     state = hashlib.blake2b(digest_size=16)
     for p in parts:
+        # With its length, so that two sequences of parts never run together into the same bytes.
         state.update(len(p).to_bytes(4, "little"))
         state.update(p)
     return state.digest()
@@ -111,6 +115,7 @@ class _Place:
                 missing = [part for part in (e.lhs, e.rhs) if part not in done and part not in chains]
                 if missing:
                     stack += missing
+                # `floordiv` and `mod` are not: their arguments have an order.
                 elif e.op in SORTED:
                     flat: list[bytes] = []
                     for part in (e.lhs, e.rhs):
@@ -139,6 +144,7 @@ def _formula(f: Formula, place: _Place, depth: int) -> bytes:
         case Not(part):
             return _hash(b"not", _formula(part, place, depth))
         case Exists(variables, part):
+            # By depth, not by name: bound variables of the same place in two formulas are the same one.
             inner = _Place({**place.names, **{name: f"b{depth + i}" for i, (name, _) in enumerate(variables)}})
             intervals = ";".join(_interval_text(i) for _, i in variables)
             return _hash(b"exists", intervals.encode(), _formula(part, inner, depth + len(variables)))

@@ -201,6 +201,7 @@ class _Table:
         else:
             found = self.by_place("input-to-output", about.operand).get((about.output, about.position), [])
         if len(found) > 1:
+            # Which of them would be compared with the definition is a choice that nobody may make here.
             raise NotModelled("several sets of maps for the same array")
         return found[0] if found else None
 
@@ -214,6 +215,8 @@ class _Table:
                 out += self._pair(output, self.outputs[output][1], operand, position)
             else:
                 words = subject(self.op, output, operand, position, "output-to-input")
+                # Maps where the definition has no pair are not ignored: they say that something is read which is not
+                # there.
                 stray = refuted(f"there are maps for {words}, and {self.op.opcode} has no such pair")
                 out.append(OwedClaim("definition", words, lambda stray=stray: [stray]))  # type: ignore[misc]
         if self.op.opcode in PARTITIONED and self.outputs:
