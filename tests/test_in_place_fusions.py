@@ -207,6 +207,19 @@ def test_a_reshape_that_reads_what_it_overwrites_itself_is_proved() -> None:
     assert _verdicts(_through_bitcast("", "r", "reshape(p)"))["hazard-in-place"][0] == "proved"
 
 
+def _laid_out(order: str) -> str:
+    """The same reshape between arrays whose layouts are written."""
+    text = _through_bitcast(_ROW, "a", "reshape(p)").replace("p = f32[4,1,4] p", "p = f32[4,1,4]{2,1,0} p")
+    return text.replace("b = f32[4,4] r", f"b = f32[4,4]{{{order}}} r")
+
+
+def test_a_reshape_that_moves_elements_in_memory_makes_an_array_of_its_own() -> None:
+    verdict, words = _verdicts(_laid_out("0,1"))["hazard-in-place"]
+    assert verdict == "proved"
+    assert "computed inside of the fusion" in words
+    assert _verdicts(_laid_out("1,0"))["hazard-in-place"][0] == "unknown"
+
+
 def test_a_start_that_is_never_overwritten_may_be_read_from_the_buffer() -> None:
     assert _verdicts(_start_from(0))["hazard-in-place"][0] == "proved"
     assert _verdicts(_start_from(5))["hazard-in-place"][0] == "unknown"

@@ -22,11 +22,12 @@ from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.hlo.module import Computation, Instruction, Module
-from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.shape import ArrayShape, Shape
 from hloproof.models.indexing.composition.composer import Composer
 from hloproof.models.indexing.composition.module_maps import followed_maps, plain_composer
 from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT
 from hloproof.models.indexing.map_set import OperandMaps
+from hloproof.models.layouts.bitcast import is_decomposable, reshape_is_bitcast
 from hloproof.models.maps.indexing_map import IndexingMap
 
 CLAIM = "hazard-in-place"
@@ -47,8 +48,13 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
                 place = HloPosition(computation.name, i.name)
                 numbers = _in_one_buffer(context, computation, i, written.number)
                 found = _Fusion(composer, body, Given(computation, i), context.how).judge(written, numbers)
-                if found.problem is not None and not written.sure:
-                    found = judged(CLAIM, place, unknown=f"whether it works in place: if so, {found.problem}")
+                if found.problem is not None and not written.sure and context.scheduled:
+                    found = judged(
+                        CLAIM,
+                        place,
+                        unknown="whether it works in place through a reshape, which only a memory plan tells: if so, "
+                        + found.problem,
+                    )
                 elif found.problem is not None and not written.declared and not context.scheduled:
                     # Whether a fusion works in place is not decided before copies are inserted.
                     found = judged(CLAIM, place, note=f"{NEEDS_COPY}: not in place, for {found.problem}")
@@ -92,11 +98,23 @@ def _written_by(module: Module, i: Instruction, body: Computation) -> Iterator[W
 
 
 def _behind_reshapes(body: Computation, name: str) -> int | None:
-    """The parameter whose elements, in the order of memory, an array has; None where it has others."""
+    """The parameter whose elements, in the order of memory, an array has; None where it has others, as behind a reshape
+    that is no bitcast by the layouts that are given: that one makes an array of its own."""
     i = body.by_name[name]
     while i.opcode in _SAME_POSITIONS:
-        i = body.by_name[i.operands[0]]
+        source = body.by_name[i.operands[0]]
+        if i.opcode == "reshape" and _moves_elements(source.shape, i.shape):
+            return None
+        i = source
     return i.parameter_number if i.opcode == "parameter" else None
+
+
+def _moves_elements(operand: Shape, result: Shape) -> bool:
+    """The layouts are written, and by them a reshape does not leave every element at its place in memory."""
+    if not isinstance(operand, ArrayShape) or not isinstance(result, ArrayShape):
+        return False
+    given = operand.layout is not None and result.layout is not None
+    return given and is_decomposable(operand, result) and not reshape_is_bitcast(operand, result)
 
 
 def _in_one_buffer(context: Context, computation: Computation, i: Instruction, number: int) -> tuple[int, ...]:
