@@ -45,3 +45,10 @@ def elements(text: str, shape: ArrayShape) -> tuple[int, ...]:
         else:
             out.append(bits_of(shape.element_type, item))
     return tuple(out)
+
+
+def literal_of(key: tuple[Any, ...], count: int) -> tuple[int, ...] | None:
+    """The bits of the `count` elements of a constant with this key; None where it does not hold them."""
+    if key[0] == "all":
+        return (key[1],) * count
+    return key[1] if key[0] == "bits" else None

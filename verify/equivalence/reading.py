@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hloproof.equivalence.answer import Place
+from hloproof.equivalence.constant_folds import ConstantFolds
 from hloproof.equivalence.effects import Earlier, Effects, waited_for
 from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import literal_key
@@ -50,6 +51,10 @@ class Reader:
     occurrences: Counter[Any] = field(default_factory=Counter)
     functions: dict[str, tuple[Node, ...]] = field(default_factory=dict)
     depth: int = 0
+    folds: ConstantFolds = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.folds = ConstantFolds(self.graph)
 
     def read(self, module: Module, side: Side) -> tuple[list[Node], Effects]:
         """The leaves of the entry's result, and the effects."""
@@ -184,6 +189,11 @@ class Reader:
             if key[1][1:] == key[2][1:]:  # in place: nothing moves
                 opcode, key = "bitcast-convert", ()
         bodies = tuple(node for name in _called_in_order(i) for node in self.function(name))
+        constants = self.folds.folded(self.module, i, tuple(operands)) if computation is not None else None
+        if constants is not None:
+            for node in constants:
+                self.place(node, i, computation)
+            return constants if isinstance(shape, TupleShape) else constants[0]
         if opcode in ("sort", "topk", "custom-call"):
             found = ordered(self.graph, opcode, i.attributes, shape, operands, key, bodies)
             for node in found or ():
@@ -215,6 +225,7 @@ class Reader:
         else:
             value = self.leaf(opcode, shape, operands, key, bodies=bodies, attributes=i.attributes)
             whole = value
+            self.folds.note(whole, self.module, i, tuple(operands))
         if effect:
             self.effects.nodes.append(whole)
         return value
