@@ -27,7 +27,8 @@ BODIES = (
 
 def verdict(before: str, after: str) -> Verdict:
     texts = (f"HloModule m\n{BODIES}ENTRY e {{\n {body}\n}}\n" for body in (before, after))
-    return decide(*map(parse_module, texts), "exact").verdict
+    one, other = map(parse_module, texts)
+    return decide(one, other, "exact").verdict
 
 
 SCATTER = (
