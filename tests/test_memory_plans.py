@@ -192,3 +192,27 @@ def test_updates_in_place_are_proved_as_the_run_asks() -> None:
     found = judge(turned, parse_assignment(CHAIN_PLAN), lambda c: c == "plan-in-place", How(told=asked.append))
     assert any(j.problem for j in found)
     assert "refuted" in {outcome.verdict for outcome in asked}
+
+
+def _call(target: str, operands: str, config: str) -> tuple[str, str]:
+    """A library's product over its last operand, with a plan that puts it there."""
+    hlo = f"""HloModule m, is_scheduled=true
+
+ENTRY %main (a: f32[4,4], b: f32[4,4]) -> f32[4,4] {{
+  %a = f32[4,4]{{1,0}} parameter(0)
+  %b = f32[4,4]{{1,0}} parameter(1)
+  %c = f32[4,4]{{1,0}} negate(%a)
+  ROOT %g = f32[4,4]{{1,0}} custom-call({operands}), custom_call_target="{target}", backend_config={config}
+}}
+"""
+    return hlo, roomy_plan(hlo, (("g", "c"),))
+
+
+@pytest.mark.parametrize(
+    ("operands", "beta", "verdict"),
+    [("a, b, c", 1, "proved"), ("a, b, c", 0, "unknown"), ("a, c, c", 1, "unknown"), ("a, c, b", 1, "unknown")],
+)
+def test_a_library_adds_in_the_place_of_an_operand_that_it_reads_once(operands: str, beta: int, verdict: str) -> None:
+    hlo, plan = _call("__cublas$gemm", operands, f'{{"gemm_backend_config":{{"beta":{beta}}}}}')
+    found = {str(r.verdict) for r in judged(hlo, plan) if r.claim == "plan-in-place"}
+    assert found == {verdict}

@@ -37,6 +37,8 @@ OF_TYPES = {
     "conversions between float types left out",
     "constants rounded otherwise",
     "contraction in f32",
+    "factors rounded to the type of the sum",
+    "the precision of a contraction left out",
     "total order of bits",
     "unsigned quotient by a power of two",
     "signed quotient by a power of two",
