@@ -325,6 +325,20 @@ def test_a_kept_file_answers_with_an_internal_error_never(tmp_path: Path) -> Non
             assert [r.verdict for r in found.records()] == [verdict]
 
 
+def test_a_kept_file_holds_no_record_without_a_verdict(tmp_path: Path) -> None:
+    from hloproof.pipeline.file_cache import FileCache
+    from hloproof.pipeline.items import unreadable
+    from hloproof.pipeline.options import Options
+    from hloproof.results.results import FileResults
+    from hloproof.results.verdict import Verdict
+
+    cache = FileCache(Options(cache=tmp_path / "proofs.sqlite"))
+    for verdict, kept in ((Verdict.PROVED, True), (Verdict.UNKNOWN, False), (Verdict.INTERNAL, False)):
+        key = cache.key("m.hlo", str(verdict))
+        cache.put(key, FileResults("m.hlo", "hlo", others=[unreadable("m.hlo", "because", verdict)]))
+        assert (cache.get(key, FileResults("m.hlo", "hlo")) is not None) == kept
+
+
 @pytest.mark.parametrize(
     ("text", "wanted", "verdict", "status"),
     [

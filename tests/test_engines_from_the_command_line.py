@@ -90,6 +90,14 @@ def test_certificates_from_check_to_recheck(module: Path, tmp_path: Path) -> Non
     assert f"{victim.name}: tampered" in done.stdout
 
 
+def test_what_is_known_from_an_earlier_run_is_certified_too(tmp_path: Path) -> None:
+    (tmp_path / "m.trules").write_text("rule twice\n  A: [n]\n  reverse(reverse(A, dims=[0]), dims=[0]) => A\n")
+    cache, folder = ("--cache", tmp_path / "c.sqlite"), tmp_path / "certificates"
+    for more in ((), ("--certify", folder)):
+        assert hloproof("check", "m.trules", *cache, *more, cwd=tmp_path).returncode == Exit.OK
+    assert list(folder.glob("*.trule.json"))
+
+
 def test_recheck_says_what_a_solver_denies(module: Path, tmp_path: Path) -> None:
     folder = tmp_path / "certificates"
     assert hloproof("check", "--certify", folder, module, cwd=tmp_path).returncode == Exit.OK

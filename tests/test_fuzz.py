@@ -267,6 +267,17 @@ def test_a_planted_change_of_a_map_builder_is_noticed_in_a_child_only() -> None:
     assert not run_chunk("ops", 1, 1, 20).failures
 
 
+def test_examples_are_explored_no_longer_than_asked() -> None:
+    from hloproof.fuzz.mutation import mutants
+    from hloproof.fuzz.mutation.reach import draw, trace_cases
+
+    files = ["models/indexing/movement.py"]
+    assert not mutants.explored(1, files, 1, {"ops": 400}, seconds=0.0).examples
+    cases = draw(find_target("ops"), 1, 5)
+    assert len(trace_cases("ops", cases, files).cases) == len(cases)
+    assert not trace_cases("ops", cases, files, until=0.0).cases
+
+
 def test_a_changed_condition_of_a_rule_is_refuted_or_proved_to_be_right() -> None:
     from hloproof.fuzz.mutation import mutants
     from hloproof.fuzz.mutation.reach import Reach

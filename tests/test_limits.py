@@ -13,14 +13,17 @@ import pytest
 
 from hloproof.claims.maps.dedup import deduplicate
 from hloproof.claims.maps.shifting_maps import difference
+from hloproof.claims.operations import owed as owed_module
 from hloproof.claims.operations.owed import owed
 from hloproof.claims.statements.statement import Statement
+from hloproof.definitions.definition import Definition
 from hloproof.logic.formula import eq
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Var
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.shape import ShapeIndex
 from hloproof.models.indexing.composition import composer
 from hloproof.models.indexing.composition.module_maps import composer_of, instruction_maps
 from hloproof.models.maps.text import parse_map
@@ -247,6 +250,23 @@ def test_wide_operations_are_stated_in_a_time_that_grows_with_their_width() -> N
                     claim.obligations()
                 steps[opcode, count_] = run._clock.now  # type: ignore[attr-defined]
         assert steps[opcode, 200] <= 2.2 * steps[opcode, 100]
+
+
+def test_an_access_to_a_wide_tuple_looks_at_one_of_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A state of thousands of arrays is taken apart by as many accesses."""
+    asked: list[int] = []
+    define = owed_module.define
+
+    def counted(op: Operation, output: int, operand: int, position: ShapeIndex = ()) -> Definition:
+        asked.append(output)
+        return define(op, output, operand, position)
+
+    monkeypatch.setattr(owed_module, "define", counted)
+    access = "  ROOT g = f32[1] get-tuple-element(t), index=7\n}"
+    claims = owed(Operation.of(*_instruction(wide("tuple", 300).replace("ROOT r =", "t =").replace("}", access))))
+    assert len(asked) <= 4
+    assert {c.claim for c in claims} >= {"definition", "in-bounds", "converse"}
+    assert all(c.obligations() for c in claims if c.claim == "definition")
 
 
 def test_an_operation_of_ten_thousand_operands_is_given_up_where_each_has_its_own_map() -> None:

@@ -94,6 +94,10 @@ class TupleShape:
 
     elements: tuple[Shape, ...] = ()
 
+    def __hash__(self) -> int:
+        # Each access to a state of thousands of arrays is an operation, and hashes its shape: not all of it every time.
+        return hash((len(self.elements), self.elements[:4], self.elements[-4:]))
+
 
 @dataclass(frozen=True, slots=True)
 class TokenShape:

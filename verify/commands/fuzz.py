@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
@@ -141,10 +143,12 @@ def _mutants(
         print(f"\r{score.done} of {total} mutants, {score.percent:.1f}%", end="", file=sys.stderr, flush=True)
 
     display = show if sys.stderr.isatty() else None
-    reach = mutants.explored(seed, {s.file for s in chosen}, jobs)
+    begun = time.monotonic()
+    reach = mutants.explored(seed, {s.file for s in chosen}, jobs, seconds=math.inf if seconds is None else seconds / 2)
     for failing in reach.failing:
         say(f"fails without an error planted: {failing}", err=True)
-    score = mutants.run(chosen, reach, seed, jobs=jobs, total=seconds, show=display, equivalent_too=with_equivalent)
+    left = None if seconds is None else max(0.0, seconds - (time.monotonic() - begun))
+    score = mutants.run(chosen, reach, seed, jobs=jobs, total=left, show=display, equivalent_too=with_equivalent)
     for line in mutants.lines(score):
         say(line)
     return int(Exit.OK if score.percent >= 98 else Exit.REFUTED)

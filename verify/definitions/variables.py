@@ -8,7 +8,7 @@ from hloproof.logic.formula import TRUE, Formula, conj, eq
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Const, Expr, Var
 from hloproof.models.hlo.module import Operation
-from hloproof.models.hlo.shape import UNBOUNDED, ArrayShape, BufferShape, Shape, TupleShape, leaves
+from hloproof.models.hlo.shape import UNBOUNDED, ArrayShape, BufferShape, Shape, ShapeIndex, TupleShape, leaves
 
 SOURCE_POSITION = Var("q")
 """Collectives: the position in the reader's group of the device that is read."""
@@ -48,6 +48,15 @@ def arrays_of(shape: Shape) -> list[tuple[tuple[int, ...], ArrayShape]]:
     _ARRAYS.insert(0, (shape, found))
     del _ARRAYS[8:]
     return found
+
+
+def array_at(shape: Shape, position: ShapeIndex) -> ArrayShape | None:
+    """The array at a position, as `arrays_of` lists it; None where it lists none."""
+    for i in position:
+        if not isinstance(shape, TupleShape) or not 0 <= i < len(shape.elements):
+            return None
+        shape = shape.elements[i]
+    return array_in(shape)
 
 
 def array_in(leaf: Shape) -> ArrayShape | None:

@@ -85,7 +85,7 @@ def _data(results: FileResults) -> dict[str, Any] | None:
                 row.append([asdict(c) for c in r.own])
             rows.append(row)
         modules.append([m.module, rows])
-    if any(r.verdict is Verdict.INTERNAL for r in results.others):
+    if any(r.verdict in (Verdict.INTERNAL, Verdict.UNKNOWN) for r in results.others):
         return None
     return {
         "claims": claims,

@@ -157,14 +157,14 @@ def judge_items(
     progress: Progress | None = None,
     here: bool = False,
 ) -> None:
-    """Tell `decided` each item's position and verdict, as they are known; what is in the cache is first. What the
-    engines' stages did is added to `stages`.
+    """Tell `decided` each item's position and verdict, as they are known; what is in the cache is first, and nothing
+    is where certificates are to be written. What the engines' stages did is added to `stages`.
 
     Each is judged by a process that is killed when the item's seconds or megabytes are over; then the item, and no
     other, is unknown. So is what the total time leaves undecided. KeyboardInterrupt ends the workers and goes on.
     `here`: in this process and without limits, for whoever has changed the code of this process.
     """
-    cache = RecordCache(options.cache)
+    cache = RecordCache(None if options.certify is not None else options.cache)
     keys = [pickle.dumps((item.kind, item.file, item.content, options.cross)) for item in items] if items else []
     todo: list[int] = []
     done = 0

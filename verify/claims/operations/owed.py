@@ -19,7 +19,7 @@ from hloproof.claims.statements.statement import Part, Point
 from hloproof.claims.statements.wording import subject
 from hloproof.definitions import define
 from hloproof.definitions.definition import Definition
-from hloproof.definitions.variables import array_in, arrays_of
+from hloproof.definitions.variables import array_at, array_in, arrays_of
 from hloproof.logic.obligation import Obligation
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Operation
@@ -62,12 +62,14 @@ Pair = tuple[int, int, tuple[int, ...]]
 """An output, an operand and a position in the operand's tuple."""
 
 
-ONE_SOURCE: Final[Mapping[str, Callable[[Operation, int], Sequence[tuple[int, ShapeIndex]]]]] = {
-    "tuple": lambda op, output: [(at[0], at[1:]) for at in [arrays_of(op.shape)[output][0]]]
+ONE_SOURCE: Final[Mapping[str, Callable[[Operation, ShapeIndex], tuple[int, ShapeIndex]]]] = {
+    "get-tuple-element": lambda op, at: (0, (op.attributes.integer("index", -1), *at)),
+    "tuple": lambda op, at: (at[0], at[1:]),
 }
-"""Opcodes each of whose outputs reads one operand array, which can be named without looking at all of them."""
+"""Opcodes each of whose outputs, given by its position, reads one operand array, which can be named without looking at
+all of them."""
 
-MANY_PAIRS: Final = 1000
+MANY_PAIRS: Final = 100
 """From this many pairs of output and operand on, those that read nothing are not looked at one by one."""
 
 Build = Callable[[], list[Part]]
@@ -236,11 +238,11 @@ class _Table:
     def _pairs(self) -> list[tuple[int, int, ShapeIndex]]:
         """Every output with every operand array that its definition reads, or that is not known not to be read, or that
         some map names although it should not."""
-        places = [(k, at) for k, shape in enumerate(self.op.operands) for at, _ in arrays_of(shape)]
-        if len(self.outputs) * len(places) > MANY_PAIRS and self.op.opcode in ONE_SOURCE:
-            sources = ONE_SOURCE[self.op.opcode]
-            wanted = {(o, k, at) for o in range(len(self.outputs)) for k, at in sources(self.op, o)}
+        op, source = self.op, ONE_SOURCE.get(self.op.opcode)
+        if source is not None and len(self.outputs) * sum(len(arrays_of(s)) for s in op.operands) > MANY_PAIRS:
+            wanted = {(o, *source(op, at)) for o, (at, _) in enumerate(self.outputs)}
         else:
+            places = [(k, at) for k, shape in enumerate(op.operands) for at, _ in arrays_of(shape)]
             wanted = {(o, k, at) for o in range(len(self.outputs)) for k, at in places if self._reads(o, k, at)}
         return sorted(wanted | self._named())
 
@@ -267,12 +269,13 @@ class _Table:
     def _exists(self, output: int, operand: int, position: ShapeIndex) -> bool:
         if not 0 <= output < len(self.outputs) or not 0 <= operand < len(self.op.operands):
             return False
-        return position in dict(arrays_of(self.op.operands[operand]))
+        return array_at(self.op.operands[operand], position) is not None
 
     def _pair(self, output: int, output_shape: ArrayShape, operand: int, position: ShapeIndex) -> list[OwedClaim]:
         out: list[OwedClaim] = []
         op = self.op
-        operand_shape = dict(arrays_of(op.operands[operand]))[position]
+        operand_shape = array_at(op.operands[operand], position)
+        assert operand_shape is not None
         empty = not output_shape.elements or not operand_shape.elements
 
         def defined() -> Definition:

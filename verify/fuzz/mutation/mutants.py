@@ -7,6 +7,7 @@ changed condition of a rewrite rule is given to the prover of rules.
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import resource
@@ -245,15 +246,17 @@ def _child(site: Site, examples: Sequence[tuple[str, str]], out: int) -> None:
     os._exit(0)
 
 
-def explored(seed: int, files: Collection[str], jobs: int, counts: dict[str, int] = EXAMPLES) -> Reach:
-    """Examples of all targets, with the lines of these files that they run."""
+def explored(
+    seed: int, files: Collection[str], jobs: int, counts: dict[str, int] = EXAMPLES, seconds: float = math.inf
+) -> Reach:
+    """Examples of all targets, with the lines of these files that they run; as many as can be traced in this time."""
     reach = Reach()
     files = [f for f in files if not _is_rule(f)]
     if not files:
         return reach
     isolate_children()
     with ProcessPoolExecutor(jobs, get_context("spawn"), initializer=end_with_parent) as pool:
-        for traced in explore(counts, seed, files, pool):
+        for traced in explore(counts, seed, files, pool, time.time() + seconds):
             reach.add(traced)
     return reach
 

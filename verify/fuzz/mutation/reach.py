@@ -6,10 +6,12 @@ examples that run it or on none.
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Executor
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
@@ -21,6 +23,7 @@ from typing import Any, Final
 from hloproof.fuzz.chunk import chunk_seed
 from hloproof.fuzz.target import Failure, Target
 from hloproof.fuzz.targets import target as find_target
+from hloproof.processes.alarm import at_most
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 SETTLING: Final = 3
@@ -135,13 +138,25 @@ def forget() -> None:
                     clear()
 
 
-def trace(name: str, seed: int, count: int, files: Collection[str]) -> Traced:
-    """Draws examples of a target and notes which lines of these files each of them runs."""
-    return trace_cases(name, draw(find_target(name), seed, count), files)
+class _Over(KeyboardInterrupt):
+    """The time for examples is up; Hypothesis lets such an exception pass."""
 
 
-def trace_cases(name: str, cases: Sequence[str], files: Collection[str]) -> Traced:
-    """Notes which lines of these files each of the examples runs."""
+def trace(name: str, seed: int, count: int, files: Collection[str], until: float = math.inf) -> Traced:
+    """Draws examples of a target and notes which lines of these files each of them runs; those of them that were traced
+    at `until`, in seconds of `time.time`."""
+    cases: list[str] = []
+    with suppress(_Over), _ending(until):
+        cases = draw(find_target(name), seed, count)
+    return trace_cases(name, cases, files, until)
+
+
+def _ending(until: float) -> AbstractContextManager[None]:
+    return nullcontext() if until == math.inf else at_most(max(0.001, until - time.time()), _Over)
+
+
+def trace_cases(name: str, cases: Sequence[str], files: Collection[str], until: float = math.inf) -> Traced:
+    """Notes which lines of these files each of the examples runs; no more are begun at `until`."""
     chosen = find_target(name)
     watched = {_path(file): file for file in files}
     kept: dict[str, set[int]] = {}
@@ -149,11 +164,16 @@ def trace_cases(name: str, cases: Sequence[str], files: Collection[str]) -> Trac
     failing: list[str] = []
     for n, case in enumerate(cases):
         begun = time.perf_counter()
+        if time.time() >= until:
+            break
         try:
-            if n < SETTLING:
-                forget()
-                first = _lines(partial(chosen.examine, case), watched)
-            lines = _lines(partial(chosen.examine, case), watched)
+            with _ending(until):
+                if n < SETTLING:
+                    forget()
+                    first = _lines(partial(chosen.examine, case), watched)
+                lines = _lines(partial(chosen.examine, case), watched)
+        except _Over:
+            break
         except Failure as failure:
             failing.append(failure.cause)
             continue
@@ -186,8 +206,10 @@ def _lines(run: Callable[[], object], watched: dict[str, str]) -> Lines:
     return {file: frozenset(numbers) for file, numbers in seen.items() if numbers}
 
 
-def explore(counts: dict[str, int], seed: int, files: Collection[str], executor: Executor) -> Iterator[Traced]:
-    """Traces so many examples of every target named."""
-    futures = [executor.submit(trace, name, seed, count, tuple(files)) for name, count in counts.items()]
+def explore(
+    counts: dict[str, int], seed: int, files: Collection[str], executor: Executor, until: float = math.inf
+) -> Iterator[Traced]:
+    """Traces so many examples of every target named, and no more after `until`."""
+    futures = [executor.submit(trace, name, seed, count, tuple(files), until) for name, count in counts.items()]
     for future in futures:
         yield future.result()
