@@ -16,6 +16,7 @@ from hloproof.claims.maps.shifting_maps import difference
 from hloproof.claims.operations import owed as owed_module
 from hloproof.claims.operations.owed import owed
 from hloproof.claims.statements.statement import Statement
+from hloproof.definitions import define
 from hloproof.definitions.definition import Definition
 from hloproof.logic.formula import eq
 from hloproof.models.errors import NotModelled
@@ -255,7 +256,6 @@ def test_wide_operations_are_stated_in_a_time_that_grows_with_their_width() -> N
 def test_an_access_to_a_wide_tuple_looks_at_one_of_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     """A state of thousands of arrays is taken apart by as many accesses."""
     asked: list[int] = []
-    define = owed_module.define
 
     def counted(op: Operation, output: int, operand: int, position: ShapeIndex = ()) -> Definition:
         asked.append(output)
