@@ -1,338 +1,254 @@
-"""Strategies for asynchronous chains, right ones and broken ones, as text.
+"""Strategies for asynchronous chains that are right by the way they are made, and such with one slip, as text.
 
-Chains of every form go through tuples, barriers, calls, branches and loops. Now and then a link is written wrongly: the
-done of another chain or kind, none at all, a shape with a part exchanged, another computation or thread.
+Chains of every form go through tuples, barriers, calls, branches and loops. What a slip breaks is known from where it
+was made, and is written in the first lines of the module.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from hypothesis import strategies as st
 
+from hloproof.fuzz.asynchronous.generate_flights import BODIES, FORMS, STATE, Form
 from hloproof.fuzz.drawing import Draw, Writer
 
 NAME: Final = "chains"
 """What these modules are called."""
 
-ODD: Final = "// something is written wrongly\n"
-"""Opens a module that a reader may refuse."""
+SLIP: Final = "// a slip: "
+"""Opens the first line of a module that a reader may refuse."""
+BREAKS: Final = "// breaks "
+"""Opens a line that tells a claim and where it does not hold."""
 
-ShapeText = str | tuple["ShapeText", ...]
-
-F4: Final = "f32[4]"
-F2: Final = "f32[2]"
-_BODIES: Final = """one {
-  x = f32[4] parameter(0)
-  ROOT y = f32[4] negate(x)
+_ASIDE: Final = ', async_execution_thread="aside"'
+_FORMS: Final[dict[str, Form]] = {
+    **{name: form for name, form in FORMS.items() if name not in ("send", "recv")},
+    "aside": Form(STATE, f"async-start({{x}}), calls=aside{_ASIDE}", "async-done", update="async-update"),
+    "busy": Form(STATE, "async-start({x}), calls=more", "async-done", update="async-update"),
 }
+_BODIES: Final = BODIES + "".join(
+    f"{name} {{\n  x = f32[4] parameter(0)\n  n = f32[4] negate(x)\n  ROOT y = f32[4] abs(n)\n}}{thread}\n\n"
+    for name, thread in (("more", ""), ("aside", ', execution_thread="aside"'))
+)
 
-again {
-  k = f32[4] parameter(0)
-  ROOT l = f32[4] negate(k)
-}
-
-other {
-  x = f32[4] parameter(0)
-  ROOT y = f32[4] abs(x)
-}
-
-more {
-  x = f32[4] parameter(0)
-  n = f32[4] negate(x)
-  ROOT y = f32[4] abs(n)
-}
-
-two {
-  x = f32[4] parameter(0)
-  y = f32[2] parameter(1)
-  ROOT z = f32[4] custom-call(x, y), custom_call_target="f"
-}
-
-aside {
-  x = f32[4] parameter(0)
-  n = f32[4] negate(x)
-  ROOT y = f32[4] abs(n)
-}, execution_thread="aside"
-
-add {
-  x = f32[] parameter(0)
-  y = f32[] parameter(1)
-  ROOT z = f32[] add(x, y)
-}
-
-"""
-_COMPUTATIONS: Final = ("one", "one", "one", "more", "two", "two", "aside", "aside")
+SLIPS: Final = (
+    "start's shape",
+    "update's shape",
+    "done's shape",
+    "another computation",
+    "another thread",
+    "main says aside",
+    "two dones",
+    "no done",
+    "another kind",
+    "no operation",
+    "looked at",
+    "not bound",
+    "busy on main",
+    "called elsewhere",
+    "idle branch",
+    "twice in a loop",
+)
 
 
-def written(shape: ShapeText) -> str:
-    if isinstance(shape, str):
-        return shape
-    return "(" + ", ".join(written(s) for s in shape) + ")"
-
-
-def _never(name: str, shape: str) -> str:
-    """A loop's condition."""
-    return f"{name} {{\n  t = {shape} parameter(0)\n  ROOT k = pred[] constant(false)\n}}\n\n"
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _State:
+    """An operation in flight: where its value stands, the link that made it, and how it goes on."""
+
     name: str
-    shape: ShapeText
-    kind: str
-    """The opcode without -start."""
-    computation: str
-    bound: int
-    begun: str = ""
-    """The start, without its operands, its shape before and its attributes after a bar."""
+    maker: str
+    form: Form
+    start: str
+    shape: str
+    restarts: bool
+    """A start binds all that there is to bind, so that another one may follow in the place of this one."""
+    direct: bool = True
+    """The value is that of the link itself, not one that handed it on."""
 
 
-class _Writer(Writer):
+class _Chains(Writer):
     def __init__(self, draw: Draw) -> None:
         super().__init__(draw)
         self.bodies: list[str] = []
         self.lines: list[str] = []
-        self.states: list[_State] = []
-        self.values: list[str] = ["p"]
-        self.odd = False
+        self.broken: list[tuple[str, str]] = []
+        self.slip = self.one_of(("", "", "", *SLIPS))
+        self.planted = False
 
-    def slip(self, one_in: int) -> bool:
-        """Whether something is to be written wrongly here."""
-        wrong = self.chance(one_in * 3)
-        self.odd = self.odd or wrong
-        return wrong
+    def slips(self, slip: str, claim: str, place: str, computation: str = "e") -> bool:
+        """Whether this slip is to be made here; what it breaks is noted."""
+        if self.slip != slip or self.planted:
+            return False
+        self.planted = True
+        self.broken.append((claim, f"{computation}.{place}"))
+        return True
 
-    def wrong(self, shape: ShapeText) -> ShapeText:
-        """The shape with something exchanged, left out or turned round."""
-        if isinstance(shape, str) or not shape:
-            return self.one_of((F2, "u32[]", (F4,), "f32[4,1]"))  # type: ignore[no-any-return]
-        at = self.draw(st.integers(0, len(shape) - 1))
-        match self.draw(st.integers(0, 3)):
-            case 0:
-                return shape[:at] + shape[at + 1 :]
-            case 1:
-                return (shape[at], *shape[:at], *shape[at + 1 :])
-        return (*shape[:at], self.wrong(shape[at]), *shape[at + 1 :])
-
-    def maybe(self, shape: ShapeText) -> ShapeText:
-        """Now and then another shape."""
-        return self.wrong(shape) if self.slip(9) else shape
-
-    def start(self, lines: list[str], operand: str | None = None) -> _State:
-        """A start on an array of four floats, in these lines."""
-        kind = self.one_of(
-            ("copy", "collective-permute", "all-gather", "all-reduce", "async", "async", "async", "negate", "call")
-        )
-        x = operand or self.one_of(self.values)
-        name, computation, bound, inside = self.name(), "", 1, x
-        match kind:
-            case "copy":
-                shape: ShapeText = (F4, F4, "u32[]")
-                tail = ""
-            case "collective-permute":
-                shape, tail = (F4, F4), ", source_target_pairs={{0,0}}"
-            case "all-gather":
-                several = self.chance(4) and operand is None
-                shape, tail = (F4, "f32[8]"), ", dimensions={0}, replica_groups={{0,1}}"
-                if several:
-                    shape, inside = ((F4, F2), ("f32[8]", F4)), f"{x}, q"
-            case "all-reduce":
-                shape, tail = F4, ", to_apply=add, replica_groups={{0}}"
-            case "negate":
-                shape, tail = ((F4,), F4, "s32[]"), ""
-            case _:
-                computation = self.one_of(_COMPUTATIONS)
-                promised: ShapeText = () if self.chance(6) else F4
-                if computation == "two" and self.chance(2):
-                    bound, inside = 2, f"{x}, q"
-                elif self.chance(8):
-                    bound, inside = 0, ""
-                carried = (F4, F2)[:bound]
-                shape = (carried, promised, "s32[]")
-                if bound == 1 and computation != "two" and promised and self.chance(5):
-                    shape = (F4, promised, "s32[]")
-                tail = f", {'calls' if kind == 'async' else 'to_apply'}={computation}"
-                if computation == "aside" or self.slip(12):
-                    thread = "aside" if computation == "aside" and not self.slip(8) else "main"
-                    tail += f', async_execution_thread="{thread}"'
-        shape = self.maybe(shape)
-        lines.append(f"  {name} = {written(shape)} {kind}-start({inside}){tail}\n")
-        again = f"{written(shape)} {kind}-start(|{tail}"
-        return _State(name, shape, kind, computation, bound, again if bound <= 1 and inside in (x, "") else "")
-
-    def _kind(self, s: _State) -> str:
-        return self.one_of(("async", "copy", "negate", "call")) if self.slip(12) else s.kind
-
-    def _about(self, s: _State, kind: str) -> str:
-        """Attributes that a link may repeat."""
-        text = ""
-        if kind == "async" and s.computation and self.chance(3):
-            text += f", calls={self.one_of(('again', 'other')) if self.slip(3) else s.computation}"
-        if s.computation and self.chance(6):
-            thread = "aside" if (s.computation == "aside") != self.slip(5) else "main"
-            text += f', async_execution_thread="{thread}"'
-        return text
-
-    def update(self, lines: list[str], s: _State, given: tuple[str, ...] = ("p", "q")) -> _State:
-        """An update; `given` are arrays of four and of two floats, as far as there are any."""
-        kind = self._kind(s)
-        if kind in ("copy", "all-gather", "all-reduce", "collective-permute"):
-            return s
-        further, bound = "", s.bound
-        if bound < len(given) and ((s.computation == "two" and bound < 2) or bound < 1 or self.slip(10)):
-            further, bound = f", {given[bound]}", bound + 1
-        flat = not further and len(s.shape) == 3 and s.shape[0] == F4
-        shape = self.maybe((F4 if flat else (F4, F2)[:bound], F4, "s32[]"))
-        name = self.name()
-        lines.append(f"  {name} = {written(shape)} {kind}-update({s.name}{further}){self._about(s, kind)}\n")
-        return _State(name, shape, s.kind, s.computation, bound, s.begun if shape == s.shape else "")
-
-    def done(self, lines: list[str], s: _State) -> str:
-        kind, name = self._kind(s), self.name()
-        shape: ShapeText = F4
-        if s.kind == "all-gather" and len(s.shape) > 1:
-            shape = s.shape[1]
-        text = f"{written(self.maybe(shape))} {kind}-done({s.name}){self._about(s, kind)}"
-        lines.append(f"  {name} = {text}\n")
+    def add(self, shape: str, text: str, lines: list[str] | None = None, name: str = "") -> str:
+        name = name or self.name()
+        (self.lines if lines is None else lines).append(f"  {name} = {shape} {text}\n")
         return name
 
-    def carry(self, s: _State) -> _State | None:
-        """The state behind something that hands it on; None where that finished it."""
-        shape, name = written(s.shape), self.name()
-        kind = self.one_of(("tuple", "barrier", "call", "branch", "loop", "loop"))
-        match kind:
+    def wrong(self, shape: str) -> str:
+        """Another type or size in the first array."""
+        return shape.replace("f32[4]", self.one_of(("f32[2]", "s32[4]", "f32[4,1]")), 1)
+
+    # -- links ----------------------------------------------------------------------------------------------------
+
+    def start(self) -> _State:
+        key = self.one_of(tuple(_FORMS)) if self.slip != "busy on main" else "busy"
+        form, name = _FORMS[key], self.name()
+        text, shape = form.start.format(x="p", y="p"), form.result
+        if key == "busy" and not self.slips("busy on main", "async-computation", name):
+            text += _ASIDE
+        if key == "aside" and self.slips("main says aside", "async-thread", name):
+            text = text.replace(_ASIDE, ', async_execution_thread="main"')
+        if "calls=opaque" in text and self.slips("called elsewhere", "async-computation", name):
+            self.add("f32[4]", "call(p), to_apply=opaque")
+        if self.slips("start's shape", "async-shape", name):
+            shape = self.wrong(shape)
+        self.add(shape, text, name=name)
+        return _State(name, name, form, name, shape, not form.bound and shape == form.result)
+
+    def _said(self, s: _State, name: str) -> str:
+        """What a link may repeat of its start."""
+        text = ""
+        if "calls=opaque" in s.form.start and self.slips("another computation", "async-computation", name):
+            text += ", calls=reads"
+        elif "calls=opaque" in s.form.start and self.chance(3):
+            text += ", calls=opaque"
+        if s.form.update and _ASIDE not in s.form.start and "more" not in s.form.start:
+            if self.slips("another thread", "async-thread", name):
+                return text + _ASIDE
+            return text + self.one_of(("", "", ', async_execution_thread="main"'))
+        return text
+
+    def update(self, s: _State) -> _State:
+        name, form = self.name(), s.form
+        shape, further = form.bound or form.result, ", p" if form.bound else ""
+        if self.slips("update's shape", "async-shape", name):
+            shape = self.wrong(shape)
+        self.add(shape, f"{form.update}({s.name}{further}){self._said(s, name)}", name=name)
+        bound = replace(form, result=form.bound or form.result, bound="")
+        return _State(name, name, bound, s.start, shape, s.restarts and shape == form.result)
+
+    def done(self, s: _State, lines: list[str] | None = None, computation: str = "e") -> str:
+        name, form = self.name(), s.form
+        opcode, shape, operand = form.done, form.finished, s.name
+        own = not form.update
+        if form.bound and not self.slips("not bound", "async-binding", name, computation):
+            raise AssertionError("something is left to be bound")
+        if lines is None:
+            if self.slips("another kind", "async-chain", name):
+                opcode = "copy-done" if opcode != "copy-done" else "all-reduce-done"
+            if self.slips("no operation", "async-chain", name):
+                operand = "p"
+            if "exponential" not in opcode and self.slips("done's shape", "async-done", name):
+                shape = self.wrong(shape)
+        said = "" if own or lines is not None else self._said(s, name)
+        return self.add(shape, f"{opcode}({operand}){said}", lines, name)
+
+    # -- ways -----------------------------------------------------------------------------------------------------
+
+    def carried(self, s: _State) -> _State | None:
+        """The operation behind something that hands it on; None where that finished it."""
+        if s.direct:
+            self.broken.append(("async-linear", f"e.{s.maker}"))
+        match self.one_of(("tuple", "barrier", "call", "branch", "loop", "loop")):
             case "tuple":
-                whole = self.name()
-                self.lines.append(f"  {whole} = ({shape}, f32[4]) tuple({s.name}, p)\n")
-                self.lines.append(f"  {name} = {shape} get-tuple-element({whole}), index=0\n")
+                whole = self.add(f"({s.shape}, f32[4])", f"tuple({s.name}, p)")
+                name = self.add(s.shape, f"get-tuple-element({whole}), index=0")
             case "barrier":
-                self.lines.append(f"  {name} = {shape} opt-barrier({s.name})\n")
+                name = self.add(s.shape, f"opt-barrier({s.name})")
             case "call":
-                body = self.body(s, self.chance(2))
-                result = F4 if body.endswith("f") else shape
-                self.lines.append(f"  {name} = {result} call({s.name}), to_apply={body}\n")
-                if result == F4 and body.endswith("f"):
+                ends = not s.form.bound and self.chance(2)
+                body = self.body(s, ends)
+                name = self.add("f32[4]" if ends else s.shape, f"call({s.name}), to_apply={body}")
+                if ends:
                     return None
             case "branch":
-                ends = self.chance(2)
-                first, second = self.body(s, ends), self.body(s, ends, idle=ends and self.chance(2))
-                result = F4 if ends else shape
-                inside = f"choice, {s.name}, {s.name}), branch_computations={{{first}, {second}}}"
-                self.lines.append(f"  {name} = {result} conditional({inside}\n")
+                ends = not s.form.bound and (self.slip == "idle branch" or self.chance(2))
+                idle = ends and self.slips("idle branch", "async-chain", s.start)
+                bodies = f"{self.body(s, ends)}, {self.body(s, ends, idle)}"
+                text = f"conditional(choice, {s.name}, {s.name}), branch_computations={{{bodies}}}"
+                name = self.add("f32[4]" if ends else s.shape, text)
                 if ends:
                     return None
             case _:
-                self.loop(s, name)
-        return _State(name, s.shape, s.kind, s.computation, s.bound, s.begun)
+                name = self.loop(s)
+        return replace(s, name=name, direct=False)
 
     def body(self, s: _State, ends: bool, idle: bool = False) -> str:
         """A computation that takes the state and hands it on, finishes it, or (idle) forgets it."""
-        lines = [f"  s = {written(s.shape)} parameter(0)\n"]
-        inner = _State("s", s.shape, s.kind, s.computation, s.bound)
-        name = self.name() + ("f" if ends else "p")
+        name, lines = self.name("b"), [f"  s = {s.shape} parameter(0)\n"]
         if idle:
             lines.append("  ROOT r = f32[4] constant({0,0,0,0})\n")
         elif ends:
-            last = self.done(lines, inner)
+            last = self.done(replace(s, name="s"), lines, name)
             lines.append(f'  ROOT r = f32[4] custom-call({last}), custom_call_target="g"\n')
         else:
-            lines.append(f"  ROOT r = {written(s.shape)} opt-barrier(s)\n")
+            lines.append(f"  ROOT r = {s.shape} opt-barrier(s)\n")
         self.bodies.append(f"{name} {{\n{''.join(lines)}}}\n\n")
         return name
 
-    def loop(self, s: _State, name: str) -> None:
-        """A loop whose state is the operation in flight: mostly it ends one and starts the next of the same kind."""
-        shape = written(s.shape)
+    def loop(self, s: _State) -> str:
+        """A loop whose state is the operation in flight: it is handed on, or ended with the next of its kind begun."""
+        state, stop, body = f"({s.shape}, f32[4])", self.name("c"), self.name("b")
         lines = [
-            f"  t = ({shape}, f32[4]) parameter(0)\n",
-            f"  s = {shape} get-tuple-element(t), index=0\n",
+            f"  t = {state} parameter(0)\n",
+            f"  s = {s.shape} get-tuple-element(t), index=0\n",
             "  x = f32[4] get-tuple-element(t), index=1\n",
         ]
-        inner, out, last = _State("s", s.shape, s.kind, s.computation, s.bound), "s", "x"
-        ready = s.computation != "two" or s.bound == 2
-        if ready and s.begun and not self.slip(2):
-            if s.kind in ("async", "call", "negate") and self.chance(4):
-                inner = self.update(lines, inner, ("x",))
-            last, out = self.done(lines, inner), self.name()
-            first, second = s.begun.split("|")
-            lines.append(f"  {out} = {first}{'x' if s.bound or s.kind not in ('async', 'call') else ''}){second}\n")
-        elif self.slip(2):
-            last = self.done(lines, inner)
-        lines.append(f'  n = f32[4] custom-call({last}), custom_call_target="g"\n')
-        lines.append(f"  ROOT r = ({shape}, f32[4]) tuple({out}, n)\n")
-        stop, body = self.name(), self.name()
-        self.bodies.append(_never(stop, f"({shape}, f32[4])"))
+        out, inner = "s", replace(s, name="s")
+        whole = not s.form.bound and s.restarts
+        if whole and self.slips("twice in a loop", "async-chain", s.start):
+            self.done(inner, lines, body)
+        elif whole and not self.chance(3):
+            self.done(inner, lines, body)
+            out = self.add(
+                s.shape, s.form.start.format(x="x", y="x") + (_ASIDE if "more" in s.form.start else ""), lines
+            )
+            self.broken.append(("async-linear", f"{body}.{out}"))
+        lines.append(f"  ROOT r = {state} tuple({out}, x)\n")
+        self.bodies.append(f"{stop} {{\n  t = {state} parameter(0)\n  ROOT k = pred[] constant(false)\n}}\n\n")
         self.bodies.append(f"{body} {{\n{''.join(lines)}}}\n\n")
-        given, whole = self.name(), self.name()
-        self.lines.append(f"  {given} = ({shape}, f32[4]) tuple({s.name}, p)\n")
-        self.lines.append(f"  {whole} = ({shape}, f32[4]) while({given}), condition={stop}, body={body}\n")
-        self.lines.append(f"  {name} = {shape} get-tuple-element({whole}), index=0\n")
+        given = self.add(state, f"tuple({s.name}, p)")
+        after = self.add(state, f"while({given}), condition={stop}, body={body}")
+        return self.add(s.shape, f"get-tuple-element({after}), index=0")
 
-    def exchange(self) -> None:
-        """A loop that holds two copies in flight, and ends, starts and turns round what it likes."""
-        shape, copy = "(f32[4], f32[4], u32[])", "copy-start"
-        whole = f"({shape}, {shape}, f32[4])"
-        names = [self.name() for _ in range(2)]
-        for n in names:
-            self.lines.append(f"  {n} = {shape} {copy}(p)\n")
-        lines = [f"  t = {whole} parameter(0)\n"]
-        lines += [f"  s{k} = {shape} get-tuple-element(t), index={k}\n" for k in range(2)]
-        lines.append("  x = f32[4] get-tuple-element(t), index=2\n")
-        inside, count = ["s0", "s1"], self.draw(st.integers(0, 3))
-        for _ in range(count):
-            name = self.name()
-            if self.chance(2):
-                lines.append(f"  {name} = {shape} {copy}(x)\n")
-                inside.append(name)
+    # -- a chain --------------------------------------------------------------------------------------------------
+
+    def chain(self) -> None:
+        s = self.start()
+        for _ in range(self.number(0, 2)):
+            if s.form.update and self.chance(2):
+                s = self.update(s)
             else:
-                lines.append(f"  {name} = f32[4] copy-done({self.one_of(inside)})\n")
-        out = ", ".join(self.one_of(inside) for _ in range(2))
-        lines.append(f"  ROOT r = {whole} tuple({out}, x)\n")
-        stop, body, given, loop = (self.name() for _ in range(4))
-        self.bodies.append(_never(stop, whole))
-        self.bodies.append(f"{body} {{\n{''.join(lines)}}}\n\n")
-        self.lines.append(f"  {given} = {whole} tuple({', '.join(names)}, p)\n")
-        self.lines.append(f"  {loop} = {whole} while({given}), condition={stop}, body={body}\n")
-        for k in range(2):
-            if not self.chance(4):
-                part, end = self.name(), self.name()
-                self.lines.append(f"  {part} = {shape} get-tuple-element({loop}), index={k}\n")
-                self.lines.append(f"  {end} = f32[4] copy-done({part})\n")
+                after = self.carried(s)
+                if after is None:
+                    return
+                s = after
+        if s.form.bound and self.slip != "not bound":
+            s = self.update(s)
+        if s.direct and self.slips("looked at", "async-linear", s.maker):
+            self.add("f32[4]", f'custom-call({s.name}), custom_call_target="look"')
+        if not s.form.bound and s.direct and s.name == s.start and self.slips("no done", "async-chain", s.start):
+            return
+        if not s.form.bound and self.slips("two dones", "async-chain", s.start):
+            self.done(s)
+        self.done(s)
 
 
 @st.composite
 def chain_modules(draw: Draw) -> str:
-    """One to three chains in one module."""
-    w = _Writer(draw)
-    for _ in range(draw(st.integers(1, 3))):
-        first = w.start(w.lines)
-        w.states.append(first)
-        s: _State | None = first
-        for _ in range(draw(st.integers(0, 3))):
-            assert s is not None
-            if w.chance(2):
-                s = w.update(w.lines, s)
-            elif (s := w.carry(s)) is None:
-                break
-            w.states.append(s)
-        if s is not None and s.computation == "two" and s.bound < 2 and not w.slip(8):
-            s = w.update(w.lines, s)
-        if s is None:
-            if w.slip(8):
-                w.done(w.lines, w.states[-1])
-            continue
-        for _ in range(draw(st.sampled_from((0, 2))) if w.slip(3) else 1):
-            w.done(w.lines, w.one_of(w.states) if w.slip(6) else s)
-    if w.chance(6):
-        w.exchange()
-    if w.slip(8):
-        w.lines.append("  extra = f32[4] call(p), to_apply=one\n")
-    if w.chance(8):
-        w.lines.append(f'  seen = {F4} custom-call({w.one_of(w.states).name}), custom_call_target="look"\n')
-    given = "  p = f32[4] parameter(0)\n  q = f32[2] parameter(1)\n  choice = s32[] parameter(2)\n"
+    """One or two chains in one module."""
+    w = _Chains(draw)
+    for _ in range(w.number(1, 2)):
+        w.chain()
+    said = f"{SLIP}{w.slip}\n" if w.planted else ""
+    said += "".join(f"{BREAKS}{claim} {place}\n" for claim, place in dict.fromkeys(w.broken))
+    entry = "  p = f32[4] parameter(0)\n  choice = s32[] parameter(1)\n" + "".join(w.lines)
     return (
-        f"{ODD if w.odd else ''}HloModule {NAME}\n\n{_BODIES}{''.join(w.bodies)}ENTRY e {{\n{given}{''.join(w.lines)}"
-        "  ROOT root = f32[4] negate(p)\n}\n"
+        f"{said}HloModule {NAME}\n\n{_BODIES}{''.join(w.bodies)}ENTRY e {{\n{entry}  ROOT root = f32[4] negate(p)\n}}\n"
     )

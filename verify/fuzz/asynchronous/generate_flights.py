@@ -17,7 +17,7 @@ NAME: Final = "flights"
 """What these modules are called."""
 
 _ALIASED: Final = 'custom_call_target="f", output_to_operand_aliasing={{}: (0, {})}'
-_BODIES: Final = (
+BODIES: Final = (
     'opaque {\n  q = f32[4] parameter(0)\n  ROOT r = f32[4] custom-call(q), custom_call_target="g"\n}\n\n'
     f"writes {{\n  q = f32[4] parameter(0)\n  ROOT r = f32[4] custom-call(q), {_ALIASED}\n}}\n\n"
     "reads {\n  q = f32[4] parameter(0)\n  ROOT r = f32[4] negate(q)\n}\n\n"
@@ -36,7 +36,7 @@ _BODIES: Final = (
     "add {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n\n"
 )
 _PAIR: Final = "(f32[4], f32[4])"
-_STATE: Final = "((f32[4]), f32[4], s32[])"
+STATE: Final = "((f32[4]), f32[4], s32[])"
 _SELF: Final = "replica_groups={{0}}"
 
 
@@ -64,24 +64,22 @@ FORMS: Final[dict[str, Form]] = {
         _PAIR, "all-gather-start({x}), dimensions={{0}}, replica_groups={{{{0}}}}", "all-gather-done", (1,), (0,)
     ),
     "reduce": Form("f32[4]", "all-reduce-start({x}), to_apply=add, replica_groups={{{{0}}}}", "all-reduce-done", ()),
-    "generic": Form(_STATE, "async-start({x}), calls=opaque", "async-done", (1,), (0, 0), "async-update"),
+    "generic": Form(STATE, "async-start({x}), calls=opaque", "async-done", (1,), (0, 0), "async-update"),
     "aliased": Form(
-        _STATE,
+        STATE,
         "async-start({x}), calls=opaque, output_to_operand_aliasing={{{{1}}: (0, {{}})}}",
         "async-done",
         (1,),
         (0, 0),
         "async-update",
     ),
-    "in place": Form(_STATE, "async-start({x}), calls=writes", "async-done", (1,), (0, 0), "async-update"),
-    "sugar": Form(_STATE, "exponential-start({x})", "exponential-done", (1,), (0, 0), "exponential-update"),
-    "called": Form(_STATE, "call-start({x}), to_apply=reads", "call-done", (1,), (0, 0), "call-update"),
+    "in place": Form(STATE, "async-start({x}), calls=writes", "async-done", (1,), (0, 0), "async-update"),
+    "sugar": Form(STATE, "exponential-start({x})", "exponential-done", (1,), (0, 0), "exponential-update"),
+    "called": Form(STATE, "call-start({x}), to_apply=reads", "call-done", (1,), (0, 0), "call-update"),
     "pair": Form("((f32[4], f32[4]), f32[4], s32[])", "async-start({x}, {y}), calls=both", "async-done", (1,)),
-    "late": Form(
-        "((), f32[4], s32[])", "async-start(), calls=opaque", "async-done", (1,), None, "async-update", _STATE
-    ),
+    "late": Form("((), f32[4], s32[])", "async-start(), calls=opaque", "async-done", (1,), None, "async-update", STATE),
     "half": Form(
-        _STATE,
+        STATE,
         "async-start({x}), calls=both",
         "async-done",
         (1,),
@@ -159,7 +157,7 @@ class _Writer(Writer):
         if not f.bound:
             own = form.output is not None and self.draw(st.integers(0, 2)) == 0
             further = f", {self.element(f.state, '', form.output or ()) if own else self.pick()}"
-        f.state, f.bound = self.add(form.bound or _STATE, f"{form.update}({f.state}{further})"), True
+        f.state, f.bound = self.add(form.bound or STATE, f"{form.update}({f.state}{further})"), True
 
     def done(self, f: _Flying) -> None:
         if not f.bound:
@@ -255,4 +253,4 @@ def flight_modules(draw: Draw) -> str:
         header += f", input_output_alias={{ {{0}}: ({parameter}, {kind}) }}"
         roots[0] = w.add("f32[4]", f"negate({roots[0]})")
     root = f"  ROOT t = (f32[4], f32[4]) tuple({', '.join(roots)})\n"
-    return f"HloModule {NAME}{header}\n\n{_BODIES}ENTRY e {{\n{first}{''.join(w.lines)}{root}}}\n"
+    return f"HloModule {NAME}{header}\n\n{BODIES}ENTRY e {{\n{first}{''.join(w.lines)}{root}}}\n"
