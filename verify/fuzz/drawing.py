@@ -1,14 +1,18 @@
-"""What the writers of modules share: how they draw, and how they name what they write."""
+"""What the writers of cases share: how they draw, and how they name what they write."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from functools import cache
+from typing import Any, Final, TypeVar
 
 from hypothesis import strategies as st
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 ADD: Final = "add {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n"
+T = TypeVar("T")
+_numbers = cache(st.integers)
+"""Strategies are made once; making them costs more than drawing from them."""
 
 
 class Writer:
@@ -24,7 +28,18 @@ class Writer:
         return f"{letter}{self.count}"
 
     def chance(self, one_in: int) -> bool:
-        return bool(self.draw(st.integers(1, one_in)) == one_in)
+        return bool(self.draw(_numbers(1, one_in)) == one_in)
+
+    def number(self, low: int, high: int) -> int:
+        """From `low` to `high`, both included."""
+        return int(self.draw(_numbers(low, high)))
 
     def one_of(self, choices: Sequence[Any]) -> Any:
-        return self.draw(st.sampled_from(tuple(choices)))
+        return choices[self.draw(_numbers(0, len(choices) - 1))]
+
+    def shuffled(self, items: Sequence[T], most: int | None = None) -> list[T]:
+        """The items in another order, the first `most` of them only."""
+        rest, out = list(items), list[T]()
+        while rest and (most is None or len(out) < most):
+            out.append(rest.pop(self.number(0, len(rest) - 1) if len(rest) > 1 else 0))
+        return out

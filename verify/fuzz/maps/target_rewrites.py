@@ -11,7 +11,8 @@ from math import gcd, prod
 from random import Random
 from typing import Final
 
-from hloproof.fuzz.maps.generate_rewrites import AND, WITH, applied_rules, collected, rewrite_texts
+from hloproof.fuzz.maps.generate_rewrites import AND, WITH, rewrite_texts
+from hloproof.fuzz.maps.rule_instances import applied_rules, collected
 from hloproof.fuzz.maps.spelled_map import joined, refused, words
 from hloproof.fuzz.target import Failure, Target
 from hloproof.models.errors import InputError
