@@ -14,7 +14,7 @@ from hloproof.definitions.definition import Definition
 from hloproof.fuzz.chunk import first_failure
 from hloproof.fuzz.operations import oracle_control, oracle_operations
 from hloproof.fuzz.operations.generators.control import control
-from hloproof.fuzz.operations.generators.elementwise import elementwise_more, scan
+from hloproof.fuzz.operations.generators.elementwise import elementwise, scan
 from hloproof.fuzz.target import Target
 from hloproof.fuzz.targets import target
 from hloproof.logic.formula import FALSE, TRUE
@@ -44,7 +44,7 @@ def test_every_opcode_with_a_definition_is_generated() -> None:
         drawn.add(found[1])
         return ()
 
-    for cases, count in ((target("ops").cases, 2000), (control, 200), (elementwise_more, 900), (scan, 5)):
+    for cases, count in ((target("ops").cases, 2000), (control, 200), (elementwise, 900), (scan, 5)):
         first_failure(Target("look", "", cases, look, ""), 1, count)
     assert {*TABLE, *IN_TUPLES} - drawn <= NOT_RUN_ALONE
 
@@ -61,7 +61,7 @@ def nothing(op: Operation, output: int, operand: int, position: tuple[int, ...] 
 def test_wrong_definitions_are_found(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(oracle_operations, "define", wrong)
     monkeypatch.setattr(oracle_control, "define", wrong)
-    for cases in (control, elementwise_more, scan):
+    for cases in (control, elementwise, scan):
         found = first_failure(replace(target("ops"), cases=cases), 1, 60)
         assert found is not None and "definition" in found.cause
 

@@ -25,6 +25,7 @@ from hloproof.fuzz.target import Target
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Module, Operation, device_counts
 from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.printer import print_module
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.interpreter.semantics.element_type import INTEGERS, highest, lowest
 
@@ -106,6 +107,7 @@ def main() -> None:
             continue
         kept = 0
         for text in draw(Target(name, "", strategy, lambda text: (), ".hlo"), 0, DRAWN):
+            text = print_module(parse_module(text))
             line, became = case(text, xla)
             told[f"{name}: {became}"] += 1
             if line is not None and len(line) < 3000:

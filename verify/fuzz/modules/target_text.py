@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from hloproof.fuzz.drawing import Draw
-from hloproof.fuzz.operations.generators.operations import operations
+from hloproof.fuzz.operations.generators.operations import unshaped_operations
 from hloproof.fuzz.target import Failure, Target
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.parser import parse_modules
@@ -59,7 +59,7 @@ def real_texts() -> list[str]:
 def spoilt(draw: Draw) -> str:
     """A module with a few places cut out, doubled, exchanged or overwritten."""
     known = real_texts()
-    text: str = draw(st.sampled_from(known)) if known and draw(st.booleans()) else draw(operations())
+    text: str = draw(st.sampled_from(known)) if known and draw(st.booleans()) else draw(unshaped_operations())
     for _ in range(draw(st.integers(0, 4))):
         start = draw(st.integers(0, max(0, len(text) - 1)))
         stop = min(len(text), start + draw(st.sampled_from((0, 1, 2, 5, 20))))

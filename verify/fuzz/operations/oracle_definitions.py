@@ -1,30 +1,20 @@
 """Part of target `ops`: what a definition says besides its predicate, and what it must not say.
 
 Which counts can be observed at all; how many devices a group has; where a bound is as tight as what is read at run time
-allows; over which dimensions of run-time size there is a definition; and that operations without meaning have none.
+allows; and over which dimensions of run-time size there is a definition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from hloproof.definitions import define
 from hloproof.fuzz.operations.tagged_run import Observed, Reads, Tagged, observe
 from hloproof.fuzz.target import Failure
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.attributes import (
-    Attributes,
-    ConvolutionDimensions,
-    DevicePairs,
-    PaddingDimension,
-    ReplicaGroups,
-    Window,
-    WindowDimension,
-)
+from hloproof.models.hlo.attributes import PaddingDimension, Window, WindowDimension
 from hloproof.models.hlo.module import Operation
-from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
+from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.interpreter.value import Array
 
 
@@ -43,12 +33,6 @@ def examine_definitions(tagged: Tagged, found: Observed) -> None:
             raise Failure(f"{op.opcode}: assumptions of a definition", str(definition.assumptions))
     _bounds(tagged, found)
     _dynamic(op)
-    updates = len(op.operands) // 2 + 1
-    for changed in _without_meaning(op):
-        _refused(changed, "what has no meaning", updates if op.opcode == "scatter" else 0)
-    if op.opcode == "scaled-dot" and _sizes(op.operands[2]):
-        for changed in _scales(op):
-            _refused(changed, "what has no meaning", 2)
 
 
 def counts_are_told(op: Operation, operand: int) -> bool:
@@ -169,120 +153,3 @@ def _refused(changed: Operation, what: str, operand: int = 0) -> None:
     except NotModelled:
         return
     raise Failure(f"{changed.opcode}: a definition of {what}", f"{changed}: {found}")
-
-
-def _with(op: Operation, name: str, value: Any) -> Operation:
-    """Another value of an attribute, or without it (None)."""
-    pairs = [p for p in op.attributes.pairs if p[0] != name]
-    return replace(op, attributes=Attributes(tuple(pairs if value is None else [*pairs, (name, value)])))
-
-
-def _shaped(shape: Shape, *dimensions: int) -> Shape:
-    assert isinstance(shape, ArrayShape)
-    return replace(shape, dimensions=dimensions)
-
-
-def _sizes(shape: Shape) -> tuple[int, ...]:
-    return shape.dimensions if isinstance(shape, ArrayShape) else ()
-
-
-def _without_meaning(op: Operation) -> Iterator[Operation]:
-    """Operations made of this one by one change; the first operand's reads have no definition, or those of a scatter's
-    updates."""
-    window = op.attributes.get("window")
-    if isinstance(window, Window):
-        yield from _windows(op, window.dimensions)
-    match op.opcode:
-        case "broadcast":
-            to = op.attributes.integers("dimensions")
-            if len(to) > 1 and _sizes(op.operands[0])[0] == _sizes(op.operands[0])[1]:
-                yield _with(op, "dimensions", (to[0], to[0], *to[2:]))
-        case "convolution":
-            yield from _convolutions(op)
-        case "dynamic-slice" | "dynamic-update-slice":
-            if op.operands[-1] is not op.operands[0] and len(_sizes(op.operands[0])) and _sizes(op.operands[-1]) == ():
-                yield replace(op, operands=(*op.operands, op.operands[-1]))
-        case "gather":
-            yield from _gathers(op)
-        case "scatter":
-            yield _with(op, "update_window_dims", (*op.attributes.integers("update_window_dims"), 0))
-            yield _with(op, "index_vector_dim", -1)
-            at = len(op.operands) // 2
-            indices = op.operands[at]
-            assert isinstance(indices, ArrayShape)
-            for kind in ("f32", "pred", "s", "token"):
-                typed = replace(indices, element_type=kind)
-                yield replace(op, operands=(*op.operands[:at], typed, *op.operands[at + 1 :]))
-        case "all-reduce" | "all-gather" | "reduce-scatter" | "collective-broadcast":
-            yield _with(op, "replica_groups", ReplicaGroups(((0, 1), (2,)), ""))
-            yield _with(op, "replica_groups", ReplicaGroups(((0, 1), (1, 2)), ""))
-        case "all-to-all" if isinstance(op.shape, TupleShape):
-            yield replace(op, operands=(*op.operands, op.operands[0]))
-        case "all-to-all":
-            yield replace(op, operands=(*op.operands, op.operands[0]))
-            (axis,) = op.attributes.integers("dimensions")
-            longer = tuple(n + (k == axis) for k, n in enumerate(_sizes(op.shape)))
-            yield replace(op, shape=_shaped(op.shape, *longer))
-        case "collective-permute":
-            yield _with(op, "source_target_pairs", None)
-            yield _with(op, "source_target_pairs", DevicePairs(((0, 1), (1, 1))))
-        case "all-gather-start" | "collective-permute-start" if isinstance(op.shape, TupleShape):
-            yield from _starts(op, op.shape)
-        case "batch-norm-training" | "batch-norm-inference" | "batch-norm-grad":
-            if op.opcode != "batch-norm-inference":
-                yield _with(op, "feature_index", None)
-
-
-def _starts(op: Operation, shape: TupleShape) -> Iterator[Operation]:
-    own = shape.elements[0]
-    if isinstance(own, ArrayShape):
-        yield replace(op, shape=TupleShape((_shaped(own, *own.dimensions, 1), *shape.elements[1:])))
-    if op.opcode == "collective-permute-start":
-        yield replace(op, operands=(*op.operands, op.operands[0]))
-
-
-def _windows(op: Operation, dims: tuple[WindowDimension, ...]) -> Iterator[Operation]:
-    for k, w in enumerate(dims):
-        changes = [replace(w, stride=0), replace(w, base_dilation=0), replace(w, window_dilation=0)]
-        if op.opcode == "select-and-scatter":
-            changes += [replace(w, base_dilation=2), replace(w, window_dilation=2)]
-        for changed in changes:
-            yield _with(op, "window", Window((*dims[:k], changed, *dims[k + 1 :])))
-    if dims:
-        yield _with(op, "window", None)
-        yield _with(op, "window", Window(dims[1:]))
-
-
-def _convolutions(op: Operation) -> Iterator[Operation]:
-    labels = op.attributes.get("dim_labels")
-    assert isinstance(labels, ConvolutionDimensions)
-    yield _with(op, "dim_labels", None)
-    yield _with(op, "feature_group_count", 0)
-    yield _with(op, "batch_group_count", 0)
-    if max(op.attributes.integer(f"{k}_group_count", 1) for k in ("feature", "batch")) > 1:
-        out = tuple(n + (k == labels.output_feature) for k, n in enumerate(_sizes(op.shape)))
-        kernel = tuple(n + (k == labels.kernel_output_feature) for k, n in enumerate(_sizes(op.operands[1])))
-        yield replace(op, shape=_shaped(op.shape, *out), operands=(op.operands[0], _shaped(op.operands[1], *kernel)))
-    kernel = tuple(n + (k == labels.kernel_input_feature) for k, n in enumerate(_sizes(op.operands[1])))
-    yield replace(op, operands=(op.operands[0], _shaped(op.operands[1], *kernel)))
-
-
-def _gathers(op: Operation) -> Iterator[Operation]:
-    sizes, base = op.attributes.integers("slice_sizes"), _sizes(op.operands[0])
-    yield _with(op, "slice_sizes", (*sizes, 1))
-    yield _with(op, "offset_dims", (*op.attributes.integers("offset_dims"), 0))
-    gone = (*op.attributes.integers("collapsed_slice_dims"), *op.attributes.integers("operand_batching_dims"))
-    for k, n in enumerate(base):
-        yield _with(op, "slice_sizes", (*sizes[:k], n + 1, *sizes[k + 1 :]))
-        if k in gone and n > 1:
-            yield _with(op, "slice_sizes", (*sizes[:k], 2, *sizes[k + 1 :]))
-
-
-def _scales(op: Operation) -> Iterator[Operation]:
-    """Of the first scale."""
-    base = _sizes(op.operands[0])
-    for k, n in enumerate(base):
-        for m in (0, n + 1):
-            scale = _shaped(op.operands[2], *base[:k], m, *base[k + 1 :])
-            yield replace(op, operands=(*op.operands[:2], scale, *op.operands[3:]))
-    yield replace(op, operands=(*op.operands[:2], _shaped(op.operands[2], *base, 1), *op.operands[3:]))

@@ -4,7 +4,7 @@ The operation is run on tagged elements, so that every output element tells whic
 often. Indices and sizes that are read at run time are given random numbers, out of bounds among them.
 
 What reads do not show is looked at by the other parts: what indices change (`oracle_indices`), what definitions say
-besides their predicates (`oracle_definitions`), and what has no meaning (`malformed_operations`, `malformed_runs`);
+besides their predicates (`oracle_definitions`), and what has no meaning (`malformed`);
 numbers by target `recorded`.
 """
 
@@ -17,10 +17,9 @@ from typing import Final
 
 from hloproof.definitions import define
 from hloproof.fuzz.operations.generators.control import OPCODES as CONTROL
-from hloproof.fuzz.operations.generators.operations import operations
+from hloproof.fuzz.operations.generators.operations import unshaped_operations
 from hloproof.fuzz.operations.generators.runs import REFUSED, RUN_ONLY
-from hloproof.fuzz.operations.malformed_operations import examine_deformed
-from hloproof.fuzz.operations.malformed_runs import examine_deformed_runs, examine_run
+from hloproof.fuzz.operations.malformed import examine_malformed
 from hloproof.fuzz.operations.oracle_bitcast import examine_bitcast
 from hloproof.fuzz.operations.oracle_control import examine_control
 from hloproof.fuzz.operations.oracle_definitions import examine_definitions
@@ -29,6 +28,7 @@ from hloproof.fuzz.operations.oracle_stated import OPCODES as STATED
 from hloproof.fuzz.operations.oracle_stated import examine_stated
 from hloproof.fuzz.operations.plain_maps import not_plain
 from hloproof.fuzz.operations.predicate import count_reads
+from hloproof.fuzz.operations.run_only import examine_run
 from hloproof.fuzz.operations.tagged_run import Observed, Reads, Tagged, is_counted, observe, random_indices
 from hloproof.fuzz.target import Failure, Target
 from hloproof.models.errors import NotModelled
@@ -77,9 +77,7 @@ def examine(text: str, seed: int | None = None) -> tuple[str, ...]:
         covered += _against_maps(found, device)
     examine_definitions(tagged, found)
     examine_indices(tagged, found)
-    examine_deformed_runs(tagged)
-    if root.opcode != "scaled-dot" or all(isinstance(s, ArrayShape) and s.rank for s in found.op.operands):
-        examine_deformed(found.op)
+    examine_malformed(tagged)
     return tuple(dict.fromkeys(covered))
 
 
@@ -217,7 +215,7 @@ def _compare(what: str, kind: str, stated: Reads, seen: Reads, exact: bool) -> N
 TARGET = Target(
     "ops",
     "definitions and maps of one operation against what the interpreter is seen to read",
-    operations,
+    unshaped_operations,
     examine,
     ".hlo",
 )

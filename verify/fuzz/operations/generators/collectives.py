@@ -63,16 +63,16 @@ def collective(draw: Draw) -> str:
     name, body = draw(fold())
     match opcode:
         case "all-gather":
-            return _one(shape(wide), opcode, [shape(dims)], space, along)
+            return _one(opcode, [shape(dims)], space, along, result=shape(wide))
         case "reduce-scatter":
-            return _one(shape(dims), opcode, [shape(wide)], space, along, f"to_apply={name}", before=body)
+            return _one(opcode, [shape(wide)], space, along, f"to_apply={name}", before=body, result=shape(dims))
         case "all-to-all":
-            return _one(shape(wide), opcode, [shape(wide)], space, along)
-    return _one(shape(dims), "all-reduce", [shape(dims)], space, f"to_apply={name}", before=body)
+            return _one(opcode, [shape(wide)], space, along)
+    return _one("all-reduce", [shape(dims)], space, f"to_apply={name}", before=body)
 
 
-def _one(result: str, opcode: str, operands: list[str], space: Space, *more: str, before: str = "") -> str:
-    return one(result, opcode, operands, ", ".join((*space.attributes, *more)), before, space.header)
+def _one(opcode: str, operands: list[str], space: Space, *more: str, before: str = "", result: str = "") -> str:
+    return one(opcode, operands, ", ".join((*space.attributes, *more)), before, space.header, result)
 
 
 @st.composite
@@ -84,17 +84,18 @@ def collective_of_several(draw: Draw) -> str:
     name, body = draw(fold())
     if opcode == "all-to-all":
         s = shape(draw(boxes(maximum=2, most=4)))
-        return _one(f"({', '.join([s] * space.group)})", opcode, [s] * space.group, space)
+        return _one(opcode, [s] * space.group, space)
     count = draw(st.integers(1, 2))
     narrow = [[draw(st.integers(1, 2)), draw(st.integers(1, 2))] for _ in range(count)]
     wide = [[n * space.group if k == axis else n for k, n in enumerate(dims)] for dims in narrow]
-    results, operands = {"all-gather": (wide, narrow), "reduce-scatter": (narrow, wide)}.get(opcode, (narrow, narrow))
-    more = [f"dimensions={braces([axis])}"] if results is not operands else []
+    operands = wide if opcode == "reduce-scatter" else narrow
+    more = [f"dimensions={braces([axis])}"] if opcode in ("all-gather", "reduce-scatter") else []
     more += [f"to_apply={name}"] if opcode in ("all-reduce", "reduce-scatter") else []
-    result = ", ".join(shape(d) for d in results)
-    text = f"({result})" if count > 1 else result
     before = body if "to_apply" in str(more) else ""
-    return _one(text, opcode, [shape(d) for d in operands], space, *more, before=before)
+    results = {"all-gather": wide, "reduce-scatter": narrow}.get(opcode, [])
+    text = ", ".join(shape(d) for d in results)
+    result = f"({text})" if len(results) > 1 else text
+    return _one(opcode, [shape(d) for d in operands], space, *more, before=before, result=result)
 
 
 @st.composite
@@ -110,10 +111,10 @@ def permute(draw: Draw) -> str:
     s = shape(draw(boxes(maximum=2, most=6)))
     if draw(st.booleans()):
         form = draw(st.sampled_from((f"({s}, {s})", f"({s}, {s}, u32[], u32[])", s)))
-        return one(form, "collective-permute-start", [s], attributes, header=header)
+        return one("collective-permute-start", [s], attributes, header=header, result=form)
     if draw(st.integers(0, 3)) == 0:
-        return one(f"({s}, {s})", "collective-permute", [s, s], attributes, header=header)
-    return one(s, "collective-permute", [s], attributes, header=header)
+        return one("collective-permute", [s, s], attributes, header=header)
+    return one("collective-permute", [s], attributes, header=header)
 
 
 @st.composite
@@ -129,7 +130,7 @@ def permute_shifted(draw: Draw) -> str:
     text = braces([braces(p) for p in draw(st.permutations(kept))])
     header = f", replica_count={devices}"
     s = shape(draw(boxes(maximum=1, most=3)))
-    return one(s, "collective-permute", [s], f"source_target_pairs={text}", header=header)
+    return one("collective-permute", [s], f"source_target_pairs={text}", header=header)
 
 
 @st.composite
@@ -141,11 +142,10 @@ def started(draw: Draw) -> str:
     s, count = shape(dims), draw(st.integers(1, 2))
     if draw(st.booleans()):
         name, body = draw(fold())
-        result = s if count == 1 else f"({s}, {s})"
-        return _one(result, "all-reduce-start", [s] * count, space, f"to_apply={name}", before=body)
+        return _one("all-reduce-start", [s] * count, space, f"to_apply={name}", before=body)
     wide = shape([*dims[:axis], dims[axis] * space.group, *dims[axis + 1 :]])
     result = f"({s}, {wide})" if count == 1 else f"(({s}, {s}), ({wide}, {wide}))"
-    return _one(result, "all-gather-start", [s] * count, space, f"dimensions={braces([axis])}")
+    return _one("all-gather-start", [s] * count, space, f"dimensions={braces([axis])}", result=result)
 
 
 @st.composite
@@ -156,8 +156,8 @@ def counted_by_shapes(draw: Draw) -> str:
     wide = shape([*dims[:axis], dims[axis] * devices, *dims[axis + 1 :]])
     attributes = f"dimensions={braces([axis])}" + draw(st.sampled_from(("", ", replica_groups={}")))
     if draw(st.booleans()):
-        return one(wide, "all-gather", [shape(dims)], attributes)
-    return one(shape(dims), "reduce-scatter", [wide], f"{attributes}, to_apply=add", ADD)
+        return one("all-gather", [shape(dims)], attributes, result=wide)
+    return one("reduce-scatter", [wide], f"{attributes}, to_apply=add", ADD, result=shape(dims))
 
 
 @st.composite
@@ -167,4 +167,4 @@ def ragged_exchange(draw: Draw) -> str:
     tail = draw(boxes(maximum=1, most=2))
     given, taken = (shape([draw(st.integers(1, 4)), *tail]) for _ in range(2))
     offsets = shape([space.group * draw(st.integers(1, 2))], draw(st.sampled_from(("s32", "s64"))))
-    return _one(taken, "ragged-all-to-all", [given, taken, offsets, offsets, offsets, offsets], space)
+    return _one("ragged-all-to-all", [given, taken, offsets, offsets, offsets, offsets], space)

@@ -1,4 +1,4 @@
-"""Strategies for every elementwise operation, for map, and for scan."""
+"""Strategies for every elementwise operation, and for scan."""
 
 from __future__ import annotations
 
@@ -6,71 +6,38 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.drawing import ADD, Draw
-from hloproof.fuzz.operations.generators.operation_text import boxes, braces, one, shape, sizes
+from hloproof.fuzz.drawing import Draw
+from hloproof.fuzz.operations.generators.operation_text import boxes, one, shape, sizes
+from hloproof.models.hlo.opcodes import BINARY, UNARY
 
-_UNARY: Final = (
-    "abs",
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atanh",
-    "cbrt",
-    "ceil",
-    "cosh",
-    "cosine",
-    "erf",
-    "exponential",
-    "exponential-minus-one",
-    "floor",
-    "log",
-    "log-plus-one",
-    "logistic",
-    "round-nearest-afz",
-    "round-nearest-even",
-    "rsqrt",
-    "sign",
-    "sine",
-    "sinh",
-    "sqrt",
-    "tan",
-    "tanh",
-)
-_BINARY: Final = ("atan2", "divide", "maximum", "minimum", "multiply", "power", "remainder", "subtract")
-_OF_INTEGERS: Final = ("and", "mulhi", "or", "xor", "shift-left", "shift-right-arithmetic", "shift-right-logical")
-_OF_ONE_INTEGER: Final = ("not", "popcnt", "count-leading-zeros")
-_OTHERS: Final = ("complex", "imag", "real", "is-finite", "reduce-precision", "stochastic-convert", "map")
+_WHOLE: Final = ("s32", "u8", "s64")
+_OPERANDS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
+    **dict.fromkeys(sorted(UNARY), (("f32",),)),
+    **dict.fromkeys(sorted(BINARY), (("f32", "f32"),)),
+    **dict.fromkeys(("popcnt", "count-leading-zeros", "not"), tuple((k,) for k in _WHOLE)),
+    **dict.fromkeys(
+        ("and", "mulhi", "or", "xor", "shift-left", "shift-right-arithmetic", "shift-right-logical"),
+        tuple((k, k) for k in _WHOLE),
+    ),
+    "imag": (("c64",),),
+    "real": (("c64",),),
+    "stochastic-convert": (("f32", "u32"),),
+    "select": (("pred", "f32", "f32"), ("pred[]", "f32", "f32")),
+    "clamp": (("f32", "f32", "f32"), ("f32[]", "f32", "f32[]")),
+    "compare": (("f32", "f32"),),
+}
+"""Types of operands by opcode; all have the sizes of the result but for those that have `[]`."""
+_ATTRIBUTES: Final = {"compare": "direction=LT", "reduce-precision": "exponent_bits=5, mantissa_bits=10"}
+_DECLARED: Final = {"convert": "bf16", "stochastic-convert": "bf16"}
 
 
 @st.composite
-def elementwise_more(draw: Draw) -> str:
-    dims = draw(sizes())
-    s = shape(dims)
-    opcode = draw(st.sampled_from((*_UNARY, *_BINARY, *_OF_INTEGERS, *_OF_ONE_INTEGER, *_OTHERS)))
-    if opcode in _UNARY:
-        return one(s, opcode, [s])
-    if opcode in _BINARY:
-        return one(s, opcode, [s, s])
-    whole = shape(dims, draw(st.sampled_from(("s32", "u8", "s64"))))
-    if opcode in _OF_INTEGERS:
-        return one(whole, opcode, [whole, whole])
-    if opcode in _OF_ONE_INTEGER:
-        return one(whole, opcode, [whole])
-    pairs = shape(dims, "c64")
-    match opcode:
-        case "complex":
-            return one(pairs, opcode, [s, s])
-        case "imag" | "real":
-            return one(s, opcode, [pairs])
-        case "is-finite":
-            return one(shape(dims, "pred"), opcode, [s])
-        case "reduce-precision":
-            return one(s, opcode, [s], "exponent_bits=5, mantissa_bits=10")
-        case "stochastic-convert":
-            return one(shape(dims, "bf16"), opcode, [s, shape(dims, "u32")])
-    return one(s, "map", [s, s], f"dimensions={braces(range(len(dims)))}, to_apply=add", ADD)
+def elementwise(draw: Draw, most: int = 4) -> str:
+    dims = draw(sizes(maximum=most))
+    opcode = draw(st.sampled_from(tuple(_OPERANDS)))
+    operands = [k if k.endswith("[]") else shape(dims, k) for k in draw(st.sampled_from(_OPERANDS[opcode]))]
+    result = shape(dims, _DECLARED[opcode]) if opcode in _DECLARED else ""
+    return one(opcode, operands, _ATTRIBUTES.get(opcode, ""), result=result)
 
 
 @st.composite
@@ -86,17 +53,14 @@ def scan(draw: Draw) -> str:
     lines = [f"  {name} = {part} parameter({k})\n" for k, name in enumerate(names)]
     total = names[0]
     for k, name in enumerate(names[1:]):
-        lines.append(f"  t{k} = {part} add({total}, {name})\n")
+        lines.append(f"  t{k} = add({total}, {name})\n")
         total = f"t{k}"
-    count = outputs + carries
-    inside = "(" + ", ".join([part] * count) + ")"
-    lines.append(f"  ROOT r = {inside} tuple({', '.join([total] * count)})\n")
-    result = "(" + ", ".join([whole] * outputs + [part] * carries) + ")"
+    lines.append(f"  ROOT r = tuple({', '.join([total] * (outputs + carries))})\n")
     reverse = ", is_reverse=true" if draw(st.booleans()) else ""
     return one(
-        result,
         "scan",
         [whole] * inputs + [part] * carries,
         f"dimensions={{{axis}}}, num_carries={carries}{reverse}, to_apply=step",
         f"step {{\n{''.join(lines)}}}\n",
+        result="(" + ", ".join([whole] * outputs + [part] * carries) + ")",
     )

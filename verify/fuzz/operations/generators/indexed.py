@@ -33,12 +33,8 @@ def _starts(draw: Draw, rank: int, kind: str) -> list[str]:
 def dynamic_slice(draw: Draw) -> str:
     dims, kind = draw(boxes(maximum=3, most=30)), draw(index_types)
     window = [draw(st.sampled_from((n, max(0, n - 1), draw(st.integers(0, n)), min(1, n)))) for n in dims]
-    return one(
-        shape(window),
-        "dynamic-slice",
-        [shape(dims), *draw(_starts(len(dims), kind))],
-        f"dynamic_slice_sizes={braces(window)}",
-    )
+    operands = [shape(dims), *draw(_starts(len(dims), kind))]
+    return one("dynamic-slice", operands, f"dynamic_slice_sizes={braces(window)}")
 
 
 @st.composite
@@ -46,7 +42,7 @@ def dynamic_update_slice(draw: Draw) -> str:
     dims, kind = draw(boxes(maximum=3, most=30)), draw(index_types)
     window = [draw(st.sampled_from((n, max(0, n - 1), draw(st.integers(0, n)), min(1, n)))) for n in dims]
     starts = draw(_starts(len(dims), kind))
-    return one(shape(dims), "dynamic-update-slice", [shape(dims), shape(window), *starts])
+    return one("dynamic-update-slice", [shape(dims), shape(window), *starts])
 
 
 @st.composite
@@ -60,7 +56,7 @@ def gather(draw: Draw) -> str:
     start_map = draw(st.permutations(others))[: draw(st.integers(0, len(others)))]
     window = [1 if d in operand_batching else draw(st.integers(1, n)) for d, n in enumerate(operand)]
     collapsed = sorted(d for d in others if window[d] == 1 and draw(st.booleans()))
-    offset_sizes = [window[d] for d in others if d not in collapsed]
+    offsets = len(others) - len(collapsed)
     vector_dim = draw(st.integers(0, len(batch)))
     index_dims = [*batch[:vector_dim], len(start_map), *batch[vector_dim:]]
     # A batching dimension of the indices has the operand's size there.
@@ -73,11 +69,7 @@ def gather(draw: Draw) -> str:
     if len(start_map) == 1 and draw(st.booleans()):
         index_dims, vector_dim = batch, len(batch)
         index_batching = list(positions)
-    rank = len(batch) + len(offset_sizes)
-    offset_dims = sorted(draw(st.permutations(range(rank)))[: len(offset_sizes)])
-    result, batch_left, offset_left = [], iter(batch), iter(offset_sizes)
-    for d in range(rank):
-        result.append(next(offset_left) if d in offset_dims else next(batch_left))
+    offset_dims = sorted(draw(st.permutations(range(len(batch) + offsets)))[:offsets])
     attributes = (
         f"offset_dims={braces(offset_dims)}, collapsed_slice_dims={braces(collapsed)}, "
         f"start_index_map={braces(start_map)}"
@@ -87,7 +79,7 @@ def gather(draw: Draw) -> str:
         attributes += f", operand_batching_dims={braces([a for a, _ in pairs])}"
         attributes += f", start_indices_batching_dims={braces([b for _, b in pairs])}"
     attributes += f", index_vector_dim={vector_dim}, slice_sizes={braces(window)}"
-    return one(shape(result), "gather", [shape(operand), shape(index_dims, kind)], attributes)
+    return one("gather", [shape(operand), shape(index_dims, kind)], attributes)
 
 
 @st.composite
@@ -112,7 +104,7 @@ def scatter(draw: Draw) -> str:
         f"update_window_dims={braces(window_dims)}, inserted_window_dims={braces(inserted)}, "
         f"scatter_dims_to_operand_dims={braces(to_operand)}, index_vector_dim={vector_dim}, to_apply={name}"
     )
-    return one(shape(operand), "scatter", [shape(operand), shape(index_dims, kind), shape(updates)], attributes, body)
+    return one("scatter", [shape(operand), shape(index_dims, kind), shape(updates)], attributes, body)
 
 
 @st.composite
@@ -121,7 +113,6 @@ def scatter_variadic(draw: Draw) -> str:
     width = draw(st.integers(1, operand))
     s, u = shape([operand]), shape([count, width])
     return one(
-        f"({s}, {s})",
         "scatter",
         [s, s, shape([count, 1], draw(index_types)), u, u],
         "update_window_dims={1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
@@ -157,11 +148,5 @@ def scatter_batched(draw: Draw) -> str:
         f"input_batching_dims={braces([a for a, _ in pairs])}, "
         f"scatter_indices_batching_dims={braces([b for _, b in pairs])}, index_vector_dim={place}, to_apply=add"
     )
-    sizes_of = [[names[c] for c in some] for some in (operand, vector, updates)]
-    return one(
-        shape(sizes_of[0]),
-        "scatter",
-        [shape(sizes_of[0]), shape(sizes_of[1], draw(index_types)), shape(sizes_of[2])],
-        attributes,
-        ADD,
-    )
+    given, indices, more = ([names[c] for c in some] for some in (operand, vector, updates))
+    return one("scatter", [shape(given), shape(indices, draw(index_types)), shape(more)], attributes, ADD)

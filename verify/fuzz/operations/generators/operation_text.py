@@ -55,13 +55,14 @@ def braces(values: Sequence[object]) -> str:
 
 
 def one(
-    result: str, opcode: str, operands: Sequence[str], attributes: str = "", before: str = "", header: str = ""
+    opcode: str, operands: Sequence[str], attributes: str = "", before: str = "", header: str = "", result: str = ""
 ) -> str:
-    """A module whose entry applies one operation to its parameters."""
+    """A module whose entry applies one operation to its parameters. The shape of the result is left to the shape rules
+    of the reader, unless it is given."""
     parameters = "".join(f"  p{k} = {s} parameter({k})\n" for k, s in enumerate(operands))
     names = ", ".join(f"p{k}" for k in range(len(operands)))
     tail = f", {attributes}" if attributes else ""
-    root = f"  ROOT r = {result} {opcode}({names}){tail}\n"
+    root = f"  ROOT r = {f'{result} ' if result else ''}{opcode}({names}){tail}\n"
     return f"HloModule case{header}\n\n{before}ENTRY e {{\n{parameters}{root}}}\n"
 
 

@@ -17,7 +17,7 @@ from hloproof.fuzz.operations.generators.collectives import (
     started,
 )
 from hloproof.fuzz.operations.generators.control import control, set_dimension_size
-from hloproof.fuzz.operations.generators.elementwise import elementwise_more, scan
+from hloproof.fuzz.operations.generators.elementwise import elementwise, scan
 from hloproof.fuzz.operations.generators.folds import (
     batch_norm,
     batch_norm_tuple,
@@ -45,7 +45,6 @@ from hloproof.fuzz.operations.generators.movement import (
     broadcast,
     concatenate,
     copy,
-    elementwise,
     pad,
     reshape,
     reverse,
@@ -55,6 +54,8 @@ from hloproof.fuzz.operations.generators.movement import (
 from hloproof.fuzz.operations.generators.products import dot, ragged_dot, scaled_dot
 from hloproof.fuzz.operations.generators.runs import bitcast_of_bits, get_dimension_size, iota, without_meaning
 from hloproof.fuzz.operations.generators.windows import convolution, reduce_window, select_and_scatter
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.printer import print_module
 
 BY_NAME: Final[dict[str, Callable[[], st.SearchStrategy[str]]]] = {
     "elementwise": elementwise,
@@ -103,13 +104,17 @@ BY_NAME: Final[dict[str, Callable[[], st.SearchStrategy[str]]]] = {
     "get-dimension-size": get_dimension_size,
     "without-meaning": without_meaning,
     "control": control,
-    "elementwise-more": elementwise_more,
     "map": mapped,
     "scan": scan,
 }
 """Strategies by the kind of operation."""
 
 
-def operations() -> st.SearchStrategy[str]:
-    """A module of one operation, as text."""
+def unshaped_operations() -> st.SearchStrategy[str]:
+    """A module of one operation, as text, which leaves it to the reader to infer shapes."""
     return st.sampled_from(tuple(BY_NAME)).flatmap(lambda name: BY_NAME[name]())
+
+
+def operations() -> st.SearchStrategy[str]:
+    """The same with every shape written, as other readers of such text want it."""
+    return unshaped_operations().map(lambda text: print_module(parse_module(text)))

@@ -14,15 +14,14 @@ RUN_ONLY: Final = "run_only"
 REFUSED: Final = "refused"
 
 _WITHOUT_MEANING: Final = (
-    one("f32[<=2]", "reverse", ["f32[<=2]"], "dimensions={0}"),
+    one("reverse", ["f32[<=2]"], "dimensions={0}"),
     one(
-        "f32[2,3]",
         "ragged-dot",
         ["f32[2,3]", "f32[2,3,3]", "s32[2,2]"],
         "lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}",
     ),
-    one("f32[4]", "bitcast", ["f32[2]"]),
-    one("(f32[3], f32[3])", "all-to-all", ["f32[3]", "f32[3]"], "", "", ", replica_count=3"),
+    one("bitcast", ["f32[2]"], result="f32[4]"),
+    one("all-to-all", ["f32[3]", "f32[3]"], header=", replica_count=3"),
 )
 
 
@@ -36,7 +35,7 @@ def iota(draw: Draw) -> str:
     dims = draw(sizes(minimum=1, maximum=3))
     axis = draw(st.integers(0, len(dims) - 1))
     kind = draw(st.sampled_from(("s32", "f32", "u8", "c64")))
-    return _run_only(one(shape(dims, kind), "iota", [], f"iota_dimension={axis}"))
+    return _run_only(one("iota", [], f"iota_dimension={axis}", result=shape(dims, kind)))
 
 
 @st.composite
@@ -44,14 +43,14 @@ def bitcast_of_bits(draw: Draw) -> str:
     """Between types of one width, without layouts."""
     kind, kind_to = draw(st.sampled_from((("f32", "s32"), ("s32", "f32"), ("u8", "s8"), ("f32", "f32"))))
     n, m = draw(sizes(minimum=2, maximum=2))
-    return _run_only(one(shape([n * m], kind_to), "bitcast", [shape([n, m], kind)]))
+    return _run_only(one("bitcast", [shape([n, m], kind)], result=shape([n * m], kind_to)))
 
 
 @st.composite
 def get_dimension_size(draw: Draw) -> str:
     dims = draw(sizes(minimum=1, maximum=3))
     axis = draw(st.integers(0, len(dims) - 1))
-    return _run_only(one("s32[]", "get-dimension-size", [shape(dims)], f"dimensions={{{axis}}}"))
+    return _run_only(one("get-dimension-size", [shape(dims)], f"dimensions={{{axis}}}"))
 
 
 def _run_only(text: str) -> str:

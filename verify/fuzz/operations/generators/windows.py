@@ -14,17 +14,14 @@ from hloproof.fuzz.operations.generators.operation_text import CROSSED, GE, fold
 
 @st.composite
 def window_dimension(draw: Draw, size: int, base_dilation: bool = True, reversal: bool = False) -> dict[str, int]:
-    """Fields of one window dimension, and `output`, the size that follows."""
+    """Fields of one window dimension, no wider than what is left of the base when it is cropped."""
     taps = draw(st.integers(1, 3))
     stride, window_dilation = draw(st.integers(1, 3)), draw(st.sampled_from((1, 1, 2)))
     dilation = draw(st.sampled_from((1, 1, 2, 3))) if base_dilation else 1
     low, high = draw(st.integers(-1, 3)), draw(st.integers(-1, 3))
     spread = (size - 1) * dilation + 1 if size else 0
-    reach = (taps - 1) * window_dilation + 1
-    padded = spread + low + high
-    if padded < 0:
-        low, high, padded = 0, 0, spread
-    output = (padded - reach) // stride + 1 if padded >= reach else 0
+    if spread + low + high < 0:
+        low, high = 0, 0
     return {
         "size": taps,
         "stride": stride,
@@ -33,7 +30,6 @@ def window_dimension(draw: Draw, size: int, base_dilation: bool = True, reversal
         "lhs": dilation,
         "rhs": window_dilation,
         "reversal": int(reversal and draw(st.booleans())),
-        "output": output,
     }
 
 
@@ -53,13 +49,13 @@ def reduce_window(draw: Draw) -> str:
     """Of one array, or of two at once; without dimensions now and then."""
     dims = draw(sizes(maximum=2))
     window = [draw(window_dimension(n)) for n in dims]
-    result, s = shape([w["output"] for w in window]), shape(dims)
+    s = shape(dims)
     text = f"window={window_text(window)}, " if dims else ""
     if draw(st.integers(0, 3)) == 0:
         operands = [s, s, shape([]), shape([])]
-        return one(f"({result}, {result})", "reduce-window", operands, f"{text}to_apply=both", CROSSED)
+        return one("reduce-window", operands, f"{text}to_apply=both", CROSSED)
     name, body = draw(fold())
-    return one(result, "reduce-window", [s, shape([])], f"{text}to_apply={name}", body)
+    return one("reduce-window", [s, shape([])], f"{text}to_apply={name}", body)
 
 
 @st.composite
@@ -69,15 +65,15 @@ def select_and_scatter(draw: Draw) -> str:
     for w in window:
         w["rhs"] = 1
         w["low"], w["high"] = max(0, w["low"]), max(0, w["high"])
-    for n, w in zip(dims, window, strict=True):
-        w["output"] = max(0, (n + w["low"] + w["high"] - w["size"]) // w["stride"] + 1)
+    places = [
+        max(0, (n + w["low"] + w["high"] - w["size"]) // w["stride"] + 1) for n, w in zip(dims, window, strict=True)
+    ]
     text = window_text(window).replace(f" lhs_dilate={'x'.join('1' for _ in dims)}", "")
     name, body = draw(fold())
     direction = draw(st.sampled_from(("GE", "GE", "GT", "LE", "LT")))
     return one(
-        shape(dims),
         "select-and-scatter",
-        [shape(dims), shape([w["output"] for w in window]), shape([])],
+        [shape(dims), shape(places), shape([])],
         f"window={text}, select=ge, scatter={name}",
         GE.replace("direction=GE", f"direction={direction}") + body,
     )
@@ -102,7 +98,6 @@ def convolution(draw: Draw) -> str:
     out_features = outputs * groups * batch_groups
     lhs = {"b": batch * batch_groups, "f": features * groups, **{str(k): n for k, n in enumerate(spatial)}}
     rhs = {"i": features, "o": out_features, **{str(k): w["size"] for k, w in enumerate(window)}}
-    out = {"b": batch, "f": out_features, **{str(k): w["output"] for k, w in enumerate(window)}}
     attributes = f"dim_labels={''.join(lhs_order)}_{''.join(rhs_order)}->{''.join(out_order)}"
     if rank:
         attributes = f"window={window_text(window)}, {attributes}"
@@ -110,9 +105,5 @@ def convolution(draw: Draw) -> str:
         attributes += f", feature_group_count={groups}"
     if batch_groups > 1:
         attributes += f", batch_group_count={batch_groups}"
-    return one(
-        shape([out[c] for c in out_order]),
-        "convolution",
-        [shape([lhs[c] for c in lhs_order]), shape([rhs[c] for c in rhs_order])],
-        attributes,
-    )
+    operands = [shape([lhs[c] for c in lhs_order]), shape([rhs[c] for c in rhs_order])]
+    return one("convolution", operands, attributes)
