@@ -161,6 +161,6 @@ def test_an_update_carried_out_in_place(where: str, turn: str, spoils: bool) -> 
 
 def test_a_module_that_cannot_be_read_is_a_failure_unless_it_is_written_wrongly() -> None:
     wrong = "HloModule chains\n\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT s = f32[4] copy-start(p)\n}\n"
-    assert target_async.examine("// something is written wrongly\n" + wrong) == ("refused when read",)
+    assert target_async.examine("// a slip: \n" + wrong) == ("refused when read",)
     with pytest.raises((Failure, Exception), match="copy-start"):
         target_async.examine(wrong)

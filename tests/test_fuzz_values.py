@@ -23,24 +23,22 @@ from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.operations import collective, dispatch
 from hloproof.models.interpreter.value import Array, Value
 
-PAD = one("f32[5]", "pad", ["f32[3]", "f32[]"], "padding=1_1")
-SORT = one("f32[5]", "sort", ["f32[5]"], "dimensions={0}, to_apply=less", LESS)
-REDUCE = one("f32[]", "reduce", ["f32[4]", "f32[]"], "dimensions={0}, to_apply=add", ADD)
-TOPK = one("(f32[2], s32[2])", "topk", ["f32[5]"], "k=2, largest=true")
-SLICE = one("f32[2]", "dynamic-slice", ["f32[5]", "s32[]"], "dynamic_slice_sizes={2}")
-BITS = one("u8[2,4]", "bitcast-convert", ["f32[2]"])
+PAD = one("pad", ["f32[3]", "f32[]"], "padding=1_1")
+SORT = one("sort", ["f32[5]"], "dimensions={0}, to_apply=less", LESS)
+REDUCE = one("reduce", ["f32[4]", "f32[]"], "dimensions={0}, to_apply=add", ADD)
+TOPK = one("topk", ["f32[5]"], "k=2, largest=true")
+SLICE = one("dynamic-slice", ["f32[5]", "s32[]"], "dynamic_slice_sizes={2}")
+BITS = one("bitcast-convert", ["f32[2]"], result="u8[2,4]")
 REDUCE_ALL = one(
-    "f32[2]",
     "all-reduce",
     ["f32[2]"],
     "channel_id=1, replica_groups={{1,0}}, to_apply=add",
     ADD,
     ", replica_count=2, num_partitions=2",
 )
-PERMUTE = one("f32[2]", "collective-permute", ["f32[2]"], "source_target_pairs={{0,1}}", "", ", replica_count=2")
-GATHER_ALL = one("f32[6]", "all-gather", ["f32[2]"], "dimensions={0}")
+PERMUTE = one("collective-permute", ["f32[2]"], "source_target_pairs={{0,1}}", "", ", replica_count=2")
+GATHER_ALL = one("all-gather", ["f32[2]"], "dimensions={0}", result="f32[6]")
 RAGGED = one(
-    "f32[3,2]",
     "ragged-dot",
     ["f32[3,2]", "f32[2,2,2]", "s32[2]"],
     "lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}",
@@ -118,7 +116,7 @@ def test_another_definition_is_noticed(
 
 
 def test_a_run_of_what_has_no_meaning_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = one("f32[4]", "bitcast", ["f32[2]"]).replace("case", "refused", 1)
+    text = one("bitcast", ["f32[2]"], result="f32[4]").replace("case", "refused", 1)
     assert oracle_operations.examine(text)
     monkeypatch.setitem(dispatch.OPERATIONS, "bitcast", lambda step: Array("f32", (4,), [2.0] * 4))
     with pytest.raises(Failure, match="has no meaning"):

@@ -92,7 +92,8 @@ class _Chains(Writer):
 
     def wrong(self, shape: str) -> str:
         """Another type or size in the first array."""
-        return shape.replace("f32[4]", self.one_of(("f32[2]", "s32[4]", "f32[4,1]")), 1)
+        other: str = self.one_of(("f32[2]", "s32[4]", "f32[4,1]"))
+        return shape.replace("f32[4]", other, 1)
 
     # -- links ----------------------------------------------------------------------------------------------------
 
@@ -120,8 +121,9 @@ class _Chains(Writer):
             text += ", calls=opaque"
         if s.form.update and _ASIDE not in s.form.start and "more" not in s.form.start:
             if self.slips("another thread", "async-thread", name):
-                return text + _ASIDE
-            return text + self.one_of(("", "", ', async_execution_thread="main"'))
+                text += _ASIDE
+            else:
+                text += self.one_of(("", "", ', async_execution_thread="main"'))
         return text
 
     def update(self, s: _State) -> _State:
