@@ -46,7 +46,7 @@ def control(draw: Draw) -> str:
         case "add-dependency":
             return one(opcode, [first, "token[]"])
         case "copy-start":
-            return one(opcode, [first])
+            return one(opcode, [first], result=f"({first}, {first}, u32[])")
         case "copy-done":
             return one(opcode, [f"({first}, {first}, u32[])"])
         case "all-gather-done" | "collective-permute-done":
@@ -56,7 +56,7 @@ def control(draw: Draw) -> str:
             whole = draw(st.sampled_from((first, f"({first}, {second})")))
             return one(opcode, [whole])
         case "send":
-            return one(opcode, [first, "token[]"], "channel_id=1")
+            return one(opcode, [first, "token[]"], "channel_id=1", result=f"({first}, u32[], token[])")
         case "recv-done":
             return one(opcode, [f"({first}, u32[], token[])"], "channel_id=1")
         case "get-dimension-size":
