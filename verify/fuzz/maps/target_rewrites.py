@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import product
-from math import gcd, prod
+from math import prod
 from random import Random
 from typing import Final
 
@@ -18,7 +18,7 @@ from hloproof.fuzz.target import Failure, Target
 from hloproof.models.errors import InputError
 from hloproof.models.expressions.bounds import combine, range_of
 from hloproof.models.expressions.evaluate import UndefinedValue, apply_operator
-from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
+from hloproof.models.expressions.expr import Binary, Const, Expr, postorder
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.expressions.python_text import function_of
 from hloproof.models.expressions.text import Reader, expression
@@ -79,8 +79,6 @@ def _simplified(word: str, name: str, first: IndexingMap, others: list[IndexingM
     before = meaning(first)
     result = simplify(first)
     _kept(first, before, result.map)
-    if before:
-        _in_order(result.map)
     _remembered(first, result.map)
     steps = result.derivation
     _derived(first, before, steps[:20])
@@ -225,108 +223,6 @@ def _attained(m: IndexingMap) -> tuple[object, dict[Expr, Interval]]:
     box = dict(m.intervals())
     held = {c.expr: c.interval.intersect(range_of(c.expr, box)) for c in m.constraints}
     return replace(m, constraints=()), held
-
-
-_RANK: Final = {"*": 1, "floordiv": 2, "ceildiv": 3, "mod": 4, "min": 5, "max": 6}
-
-
-def _in_order(m: IndexingMap) -> None:
-    """Sums with like terms collected and in order, constants last; constraints without content, sign or constant."""
-    for root in (*m.results, *(c.expr for c in m.constraints)):
-        for e in (root, *(part for n in _nodes(root) if n.op != "+" for part in (n.lhs, n.rhs))):
-            _ordered_sum(e)
-        for n in _nodes(root):
-            if n.op == "ceildiv" and isinstance(n.rhs, Const) and n.rhs.value:
-                raise Failure("rewrites: ceildiv stays", print_map(m))
-            if n.op in ("mod", "floordiv") and isinstance(n.rhs, Const) and (n.rhs.value < 0 or n.rhs.value == 1):
-                raise Failure("rewrites: a division by one or less stays", print_map(m))
-    fixed = {name for name, i in m.intervals() if i.is_point}
-    box = dict(m.intervals())
-    if not any(i.is_empty for i in box.values()):
-        for root in (*m.results, *(c.expr for c in m.constraints if not isinstance(c.expr, Var))):
-            if root.free & fixed:
-                raise Failure("rewrites: a variable of one value stays", print_map(m))
-        for c in m.constraints:
-            _stated(c.expr, c.interval, m, box)
-
-
-def _stated(e: Expr, interval: Interval, m: IndexingMap, box: dict[str, Interval]) -> None:
-    if isinstance(e, Const):
-        raise Failure("rewrites: a constraint on a constant stays", print_map(m))
-    if isinstance(e, Var):
-        if not e.name.startswith("rt") or m.runtime[int(e.name[2:])].provider is None or interval.contains(box[e.name]):
-            raise Failure("rewrites: a constraint on a variable stays", print_map(m))
-        return
-    const, terms = _summands(e)
-    coefficients = [c for _, c in terms]
-    if const or gcd(*coefficients) != 1 or coefficients[0] < 0:
-        raise Failure("rewrites: a constraint with a constant, a common factor or a sign", print_map(m))
-    f = function_of((e,), list(box))
-    names = sorted(e.free)
-    at = {n: (range(i.lower, i.upper + 1) if n in names else (i.lower,)) for n, i in box.items()}
-    try:
-        sum_of_variables = all(isinstance(a, Var) for a, _ in terms)
-        if sum_of_variables and all(f(*p)[0] in interval for p in product(*at.values())):
-            raise Failure("rewrites: a constraint that always holds stays", print_map(m))
-    except ZeroDivisionError:
-        return
-
-
-def _summands(e: Expr) -> tuple[int, list[tuple[Expr, int]]]:
-    """The constant and the terms of a sum as it is written, from left to right."""
-    parts: list[Expr] = []
-    while isinstance(e, Binary) and e.op == "+":
-        parts.append(e.rhs)
-        e = e.lhs
-    parts.append(e)
-    const, terms = 0, list[tuple[Expr, int]]()
-    for k, part in enumerate(reversed(parts)):
-        match part:
-            case Const(value):
-                if k < len(parts) - 1 or (not value and len(parts) > 1):
-                    raise Failure("rewrites: a constant within a sum", repr(e))
-                const = value
-            case Binary("*", inner, Const(value)):
-                if value in (0, 1):
-                    raise Failure("rewrites: a factor of no use", repr(part))
-                terms.append((inner, value))
-            case _:
-                terms.append((part, 1))
-    return const, terms
-
-
-def _ordered_sum(e: Expr) -> None:
-    _, terms = _summands(e)
-    if len({a for a, _ in terms}) < len(terms):
-        raise Failure("rewrites: like terms are not collected", repr(e))
-    for a, _ in terms:
-        if isinstance(a, (Const, Binary)) and (isinstance(a, Const) or a.op == "+"):
-            raise Failure("rewrites: a sum within a sum", repr(e))
-    places = [_place(a) for a, _ in terms]
-    if places != sorted(places):
-        raise Failure("rewrites: terms out of order", repr(e))
-    for a, _ in terms:
-        if isinstance(a, Binary) and a.op == "*":
-            places = [_place(f) for f in _product(a)]
-            if places != sorted(places):
-                raise Failure("rewrites: factors out of order", repr(e))
-            for factor in _product(a):
-                const, inner = _summands(factor)
-                if gcd(const, *(c for _, c in inner)) != 1 or inner[0][1] < 0:
-                    raise Failure("rewrites: a factor with a sign or a common factor", repr(e))
-
-
-def _product(e: Expr) -> list[Expr]:
-    return [*_product(e.lhs), e.rhs] if isinstance(e, Binary) and e.op == "*" else [e]
-
-
-def _place(e: Expr) -> tuple[int, int, int, int]:
-    """The first variable's kind and number, the kind of term, and the divisor."""
-    names = [(("d", "s", "rt").index(n.rstrip("0123456789")), int(n.lstrip("drst"))) for n in e.free]
-    first = min(names, default=(9, 0))
-    rank = _RANK.get(e.op, 7) if isinstance(e, Binary) else 0
-    divisor = e.rhs.value if isinstance(e, Binary) and isinstance(e.rhs, Const) else 0
-    return (*first, rank, divisor)
 
 
 # --- derivations -------------------------------------------------------------------------------------------------
