@@ -158,7 +158,9 @@ def _runnable() -> tuple[str, ...]:
     """All targets but those that need the real compiler, unless that is here."""
     from hloproof.fuzz.modules.reference import python_with_jax
 
-    return tuple(name for name in MODULES if name not in ("xla", "compiler") or python_with_jax() is not None)
+    return tuple(
+        name for name in MODULES if name not in ("xla", "compiler", "programs") or python_with_jax() is not None
+    )
 
 
 def _importable(names: tuple[str, ...]) -> None:

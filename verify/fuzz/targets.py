@@ -21,6 +21,7 @@ MODULES: Final[dict[str, str]] = {
     "text": "hloproof.fuzz.modules.target_text",
     "xla": "hloproof.fuzz.modules.target_xla",
     "compiler": "hloproof.fuzz.compiler.target_compiler",
+    "programs": "hloproof.fuzz.compiler.target_programs",
 }
 """Where each target of a campaign is defined, as the module's TARGET."""
 

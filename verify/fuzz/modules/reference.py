@@ -47,21 +47,21 @@ def python_with_jax() -> str | None:
 class Xla:
     """A running reference process; it is started again when it ends, or takes longer than `seconds` for an answer."""
 
-    def __init__(self, flags: str = "", seconds: float = 120.0) -> None:
+    def __init__(self, flags: str = "", seconds: float = 120.0, script: Path = REFERENCE) -> None:
         if python_with_jax() is None:
             raise RuntimeError("no Python with jax")
-        self._flags, self._seconds = flags, seconds
+        self._flags, self._seconds, self._script = flags, seconds, script
         self._process = self._started()
 
     def _started(self) -> subprocess.Popen[str]:
         pipe, environment = subprocess.PIPE, {**os.environ, "HLOPROOF_XLA_FLAGS": self._flags}
         return subprocess.Popen(
-            [str(python_with_jax()), str(REFERENCE)],
+            [str(python_with_jax()), str(self._script)],
             stdin=pipe,
             stdout=pipe,
             stderr=subprocess.DEVNULL,
             text=True,
-            env=environment,
+            env={**environment, "PYTHONPATH": str(REFERENCE.parent)},
         )
 
     @property
