@@ -12,7 +12,6 @@ import pytest
 from hloproof.fuzz.campaign import report_of_all
 from hloproof.fuzz.chunk import Chunk, Found
 from hloproof.fuzz.compiler.dumps import Refuted, judge_dumps
-from hloproof.fuzz.compiler.known import known
 from hloproof.fuzz.compiler.perturbation import changes, differences, exact_inputs, judged, plain, requests
 from hloproof.fuzz.modules.reference import arrays, python_with_jax
 from hloproof.fuzz.state import State
@@ -88,13 +87,6 @@ def test_every_run_has_the_inputs_of_all_parameters() -> None:
 def test_what_is_no_number_equals_itself() -> None:
     nan = float("nan")
     assert differences([[nan, 1.0]], [[nan, 2.0]]) == {(0, 1)}
-
-
-def test_defects_of_the_ledger_are_told_from_new_ones() -> None:
-    text = "  p0 = s2[3] parameter(0)\n  ROOT r = s2[3] sort(p0), dimensions={0}, to_apply=less\n"
-    assert known("compiler: another result than the interpreter's", "", text) == "sort-of-two-bits"
-    assert known("compiler: another result than the interpreter's", "", text.replace("s2", "s8")) is None
-    assert known("compiler: the process ends", "", text.replace("s2", "s8")) is None
 
 
 def test_a_pass_that_changes_what_is_computed_is_named(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     given = _namespace(request["program"])
     if "runs" not in request:
         shapes = [jax.ShapeDtypeStruct(sizes, getattr(jnp, kind)) for kind, sizes in given["ARGUMENTS"]]
-        return {"hlo": _jitted(given, False).lower(*shapes).compiler_ir("hlo").as_hlo_text()}
+        return {"hlo": _jitted(given, False).lower(*shapes).compiler_ir("hlo").as_hlo_text(print_large_constants=True)}
     jitted = _jitted(given, True)
     found = []
     for inputs in request["runs"]:

@@ -76,11 +76,10 @@ def _as_written(text: str, module: Module, exact: bool) -> Counter[str]:
     inputs = exact_inputs(module, crc32(text.encode()))
     answer = programmed().ask({"program": text, "runs": [[encoded(a) for v in inputs for a in arrays(v)]]})
     kind = "on several devices" if laid else "donated"
-    if "error" in answer:
-        return Counter([f"{kind}: {refused(answer['error'])}"])
-    outputs = [output["data"] for output in answer["runs"][0]]
     try:
-        same_results(module, inputs, outputs, exact)
+        if "error" in answer:
+            return Counter([f"{kind}: {refused(answer['error'])}"])
+        same_results(module, inputs, [output["data"] for output in answer["runs"][0]], exact)
     except Failure as failure:
         raise Failure(f"{failure.cause}, {kind}", failure.message) from failure
     return Counter([kind])
