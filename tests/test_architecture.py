@@ -85,6 +85,7 @@ LIBRARIES: Final[dict[str, str]] = {
     "distributed": "fuzz.cluster",
     "jax": "fuzz.modules.xla_reference library.compile_child library.jax_programs",
     "jaxlib": "fuzz.modules.xla_reference library.compile_child",
+    "xla_reference": "fuzz.compiler.program_reference",  # a program beside another, run where hloproof is not
     "numpy": "library.compile_child",
     "pytest": "hloproof.pytest_plugin",
 }

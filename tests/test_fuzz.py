@@ -34,7 +34,7 @@ from hloproof.models.maps.indexing_map import IndexingMap
 from hloproof.models.rules.text import parse_rules
 from hloproof.processes.alarm import at_most
 
-RUNS_HERE = [name for name in MODULES if name not in ("xla", "compiler")]  # these need jax
+RUNS_HERE = [name for name in MODULES if name not in ("xla", "compiler", "programs")]  # these need jax
 
 
 @pytest.mark.parametrize("name", RUNS_HERE)

@@ -225,6 +225,15 @@ CASES: list[tuple[str, str, str, str, str, str]] = [
         "s32",
     ),
     (
+        "update-beyond-the-end-on-devices",
+        f"{RESULT}, on several devices",
+        "",
+        "p = f32[4] parameter(0); q = f32[1] parameter(1); i = s32[] parameter(2); "
+        "ROOT r = f32[4] dynamic-update-slice(p, q, i)",
+        "s32[] parameter(2)",
+        "s32[] constant(3)",
+    ),
+    (
         "gradient-of-max-pool-on-devices",
         f"{RESULT}, on several devices",
         "",

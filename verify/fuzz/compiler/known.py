@@ -97,6 +97,17 @@ def _windows_overlap(c: Computation, i: Instruction) -> bool:
     return isinstance(window, Window) and any(d.stride < d.size for d in window.dimensions)
 
 
+def _may_begin_beyond(c: Computation, i: Instruction) -> bool:
+    """Not all starts are constants at which the update fits."""
+    whole, part = c.operand_shapes(i)[:2]
+    assert isinstance(whole, ArrayShape) and isinstance(part, ArrayShape)
+    for name, n, own in zip(i.operands[2:], whole.dimensions, part.dimensions, strict=True):
+        literal = c.by_name[name].literal or ""
+        if not literal.isdigit() or int(literal) > n - own:
+            return True
+    return False
+
+
 def _reads_a_slice(c: Computation, i: Instruction) -> bool:
     """The sliced array is a dynamic slice itself, moved at most."""
     at = c.by_name[i.operands[0]]
@@ -176,6 +187,12 @@ KNOWN: Final = (
         "result.*on several devices",
         "",
         _also(_is("select-and-scatter"), _windows_overlap),
+    ),
+    Known(
+        "update-beyond-the-end-on-devices",
+        "result.*on several devices",
+        "",
+        _also(_is("dynamic-update-slice"), _may_begin_beyond),
     ),
     Known("integer-of-a-four-bit-float", _RESULT, "", _is("convert", _INTEGERS, {"f4e2m1fn"})),
     Known(
