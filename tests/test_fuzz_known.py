@@ -234,6 +234,16 @@ CASES: list[tuple[str, str, str, str, str, str]] = [
         "s32[] constant(3)",
     ),
     (
+        "set-of-a-concatenation-on-devices",
+        f"{RESULT}, on several devices",
+        "",
+        "p = f32[4] parameter(0); c = f32[8] concatenate(p, p), dimensions={0}; i = s32[1] parameter(1); "
+        "u = f32[] parameter(2); ROOT r = f32[8] scatter(c, i, u), update_window_dims={}, inserted_window_dims={0}, "
+        "scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=add",
+        "concatenate(p, p), dimensions={0}",
+        "parameter(3)",
+    ),
+    (
         "gradient-of-max-pool-on-devices",
         f"{RESULT}, on several devices",
         "",

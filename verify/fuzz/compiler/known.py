@@ -108,6 +108,13 @@ def _may_begin_beyond(c: Computation, i: Instruction) -> bool:
     return False
 
 
+def _into_a_concatenation(c: Computation, i: Instruction) -> bool:
+    at = c.by_name[i.operands[0]]
+    while at.opcode in _MOVING and at.operands:
+        at = c.by_name[at.operands[0]]
+    return at.opcode == "concatenate"
+
+
 def _reads_a_slice(c: Computation, i: Instruction) -> bool:
     """The sliced array is a dynamic slice itself, moved at most."""
     at = c.by_name[i.operands[0]]
@@ -193,6 +200,12 @@ KNOWN: Final = (
         "result.*on several devices",
         "",
         _also(_is("dynamic-update-slice"), _may_begin_beyond),
+    ),
+    Known(
+        "set-of-a-concatenation-on-devices",
+        "result.*on several devices",
+        "",
+        _also(_is("scatter"), _into_a_concatenation),
     ),
     Known("integer-of-a-four-bit-float", _RESULT, "", _is("convert", _INTEGERS, {"f4e2m1fn"})),
     Known(
