@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hloproof.equivalence import Certificate, decide, recheck
+from hloproof.equivalence import Certificate, decide, recheck, rules_loops
+from hloproof.equivalence.matcher import loops
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
 from hloproof.results.verdict import Verdict
@@ -81,3 +82,71 @@ def test_states_that_are_not_equal_cannot_be_paired_by_a_certificate() -> None:
             for tail in (["same"], ["arguments"], ["generalise"], ["lemma"], ["keep"], ["again"], ["whole"]):
                 steps = [["loop", pairs], *[tail] * 6]
                 assert recheck(before, after, Certificate("rounding", steps)).verdict is Verdict.UNKNOWN
+
+
+def in_another(read: str) -> Module:
+    """A loop of 3 turns in each of 3 turns; `read` says which counter is added, that of the inner loop or the outer."""
+    both = "s32[], s32[], f32[4]"
+    return parse_module(
+        f"HloModule m\n"
+        f"inner.cond {{ s = ({both}) parameter(0)\n j = s32[] get-tuple-element(s), index=0\n n = s32[] constant(3)\n"
+        f" ROOT r = pred[] compare(j, n), direction=LT }}\n"
+        f"inner {{ s = ({both}) parameter(0)\n inner = s32[] get-tuple-element(s), index=0\n"
+        f" outer = s32[] get-tuple-element(s), index=1\n v = f32[4] get-tuple-element(s), index=2\n"
+        f" one = s32[] constant(1)\n l = s32[] add(inner, one)\n{ADDED.format(read)}"
+        f" ROOT t = ({both}) tuple(l, outer, u) }}\n"
+        f"cond {{ s = ({PAIR}) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n n = s32[] constant(3)\n"
+        f" ROOT r = pred[] compare(i, n), direction=LT }}\n"
+        f"body {{ s = ({PAIR}) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n"
+        f" v = f32[4] get-tuple-element(s), index=1\n zero = s32[] constant(0)\n one = s32[] constant(1)\n"
+        f" j = s32[] add(i, one)\n t = ({both}) tuple(zero, i, v)\n"
+        f" w = ({both}) while(t), condition=inner.cond, body=inner\n u = f32[4] get-tuple-element(w), index=2\n"
+        f" ROOT n = ({PAIR}) tuple(j, u) }}\n"
+        f"ENTRY e {{ x = f32[4] parameter(0)\n zero = s32[] constant(0)\n t = ({PAIR}) tuple(zero, x)\n"
+        f" w = ({PAIR}) while(t), condition=cond, body=body\n ROOT r = f32[4] get-tuple-element(w), index=1 }}\n"
+    )
+
+
+def test_states_of_a_loop_in_another_have_names_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All free states at one depth are any value, and go by one name; without depths this would be a false proof."""
+    inner, outer = in_another("inner"), in_another("outer")
+    assert decide(inner, inner).verdict == decide(outer, outer).verdict == Verdict.PROVED
+    assert decide(inner, outer).verdict == Verdict.UNKNOWN
+    for module in (rules_loops, loops):
+        monkeypatch.setattr(module, "turns_around", lambda rules, loops: 0)
+    assert decide(inner, outer).verdict == Verdict.PROVED
+
+
+def wide(results: int, swapped: bool) -> Module:
+    """A loop with so many results, each of which adds the same long sum in every turn."""
+    states = ", ".join(["s32[]", *["f32[4]"] * results])
+    lines = [f" v{k} = f32[4] get-tuple-element(s), index={1 + k}" for k in range(results)]
+    lines += [" zero = s32[] constant(0)", " c0 = f32[] convert(i)", " s0 = f32[4] broadcast(c0), dimensions={}"]
+    for k in range(20):
+        lines.append(f" e{k} = f32[4] cosine(s{k})")
+        lines.append(f" s{k + 1} = f32[4] add({f'e{k}, s{k}' if swapped else f's{k}, e{k}'})")
+    lines += [f" n{k} = f32[4] add(v{k}, s20)" for k in range(results)]
+    turn = "\n".join(lines)
+    starts = ", ".join(["zero", *["x"] * results])
+    given = ", ".join(f"r{k}" for k in range(results))
+    parts = "\n".join(f" r{k} = f32[4] get-tuple-element(w), index={1 + k}" for k in range(results))
+    return parse_module(
+        f"HloModule m\n"
+        f"cond {{ s = ({states}) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n n = s32[] constant(90)\n"
+        f" ROOT r = pred[] compare(i, n), direction=LT }}\n"
+        f"body {{ s = ({states}) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n one = s32[] constant(1)\n"
+        f" j = s32[] add(i, one)\n{turn}\n"
+        f" ROOT t = ({states}) tuple(j, {', '.join(f'n{k}' for k in range(results))}) }}\n"
+        f"ENTRY e {{ x = f32[4] parameter(0)\n zero = s32[] constant(0)\n t = ({states}) tuple({starts})\n"
+        f" w = ({states}) while(t), condition=cond, body=body\n{parts}\n"
+        f" ROOT r = ({', '.join(['f32[4]'] * results)}) tuple({given}) }}\n"
+    )
+
+
+def test_what_the_results_of_a_loop_share_is_proved_once() -> None:
+    steps = []
+    for results in (1, 9):
+        found = decide(wide(results, False), wide(results, True))
+        assert found.verdict == Verdict.PROVED and found.certificate is not None
+        steps.append(len(found.certificate.proof))
+    assert steps[1] < 3 * steps[0]

@@ -32,6 +32,8 @@ class Rules:
     used: dict[str, Tier] = field(default_factory=dict)
     turned: dict[object, list[Node]] = field(default_factory=dict)
     """The condition and the states after a turn of a loop, over free states."""
+    turns: dict[Node, int] = field(default_factory=dict)
+    """For each node, how many loops have free states in it or around those."""
     obligations: dict[object, bool] = field(default_factory=dict)
     """What the engines were asked, and whether they proved it."""
     definedness: Definedness = field(default_factory=Definedness)

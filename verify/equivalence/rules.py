@@ -14,16 +14,14 @@ from typing import Any, Final
 from hloproof.equivalence.booleans import Booleans, TooManyParts
 from hloproof.equivalence.elements_folds import IN_ORDER
 from hloproof.equivalence.engine_steps import ENGINE_RULES
-from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Goal, assume, replaced
-from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import ZERO, Lin, Var, constant, variable
 from hloproof.equivalence.kernel import Denied, Rules, Step, equal_tensors, sides_with
 from hloproof.equivalence.pinning import pinned
 from hloproof.equivalence.positions import positions
 from hloproof.equivalence.rules_folds import FOLD_RULES
+from hloproof.equivalence.rules_loops import LOOP_RULES
 from hloproof.equivalence.rules_scalar import SCALAR_RULES, associates, combiner, seen
-from hloproof.equivalence.scatter_loop import as_loop
 from hloproof.equivalence.select_scatter import as_scatter
 from hloproof.equivalence.terms import (
     App,
@@ -288,99 +286,6 @@ def digits(rules: Rules, goal: Goal, place: int, radices: list[int]) -> list[Goa
     return [] if new is None else [new]
 
 
-def loop(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
-    """Two loops whose paired states are equal at the start, stay equal through a turn, and so lead both conditions to
-    the same answer. A state may be paired with several: then all of them are equal."""
-    left, right = rules.elements(goal)
-    if left.at != right.at or left.node.head != "while" or right.node.head != "while":
-        raise Denied("not two loops at one index")
-    loops = left.node, right.node
-    if [loops[0].key[1], loops[1].key[1]] not in [list(p) for p in pairs]:
-        # The two results must be states that are shown to stay equal. Any others would be equal at the start and never
-        # again.
-        raise Denied("the results are not paired")
-    positions = [{k: n for n, k in enumerate(node.key[2])} for node in loops]
-    classes = connected([((0, int(i)), (1, int(j))) for i, j in pairs])
-    name = loop_name(loops[0], loops[1], pairs)
-    bodies: list[list[Node]] = []
-    for side, node in enumerate(loops):
-        level, _, kept, shapes = node.key
-        bound: dict[Node, Node] = {}
-        for k, (type_, sizes) in zip(kept, shapes, strict=True):
-            members = classes.get((side, k), ((side, k),))
-            # A class is one free state for all of its members, so all need its shape.
-            if any(loops[s].key[3][positions[s][m]] != (type_, sizes) for s, m in members):
-                raise Denied("states of two shapes")
-            state = rules.graph.node("bound", type_, sizes, (), ("state", level, k))
-            # States outside of any pair get a free node of their own side: nothing may be assumed of them, and not that
-            # the two loops agree on them.
-            bound[state] = rules.graph.node("free", type_, sizes, (), ("loop", name, members))
-        key = (name, side)
-        if key not in rules.turned:
-            rules.turned[key] = rules.graph.replaced(node.bodies, bound)
-        bodies.append(rules.turned[key])
-    # Equal conditions first: without them the loops could end after different numbers of turns, with states that were
-    # equal as long as both ran.
-    goals = equal_tensors(bodies[0][0], bodies[1][0])
-    for i, j in pairs:
-        a, b = positions[0][i], positions[1][j]
-        goals += equal_tensors(loops[0].operands[a], loops[1].operands[b])
-        goals += equal_tensors(bodies[0][1 + a], bodies[1][1 + b])
-    return goals
-
-
-def loop_name(left: Node, right: Node, pairs: list[Any]) -> tuple[Any, ...]:
-    """What the states in the middle of two loops are named by: what a turn does, which states are kept and which are
-    paired. The results of one loop share it, so that a turn is looked at once."""
-    told = tuple((n.key[0], n.key[2], n.key[3], tuple(b.serial for b in n.bodies)) for n in (left, right))
-    return (told, tuple(sorted({(int(i), int(j)) for i, j in pairs})))
-
-
-State = tuple[int, int]
-"""The side of a loop and the number of one of its states."""
-
-
-def connected(pairs: list[tuple[State, State]]) -> dict[State, tuple[State, ...]]:
-    """For each state, all that are tied to it through pairs, ascending."""
-    classes: dict[State, set[State]] = {}
-    for a, b in pairs:
-        merged = classes.get(a, {a}) | classes.get(b, {b})
-        for state in merged:
-            classes[state] = merged
-    return {state: tuple(sorted(members)) for state, members in classes.items()}
-
-
-def turn(rules: Rules, goal: Goal, side: int) -> list[Goal]:
-    """A loop whose condition holds at the start is the same loop one turn later."""
-    node, at, holds, after = _turned(rules, goal, side)
-    # Without the facts of the goal: whether a loop turns once more does not depend on which element is looked at.
-    truth = Goal(0, (), Elem(holds, ()), TRUE)
-    new = rules.graph.node(node.head, node.type, node.sizes, after, node.key, node.bodies, node.attributes)
-    return [truth, Goal(goal.next, goal.facts, *sides_with(goal, side, Elem(new, at)))]
-
-
-def stop(rules: Rules, goal: Goal, side: int) -> list[Goal]:
-    """A loop whose condition fails at the start gives its initial state."""
-    node, at, holds, _ = _turned(rules, goal, side)
-    false = Goal(0, (), Elem(holds, ()), FALSE)
-    _, k, kept, _ = node.key
-    return [false, Goal(goal.next, goal.facts, *sides_with(goal, side, Elem(node.operands[kept.index(k)], at)))]
-
-
-def _turned(rules: Rules, goal: Goal, side: int) -> tuple[Node, tuple[Lin, ...], Node, list[Node]]:
-    head = rules.heads(goal)[side]
-    if not isinstance(head, Elem) or head.node.head != "while":
-        raise Denied("not a loop")
-    node = head.node
-    level, _, kept, shapes = node.key
-    by = {
-        rules.graph.node("bound", t, s, (), ("state", level, k)): start
-        for k, (t, s), start in zip(kept, shapes, node.operands, strict=True)
-    }
-    holds, *after = rules.graph.replaced(node.bodies, by)
-    return node, head.at, holds, after
-
-
 def boolean(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
     """Both predicates as functions of the same atoms; the second atom of each pair goes by the name of the first."""
     if type_of(goal.left) != "pred" or type_of(goal.right) != "pred":
@@ -419,16 +324,6 @@ def selected(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     return [Goal(goal.next, goal.facts, *sides_with(goal, side, Elem(found, head.at)))]
 
 
-def looped(rules: Rules, goal: Goal, side: int) -> list[Goal]:
-    """A scatter is a loop over its index vectors."""
-    head = rules.heads(goal)[side]
-    loop_ = as_loop(rules.graph, head.node) if isinstance(head, Elem) else None
-    if loop_ is None or not isinstance(head, Elem):
-        raise Denied("not a scatter that is a loop")
-    rules.use("scatter as a loop", "exact")
-    return [Goal(goal.next, goal.facts, *sides_with(goal, side, Elem(loop_, head.at)))]
-
-
 _RULES: Final[dict[str, Callable[..., list[Goal]]]] = {
     "same": same,
     "split": split,
@@ -438,16 +333,13 @@ _RULES: Final[dict[str, Callable[..., list[Goal]]]] = {
     "values": values,
     "enumerate": enumerate_,
     "digits": digits,
-    "loop": loop,
-    "turn": turn,
-    "stop": stop,
-    "looped": looped,
     "selected": selected,
     "boolean": boolean,
     "positions": positions,
     "pinned": pinned,
     **SCALAR_RULES,
     **FOLD_RULES,
+    **LOOP_RULES,
     **ENGINE_RULES,
 }
 """`generalise`, `lemma`, `keep` and `again` are steps too: the checker keeps the list of what was shown."""

@@ -13,8 +13,11 @@ from hloproof.equivalence.matcher.search import Aside, OutOfTime, Search
 from hloproof.equivalence.matcher.strategies import strategy
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Term
 
-PLAIN_SECONDS, PLAIN_SHARE = 0.1, 0.0005
-"""How long plain searches go on: so much processor time, and so much for each node."""
+PLAIN_SECONDS, PLAIN_SHARE, PLAIN_AGAIN = 0.1, 0.0005, 0.25
+"""How long plain searches go on: so much processor time, and so much for each node; of what is left this part is kept
+after a goal for which they did not do, as the others will mostly be like it."""
+LED_SHARE = 0.75
+"""The part of the time that searches led by numbers may use up."""
 
 
 def find_proof(
@@ -28,7 +31,7 @@ def find_proof(
     now = perf_counter()
     plain = Search(rules, strategy, deadline, plain=True, aside=aside)
     plain.processor_seconds = PLAIN_SECONDS + PLAIN_SHARE * len(rules.graph.nodes)
-    led = Search(rules, strategy, now + (deadline - now) / 2, aside=aside, samples=Samples())
+    led = Search(rules, strategy, now + LED_SHARE * (deadline - now), aside=aside, samples=Samples())
     free = Search(rules, strategy, deadline, aside=aside)
     alike = same_loops(rules)
     proofs: list[Proof] = []
@@ -47,6 +50,8 @@ def find_proof(
                 break
             if search is not plain:
                 where = mismatch(search, goal)
+            elif search.processor_seconds is not None:
+                search.processor_seconds *= PLAIN_AGAIN
         if found is None:
             assert where is not None
             return None, where, where.said

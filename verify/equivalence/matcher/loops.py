@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from hloproof.equivalence.goals import Goal
+from hloproof.equivalence.graph import Node
 from hloproof.equivalence.matcher.proof import Proof
 from hloproof.equivalence.matcher.search import Asking, Search
-from hloproof.equivalence.rules import loop_name
+from hloproof.equivalence.rules_loops import turns_around
 from hloproof.equivalence.terms import Elem, Term
 
 MOST_TURNS = 64
@@ -19,24 +20,20 @@ def loop_proof(search: Search, goal: Goal, a: Elem, b: Elem) -> Asking:
         if found is not None:
             return found
     pairs = [first]
-    before = len(search.dead_ends)
+    before, known = len(search.dead_ends), len(search.apart)
+    depth = turns_around(search.rules, (a.node, b.node))
     for _ in range(len(a.node.operands) + len(b.node.operands)):
-        name = loop_name(a.node, b.node, [list(p) for p in pairs])
-        del search.dead_ends[before:]
+        del search.dead_ends[before:], search.apart[known:]
         found = yield from search.step(goal, ["loop", [list(p) for p in pairs]])
         if found is not None:
             return found
-        new: list[tuple[int, int]] = []
-        for end in search.dead_ends[before:]:
-            left, right = search.rules.heads(end)
-            if isinstance(left, Elem) and isinstance(right, Elem) and left.node.head == right.node.head == "free":
-                i, j = _state(left, name, 0), _state(right, name, 1)
-                if i is not None and j is not None and (i, j) not in pairs and left.at == right.at:
-                    new.append((i, j))
-                    break
-        if not new:
+        for left, right in search.apart[known:]:
+            i, j = _state(left, depth, a.node, 0), _state(right, depth, b.node, 1)
+            if i is not None and j is not None and (i, j) not in pairs:
+                pairs.append((i, j))
+                break
+        else:
             return None
-        pairs += new
     return None
 
 
@@ -48,11 +45,11 @@ def selected_proof(search: Search, goal: Goal, left: Term, right: Term) -> Askin
     return (yield from search.step(goal, ["selected", 0 if kinds[0] else 1]))
 
 
-def _state(element: Elem, name: object, side: int) -> int | None:
-    """The first state of this side that the value stands for."""
+def _state(element: Elem, depth: int, loop: Node, side: int) -> int | None:
+    """The first state of this side of the loop that the free state stands for; None where it belongs to another."""
     key = element.node.key
-    if isinstance(key, tuple) and len(key) == 3 and key[0] == "loop" and key[1] == name:
-        return next((k for s, k in key[2] if s == side), None)
+    if isinstance(key, tuple) and key[:2] == ("loop", depth):
+        return next((k for s, k in key[2] if s == side and k in loop.key[2]), None)
     return None
 
 

@@ -19,6 +19,7 @@ from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Node, operands_first
 from hloproof.equivalence.indices import Clamp, Digit, Lin, Value, Var, constant
 from hloproof.equivalence.library import call
+from hloproof.equivalence.matcher.noise import RELATIVE, after, multiplied, noise_of, total
 from hloproof.equivalence.rules_scalar import combiner
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, value_of
 from hloproof.models.errors import NotModelled
@@ -38,7 +39,8 @@ DEEP: Final = 60
 """Elements that are computed inside one another before the innermost is computed by itself."""
 TRIES: Final = 12
 """Points tried to meet the facts of a goal."""
-RELATIVE, ABSOLUTE = 3e-3, 1e-6
+ABSOLUTE: Final = 1e-6
+"""Numbers that are further apart than this beyond the relative error are told apart, whatever may have cancelled."""
 
 
 class _Missing(Exception):
@@ -199,9 +201,9 @@ class Samples:
     def _combined(self, fold: Fold, values: list[Any]) -> Any:
         match combiner(fold):
             case "add" if fold.type != "pred":
-                return sum(values)
+                return total(values)
             case "multiply":
-                return prod(values)
+                return multiplied(values)
             case "maximum":
                 return max(values)
             case "minimum":
@@ -228,18 +230,15 @@ class Samples:
         if count <= FULL:
             points = box(*map(range, fold.sizes))
             initial = self._term(fold.sides[0], places, point) if fold.sides else 0
-            return sum(self._summand(fold, self._placed(fold, x, places), point) for x in points) + initial
+            return total([*(self._summand(fold, self._placed(fold, x, places), point) for x in points), initial])
         if fold.head[0] == "contract" and any(isinstance(b, Cond) for b in fold.bodies) and len(fold.sizes) > 1:
             # Variables of windows may run backwards on the other side, which the first one, of features, does not.
             ends += [self._end(fold, (last, not last), places, point) for last in (False, True)]
-        total = sum(value for _, value in ends)
-        if fold.type in INTEGERS:
-            return total * (count // len(ends))
-        return total * (count / len(ends))
+        return total([value for _, value in ends], count // len(ends) if fold.type in INTEGERS else count / len(ends))
 
     def _summand(self, fold: Fold, places: dict[int, int], point: int) -> Any:
         values = [self._term(b, places, point) for b in fold.bodies]
-        return values[0] * values[1] if fold.head[0] == "contract" else values[0]
+        return multiplied(values) if fold.head[0] == "contract" else values[0]
 
     def _end(self, fold: Fold, last: tuple[bool, bool], places: dict[int, int], point: int) -> tuple[int, Any]:
         """How many points the box has, those of sums right inside included, and the summand at its first or last one;
@@ -354,7 +353,7 @@ def applied(op: str, types: tuple[str, ...], type_: str, key: Any, args: list[An
     if op == "map" or op == "nothing":
         raise _Unknown
     try:
-        return _function(op, types, type_, key)(*args)
+        return after(op, args, _function(op, types, type_, key)(*args))
     except (ValueError, OverflowError, ZeroDivisionError, TypeError, KeyError):
         raise _Unknown from None
 
@@ -393,4 +392,5 @@ def apart(a: Sample, b: Sample) -> bool:
         return a != b
     if not isfinite(abs(a)) or not isfinite(abs(b)):
         return a != b
-    return abs(a - b) > RELATIVE * max(abs(a), abs(b)) + ABSOLUTE
+    noise = noise_of(a) + noise_of(b) if isinstance(a, float) and isinstance(b, float) else ABSOLUTE
+    return abs(a - b) > RELATIVE * max(abs(a), abs(b)) + min(noise, ABSOLUTE)

@@ -14,9 +14,13 @@ from hloproof.equivalence.matcher.fingerprint import Fingerprints
 from hloproof.equivalence.matcher.proof import Proof
 from hloproof.equivalence.matcher.samples import Samples
 from hloproof.equivalence.rules import subgoals
+from hloproof.equivalence.terms import Elem, Term
 
 Asking = Generator[Goal, "Proof | None", "Proof | None"]
 Strategy = Callable[["Search", Goal], Asking]
+
+MOST_CAUSES = 32
+"""Pairs of states remembered for a goal that failed."""
 
 
 class OutOfTime(Exception):
@@ -53,6 +57,10 @@ class Search:
     memory: dict[Goal, Proof | None] = field(default_factory=dict)
     dead_ends: list[Goal] = field(default_factory=list)
     """Goals on which no strategy had anything to try, in the order met."""
+    apart: list[tuple[Elem, Elem]] = field(default_factory=list)
+    """The dead ends that are two free states at one index: had they been paired, they would be none."""
+    causes: dict[Goal, tuple[tuple[Elem, Elem], ...]] = field(default_factory=dict)
+    """For goals that failed, those of these that were met below."""
     supports: dict[object, int] = field(default_factory=dict)
     processor_seconds: float | None = None
     """How long the search may compute in all, whatever else runs; None for any time."""
@@ -76,7 +84,7 @@ class Search:
 
     def _proved(self, first: Goal, begun: float) -> Proof | None:
         open_: set[Goal] = set()
-        stack: list[tuple[Goal, Asking]] = []
+        stack: list[tuple[Goal, Asking, int]] = []
         answer: Proof | None = None
         asked: Goal | None = first
         count = 0
@@ -84,11 +92,13 @@ class Search:
             if asked is not None:
                 if asked in self.memory:
                     answer = self.memory[asked]
+                    if answer is None:
+                        self.apart += self.causes.get(asked, ())
                 elif asked in open_:
                     answer = None
                 else:
                     open_.add(asked)
-                    stack.append((asked, self.strategy(self, asked)))
+                    stack.append((asked, self.strategy(self, asked), len(self.apart)))
                     asked = None
                     answer = None
                     started = True
@@ -102,7 +112,7 @@ class Search:
                 raise OutOfTime
             if not stack:
                 return answer
-            goal, asking = stack[-1]
+            goal, asking, before = stack[-1]
             try:
                 if asked is None and started:
                     started = False
@@ -115,9 +125,19 @@ class Search:
                 answer = self.memory[goal] = end.value
                 if answer is not None:
                     self.shown.append((goal, answer))
+                elif len(self.apart) > before:
+                    self.causes[goal] = tuple(dict.fromkeys(self.apart[before:]))[:MOST_CAUSES]
+                del self.apart[before:]
                 asked = goal  # answered from memory for whoever asked
                 if not stack:
                     return answer
+
+    def ended(self, goal: Goal, left: Term, right: Term) -> None:
+        """Notes a dead end; the terms are its heads."""
+        self.dead_ends.append(goal)
+        states = [t for t in (left, right) if isinstance(t, Elem) and t.node.head == "free"]
+        if len(states) == 2 and states[0].at == states[1].at:
+            self.apart.append((states[0], states[1]))
 
     def learn(self, other: Search) -> None:
         """Takes over what the other search has proved."""

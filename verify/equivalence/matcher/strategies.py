@@ -40,7 +40,7 @@ def strategy(search: Search, goal: Goal) -> Asking:
     if search.hopeless(Goal(goal.next, goal.facts, left, right)):
         if goal.facts:
             return (yield from search.step(goal, ["absurd"]))
-        search.dead_ends.append(goal)
+        search.ended(goal, left, right)
         return None
     renamed = yield from values_proof(search, goal, left, right)
     if renamed is not None:
@@ -102,7 +102,7 @@ def strategy(search: Search, goal: Goal) -> Asking:
         if found is None:
             found = yield from table_proof(search, goal, head)
     if found is None:
-        search.dead_ends.append(goal)
+        search.ended(goal, left, right)
     return found
 
 

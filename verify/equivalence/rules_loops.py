@@ -1,0 +1,140 @@
+"""Steps about loops: induction over the turns of two, turns taken one by one, scatters as loops.
+
+Trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from hloproof.equivalence.evaluation import FALSE, TRUE
+from hloproof.equivalence.goals import Goal
+from hloproof.equivalence.graph import Node
+from hloproof.equivalence.indices import Lin
+from hloproof.equivalence.kernel import Denied, Rules, equal_tensors, sides_with
+from hloproof.equivalence.scatter_loop import as_loop
+from hloproof.equivalence.terms import Elem
+
+
+def loop(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
+    """Two loops whose paired states are equal at the start, stay equal through a turn, and so lead both conditions to
+    the same answer. A state may be paired with several: then all of them are equal.
+
+    In the middle of the loops each class of equal states is a free value, and what is shown of free values holds for
+    any. So they need no name but one that no other in the turns has, and the results of a loop share what is shown.
+    """
+    left, right = rules.elements(goal)
+    if left.at != right.at or left.node.head != "while" or right.node.head != "while":
+        raise Denied("not two loops at one index")
+    loops = left.node, right.node
+    if [loops[0].key[1], loops[1].key[1]] not in [list(p) for p in pairs]:
+        # The two results must be states that are shown to stay equal. Any others would be equal at the start and never
+        # again.
+        raise Denied("the results are not paired")
+    positions = [{k: n for n, k in enumerate(node.key[2])} for node in loops]
+    classes = connected([((0, int(i)), (1, int(j))) for i, j in pairs])
+    depth = turns_around(rules, loops)
+    bodies: list[list[Node]] = []
+    for side, node in enumerate(loops):
+        level, _, kept, shapes = node.key
+        bound: dict[Node, Node] = {}
+        for k, (type_, sizes) in zip(kept, shapes, strict=True):
+            members = classes.get((side, k), ((side, k),))
+            # A class is one free state for all of its members, so all need its shape.
+            if any(loops[s].key[3][positions[s][m]] != (type_, sizes) for s, m in members):
+                raise Denied("states of two shapes")
+            state = rules.graph.node("bound", type_, sizes, (), ("state", level, k))
+            # States outside of any pair get a free node of their own side: nothing may be assumed of them, and not that
+            # the two loops agree on them.
+            bound[state] = rules.graph.node("free", type_, sizes, (), ("loop", depth, members))
+        key = (node.bodies, tuple(bound.items()))
+        if key not in rules.turned:
+            rules.turned[key] = rules.graph.replaced(node.bodies, bound)
+        bodies.append(rules.turned[key])
+    # Equal conditions first: without them the loops could end after different numbers of turns, with states that were
+    # equal as long as both ran.
+    goals = equal_tensors(bodies[0][0], bodies[1][0])
+    for i, j in pairs:
+        a, b = positions[0][i], positions[1][j]
+        goals += equal_tensors(loops[0].operands[a], loops[1].operands[b])
+        goals += equal_tensors(bodies[0][1 + a], bodies[1][1 + b])
+    return goals
+
+
+def turns_around(rules: Rules, loops: tuple[Node, Node]) -> int:
+    """In how many turns of other loops these two stand: one more than any free state in their bodies has around it."""
+    known = rules.turns
+    stack = [b for node in loops for b in node.bodies]
+    roots = list(stack)
+    while stack:
+        node = stack[-1]
+        if node in known:
+            stack.pop()
+            continue
+        below = (*node.operands, *node.bodies)
+        waiting = [n for n in below if n not in known]
+        if waiting:
+            stack += waiting
+            continue
+        own = node.key[1] + 1 if node.head == "free" and node.key[0] == "loop" else 0
+        known[node] = max(own, max((known[n] for n in below), default=0))
+    return max(known[root] for root in roots)
+
+
+State = tuple[int, int]
+"""The side of a loop and the number of one of its states."""
+
+
+def connected(pairs: list[tuple[State, State]]) -> dict[State, tuple[State, ...]]:
+    """For each state, all that are tied to it through pairs, ascending."""
+    classes: dict[State, set[State]] = {}
+    for a, b in pairs:
+        merged = classes.get(a, {a}) | classes.get(b, {b})
+        for state in merged:
+            classes[state] = merged
+    return {state: tuple(sorted(members)) for state, members in classes.items()}
+
+
+def turn(rules: Rules, goal: Goal, side: int) -> list[Goal]:
+    """A loop whose condition holds at the start is the same loop one turn later."""
+    node, at, holds, after = _turned(rules, goal, side)
+    # Without the facts of the goal: whether a loop turns once more does not depend on which element is looked at.
+    truth = Goal(0, (), Elem(holds, ()), TRUE)
+    new = rules.graph.node(node.head, node.type, node.sizes, after, node.key, node.bodies, node.attributes)
+    return [truth, Goal(goal.next, goal.facts, *sides_with(goal, side, Elem(new, at)))]
+
+
+def stop(rules: Rules, goal: Goal, side: int) -> list[Goal]:
+    """A loop whose condition fails at the start gives its initial state."""
+    node, at, holds, _ = _turned(rules, goal, side)
+    false = Goal(0, (), Elem(holds, ()), FALSE)
+    _, k, kept, _ = node.key
+    return [false, Goal(goal.next, goal.facts, *sides_with(goal, side, Elem(node.operands[kept.index(k)], at)))]
+
+
+def _turned(rules: Rules, goal: Goal, side: int) -> tuple[Node, tuple[Lin, ...], Node, list[Node]]:
+    head = rules.heads(goal)[side]
+    if not isinstance(head, Elem) or head.node.head != "while":
+        raise Denied("not a loop")
+    node = head.node
+    level, _, kept, shapes = node.key
+    by = {
+        rules.graph.node("bound", t, s, (), ("state", level, k)): start
+        for k, (t, s), start in zip(kept, shapes, node.operands, strict=True)
+    }
+    holds, *after = rules.graph.replaced(node.bodies, by)
+    return node, head.at, holds, after
+
+
+def looped(rules: Rules, goal: Goal, side: int) -> list[Goal]:
+    """A scatter is a loop over its index vectors."""
+    head = rules.heads(goal)[side]
+    loop_ = as_loop(rules.graph, head.node) if isinstance(head, Elem) else None
+    if loop_ is None or not isinstance(head, Elem):
+        raise Denied("not a scatter that is a loop")
+    rules.use("scatter as a loop", "exact")
+    return [Goal(goal.next, goal.facts, *sides_with(goal, side, Elem(loop_, head.at)))]
+
+
+LOOP_RULES: Final[dict[str, Callable[..., list[Goal]]]] = {"loop": loop, "turn": turn, "stop": stop, "looped": looped}
