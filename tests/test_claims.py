@@ -13,7 +13,7 @@ from test_indexing_counted import CASES, _module
 
 import hloproof.models.indexing
 from hloproof.claims import CLAIMS, owed
-from hloproof.claims.statements.elimination import Condition, solve
+from hloproof.claims.statements.elimination import Membership, solve
 from hloproof.claims.statements.statement import Statement
 from hloproof.engines.portfolio import prove
 from hloproof.logic.evaluate import holds, is_counterexample
@@ -248,17 +248,17 @@ def _interval(random: Random) -> Interval:
     return Interval(low, low + random.randint(0, 3))
 
 
-def _condition(random: Random, names: list[str]) -> Condition:
+def _condition(random: Random, names: list[str]) -> Membership:
     e: Expr = Const(random.randint(-3, 3))
     for name in random.sample(names, random.randint(1, 3)):
         e = e + Var(name) * random.choice([1, 1, -1, 2, 3, -4])
     shape = random.randrange(4)
     if shape == 0:
-        return Condition(e % random.choice([2, 3]), Interval.point(random.randint(0, 1)))
+        return Membership(e % random.choice([2, 3]), Interval.point(random.randint(0, 1)))
     if shape == 1:
-        return Condition(e // random.choice([2, 3]) - Var(names[-1]), Interval.point(0))
+        return Membership(e // random.choice([2, 3]) - Var(names[-1]), Interval.point(0))
     low = random.randint(-3, 3)
-    return Condition(e, Interval(low, low + random.choice([0, 0, 1, 2])))
+    return Membership(e, Interval(low, low + random.choice([0, 0, 1, 2])))
 
 
 def test_an_obligation_says_what_its_statement_says() -> None:
@@ -310,7 +310,7 @@ def _counterexample(obligation: Obligation) -> dict[str, int] | None:
 def test_range_variables_may_be_found_by_division() -> None:
     """A result made of two digits names both range variables."""
     terms = solve(
-        {"s0": Interval(0, 4), "s1": Interval(0, 3)}, [Condition(rng(0) * 4 + rng(1) - dim(0), Interval.point(0))]
+        {"s0": Interval(0, 4), "s1": Interval(0, 3)}, [Membership(rng(0) * 4 + rng(1) - dim(0), Interval.point(0))]
     )
     assert [evaluate(terms[n], {"d0": 14}) for n in ("s0", "s1")] == [3, 2]
 

@@ -13,7 +13,7 @@ from hloproof.claims.statements.relation import Piece
 from hloproof.engines.door import HOW, How
 from hloproof.models.errors import InputError
 from hloproof.models.maps.text import parse_map, print_map
-from hloproof.models.specs.maps import DIRECTIONS, EQUALITIES, WORDS, parse_map_specs
+from hloproof.models.specs.maps import DIRECTIONS, EQUALITIES, WORDS, Equality, parse_map_specs
 from hloproof.results.verdict import ClaimResult, Found, Verdict
 
 
@@ -35,7 +35,7 @@ TWO = (
 ONE = "(d0) -> ({}), domain: d0 in [0, 3]"
 UNNAMED = "(d0)[s0]{rt0} -> (%s), domain: d0 in [0, 3], s0 in [0, 3], rt0 in [0, %s]"
 
-SAME: list[tuple[str, str, rewriting.Equality, str]] = [
+SAME: list[tuple[str, str, Equality, str]] = [
     # A value read at s0 is another value at 3 - s0: 0, 5, 0, 0 tell them apart.
     (SHIFT.format("rt0 + s0", "s0"), SHIFT.format("rt0 + 3 - s0", "s0"), "relational", "refuted"),
     (SHIFT.format("rt0 + s0", "s0"), SHIFT.format("rt0 + 3 - s0", "3 - s0"), "relational", "proved"),
@@ -75,7 +75,7 @@ SAME: list[tuple[str, str, rewriting.Equality, str]] = [
 
 
 @pytest.mark.parametrize(("before", "after", "mode", "verdict"), SAME)
-def test_one_equality_of_maps(before: str, after: str, mode: rewriting.Equality, verdict: str) -> None:
+def test_one_equality_of_maps(before: str, after: str, mode: Equality, verdict: str) -> None:
     one, two = parse_map(before), parse_map(after)
     for a, b in ((one, two), (two, one)):
         found = rewrite(a, b, mode)
@@ -132,7 +132,7 @@ DEFINED = [
 @pytest.mark.parametrize(("text", "verdict"), DEFINED)
 def test_definedness_is_owed(text: str, verdict: str) -> None:
     m = parse_map(text)
-    modes: tuple[rewriting.Equality, ...] = ("pointwise", "relational")
+    modes: tuple[Equality, ...] = ("pointwise", "relational")
     for mode in modes:
         try:
             found = rewrite(m, m, mode).verdict.value

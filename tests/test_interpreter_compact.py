@@ -13,7 +13,7 @@ from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.interpreter.compact import dispatch
 from hloproof.models.interpreter.run import run_module
-from hloproof.models.interpreter.value import BadInput
+from hloproof.models.interpreter.value import BadArgument
 
 ADD = "add {\n x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT s = f32[] add(x, y)\n}\n"
 MAX = ADD.replace("add {", "max {").replace("f32[] add", "f32[] maximum")
@@ -177,5 +177,5 @@ def test_devices_exchange_what_they_hold() -> None:
 )
 def test_a_short_input_that_does_not_fit_is_told(given: Any) -> None:
     module = parse_module("HloModule m\n\nENTRY e {\n  ROOT p = f32[6,8]{1,0} parameter(0)\n}\n")
-    with pytest.raises(BadInput, match="input 0"):
+    with pytest.raises(BadArgument, match="input 0"):
         run_module(module, [given])

@@ -10,7 +10,7 @@ import pytest
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.run import run_module
-from hloproof.models.interpreter.value import BadInput
+from hloproof.models.interpreter.value import BadArgument
 
 ADD = "add {\n x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT z = f32[] add(x, y)\n}\n"
 ADD_S32 = ADD.replace("f32", "s32")
@@ -213,7 +213,7 @@ def test_a_group_that_is_too_large_is_not_evaluated() -> None:
 
 @pytest.mark.parametrize("inputs", [[], [[1, 2]], [[[1], [2], [3]]], [["a", "b", "c"]], [[1, 2, 3], 4]])
 def test_inputs_that_do_not_fit_are_refused(inputs: list[Any]) -> None:
-    with pytest.raises(BadInput):
+    with pytest.raises(BadArgument):
         run(p("f32[3]") + " ROOT r = f32[3] negate(p)", *inputs)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import hloproof.models.layouts.tiling
 from hloproof.claims.layouts.claims import ClaimedLayout, claims
-from hloproof.claims.layouts.contiguity import Run, judged_runs
+from hloproof.claims.layouts.contiguity import ContiguousRun, judged_runs
 from hloproof.claims.layouts.formats import format_claims, instances
 from hloproof.claims.layouts.judge import JudgedClaim, judge
 from hloproof.claims.layouts.steps import LayoutStep, chain
@@ -260,13 +260,16 @@ def test_instances_of_a_format_hold_without_symbols() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("f32[4,6]", [Run(0, 4, 6), Run(1, 6, 1)]),
-        ("bf16[16,1023,1025]{2,1,0:T(8,128)(2,1)}", [Run(0, 16, 1179648), Run(1, 2, 1), Run(2, 128, 2)]),
+        ("f32[4,6]", [ContiguousRun(0, 4, 6), ContiguousRun(1, 6, 1)]),
+        (
+            "bf16[16,1023,1025]{2,1,0:T(8,128)(2,1)}",
+            [ContiguousRun(0, 16, 1179648), ContiguousRun(1, 2, 1), ContiguousRun(2, 128, 2)],
+        ),
         ("f32[3,5]{1,0:T(*,4)(2,1)}", []),  # the combined dimension starts in the middle of tiles
-        ("f32[1,3]", [Run(1, 3, 1)]),
+        ("f32[1,3]", [ContiguousRun(1, 3, 1)]),
     ],
 )
-def test_runs(text: str, expected: list[Run]) -> None:
+def test_runs(text: str, expected: list[ContiguousRun]) -> None:
     found = judged_runs(array(text), prove)
     assert [run for run, _ in found] == expected
     assert {j.found.verdict for _, j in found} <= {Verdict.PROVED}

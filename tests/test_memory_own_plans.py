@@ -13,7 +13,7 @@ from benchmarks.memory_plans import large_plan
 from memory_cases import CONDITIONAL, GENERIC, PERMUTED, judged, refuted, roomy_plan
 
 from hloproof.memory.plan import Plan
-from hloproof.memory.replay import Budget, replay
+from hloproof.memory.replay import ReplayLimits, replay
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.memory.assignment import parse_assignment
@@ -62,7 +62,7 @@ def test_what_a_run_shows_to_be_wrong_is_refuted() -> None:
         hlo, lines = module.read_text(), module.with_name("assignment.txt").read_text().split("\n")
         for text in _moved(lines, Random(module.parent.name)):
             try:
-                found = replay(Plan(parse_module(hlo), parse_assignment(text)), budget=Budget(1 << 16, 20_000))
+                found = replay(Plan(parse_module(hlo), parse_assignment(text)), budget=ReplayLimits(1 << 16, 20_000))
             except NotModelled:
                 continue
             if found is not None:

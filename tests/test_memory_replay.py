@@ -21,7 +21,7 @@ from memory_cases import (
 )
 
 from hloproof.cli import run
-from hloproof.memory.machine import Difference
+from hloproof.memory.machine import OverwrittenRead
 from hloproof.memory.plan import Plan
 from hloproof.memory.replay import replay
 from hloproof.models.errors import NotModelled
@@ -32,7 +32,7 @@ PLANS = Path(__file__).parents[1].parent / "shared" / "corpus" / "plans"
 WHOLE = CHAIN.replace("{...}", "{" + ", ".join(map(str, range(32))) + "}")
 
 
-def replayed(hlo: str, assignment: str) -> Difference | None:
+def replayed(hlo: str, assignment: str) -> OverwrittenRead | None:
     return replay(Plan(parse_module(hlo), parse_assignment(assignment)))
 
 

@@ -17,7 +17,7 @@ from hloproof.report.records import encoded
 from hloproof.results.baseline import chunks as baseline_chunks
 from hloproof.results.baseline import read as read_baseline
 from hloproof.results.errors import BadInput
-from hloproof.results.findings import Known, Policy, fingerprint, judge
+from hloproof.results.findings import KnownFinding, Policy, fingerprint, judge
 from hloproof.results.results import Comment, FileResults, InstructionResult, ModuleResults, OperationVerdicts, Report
 from hloproof.results.suppressions import BadSuppression, suppressions
 from hloproof.results.verdict import Exit, Found, Verdict
@@ -138,7 +138,7 @@ def test_sarif_is_read_back_by_an_independent_reader(tmp_path: Path) -> None:
 def test_sarif_is_valid_by_the_published_schema() -> None:
     jsonschema = pytest.importorskip("jsonschema")
     schema = json.loads((Path(__file__).parent / "data" / "sarif-schema-2.1.0.json").read_text())
-    known = Known(fingerprint(next(sample().records(undecided_only=True))), "refuted", "x", "upstream does so")
+    known = KnownFinding(fingerprint(next(sample().records(undecided_only=True))), "refuted", "x", "upstream does so")
     comments = (Comment("dumps/m.hlo", 7, ("definition",), "x is ours"),)
     log = json.loads(written("sarif", Policy(baseline=(known,), comments=comments)))
     jsonschema.validate(log, schema)
@@ -197,7 +197,7 @@ def test_an_internal_error_is_never_excused() -> None:
     wrong = OperationVerdicts((Found(claim="definition", verdict=Verdict.INTERNAL, reason="engines disagree"),))
     module = ModuleResults("m", [InstructionResult("e", instruction("x", "x", 2), wrong)])
     report = Report([FileResults("m.hlo", "hlo", modules=[module])])
-    known = tuple(Known(fingerprint(r), str(r.verdict), "x") for r in report.records())
+    known = tuple(KnownFinding(fingerprint(r), str(r.verdict), "x") for r in report.records())
     policy = Policy(True, {"definition": "off"}, known, (Comment("m.hlo", 2, ("definition",), "because"),))
     assert judge(report, policy).exit_status() is Exit.INTERNAL
 
@@ -221,13 +221,13 @@ def test_a_baseline_hides_what_it_lists_and_tells_what_has_gone(tmp_path: Path) 
 
 def test_a_refutation_is_new_where_the_baseline_knew_an_unknown() -> None:
     report = sample()
-    known = tuple(Known(fingerprint(r), "unknown", "x") for r in report.records(undecided_only=True))
+    known = tuple(KnownFinding(fingerprint(r), "unknown", "x") for r in report.records(undecided_only=True))
     assert "slice" in [f.record.instruction for f in judge(report, Policy(baseline=known)).new]
 
 
 def test_justifications_are_kept_when_a_baseline_is_written_again() -> None:
     first = next(iter(sample().records(undecided_only=True)))
-    before = (Known(fingerprint(first), str(first.verdict), "x", "known upstream"),)
+    before = (KnownFinding(fingerprint(first), str(first.verdict), "x", "known upstream"),)
     entries = json.loads("".join(baseline_chunks(sample(), before)))["findings"]
     assert [e["justification"] for e in entries if e["fingerprint"] == before[0].fingerprint] == ["known upstream"]
 

@@ -18,32 +18,32 @@ from hloproof.results.verdict import Exit
 from hloproof.version import VERSION
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     module: str
     """The module under hloproof.commands that holds the click command `command`."""
     help: str
 
 
-COMMANDS: Final[dict[str, Entry]] = {
-    "check": Entry("check", "Prove or refute what modules, rules and layouts claim."),
-    "analyze": Entry("analyze", "Report what fusions read: shares, distances in memory, tiles."),
-    "aliases": Entry("aliases", "Print which places share a buffer."),
-    "baseline": Entry("baseline", "Record today's findings, so that only new ones are reported."),
-    "claims": Entry("claims", "List the claims that check owes."),
-    "equiv": Entry("equiv", "Prove that two modules compute the same, or show where they differ."),
-    "explain": Entry("explain", "Explain what a claim means, with examples."),
-    "fuzz": Entry("fuzz", "Try random cases against what must hold of them."),
-    "graph": Entry("graph", "Draw a computation, with indexing maps on the arrows."),
-    "indexing": Entry("indexing", "Print the indexing maps of an instruction."),
-    "passes": Entry("passes", "Validate every pass of a compilation, from XLA's dumps."),
-    "lsp": Entry("lsp", "Show findings in an editor: a language server."),
-    "recheck": Entry("recheck", "Prove certificates again from the files alone."),
-    "rewrite": Entry("rewrite", "Prove that one indexing map may stand for another."),
-    "memory": Entry("memory", "Prove the memory plan of a compiled program."),
-    "run": Entry("run", "Evaluate a module on given or random inputs."),
-    "layout": Entry("layout", "Print where elements lie in memory, and prove it."),
-    "simplify": Entry("simplify", "Simplify an indexing map, and prove it."),
-    "serve": Entry("serve", "Answer JSON-RPC requests on standard input, one per line."),
+COMMANDS: Final[dict[str, CommandEntry]] = {
+    "check": CommandEntry("check", "Prove or refute what modules, rules and layouts claim."),
+    "analyze": CommandEntry("analyze", "Report what fusions read: shares, distances in memory, tiles."),
+    "aliases": CommandEntry("aliases", "Print which places share a buffer."),
+    "baseline": CommandEntry("baseline", "Record today's findings, so that only new ones are reported."),
+    "claims": CommandEntry("claims", "List the claims that check owes."),
+    "equiv": CommandEntry("equiv", "Prove that two modules compute the same, or show where they differ."),
+    "explain": CommandEntry("explain", "Explain what a claim means, with examples."),
+    "fuzz": CommandEntry("fuzz", "Try random cases against what must hold of them."),
+    "graph": CommandEntry("graph", "Draw a computation, with indexing maps on the arrows."),
+    "indexing": CommandEntry("indexing", "Print the indexing maps of an instruction."),
+    "passes": CommandEntry("passes", "Validate every pass of a compilation, from XLA's dumps."),
+    "lsp": CommandEntry("lsp", "Show findings in an editor: a language server."),
+    "recheck": CommandEntry("recheck", "Prove certificates again from the files alone."),
+    "rewrite": CommandEntry("rewrite", "Prove that one indexing map may stand for another."),
+    "memory": CommandEntry("memory", "Prove the memory plan of a compiled program."),
+    "run": CommandEntry("run", "Evaluate a module on given or random inputs."),
+    "layout": CommandEntry("layout", "Print where elements lie in memory, and prove it."),
+    "simplify": CommandEntry("simplify", "Simplify an indexing map, and prove it."),
+    "serve": CommandEntry("serve", "Answer JSON-RPC requests on standard input, one per line."),
 }
 
 

@@ -157,6 +157,7 @@ class Buffers:
         """What the links of a chain forward: operands, the result, contexts. Tuples around them are made anew."""
         link, at, shape = link_of(i.opcode), place.index, shape_at(i.shape, place.index)
         assert link is not None
+        # Tables of pointers are written by every link; what they point to is handed on.
         if isinstance(shape, TupleShape):
             return
         if link.form == "explicit":

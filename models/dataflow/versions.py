@@ -67,7 +67,7 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class InPlaceWrite:
     """Instruction `writer` makes a version at `result` in the buffer that held the version at `operand`."""
 
     writer: str
@@ -97,7 +97,7 @@ class LocalBuffers:
         self.order = {i.name: n for n, i in enumerate(computation.instructions)}
         self.version: dict[Spot, Spot] = {}
         """Where the version that stands at a spot was made."""
-        self.writes: list[Write] = []
+        self.writes: list[InPlaceWrite] = []
         self._parent: dict[Spot, Spot] = {}
         self._equal: dict[Spot, Spot] = {}
         self._reads: dict[str, list[Spot]] = {}
@@ -154,7 +154,7 @@ class LocalBuffers:
                 # Constants lie in memory of their own, which nothing overwrites: a copy stands between, written or not.
                 source = self.computation.by_name[self.version.get(operand, operand)[0]]
                 fixed = optional and source.opcode == "constant"
-                self.writes.append(Write(i.name, spot, operand, optional))
+                self.writes.append(InPlaceWrite(i.name, spot, operand, optional))
                 if not fixed and (not optional or self.scheduled):
                     self._share(operand, spot)
                 continue
@@ -170,7 +170,7 @@ class LocalBuffers:
         for operand, number, optional in self._written_unseen(i, in_place):
             spot = (i.name, (UNSEEN, number, *operand[1]))
             self.version[spot] = spot
-            self.writes.append(Write(i.name, spot, operand, optional))
+            self.writes.append(InPlaceWrite(i.name, spot, operand, optional))
             constant = self.computation.by_name[self.version.get(operand, operand)[0]].opcode == "constant"
             if not (optional and constant) and (not optional or self.scheduled):
                 self._share(operand, spot)

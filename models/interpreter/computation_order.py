@@ -6,21 +6,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.interpreter.value import BadInput
+from hloproof.models.interpreter.value import BadArgument
 
 _EFFECTS = frozenset({"send", "send-done", "outfeed", "parameter"})
 """Opcodes that are evaluated although nothing may read them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class EvaluationOrder:
     """Instructions to evaluate, operands before users, and for each the names nobody reads afterwards."""
 
     instructions: tuple[Instruction, ...]
     dead: tuple[tuple[str, ...], ...]
 
 
-def plan(computation: Computation) -> Plan:
+def plan(computation: Computation) -> EvaluationOrder:
     """What the root and the effects need, in the order of the text where that order has operands before users."""
     by_name = computation.by_name
     roots = [by_name[computation.root_name], *(i for i in computation.instructions if i.opcode in _EFFECTS)]
@@ -41,7 +41,7 @@ def plan(computation: Computation) -> Plan:
     dead: list[list[str]] = [[] for _ in in_text]
     for name, k in last.items():
         dead[k].append(name)
-    return Plan(tuple(in_text), tuple(tuple(names) for names in dead))
+    return EvaluationOrder(tuple(in_text), tuple(tuple(names) for names in dead))
 
 
 def _postorder(computation: Computation, roots: list[Instruction]) -> Iterator[Instruction]:
@@ -56,7 +56,7 @@ def _postorder(computation: Computation, roots: list[Instruction]) -> Iterator[I
             yield i
         elif i.name not in done:
             if i.name in open_:
-                raise BadInput(f"{i.name} depends on itself")
+                raise BadArgument(f"{i.name} depends on itself")
             open_.add(i.name)
             stack.append((i, True))
             stack.extend((computation.by_name[o], False) for o in reversed(i.operands) if o not in done)

@@ -16,7 +16,7 @@ from hloproof.models.hlo.text.literal import parse_literal
 from hloproof.models.interpreter.compact.dispatch import applied as compact
 from hloproof.models.interpreter.compact.dispatch import compacted
 from hloproof.models.interpreter.compact.reading import read_starts
-from hloproof.models.interpreter.computation_order import Plan, plan
+from hloproof.models.interpreter.computation_order import EvaluationOrder, plan
 from hloproof.models.interpreter.operations.collective import COLLECTIVES, Devices
 from hloproof.models.interpreter.operations.collective import run as run_collective
 from hloproof.models.interpreter.operations.dispatch import LARGEST, OPERATIONS
@@ -31,7 +31,7 @@ from hloproof.models.interpreter.source_of_values import random_value, rng, rng_
 from hloproof.models.interpreter.step import Body, Step
 from hloproof.models.interpreter.value import (
     Array,
-    BadInput,
+    BadArgument,
     Classed,
     InFlight,
     Nested,
@@ -70,8 +70,8 @@ def run_module(
     infeeds. Under `hashed` an integer given for a float is taken as a residue, and results of floating-point type are
     residues.
 
-    Raises BadInput when an input does not fit, NotModelled for what has no known meaning, and collective.Stuck when a
-    collective waits for a device that never comes.
+    Raises BadArgument when an input does not fit, NotModelled for what has no known meaning, and collective.Stuck when
+    a collective waits for a device that never comes.
     """
     devices = Devices(replicas, partitions)
     machine = Machine(module, _SEMANTICS[semantics](), devices, seed)
@@ -82,7 +82,7 @@ def run_module(
     elif len(inputs) == devices.count:
         given = [machine.read_inputs(one) for one in inputs]
     else:
-        raise BadInput(f"inputs for {len(inputs)} devices where there are {devices.count}")
+        raise BadArgument(f"inputs for {len(inputs)} devices where there are {devices.count}")
     results = [to_nested(v) for v in machine.run(given)]
     return results[0] if devices.count == 1 else results
 
@@ -92,7 +92,7 @@ class Machine:
 
     def __init__(self, module: Module, scalars: Scalars, devices: Devices, seed: int) -> None:
         self.module, self.scalars, self.devices, self.seed = module, scalars, devices, seed
-        self._plans: dict[str, Plan] = {}
+        self._plans: dict[str, EvaluationOrder] = {}
         self._bodies: dict[str, Body] = {}
         self._literals: dict[tuple[str, Shape], Value] = {}
         self._counters: dict[tuple[str, int], int] = {}
@@ -110,7 +110,7 @@ class Machine:
         """Public values of the entry's parameters, checked against their shapes."""
         parameters = self.module.entry.parameters
         if len(inputs) != len(parameters):
-            raise BadInput(f"{len(inputs)} inputs where the entry computation has {len(parameters)} parameters")
+            raise BadArgument(f"{len(inputs)} inputs where the entry computation has {len(parameters)} parameters")
         return tuple(
             self.read_value(p.shape, v, f"input {n}") for n, (p, v) in enumerate(zip(parameters, inputs, strict=True))
         )
@@ -126,12 +126,12 @@ class Machine:
             try:
                 return Array(kind, sizes, [constant(kind, v) for v in data])
             except (TypeError, ValueError, OverflowError) as error:
-                raise BadInput(f"{what}: {error}") from error
+                raise BadArgument(f"{what}: {error}") from error
         if isinstance(shape, BufferShape):
             return self.read_value(shape.inner, nested, what)
         if isinstance(shape, TupleShape):
             if not isinstance(nested, (list, tuple)) or len(nested) != len(shape.elements):
-                raise BadInput(f"{what} is not a tuple of {len(shape.elements)}")
+                raise BadArgument(f"{what} is not a tuple of {len(shape.elements)}")
             parts = enumerate(zip(shape.elements, nested, strict=True))
             return tuple(self.read_value(s, v, f"{what}.{k}") for k, (s, v) in parts)
         return Token()
@@ -175,11 +175,12 @@ class Machine:
                 if not getattr(reason, "__notes__", None):
                     reason.add_note(f"at instruction {i.name} of computation {computation.name}")
                 raise
+            # Only now: an instruction may be its own operands' last reader, and on all devices.
             for name in dead:
                 del values[name]
         return values[computation.root_name]
 
-    def _plan(self, computation: Computation) -> Plan:
+    def _plan(self, computation: Computation) -> EvaluationOrder:
         found = self._plans.get(computation.name)
         if found is None:
             found = self._plans[computation.name] = plan(computation)
@@ -189,6 +190,7 @@ class Machine:
         self, i: Instruction, computation: Computation, operands: list[tuple[Value, ...]], devices: Sequence[int]
     ) -> list[Value]:
         opcode = i.opcode
+        # Arrays by classes of indices are small whatever their sizes.
         if not self.compact:
             _refuse_large(i.shape)
         if opcode == "constant":
@@ -312,7 +314,7 @@ class Machine:
         if i.opcode != "async-done":
             return [InFlight(b.computation, b.operands, b.result, _flight_elements(i.shape, b)) for b in before]
         if not complete:
-            raise BadInput(f"{i.name} ends an operation that has not been given all its operands")
+            raise BadArgument(f"{i.name} ends an operation that has not been given all its operands")
         return [b.result if b.result is not None else Token() for b in before]
 
     def _random(self, opcode: str, device: int) -> Random:

@@ -17,7 +17,7 @@ Nested = Any
 """An element, or a list of nested lists; tuples of values are Python tuples, a token is None."""
 
 
-class BadInput(Exception):
+class BadArgument(Exception):
     """A value given from outside does not have the shape that the module asks for."""
 
 
@@ -149,19 +149,19 @@ def _nest(sizes: tuple[int, ...], data: list[Element]) -> Nested:
 
 
 def flatten(nested: Nested, sizes: tuple[int, ...], what: str = "the value") -> list[Element]:
-    """The elements of nested lists in row-major order. Raises BadInput when the lists do not have these sizes."""
+    """The elements of nested lists in row-major order. Raises BadArgument when the lists do not have these sizes."""
     level: list[Any] = [nested]
     for axis, n in enumerate(sizes):
         below: list[Any] = []
         for row in level:
             if not isinstance(row, (list, tuple)) or len(row) != n:
                 found = f"{len(row)} entries" if isinstance(row, (list, tuple)) else repr(row)
-                raise BadInput(f"{what} has {found} where dimension {axis} of size {n} is expected")
+                raise BadArgument(f"{what} has {found} where dimension {axis} of size {n} is expected")
             below.extend(row)
         level = below
     for element in level:
         if isinstance(element, (list, tuple)):
-            raise BadInput(f"{what} is nested deeper than its rank {len(sizes)}")
+            raise BadArgument(f"{what} is nested deeper than its rank {len(sizes)}")
     return level
 
 

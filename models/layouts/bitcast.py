@@ -40,6 +40,7 @@ def same_bits_map(source: ArrayShape, target: ArrayShape) -> IndexingMap:
     ranges: tuple[Variable, ...] = ()
     if bits[0] > bits[1]:
         ranges = (Variable(Interval.of_size(bits[0] // bits[1])),)
+        # The low bits of a wide element come first in memory, so the range variable counts from them.
         place = place * (bits[0] // bits[1]) + rng(0)
     elif bits[0] < bits[1]:
         place = place // (bits[1] // bits[0])
@@ -49,6 +50,8 @@ def same_bits_map(source: ArrayShape, target: ArrayShape) -> IndexingMap:
         boxed(source.dimensions),
         tuple(substitute(e, at) for e in way_back.results),
         ranges,
+        # Two layouts may need different amounts of memory: an element that lies behind the end of the other one meets
+        # nothing.
         constraints=(Constraint(place, way_back.dims[0].interval), *constraints),
     )
 

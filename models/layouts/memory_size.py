@@ -61,6 +61,7 @@ def upstream_bytes(shape: ArrayShape) -> int | None:
     `L(n)` out. None where the first tile combines dimensions: the sum has no meaning there.
     """
     layout = layout_of(shape)
+    # Kept as XLA has it, for comparison with what it prints; what is true is `transfer_bytes`.
     if not layout.tiles:
         return data_bytes(shape)
     tile = layout.tiles[0].dimensions

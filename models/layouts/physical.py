@@ -63,6 +63,7 @@ def splits(shape: ArrayShape) -> tuple[SplitConfig | None, ...]:
     found: dict[int, SplitConfig] = {}
     for c in layout_of(shape).split_configs:
         size = shape.dimensions[physical_order(shape)[c.dimension]]
+        # Parts without elements, or out of order, would give one element two places.
         if any(a >= b for a, b in pairwise((0, *c.split_indices, size))):
             raise NotModelled(f"split indices {list(c.split_indices)} of a dimension of size {size}")
         found.setdefault(c.dimension, c)
@@ -114,8 +115,10 @@ def join_parts(shape: ArrayShape, offset: Sequence[int], part: int) -> tuple[int
     for k, c in reversed(list(enumerate(splits(shape)))):
         if c is not None:
             bounds = (0, *c.split_indices, shape.dimensions[physical_order(shape)[k]])
+            # From the most minor split dimension up, as `part_of` counts them.
             part, p = divmod(part, len(bounds) - 1)
             physical[k] += bounds[p]
+            # All parts take the space of the longest one; the end of a shorter one is padding.
             if physical[k] >= bounds[p + 1]:
                 return None
     return tuple(physical)

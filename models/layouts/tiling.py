@@ -67,6 +67,8 @@ def stage(before: tuple[int, ...], tile: Tile) -> TileStage:
     entries = tile.dimensions
     if not entries or entries[-1] == COMBINE:
         raise NotModelled("a tile whose most minor entry is * has nothing to combine into")
+    # XLA's own tests apply tiles of two dimensions to vectors and scalars: they count as having leading dimensions of
+    # one.
     leading = max(0, len(entries) - len(before))
     dims = (1,) * leading + before
     first = len(dims) - len(entries)
@@ -79,6 +81,7 @@ def stage(before: tuple[int, ...], tile: Tile) -> TileStage:
             group = ()
     sizes = tuple(entry for entry in entries if entry != COMBINE)
     joined = dims[:first] + tuple(prod(dims[i] for i in g) for g in groups)
+    # Rounded up: the last tile of a dimension may hold padding, and takes its whole space.
     counts = tuple(-(-n // t) for n, t in zip(joined[first:], sizes, strict=True))
     return TileStage(dims, leading, tuple(groups), joined, first, counts, sizes)
 
@@ -185,6 +188,8 @@ def _inverse(shape: ArrayShape, position: Index) -> tuple[tuple[Index, ...], lis
         before: list[Index] = list(index[:k])
         for group, count, rest, t, n in zip(s.groups, across, inside, s.sizes, s.joined[k:], strict=True):
             joined = count * t + rest
+            # Where tiles fit exactly no position in them is padding, and a bound that always holds would only burden
+            # the engines.
             if n % t:
                 bounds.append((joined, Interval.of_size(n)))
             before.extend(delinearize(joined, [s.before[i] for i in group]))
@@ -198,6 +203,7 @@ def delinearize(position: Index, sizes: Sequence[int]) -> tuple[Index, ...]:
     stride = 1
     for i in range(len(sizes) - 1, -1, -1):
         shifted = position if stride == 1 else position // stride
+        # Without `mod` in front: positions behind the end must not fold back onto elements.
         out.append(shifted % sizes[i] if i > 0 else shifted)
         stride *= sizes[i]
     return tuple(reversed(out))

@@ -10,7 +10,14 @@ from math import gcd, lcm
 from hloproof.models.expressions.expr import Binary, Var
 from hloproof.models.rules.rule import Condition, ExpressionRule, Rule
 from hloproof.models.rules.text import project_rules
-from hloproof.models.simplifier.match import ConstPattern, NodePattern, Part, Pattern, SumPattern, compile_pattern
+from hloproof.models.simplifier.match import (
+    ConstPattern,
+    NodePattern,
+    Pattern,
+    PatternPart,
+    SumPattern,
+    compile_pattern,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +65,7 @@ def compile_rule(rule: Rule) -> Compiled:
 
 
 @cache
-def first_operators(parts: tuple[Part, ...]) -> frozenset[str]:
+def first_operators(parts: tuple[PatternPart, ...]) -> frozenset[str]:
     first = parts[0].factor
     assert isinstance(first, NodePattern)
     return frozenset((first.op,))

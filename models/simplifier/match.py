@@ -135,7 +135,7 @@ class NodePattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PatternPart:
     """`coefficient * factor`; in a part that is known once the parts before it have matched, the whole is built."""
 
     kind: str
@@ -147,7 +147,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class SumPattern:
-    parts: tuple[Part, ...]
+    parts: tuple[PatternPart, ...]
     low: bool
     """The rest is to start at zero as near as can be: a condition bounds it."""
 
@@ -180,7 +180,7 @@ def compile_pattern(e: Expr, rule: RuleBase, known: set[str]) -> Pattern:
 
 def _compile_sum(e: Expr, rule: RuleBase, known: set[str]) -> SumPattern:
     summands = [_coefficient(s, rule) for s in _summands(e)]
-    parts: list[Part] = []
+    parts: list[PatternPart] = []
     loose = list(summands)
 
     def take(kind: str, which: Callable[[Expr, Expr | None], bool]) -> None:
@@ -192,7 +192,7 @@ def _compile_sum(e: Expr, rule: RuleBase, known: set[str]) -> SumPattern:
                 if factor is not None and kind != "known":
                     pattern = compile_pattern(factor, rule, known)
                 known.update(coefficient.free)
-                parts.append(Part(kind, coefficient, pattern, whole))
+                parts.append(PatternPart(kind, coefficient, pattern, whole))
 
     while True:
         take("known", lambda c, f: f is not None and (c.free | f.free) <= known)

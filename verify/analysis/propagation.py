@@ -18,7 +18,7 @@ from typing import Final
 
 from hloproof.analysis.neighbours import stays
 from hloproof.analysis.progressions import Progression, divided, folded, remainders, summed, times
-from hloproof.claims.statements.elimination import Condition, solve, unmentioned
+from hloproof.claims.statements.elimination import Membership, solve, unmentioned
 from hloproof.engines.door import HOW, How, prove_one
 from hloproof.logic.evaluate import TooManySteps, holds
 from hloproof.logic.formula import Exists, Formula, Not, conj, eq, le, replace_variables, within
@@ -284,7 +284,7 @@ class _Inside:
         if self.unsteady or not self.some_whole:
             return False
         gaps = [placed - (x.offset + Var(f"k{n}") * x.stride) for n, (placed, x) in enumerate(parts)]
-        goal = self._some_place([Condition(gap, Interval.point(0)) for gap in gaps])
+        goal = self._some_place([Membership(gap, Interval.point(0)) for gap in gaps])
         steps = [(f"k{n}", Interval.of_size(x.size)) for n, (_, x) in enumerate(parts)]
         whole = self._whole_tile()
         if self._fails_at_a_corner(goal, whole, dict(steps)):
@@ -305,13 +305,13 @@ class _Inside:
                     continue
         return False
 
-    def _some_place(self, wanted: Sequence[Condition]) -> Formula:
+    def _some_place(self, wanted: Sequence[Membership]) -> Formula:
         """Some place inside the tile lies in the map's domain and meets the conditions.
 
         Places are replaced by what they must be where that can be read off; the others are quantified.
         """
-        dims = [Condition(self.split[f"d{i}"], v.interval) for i, v in enumerate(self.m.dims)]
-        own = [Condition(substitute(c.expr, self.split), c.interval) for c in self.m.constraints]
+        dims = [Membership(self.split[f"d{i}"], v.interval) for i, v in enumerate(self.m.dims)]
+        own = [Membership(substitute(c.expr, self.split), c.interval) for c in self.m.constraints]
         conditions = [*wanted, *dims, *own]
         known = solve(self.inner, conditions)
         free = unmentioned(self.inner, conditions)  # any value of these will do, and there is one

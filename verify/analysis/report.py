@@ -94,7 +94,7 @@ class InstructionAnalysis:
 
 
 @dataclass(frozen=True)
-class Request:
+class AnalysisRequest:
     """What is asked of every instruction beside utilization and distances."""
 
     tile: tuple[int, ...] | None = None
@@ -137,7 +137,7 @@ def analyze(
                 reason = str(error)
                 continue
             for s in sets:
-                for made in _operand(computation, found, output, shape, s, Request(fitting, threads)):
+                for made in _operand(computation, found, output, shape, s, AnalysisRequest(fitting, threads)):
                     operands.append(made)
                     read.setdefault((s.operand, s.position), []).append((s, made.utilization))
             outputs += 1
@@ -194,7 +194,12 @@ def _launch(launch: Launch, output: int, shape: ArrayShape) -> OutputLaunch:
 
 
 def _operand(
-    computation: Computation, instruction: Instruction, output: int, shape: ArrayShape, s: OperandMaps, asked: Request
+    computation: Computation,
+    instruction: Instruction,
+    output: int,
+    shape: ArrayShape,
+    s: OperandMaps,
+    asked: AnalysisRequest,
 ) -> list[OperandAnalysis]:
     name = instruction.operands[s.operand]
     operand = dict(leaves(computation.by_name[name].shape)).get(s.position)
@@ -218,7 +223,7 @@ def _map(
     m: IndexingMap,
     output: ArrayShape,
     operand: ArrayShape,
-    asked: Request,
+    asked: AnalysisRequest,
     contained: Contained | None,
     number: dict[int, int],
 ) -> MapAnalysis:

@@ -11,7 +11,7 @@ from hloproof.results.verdict import family
 
 
 @dataclass(frozen=True)
-class Entry:
+class ClaimEntry:
     """One claim. `sentence` is for lists; `meaning`, `holds` and `fails` are for who asks for more."""
 
     name: str
@@ -26,7 +26,7 @@ class Entry:
 
 
 _ENTRIES: Final = (
-    Entry(
+    ClaimEntry(
         "in-bounds",
         "instruction",
         "Every index that a map gives lies inside the operand's shape.",
@@ -35,7 +35,7 @@ _ENTRIES: Final = (
         "slice of f32[10] with [2:8] maps (d0) -> (d0 + 2), d0 in [0, 5]: at most 7, and there are 10.",
         "(d0) -> (d0 + 5), d0 in [0, 5] into f32[10]: d0 = 5 reads index 10.",
     ),
-    Entry(
+    ClaimEntry(
         "definition",
         "instruction",
         "The maps say exactly what the operation reads, in both directions.",
@@ -45,7 +45,7 @@ _ENTRIES: Final = (
         "transpose of f32[2,3] with dimensions={1,0}: (d0, d1) -> (d1, d0).",
         "the same with (d0, d1) -> (d0, d1): output[0, 1] is operand[1, 0], and the map says operand[0, 1].",
     ),
-    Entry(
+    ClaimEntry(
         "coverage",
         "instruction",
         "Whatever an opaque operation may read, its maps cover.",
@@ -54,7 +54,7 @@ _ENTRIES: Final = (
         "custom-call on f32[4]: every output element may read all of the operand, (d0)[s0] -> (s0).",
         "the same with (d0) -> (d0): output[0] may read operand[1], and no map says so.",
     ),
-    Entry(
+    ClaimEntry(
         "converse",
         "instruction",
         "Output-to-input and input-to-output maps are converse relations.",
@@ -63,7 +63,7 @@ _ENTRIES: Final = (
         "reverse of f32[4]: (d0) -> (3 - d0) in both directions.",
         "broadcast of f32[4] to f32[2,4] with input-to-output (d0) -> (d0, s0): it should be (d0)[s0] -> (s0, d0).",
     ),
-    Entry(
+    ClaimEntry(
         "partition",
         "instruction",
         "Every output element comes from exactly one source.",
@@ -72,7 +72,7 @@ _ENTRIES: Final = (
         "concatenate of f32[2] and f32[3]: [0, 1] and [2, 4] of five elements.",
         "the same with [0, 2] and [2, 4]: output[2] would come from both.",
     ),
-    Entry(
+    ClaimEntry(
         "bijective",
         "instruction",
         "Each operand element goes to exactly one output element, and back.",
@@ -80,7 +80,7 @@ _ENTRIES: Final = (
         "reshape of f32[6] to f32[2,3]: (d0, d1) -> (d0 * 3 + d1).",
         "(d0, d1) -> (d0 * 2 + d1): output[0, 2] and output[1, 0] both read operand[2], and operand[5] is never read.",
     ),
-    Entry(
+    ClaimEntry(
         "index-range",
         "instruction",
         "No intermediate value of an index computation overflows.",
@@ -89,7 +89,7 @@ _ENTRIES: Final = (
         "(d0, d1) -> (d0 * 1024 + d1) for f32[1024,1024]: at most 1048575.",
         "the linear index of f32[65536,65536] in 32 bits: 4294967295 does not fit.",
     ),
-    Entry(
+    ClaimEntry(
         "dedup",
         "fusion",
         "A map that was dropped as a duplicate equals one that was kept.",
@@ -98,7 +98,7 @@ _ENTRIES: Final = (
         "p0 + transpose(transpose(p0)): two paths, one map.",
         "p0 + transpose(p0) with one map: output[0, 1] also reads p0[1, 0].",
     ),
-    Entry(
+    ClaimEntry(
         "simplify",
         "fusion",
         "A simplified map means what it meant before.",
@@ -107,7 +107,7 @@ _ENTRIES: Final = (
         "(d0) -> ((d0 * 4) floordiv 4), d0 in [0, 9] becomes (d0) -> (d0).",
         "(d0) -> ((d0 floordiv 4) * 4) becomes (d0) -> (d0): d0 = 1 gave 0 and now gives 1.",
     ),
-    Entry(
+    ClaimEntry(
         "layout",
         "instruction",
         "A tiled layout puts each element at a place of its own, inside the padded size.",
@@ -116,7 +116,7 @@ _ENTRIES: Final = (
         "f32[3,5]{1,0:T(2,2)}: element (2, 3) lies at 17 of 24.",
         "the same with floor for ceil in the number of tiles: (0, 4) and (2, 0) would both lie at 8.",
     ),
-    Entry(
+    ClaimEntry(
         "bitcast",
         "instruction",
         "A bitcast keeps every element at its place in memory, bit for bit.",
@@ -125,7 +125,7 @@ _ENTRIES: Final = (
         "bitcast of f32[2,3]{1,0} to f32[3,2]{0,1}: a transpose of the index, nothing moves.",
         "bitcast of f32[2,3]{1,0} to f32[3,2]{1,0} said to be a transpose: result (0, 1) lies at 1, operand (1, 0) at 3.",
     ),
-    Entry(
+    ClaimEntry(
         "tensor-rule",
         "rule",
         "A rewrite of operations on tensors keeps every element, at every size.",
@@ -135,7 +135,7 @@ _ENTRIES: Final = (
         "slice(concatenate(A, B, dim=0), start=[n], limit=[n + m]) => B, with A: [n] and B: [m].",
         "the same with start=[n - 1], limit=[n + m - 1]: the first element is one of A.",
     ),
-    Entry(
+    ClaimEntry(
         "pair",
         "module",
         "Two modules compute the same from the same inputs.",
@@ -145,7 +145,7 @@ _ENTRIES: Final = (
         "slice(concatenate(p, q)) of the part that q fills, and copy(q).",
         "the same with a slice that starts one too far: element [0] is q[1] in one of them.",
     ),
-    Entry(
+    ClaimEntry(
         "rule",
         "rule",
         "A rewrite rule is right for all values that meet its conditions.",
@@ -154,7 +154,7 @@ _ENTRIES: Final = (
         "(x floordiv a) floordiv b => x floordiv (a * b) when a != 0, b > 0.",
         "the same for b < 0: x = 1, a = 2, b = -7 gives 0 on the left and -1 on the right.",
     ),
-    Entry(
+    ClaimEntry(
         "async-chain",
         "async",
         "Every start is finished once, and every done finishes a start.",
@@ -163,7 +163,7 @@ _ENTRIES: Final = (
         "async-start, async-update, async-done, one after the other.",
         "one async-start whose value goes to two async-done.",
     ),
-    Entry(
+    ClaimEntry(
         "async-done",
         "async",
         "What a done returns is the result of the chain that it ends.",
@@ -172,7 +172,7 @@ _ENTRIES: Final = (
         "async-done of ((f32[8]), f32[4], u32[]) returning f32[4].",
         "the same returning f32[8].",
     ),
-    Entry(
+    ClaimEntry(
         "async-linear",
         "async",
         "Every start and update has one user, the next link of its chain.",
@@ -182,7 +182,7 @@ _ENTRIES: Final = (
         "start in a tuple that is carried round a loop.",
         on_request=True,
     ),
-    Entry(
+    ClaimEntry(
         "async-shape",
         "async",
         "A start returns its operands, and its result as far as it is bound.",
@@ -191,7 +191,7 @@ _ENTRIES: Final = (
         "async-start of f32[8] returning ((f32[8]), f32[4], u32[]).",
         "the same returning ((f32[9]), f32[4], u32[]).",
     ),
-    Entry(
+    ClaimEntry(
         "async-computation",
         "async",
         "A chain's computation holds one operation and is called by chains only.",
@@ -200,7 +200,7 @@ _ENTRIES: Final = (
         "%wrapped holding two parameters and an all-gather.",
         "an async-start and a call of the same computation.",
     ),
-    Entry(
+    ClaimEntry(
         "async-thread",
         "async",
         "All links of a chain agree on the execution thread.",
@@ -208,7 +208,7 @@ _ENTRIES: Final = (
         'async_execution_thread="parallel" on start and done.',
         'start on "parallel", its computation on "main".',
     ),
-    Entry(
+    ClaimEntry(
         "async-alias",
         "async",
         "Declared aliasing names operands and results that exist and have equal shapes.",
@@ -217,7 +217,7 @@ _ENTRIES: Final = (
         "{0}: (0, {}) with f32[8] on both sides.",
         "{0}: (0, {}) with f32[4] and f32[8].",
     ),
-    Entry(
+    ClaimEntry(
         "async-binding",
         "async",
         "At the end of a chain everything is bound, and what is bound stays.",
@@ -226,7 +226,7 @@ _ENTRIES: Final = (
         "start with the first operand, update with the second, done.",
         "start, done, and the second operand nowhere.",
     ),
-    Entry(
+    ClaimEntry(
         "async-channel",
         "async",
         "A send or recv has one consumer, on its own channel.",
@@ -235,7 +235,7 @@ _ENTRIES: Final = (
         "send channel_id=1, send-done channel_id=1.",
         "recv channel_id=1, recv-done channel_id=2.",
     ),
-    Entry(
+    ClaimEntry(
         "collective-deadlock",
         "module",
         "No devices wait for each other in a circle.",
@@ -244,7 +244,7 @@ _ENTRIES: Final = (
         "device 0 sends to 1 and then receives; device 1 receives and then sends.",
         "both receive first.",
     ),
-    Entry(
+    ClaimEntry(
         "buffer-alias",
         "module",
         "A value of buffer type that goes in comes out, or is declared consumed.",
@@ -253,7 +253,7 @@ _ENTRIES: Final = (
         "custom-call of b(f32[4]) with output_to_operand_aliasing={{}: (0, {})}.",
         "the same without the aliasing.",
     ),
-    Entry(
+    ClaimEntry(
         "hazard-order",
         "hazard",
         "A schedule keeps what its instructions wait for.",
@@ -261,7 +261,7 @@ _ENTRIES: Final = (
         "a, then b with control-predecessors={a}.",
         "b with control-predecessors={a}, then a.",
     ),
-    Entry(
+    ClaimEntry(
         "hazard-operand",
         "hazard",
         "What an operation in flight reads is not written before it is done.",
@@ -272,7 +272,7 @@ _ENTRIES: Final = (
         "copy-start of p, copy-done, then an update of p in place.",
         "copy-start of p, an update of p in place, copy-done.",
     ),
-    Entry(
+    ClaimEntry(
         "hazard-output",
         "hazard",
         "What an operation in flight writes is touched by nobody before it is done.",
@@ -281,7 +281,7 @@ _ENTRIES: Final = (
         "copy-start, copy-done, and a read of what copy-done returns.",
         "copy-start, a read of its element {0}, copy-done.",
     ),
-    Entry(
+    ClaimEntry(
         "hazard-overwrite",
         "hazard",
         "In a scheduled module nothing is read after its buffer was overwritten.",
@@ -290,7 +290,7 @@ _ENTRIES: Final = (
         "p is read, then updated in place.",
         "p is updated in place, then read.",
     ),
-    Entry(
+    ClaimEntry(
         "hazard-donation",
         "hazard",
         "A donated parameter is not read after its buffer was reused.",
@@ -299,7 +299,7 @@ _ENTRIES: Final = (
         "the result is made after the last read of the parameter.",
         "the result is made, then the parameter is read.",
     ),
-    Entry(
+    ClaimEntry(
         "hazard-in-place",
         "hazard",
         "A fused update in place reads no element that it has overwritten.",
@@ -309,7 +309,7 @@ _ENTRIES: Final = (
         "base + 1 written over base at the same place.",
         "base[0:3] written over base[1:4]: element 2 is read after it was overwritten by element 1.",
     ),
-    Entry(
+    ClaimEntry(
         "plan-complete",
         "memory plan",
         "Every value that needs memory has one slice.",
@@ -320,7 +320,7 @@ _ENTRIES: Final = (
         "copy.1 has the slice (size=400,offset=0), and bitcast.2 of it has none of its own.",
         "the line of copy.1 is gone: nothing says where its 400 bytes lie.",
     ),
-    Entry(
+    ClaimEntry(
         "plan-size",
         "memory plan",
         "Every slice is large enough, inside its allocation, aligned, and in the right memory.",
@@ -330,7 +330,7 @@ _ENTRIES: Final = (
         "f32[10,10]{1,0} with (size=400,offset=128) in an allocation of 528 bytes.",
         "the same in an allocation of 500 bytes.",
     ),
-    Entry(
+    ClaimEntry(
         "plan-interference",
         "memory plan",
         "What is written destroys no byte that another value still needs.",
@@ -340,7 +340,7 @@ _ENTRIES: Final = (
         "b is written over a after the last read of a.",
         "b is written over a, and then c reads a.",
     ),
-    Entry(
+    ClaimEntry(
         "plan-in-place",
         "memory plan",
         "An output that lies over an operand destroys no element that another element still reads.",
@@ -351,7 +351,7 @@ _ENTRIES: Final = (
         "a fused a + 1 written over a.",
         "a fused reverse(a) written over a: element 0 is written over element 0, which element n-1 reads.",
     ),
-    Entry(
+    ClaimEntry(
         "plan-alias",
         "memory plan",
         "What must share a slice does.",
@@ -361,7 +361,7 @@ _ENTRIES: Final = (
         "while.1{0}, the parameter of its body {0} and what the body returns there: all at offset 128.",
         "the parameter of the body at offset 256: it would read what nobody has written.",
     ),
-    Entry(
+    ClaimEntry(
         "plan-constant",
         "memory plan",
         "Constants and parameters that are not donated are never written.",
@@ -372,7 +372,7 @@ _ENTRIES: Final = (
     ),
 )
 
-CATALOGUE: Final[Mapping[str, Entry]] = {e.name: e for e in _ENTRIES}
+CATALOGUE: Final[Mapping[str, ClaimEntry]] = {e.name: e for e in _ENTRIES}
 
 
 def families() -> tuple[str, ...]:

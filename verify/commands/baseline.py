@@ -10,7 +10,7 @@ import click
 
 from hloproof.commands.check import check_options, checked, merged
 from hloproof.results.errors import BadInput
-from hloproof.results.findings import Known
+from hloproof.results.findings import KnownFinding
 from hloproof.results.plain import harmless, say
 
 
@@ -37,7 +37,7 @@ def command(write: Path, **given: Any) -> None:
     say(f"{write}: {_told(before, read(write))}")
 
 
-def _told(before: tuple[Known, ...], now: tuple[Known, ...]) -> str:
+def _told(before: tuple[KnownFinding, ...], now: tuple[KnownFinding, ...]) -> str:
     """How many findings the file holds, by verdict, and what came and went."""
     verdicts = Counter(k.verdict for k in now)
     said = ", ".join(f"{n} {verdict}" for verdict, n in sorted(verdicts.items()))

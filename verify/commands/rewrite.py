@@ -21,8 +21,9 @@ def command(before: str, after: str, relational: bool) -> int:
 
     Point by point where both have the same variables, else as relations between dims and results.
     """
-    from hloproof.claims.maps.rewrite import Equality, equality_of, rewrite
+    from hloproof.claims.maps.rewrite import equality_of, rewrite
     from hloproof.models.maps.text import parse_map
+    from hloproof.models.specs.maps import Equality
     from hloproof.results.results import exit_status
 
     one, two = parse_map(before, "BEFORE"), parse_map(after, "AFTER")

@@ -51,7 +51,7 @@ def command(
     from hloproof.models.errors import NotModelled
     from hloproof.models.hlo.parser import parse_modules
     from hloproof.models.interpreter.operations.collective import Stuck
-    from hloproof.models.interpreter.value import BadInput
+    from hloproof.models.interpreter.value import BadArgument
     from hloproof.pipeline.sources import Source
     from hloproof.queries.running import run_once
     from hloproof.results.json_text import value_of
@@ -66,7 +66,7 @@ def command(
         raise click.ClickException(f"{len(found)} modules where one was expected")
     try:
         result = run_once(found[0], given, semantics, replicas, partitions, seed)
-    except BadInput as error:
+    except BadArgument as error:
         raise click.ClickException(str(error)) from error
     except (NotModelled, Stuck) as error:
         notes = " ".join(getattr(error, "__notes__", ()))

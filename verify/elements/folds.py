@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from hloproof.elements.movement import Place, Test, spread
+from hloproof.elements.movement import Offset, Test, spread
 
 T = TypeVar("T")
-X = TypeVar("X", bound=Place)
+X = TypeVar("X", bound=Offset)
 
 
 def reduced(at: Sequence[T], folded: Sequence[T], dims: Sequence[int]) -> tuple[T, ...]:

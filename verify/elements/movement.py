@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
 
-class Place(Protocol):
+class Offset(Protocol):
     """A place along a dimension."""
 
     def __add__(self, other: Any, /) -> Self: ...
@@ -22,7 +22,7 @@ class Place(Protocol):
     def __mod__(self, other: Any, /) -> Self: ...
 
 
-X = TypeVar("X", bound=Place)
+X = TypeVar("X", bound=Offset)
 
 
 class Test(NamedTuple, Generic[X]):

@@ -24,7 +24,7 @@ from hloproof.pipeline.dumping import environment_with_dumps
 from hloproof.pipeline.memory_plans import check_files, plans_in
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.pass_dumps import find_dumps
-from hloproof.pipeline.passes import Compilation, Judged, PassOptions
+from hloproof.pipeline.passes import Compilation, JudgedChange, PassOptions
 from hloproof.pipeline.passes import validate as validate_passes
 from hloproof.results.errors import BadInput
 from hloproof.results.results import FileResults, worst
@@ -182,7 +182,7 @@ def _last_line(text: str) -> str:
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no message")
 
 
-def _of_pass(j: Judged) -> Located | None:
+def _of_pass(j: JudgedChange) -> Located | None:
     """What is to be told of a pass, at the line of the first of the two instructions that names one."""
     if j.verdict == Verdict.PROVED:
         return None

@@ -16,7 +16,7 @@ _LAST: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class CallRule:
     """Output `outputs` may lie exactly over operand `operand` (-1: the last) where `scale` of the configuration is not
     zero; `why` is what that rests on."""
 
@@ -26,13 +26,13 @@ class Rule:
     why: str
 
 
-RULES: Final[dict[str, Rule]] = {
-    "__cublas$lt$matmul": Rule(2, ((), (0,)), "beta", "cuBLAS computes alpha * A * B + beta * C in the place of C"),
-    "__cublas$gemm": Rule(2, ((), (0,)), "beta", "cuBLAS computes alpha * A * B + beta * C in the place of C"),
-    "__cudnn$convBiasActivationForward": Rule(
+RULES: Final[dict[str, CallRule]] = {
+    "__cublas$lt$matmul": CallRule(2, ((), (0,)), "beta", "cuBLAS computes alpha * A * B + beta * C in the place of C"),
+    "__cublas$gemm": CallRule(2, ((), (0,)), "beta", "cuBLAS computes alpha * A * B + beta * C in the place of C"),
+    "__cudnn$convBiasActivationForward": CallRule(
         _LAST, ((0,),), "side_input_scale", "cuDNN adds the side input in its place"
     ),
-    "__cusolver$cholesky": Rule(0, ((0,),), "", "cuSOLVER factors a matrix in its place"),
+    "__cusolver$cholesky": CallRule(0, ((0,),), "", "cuSOLVER factors a matrix in its place"),
 }
 
 

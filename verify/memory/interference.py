@@ -81,6 +81,8 @@ def conflicts(plan: Plan) -> Iterator[Conflict]:
             writes.setdefault(write.instant, []).append(write)
     occupied: dict[int, _Occupied] = {}
     for instant in sorted(begins.keys() | ends.keys() | writes.keys()):
+        # Begins before writes before ends: a value that begins and one that ends at the instant of a write are both
+        # there while it is done, which is why reads and writes have instants of their own (even and odd).
         for key, s in begins.get(instant, ()):
             occupied.setdefault(s.allocation, _Occupied()).add(*plan.extent(s), key)
         for write in writes.get(instant, ()):

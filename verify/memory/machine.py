@@ -32,7 +32,7 @@ MOST_BLOCKS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class OverwrittenRead:
     """What a run found: `reader` reads `value` and finds other bytes than were written; `element` is the index."""
 
     reader: str
@@ -53,7 +53,7 @@ class Difference:
 
 
 class Differs(Exception):
-    def __init__(self, difference: Difference) -> None:
+    def __init__(self, difference: OverwrittenRead) -> None:
         self.difference = difference
 
 
@@ -153,7 +153,7 @@ class MemoryMachine(Machine):
 
     def _difference(
         self, reader: str, key: Key, name: str, at: tuple[int, ...], value: Value | None, there: int
-    ) -> Difference:
+    ) -> OverwrittenRead:
         shape = self._shape(name, at)
         if isinstance(shape, ArrayShape) and isinstance(value, Array):
             found = decoded(there, shape, self.scalars)
@@ -162,8 +162,8 @@ class MemoryMachine(Machine):
                     return self._told(reader, place_text(key), _index(k, shape.dimensions), str(a), str(b))
         return self._told(reader, f"the table {place_text(key)}", (), "the addresses of its elements", "others")
 
-    def _told(self, reader: str, value: str, element: tuple[int, ...], wanted: str, found: str) -> Difference:
-        return Difference(reader, value, element, wanted, found, self._flight, self._order, self.seed)
+    def _told(self, reader: str, value: str, element: tuple[int, ...], wanted: str, found: str) -> OverwrittenRead:
+        return OverwrittenRead(reader, value, element, wanted, found, self._flight, self._order, self.seed)
 
     # -- instructions -----------------------------------------------------------------------------------------------
 

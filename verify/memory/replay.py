@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from hloproof.memory.machine import Difference, Differs, Flight, MemoryMachine, Order
+from hloproof.memory.machine import Differs, Flight, MemoryMachine, Order, OverwrittenRead
 from hloproof.memory.plan import Plan
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.text.literal import LiteralError
@@ -22,20 +22,20 @@ WAYS: Final[tuple[tuple[Flight, Order], ...]] = (("early", "forwards"), ("late",
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class ReplayLimits:
     """A plan of more bytes is not run; a run that computes more elements is given up."""
 
     bytes: int
     work: int
 
 
-BRIEF: Final = Budget(1 << 18, 100_000)
+BRIEF: Final = ReplayLimits(1 << 18, 100_000)
 """Below a second: for the report of a refuted plan."""
-LONG: Final = Budget(1 << 24, 30_000_000)
+LONG: Final = ReplayLimits(1 << 24, 30_000_000)
 """Some minutes: for a run that was asked for."""
 
 
-def replay(plan: Plan, seed: int = 0, budget: Budget = BRIEF) -> Difference | None:
+def replay(plan: Plan, seed: int = 0, budget: ReplayLimits = BRIEF) -> OverwrittenRead | None:
     """The first difference that some way of running the plan shows; None where no way does.
 
     Raises NotModelled where the module cannot be run, or not within the budget.

@@ -41,7 +41,7 @@ class PassOptions:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedChange:
     """What is said about one change: `answer` is that of `equiv` as JSON data."""
 
     module: str
@@ -68,10 +68,10 @@ class Compilation:
     """Everything that was found about a folder of dumps."""
 
     modules: Sequence[Dumps]
-    judged: list[Judged] = field(default_factory=list)
+    judged: list[JudgedChange] = field(default_factory=list)
     seconds: float = 0.0
 
-    def first_broken(self, module: str) -> Judged | None:
+    def first_broken(self, module: str) -> JudgedChange | None:
         """The first pass that was refuted for a module."""
         return next((j for j in self.judged if j.module == module and not j.whole and j.verdict == "refuted"), None)
 
@@ -107,7 +107,7 @@ def validate(modules: Sequence[Dumps], options: PassOptions, progress: Progress 
         work_on([todo[n][1] for n in rest], options.jobs, _Judging(options), answered)
     finally:
         cache.close()
-    judged = [Judged(module, change, answers[n], n in kept) for n, (module, change) in enumerate(todo)]
+    judged = [JudgedChange(module, change, answers[n], n in kept) for n, (module, change) in enumerate(todo)]
     return Compilation(modules, judged, monotonic() - start)
 
 
@@ -191,4 +191,4 @@ class _Cache:
         self._store.close()
 
 
-__all__ = ["FIRST", "LAST", "WHOLE", "Compilation", "Judged", "PassOptions", "validate"]
+__all__ = ["FIRST", "LAST", "WHOLE", "Compilation", "JudgedChange", "PassOptions", "validate"]

@@ -38,7 +38,7 @@ class TooLarge(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class DrawnSlice:
     """Two logical dimensions, row and column as memory has them (the minor one across), and an index for the others."""
 
     row: int | None
@@ -46,11 +46,11 @@ class Slice:
     at: tuple[int, ...]
 
 
-def choose_slice(shape: ArrayShape, at: Sequence[int] = ()) -> Slice:
+def choose_slice(shape: ArrayShape, at: Sequence[int] = ()) -> DrawnSlice:
     """The two most minor dimensions, at the index `at` (0 where it is too short) of all dimensions."""
     order = physical_order(shape)
     index = tuple(at) + (0,) * (shape.rank - len(at))
-    return Slice(order[-2] if len(order) > 1 else None, order[-1] if order else None, index)
+    return DrawnSlice(order[-2] if len(order) > 1 else None, order[-1] if order else None, index)
 
 
 def draw(shape: ArrayShape, at: Sequence[int] = ()) -> str:
@@ -93,18 +93,18 @@ def _corner(wanted: tuple[int, int], first: tuple[int, int]) -> tuple[int, int]:
     return rows, columns
 
 
-def _index(chosen: Slice, i: int, j: int) -> tuple[int, ...]:
+def _index(chosen: DrawnSlice, i: int, j: int) -> tuple[int, ...]:
     return tuple(i if k == chosen.row else j if k == chosen.column else e for k, e in enumerate(chosen.at))
 
 
-def _title(shape: ArrayShape, chosen: Slice) -> str:
+def _title(shape: ArrayShape, chosen: DrawnSlice) -> str:
     if shape.rank <= 2:
         return print_shape(shape)
     at = ", ".join(":" if k in (chosen.row, chosen.column) else str(e) for k, e in enumerate(chosen.at))
     return f"{print_shape(shape)} at [{at}]"
 
 
-def _caption(chosen: Slice, wanted: tuple[int, int], drawn: tuple[int, int]) -> str:
+def _caption(chosen: DrawnSlice, wanted: tuple[int, int], drawn: tuple[int, int]) -> str:
     if chosen.column is None:
         return "the element"
     down = "" if chosen.row is None else f"d{chosen.row} down, "

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
-from hloproof.pipeline.passes import WHOLE, Compilation, Judged
+from hloproof.pipeline.passes import WHOLE, Compilation, JudgedChange
 
 _COLUMNS: Final = ("exact", "real", "rounding", "refuted", "unknown")
 _TIERS: Final = ("exact", "real", "rounding")
 
 
-def weakest(judged: Judged) -> str:
+def weakest(judged: JudgedChange) -> str:
     """`refuted`, `unknown`, or the weakest tier that a proof uses."""
     if judged.verdict != "proved":
         return judged.verdict
@@ -54,14 +54,14 @@ def _table(found: Compilation) -> Iterator[str]:
     yield ""
 
 
-def _pair(name: str, j: Judged) -> Iterator[str]:
+def _pair(name: str, j: JudgedChange) -> Iterator[str]:
     yield f"{name}: {j.change.name}: {_said(j)}"
     if j.verdict != "proved":
         yield f"  before: {j.change.before.path}"
         yield f"  after:  {j.change.after.path}"
 
 
-def _said(j: Judged) -> str:
+def _said(j: JudgedChange) -> str:
     if j.verdict == "proved":
         return f"proved ({weakest(j)})"
     reason = j.answer["reason"]
@@ -97,7 +97,7 @@ def as_json(found: Compilation) -> dict[str, Any]:
     return {"schema": "hloproof-passes/1", "modules": modules, "seconds": round(found.seconds, 3)}
 
 
-def _change(j: Judged) -> dict[str, Any]:
+def _change(j: JudgedChange) -> dict[str, Any]:
     files = {"before": str(j.change.before.path), "after": str(j.change.after.path)}
     pipeline = {} if j.change.name == WHOLE else {"pipeline": j.change.after.pipeline}
     return {"pass": j.change.name, **pipeline, **files, **j.answer, "cached": j.cached}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hloproof.results.errors import BadInput
-from hloproof.results.findings import Known, fingerprint
+from hloproof.results.findings import KnownFinding, fingerprint
 from hloproof.results.json_text import read_json
 from hloproof.results.results import Report
 from hloproof.results.verdict import Verdict
@@ -18,7 +18,7 @@ _BEFORE: Final = "hloproof-baseline/1"
 """Its fingerprints hold the names of files without their folders: they are those of no finding any more."""
 
 
-def chunks(report: Report, before: tuple[Known, ...] = ()) -> Iterator[str]:
+def chunks(report: Report, before: tuple[KnownFinding, ...] = ()) -> Iterator[str]:
     """A baseline of everything in the report that is not proved; justifications of `before` are kept.
 
     Internal errors are never part of one.
@@ -42,7 +42,7 @@ def chunks(report: Report, before: tuple[Known, ...] = ()) -> Iterator[str]:
     yield "\n]}\n"
 
 
-def read(path: Path) -> tuple[Known, ...]:
+def read(path: Path) -> tuple[KnownFinding, ...]:
     """The entries of a baseline file. Raises BadInput with the file and what is wrong."""
     data = read_json(path)
     if isinstance(data, dict) and data.get("schema") == _BEFORE:
@@ -52,11 +52,11 @@ def read(path: Path) -> tuple[Known, ...]:
     return tuple(_entry(path, n, entry) for n, entry in enumerate(data["findings"], 1))
 
 
-def _entry(path: Path, number: int, entry: Any) -> Known:
+def _entry(path: Path, number: int, entry: Any) -> KnownFinding:
     fields = ("fingerprint", "verdict", "what", "justification")
     if not isinstance(entry, dict) or not all(isinstance(entry.get(f, ""), str) for f in fields):
         raise BadInput(f"{path}: entry {number} is not an object of strings")
     missing = [f for f in fields[:2] if not entry.get(f)]
     if missing:
         raise BadInput(f"{path}: entry {number} has no {' and no '.join(missing)}")
-    return Known(*(entry.get(f, "") for f in fields))
+    return KnownFinding(*(entry.get(f, "") for f in fields))

@@ -28,7 +28,7 @@ def fingerprint(r: ClaimResult) -> str:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownFinding:
     """A finding that a baseline lists. With a justification it is suppressed for good."""
 
     fingerprint: str
@@ -45,7 +45,7 @@ class Policy:
     allow_unknown: bool = False
     severity: Mapping[str, Severity] = field(default_factory=dict)
     """By claim or family; a claim's own entry goes before its family's."""
-    baseline: tuple[Known, ...] = ()
+    baseline: tuple[KnownFinding, ...] = ()
     comments: tuple[Comment, ...] = ()
     against_baseline: bool = False
     strict: bool = False
@@ -76,7 +76,7 @@ class Judged:
     report: Report
     findings: list[Finding] = field(default_factory=list)
     """Everything that is not proved, in the order of the report, without what is switched off."""
-    gone: list[Known] = field(default_factory=list)
+    gone: list[KnownFinding] = field(default_factory=list)
     """Entries of the baseline that match nothing any more."""
     stale: list[Comment] = field(default_factory=list)
     """Suppressions beside the text that match nothing."""
@@ -104,7 +104,7 @@ def judge(report: Report, policy: Policy) -> Judged:
     """Sort the findings of a report by what counts."""
     judged = Judged(report, against_baseline=policy.against_baseline or bool(policy.baseline))
     baseline = {(k.fingerprint, k.verdict): k for k in policy.baseline}
-    met: set[Known] = set()
+    met: set[KnownFinding] = set()
     comments = _by_place(policy.comments)
     used: set[Comment] = set()
     for r in report.records(undecided_only=True):

@@ -285,7 +285,7 @@ def run(
 ) -> dict[str, Any]:
     from hloproof.models.errors import NotModelled
     from hloproof.models.interpreter.operations.collective import Stuck
-    from hloproof.models.interpreter.value import BadInput
+    from hloproof.models.interpreter.value import BadArgument
     from hloproof.queries.equivalence import one_module
     from hloproof.queries.running import run_once, spelled, unspelled
 
@@ -297,7 +297,7 @@ def run(
     try:
         given = None if inputs is None else unspelled(inputs)
         return {"result": spelled(run_once(module, given, semantics, replicas, partitions, seed))}
-    except BadInput as error:
+    except BadArgument as error:
         raise BadParameters(str(error)) from error
     except Stuck as error:
         raise NotModelled(str(error)) from error

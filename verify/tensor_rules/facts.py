@@ -18,7 +18,7 @@ from hloproof.tensor_rules.digits import polynomial, same_polynomial
 BUDGET: Final = Budget(isl_operations=200_000, z3_rlimit=3_000_000, enumeration_points=2_000)
 
 
-class OutOfTime(Exception):
+class RuleTimeOver(Exception):
     """The time for this rule is over."""
 
 
@@ -80,7 +80,7 @@ class Facts:
     def ask(self, facts: Sequence[Formula], goal: Formula) -> Outcome:
         """The engines' answer, over all integers."""
         if monotonic() > self.deadline:
-            raise OutOfTime
+            raise RuleTimeOver
         relevant = _relevant(facts, goal)
         names = sorted(free_variables(goal).union(*(free_variables(f) for f in relevant)))
         obligation = Obligation(tuple((n, None) for n in names), goal, conj(*relevant), "tensor rule")

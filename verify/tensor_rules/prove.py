@@ -14,7 +14,7 @@ from hloproof.logic.formula import FALSE, Formula
 from hloproof.models.expressions.expr import Var
 from hloproof.models.tensor_rules.rule import Call, Kind, TensorRule
 from hloproof.tensor_rules.equality import Equality, ranges
-from hloproof.tensor_rules.facts import Facts, OutOfTime
+from hloproof.tensor_rules.facts import Facts, RuleTimeOver
 from hloproof.tensor_rules.operations.meaning import (
     Index,
     Meaning,
@@ -70,7 +70,7 @@ def _proved_with(rule: TensorRule, facts: Facts, seconds: float) -> Proof:
                 where = [f"at rank {rank}"] * (len(ranks) > 1) + [f"for {kind}"] * (len(kinds(rule)) > 1)
                 return Proof(False, open=f"{', '.join(where)}: {shown.open}" if where else shown.open)
             reorders |= shown.reorders
-    except OutOfTime:
+    except RuleTimeOver:
         return Proof(False, open=f"not decided within {seconds:g} seconds")
     used = tuple(sorted(facts.shown))
     needless = tuple(rule.conditions[n].text for n in _needless(rule, ranks[0], facts)) if facts.only is None else ()
@@ -173,7 +173,7 @@ def _needless(rule: TensorRule, rank: int, facts: Facts) -> list[int]:
     out: list[int] = []
     everything = range(len(rule.conditions))
     facts.deadline = monotonic() + NEEDLESS_SECONDS
-    with suppress(OutOfTime):
+    with suppress(RuleTimeOver):
         for n in everything:
             if not any(
                 _at_rank(rule, rank, kind, facts, [k for k in everything if k != n]).open for kind in kinds(rule)

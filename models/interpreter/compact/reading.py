@@ -13,14 +13,14 @@ from typing import Any
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.interpreter.compact.classed import Classes, listed, made
 from hloproof.models.interpreter.semantics.semantics import Scalars
-from hloproof.models.interpreter.value import BadInput, Value, elements
+from hloproof.models.interpreter.value import BadArgument, Value, elements
 
 
 def read_starts(shape: ArrayShape, given: Mapping[str, Any], scalars: Scalars, what: str) -> Value:
-    """The array of this shape. Raises BadInput, and NotModelled where it is too large."""
+    """The array of this shape. Raises BadArgument, and NotModelled where it is too large."""
     starts = given.get("starts")
     if set(given) != {"starts", "values"} or not isinstance(starts, list) or len(starts) != shape.rank:
-        raise BadInput(f"{what}: expected starts for {shape.rank} dimensions, and values")
+        raise BadArgument(f"{what}: expected starts for {shape.rank} dimensions, and values")
     classes: list[Classes] = []
     for d, (row, n) in enumerate(zip(starts, shape.dimensions, strict=True)):
         if (
@@ -29,7 +29,7 @@ def read_starts(shape: ArrayShape, given: Mapping[str, Any], scalars: Scalars, w
             or row[:1] != [0][: min(n, 1)]
             or any(not a < b < n for a, b in pairwise(row))
         ):
-            raise BadInput(f"{what}: the starts of dimension {d} begin with 0 and rise below {n}")
+            raise BadArgument(f"{what}: the starts of dimension {d} begin with 0 and rise below {n}")
         ends = [*row[1:], listed(n)]
         classes.append(tuple(c for c, (a, b) in enumerate(zip(row, ends, strict=True)) for _ in range(b - a)))
     kind, counts = shape.element_type, tuple(len(row) for row in starts)
@@ -37,4 +37,4 @@ def read_starts(shape: ArrayShape, given: Mapping[str, Any], scalars: Scalars, w
     try:
         return made(kind, classes, [scalars.constant(kind, v) for v in data])
     except (TypeError, ValueError, OverflowError) as error:
-        raise BadInput(f"{what}: {error}") from error
+        raise BadArgument(f"{what}: {error}") from error

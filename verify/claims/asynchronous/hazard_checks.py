@@ -14,7 +14,7 @@ from hloproof.claims.asynchronous.timeline import BEGINS, ENDS, timeline
 from hloproof.models.dataflow.alias_classes import Buffers
 from hloproof.models.dataflow.in_flight import Flight, flights
 from hloproof.models.dataflow.value_flow import HloPosition, branches
-from hloproof.models.dataflow.versions import UNSEEN, LocalBuffers, Spot, Write, local_buffers
+from hloproof.models.dataflow.versions import UNSEEN, InPlaceWrite, LocalBuffers, Spot, local_buffers
 from hloproof.models.hlo.module import Computation
 
 
@@ -94,6 +94,7 @@ def _order_text(scene: Scene, local: LocalBuffers, flight: Flight, name: str, ac
         marks[closing] = ENDS
     text = timeline(computation, order, marks)
     end = flight.closings[0] if flight.closings else None
+    # An edge is offered only where it makes no circle.
     if end is not None and not orders.must_precede(name, end):
         text += f"\n  mended by control-predecessors={{%{end}}} on {name}"
     elif end is not None:
@@ -106,6 +107,8 @@ def _ends(flight: Flight) -> tuple[str, ...]:
 
 
 def _during(scene: Scene, local: LocalBuffers, flight: Flight, name: str) -> bool:
+    # Updates and dones of the operation itself touch its buffers rightly, and a parameter is there before anything
+    # starts.
     if name in flight.links or local.computation.by_name[name].opcode == "parameter":
         return False
     opening = None if flight.from_the_beginning else flight.opening
@@ -121,6 +124,7 @@ def operand_hazards(scene: Scene) -> Iterator[Judgement]:
             buffer = local.buffer(operand)
             for other in local.versions_in.get(buffer, ()):
                 maker = other[0]
+                # Another version of the same buffer that is made in between: the bytes that are being read are gone.
                 if other == version or not _during(scene, local, flight, maker):
                     continue
                 what = _spot(operand)
@@ -149,8 +153,8 @@ def _optional_writer(scene: Scene, local: LocalBuffers, flight: Flight, buffer: 
     return None
 
 
-def _optional_writes(local: LocalBuffers) -> Mapping[Spot, list[Write]]:
-    out: dict[Spot, list[Write]] = {}
+def _optional_writes(local: LocalBuffers) -> Mapping[Spot, list[InPlaceWrite]]:
+    out: dict[Spot, list[InPlaceWrite]] = {}
     for write in local.writes:
         if write.optional:
             out.setdefault(local.buffer(write.operand), []).append(write)
@@ -167,6 +171,8 @@ def output_hazards(scene: Scene) -> Iterator[Judgement]:
             if not _during(scene, local, flight, name):
                 continue
             what = _spot(buffers[local.buffer(spot)])
+            # What is read is what lay there before the operation began; a copy of that is all a compiler owes. To read
+            # what is being written is wrong with any number of copies.
             older = local.version.get(spot, spot) not in versions
             if older and act == "reads" and not scene.scheduled:
                 note = note or (
@@ -227,8 +233,10 @@ def overwrite_hazards(scene: Scene) -> Iterator[Judgement]:
         live_out = {local.version.get(spot, spot) for spot in local.leaves(root)}
         needed = live_out.union(local.version.get(spot, spot) for reads in readers.values() for _, spot in reads)
         for buffer, found in versions.items():
+            # A buffer with one version is never written over.
             if len(found) < 2:
                 continue
+            # The same check under two names: users who donate a buffer want to hear of that one.
             claim = "hazard-donation" if buffer in donated else "hazard-overwrite"
             uses = readers.get(buffer, [])
             others = tuple(version for version in found if version in needed)
@@ -273,12 +281,14 @@ def _overwritten(
     computation, made = local.computation, local.made(version)
     uses = [(local.order[name], name) for name, spot in reads if local.version.get(spot, spot) == version]
     if version in live_out:
+        # The caller reads what is returned, after everything.
         uses.append((len(local.order), computation.root_name))
     if not uses:
         return None
     last, reader = max(uses)
     for other in found:
         when = local.made(other)
+        # Two parts of one result, made at one time: said once, at the first of them.
         twice = made == when and other > version and other in needed
         if not twice and not made < when < last:
             continue

@@ -17,7 +17,7 @@ from hloproof.results.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ContiguousRun:
     """Within each aligned block of `length` indices of a dimension, the next index lies `stride` positions further.
 
     A dimension is contiguous in memory where the stride is 1; wholly so where `length` is also its size.
@@ -32,7 +32,7 @@ class Run:
         return self.length * element if self.stride == 1 else element
 
 
-def judged_runs(shape: ArrayShape, prove: Prove) -> tuple[tuple[Run, JudgedClaim], ...]:
+def judged_runs(shape: ArrayShape, prove: Prove) -> tuple[tuple[ContiguousRun, JudgedClaim], ...]:
     """The longest run that is proved, with its claim, of each dimension of two indices or more.
 
     A dimension without one is left out (a combined dimension may start in the middle of a tile), and so is one where no
@@ -44,12 +44,12 @@ def judged_runs(shape: ArrayShape, prove: Prove) -> tuple[tuple[Run, JudgedClaim
     return tuple(f for f in found if f is not None)
 
 
-def _longest(shape: ArrayShape, dimension: int, prove: Prove) -> tuple[Run, JudgedClaim] | None:
+def _longest(shape: ArrayShape, dimension: int, prove: Prove) -> tuple[ContiguousRun, JudgedClaim] | None:
     """The whole dimension is tried first, then what the smallest counterexample leaves of it."""
     stride = position_of(shape, tuple(int(k == dimension) for k in range(shape.rank)))
     length = shape.dimensions[dimension]
     while length > 1:
-        run = Run(dimension, length, stride)
+        run = ContiguousRun(dimension, length, stride)
         asked = claim(shape, run)
         judged = judge_one(asked, prove)
         if judged.found.verdict is Verdict.UNKNOWN:
@@ -63,7 +63,7 @@ def _longest(shape: ArrayShape, dimension: int, prove: Prove) -> tuple[Run, Judg
     return None
 
 
-def claim(shape: ArrayShape, run: Run) -> LayoutClaim:
+def claim(shape: ArrayShape, run: ContiguousRun) -> LayoutClaim:
     """That a run holds at every index."""
     position = position_expression(shape)
     d, size = Var(f"d{run.dimension}"), shape.dimensions[run.dimension]

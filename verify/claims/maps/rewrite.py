@@ -26,9 +26,8 @@ from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.expressions.expr import Binary, Expr, Var, postorder, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.specs.maps import Equality
 from hloproof.results.verdict import Found, Verdict
-
-Equality = Literal["pointwise", "relational"]
 
 
 def equality_of(before: IndexingMap, after: IndexingMap, mode: Equality | None = None) -> Equality:

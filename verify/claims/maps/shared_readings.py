@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from hloproof.claims.statements.elimination import Condition
+from hloproof.claims.statements.elimination import Membership
 from hloproof.claims.statements.relation import Piece, piece_of
 from hloproof.logic.formula import Formula, disj, eq, ne
 from hloproof.models.errors import NotModelled
@@ -86,6 +86,8 @@ def shared(
         own: list[tuple[str, Interval]] = []
         for k, v in enumerate(m.runtime):
             reading = SharedReading(v.provider or "", ()) if same_everywhere else names.reading(v, single)
+            # The pair does not say which element is read: the map is shifting, and its variable must not be taken for
+            # one value.
             if reading is None:
                 name = f"u{n}_{k}"
                 own.append((name, v.interval))
@@ -228,7 +230,7 @@ def _named(piece: Piece, own: Sequence[tuple[str, Interval]], hulls: Mapping[str
         piece,
         runtime=(),
         results=tuple(substitute(e, values) for e in piece.results),
-        constraints=tuple(Condition(substitute(c.expr, values), c.interval) for c in piece.constraints),
+        constraints=tuple(Membership(substitute(c.expr, values), c.interval) for c in piece.constraints),
     )
 
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from hloproof.claims.maps.compared_maps import ComparedMaps
 from hloproof.claims.maps.shared_readings import OpenReading, one_value
-from hloproof.claims.statements.elimination import Condition
+from hloproof.claims.statements.elimination import Membership
 from hloproof.claims.statements.relation import Piece
 from hloproof.claims.statements.statement import Part, Statement
 from hloproof.logic.evaluate import holds
@@ -90,11 +90,11 @@ def _choices(wanted: Sequence[OpenReading], known: Sequence[_Known]) -> Iterator
 def _member(other: Piece, piece: Piece, choice: Sequence[tuple[OpenReading, _Known]]) -> Formula:
     """The results of `piece` are a pair of `other` at a point that reads the elements that were chosen."""
     values: dict[str, Expr] = {r.name: x.value for r, x in choice}
-    same = [Condition(a - b, Interval.point(0)) for r, x in choice for a, b in zip(r.index, x.index, strict=True)]
+    same = [Membership(a - b, Interval.point(0)) for r, x in choice for a, b in zip(r.index, x.index, strict=True)]
     read = replace(
         other,
         results=tuple(substitute(e, values) for e in other.results),
-        constraints=(*(Condition(substitute(c.expr, values), c.interval) for c in other.constraints), *same),
+        constraints=(*(Membership(substitute(c.expr, values), c.interval) for c in other.constraints), *same),
     )
     return read.membership([Var(name) for name, _ in piece.source], piece.results, None)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from hloproof.claims.maps.rewrite import Equality, rewrite
+from hloproof.claims.maps.rewrite import rewrite
 from hloproof.claims.maps.tighten import tighten
 from hloproof.engines.door import HOW, How
 from hloproof.models.maps.indexing_map import IndexingMap
 from hloproof.models.maps.variables import remove_unused_symbols, rescale_symbols
 from hloproof.models.simplifier.rewriter import RewriteStep
 from hloproof.models.simplifier.simplify import simplify
+from hloproof.models.specs.maps import Equality
 from hloproof.results.verdict import Found
 
 _ROUNDS: Final = 8

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hloproof.claims.statements.elimination import Condition, solve
+from hloproof.claims.statements.elimination import Membership, solve
 from hloproof.claims.statements.relation import Piece
 from hloproof.claims.statements.runtime import Matched, match
 from hloproof.claims.statements.statement import Part, Statement
@@ -65,6 +65,7 @@ def definition_parts(about: Subject, maps: OperandMaps | None, definition: Defin
     """All that the claim owes. Raises NotModelled where the maps or the definition only bound what is read."""
     if maps is None:
         maps = OperandMaps(about.operand, definition.kind, ())
+    # A bound that happens to be exact is not told from one that is not, so it proves no definition.
     if maps.kind == "bound" and definition.kind != "bound":
         raise NotModelled("the maps are only a bound")
     if definition.kind == "bound" and maps.kind != "bound" and maps.maps:
@@ -81,11 +82,13 @@ def definition_parts(about: Subject, maps: OperandMaps | None, definition: Defin
         # Nothing more can be said in terms of a definition that has no positions of devices.
         return [*parts, refuted(f"a map to another device, and {about.op.opcode} reads its own")]
     matched = [match(m, n, about.direction, definition) for n, m in enumerate(maps.maps)]
+    # A piece without points owes nothing here; whether something is missing is asked of all pieces together.
     matched = [m for m in matched if not m.piece.is_empty]
     for m in matched:
         parts += m.parts
         if definition.kind != "bound":
             parts += _inside(about, m.piece, definition)
+    # Of all maps together: a pair of the definition may be in any of them.
     parts += _covered(about, [m.piece for m in matched], definition)
     if definition.kind != "bound" and definition.multiplicity:
         parts += _once(about, maps, matched, definition)
@@ -130,6 +133,7 @@ def _inside(about: Subject, piece: Piece, definition: Definition) -> list[Part]:
 
     own = [v for v in _own_position(definition) if v[0] not in {n for n, _ in piece.runtime}]
     statement = Statement((*piece.variables, *own), piece.constraint_formulas)
+    # The dims of a map have boxes of their own; one that is wider than the array would read from indices that are none.
     sizes = about.output_shape if about.direction == "output-to-input" else about.operand_shape
     source = [
         within(Var(name), Interval.of_size(n)) for (name, _), n in zip(piece.source, sizes.dimensions, strict=True)
@@ -137,6 +141,7 @@ def _inside(about: Subject, piece: Piece, definition: Definition) -> list[Part]:
     predicate = replace_variables(_some_iteration(definition), into)
     goals = [conj(*source), predicate]
     missing = free_variables(predicate) - {n for n, _ in statement.variables}
+    # For all of their values: a map that does not mention a start index is right only if it does not matter.
     if missing:  # values read at run time of which the map takes no notice
         extra = tuple((f"r{k}", r.interval) for k, r in enumerate(definition.runtime) if f"r{k}" in missing)
         statement = Statement((*statement.variables, *extra), statement.hypotheses)
@@ -155,9 +160,9 @@ def _some_iteration(definition: Definition) -> Formula:
     return Exists(rest, body) if rest else body
 
 
-def _conditions(predicate: Formula) -> list[Condition]:
+def _conditions(predicate: Formula) -> list[Membership]:
     return [
-        Condition(p.lhs - p.rhs, Interval.point(0))
+        Membership(p.lhs - p.rhs, Interval.point(0))
         for p in conjuncts(predicate)
         if isinstance(p, Compare) and p.op == "=="
     ]
@@ -206,6 +211,8 @@ def _once(about: Subject, maps: OperandMaps, matched: Sequence[Matched], definit
     parts: list[Part] = []
     if definition.iteration:
         determined = solve(dict(definition.iteration), _conditions(definition.predicate))
+        # The definition itself counts a pair more than once (a window that overlaps itself): then "not twice" is the
+        # wrong thing to ask.
         if len(determined) < len(definition.iteration):
             return _paired(about, [m.piece for m in matched], definition)
     for m in matched:
@@ -223,6 +230,7 @@ def _paired(about: Subject, pieces: Sequence[Piece], definition: Definition) -> 
     unpaired = "how often an element is read, where one output may read it several times"
     if not pieces:
         return []  # that some map is missing is owed elsewhere
+    # With several maps the counts would have to be added up per pair, which no obligation here says.
     if len(pieces) > 1:
         raise NotModelled(unpaired)
     (piece,) = pieces

@@ -14,7 +14,7 @@ from itertools import combinations, product
 from typing import Final
 
 from hloproof.claims.operations.definition import Subject
-from hloproof.claims.statements.elimination import Condition, solve
+from hloproof.claims.statements.elimination import Membership, solve
 from hloproof.claims.statements.runtime import provider_operand
 from hloproof.definitions.definition import Definition
 from hloproof.logic.formula import (
@@ -274,7 +274,7 @@ def _counted_once(direction: Direction, maps: Sequence[IndexingMap], definition:
     """The definition counts each pair once, and so do the maps together. Raises NotModelled where a pair may be read
     several times: how maps and definition go together then is stated once only."""
     equations = [
-        Condition(p.lhs - p.rhs, Interval.point(0))
+        Membership(p.lhs - p.rhs, Interval.point(0))
         for p in conjuncts(definition.predicate)
         if isinstance(p, Compare) and p.op == "=="
     ]

@@ -45,6 +45,8 @@ def points(rule: Rule, random: Random, tries: int) -> Iterator[dict[str, int]]:
     literals = sorted({abs(n.value) for e in _terms(rule) for n in postorder(e) if isinstance(n, Const)} | {1})
     for k in range(tries):
         sizes = _NEAR if isinstance(rule, VariableRule) else _MAGNITUDES
+        # Every other point has all of its values of one magnitude: sums and quotients are of interest where their parts
+        # are alike.
         common = sizes[k % len(sizes)] if k % 2 else 0
         values = {n: _drawn(random, common or random.choice(sizes), literals) for n in names}
         yield _fitted(rule, values, names, random)

@@ -16,14 +16,14 @@ from hloproof.models.expressions.interval import Interval
 
 
 @dataclass(frozen=True)
-class Condition:
+class Membership:
     """`expr in interval`."""
 
     expr: Expr
     interval: Interval
 
 
-def solve(unknowns: Mapping[str, Interval], conditions: Iterable[Condition]) -> dict[str, Expr]:
+def solve(unknowns: Mapping[str, Interval], conditions: Iterable[Membership]) -> dict[str, Expr]:
     """Terms for those of the unknowns that the conditions determine, over the other variables.
 
     Unknowns that cannot be solved are left out, and the terms do not mention them. An unknown that no condition
@@ -45,14 +45,14 @@ def solve(unknowns: Mapping[str, Interval], conditions: Iterable[Condition]) -> 
     return solved
 
 
-def _rows(conditions: Iterable[Condition]) -> list[Condition]:
+def _rows(conditions: Iterable[Membership]) -> list[Membership]:
     """The conditions; `a floordiv c == t` together with `a mod c == m` also says `a == t * c + m`."""
     given = list(conditions)
     remainders: dict[tuple[Expr, int], int] = {}
     for c in given:
         if c.interval.is_point:
             _note_remainder(c.expr, c.interval.lower, remainders)
-    rows: list[Condition] = []
+    rows: list[Membership] = []
     for c in given:
         rows.append(c)
         if c.interval.is_point:
@@ -65,7 +65,7 @@ def _note_remainder(e: Expr, value: int, remainders: dict[tuple[Expr, int], int]
         remainders[e.lhs, e.rhs.value] = value
 
 
-def _undivided(condition: Condition, remainders: Mapping[tuple[Expr, int], int]) -> Iterable[Condition]:
+def _undivided(condition: Membership, remainders: Mapping[tuple[Expr, int], int]) -> Iterable[Membership]:
     linear = linear_form(condition.expr)
     for atom, c in linear.terms.items():
         if c in (1, -1) and isinstance(atom, Binary) and atom.op == "floordiv" and isinstance(atom.rhs, Const):
@@ -74,7 +74,7 @@ def _undivided(condition: Condition, remainders: Mapping[tuple[Expr, int], int])
             if remainder is not None:
                 # c * (a floordiv k) + rest == v, so a == (v - rest) * c * k + m
                 rest = linear.without(atom).expression()
-                yield Condition(
+                yield Membership(
                     atom.lhs - (condition.interval.lower - rest) * (c * divisor) - remainder, Interval.point(0)
                 )
 
@@ -136,7 +136,7 @@ def _tidy(e: Expr) -> Expr:
     return linear_form(e).expression()
 
 
-def unmentioned(unknowns: Iterable[str], conditions: Sequence[Condition]) -> list[str]:
+def unmentioned(unknowns: Iterable[str], conditions: Sequence[Membership]) -> list[str]:
     """The unknowns that no condition mentions: if one value of such an unknown will do, all will."""
     free = frozenset[str]().union(*(c.expr.free for c in conditions))
     return [n for n in unknowns if n not in free]

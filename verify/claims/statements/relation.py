@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hloproof.claims.statements.elimination import Condition, solve, unmentioned
+from hloproof.claims.statements.elimination import Membership, solve, unmentioned
 from hloproof.logic.formula import FALSE, TRUE, Exists, Formula, conj, eq, replace_variables, within
 from hloproof.models.expressions.expr import Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
@@ -29,7 +29,7 @@ class Piece:
     source: tuple[tuple[str, Interval], ...]
     ranges: tuple[tuple[str, Interval], ...]
     runtime: tuple[tuple[str, Interval], ...]
-    constraints: tuple[Condition, ...]
+    constraints: tuple[Membership, ...]
     results: tuple[Expr, ...]
     position: Expr | None = None
     """Collectives: the position in the reader's group of the device that holds the operand element."""
@@ -72,13 +72,13 @@ class Piece:
             return FALSE
         at = {name: e for (name, _), e in zip(self.source, source, strict=True)}
         results = [substitute(e, at) for e in self.results]
-        conditions = [Condition(e - t, Interval.point(0)) for e, t in zip(results, target, strict=True)]
+        conditions = [Membership(e - t, Interval.point(0)) for e, t in zip(results, target, strict=True)]
         placed: Formula = TRUE
         if position is not None and self.position is not None:
             there = substitute(self.position, at)
-            conditions.append(Condition(there - position, Interval.point(0)))
+            conditions.append(Membership(there - position, Interval.point(0)))
             placed = eq(there, position)
-        bounds = [Condition(substitute(c.expr, at), c.interval) for c in self.constraints]
+        bounds = [Membership(substitute(c.expr, at), c.interval) for c in self.constraints]
         unknowns = dict(self.ranges)
         witness = solve(unknowns, [*conditions, *bounds])
         free = unmentioned(unknowns, [*conditions, *bounds])  # any value of these will do, and there is one
@@ -98,10 +98,10 @@ class Piece:
         """Range variables that source, results and position leave one value for, each with that value as a term over
         the variables of the piece and the target (the results, where none is given). It is what the variable is
         wherever the domain holds and the results are the target."""
-        conditions = [Condition(e - Var(f"y{i}"), Interval.point(0)) for i, e in enumerate(self.results)]
+        conditions = [Membership(e - Var(f"y{i}"), Interval.point(0)) for i, e in enumerate(self.results)]
         back = {f"y{i}": e for i, e in enumerate(self.results if target is None else target)}
         if self.position is not None:
-            conditions.append(Condition(self.position - Var("y"), Interval.point(0)))
+            conditions.append(Membership(self.position - Var("y"), Interval.point(0)))
             back["y"] = self.position if target is None else Var("q")
         witness = solve(dict(self.ranges), [*conditions, *self.constraints])
         return {n: substitute(e, back) for n, e in witness.items()}
@@ -116,12 +116,12 @@ def piece_of(
     into: dict[str, Expr] = {f"d{i}": Var(f"{letter}{i}") for i in range(len(m.dims))}
     into |= {f"s{j}": Var(f"s{j}{suffix}") for j in range(len(m.ranges))}
     into |= {f"rt{k}": Var(name) for k, (name, _) in enumerate(runtime)}
-    constraints = [Condition(substitute(c.expr, into), c.interval) for c in m.constraints]
+    constraints = [Membership(substitute(c.expr, into), c.interval) for c in m.constraints]
     if m.replica is not None:  # the map speaks where both it and its replica map do
-        constraints += [Condition(substitute(c.expr, into), c.interval) for c in m.replica.constraints]
+        constraints += [Membership(substitute(c.expr, into), c.interval) for c in m.replica.constraints]
         for (name, interval), (_, own) in zip(m.replica.intervals(), m.intervals(), strict=False):
             if not interval.contains(own):
-                constraints.append(Condition(into[name], interval))
+                constraints.append(Membership(into[name], interval))
     return Piece(
         number,
         direction,

@@ -35,7 +35,7 @@ from hloproof.models.interpreter.semantics.perturbed import Perturbed
 from hloproof.models.interpreter.semantics.real import Real
 from hloproof.models.interpreter.semantics.semantics import Scalars
 from hloproof.models.interpreter.semantics.small_float import FLOATS, SMALL
-from hloproof.models.interpreter.value import BadInput, Element, Nested, Value
+from hloproof.models.interpreter.value import BadArgument, Element, Nested, Value
 
 _SAMPLES: Final = (1, 2)
 """Seeds of the perturbed runs."""
@@ -157,7 +157,7 @@ class Refuter:
         except OutOfTime as error:
             if not at_a_glance and (in_parts or monotonic() >= latest):
                 self._problems[in_parts] = f"not run: {error}"
-        except (NotModelled, Stuck, BadInput) as error:
+        except (NotModelled, Stuck, BadArgument) as error:
             self._problems[in_parts] = f"not run: {error}"
         except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
             self._problems[in_parts] = f"not run: {type(error).__name__}: {error}"

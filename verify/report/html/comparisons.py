@@ -9,7 +9,7 @@ from typing import Any
 from hloproof.claims.maps.simplified import SimplifiedMap
 from hloproof.models.maps.indexing_map import IndexingMap
 from hloproof.models.maps.text import print_map
-from hloproof.pipeline.passes import Compilation, Judged
+from hloproof.pipeline.passes import Compilation, JudgedChange
 from hloproof.report.html import flow
 from hloproof.report.html.page import Card, Page, Picture, chunks
 from hloproof.report.html.side_by_side import modules
@@ -31,7 +31,7 @@ def of_passes(found: Compilation) -> Iterator[str]:
     return chunks(Page("Passes of a compilation", table, [_of_pass(j) for j in judged], lead, rows_are="pass"))
 
 
-def _of_pass(j: Judged) -> Card:
+def _of_pass(j: JudgedChange) -> Card:
     pictures: tuple[Picture, ...] = ()
     if j.verdict != "proved":
         try:

@@ -15,7 +15,7 @@ from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.hlo.text.shapes import print_shape
 from hloproof.models.layouts.physical import part_count
 from hloproof.models.layouts.tiling import position_of
-from hloproof.report.layout_svg import Slice, choose_slice, first_tile
+from hloproof.report.layout_svg import DrawnSlice, choose_slice, first_tile
 
 _MOST_TILES: Final = 600
 _MOST_ACROSS: Final = 24
@@ -83,14 +83,14 @@ def _tiles_of(shape: ArrayShape, marks: Sequence[Sequence[int]]) -> dict[str, An
     }
 
 
-def _with_sizes(shape: ArrayShape, chosen: Slice, sizes: tuple[int, int]) -> ArrayShape:
+def _with_sizes(shape: ArrayShape, chosen: DrawnSlice, sizes: tuple[int, int]) -> ArrayShape:
     """The shape grown to whole tiles, so that padding has positions too."""
     given = dict(zip((chosen.row, chosen.column), sizes, strict=True))
     return replace(shape, dimensions=tuple(given.get(k, n) for k, n in enumerate(shape.dimensions)))
 
 
 def _caption(
-    shape: ArrayShape, chosen: Slice, tile: tuple[int, int], shown: tuple[int, int], counts: tuple[int, int]
+    shape: ArrayShape, chosen: DrawnSlice, tile: tuple[int, int], shown: tuple[int, int], counts: tuple[int, int]
 ) -> str:
     at = f" at {list(chosen.at)}" if shape.rank > 2 else ""
     down = "" if chosen.row is None else f"d{chosen.row} down, "

@@ -18,7 +18,7 @@ from hloproof.tensor_rules.terms import App, Elem, Num
 
 
 @dataclass(frozen=True)
-class Operation:
+class OperationRow:
     """How one is read: `operands` 0 for any number."""
 
     meaning: Callable[[Meaning, Call, list[Symbolic]], Symbolic]
@@ -30,30 +30,30 @@ def _names(*names: str) -> frozenset[str]:
     return frozenset(names)
 
 
-OPERATIONS: Final[dict[str, Operation]] = {
-    "concatenate": Operation(movement.concatenate, 0, _names("dim")),
-    "slice": Operation(movement.slice_, 1, _names("start", "limit", "stride")),
-    "pad": Operation(movement.pad, 2, _names("low", "high", "interior")),
-    "reverse": Operation(movement.reverse, 1, _names("dims")),
-    "transpose": Operation(movement.transpose, 1, _names("dims")),
-    "broadcast": Operation(movement.broadcast, 1, _names("shape", "dims")),
-    "reshape": Operation(movement.reshape, 1, _names("shape")),
-    "bitcast": Operation(movement.reshape, 1, _names("shape")),
-    "iota": Operation(movement.iota, 0, _names("shape", "dim")),
-    "constant": Operation(movement.constant, 0, _names("value")),
-    "dynamic-slice": Operation(dynamic.dynamic_slice, 1, _names("start", "size")),
-    "dynamic-update-slice": Operation(dynamic.dynamic_update_slice, 2, _names("start")),
-    "gather": Operation(dynamic.dynamic_slice, 1, _names("start", "size")),
-    "scatter": Operation(dynamic.scatter, 2, _names("start")),
-    "reduce": Operation(folds.reduce, 0, _names("dims", "op")),
-    "dot": Operation(folds.dot, 2, _names("lhs_contract", "rhs_contract", "lhs_batch", "rhs_batch")),
-    "convolution": Operation(folds.convolution, 2, _names("stride", "low", "high", "base_dilation", "dilation")),
-    "reduce-window": Operation(folds.reduce_window, 1, _names("size", "stride", "op")),
-    "all-reduce": Operation(collectives.all_reduce, 1, _names("op")),
-    "all-gather": Operation(collectives.all_gather, 1, _names("dim")),
-    "reduce-scatter": Operation(collectives.reduce_scatter, 1, _names("dim", "op")),
-    "all-to-all": Operation(collectives.all_to_all, 1, _names("dim")),
-    "collective-permute": Operation(collectives.collective_permute, 1, _names("shift")),
+OPERATIONS: Final[dict[str, OperationRow]] = {
+    "concatenate": OperationRow(movement.concatenate, 0, _names("dim")),
+    "slice": OperationRow(movement.slice_, 1, _names("start", "limit", "stride")),
+    "pad": OperationRow(movement.pad, 2, _names("low", "high", "interior")),
+    "reverse": OperationRow(movement.reverse, 1, _names("dims")),
+    "transpose": OperationRow(movement.transpose, 1, _names("dims")),
+    "broadcast": OperationRow(movement.broadcast, 1, _names("shape", "dims")),
+    "reshape": OperationRow(movement.reshape, 1, _names("shape")),
+    "bitcast": OperationRow(movement.reshape, 1, _names("shape")),
+    "iota": OperationRow(movement.iota, 0, _names("shape", "dim")),
+    "constant": OperationRow(movement.constant, 0, _names("value")),
+    "dynamic-slice": OperationRow(dynamic.dynamic_slice, 1, _names("start", "size")),
+    "dynamic-update-slice": OperationRow(dynamic.dynamic_update_slice, 2, _names("start")),
+    "gather": OperationRow(dynamic.dynamic_slice, 1, _names("start", "size")),
+    "scatter": OperationRow(dynamic.scatter, 2, _names("start")),
+    "reduce": OperationRow(folds.reduce, 0, _names("dims", "op")),
+    "dot": OperationRow(folds.dot, 2, _names("lhs_contract", "rhs_contract", "lhs_batch", "rhs_batch")),
+    "convolution": OperationRow(folds.convolution, 2, _names("stride", "low", "high", "base_dilation", "dilation")),
+    "reduce-window": OperationRow(folds.reduce_window, 1, _names("size", "stride", "op")),
+    "all-reduce": OperationRow(collectives.all_reduce, 1, _names("op")),
+    "all-gather": OperationRow(collectives.all_gather, 1, _names("dim")),
+    "reduce-scatter": OperationRow(collectives.reduce_scatter, 1, _names("dim", "op")),
+    "all-to-all": OperationRow(collectives.all_to_all, 1, _names("dim")),
+    "collective-permute": OperationRow(collectives.collective_permute, 1, _names("shift")),
 }
 """Operations that are not elementwise. `bitcast` keeps the row-major position, as between default layouts."""
 COLLECTIVES: Final = _names("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute")
