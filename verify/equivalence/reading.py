@@ -17,6 +17,7 @@ from hloproof.equivalence.effects import Earlier, Effects, waited_for
 from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import literal_key
 from hloproof.equivalence.meaning import EFFECTS, attribute_key, layout_key, memory_key, shapes_key
+from hloproof.equivalence.shard_shapes import parts_of_call
 from hloproof.equivalence.sorting import ordered
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.async_syntax import step_of
@@ -200,6 +201,14 @@ class Reader:
                 self.place(node.operands[0], i, computation)
             if found is not None:
                 return found if isinstance(shape, TupleShape) else found[0]
+            parted = parts_of_call(self.module, computation, i) if computation is not None else None
+            if parted is not None:
+                arrays = shape.elements if isinstance(shape, TupleShape) else (shape,)
+                made = [
+                    self.leaf("custom-call", one, [node], (parted[0], at))
+                    for one, node, at in zip(arrays, operands, parted[1], strict=True)
+                ]
+                return made if isinstance(shape, TupleShape) else made[0]
         demanded = memory_key(i) if opcode == "custom-call" else ()
         if demanded:
             key = (key, demanded)

@@ -1,0 +1,87 @@
+"""What Shardy says of the parts that devices hold is what the SPMD partitioner is told, or it is not proved."""
+
+from __future__ import annotations
+
+import pytest
+
+from hloproof.equivalence import decide
+from hloproof.models.hlo.parser import parse_module
+from hloproof.results.verdict import Verdict
+
+
+def shardy(dims: str = '{"x"}, {}', part: str = "2,8", mesh: str = '"x"=4', manual: str = '"x"') -> str:
+    quoted, axes = dims.replace('"', '\\"'), manual.replace('"', '\\"')
+    sharding = f"#sdy.sharding_per_value<[<@mesh, [{quoted}]>]>"
+    return f"""HloModule m, num_partitions=4, frontend_attributes={{xla.sdy.meshes={{mesh = #sdy.mesh<[{mesh}]>}}}}
+ENTRY e {{
+  p = f32[8,8] parameter(0)
+  a = (f32[{part}]) custom-call(p), custom_call_target="xla.sdy.GlobalToLocalShape",
+    custom_call_has_side_effect=true,
+    frontend_attributes={{xla.sdy.in_shardings="{sharding}",xla.sdy.manual_axes="#sdy<manual_axes{{{axes}}}>"}}
+  b = f32[{part}] get-tuple-element(a), index=0
+  c = f32[{part}] negate(b)
+  d = (f32[8,8]) custom-call(c), custom_call_target="xla.sdy.LocalToGlobalShape",
+    custom_call_has_side_effect=true,
+    frontend_attributes={{xla.sdy.manual_axes="#sdy<manual_axes{{{axes}}}>",xla.sdy.out_shardings="{sharding}"}}
+  ROOT r = f32[8,8] get-tuple-element(d), index=0
+}}
+"""
+
+
+def spmd(into: str, out: str = "", part: str = "2,8", partitions: int = 4) -> str:
+    return f"""HloModule m, num_partitions={partitions}
+ENTRY e {{
+  p = f32[8,8] parameter(0)
+  q = f32[8,8] copy(p), sharding={{{into}}}
+  b = f32[{part}] custom-call(q), custom_call_target="SPMDFullToShardShape", sharding={{manual}}
+  c = f32[{part}] negate(b), sharding={{manual}}
+  d = f32[{part}] copy(c), sharding={{manual}}
+  ROOT r = f32[8,8] custom-call(d), custom_call_target="SPMDShardToFullShape", sharding={{{out or into}}}
+}}
+"""
+
+
+TWO = {"mesh": '"x"=2, "y"=2', "manual": '"x", "y"'}
+
+SAME = {
+    "rows": (shardy(), spmd("devices=[4,1]<=[4]")),
+    "columns": (shardy('{}, {"x"}', "8,2"), spmd("devices=[1,4]<=[4]", part="8,2")),
+    "both": (shardy('{"x"}, {"y"}', "4,4", **TWO), spmd("devices=[2,2]<=[4]", part="4,4")),
+    "turned": (shardy('{"y"}, {"x"}', "4,4", **TWO), spmd("devices=[2,2]<=[2,2]T(1,0)", part="4,4")),
+    "turned, listed": (shardy('{"y"}, {"x"}', "4,4", **TWO), spmd("devices=[2,2]0,2,1,3", part="4,4")),
+    "two axes on one": (shardy('{"y", "x"}, {}', **TWO), spmd("devices=[4,1]0,2,1,3")),
+    "one of two axes": (
+        shardy('{"x"}, {}', "4,8", **TWO),
+        spmd("devices=[2,1,2]<=[4] last_tile_dim_replicate", part="4,8"),
+    ),
+    "everywhere": (shardy("{}, {}", "8,8"), spmd("replicated", part="8,8")),
+}
+
+OTHER = {
+    "other devices": (shardy(), spmd("devices=[4,1]1,0,2,3")),
+    "put together in another way": (shardy(), spmd("devices=[4,1]<=[4]", "devices=[4,1]1,0,2,3")),
+    "axes turned": (shardy('{"x"}, {"y"}', "4,4", **TWO), spmd("devices=[2,2]<=[2,2]T(1,0)", part="4,4")),
+    "axes of one dimension turned": (shardy('{"x", "y"}, {}', **TWO), spmd("devices=[4,1]0,2,1,3")),
+    "the other axis replicated": (
+        shardy('{"x"}, {}', "4,8", **TWO),
+        spmd("devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate", part="4,8"),
+    ),
+    "one axis not manual": (shardy('{"x"}, {}', "4,8", '"x"=2, "y"=2', '"x"'),
+                            spmd("devices=[2,1,2]<=[4] last_tile_dim_replicate", part="4,8")),
+    "an open dimension": (shardy('{"x", ?}, {}'), spmd("devices=[4,1]<=[4]")),
+    "a part of an axis": (shardy('{"x":(1)2}, {}', "4,8"),
+                          spmd("devices=[2,1,2]<=[4] last_tile_dim_replicate", part="4,8")),
+    "no sharding of what is parted": (shardy(), spmd("devices=[4,1]<=[4]").replace("copy(p), sharding={devices=[4,1]<=[4]}", "copy(p)")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_the_same_parts_are_proved(name: str) -> None:
+    before, after = map(parse_module, SAME[name])
+    assert decide(before, after, "exact").verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_other_parts_and_what_is_not_understood_are_not(name: str) -> None:
+    before, after = map(parse_module, OTHER[name])
+    assert decide(before, after).verdict is Verdict.UNKNOWN
