@@ -71,7 +71,9 @@ OTHER = {
     "an open dimension": (shardy('{"x", ?}, {}'), spmd("devices=[4,1]<=[4]")),
     "a part of an axis": (shardy('{"x":(1)2}, {}', "4,8"),
                           spmd("devices=[2,1,2]<=[4] last_tile_dim_replicate", part="4,8")),
-    "no sharding of what is parted": (shardy(), spmd("devices=[4,1]<=[4]").replace("copy(p), sharding={devices=[4,1]<=[4]}", "copy(p)")),
+    "no sharding of what is parted": (
+        shardy(), spmd("devices=[4,1]<=[4]").replace("copy(p), sharding={devices=[4,1]<=[4]}", "copy(p)")
+    ),
 }  # fmt: skip
 
 
