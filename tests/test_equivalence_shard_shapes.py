@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from hloproof.equivalence import decide
+from hloproof.equivalence.refuting.refute import Refutation, refute
 from hloproof.models.hlo.parser import parse_module
+from hloproof.models.interpreter.run import run_module
 from hloproof.results.verdict import Verdict
 
 
@@ -87,3 +89,37 @@ def test_the_same_parts_are_proved(name: str) -> None:
 def test_other_parts_and_what_is_not_understood_are_not(name: str) -> None:
     before, after = map(parse_module, OTHER[name])
     assert decide(before, after).verdict is Verdict.UNKNOWN
+
+
+P = [[float(8 * a + b) for b in range(8)] for a in range(8)]
+ON_ALL = [[P]] * 4
+
+
+@pytest.mark.parametrize("text", [text for pair in SAME.values() for text in pair])
+def test_parts_put_together_again_are_the_whole(text: str) -> None:
+    for semantics in ("real", "hashed"):
+        found = run_module(parse_module(text), ON_ALL, semantics, partitions=4)
+        whole = parse_module(
+            "HloModule w, num_partitions=4\nENTRY e {\n p = f32[8,8] parameter(0)\n ROOT r = f32[8,8] negate(p)\n}\n"
+        )
+        assert found == run_module(whole, ON_ALL, semantics, partitions=4)
+
+
+def test_each_device_has_its_part() -> None:
+    """By hand: two axes of two devices, columns by the first, rows by the second."""
+    text = shardy('{"y"}, {"x"}', "4,4", **TWO)
+    lines = [line.replace("ROOT ", "") for line in text.splitlines() if "LocalToGlobal" not in line]
+    cut = next(k for k, line in enumerate(lines) if line.strip().startswith("c = "))
+    module = parse_module("\n".join([*lines[:cut], "  ROOT c = f32[4,4] copy(b)", "}"]))
+    corners = [part[0][0] for part in run_module(module, ON_ALL, partitions=4)]
+    assert corners == [P[4 * (d % 2)][4 * (d // 2)] for d in range(4)]
+
+
+def test_parts_put_together_in_another_way_are_refuted_with_equal_inputs_on_all_devices() -> None:
+    before, after = map(parse_module, OTHER["put together in another way"])
+    found = refute(before, after, 20)
+    assert isinstance(found, Refutation) and found.partitions == 4
+    assert all(one == found.inputs[0] for one in found.inputs)
+    one, other = (run_module(m, found.inputs, partitions=4) for m in (before, after))
+    a, b = found.index
+    assert one[found.device][a][b] == found.before != found.after == other[found.device][a][b]

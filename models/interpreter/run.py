@@ -12,6 +12,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import ComputationRef, DevicePairs, Word
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape, leaves
+from hloproof.models.hlo.shard_shapes import is_shard_call, parts_of_call
 from hloproof.models.hlo.text.literal import parse_literal
 from hloproof.models.interpreter.compact.dispatch import applied as compact
 from hloproof.models.interpreter.compact.dispatch import compacted
@@ -23,6 +24,7 @@ from hloproof.models.interpreter.operations.dispatch import LARGEST, OPERATIONS
 from hloproof.models.interpreter.operations.dynamic_sizes import at_actual_sizes, has_dynamic_sizes
 from hloproof.models.interpreter.operations.scalar_body import scalar_body
 from hloproof.models.interpreter.operations.scan import run_scan
+from hloproof.models.interpreter.operations.shard_shapes import run_parts
 from hloproof.models.interpreter.semantics.counted import Counted
 from hloproof.models.interpreter.semantics.hashed import Hashed
 from hloproof.models.interpreter.semantics.real import Real
@@ -214,6 +216,10 @@ class Machine:
             if opcode != plain:
                 return [_started(steps[d], results[d]) for d in devices]
             return [results[d] for d in devices]
+        if is_shard_call(i) and (parted := parts_of_call(self.module, computation, i)) is not None:
+            apply = (lambda step: compact(step, self._single)) if self.compact else _plain
+            found = run_parts(*parted, steps, apply)
+            return [found[d] for d in devices]
         operation = OPERATIONS.get(opcode)
         if operation is not None:
             if has_dynamic_sizes((i.shape, *shapes)):
@@ -383,6 +389,10 @@ def _actual_sizes(shape: ArrayShape, nested: Nested) -> tuple[int, ...]:
         sizes.append(min(len(nested), bound) if dynamic else bound)
         nested = nested[0] if isinstance(nested, (list, tuple)) and nested else None
     return tuple(sizes)
+
+
+def _plain(step: Step) -> Value:
+    return OPERATIONS[step.instruction.opcode](step)
 
 
 def branch_names(i: Instruction) -> tuple[str, ...]:

@@ -17,7 +17,6 @@ from hloproof.equivalence.effects import Earlier, Effects, waited_for
 from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import literal_key
 from hloproof.equivalence.meaning import EFFECTS, attribute_key, layout_key, memory_key, shapes_key
-from hloproof.equivalence.shard_shapes import parts_of_call
 from hloproof.equivalence.sorting import ordered
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.async_syntax import step_of
@@ -25,6 +24,7 @@ from hloproof.models.hlo.attributes import Attributes, ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import async_sugar
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
+from hloproof.models.hlo.shard_shapes import parts_of_call
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
 
 Value = Any

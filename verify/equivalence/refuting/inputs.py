@@ -18,6 +18,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Word
 from hloproof.models.hlo.module import Instruction, Module
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
+from hloproof.models.hlo.shard_shapes import is_shard_call
 from hloproof.models.interpreter.operations.collective import Devices
 from hloproof.models.interpreter.semantics import element_type as types
 from hloproof.models.interpreter.semantics.small_float import FLOATS
@@ -84,7 +85,9 @@ def given_inputs(module: Module, devices: Devices, choice: Choice, seed: int, in
 
 def _shared(module: Module) -> set[str]:
     """Parameters that every device holds a copy of."""
-    if "parameter_replication" in module.entry.root.attributes:
+    if "parameter_replication" in module.entry.root.attributes or any(
+        is_shard_call(i) for c in module.computations for i in c.instructions
+    ):
         return {p.name for p in module.entry.parameters}
     found = set()
     for p in module.entry.parameters:

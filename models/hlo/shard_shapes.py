@@ -1,6 +1,6 @@
 """Calls between whole arrays and the parts that devices hold of them: Shardy's, and those of the SPMD partitioner.
 
-Trusted. `xla.sdy.GlobalToLocalShape` and `SPMDFullToShardShape` give each device its part of an array,
+`xla.sdy.GlobalToLocalShape` and `SPMDFullToShardShape` give each device its part of an array,
 `xla.sdy.LocalToGlobalShape` and `SPMDShardToFullShape` put the parts together. Which part a device has stands in a
 sharding, that of each operand or result in Shardy's words, or that of the operand (to parts) and of the call (to
 whole arrays) in HLO's. Both are read as the position of each device's part, dimension by dimension; calls with the same
@@ -37,6 +37,12 @@ _ONE_SHARDING: Final = re.compile(r"<@(\w+), \[([^\[\]<>]*)\]>")
 _TILES: Final = re.compile(
     r"\{devices=\[([\d,]+)\](?:<=\[([\d,]+)\](?:T\(([\d,]+)\))?|([\d,]+))( last_tile_dim_replicate)?\}"
 )
+
+
+def is_shard_call(i: Instruction) -> bool:
+    """Whether the instruction is such a call, understood or not."""
+    target = i.attributes.get("custom_call_target") if i.opcode == "custom-call" else None
+    return isinstance(target, Quoted | Word) and (target.text in _SHARDY or target.text in _SPMD)
 
 
 def parts_of_call(module: Module, computation: Computation, i: Instruction) -> tuple[str, list[Parts]] | None:
