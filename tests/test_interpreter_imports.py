@@ -22,10 +22,11 @@ DATA_TYPES = {
     "hloproof.models.hlo.attributes",
     "hloproof.models.hlo.module",
     "hloproof.models.hlo.opcodes",
+    "hloproof.models.hlo.shard_shapes",
     "hloproof.models.hlo.text.literal",
 }
-"""The only other modules of the project that it may name; the literal reader is part of reading the text, and the table
-of opcodes holds names and traits, no meaning."""
+"""The only other modules of the project that it may name; the readers of literals and of shardings are part of reading
+the text, and the table of opcodes holds names and traits, no meaning."""
 
 
 def imported(source: str) -> set[str]:

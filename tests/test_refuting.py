@@ -93,6 +93,18 @@ DIFFERENT: dict[str, tuple[str, str]] = {
         module(P, Q, "a = f32[6]{0} exponential(p)", "b = f32[6]{0} log(a)", *BELOW),
         module(P, Q, "a = f32[6]{0} exponential(p)", "m = f32[6]{0} negate(a)", "b = f32[6]{0} log(m)", *BELOW),
     ),
+    "a threshold at which a sum lies": (
+        module(P, "z = f32[] constant(0)", "b = f32[] reduce(p, z), dimensions={0}, to_apply=add_f",
+               "s = pred[] compare(b, z), direction=GT", called=ADD),
+        module(P, "z = f32[] constant(0)", "b = f32[] reduce(p, z), dimensions={0}, to_apply=add_f",
+               "s = pred[] compare(b, z), direction=GE", called=ADD),
+    ),
+    "a threshold of its own": (
+        module(P, "l = f32[] constant(37)", "z = f32[6]{0} broadcast(l), dimensions={}",
+               "s = pred[6]{0} compare(p, z), direction=GT"),
+        module(P, "l = f32[] constant(37)", "z = f32[6]{0} broadcast(l), dimensions={}",
+               "s = pred[6]{0} compare(p, z), direction=GE"),
+    ),
     "a sum over too little": (
         module(P, "z = f32[] constant(0)", "s = f32[] reduce(p, z), dimensions={0}, to_apply=add_f", called=ADD),
         module(P, "z = f32[] constant(0)", "a = f32[5]{0} slice(p), slice={[0:5]}",

@@ -24,6 +24,8 @@ from hloproof.models.interpreter.semantics import element_type as types
 from hloproof.models.interpreter.semantics.small_float import FLOATS
 from hloproof.models.interpreter.value import Element, Nested
 
+_LARGEST: Final = 256.0
+"""Constants that are larger are no thresholds of inputs."""
 MOST_ELEMENTS: Final = 1 << 23
 """Parameters with more elements in all are not filled."""
 
@@ -39,6 +41,10 @@ class Choice:
     `extremes`: its ends, and those of the narrower signed type."""
     coarse: bool = False
     """In the first round inputs in parts have very few parts."""
+    balanced: bool = False
+    """Every other float is the one before, negated: what is summed up is 0 where the count is even."""
+    own: bool = False
+    """The scalar constants of the module are drawn too: thresholds lie there."""
 
 
 def _sixteenths(low: int, high: int) -> tuple[float, ...]:
@@ -54,6 +60,8 @@ CHOICES: Final[tuple[Choice, ...]] = (
     Choice("any", (-64.0, -8.0, -1.0, 0.0, 1.0, 2.0, 64.0, 1024.0), "any"),
     Choice("extremes", _sixteenths(-32, 32), "extremes"),
     Choice("large", tuple(float(k) for k in range(-300, 301) if k), "edges"),
+    Choice("balanced", _sixteenths(1, 32), "few", balanced=True),
+    Choice("constants", (0.0, 1.0), "edges", own=True),
 )
 
 
@@ -67,8 +75,10 @@ def given_inputs(module: Module, devices: Devices, choice: Choice, seed: int, in
     sizes = _sizes(module)
     if not in_parts and sum(_elements(p.shape) for p in parameters) * devices.count > MOST_ELEMENTS:
         raise NotModelled(f"parameters of more than {MOST_ELEMENTS} elements are not filled")
+    if choice.own:
+        choice = replace(choice, floats=(*choice.floats, *_constants(module)))
     shared, positive = _shared(module), positive_parameters(module)
-    above_zero = replace(choice, floats=tuple(v for v in choice.floats if v > 0))
+    above_zero = replace(choice, balanced=False, floats=tuple(v for v in choice.floats if v > 0) or (1.0,))
 
     def value(p: Instruction, device: int) -> Nested:
         own = 0 if p.name in shared else device
@@ -116,6 +126,21 @@ def _sizes(module: Module) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
+def _constants(module: Module) -> tuple[float, ...]:
+    """The scalar constants that occur and are exact in every type of more than eight bits."""
+    found: set[float] = set()
+    for c in module.computations:
+        for i in c.instructions:
+            if i.opcode == "constant" and isinstance(i.shape, ArrayShape) and i.shape.element_type in FLOATS:
+                try:
+                    number = float(i.literal or "")
+                except ValueError:
+                    continue
+                if abs(number) <= _LARGEST and number * 8 == int(number * 8):
+                    found |= {number, -number}
+    return tuple(sorted(found))
+
+
 def _value(shape: Shape, choice: Choice, sizes: Sequence[int], random: Random) -> Nested:
     if isinstance(shape, TupleShape):
         return [_value(e, choice, sizes, random) for e in shape.elements]
@@ -143,7 +168,10 @@ def _drawn(kind: str, choice: Choice, sizes: Sequence[int], random: Random) -> I
             yield random.random() < 0.5
     if kind in FLOATS:
         while True:
-            yield random.choice(choice.floats)
+            number = random.choice(choice.floats)
+            yield number
+            if choice.balanced:
+                yield -number
     if kind in types.COMPLEX:
         while True:
             yield [random.choice(choice.floats), random.choice(choice.floats)]
