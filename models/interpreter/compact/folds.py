@@ -214,17 +214,34 @@ def convolved(
                 for (c, t), m in p[s].items()
             ]
         reads_of[spatial] = pairs
+    l_feature, r_feature = l_step[labels.input_feature], r_step[labels.kernel_input_feature]
+    channels = [(lf * l_feature, rf * r_feature, w) for lf, rf, w in zip(l_pick, r_pick, weights, strict=True)]
+    # Where a window reads the operand, and which weights meet padding: from the first element of each.
+    inside = {
+        spatial: [
+            (left + l_at, right + r_at, n * w)
+            for left, right, n in pairs
+            if left is not None
+            for l_at, r_at, w in channels
+        ]
+        for spatial, pairs in reads_of.items()
+    }
+    outside = {
+        spatial: [(right + r_at, n * w) for left, right, n in pairs if left is None for _, r_at, w in channels]
+        for spatial, pairs in reads_of.items()
+    }
     data: list[Element] = []
+    read, weigh = lhs.data, rhs.data
     for out in product(*(range(parts(c)) for c in classes)):
         l_base = out[labels.output_batch] * l_step[labels.input_batch]
         r_base = out[labels.output_feature] * r_step[labels.kernel_output_feature]
-        head: list[Element] = []
-        tail: list[Element] = []
-        for left_at, right_at, n in reads_of[tuple(out[d] for d in labels.output_spatial)]:
-            for lf, rf, w in zip(l_pick, r_pick, weights, strict=True):
-                value = zero if left_at is None else lhs.data[l_base + left_at + lf * l_step[labels.input_feature]]
-                head.append(_times(value, n * w))
-                tail.append(rhs.data[r_base + right_at + rf * r_step[labels.kernel_input_feature]])
+        place = tuple([out[d] for d in labels.output_spatial])
+        met, padded = inside[place], outside[place]
+        head = [read[l_base + k] if n == 1 else _times(read[l_base + k], n) for k, _, n in met]
+        tail = [weigh[r_base + k] for _, k, _ in met]
+        if padded:
+            head += [_times(zero, n) for _, n in padded]
+            tail += [weigh[r_base + k] for k, _ in padded]
         data.append(total(kind, head, tail))
     return made(kind, classes, data)
 
@@ -261,21 +278,30 @@ def reduce_window(step: Step, single: Single) -> Value:
     checked([parts(c) for c in classes])
     if prod(parts(c) for c in classes) * prod(d.size for d in window) > 1 << 22:
         raise NotModelled("a window of this size, by classes")
+    # Of each dimension, for each class of windows: what lies where it reads, as a distance in the operands.
+    offsets = [
+        [[k * by if k >= 0 else k for k in reads] for reads in pattern]
+        for pattern, by in zip(patterns, steps, strict=True)
+    ]
     results: list[list[Element]] = [[] for _ in operands]
     for out in product(*(range(parts(c)) for c in classes)):
         total = initial
-        for read in product(*(p[k] for p, k in zip(patterns, out, strict=True))):
-            if HOLE in read and PADDING not in read:
-                continue
-            if PADDING in read:
-                total = body((*total, *initial))
-                continue
-            at = sum(k * s for k, s in zip(read, steps, strict=True))
-            total = body((*total, *(c[at] for c in columns)))
+        for place in _met([o[k] for o, k in zip(offsets, out, strict=True)]):
+            total = body((*total, *initial) if place is None else (*total, *[c[place] for c in columns]))
         for column, value in zip(results, total, strict=True):
             column.append(value)
     made_ones = [made(s.element_type, classes, data) for s, data in zip(shapes, results, strict=True)]
     return made_ones[0] if isinstance(step.instruction.shape, ArrayShape) else tuple(made_ones)
+
+
+def _met(reads: Sequence[Sequence[int]]) -> list[int | None]:
+    """Where a window reads, row-major: distances in the operand, None for padding, nothing for a hole."""
+    met: list[int | None] = [0]
+    holes = [False]
+    for dimension in reads:
+        holes = [h or k == HOLE for h in holes for k in dimension]
+        met = [None if at is None or k == PADDING else at + max(k, 0) for at in met for k in dimension]
+    return [at for at, hole in zip(met, holes, strict=True) if at is None or not hole]
 
 
 def sort(step: Step, single: Single) -> Value:

@@ -41,6 +41,8 @@ class Choice:
     `extremes`: its ends, and those of the narrower signed type."""
     coarse: bool = False
     """In the first round inputs in parts have very few parts."""
+    halved: bool = False
+    """In the first round every dimension of inputs in parts has two parts at most, a first element and the others."""
     balanced: bool = False
     """Every other float is the one before, negated: what is summed up is 0 where the count is even."""
     own: bool = False
@@ -52,6 +54,7 @@ def _sixteenths(low: int, high: int) -> tuple[float, ...]:
 
 
 CHOICES: Final[tuple[Choice, ...]] = (
+    Choice("halves", _sixteenths(-32, 32), "edges", coarse=True, halved=True),
     Choice("fractions", _sixteenths(-32, 32), "edges", coarse=True),
     Choice("positive", _sixteenths(1, 32), "small", coarse=True),
     Choice("few", (-1.0, 0.0, 0.5, 1.0), "few", coarse=True),
@@ -85,9 +88,8 @@ def given_inputs(module: Module, devices: Devices, choice: Choice, seed: int, in
         drawn = above_zero if p.parameter_number in positive else choice
         random = Random(f"{seed} {choice.name} {p.parameter_number} {own}")
         if in_parts:
-            return short(
-                p.shape, lambda kind: _drawn(kind, drawn, sizes, random), seed, random, choice.coarse and not seed
-            )
+            few = (1 if choice.halved else 2 if choice.coarse else 0) if not seed else 0
+            return short(p.shape, lambda kind: _drawn(kind, drawn, sizes, random), seed, random, few)
         return _value(p.shape, drawn, sizes, random)
 
     return [[value(p, device) for p in parameters] for device in range(devices.count)]

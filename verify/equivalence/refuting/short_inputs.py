@@ -23,11 +23,13 @@ _WHOLE: Final = 4
 """Dimensions of at most this size are not joined into ranges."""
 
 
-def starts(n: int, seed: int, coarse: bool = False) -> list[int]:
+def starts(n: int, seed: int, few: int = 0) -> list[int]:
     """Where the ranges of a dimension of size `n` begin: first and last elements alone, and one or two in between;
-    `coarse`: two or three ranges in all."""
+    `few`: of 1, two ranges in all; of 2, two or three."""
     random = Random(f"{seed} cuts {n}")
-    if coarse and n > 2:
+    if few == 1 and n > 1:
+        return [0, 1]
+    if few and n > 2:
         middle = random.randrange(1, n)
         return sorted({0, middle, middle + 1} if _WHOLE < n > middle + 1 else {0, middle})
     if n <= _WHOLE:
@@ -39,15 +41,15 @@ def starts(n: int, seed: int, coarse: bool = False) -> list[int]:
     return sorted(c for c in cuts if c < n)
 
 
-def short(shape: Shape, drawn: Callable[[str], Iterator[Element]], seed: int, random: Random, coarse: bool) -> Nested:
+def short(shape: Shape, drawn: Callable[[str], Iterator[Element]], seed: int, random: Random, few: int) -> Nested:
     """A value of this shape from numbers of its types, in the form that `hloproof run --inputs` reads."""
     if isinstance(shape, TupleShape):
-        return [short(e, drawn, seed, random, coarse) for e in shape.elements]
+        return [short(e, drawn, seed, random, few) for e in shape.elements]
     if isinstance(shape, BufferShape):
-        return short(shape.inner, drawn, seed, random, coarse)
+        return short(shape.inner, drawn, seed, random, few)
     if not isinstance(shape, ArrayShape):
         return None
-    rows = [starts(n, seed, coarse) for n in shape.dimensions]
+    rows = [starts(n, seed, few) for n in shape.dimensions]
     lengths = [
         [b - a for a, b in zip(row, [*row[1:], n], strict=True)] for row, n in zip(rows, shape.dimensions, strict=True)
     ]
