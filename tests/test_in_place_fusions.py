@@ -193,7 +193,7 @@ def test_a_start_that_wraps_round_is_not_the_next_element() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (_at("j", "i", "multiply(i, i)"), "is computed: not followed"),
+        (_at("j", "i", "remainder(i, i)"), "is computed: not followed"),
         (_through_bitcast(_ROW, "a", "reshape(p)"), "whether it works in place"),
     ],
 )
@@ -218,6 +218,16 @@ def test_a_reshape_that_moves_elements_in_memory_makes_an_array_of_its_own() -> 
     assert verdict == "proved"
     assert "computed inside of the fusion" in words
     assert _verdicts(_laid_out("1,0"))["hazard-in-place"][0] == "unknown"
+
+
+def test_a_product_is_tried_at_small_numbers() -> None:
+    assert _verdicts(_at("j", "i", "multiply(i, i)"))["hazard-in-place"][0] == "refuted"
+    assert _verdicts(_at("j", "j", "multiply(i, i)"))["hazard-in-place"][0] == "proved"
+    # i * 0 at any number: nothing is found by trying, and nothing is told
+    text = _at("j", "k", "multiply(i, z)").replace(
+        " j = s32[]", " z = s32[] subtract(i, i)\n k = s32[] subtract(i, i)\n j = s32[]"
+    )
+    assert _verdicts(text)["hazard-in-place"][0] != "refuted"
 
 
 def test_a_start_that_is_never_overwritten_may_be_read_from_the_buffer() -> None:

@@ -36,6 +36,7 @@ ENTRY %main (x: f32[8], a: s32[], b: s32[]) -> f32[8] {{
 SAME = "  %read = s32[] add(%i, %two)\n  %write = s32[] add(%j, %two)"
 NEXT = "  %read = s32[] add(%i, %two)\n  %write = s32[] copy(%j)"
 TWICE = "  %read = s32[] multiply(%i, %two)\n  %write = s32[] copy(%j)"
+PRODUCT = "  %read = s32[] multiply(%i, %j)\n  %write = s32[] copy(%i)"
 STARTS = [
     # the starts in the fusion, what it is given, what is said of the module and of the plan
     (SAME, "%a, %a", Verdict.PROVED, Verdict.PROVED),
@@ -47,6 +48,9 @@ STARTS = [
     (NEXT, "%low, %high", Verdict.REFUTED, Verdict.REFUTED),
     (TWICE, "%a, %a", Verdict.REFUTED, Verdict.REFUTED),
     (TWICE, "%low, %low", Verdict.PROVED, Verdict.PROVED),
+    (PRODUCT, "%a, %b", Verdict.REFUTED, Verdict.REFUTED),
+    (PRODUCT, "%a, %low", Verdict.REFUTED, Verdict.REFUTED),
+    (PRODUCT, "%a, %k", Verdict.UNKNOWN, Verdict.UNKNOWN),
     # what a call computes may never come up
     (SAME, "%k, %k", Verdict.PROVED, Verdict.PROVED),
     (NEXT, "%k, %k", Verdict.UNKNOWN, Verdict.UNKNOWN),

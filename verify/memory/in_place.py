@@ -199,6 +199,11 @@ class _Pair:
             )
         model = dict(outcome.model)
         given = self._arguments(stated.values) if m.runtime or writing.runtime else {}
+        if given is not None and stated.values.computed:
+            small = stated.values.with_small_numbers(stated.obligation)
+            tried = ((self._prove(fixed), numbers) for fixed, numbers in small)
+            found = next((dict(o.model) | numbers for o, numbers in tried if o.verdict == "refuted"), None)
+            model, given = (model, None) if found is None else (found, given)
         if given is None and not fails_whatever_is_read(stated.obligation, self._prove):
             return None, f"{both}: whether another element's read meets the write depends on values at run time"
         wrote = ", ".join(str(evaluate(e, model)) for e in stated.element)
@@ -219,10 +224,13 @@ class _Pair:
 
     def _arguments(self, values: StartValues) -> dict[str, Callable[[Mapping[str, int]], str]] | None:
         """For each value that is read at run time the element of an argument of the program that it is, in words: any
-        values may be given. None where some value is computed, so that it may never come up."""
+        values may be given. None where some value is computed in a way that is not followed, so that it may never come
+        up; products are left to be tried."""
         entry = self._plan.module.entry
         given = [i for i, _ in values.outside.values()]
-        if values.computed or any(i.opcode != "parameter" or entry.by_name.get(i.name) is not i for i in given):
+        if not values.multiplied_only or any(
+            i.opcode != "parameter" or entry.by_name.get(i.name) is not i for i in given
+        ):
             return None
         return {v: partial(_element_words, i.name, index) for v, (i, index) in values.outside.items()}
 

@@ -202,6 +202,16 @@ class _Fusion:
         internal = outcome.verdict == "internal"
         return judged(CLAIM, self._place, unknown=outcome.reason, internal=internal, final=outcome.final)
 
+    def _model(self, stated: Stated, outcome: Outcome) -> dict[str, int] | None:
+        """A counterexample whose values may come up; None where none is known."""
+        if not stated.values.computed:
+            return dict(outcome.model)
+        for fixed, numbers in stated.values.with_small_numbers(stated.obligation):
+            found = prove_one(fixed, self._how)
+            if found.verdict == "refuted":
+                return dict(found.model) | numbers
+        return None
+
     def _refuted(
         self, written: Written, reader: Reader, found: OperandMaps, stated: Stated, outcome: Outcome
     ) -> Judgement:
@@ -209,11 +219,11 @@ class _Fusion:
         name = self._body.parameters[found.operand].name
         if not stated.one_order:
             return self._unknown(f"{reader.also}, and when, against what is written, is not said")
-        if stated.computed:
-            return self._unknown(f"the start index {stated.computed[0]} is computed: not followed")
         if found.kind == "bound":
             return self._unknown(f"what the update reads of {name} is known as a bound only")
-        model = dict(outcome.model)
+        model = self._model(stated, outcome)
+        if model is None:
+            return self._unknown(f"the start index {stated.values.computed[0]} is computed: not followed")
         read = ", ".join(str(evaluate(e, model)) for e in stated.index)
         over = ", ".join(str(evaluate(e, model)) for e in stated.element)
         what = "the result" if written.update is None else f"the update in place of {written.update.name}"

@@ -92,13 +92,13 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """An obligation; the element that is written and the index that is read, in its variables; what of their values is
-    not followed; and whether it is said in which step the reading happens."""
+    """An obligation; the element that is written and the index that is read, in its variables; the values read at run
+    time; and whether it is said in which step the reading happens."""
 
     obligation: Obligation
     element: tuple[Expr, ...]
     index: tuple[Expr, ...]
-    computed: tuple[str, ...]
+    values: StartValues
     one_order: bool
 
 
@@ -139,7 +139,7 @@ def state(
     every = (*variables, *values.variables.items())
     label = "no element is read after it was overwritten"
     obligation = Obligation(every, FALSE if steps is None else steps, conj(*values.facts, *met), label)
-    return Stated(obligation, element, index, tuple(values.computed), steps is not None)
+    return Stated(obligation, element, index, values, steps is not None)
 
 
 def _element(

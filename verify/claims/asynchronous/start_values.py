@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product as numbers_of
 from typing import Final
 
-from hloproof.logic.formula import FALSE, TRUE, Formula, Not, conj, disj, eq, le, lt, ne
+from hloproof.logic.formula import FALSE, TRUE, Formula, Not, conj, disj, eq, le, lt, ne, replace_variables
+from hloproof.logic.obligation import Obligation
 from hloproof.models.dataflow.async_chain import text_of
 from hloproof.models.expressions.bounds import range_of
+from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Const, Expr, Var, maximum, minimum, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.attributes import SliceDimension
@@ -26,6 +29,10 @@ from hloproof.models.maps.indexing_map import RuntimeVariable
 
 MOST_ELEMENTS: Final = 64
 """Constants with more elements are not looked up one by one."""
+
+SMALL: Final = range(4)
+MOST_FACTORS: Final = 2
+"""Numbers that are tried for what is multiplied, and how many different values that may be."""
 
 _Index = tuple[Expr, ...]
 _Key = tuple[str, _Index]
@@ -58,6 +65,8 @@ class StartValues:
         self.computed: list[str] = []
         self.outside: dict[str, tuple[Instruction, _Index]] = {}
         """Of each variable that stands for what a computation was given: whose element it is, and which."""
+        self.products: list[tuple[str, Expr, Expr, Interval]] = []
+        """Of each variable that stands for a product of two values: the factors, and what its type can hold."""
         self._given = given
         self._caller: StartValues | None = None
         self._calls = False
@@ -66,6 +75,7 @@ class StartValues:
             caller._calls = True
             caller.variables, caller.facts = self.variables, self.facts
             caller.computed, caller.outside = self.computed, self.outside
+            caller.products = self.products
             self._caller = caller
 
     def start(self, name: str, bound: Interval) -> Expr | None:
@@ -103,6 +113,35 @@ class StartValues:
             named = (i for i in self._body.instructions if i.opcode == "constant")
             return next((i.name for i in named if f"constant({i.literal})" == provider), None)
         return provider if provider in self._body.by_name else None
+
+    @property
+    def multiplied_only(self) -> bool:
+        """All that is computed in a way that is not followed are products: each stands in both lists once."""
+        return len(self.computed) == len(self.products)
+
+    def with_small_numbers(self, obligation: Obligation) -> Iterator[tuple[Obligation, dict[str, int]]]:
+        """The obligation for small numbers in place of what is multiplied, where nothing else is computed in a way that
+        is not followed, and all of it is given from outside: such numbers may come up."""
+        factors = frozenset[str]().union(*(e.free for _, x, y, _ in self.products for e in (x, y)))
+        own = {name for name, *_ in self.products}
+        read = sorted(factors - own)
+        if not read or len(read) > MOST_FACTORS or not self.multiplied_only:
+            return
+        if any(name not in self.outside for name in read):
+            return
+        for numbers in numbers_of(SMALL, repeat=len(read)):
+            at = dict(zip(read, numbers, strict=True))
+            for name, x, y, held in self.products:
+                at[name] = evaluate(x, at) * evaluate(y, at)
+                if at[name] not in held:
+                    break
+            else:
+                into: dict[str, Expr] = {name: Const(n) for name, n in at.items()}
+                rest = tuple(v for v in obligation.variables if v[0] not in at)
+                conclusion, hypothesis = (
+                    replace_variables(f, into) for f in (obligation.conclusion, obligation.hypothesis)
+                )
+                yield Obligation(rest, conclusion, hypothesis, obligation.label), at
 
     # -- values -----------------------------------------------------------------------------------------------------
 
@@ -161,6 +200,11 @@ class StartValues:
                 for n in (0, 1):
                     if isinstance(sides[n], Const):
                         return sides[1 - n] * sides[n]
+                self.computed.append(name)
+                made = self._fresh(_range(kind))
+                assert isinstance(made, Var)
+                self.products.append((made.name, sides[0], sides[1], _range(kind)))
+                return made
             case "minimum" | "maximum":
                 x, y = (self._value(o, index) for o in i.operands)
                 return minimum(x, y) if i.opcode == "minimum" else maximum(x, y)
