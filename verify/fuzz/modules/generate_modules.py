@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.drawing import ADD, Draw
+from hloproof.fuzz.drawing import ADD, Draw, Writer
 
 LARGEST: Final = 48
 """Elements of a tensor."""
@@ -19,26 +18,13 @@ def _shape(dims: Sequence[int]) -> str:
     return f"f32[{','.join(map(str, dims))}]"
 
 
-@cache
-def _between(low: int, high: int) -> st.SearchStrategy[int]:
-    """Made once: to make a strategy costs more than to draw from it."""
-    return st.integers(low, high)
-
-
-class _Writer:
+class _Writer(Writer):
     """Instructions so far: names and sizes of the tensors that later ones may read."""
 
     def __init__(self, draw: Draw) -> None:
-        self.draw = draw
+        super().__init__(draw)
         self.lines: list[str] = []
         self.tensors: list[tuple[str, list[int]]] = []
-
-    def between(self, low: int, high: int) -> int:
-        """A number of low to high."""
-        return int(self.draw(_between(low, high)))
-
-    def one_of(self, choices: Sequence[Any]) -> Any:
-        return choices[self.draw(_between(0, len(choices) - 1))]
 
     def add(self, dims: Sequence[int], text: str) -> None:
         name = f"v{len(self.lines)}"
@@ -57,12 +43,12 @@ def _reshape(w: _Writer) -> None:
     order = w.draw(st.permutations(factors))
     result: list[int] = []
     for f in order:
-        if result and w.between(0, 1):
+        if result and w.number(0, 1):
             result[-1] *= f
         else:
             result.append(f)
-    if w.between(0, 3) == 0:
-        result.insert(w.between(0, len(result)), 1)
+    if w.number(0, 3) == 0:
+        result.insert(w.number(0, len(result)), 1)
     w.add(result, f"reshape({name})")
 
 
@@ -86,8 +72,8 @@ def _slice(w: _Writer) -> None:
     name, dims = w.pick()
     bounds, result = [], []
     for n in dims:
-        start = w.between(0, max(0, n - 1))
-        limit = w.between(min(n, start + 1), n)
+        start = w.number(0, max(0, n - 1))
+        limit = w.number(min(n, start + 1), n)
         stride = w.one_of((1, 1, 2, 3))
         bounds.append(f"[{start}:{limit}:{stride}]")
         result.append(-(-(limit - start) // stride))
@@ -102,8 +88,8 @@ def _pad(w: _Writer) -> None:
     for n in dims:
         interior = w.one_of((0, 0, 1))
         full = n + max(0, n - 1) * interior
-        low = w.between(-min(1, full), 2)
-        high = w.between(-min(1, full + low), 2)
+        low = w.number(-min(1, full), 2)
+        high = w.number(-min(1, full + low), 2)
         padding.append(f"{low}_{high}_{interior}")
         result.append(full + low + high)
     if prod(result) <= LARGEST:
@@ -112,13 +98,13 @@ def _pad(w: _Writer) -> None:
 
 def _reverse(w: _Writer) -> None:
     name, dims = w.pick()
-    chosen = [k for k in range(len(dims)) if w.between(0, 1)]
+    chosen = [k for k in range(len(dims)) if w.number(0, 1)]
     w.add(dims, f"reverse({name}), dimensions={{{','.join(map(str, chosen))}}}")
 
 
 def _broadcast(w: _Writer) -> None:
     name, dims = w.pick()
-    at, size = w.between(0, len(dims)), w.between(1, 3)
+    at, size = w.number(0, len(dims)), w.number(1, 3)
     result = [*dims[:at], size, *dims[at:]]
     kept = [k for k in range(len(result)) if k != at]
     if prod(result) <= LARGEST:
@@ -129,7 +115,7 @@ def _concatenate(w: _Writer) -> None:
     name, dims = w.pick()
     if not dims:
         return
-    axis = w.between(0, len(dims) - 1)
+    axis = w.number(0, len(dims) - 1)
     fitting = [
         (other, sizes)
         for other, sizes in w.tensors
@@ -152,7 +138,7 @@ def _reduce(w: _Writer) -> None:
     name, dims = w.pick()
     if not dims:
         return
-    axis = w.between(0, len(dims) - 1)
+    axis = w.number(0, len(dims) - 1)
     w.add([n for k, n in enumerate(dims) if k != axis], f"reduce({name}, z), dimensions={{{axis}}}, to_apply=add")
 
 
@@ -160,7 +146,7 @@ def _dynamic_slice(w: _Writer) -> None:
     name, dims = w.pick()
     if not dims:
         return
-    window = [w.between(1, n) if n else 0 for n in dims]
+    window = [w.number(1, n) if n else 0 for n in dims]
     starts = ", ".join(w.one_of(("i", "j")) for _ in dims)
     w.add(window, f"dynamic-slice({name}, {starts}), dynamic_slice_sizes={{{','.join(map(str, window))}}}")
 

@@ -1,4 +1,4 @@
-"""Part of target `ops`: operations on tuples and tokens, against a run on elements that are all different.
+"""Part of target `ops`: operations on tuples, tokens and sizes, against a run on elements that are all different.
 
 What such an operation returns it has been given, so the number of an element tells where it comes from.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hloproof.definitions import define
+from hloproof.fuzz.operations.plain_maps import not_plain
 from hloproof.fuzz.operations.predicate import count_reads
 from hloproof.fuzz.target import Failure
 from hloproof.models.errors import NotModelled
@@ -79,58 +80,55 @@ def came_from(module: Module) -> dict[int, Pairs]:
 def examine_control(module: Module) -> tuple[str, ...]:
     """Raises Failure where the definition or a map set says otherwise."""
     op = Operation.of(module.entry.root, module.entry)
-    if op.opcode in ("custom-call", "get-dimension-size"):
-        return _opaque(op)
-    for output, pairs in came_from(module).items():
-        stated: Pairs = set()
-        for operand, shape in enumerate(op.operands):
-            for position, leaf in leaves(shape):
-                if isinstance(leaf, ArrayShape):
-                    definition = define(op, output, operand, position)
-                    stated |= {(d, (operand, position, x)) for d, x, _ in count_reads(definition, _no_numbers)}
-        _same(op, f"the definition of output {output}", stated, pairs)
-        maps: Pairs = set()
-        for s in output_to_input(op, output):
-            maps |= {(d, (s.operand, s.position, x)) for m in s.maps for d, x in relation(m)}
-        _same(op, f"the output-to-input maps of output {output}", maps, pairs)
-        backwards: Pairs = set()
-        for operand in range(len(op.operands)):
-            for s in input_to_output(op, operand):
-                if s.operand == output:
-                    backwards |= {(d, (operand, s.position, x)) for m in s.maps for x, d in relation(m)}
-        _same(op, f"the input-to-output maps to output {output}", backwards, pairs)
+    if op.opcode == "custom-call":
+        _everything(op)
+    elif op.opcode == "get-dimension-size":
+        _agree(op, 0, set())
+    elif op.opcode == "set-dimension-size":  # moves no elements
+        _agree(op, 0, {(d, spot) for d in indices(_sizes(op.shape)) for spot in ((0, (), d), (1, (), ()))})
+        for m in (m for s in (*output_to_input(op), *input_to_output(op)) for m in s.maps):
+            if why := not_plain(m, op.opcode):
+                raise Failure(f"{op.opcode}: maps are not plain", f"{why}: {m}")
+    else:
+        for output, pairs in came_from(module).items():
+            _agree(op, output, pairs)
     return (op.opcode,)
 
 
-def _opaque(op: Operation) -> tuple[str, ...]:
-    """Every element of a custom-call may depend on everything; a dimension's size on nothing."""
-    everything = op.opcode == "custom-call"
-    outputs = {n: leaf for n, (_, leaf) in enumerate(leaves(op.shape)) if isinstance(leaf, ArrayShape)}
-    for output, out in outputs.items():
+def _agree(op: Operation, output: int, pairs: Pairs) -> None:
+    """The definition and the maps of both directions relate these pairs, and say of what kind they are alike."""
+    stated: Pairs = set()
+    for operand, shape in enumerate(op.operands):
+        for position, leaf in leaves(shape):
+            if isinstance(leaf, ArrayShape):
+                definition = define(op, output, operand, position)
+                stated |= {(d, (operand, position, x)) for d, x, _ in count_reads(definition, _no_numbers)}
+    _same(op, f"the definition of output {output}", stated, pairs)
+    forwards = output_to_input(op, output)
+    maps: Pairs = {(d, (s.operand, s.position, x)) for s in forwards for m in s.maps for d, x in relation(m)}
+    _same(op, f"the output-to-input maps of output {output}", maps, pairs)
+    backwards: Pairs = set()
+    for operand in range(len(op.operands)):
+        for s in input_to_output(op, operand):
+            if s.operand == output:
+                backwards |= {(d, (operand, s.position, x)) for m in s.maps for x, d in relation(m)}
+    _same(op, f"the input-to-output maps to output {output}", backwards, pairs)
+
+
+def _everything(op: Operation) -> None:
+    """Every element of a custom-call may depend on everything; nothing more than that is promised."""
+    for output, (_, out) in enumerate(leaves(op.shape)):
+        pairs: Pairs = set()
         for operand, shape in enumerate(op.operands):
-            assert isinstance(shape, ArrayShape)
-            expected: Pairs = set()
-            if everything:
-                expected |= {(d, (operand, (), x)) for d in indices(out.dimensions) for x in indices(shape.dimensions)}
-            stated: Pairs = {(d, (operand, (), x)) for d, x, _ in count_reads(define(op, output, operand), _no_numbers)}
-            _same(op, "the definition", stated, expected)
-            sets = [s for s in output_to_input(op, output) if s.operand == operand]
-            _same(
-                op,
-                "the output-to-input maps",
-                {(d, (operand, (), x)) for s in sets for m in s.maps for d, x in relation(m)},
-                expected,
-            )
-            sets = [s for s in input_to_output(op, operand) if s.operand == output]
-            _same(
-                op,
-                "the input-to-output maps",
-                {(d, (operand, (), x)) for s in sets for m in s.maps for x, d in relation(m)},
-                expected,
-            )
-            if everything and any(s.kind != "bound" for s in sets):
-                raise Failure(f"{op.opcode}: more than a bound is promised", str(sets))
-    return (op.opcode,)
+            pairs |= {(d, (operand, (), x)) for d in indices(_sizes(out)) for x in indices(_sizes(shape))}
+            if any(s.kind != "bound" for s in input_to_output(op, operand)):
+                raise Failure(f"{op.opcode}: more than a bound is promised", str(op))
+        _agree(op, output, pairs)
+
+
+def _sizes(shape: Shape) -> Index:
+    assert isinstance(shape, ArrayShape)
+    return shape.dimensions
 
 
 def _no_numbers(operand: int, index: Index) -> int:

@@ -24,8 +24,6 @@ from hloproof.fuzz.operations.oracle_bitcast import examine_bitcast
 from hloproof.fuzz.operations.oracle_control import examine_control
 from hloproof.fuzz.operations.oracle_definitions import examine_definitions
 from hloproof.fuzz.operations.oracle_indices import examine_indices
-from hloproof.fuzz.operations.oracle_stated import OPCODES as STATED
-from hloproof.fuzz.operations.oracle_stated import examine_stated
 from hloproof.fuzz.operations.plain_maps import not_plain
 from hloproof.fuzz.operations.predicate import count_reads
 from hloproof.fuzz.operations.run_only import examine_run
@@ -57,8 +55,6 @@ def examine(text: str, seed: int | None = None) -> tuple[str, ...]:
         return examine_run(module)
     if root.opcode == "bitcast":
         return examine_bitcast(Operation.of(root, module.entry))
-    if root.opcode in STATED:
-        return examine_stated(Operation.of(root, module.entry))
     if root.opcode in CONTROL:
         return examine_control(module)
     sizes = [s.elements for _, s in leaves(root.shape) if isinstance(s, ArrayShape)]

@@ -21,6 +21,7 @@ OPCODES: Final = (
     "all-reduce-done",
     "collective-permute-done",
     "get-dimension-size",
+    "set-dimension-size",
     "send",
     "recv-done",
     "custom-call",
@@ -62,11 +63,9 @@ def control(draw: Draw) -> str:
         case "get-dimension-size":
             sized = shape(draw(sizes(minimum=1, maximum=2)))
             return one(opcode, [sized], "dimensions={0}")
+        case "set-dimension-size":
+            dims = draw(boxes(minimum=1, maximum=3, most=24))
+            axis = draw(st.integers(0, len(dims) - 1))
+            bounded = ",".join(f"<={n}" if d == axis else str(n) for d, n in enumerate(dims))
+            return one(opcode, [shape(dims), "s32[]"], f"dimensions={braces([axis])}", result=f"f32[{bounded}]")
     return one(opcode, [first, second], 'custom_call_target="f"', result=f"({first}, {second})")
-
-
-@st.composite
-def set_dimension_size(draw: Draw) -> str:
-    dims = draw(boxes(minimum=1, maximum=3, most=24))
-    axis = draw(st.integers(0, len(dims) - 1))
-    return one("set-dimension-size", [shape(dims), "s32[]"], f"dimensions={braces([axis])}")

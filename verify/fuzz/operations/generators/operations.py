@@ -16,7 +16,7 @@ from hloproof.fuzz.operations.generators.collectives import (
     ragged_exchange,
     started,
 )
-from hloproof.fuzz.operations.generators.control import control, set_dimension_size
+from hloproof.fuzz.operations.generators.control import control
 from hloproof.fuzz.operations.generators.elementwise import elementwise, scan
 from hloproof.fuzz.operations.generators.folds import (
     batch_norm,
@@ -90,7 +90,6 @@ BY_NAME: Final[dict[str, Callable[[], st.SearchStrategy[str]]]] = {
     "scaled-dot": scaled_dot,
     "bitcast-convert": bitcast_convert,
     "copy": copy,
-    "set-dimension-size": set_dimension_size,
     "bitcast": bitcast,
     "bitcast-rows": bitcast_rows,
     "collective-of-several": collective_of_several,
