@@ -26,6 +26,8 @@ _ASIDE: Final = ', async_execution_thread="aside"'
 _FORMS: Final[dict[str, Form]] = {
     **{name: form for name, form in FORMS.items() if name not in ("send", "recv")},
     "aside": Form(STATE, f"async-start({{x}}), calls=aside{_ASIDE}", "async-done", update="async-update"),
+    "silent": Form("((f32[4]), (), s32[])", "async-start({x}), calls=opaque", "async-done", update="async-update"),
+    "silent call": Form("((f32[4]), (), s32[])", "call-start({x}), to_apply=reads", "call-done", update="call-update"),
     "busy": Form(STATE, "async-start({x}), calls=more", "async-done", update="async-update"),
 }
 _BODIES: Final = BODIES + "".join(
@@ -36,6 +38,7 @@ _BODIES: Final = BODIES + "".join(
 SLIPS: Final = (
     "start's shape",
     "update's shape",
+    "another context",
     "done's shape",
     "another computation",
     "another thread",
@@ -64,6 +67,10 @@ class _State:
     shape: str
     restarts: bool
     """A start binds all that there is to bind, so that another one may follow in the place of this one."""
+    endless: bool = False
+    """A loop has handed it on and may do so for ever, so that nobody need finish it."""
+    once: bool = True
+    """One start made it: no loop has begun it anew."""
     direct: bool = True
     """The value is that of the link itself, not one that handed it on."""
 
@@ -131,6 +138,8 @@ class _Chains(Writer):
         shape, further = form.bound or form.result, ", p" if form.bound else ""
         if self.slips("update's shape", "async-shape", name):
             shape = self.wrong(shape)
+        if self.slips("another context", "async-shape", name):
+            shape = shape.replace("s32[])", "u32[])")
         self.add(shape, f"{form.update}({s.name}{further}){self._said(s, name)}", name=name)
         bound = replace(form, result=form.bound or form.result, bound="")
         return _State(name, name, bound, s.start, shape, s.restarts and shape == form.result)
@@ -178,7 +187,7 @@ class _Chains(Writer):
                 if ends:
                     return None
             case _:
-                name = self.loop(s)
+                return self.loop(s)
         return replace(s, name=name, direct=False)
 
     def body(self, s: _State, ends: bool, idle: bool = False) -> str:
@@ -194,7 +203,7 @@ class _Chains(Writer):
         self.bodies.append(f"{name} {{\n{''.join(lines)}}}\n\n")
         return name
 
-    def loop(self, s: _State) -> str:
+    def loop(self, s: _State) -> _State:
         """A loop whose state is the operation in flight: it is handed on, or ended with the next of its kind begun."""
         state, stop, body = f"({s.shape}, f32[4])", self.name("c"), self.name("b")
         lines = [
@@ -202,7 +211,7 @@ class _Chains(Writer):
             f"  s = {s.shape} get-tuple-element(t), index=0\n",
             "  x = f32[4] get-tuple-element(t), index=1\n",
         ]
-        out, inner = "s", replace(s, name="s")
+        out, inner, once, endless = "s", replace(s, name="s"), s.once, False
         whole = not s.form.bound and s.restarts
         if whole and self.slips("twice in a loop", "async-chain", s.start):
             self.done(inner, lines, body)
@@ -212,12 +221,16 @@ class _Chains(Writer):
                 s.shape, s.form.start.format(x="x", y="x") + (_ASIDE if "more" in s.form.start else ""), lines
             )
             self.broken.append(("async-linear", f"{body}.{out}"))
+            once = False
+        else:
+            endless = True
         lines.append(f"  ROOT r = {state} tuple({out}, x)\n")
         self.bodies.append(f"{stop} {{\n  t = {state} parameter(0)\n  ROOT k = pred[] constant(false)\n}}\n\n")
         self.bodies.append(f"{body} {{\n{''.join(lines)}}}\n\n")
         given = self.add(state, f"tuple({s.name}, p)")
         after = self.add(state, f"while({given}), condition={stop}, body={body}")
-        return self.add(s.shape, f"get-tuple-element({after}), index=0")
+        name = self.add(s.shape, f"get-tuple-element({after}), index=0")
+        return replace(s, name=name, endless=endless, once=once, direct=False)
 
     # -- a chain --------------------------------------------------------------------------------------------------
 
@@ -231,6 +244,8 @@ class _Chains(Writer):
                 if after is None:
                     return
                 s = after
+        if s.endless and s.once and self.chance(4):
+            return
         if s.form.bound and self.slip != "not bound":
             s = self.update(s)
         if s.direct and self.slips("looked at", "async-linear", s.maker):
