@@ -57,7 +57,7 @@ SLIPS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
+class _InFlight:
     """An operation in flight: where its value stands, the link that made it, and how it goes on."""
 
     name: str
@@ -104,7 +104,7 @@ class _Chains(Writer):
 
     # -- links ----------------------------------------------------------------------------------------------------
 
-    def start(self) -> _State:
+    def start(self) -> _InFlight:
         key = self.one_of(tuple(_FORMS)) if self.slip != "busy on main" else "busy"
         form, name = _FORMS[key], self.name()
         text, shape = form.start.format(x="p", y="p"), form.result
@@ -117,9 +117,9 @@ class _Chains(Writer):
         if self.slips("start's shape", "async-shape", name):
             shape = self.wrong(shape)
         self.add(shape, text, name=name)
-        return _State(name, name, form, name, shape, not form.bound and shape == form.result)
+        return _InFlight(name, name, form, name, shape, not form.bound and shape == form.result)
 
-    def _said(self, s: _State, name: str) -> str:
+    def _said(self, s: _InFlight, name: str) -> str:
         """What a link may repeat of its start."""
         text = ""
         if "calls=opaque" in s.form.start and self.slips("another computation", "async-computation", name):
@@ -133,7 +133,7 @@ class _Chains(Writer):
                 text += self.one_of(("", "", ', async_execution_thread="main"'))
         return text
 
-    def update(self, s: _State) -> _State:
+    def update(self, s: _InFlight) -> _InFlight:
         name, form = self.name(), s.form
         shape, further = form.bound or form.result, ", p" if form.bound else ""
         if self.slips("update's shape", "async-shape", name):
@@ -142,9 +142,9 @@ class _Chains(Writer):
             shape = shape.replace("s32[])", "u32[])")
         self.add(shape, f"{form.update}({s.name}{further}){self._said(s, name)}", name=name)
         bound = replace(form, result=form.bound or form.result, bound="")
-        return _State(name, name, bound, s.start, shape, s.restarts and shape == form.result)
+        return _InFlight(name, name, bound, s.start, shape, s.restarts and shape == form.result)
 
-    def done(self, s: _State, lines: list[str] | None = None, computation: str = "e") -> str:
+    def done(self, s: _InFlight, lines: list[str] | None = None, computation: str = "e") -> str:
         name, form = self.name(), s.form
         opcode, shape, operand = form.done, form.finished, s.name
         own = not form.update
@@ -162,7 +162,7 @@ class _Chains(Writer):
 
     # -- ways -----------------------------------------------------------------------------------------------------
 
-    def carried(self, s: _State) -> _State | None:
+    def carried(self, s: _InFlight) -> _InFlight | None:
         """The operation behind something that hands it on; None where that finished it."""
         if s.direct:
             self.broken.append(("async-linear", f"e.{s.maker}"))
@@ -190,7 +190,7 @@ class _Chains(Writer):
                 return self.loop(s)
         return replace(s, name=name, direct=False)
 
-    def body(self, s: _State, ends: bool, idle: bool = False) -> str:
+    def body(self, s: _InFlight, ends: bool, idle: bool = False) -> str:
         """A computation that takes the state and hands it on, finishes it, or (idle) forgets it."""
         name, lines = self.name("b"), [f"  s = {s.shape} parameter(0)\n"]
         if idle:
@@ -203,7 +203,7 @@ class _Chains(Writer):
         self.bodies.append(f"{name} {{\n{''.join(lines)}}}\n\n")
         return name
 
-    def loop(self, s: _State) -> _State:
+    def loop(self, s: _InFlight) -> _InFlight:
         """A loop whose state is the operation in flight: it is handed on, or ended with the next of its kind begun."""
         state, stop, body = f"({s.shape}, f32[4])", self.name("c"), self.name("b")
         lines = [

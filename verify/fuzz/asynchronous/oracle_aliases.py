@@ -16,7 +16,7 @@ from hloproof.models.hlo.shape import Index, Shape, TupleShape
 
 Spot = tuple[str, str, Index]
 """Computation, instruction, position in the tuple tree."""
-Pair = tuple[Spot, Spot]
+Handing = tuple[Spot, Spot]
 
 
 def tree(shape: Shape) -> list[Index]:
@@ -62,7 +62,7 @@ class Aliases:
     module: Module
     main_only: bool = False
     new_bitcasts: bool = False
-    pairs: list[Pair] = field(default_factory=list)
+    pairs: list[Handing] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         plain = [i for i in self._all() if _role(i[1].opcode) is None]
@@ -83,7 +83,7 @@ class Aliases:
 
     # -- what is handed on --------------------------------------------------------------------------------------------
 
-    def _tree_pairs(self, a: Spot, b: Spot, leaves_only: bool = False) -> Iterator[Pair]:
+    def _tree_pairs(self, a: Spot, b: Spot, leaves_only: bool = False) -> Iterator[Handing]:
         """From everything at `a` to what stands at the same position at `b`, where both have it."""
         held, given = part(self.shape(*a[:2]), a[2]), part(self.shape(*b[:2]), b[2])
         if held is None or given is None:
@@ -93,15 +93,15 @@ class Aliases:
             if inside is not None and not (leaves_only and isinstance(part(given, at), TupleShape)):
                 yield (*a[:2], (*a[2], *at)), (*b[:2], (*b[2], *at))
 
-    def _into(self, c: str, operand: str, body: str, number: int) -> Iterator[Pair]:
+    def _into(self, c: str, operand: str, body: str, number: int) -> Iterator[Handing]:
         for p in self.module.by_name[body].instructions:
             if p.opcode == "parameter" and p.parameter_number == number:
                 yield from self._tree_pairs((c, operand, ()), (body, p.name, ()))
 
-    def _out_of(self, body: str, to: Spot, leaves_only: bool = False) -> Iterator[Pair]:
+    def _out_of(self, body: str, to: Spot, leaves_only: bool = False) -> Iterator[Handing]:
         yield from self._tree_pairs((body, self.module.by_name[body].root_name, ()), to, leaves_only)
 
-    def _plain(self, computation: Computation, i: Instruction) -> Iterator[Pair]:
+    def _plain(self, computation: Computation, i: Instruction) -> Iterator[Handing]:
         c, me = computation.name, (computation.name, i.name, ())
         match i.opcode:
             case "tuple":
@@ -180,7 +180,7 @@ class Aliases:
         threads = [v.text for v in said if isinstance(v, (Word, Quoted))]
         return threads[:1] in ([], ["main"])
 
-    def _linked(self, computation: Computation, i: Instruction) -> Iterator[Pair]:
+    def _linked(self, computation: Computation, i: Instruction) -> Iterator[Handing]:
         c, role = computation.name, _role(i.opcode)
         if i.opcode in _OWN:
             yield from self._own(c, i)
@@ -201,7 +201,7 @@ class Aliases:
             for k, (where, o) in enumerate(self.bound(start)):
                 yield from self._into(where, o, inside, k)
 
-    def _promised(self, c: str, i: Instruction, before: Index, here: Index) -> Iterator[Pair]:
+    def _promised(self, c: str, i: Instruction, before: Index, here: Index) -> Iterator[Handing]:
         """The result as the state before names it; what it does not name comes from what the starts run."""
         state = self.shape(c, i.operands[0])
         for at in tree(part(i.shape, here) or TupleShape()):
@@ -216,7 +216,7 @@ class Aliases:
                 if body is not None and part(self.module.by_name[body].root.shape, at) is not None:
                     yield (body, self.module.by_name[body].root_name, at), (c, i.name, (*here, *at))
 
-    def _operands(self, c: str, i: Instruction) -> Iterator[Pair]:
+    def _operands(self, c: str, i: Instruction) -> Iterator[Handing]:
         """Position {0} of a start or update: what is bound so far, one by one; older text has the only one itself."""
         held = part(i.shape, (0,))
         if held is None:
@@ -234,7 +234,7 @@ class Aliases:
             elif k - old < len(new):
                 yield from self._tree_pairs((c, new[k - old], ()), (c, i.name, at), leaves_only=True)
 
-    def _own(self, c: str, i: Instruction) -> Iterator[Pair]:
+    def _own(self, c: str, i: Instruction) -> Iterator[Handing]:
         """Starts and dones with opcodes of their own."""
         me = (c, i.name)
         first = (c, i.operands[0])
@@ -324,7 +324,7 @@ class Aliases:
             found.setdefault(label[s], set()).add(s)
         return list(found.values())
 
-    def _written_into(self, computation: Computation, i: Instruction) -> Iterator[Pair]:
+    def _written_into(self, computation: Computation, i: Instruction) -> Iterator[Handing]:
         """What the text declares of an instruction. Results of an operation in flight are those of its dones."""
         c = computation.name
         for e in _declared(i.attributes.get("output_to_operand_aliasing")):
@@ -341,7 +341,7 @@ class Aliases:
                     at = e.output_index[1:] if _role(other.opcode) == "done" else e.output_index
                     yield from self._tree_pairs(source, (d.name, other.name, at))
 
-    def _updated(self, computation: Computation, i: Instruction) -> Iterator[Pair]:
+    def _updated(self, computation: Computation, i: Instruction) -> Iterator[Handing]:
         """What a compiler writes where an operand lies."""
         c = computation.name
         several = isinstance(i.shape, TupleShape)

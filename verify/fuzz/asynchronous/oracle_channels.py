@@ -13,12 +13,12 @@ from hloproof.models.hlo.attributes import Aliasing
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
 
-Pairs = tuple[tuple[int, int], ...]
+Routes = tuple[tuple[int, int], ...]
 
 # -- channels ----------------------------------------------------------------------------------------------------------
 
 
-def pairs_of(i: Instruction) -> Pairs:
+def pairs_of(i: Instruction) -> Routes:
     """The device pairs in the text of the frontend attributes."""
     value = i.attributes.get("frontend_attributes")
     numbers = [int(n) for n in re.findall(r"\d+", str(getattr(value, "text", "")).partition("target_pairs")[2])]
@@ -69,7 +69,7 @@ def _deadlocks(module: Module) -> set[str]:
     return found | _stuck(module, steps)
 
 
-def _circular(pairs: Pairs) -> bool:
+def _circular(pairs: Routes) -> bool:
     reached = set(pairs)
     while True:
         more = {(a, d) for a, b in reached for c, d in pairs if b == c} - reached

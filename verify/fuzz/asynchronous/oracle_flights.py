@@ -14,7 +14,7 @@ from hloproof.models.hlo.attributes import Aliasing, ComputationRef, Word
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import TupleShape
 
-Found = set[tuple[str, str]]
+Hazards = set[tuple[str, str]]
 """(claim, the instruction that it is about)."""
 
 
@@ -279,9 +279,9 @@ def moments(steps: Sequence[Step]) -> Iterator[tuple[frozenset[str], Step]]:
                     stack.append(after)
 
 
-def hazards(program: Program) -> Found:
+def hazards(program: Program) -> Hazards:
     """What is broken in the given order of a scheduled module, or in some order of another."""
-    found: Found = set()
+    found: Hazards = set()
     if program.scheduled:
         done: set[str] = set()
         for step in program.steps:
@@ -297,7 +297,7 @@ def hazards(program: Program) -> Found:
     return found
 
 
-def _in_flight(program: Program, done: set[str] | frozenset[str], step: Step, found: Found) -> None:
+def _in_flight(program: Program, done: set[str] | frozenset[str], step: Step, found: Hazards) -> None:
     for flight in program.flights:
         if flight.opening not in done or flight.closing in done or step.name in flight.links:
             continue
@@ -314,7 +314,7 @@ def _in_flight(program: Program, done: set[str] | frozenset[str], step: Step, fo
                 found.add(("hazard-output", flight.opening))
 
 
-def _stale(program: Program, found: Found) -> None:
+def _stale(program: Program, found: Hazards) -> None:
     """Contents that are read when their buffer holds others, and two that one instruction wrote into one buffer and
     that are both read."""
     holds: dict[int, set[int]] = {}

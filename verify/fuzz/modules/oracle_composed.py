@@ -27,7 +27,7 @@ from hloproof.models.maps.indexing_map import Direction, IndexingMap, identity
 from hloproof.models.maps.text import print_map
 from hloproof.models.simplifier.simplify import simplify
 
-Pairs = set[tuple[Index, Index]]
+IndexPairs = set[tuple[Index, Index]]
 """An output element and the parameter element that it reads."""
 Between = tuple[int, int, Index]
 """The number of an output, a parameter's, and a place in the parameter's tuple."""
@@ -224,8 +224,8 @@ def _passes(path: Sequence[str], sites: Sequence[str]) -> bool:
     return all(site in names for site in sites)
 
 
-def _seen(module: Module, results: list[Array]) -> dict[Between, Pairs]:
-    found: dict[Between, Pairs] = {}
+def _seen(module: Module, results: list[Array]) -> dict[Between, IndexPairs]:
+    found: dict[Between, IndexPairs] = {}
     count = 0
     for p in module.entry.parameters:
         for place, leaf in leaves(p.shape):
@@ -243,11 +243,11 @@ def _seen(module: Module, results: list[Array]) -> dict[Between, Pairs]:
     return found
 
 
-def _compare(recorder: Recorder, direction: Direction, s: OperandMaps, key: Between, seen: Pairs) -> str:
+def _compare(recorder: Recorder, direction: Direction, s: OperandMaps, key: Between, seen: IndexPairs) -> str:
     if s.unknown:
         raise Failure("compositions: given up", f"{direction} {key}: {s.unknown}")
     providers = provided(recorder, s.maps)
-    stated: Pairs = set()
+    stated: IndexPairs = set()
     for m in s.maps:
         pairs = relation(m, reader(m, providers))
         stated |= {p if direction == "output-to-input" else p[::-1] for p in pairs}
@@ -260,7 +260,7 @@ def _compare(recorder: Recorder, direction: Direction, s: OperandMaps, key: Betw
     return f"{direction}: {s.kind}"
 
 
-def _same_values(recorder: Recorder, key: Between, moved: Pairs) -> None:
+def _same_values(recorder: Recorder, key: Between, moved: IndexPairs) -> None:
     """What is moved has the value that it had."""
     entry, (output, parameter, place) = recorder.module.entry, key
     root = list(_arrays(recorder.values[entry.root_name,]))[output]

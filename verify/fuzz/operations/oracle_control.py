@@ -22,9 +22,9 @@ from hloproof.models.interpreter.semantics.hashed import Hashed
 from hloproof.models.interpreter.semantics.real import Real
 from hloproof.models.interpreter.value import Array, Token, Value, indices
 
-Spot = tuple[int, Index, Index]
+Source = tuple[int, Index, Index]
 """An operand, a position in its tuple, an index."""
-Pairs = set[tuple[Index, Spot]]
+Origins = set[tuple[Index, Source]]
 
 
 def numbered(shape: Shape, counter: Iterator[int]) -> Value:
@@ -57,16 +57,16 @@ def _result(module: Module, given: list[Value]) -> Value:
     return machine.run([tuple(by_number[n] for n in range(len(by_number)))])[0]
 
 
-def came_from(module: Module) -> dict[int, Pairs]:
+def came_from(module: Module) -> dict[int, Origins]:
     """For each array of the result, which element of which operand each of its elements is."""
     op = Operation.of(module.entry.root, module.entry)
     counter = iter(range(1, 100_000))
     given = [numbered(s, counter) for s in op.operands]
-    where: dict[int, Spot] = {}
+    where: dict[int, Source] = {}
     for k, value in enumerate(given):
         for position, array in arrays(value):
             where |= {n: (k, position, index) for index, n in zip(indices(array.sizes), array.data, strict=True)}
-    found: dict[int, Pairs] = {}
+    found: dict[int, Origins] = {}
     result = dict(arrays(_result(module, given)))
     for number, (position, leaf) in enumerate(leaves(op.shape)):
         if isinstance(leaf, ArrayShape):
@@ -95,9 +95,9 @@ def examine_control(module: Module) -> tuple[str, ...]:
     return (op.opcode,)
 
 
-def _agree(op: Operation, output: int, pairs: Pairs) -> None:
+def _agree(op: Operation, output: int, pairs: Origins) -> None:
     """The definition and the maps of both directions relate these pairs, and say of what kind they are alike."""
-    stated: Pairs = set()
+    stated: Origins = set()
     for operand, shape in enumerate(op.operands):
         for position, leaf in leaves(shape):
             if isinstance(leaf, ArrayShape):
@@ -105,9 +105,9 @@ def _agree(op: Operation, output: int, pairs: Pairs) -> None:
                 stated |= {(d, (operand, position, x)) for d, x, _ in count_reads(definition, _no_numbers)}
     _same(op, f"the definition of output {output}", stated, pairs)
     forwards = output_to_input(op, output)
-    maps: Pairs = {(d, (s.operand, s.position, x)) for s in forwards for m in s.maps for d, x in relation(m)}
+    maps: Origins = {(d, (s.operand, s.position, x)) for s in forwards for m in s.maps for d, x in relation(m)}
     _same(op, f"the output-to-input maps of output {output}", maps, pairs)
-    backwards: Pairs = set()
+    backwards: Origins = set()
     for operand in range(len(op.operands)):
         for s in input_to_output(op, operand):
             if s.operand == output:
@@ -118,7 +118,7 @@ def _agree(op: Operation, output: int, pairs: Pairs) -> None:
 def _everything(op: Operation) -> None:
     """Every element of a custom-call may depend on everything; nothing more than that is promised."""
     for output, (_, out) in enumerate(leaves(op.shape)):
-        pairs: Pairs = set()
+        pairs: Origins = set()
         for operand, shape in enumerate(op.operands):
             pairs |= {(d, (operand, (), x)) for d in indices(_sizes(out)) for x in indices(_sizes(shape))}
             if any(s.kind != "bound" for s in input_to_output(op, operand)):
@@ -135,7 +135,7 @@ def _no_numbers(operand: int, index: Index) -> int:
     raise NotModelled("values are not read at run time here")
 
 
-def _same(op: Operation, what: str, stated: Pairs, found: Pairs) -> None:
+def _same(op: Operation, what: str, stated: Origins, found: Origins) -> None:
     if stated != found:
         where = min(stated ^ found)
         verb = "states a read that is none" if where in stated else "misses a read"

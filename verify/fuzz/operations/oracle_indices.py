@@ -20,7 +20,7 @@ from hloproof.models.interpreter.value import Array, indices
 MOST: Final = 24
 """Pairs of an output element and a number that are tried."""
 
-Pair = tuple[int, Index, int, int]
+Dependence = tuple[int, Index, int, int]
 """Output, index of its element, operand that says where, position in its data."""
 
 
@@ -40,7 +40,7 @@ def examine_indices(tagged: Tagged, found: Observed) -> None:
     (first,) = tagged.run(found.indices)
     elements = [(o, d) for o in outputs for d in indices(first[o].sizes)]
     positions = [(k, n) for k, x in found.indices.items() for n in range(len(x.data))]
-    pairs: list[Pair] = [(*e, *p) for e, p in product(elements, positions)]
+    pairs: list[Dependence] = [(*e, *p) for e, p in product(elements, positions)]
     for o, d, k, n in Random(tagged.seed).sample(pairs, min(MOST, len(pairs))):
         given = _covering(op, found.indices, d)
         seen = _changed(tagged, given, k, n)
