@@ -11,7 +11,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.asynchronous.generate_flights import BODIES, FORMS, STATE, Form
+from hloproof.fuzz.asynchronous.generate_flights import BODIES, FORMS, STATE, Form, bodies_of
 from hloproof.fuzz.drawing import Draw, Writer
 
 NAME: Final = "chains"
@@ -265,7 +265,7 @@ def chain_modules(draw: Draw) -> str:
         w.chain()
     said = f"{SLIP}{w.slip}\n" if w.planted else ""
     said += "".join(f"{BREAKS}{claim} {place}\n" for claim, place in dict.fromkeys(w.broken))
-    entry = "  p = f32[4] parameter(0)\n  choice = s32[] parameter(1)\n" + "".join(w.lines)
-    return (
-        f"{said}HloModule {NAME}\n\n{_BODIES}{''.join(w.bodies)}ENTRY e {{\n{entry}  ROOT root = f32[4] negate(p)\n}}\n"
-    )
+    lines = "".join(w.lines)
+    entry = f"  p = f32[4] parameter(0)\n  choice = s32[] parameter(1)\n{lines}  ROOT root = f32[4] negate(p)\n"
+    bodies = "".join(w.bodies)
+    return f"{said}HloModule {NAME}\n\n{bodies_of(bodies + entry, _BODIES)}{bodies}ENTRY e {{\n{entry}}}\n"

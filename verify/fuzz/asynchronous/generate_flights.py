@@ -6,6 +6,7 @@ place, run loops, and may donate a parameter.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,6 +36,14 @@ BODIES: Final = (
     "never {\n  q = f32[4] parameter(0)\n  ROOT r = pred[] constant(false)\n}\n\n"
     "add {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n\n"
 )
+
+
+def bodies_of(text: str, bodies: str = BODIES) -> str:
+    """The computations among these that the text names."""
+    words = set(re.findall(r"\w+", text))
+    return "".join(f"{body}\n\n" for body in bodies.split("\n\n") if body.partition(" ")[0] in words)
+
+
 _PAIR: Final = "(f32[4], f32[4])"
 STATE: Final = "((f32[4]), f32[4], s32[])"
 _SELF: Final = "replica_groups={{0}}"
@@ -253,4 +262,5 @@ def flight_modules(draw: Draw) -> str:
         header += f", input_output_alias={{ {{0}}: ({parameter}, {kind}) }}"
         roots[0] = w.add("f32[4]", f"negate({roots[0]})")
     root = f"  ROOT t = (f32[4], f32[4]) tuple({', '.join(roots)})\n"
-    return f"HloModule {NAME}{header}\n\n{BODIES}ENTRY e {{\n{first}{''.join(w.lines)}{root}}}\n"
+    body = f"{first}{''.join(w.lines)}{root}"
+    return f"HloModule {NAME}{header}\n\n{bodies_of(body)}ENTRY e {{\n{body}}}\n"

@@ -6,7 +6,8 @@ What stands in a counterexample is read back from its text and looked up in the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import cached_property
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement
@@ -45,7 +46,6 @@ class _Words:
         self.module, self.program = module, program
         self.step = {s.name: s for s in program.steps}
         self.number = {s.name: n for n, s in enumerate(program.steps)}
-        self.moments = list(self._moments())
 
     def true(self, what: str, holds: bool, j: Judgement) -> None:
         if not holds:
@@ -54,15 +54,15 @@ class _Words:
     def line(self, name: str) -> int:
         return self.module.entry.by_name[name].position.line
 
-    def _moments(self) -> Iterator[tuple[frozenset[str], Step]]:
+    @cached_property
+    def moments(self) -> list[tuple[frozenset[str], Step]]:
         """Every step with every set of steps that can have run before."""
         if self.program.scheduled:
             names = [s.name for s in self.program.steps]
-            yield from ((frozenset(names[:n]), s) for n, s in enumerate(self.program.steps))
-            return
+            return [(frozenset(names[:n]), s) for n, s in enumerate(self.program.steps)]
         first = {s.name for s in self.program.steps if not s.waits and not s.reads and not s.writes}
         rest = [Step(s.name, s.waits - first) for s in self.program.steps if s.name not in first]
-        yield from ((before, self.step[s.name]) for before, s in moments(rest))
+        return [(before, self.step[s.name]) for before, s in moments(rest)]
 
     def _during(self, flight: Flight) -> list[Step]:
         return [
