@@ -14,6 +14,9 @@ from typing import Any, Final
 from zlib import crc32
 
 from hloproof.fuzz.compiler.dumps import FLAGS, Refuted, empty, judge_dumps
+from hloproof.fuzz.compiler.folded import folded
+from hloproof.fuzz.compiler.generate_corners import NAME as CORNERS
+from hloproof.fuzz.compiler.generate_corners import corner_inputs
 from hloproof.fuzz.compiler.perturbation import changes, differences, exact_inputs, judged, requests
 from hloproof.fuzz.modules.reference import DIED, HANGS, Xla, arrays
 from hloproof.fuzz.target import Failure
@@ -66,11 +69,12 @@ def warmed() -> None:
 def judged_module(text: str, module: Module) -> Counter[str]:
     told: Counter[str] = Counter()
     seed = crc32(text.encode())
-    inputs = exact_inputs(module, seed)
+    corners = module.name == CORNERS
+    inputs = corner_inputs(module, seed) if corners else exact_inputs(module, seed)
     dumped = seed % DUMPED_ONE_IN == 0
     if dumped:
         empty(dump_folder())
-    all_changes = list(changes(module, inputs, seed))
+    all_changes = [] if corners else list(changes(module, inputs, seed))
     answer = (dumping_compiler() if dumped else plain_compiler()).ask(
         {"hlo": text, "runs": requests(inputs, all_changes)}
     )
@@ -83,10 +87,29 @@ def judged_module(text: str, module: Module) -> Counter[str]:
         if wrong:
             raise Failure(f"compiler: {wrong}", where)
         told.update(more.keys())
-    told["perturbed"] += 1
+    told["corners" if corners else "perturbed"] += 1
+    told.update(_as_constants(text, module, inputs))
     if dumped:
         told.update(judged_dumps().keys())
     return told
+
+
+def _as_constants(text: str, module: Module, inputs: tuple[Value, ...]) -> Counter[str]:
+    """Raises Failure where the module with constants in the place of its parameters gives something else."""
+    given = folded(text, inputs)
+    if given is None:
+        return Counter()
+    answer = plain_compiler().ask({"hlo": given, "inputs": []})
+    try:
+        if "error" in answer:
+            return Counter([refused(answer["error"])])
+        outputs = [output["data"] for output in answer["outputs"]]
+        same_results(module, inputs, outputs, exact=INEXACT.search(text) is None)
+    except Failure as failure:
+        folds = "result" in failure.cause
+        cause = "compiler: constants are folded to something else" if folds else f"{failure.cause}, of constants"
+        raise Failure(cause, failure.message) from failure
+    return Counter(["folded"])
 
 
 def judged_dumps() -> Counter[str]:

@@ -1,7 +1,7 @@
 """Target `compiler`: random modules compiled and run by the installed compiler, in a process that may end.
 
-Oracles: crashes, hangs and errors on valid modules; results against the interpreter; one input element changed at a
-time against the maps; every pass and the whole compilation by `equiv`; the memory plan by `memory`. What the ledger
+Oracles: crashes, hangs and errors on valid modules; results against the interpreter, of constants too; one input
+element changed at a time against the maps; every pass and the whole compilation by `equiv`; the memory plan by `memory`. What the ledger
 names already is counted as `upstream:`.
 """
 
@@ -15,6 +15,7 @@ from zlib import crc32
 from hypothesis import strategies as st
 
 from hloproof.fuzz.compiler.finding import files
+from hloproof.fuzz.compiler.generate_corners import corner_modules
 from hloproof.fuzz.compiler.judging import judged_module, neighbours, warmed
 from hloproof.fuzz.compiler.known import known
 from hloproof.fuzz.compiler.perturbation import exact_inputs, plain
@@ -41,7 +42,8 @@ def cases() -> st.SearchStrategy[str]:
     warmed()
     single = operations().filter(lambda text: not any(words in text for words in _LEFT_OUT))
     some = st.one_of(movement_modules(), single)
-    return st.tuples(some, st.one_of(st.just("f32"), st.just("f32"), st.sampled_from(TYPES))).map(_typed)
+    typed = st.tuples(some, st.one_of(st.just("f32"), st.just("f32"), st.sampled_from(TYPES))).map(_typed)
+    return st.one_of(typed, typed, corner_modules())
 
 
 def _typed(drawn: tuple[str, str]) -> str:
