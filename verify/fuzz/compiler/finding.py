@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 from typing import Any, Final
 
+from hloproof.fuzz.compiler.pipeline import WITHOUT, first_guilty
 from hloproof.fuzz.modules.reference import Xla, arrays, encoded, python_with_jax
 from hloproof.models.errors import InputError, NotModelled
 from hloproof.models.hlo.module import Module
@@ -56,7 +57,8 @@ sys.exit(EXPECTED is not None and got != EXPECTED)
 
 
 def files(text: str, module: Module, inputs: tuple[Value, ...], cause: str, said: str) -> dict[str, str]:
-    """The contents by name. `said` is what the oracle said of the minimised module."""
+    """The contents by name. `said` is what the oracle said of the minimised module. Where one pass is to blame, before
+    and after are of that pass, and the module stands beside them."""
     expected: list[list[Any]] | None
     try:
         expected = [list(a.data) for a in arrays(Machine(module, Real(), Devices(), 0).run([inputs])[0])]
@@ -64,14 +66,17 @@ def files(text: str, module: Module, inputs: tuple[Value, ...], cause: str, said
         expected = None
     given = [encoded(a) for v in inputs for a in arrays(v)]
     shown = [(g["type"], g["sizes"], g["data"]) for g in given]
+    guilty, before, after = first_guilty(text, given, expected) if expected is not None else ("", "", "")
+    named = f"without the pass {guilty} the result is right: {WITHOUT.format(name=guilty)}\n" if guilty else ""
     title = cause.replace('"', "'").splitlines()[0]
     return {
-        "before.hlo": text,
-        "after.hlo": _after(text),
-        "flags.txt": FLAGS + "\n",
+        **({"module.hlo": text} if guilty else {}),
+        "before.hlo": before or text,
+        "after.hlo": after or _after(text),
+        "flags.txt": FLAGS + "\n" + named,
         "versions.txt": _versions(),
         "show.py": _SHOW.format(title=title, flags=FLAGS, module=text, inputs=shown, expected=expected),
-        "verdict.txt": f"{cause}\n{said}\n",
+        "verdict.txt": f"{cause}\n{said}\n{named}",
     }
 
 

@@ -1,8 +1,8 @@
 """Target `compiler`: random modules compiled and run by the installed compiler, in a process that may end.
 
 Oracles: crashes, hangs and errors on valid modules; results against the interpreter, of constants too; one input
-element changed at a time against the maps; every pass and the whole compilation by `equiv`; the memory plan by `memory`. What the ledger
-names already is counted as `upstream:`.
+element changed at a time against the maps; every pass and the whole compilation by `equiv`; the memory plan by
+`memory`. What the ledger names already is counted as `upstream:`.
 """
 
 from __future__ import annotations
