@@ -175,3 +175,16 @@ def test_other_parameters_are_an_error() -> None:
     other = module("p = f32[3] parameter(0)\n s = f32[2] slice(p), slice={[0:2]}\n ROOT r = f32[2] negate(s)")
     with pytest.raises(InputError, match=r"parameter 0 is f32\[3\]"):
         decide(one, other)
+
+
+@pytest.mark.parametrize("error", [AssertionError, KeyError, TypeError, ZeroDivisionError])
+def test_a_slip_of_the_matcher_is_an_error_of_this_tool(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def slips(search: object, goal: object) -> None:
+        raise error("planted")
+
+    monkeypatch.setattr(import_module("hloproof.equivalence.matcher"), "strategy", slips)
+    before, after = (module(text) for text in SAME["commuted"])
+    found = decide(before, after)
+    assert found.verdict is Verdict.INTERNAL and f"{error.__name__}: " in found.reason

@@ -25,6 +25,10 @@ _SHORT: Final = 0.3
 """Seconds in which most proofs are found that are found at all."""
 
 
+_SLIPS: Final = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+"""What a slip of the matcher may raise: it is not trusted, and its errors are told as errors of this tool."""
+
+
 def decide(
     before: Module,
     after: Module,
@@ -53,6 +57,8 @@ def decide(
         return Result(Verdict.UNKNOWN, f"not modelled: {error}")
     except RecursionError:
         return Result(Verdict.UNKNOWN, "the terms are nested too deeply")
+    except _SLIPS as error:
+        return Result(Verdict.INTERNAL, f"the matcher failed: {type(error).__name__}: {error}")
     if steps is None:
         return Result(Verdict.UNKNOWN, reason, mismatch=failed)
     # A new set of rules: what the matcher remembered, settled or counted as used is not there when its steps are read.

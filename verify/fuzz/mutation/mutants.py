@@ -82,6 +82,8 @@ WATCHED: Final[tuple[str, ...]] = (
     "verify/claims/maps/rewrite.py",
     "verify/claims/rules/statements.py",
     "verify/engines/nonlinear/prove.py",
+    "verify/engines/nonlinear/encode_z3.py",
+    "verify/engines/nonlinear/products.py",
     "verify/claims/asynchronous/hazard_checks.py",
     "verify/claims/asynchronous/orders.py",
     "models/dataflow/alias_classes.py",
