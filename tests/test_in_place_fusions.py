@@ -158,6 +158,12 @@ PAIRS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
             _two_results(" q = f32[4] slice(p), slice={[4:8]}\n v = f32[8] concatenate(q, q), dimensions={0}"),
         ),
     ),
+    "another result that reads as many places on as the window begins": (
+        _two_results(
+            " r = f32[6] slice(p), slice={[2:8]}\n z = f32[] constant(0)\n v = f32[8] pad(r, z), padding=0_2", write=2
+        ),
+        (_two_results(" v = f32[8] negate(p)", write=2),),
+    ),
     "a start that counts from the end": (_normalised(" k = s32[] add(j, one)"), (_normalised(" k = s32[] copy(j)"),)),
 }
 

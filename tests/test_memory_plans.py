@@ -216,3 +216,56 @@ def test_a_library_adds_in_the_place_of_an_operand_that_it_reads_once(operands: 
     hlo, plan = _call("__cublas$gemm", operands, f'{{"gemm_backend_config":{{"beta":{beta}}}}}')
     found = {str(r.verdict) for r in judged(hlo, plan) if r.claim == "plan-in-place"}
     assert found == {verdict}
+
+
+HALF = """HloModule half, is_scheduled=true
+
+%fused (p: f32[32]) -> f32[16] {{
+  %p = f32[32]{{0}} parameter(0)
+  %s = f32[16]{{0}} slice(%p), slice={{[16:32]}}
+  ROOT %q = f32[16]{{0}} {operation}
+}}
+
+ENTRY %main (a: f32[32]) -> f32[16] {{
+  %a = f32[32]{{0}} parameter(0)
+  %c = f32[32]{{0}} negate(%a)
+  %f = f32[16]{{0}} fusion(%c), kind=kLoop, calls=%fused
+  ROOT %out = f32[16]{{0}} negate(%f)
+}}
+"""
+HALF_PLAN = """BufferAssignment:
+allocation 0: size 128, parameter 0, shape |f32[32]| at ShapeIndex {}:
+ value: <0 a @0> (size=128,offset=0): f32[32]{0}
+allocation 1: size 64, output shape is |f32[16]|, maybe-live-out:
+ value: <1 out @0> (size=64,offset=0): f32[16]{0}
+allocation 2: size 128, preallocated-temp:
+ value: <2 c @0> (size=128,offset=0): f32[32]{0}
+ value: <3 f @0> (size=64,offset=64): f32[16]{0}
+"""
+
+
+@pytest.mark.parametrize(
+    ("operation", "wrong"), [("negate(%s)", {}), ("reverse(%s), dimensions={0}", {"plan-in-place": ["f"]})]
+)
+def test_a_result_over_the_second_half_of_what_is_read(operation: str, wrong: dict[str, list[str]]) -> None:
+    assert refuted(HALF.format(operation=operation), HALF_PLAN) == wrong
+
+
+def test_outputs_of_other_sizes_are_not_made_in_the_same_steps() -> None:
+    hlo = """HloModule m, is_scheduled=true
+
+%fused (p: f32[32]) -> (f32[32], f32[16]) {
+  %p = f32[32]{0} parameter(0)
+  %n = f32[32]{0} negate(%p)
+  %s = f32[16]{0} slice(%p), slice={[0:16]}
+  ROOT %t = (f32[32]{0}, f32[16]{0}) tuple(%n, %s)
+}
+
+ENTRY %main (a: f32[32]) -> (f32[32], f32[16]) {
+  %a = f32[32]{0} parameter(0)
+  %c = f32[32]{0} negate(%a)
+  ROOT %f = (f32[32]{0}, f32[16]{0}) fusion(%c), kind=kLoop, calls=%fused
+}
+"""
+    found = [r for r in judged(hlo, roomy_plan(hlo, (("f{0}", "c"),))) if r.claim == "plan-in-place"]
+    assert [str(r.verdict) for r in found] == ["unknown"]
