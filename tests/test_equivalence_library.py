@@ -14,6 +14,7 @@ from hloproof.equivalence.indices import constant
 from hloproof.equivalence.library import call
 from hloproof.equivalence.reading import Reader
 from hloproof.equivalence.terms import App, Elem, Term
+from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.interpreter.run import run_module
@@ -84,6 +85,24 @@ def test_what_is_not_understood_whole_is_opaque(config: str, more: str) -> None:
     module = parse_module(text.replace(", dim_labels", f"{more}, dim_labels"))
     (node,), _ = Reader().read(module, 0)
     assert isinstance(node, Node) and call(Elem(node, tuple(constant(0) for _ in node.sizes)), 0) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "shapes", "result"),
+    [
+        ("Forward", ["f32[2,2,7]", "f32[3,2,3]"], "f32[2,3,6]"),
+        ("Forward", ["f32[2,2,7]", "f32[3,2,4]"], "f32[2,3,5]"),
+        ("Forward", ["f32[2,3,7]", "f32[3,2,3]"], "f32[2,3,5]"),
+        ("BackwardInput", ["f32[2,2,7]", "f32[3,2,3]"], "f32[2,3,5]"),
+        ("BackwardFilter", ["f32[2,2,7]", "f32[3,2,3]"], "f32[2,3,5]"),
+    ],
+)
+def test_a_call_whose_sizes_do_not_fit_is_opaque_and_not_run(kind: str, shapes: list[str], result: str) -> None:
+    module = parse_module(_call(shapes, result, "size=3", kind))
+    (node,), _ = Reader().read(module, 0)
+    assert isinstance(node, Node) and call(Elem(node, tuple(constant(0) for _ in node.sizes)), 0) is None
+    with pytest.raises(NotModelled, match="sizes are not those"):
+        run_module(module, None)
 
 
 def test_an_activation_is_an_operation_of_its_own() -> None:

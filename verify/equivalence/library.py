@@ -17,6 +17,7 @@ from hloproof.equivalence.indices import Lin, constant, variable
 from hloproof.equivalence.placing import guarded
 from hloproof.equivalence.terms import App, Elem, Fold, Term, from_value, has_zero
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Quoted, Window, WindowDimension, Word
+from hloproof.models.hlo.library_shapes import is_convolution
 
 At = tuple[Lin, ...]
 
@@ -40,6 +41,9 @@ def call(element: Elem, place: int) -> tuple[str, Term, int] | None:
     rank = len(labels.input_spatial)
     dims = window.dimensions if isinstance(window, Window) else (WindowDimension(1),) * rank
     if settings is None or settings.get("conv_result_scale", 1) != 1 or len(dims) != rank:
+        return None
+    groups, sizes = whole.attributes.integer("feature_group_count", 1), [o.sizes for o in whole.operands]
+    if not is_convolution(name, labels, dims, groups, sizes, node.sizes):
         return None
     activation, side_scale = settings.get("activation_mode", "kNone"), settings.get("side_input_scale", 0)
     if name == "__cudnn$convBiasActivationForward":

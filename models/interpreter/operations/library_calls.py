@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes, ConvolutionDimensions, Quoted, Window, WindowDimension, Word
+from hloproof.models.hlo.library_shapes import is_convolution
 from hloproof.models.hlo.shape import ArrayShape, TupleShape
 from hloproof.models.interpreter.operations.contraction import contracted
 from hloproof.models.interpreter.operations.window import convolved
@@ -146,6 +147,12 @@ def convolution_form(step: Step, sizes: Sequence[int]) -> Form:
     dims = window.dimensions if isinstance(window, Window) and window.dimensions else (WindowDimension(1),) * rank
     if len(dims) != rank:
         raise NotModelled("a convolution with a window of another rank")
+    shapes = [s.dimensions for s in step.operand_shapes if isinstance(s, ArrayShape)]
+    groups = step.attributes.integer("feature_group_count", 1)
+    target = step.attributes.get("custom_call_target")
+    named = target.text if isinstance(target, Quoted) else ""
+    if not is_convolution(named, labels, dims, groups, shapes, result_of(step).dimensions):
+        raise NotModelled("a library call whose sizes are not those of its convolution")
     match _name(step):
         case "BackwardInput":
             return _by_input(step, labels, dims)

@@ -1,0 +1,47 @@
+"""Sizes of the arrays of a library's convolution: the ordinary one y = conv(x, w), or one of its gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hloproof.models.hlo.attributes import ConvolutionDimensions, WindowDimension
+
+
+def is_convolution(
+    target: str,
+    labels: ConvolutionDimensions,
+    window: Sequence[WindowDimension],
+    groups: int,
+    operands: Sequence[Sequence[int]],
+    result: Sequence[int],
+) -> bool:
+    """Whether the sizes are those of the convolution that a call named `target` stands for; a compiler checks no call.
+
+    `operands` are the sizes of the call's operands, of which the first two count, `result` those of its first result.
+    """
+    if len(operands) < 2:
+        return False
+    if target.endswith("convBackwardInput"):
+        y, w, x = operands[0], operands[1], result
+    elif target.endswith("convBackwardFilter"):
+        x, y, w = operands[0], operands[1], result
+    else:
+        x, w, y = operands[0], operands[1], result
+    rank = len(labels.input_spatial)
+    if any(len(sizes) != rank + 2 for sizes in (x, w, y)) or len(window) != rank or groups < 1:
+        return False
+    if x[labels.input_batch] != y[labels.output_batch]:
+        return False
+    features = x[labels.input_feature], w[labels.kernel_input_feature] * groups
+    if features[0] != features[1] or w[labels.kernel_output_feature] != y[labels.output_feature]:
+        return False
+    if w[labels.kernel_output_feature] % groups:
+        return False
+    for k, d in enumerate(window):
+        size = x[labels.input_spatial[k]]
+        spread = (size - 1) * d.base_dilation + 1 if size else 0
+        room = spread + d.padding_low + d.padding_high - ((d.size - 1) * d.window_dilation + 1)
+        places = room // d.stride + 1 if room >= 0 else 0
+        if d.size != w[labels.kernel_spatial[k]] or y[labels.output_spatial[k]] != places:
+            return False
+    return True
