@@ -34,7 +34,7 @@ def judged(rule: TensorRule, file: str = "", how: How = HOW) -> tuple[ClaimResul
     differs = None if proof.vacuous else refuted_by(rule, count=_BESIDE if proof.proved else 60)
     if proof.proved and differs is None and how.certify is not None:
         write(rule, proof, how.certify)
-    found = met(rule.expect, _found(proof, differs))
+    found = met(rule.expect, _found(proof, differs, rule.left == rule.right))
     result = ClaimResult(
         id=f"{file}#{rule.name}",
         kind="rule",
@@ -54,9 +54,11 @@ def judged(rule: TensorRule, file: str = "", how: How = HOW) -> tuple[ClaimResul
     return result, proof
 
 
-def _found(proof: Proof, differs: Difference | IllFormed | None) -> Found:
+def _found(proof: Proof, differs: Difference | IllFormed | None, trivial: bool) -> Found:
     if proof.vacuous:
         return Found(Verdict.VACUOUS, reason=proof.open)
+    if trivial:
+        return Found(Verdict.TRIVIAL, reason="both sides are written the same")
     if proof.proved and differs is not None:
         return Found(Verdict.INTERNAL, reason=f"proved, and yet: {differs.words()}")
     if differs is not None:
