@@ -1,0 +1,48 @@
+"""What errors planted by hand changed and no other test noticed, each by itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from hloproof.claims.layouts.steps import chain
+from hloproof.logic.formula import eq
+from hloproof.logic.normal_form import identical, key, written_the_same
+from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Expr
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.expressions.text import parse_expr
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.text.shapes import parse_shape
+
+NINE = (("d0", Interval(1, 9)), ("d1", Interval(1, 9)))
+
+
+def turned(op: str) -> tuple[Expr, Expr]:
+    if op in ("min", "max"):
+        return parse_expr(f"{op}(d0, d1)"), parse_expr(f"{op}(d1, d0)")
+    return parse_expr(f"d0 {op} d1"), parse_expr(f"d1 {op} d0")
+
+
+@pytest.mark.parametrize(
+    ("op", "commutes"),
+    [("+", True), ("*", True), ("min", True), ("max", True), ("-", False)]
+    + [(op, False) for op in ("mod", "floordiv", "ceildiv")],
+)
+def test_the_normal_form_sorts_what_commutes_and_nothing_else(op: str, commutes: bool) -> None:
+    a, b = turned(op)
+    assert written_the_same(a, b) is commutes
+    assert identical(Obligation(NINE, eq(a, b))) is commutes
+    assert (key(Obligation(NINE, eq(a, a))) == key(Obligation(NINE, eq(a, b)))) is commutes
+
+
+def test_the_cases_of_a_split_dimension_are_all_of_it() -> None:
+    shape = parse_shape("f32[10,4]{1,0:SC(0:3,7)}")
+    assert isinstance(shape, ArrayShape)
+    found = [s for s in chain(shape).steps if s.cases is not None]
+    assert found
+    for step in found:
+        cases = step.cases
+        assert cases is not None
+        boxes = [i for o in step.inside() for i in [dict(o.variables)[f"x{cases.before}"]] if i is not None]
+        points = [p for i in boxes for p in range(i.lower, i.upper + 1)]
+        assert points == list(range(step.before[cases.before]))
