@@ -66,6 +66,14 @@ def warmed() -> None:
         xla.ask({"hlo": _SMALL, "inputs": []})
 
 
+def _asked(xla: Xla, request: dict[str, Any]) -> dict[str, Any]:
+    """A process that has ended is started again, and warmed, before the next example is timed."""
+    answer = xla.ask(request)
+    if answer.get("error") in (DIED, HANGS):
+        xla.ask({"hlo": _SMALL, "inputs": []})
+    return answer
+
+
 def judged_module(text: str, module: Module) -> Counter[str]:
     told: Counter[str] = Counter()
     seed = crc32(text.encode())
@@ -75,9 +83,8 @@ def judged_module(text: str, module: Module) -> Counter[str]:
     if dumped:
         empty(dump_folder())
     all_changes = [] if corners else list(changes(module, inputs, seed))
-    answer = (dumping_compiler() if dumped else plain_compiler()).ask(
-        {"hlo": text, "runs": requests(inputs, all_changes)}
-    )
+    xla = dumping_compiler() if dumped else plain_compiler()
+    answer = _asked(xla, {"hlo": text, "runs": requests(inputs, all_changes)})
     if "error" in answer:
         return Counter([refused(answer["error"])])
     runs = [[output["data"] for output in run] for run in answer["runs"]]
@@ -99,7 +106,7 @@ def _as_constants(text: str, module: Module, inputs: tuple[Value, ...]) -> Count
     given = folded(text, inputs)
     if given is None:
         return Counter()
-    answer = plain_compiler().ask({"hlo": given, "inputs": []})
+    answer = _asked(plain_compiler(), {"hlo": given, "inputs": []})
     try:
         if "error" in answer:
             return Counter([refused(answer["error"])])
