@@ -19,8 +19,6 @@ from hloproof.tensor_rules.facts import Facts
 from hloproof.tensor_rules.terms import App, Cond, Elem, Fold, Num, Term, Tidy, replaced, variables_of
 from hloproof.tensor_rules.values import KNOWN, NotKnown, Values, holds_infinity, is_total
 
-ORDERED: Final = frozenset({"add", "multiply", "maximum", "minimum", "and", "or"})
-"""Operations that may be done in any order: as folds, and as functions of two operands."""
 _PERMUTED: Final = 5
 """Folds over more variables are compared in the given order only."""
 

@@ -39,6 +39,7 @@ def _open_or_doubled(chains: AsyncChains, ends: _Ends, start: HloPosition) -> st
 def _left_open(chains: AsyncChains, worst: _Worst, place: HloPosition) -> str | None:
     """What is wrong with a start or update that no done finishes on some path. Where nothing finishes it on any, a
     while loop that carries it on is expected to go on for ever."""
+    # On some path it is finished: then a path on which it is not is a wrong one, and no loop without an end.
     if worst.dones:
         return None if worst.lost is None else f"{place.instruction} is not finished on every path: {worst.lost}"
     if is_wrapped(chains, place.computation) or _carried_by_while(chains, place):
@@ -55,6 +56,7 @@ def is_wrapped(chains: AsyncChains, computation: str) -> bool:
 def _carried_by_while(chains: AsyncChains, link: HloPosition) -> bool:
     """Some while loop is handed what a start or update returns, or an update that goes on from it."""
     seen, stack = {link}, [link]
+    # The list grows while it is walked: updates of updates are found in the same pass.
     for made in stack:
         stack += (p for p in chains.of_role("update") if made in chains.previous[p] and p not in stack)
     while stack:
@@ -76,6 +78,8 @@ def _traced(chains: AsyncChains, place: HloPosition, link: Link) -> Judgement:
         if before is None or before.role == "done":
             problem = f"{place.instruction} does not go back to a start: its operand may be {origin}"
             return judged("async-chain", place, f"{problem} of {origin.computation}")
+        # Explicit opcodes end only what their own start began; generic links end any chain, whose computation says what
+        # it is.
         explicit = "explicit" in (link.form, before.form)
         sugared = link.form == before.form == "sugared"
         if (explicit and (link.form, link.opcode) != (before.form, before.opcode)) or (

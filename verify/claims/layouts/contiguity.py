@@ -59,6 +59,8 @@ def _longest(shape: ArrayShape, dimension: int, prove: Prove) -> tuple[Contiguou
         assert asked.direct is not None
         broken = first_counterexample(asked.direct, prove(asked.direct), prove)
         before = dict(broken.model)[f"d{dimension}"] + 1
+        # What the smallest counterexample leaves is the longest candidate; where it cuts nothing off, the next smaller
+        # divisor is tried, so that the loop ends.
         length = before if before < length else max(n for n in range(1, length // 2 + 1) if length % n == 0)
     return None
 

@@ -45,6 +45,8 @@ def judge_one(claim: LayoutClaim, prove: Prove) -> JudgedClaim:
             failed = (obligation, outcomes[-1])
             break
     decisive = outcomes[-1] if outcomes else None
+    # Sub-goals are sufficient and need not be necessary: a layout may be one to one although a step of the
+    # decomposition is not. So the claim itself is asked before anything is called refuted.
     if failed is not None and claim.direct is not None and failed[0] != claim.direct:
         decisive = prove(claim.direct)
         outcomes.append(decisive)
@@ -52,6 +54,7 @@ def judge_one(claim: LayoutClaim, prove: Prove) -> JudgedClaim:
     reason = decisive.reason or None if decisive is not None else "no sub-goals"
     if failed is not None and claim.direct is None and verdict is Verdict.REFUTED:
         verdict, reason = Verdict.UNKNOWN, f"the sub-goal `{failed[0].label}` does not hold"
+    # The direct obligation leaves out what the sub-goals had to show besides.
     if failed is not None and verdict is Verdict.PROVED and not claim.complete:
         verdict, reason = Verdict.UNKNOWN, f"the sub-goal `{failed[0].label}` does not hold"
     counterexample = None

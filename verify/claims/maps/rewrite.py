@@ -93,6 +93,8 @@ def _undefined(before: IndexingMap, after: IndexingMap, ask: Prove) -> Found | N
             outcome = ask(part.obligation)
             if outcome.verdict == "refuted":
                 told = part.describe(dict(outcome.model))
+                # The map that is given owes nothing to anybody: without values it is an input error, and only what it
+                # becomes can be wrong.
                 if m is before:
                     raise UndefinedMap(told, 1, 1)
                 return Found(Verdict.REFUTED, outcome.engines, f"{name}: {told}")
@@ -147,6 +149,8 @@ def _pointwise(before: IndexingMap, after: IndexingMap, ask: Prove, again: Prove
         outcome = ask(goal.obligation)
         engines |= dict.fromkeys(outcome.engines)
         if outcome.verdict == "refuted":
+            # Two readings may meet on another device in a way that the obligation did not know; then the model may be
+            # of contents that cannot be.
             if readings.elsewhere:
                 reason = "values of other devices are read, and where two readings meet is not followed"
                 return Found(Verdict.UNKNOWN, reason=reason)
