@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from hloproof.results.errors import BadInput
+from hloproof.results.files import LARGEST, read_file
+
 GOOD = "HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] negate(p)\n}\n"
 MANY = "9" * 5000
 
@@ -121,3 +124,54 @@ def test_ids_that_json_cannot_hold_are_refused(tmp_path: Path) -> None:
     answers = [json.loads(line, parse_constant=lambda name: pytest.fail(name)) for line in done.stdout.splitlines()]
     assert [a.get("error", {}).get("code") for a in answers] == [-32600, -32600, -32700, None]
     assert answers[3]["id"] == 1.5
+
+
+# --- files that do not end, or that nobody writes
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("check", "--no-cache", "--kind", "hlo", "/dev/zero"),
+        ("check", "--no-cache", "--baseline", "/dev/zero", "m.hlo"),
+        ("equiv", "m.hlo", "/dev/zero"),
+        ("memory", "m.hlo", "/dev/zero"),
+    ],
+    ids=lambda a: " ".join(a),
+)
+def test_a_file_that_does_not_end_is_given_up(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "m.hlo").write_text(GOOD)
+    done = hloproof(tmp_path, *arguments)
+    assert done.returncode == 2 and b"/dev/zero holds more than 256 MiB" in done.stdout + done.stderr
+
+
+def test_a_file_without_end_that_begins_as_text_is_refused_by_its_size(tmp_path: Path) -> None:
+    with (tmp_path / "m.hlo").open("wb") as file:
+        file.truncate(LARGEST + 1)
+    with pytest.raises(BadInput, match="larger than 1024 MiB"):
+        read_file(tmp_path / "m.hlo")
+
+
+def test_a_pipe_that_nobody_writes_ends_with_the_time_of_the_run(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "m.hlo")
+    done = hloproof(tmp_path, "check", "--no-cache", "--total-seconds", "0.2", "m.hlo")
+    assert done.returncode == 3 and b"the total time ran out" in done.stdout
+
+
+def test_pipes_in_folders_are_left_alone(tmp_path: Path) -> None:
+    names = ("before_optimizations.txt", "0001.p.after_a.before_b.txt", "m.hlo", "c.hlo-buffer-assignment.txt")
+    for name in names:
+        os.mkfifo(tmp_path / name)
+    (tmp_path / "good.hlo").write_text(GOOD)
+    assert hloproof(tmp_path, "check", "--no-cache", ".").returncode == 0
+    assert hloproof(tmp_path, "passes", "--no-cache", ".").returncode == 2
+    assert hloproof(tmp_path, "memory", ".").returncode == 2
+
+
+def test_a_name_of_several_lines_is_told_on_one(tmp_path: Path) -> None:
+    for name, text in (("a\n::error file=x::b.hlo", GOOD), ("c\n  0 refuted\x1b[2K.hlo", "HloModule m\n")):
+        (tmp_path / name.replace("/", "_")).write_text(text)
+    done = hloproof(tmp_path, "check", "--no-cache", ".")
+    lines = (done.stdout + done.stderr).decode().split("\n")
+    assert done.returncode == 2 and not [line for line in lines if line.lstrip().startswith(("::", "0 refuted"))]
+    assert any("a\\n::error" in line for line in lines)

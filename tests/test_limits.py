@@ -196,11 +196,11 @@ def checked(text: str, seconds: float, tmp_path: Path, monkeypatch: pytest.Monke
 def test_partial_results_are_told_and_the_rest_is_unknown_with_the_stage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    report = checked(LOOPS, 30_000, tmp_path, monkeypatch)
+    report = checked(LOOPS, 4_000, tmp_path, monkeypatch)
     counts = report.counts()
     assert counts[Verdict.PROVED] and counts[Verdict.UNKNOWN] and not counts[Verdict.INTERNAL]
     reasons = {r.reason for r in report.records() if r.verdict is Verdict.UNKNOWN}
-    assert any("in the stage 'composition'" in str(r) or "in the stage 'stating dedup'" in str(r) for r in reasons)
+    assert any("in the stage 'composition'" in str(r) or "in the stage 'stating" in str(r) for r in reasons)
     assert report.exit_status() is Exit.UNKNOWN
     # Whoever comes last is told too.
     assert {r.verdict for r in report.records() if r.instruction == "last"} == {Verdict.UNKNOWN}

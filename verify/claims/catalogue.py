@@ -94,7 +94,8 @@ _ENTRIES: Final = (
         "fusion",
         "A map that was dropped as a duplicate equals one that was kept.",
         "The maps of a fusion to one operand are compared as relations, runtime variables and replicas included. Each "
-        "one dropped is proved equal to one kept, and those kept are pairwise different, each pair with a witness.",
+        "one dropped is proved equal to one kept, and those kept are pairwise different, each pair with a witness. Of "
+        "calls, loops and conditionals only with --only dedup.",
         "p0 + transpose(transpose(p0)): two paths, one map.",
         "p0 + transpose(p0) with one map: output[0, 1] also reads p0[1, 0].",
     ),

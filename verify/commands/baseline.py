@@ -11,7 +11,7 @@ import click
 from hloproof.commands.check import check_options, checked, merged
 from hloproof.results.errors import BadInput
 from hloproof.results.findings import KnownFinding
-from hloproof.results.plain import harmless, say
+from hloproof.results.plain import say
 
 
 @click.command("baseline", epilog="Example:  hloproof baseline dumps/ --write baseline.json")
@@ -30,7 +30,7 @@ def command(write: Path, **given: Any) -> None:
     if report.interrupted:
         raise BadInput(f"interrupted: {write} is left as it was")
     for problem in report.problems:
-        say(harmless(problem.rendered or problem.message), err=True)
+        say(problem.said, err=True)
     if report.problems:
         raise BadInput(f"some input could not be read: {write} is left as it was")
     write_file(write, chunks(report, before))

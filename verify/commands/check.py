@@ -15,7 +15,7 @@ from hloproof.pipeline.options import Options, Selection
 from hloproof.pipeline.sources import KINDS, find_sources
 from hloproof.report.destinations import FORMATS
 from hloproof.results.errors import BadInput
-from hloproof.results.plain import harmless, say
+from hloproof.results.plain import say
 
 
 def check_options(command: Any) -> Any:
@@ -135,7 +135,7 @@ def command(**given: Any) -> int:
     comments = tuple(c for f in report.files for c in f.suppressions)
     judged = judge(report, replace(policy, comments=comments))
     for problem in report.problems:
-        print(harmless(problem.rendered or problem.message), file=sys.stderr)
+        print(problem.said, file=sys.stderr)
     for also, path in outputs:
         pieces = FORMATS[also](judged, Style())
         first = next(pieces, None)

@@ -15,7 +15,6 @@ from hloproof.pipeline.options import Selection
 from hloproof.processes.process import end_with_parent
 from hloproof.report.destinations import FORMATS
 from hloproof.results.errors import BadInput
-from hloproof.results.plain import harmless
 
 if TYPE_CHECKING:
     from hloproof.results.results import FileResults
@@ -67,7 +66,7 @@ def command(path: str, assignment: str | None, form: str, svg: Path | None, **gi
     known = read(baseline) if baseline else ()
     judged = judge(report, Policy(given["allow_unknown"], baseline=known, against_baseline=bool(baseline)))
     for problem in report.problems:
-        print(harmless(problem.rendered or problem.message), file=sys.stderr)
+        print(problem.said, file=sys.stderr)
     if svg is not None and not report.problems:
         _draw(*pairs[0], svg, given["allocation"])
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ

@@ -66,8 +66,9 @@ def command(folder: Path, solver: str | None, seconds: float, quiet: bool) -> in
 
 def _equivalence(file: Path) -> int:
     from hloproof.queries.certificates import recheck_text
+    from hloproof.results.files import read_file
     from hloproof.results.verdict import Exit, Verdict
 
-    result = recheck_text(file.read_bytes(), str(file))
+    result = recheck_text(read_file(file), str(file))
     say(f"{file}: {result.verdict}{f': {result.reason}' if result.reason else ''}")
     return int(Exit.OK if result.verdict is Verdict.PROVED else Exit.UNKNOWN)

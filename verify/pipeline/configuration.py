@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from hloproof.results.errors import BadInput
+from hloproof.results.files import read_file
 from hloproof.results.findings import SEVERITIES
 
 
@@ -87,9 +88,7 @@ def read_configuration(folder: Path, chosen: Path | None = None) -> dict[str, An
 
 def _settings(path: Path) -> dict[str, Any]:
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput(f"{path}: {(error.strerror or str(error)).lower()}") from error
+        data = tomllib.loads(read_file(path).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"{path}: {error}") from error
     tool = data.get("tool")

@@ -80,7 +80,7 @@ def find_dumps(folder: Path) -> list[Dumps]:
         raise BadInput(f"{folder}: no such folder")
     numbered: dict[str, list[tuple[int, str, Dump]]] = {}
     for path in sorted(folder.iterdir()):
-        for order, module, dump in _read_name(path):
+        for order, module, dump in _read_name(path) if path.is_file() else ():
             numbered.setdefault(module, []).append((order, path.name, dump))
     found = []
     for module, rows in numbered.items():

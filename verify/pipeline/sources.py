@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from hloproof.results.errors import BadInput
+from hloproof.results.files import LARGEST, LARGEST_STREAM, read_file
 
 SUFFIXES: Final[dict[str, str]] = {
     ".hlo": "hlo",
@@ -36,9 +37,6 @@ REFUSED: Final[dict[bytes, str]] = {
 """How compressed files begin, and what to do with them."""
 
 GZIP: Final = b"\x1f\x8b"
-LARGEST: Final = 1 << 30
-"""Bytes that a compressed file may unpack to."""
-
 STANDARD_INPUT: Final = "-"
 
 
@@ -51,11 +49,17 @@ class Source:
 
     def read(self) -> str:
         """The text. Raises BadInput when it cannot be read or is not text."""
-        try:
-            data = sys.stdin.buffer.read() if self.name == STANDARD_INPUT else Path(self.name).read_bytes()
-        except OSError as error:
-            raise BadInput(f"{self.name}: {(error.strerror or str(error)).lower()}") from error
-        return text_of_file(data, self.name)
+        return text_of_file(_standard_input() if self.name == STANDARD_INPUT else read_file(self.name), self.name)
+
+
+def _standard_input() -> bytes:
+    try:
+        data = sys.stdin.buffer.read(LARGEST_STREAM + 1)
+    except OSError as error:
+        raise BadInput(f"-: {(error.strerror or str(error)).lower()}") from error
+    if len(data) > LARGEST_STREAM:
+        raise BadInput(f"- holds more than {LARGEST_STREAM >> 20} MiB")
+    return data
 
 
 def text_of_file(data: bytes, name: str) -> str:

@@ -34,7 +34,7 @@ def lines(judged: Judged, verbosity: int = 0, colour: bool = False) -> Iterator[
         by_file.setdefault(finding.record.file, []).append(finding)
     for f in report.files:
         if verbosity >= 0:
-            yield f"{harmless(f.file)}: not checked" if f.problems and not f.modules else _file_line(f, colour)
+            yield f"{harmless(escaped(f.file))}: not checked" if f.problems and not f.modules else _file_line(f, colour)
         yield from _findings(by_file.get(f.file, []), verbosity, colour)
         if verbosity >= 1:
             yield from _notes(f)
@@ -68,7 +68,7 @@ def _file_line(f: FileResults, colour: bool) -> str:
     if len(f.modules) > 1:
         what = f"{len(f.modules)} modules, {what}"
     unread = f"; {len(f.problems)} of its modules cannot be read" if f.problems else ""
-    return f"{harmless(f.file)}: {what}{_counted(f.counts(), colour)}{unread}"
+    return f"{harmless(escaped(f.file))}: {what}{_counted(f.counts(), colour)}{unread}"
 
 
 def _total_line(report: Report, colour: bool) -> str:

@@ -7,16 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from hloproof.results.errors import BadInput
+from hloproof.results.files import read_file
 
 
 def read_json(path: Path) -> Any:
     """The value in a file. Raises BadInput when it cannot be read, is no UTF-8, is no JSON, nests too deeply or has an
     integer of more digits than Python reads."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"{path}: {(error.strerror or str(error)).lower()}") from error
-    return value_of(data, str(path))
+    return value_of(read_file(path), str(path))
 
 
 def value_of(data: bytes | str, name: str) -> Any:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from hloproof.models.errors import Position
 from hloproof.models.hlo.module import Instruction
+from hloproof.results.plain import escaped, harmless
 from hloproof.results.verdict import ClaimResult, Exit, Found, Verdict
 
 _WORST: tuple[Verdict, ...] = (
@@ -108,6 +109,12 @@ class InputProblem:
     line: int = 0
     column: int = 0
     rendered: str = ""
+
+    @property
+    def said(self) -> str:
+        """What is told of it; the name of the file is one line, whatever it holds."""
+        text = self.rendered or self.message
+        return harmless(text.replace(self.file, escaped(self.file)) if self.file else text)
 
 
 @dataclass(frozen=True)
