@@ -97,6 +97,7 @@ class AsyncChains:
     def __init__(self, module: Module) -> None:
         self.module = module
         self.flow = ValueFlow(module)
+        self._of_roles: dict[tuple[Role, ...], tuple[HloPosition, ...]] = {}
 
     @cached_property
     def links(self) -> Mapping[HloPosition, Link]:
@@ -110,7 +111,9 @@ class AsyncChains:
         return out
 
     def of_role(self, *roles: Role) -> tuple[HloPosition, ...]:
-        return tuple(p for p, link in self.links.items() if link.role in roles)
+        if roles not in self._of_roles:
+            self._of_roles[roles] = tuple(p for p, link in self.links.items() if link.role in roles)
+        return self._of_roles[roles]
 
     @cached_property
     def previous(self) -> Mapping[HloPosition, frozenset[HloPosition]]:

@@ -198,7 +198,9 @@ class _Ends:
             return known
         self._outcomes[name, spots] = ()  # a computation does not call itself
         computation = self.module.by_name[name]
-        number = self._number.setdefault(name, {i.name: n for n, i in enumerate(computation.instructions)})
+        if name not in self._number:
+            self._number[name] = {i.name: n for n, i in enumerate(computation.instructions)}
+        number = self._number[name]
         users: dict[_Spot, list[int]] = {}
         found: dict[tuple[int, frozenset[_Index]], _Met] = {}
         stack: list[tuple[int, frozenset[_Spot], _Met]] = [(-1, spots, ())]
