@@ -11,7 +11,8 @@ import pytest
 
 from hloproof.equivalence import Certificate, decide, recheck
 from hloproof.equivalence.evaluation import attributes_of
-from hloproof.equivalence.identities import DIRECTIONS, KINDS, TABLE, Identity, Pattern, apply
+from hloproof.equivalence.identities import KINDS, TABLE, Identity, apply
+from hloproof.equivalence.patterns import DIRECTIONS, Pattern
 from hloproof.equivalence.terms import App, Term, from_value, type_of, value_of
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tensor_rule_cases import rules_of_the_project
 
-from hloproof.equivalence.identities import IDENTITIES, SPECIAL
+from hloproof.equivalence.computed_identities import SPECIAL
+from hloproof.equivalence.identities import IDENTITIES
 
 ROOT = Path(__file__).parents[1]
 RULES = {r.name: r for r in rules_of_the_project()}

@@ -12,8 +12,8 @@ from itertools import product
 from math import prod
 from typing import Any, Final
 
-from hloproof.equivalence.identities import View
 from hloproof.equivalence.indices import constant
+from hloproof.equivalence.patterns import View
 from hloproof.equivalence.rules_scalar import combiner, is_neutral
 from hloproof.equivalence.terms import App, Elem, Fold, Lit, Term, TermSubstitution, from_value, type_of, value_of
 from hloproof.models.interpreter.semantics.element_type import INTEGERS, highest, lowest

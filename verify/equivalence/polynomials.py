@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
-from hloproof.equivalence.identities import View
+from hloproof.equivalence.patterns import View
 from hloproof.equivalence.terms import App, Num, Term, type_of, value_of
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
 from hloproof.models.interpreter.semantics.small_float import FLOATS

@@ -11,9 +11,10 @@ from math import isfinite, prod
 from typing import Any, Final
 
 from hloproof.equivalence.answer import Tier
+from hloproof.equivalence.computed_identities import SIGNIFICANT, holds_all
 from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.identities import NUMBERS, SIGNIFICANT, apply, holds_all
+from hloproof.equivalence.identities import NUMBERS, apply
 from hloproof.equivalence.indices import Lin, constant, variable
 from hloproof.equivalence.kernel import Denied, Rules, sides_with
 from hloproof.equivalence.library import call

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hloproof.equivalence.computed_identities import TOTAL_BITS
 from hloproof.equivalence.graph import Graph, Node, applies_functions
-from hloproof.equivalence.identities import TOTAL_BITS
 from hloproof.equivalence.literals import bits_of
 from hloproof.models.hlo.attributes import Attributes, Quoted, SliceDimension, Word
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape

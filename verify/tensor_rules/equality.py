@@ -16,8 +16,9 @@ from hloproof.models.expressions.expr import Binary, Const, Expr, Var
 from hloproof.models.tensor_rules.rule import Kind
 from hloproof.tensor_rules.digits import Polynomial, divided_out, expression, polynomial, tidied
 from hloproof.tensor_rules.facts import Facts
+from hloproof.tensor_rules.scalar_operations import KNOWN, holds_infinity, is_total
 from hloproof.tensor_rules.terms import App, Cond, Elem, Fold, Num, Term, Tidy, replaced, variables_of
-from hloproof.tensor_rules.values import KNOWN, NotKnown, Values, holds_infinity, is_total
+from hloproof.tensor_rules.values import NotKnown, Values
 
 _PERMUTED: Final = 5
 """Folds over more variables are compared in the given order only."""

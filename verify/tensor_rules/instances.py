@@ -17,7 +17,7 @@ from hloproof.models.interpreter.run import run_module
 from hloproof.models.tensor_rules.rule import Infinity, Number, Tensor, TensorRule
 from hloproof.tensor_rules.operations.meaning import Meaning, conditions, declared_sizes
 from hloproof.tensor_rules.operations.table import read
-from hloproof.tensor_rules.values import FUNCTIONS, KNOWN
+from hloproof.tensor_rules.scalar_operations import FUNCTIONS, KNOWN
 from hloproof.tensor_rules.words import to_words
 from hloproof.tensor_rules.writer import DoesNotFit, Writer
 

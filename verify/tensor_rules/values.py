@@ -18,25 +18,22 @@ from hloproof.logic.formula import FALSE, TRUE, Comparator, Compare, Formula, No
 from hloproof.models.expressions.expr import Const, Expr, Var, lift
 from hloproof.models.tensor_rules.rule import Kind
 from hloproof.tensor_rules.digits import Monomial, Polynomial, expression, polynomial
-from hloproof.tensor_rules.terms import App, Cond, Elem, Fold, Num, Term
-
-KNOWN: Final = frozenset(
-    {
-        *("add", "subtract", "multiply", "divide", "remainder", "negate", "abs", "maximum", "minimum", "clamp"),
-        *("select", "compare", "and", "or", "xor", "not", "sqrt", "rsqrt", "power", "logistic"),
-        *("exponential", "exponential-minus-one", "log", "log-plus-one"),
-        *("bitwise-and", "bitwise-or", "bitwise-xor", "bitwise-not"),
-        *("shift-left", "shift-right-logical", "shift-right-arithmetic"),
-    }
+from hloproof.tensor_rules.scalar_operations import (
+    FUNCTIONS,
+    KNOWN,
+    LARGEST_EXPONENT,
+    definition,
+    is_total,
+    is_truth,
+    of_bits,
+    unbounded,
 )
-"""Operations on elements of which something is known."""
-PARTIAL: Final = frozenset({"divide", "remainder", "log", "log-plus-one", "sqrt", "rsqrt", "power"})
-"""Over reals these have no value somewhere."""
+from hloproof.tensor_rules.terms import App, Num, Term
+
 SHARED: Final = "D"
 """The name of the common denominator; no rule can write it before a dot, and names of a rule have none."""
 _CASES: Final = 64
 """More cases are not looked at."""
-_LARGEST_EXPONENT: Final = 8
 
 
 class NotKnown(Exception):
@@ -167,7 +164,7 @@ class Values:
                     return [Case((), Var(self._unknown(term)))]
                 if op == "select":
                     return self._selected(args)
-                written = _unbounded(op, args) or _definition(op, args) or _of_bits(op, args)
+                written = unbounded(op, args) or definition(op, args) or of_bits(op, args)
                 if written is not None:
                     return self.number(written)
                 if op in ("log", "power") or op.startswith(("bitwise-", "shift-")):
@@ -281,7 +278,7 @@ class Values:
         over: Expr = Const(1)
         under: Expr = Const(1)
         for monomial, c in self._rooted(polynomial(x.over)).items():
-            if abs(c) > _LARGEST_EXPONENT:
+            if abs(c) > LARGEST_EXPONENT:
                 raise NotKnown
             e = self._exponentials.get(monomial)
             if e is None:
@@ -367,10 +364,6 @@ class Values:
         return name
 
 
-FUNCTIONS: Final = frozenset(
-    {"exponential", "exponential-minus-one", "log", "log-plus-one", "logistic", "sqrt", "rsqrt", "power"}
-)
-"""Known over reals only."""
 _ORDERS: Final[dict[str, tuple[Comparator, bool]]] = {
     "EQ": ("==", False),
     "NE": ("!=", False),
@@ -394,53 +387,6 @@ def _ordered_truths(direction: str, p: Formula, q: Formula) -> Formula:
     }[direction]
 
 
-def _definition(op: str, args: tuple[Term, ...]) -> Term | None:
-    """What the operation is written with; None where it is by itself."""
-    one, two = Num(Const(1)), Num(Const(2))
-    match op, args:
-        case "logistic", (x,):
-            return App("divide", (one, App("add", (one, App("exponential", (App("negate", (x,)),))))))
-        case "exponential-minus-one", (x,):
-            return App("subtract", (App("exponential", (x,)), one))
-        case "log-plus-one", (x,):
-            return App("log", (App("add", (x, one)),))
-        case "rsqrt", (x,):
-            return App("divide", (one, App("sqrt", (x,))))
-        case "power", (x, App("divide", (a, b))) if (a, b) == (one, two):
-            return App("sqrt", (x,))
-        case "power", (x, Num(Const(k))) if 1 <= k <= _LARGEST_EXPONENT:
-            return x if k == 1 else App("multiply", (App("power", (x, Num(Const(k - 1)))), x))
-    return None
-
-
-def _of_bits(op: str, args: tuple[Term, ...]) -> Term | None:
-    """Integers in two's complement, of any width: what is left of them beside 0 or themselves."""
-    zero = Num(Const(0))
-    match op, args:
-        case "bitwise-not", (x,):
-            return App("subtract", (App("negate", (x,)), Num(Const(1))))
-        case "bitwise-and", (x, y) if zero in (x, y):
-            return zero
-        case "bitwise-or" | "bitwise-xor", (x, y) if zero in (x, y):
-            return x if y == zero else y
-        case "bitwise-and" | "bitwise-or", (x, y) if x == y:
-            return x
-        case "shift-left" | "shift-right-logical" | "shift-right-arithmetic", (x, y) if y == zero:
-            return x
-    return None
-
-
-def _unbounded(op: str, args: tuple[Term, ...]) -> Term | None:
-    """A maximum with minus infinity, or a minimum with infinity, is the other operand."""
-    neutral = {"maximum": "-", "minimum": "+"}.get(op)
-    if neutral is None:
-        return None
-    for k, a in enumerate(args):
-        if a == App("infinity", (), neutral):
-            return args[1 - k]
-    return None
-
-
 def _sum(guard: tuple[Formula, ...], x: Case, y: Case, sign: int) -> Case:
     if x.under is y.under:
         return Case(guard, x.over + y.over * sign, x.under)
@@ -460,39 +406,3 @@ def _is_multiple(difference: Expr, b: Expr) -> bool:
         return False
     first = next(iter(q))
     return p[first] % q[first] == 0 and all(p[m] * q[first] == q[m] * p[first] for m in q)
-
-
-def is_truth(term: Term) -> bool:
-    match term:
-        case Elem():
-            return term.pred
-        case App(op, args):
-            return op in ("compare", "and", "or", "xor", "not") or (op == "select" and is_truth(args[1]))
-        case Fold(op):
-            return op in ("and", "or")
-    return False
-
-
-def is_total(term: Term) -> bool:
-    """Whether the term has a value whatever its elements are, over reals."""
-    match term:
-        case App(op, args):
-            return op not in PARTIAL and all(map(is_total, args))
-        case Fold(op, _, body, init):
-            # The largest of nothing is no number.
-            return op not in ("maximum", "minimum") and is_total(body) and (init is None or is_total(init))
-        case Elem() | Num():
-            return True
-    return is_total(term.then) and is_total(term.other)
-
-
-def holds_infinity(term: Term) -> bool:
-    """Whether an infinity is among what the term is made of."""
-    match term:
-        case App(op, args):
-            return op == "infinity" or any(map(holds_infinity, args))
-        case Fold(_, _, body, init):
-            return holds_infinity(body) or (init is not None and holds_infinity(init))
-        case Cond(_, then, other):
-            return holds_infinity(then) or holds_infinity(other)
-    return False

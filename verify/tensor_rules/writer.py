@@ -15,7 +15,7 @@ from hloproof.models.expressions.expr import Expr
 from hloproof.models.tensor_rules.rule import Call, Infinity, Name, Number, Tensor, TensorRule
 from hloproof.tensor_rules.operations.meaning import Group, Meaning
 from hloproof.tensor_rules.operations.table import read
-from hloproof.tensor_rules.values import KNOWN
+from hloproof.tensor_rules.scalar_operations import KNOWN
 
 LARGEST: Final = 200
 """Elements of a tensor that is evaluated."""

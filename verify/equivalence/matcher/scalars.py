@@ -7,12 +7,13 @@ from math import prod
 
 from hloproof.equivalence.answer import TIERS
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.identities import DIRECTIONS, TABLE, apply
+from hloproof.equivalence.identities import TABLE, apply
 from hloproof.equivalence.kernel import Step
 from hloproof.equivalence.matcher.folds import cuts
 from hloproof.equivalence.matcher.planning import atoms_in, planned_proof
 from hloproof.equivalence.matcher.proof import Proof
 from hloproof.equivalence.matcher.search import Asking, Search
+from hloproof.equivalence.patterns import DIRECTIONS
 from hloproof.equivalence.polynomials import Polynomials, TooLarge
 from hloproof.equivalence.rules_folds import IDEMPOTENT
 from hloproof.equivalence.rules_scalar import combiner, polynomials, seen
