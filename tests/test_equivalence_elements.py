@@ -16,7 +16,7 @@ from hloproof.equivalence.elements_scatter import NOTHING
 from hloproof.equivalence.evaluation import attributes_of
 from hloproof.equivalence.indices import Clamp, Digit, Lin, Value, Var, clamp, constant, variable
 from hloproof.equivalence.reading import Reader
-from hloproof.equivalence.rules_scalar import combiner
+from hloproof.equivalence.reductions import combiner
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, TermSubstitution, type_of, value_of
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from hloproof.equivalence.indices import constant
 from hloproof.equivalence.patterns import View
-from hloproof.equivalence.rules_scalar import combiner, is_neutral
+from hloproof.equivalence.reductions import combiner, is_neutral
 from hloproof.equivalence.terms import App, Elem, Fold, Lit, Term, TermSubstitution, from_value, type_of, value_of
 from hloproof.models.interpreter.semantics.element_type import INTEGERS, highest, lowest
 from hloproof.models.interpreter.semantics.small_float import FLOATS

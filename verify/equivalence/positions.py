@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from hloproof.equivalence.goals import Goal, assume
 from hloproof.equivalence.indices import ZERO, Lin, Var, constant, variable
 from hloproof.equivalence.kernel import Denied, Rules
-from hloproof.equivalence.rules_scalar import associates, combiner, is_neutral
+from hloproof.equivalence.reductions import associates, combiner, is_neutral
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Num, Term, TermSubstitution, type_of, variables_of
 
 MOST_PARTS = 16

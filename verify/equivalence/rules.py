@@ -19,9 +19,11 @@ from hloproof.equivalence.indices import ZERO, Lin, Var, constant, variable
 from hloproof.equivalence.kernel import Denied, Rules, Step, equal_tensors, sides_with
 from hloproof.equivalence.pinning import pinned
 from hloproof.equivalence.positions import positions
+from hloproof.equivalence.reductions import associates, combiner
 from hloproof.equivalence.rules_folds import FOLD_RULES
 from hloproof.equivalence.rules_loops import LOOP_RULES
-from hloproof.equivalence.rules_scalar import SCALAR_RULES, associates, combiner, seen
+from hloproof.equivalence.rules_polynomials import seen
+from hloproof.equivalence.rules_scalar import SCALAR_RULES
 from hloproof.equivalence.select_scatter import as_scatter
 from hloproof.equivalence.terms import (
     App,

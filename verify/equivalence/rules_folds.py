@@ -11,7 +11,7 @@ from typing import Final
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.indices import ZERO, Lin, variable
 from hloproof.equivalence.kernel import Denied, Rules, sides_with
-from hloproof.equivalence.rules_scalar import as_sum, associates, combiner, fold_of, is_neutral, neutral_reduce
+from hloproof.equivalence.reductions import as_sum, associates, combiner, fold_of, is_neutral, neutral_reduce
 from hloproof.equivalence.terms import App, Fold, Term, TermSubstitution, variables_of
 
 IDEMPOTENT: Final = frozenset({"maximum", "minimum", "and", "or"})

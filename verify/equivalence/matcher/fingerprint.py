@@ -15,7 +15,7 @@ from hloproof.equivalence.elements import ELEMENTWISE
 from hloproof.equivalence.evaluation import attributes_of
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Node, operands_first
-from hloproof.equivalence.rules_scalar import combiner
+from hloproof.equivalence.reductions import combiner
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Num, Term, value_of
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Window

@@ -13,7 +13,7 @@ from hloproof.equivalence.matcher.proof import Proof
 from hloproof.equivalence.matcher.samples import Sample, Samples, apart
 from hloproof.equivalence.matcher.search import Asking, Search
 from hloproof.equivalence.polynomials import Polynomial, Polynomials, TooLarge
-from hloproof.equivalence.rules_scalar import after, equal_polynomials, polynomials, seen, summand
+from hloproof.equivalence.rules_polynomials import after, equal_polynomials, polynomials, seen, summand
 from hloproof.equivalence.terms import App, Fold, Term, type_of
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
 

@@ -20,7 +20,7 @@ from hloproof.equivalence.graph import Node, operands_first
 from hloproof.equivalence.indices import Clamp, Digit, Lin, Value, Var, constant
 from hloproof.equivalence.library import call
 from hloproof.equivalence.matcher.noise import RELATIVE, after, multiplied, noise_of, total
-from hloproof.equivalence.rules_scalar import combiner
+from hloproof.equivalence.reductions import combiner
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, value_of
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.shape import ELEMENT_BITS

@@ -15,8 +15,9 @@ from hloproof.equivalence.matcher.proof import Proof
 from hloproof.equivalence.matcher.search import Asking, Search
 from hloproof.equivalence.patterns import DIRECTIONS
 from hloproof.equivalence.polynomials import Polynomials, TooLarge
+from hloproof.equivalence.reductions import combiner
 from hloproof.equivalence.rules_folds import IDEMPOTENT
-from hloproof.equivalence.rules_scalar import combiner, polynomials, seen
+from hloproof.equivalence.rules_polynomials import polynomials, seen
 from hloproof.equivalence.terms import App, Fold, Term, type_of, variables_of
 
 EXPANDING = frozenset(

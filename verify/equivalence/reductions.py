@@ -1,0 +1,87 @@
+"""What steps ask of a fold: the operation that combines, whether its start is neutral, and a contraction as a sum.
+
+Trusted.
+"""
+
+from __future__ import annotations
+
+from hloproof.equivalence.computed_identities import holds_all
+from hloproof.equivalence.goals import Goal
+from hloproof.equivalence.kernel import Denied, Rules
+from hloproof.equivalence.terms import App, Fold, Term, from_value, type_of, value_of
+from hloproof.models.interpreter.semantics.element_type import INTEGERS, highest, lowest
+
+
+def combiner(fold: Fold) -> str | None:
+    """The operation of a reduce whose function is one operation on its two arguments."""
+    if fold.head[0] not in ("reduce", "scatter") or len(fold.head[1]) != 1:
+        return None
+    (function,) = fold.head[1]
+    keys = sorted(o.key for o in function.operands if o.head == "bound")
+    return function.head if keys == [("argument", 0, ()), ("argument", 1, ())] and len(function.operands) == 2 else None
+
+
+def is_neutral(op: str, type_: str, term: Term) -> bool:
+    """Whether combining with this constant changes nothing; of zeros both count for a sum."""
+    value = value_of(term)
+    if value is None:
+        return False
+    match op:
+        case "add":
+            return bool(value == 0)
+        case "multiply":
+            return bool(value == 1)
+        # The least value of the type, which for floats is minus infinity where the type has one.
+        case "maximum":
+            return bool(value == lowest(type_))
+        case "minimum":
+            return bool(value == highest(type_))
+        case "and":
+            # All bits set: True for pred, -1 for signed integers.
+            return value is True or value == -1
+        case "or":
+            return bool(value == 0)
+    return False
+
+
+def fold_of(rules: Rules, goal: Goal, side: int) -> Fold:
+    head = rules.opened(goal)[side]
+    if not isinstance(head, Fold):
+        raise Denied("not a fold")
+    return head
+
+
+def neutral_reduce(rules: Rules, goal: Goal, fold: Fold) -> str:
+    op = combiner(fold) if fold.head[0] == "reduce" else None
+    if op is None or not is_neutral(op, fold.type, rules.terms.settle(fold.sides[0], goal.facts)):
+        raise Denied("not a reduce from a neutral value")
+    return op
+
+
+def associates(rules: Rules, op: str, type_: str) -> None:
+    """Grouping does not matter bit for bit, but for float sums and products."""
+    if op in ("add", "multiply") and type_ not in INTEGERS:
+        rules.use("sums and products regrouped", "real")
+
+
+def factors(fold: Fold) -> App:
+    args = tuple(b if type_of(b) == fold.type else App("convert", fold.type, (b,)) for b in fold.bodies)
+    return App("multiply", fold.type, args)
+
+
+def as_sum(rules: Rules, fold: Fold) -> Fold:
+    """A dot or convolution as the sum of products."""
+    if fold.head[0] != "contract":
+        raise Denied("not a contraction")
+    if fold.type not in INTEGERS:
+        rules.use("a contraction is a sum of products", "real")
+        # The precision that a contraction asks for says how it may round, so leaving it out is a matter of rounding, no
+        # more.
+        if fold.head[1]:
+            rules.use("the precision of a contraction left out", "rounding")
+        if not all(type_of(b) == fold.type or holds_all(fold.type, type_of(b)) for b in fold.bodies):
+            rules.use("factors rounded to the type of the sum", "rounding")
+    at = [rules.graph.node("bound", fold.type, (), (), ("argument", k, ())) for k in (0, 1)]
+    add = rules.graph.node("add", fold.type, (), at)
+    zero = from_value(fold.type, 0)
+    return Fold(("reduce", (add,), 0), fold.type, fold.place, fold.sizes, (factors(fold),), (zero,))
