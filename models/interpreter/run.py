@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any, Final, Literal
 
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.attributes import ComputationRef, DevicePairs, Word
+from hloproof.models.hlo.attributes import ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape, leaves
 from hloproof.models.hlo.shard_shapes import is_shard_call, parts_of_call
@@ -18,6 +17,7 @@ from hloproof.models.interpreter.compact.dispatch import applied as compact
 from hloproof.models.interpreter.compact.dispatch import compacted
 from hloproof.models.interpreter.compact.reading import read_starts
 from hloproof.models.interpreter.computation_order import EvaluationOrder, plan
+from hloproof.models.interpreter.in_flight import flight_elements, rest, source_device, started
 from hloproof.models.interpreter.operations.collective import COLLECTIVES, Devices
 from hloproof.models.interpreter.operations.collective import run as run_collective
 from hloproof.models.interpreter.operations.dispatch import LARGEST, OPERATIONS
@@ -40,15 +40,11 @@ from hloproof.models.interpreter.value import (
     Token,
     Value,
     elements,
-    filled,
     to_nested,
 )
 
 Semantics = Literal["real", "hashed", "counted"]
 _SEMANTICS: Final[dict[str, type[Scalars]]] = {"real": Real, "hashed": Hashed, "counted": Counted}
-
-_PAIRS: Final = re.compile(r"source_target_pairs=[\"']?\{((?:\s*\{\s*\d+\s*,\s*\d+\s*\}\s*,?)*)\s*\}")
-_PAIR: Final = re.compile(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}")
 
 DEEPEST: Final = 150
 """Calls that nest deeper are not evaluated."""
@@ -214,7 +210,7 @@ class Machine:
         if plain in COLLECTIVES:
             results = run_collective(plain, steps, self.devices)
             if opcode != plain:
-                return [_started(steps[d], results[d]) for d in devices]
+                return [started(steps[d], results[d]) for d in devices]
             return [results[d] for d in devices]
         if is_shard_call(i) and (parted := parts_of_call(self.module, computation, i)) is not None:
             apply = (lambda step: compact(step, self._single)) if self.compact else _plain
@@ -318,7 +314,7 @@ class Machine:
             results = self.evaluate(computation, [b.operands for b in before], devices)
             before = [InFlight(b.computation, b.operands, r) for b, r in zip(before, results, strict=True)]
         if i.opcode != "async-done":
-            return [InFlight(b.computation, b.operands, b.result, _flight_elements(i.shape, b)) for b in before]
+            return [InFlight(b.computation, b.operands, b.result, flight_elements(i.shape, b)) for b in before]
         if not complete:
             raise BadArgument(f"{i.name} ends an operation that has not been given all its operands")
         return [b.result if b.result is not None else Token() for b in before]
@@ -366,9 +362,9 @@ class Machine:
                 return random_value(i.shape, self.scalars, self._random(opcode, device))
             case "send":
                 self._sent[channel, device] = step.operands[0]
-                return (step.operands[0], *_rest(i.shape, 1))
+                return (step.operands[0], *rest(i.shape, 1))
             case "recv":
-                self._sources[channel, device] = _source(i, device)
+                self._sources[channel, device] = source_device(i, device)
                 data = random_value(i.shape, self.scalars, self._random(opcode, device))
                 return data if isinstance(data, tuple) else (data,)
             case "send-done":
@@ -400,47 +396,6 @@ def branch_names(i: Instruction) -> tuple[str, ...]:
     pair = [i.attributes.get(name) for name in ("true_computation", "false_computation")]
     named = tuple(p.name for p in pair if isinstance(p, ComputationRef))
     return named or i.attributes.computations()
-
-
-def _source(i: Instruction, device: int) -> int | None:
-    """The device that sends to this one by the instruction's source-target pairs: -1 where none does, None without
-    pairs."""
-    pairs = i.attributes.get("source_target_pairs")
-    if isinstance(pairs, DevicePairs):
-        named = [(s, t) for s, t in pairs.pairs]
-    else:
-        attributes = i.attributes.get("frontend_attributes")
-        found = _PAIRS.search(attributes.text) if isinstance(attributes, Word) else None
-        if found is None:
-            return None
-        named = [(int(s), int(t)) for s, t in _PAIR.findall(found.group(1))]
-    return next((s for s, t in named if t == device), -1)
-
-
-def _started(step: Step, result: Value) -> Value:
-    """all-reduce-start is its result, and so is what has one array; the others are (operand, result, contexts)."""
-    i = step.instruction
-    if i.opcode == "all-reduce-start" or isinstance(i.shape, ArrayShape):
-        return result
-    operand: Value = step.operands[0] if len(step.operands) == 1 else step.operands
-    return (operand, result, *_rest(i.shape, 2))
-
-
-def _rest(shape: Shape, first: int) -> tuple[Value, ...]:
-    elements = shape.elements if isinstance(shape, TupleShape) else ()
-    return tuple(filled(s) for s in elements[first:])
-
-
-def _flight_elements(shape: Shape, flight: InFlight) -> tuple[Value, ...]:
-    """What the tuple of an operation in flight holds: operands, outputs, contexts; outputs that do not exist yet are
-    zeros."""
-    shapes = shape.elements if isinstance(shape, TupleShape) else ()
-    if not shapes:
-        return ()
-    nested = isinstance(shapes[0], TupleShape) and len(shapes[0].elements) == len(flight.operands)
-    operands: Value = flight.operands if nested else flight.operands[0] if flight.operands else ()
-    outputs = filled(shapes[1]) if flight.result is None and len(shapes) > 1 else flight.result
-    return (operands, *(() if outputs is None else (outputs,)), *_rest(shape, 2))
 
 
 def _refuse_large(shape: Shape) -> None:

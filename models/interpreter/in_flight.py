@@ -1,0 +1,56 @@
+"""What operations in flight hold between start and done, and who sends to a device on a channel."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from hloproof.models.hlo.attributes import DevicePairs, Word
+from hloproof.models.hlo.module import Instruction
+from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
+from hloproof.models.interpreter.step import Step
+from hloproof.models.interpreter.value import InFlight, Value, filled
+
+_PAIRS: Final = re.compile(r"source_target_pairs=[\"']?\{((?:\s*\{\s*\d+\s*,\s*\d+\s*\}\s*,?)*)\s*\}")
+_PAIR: Final = re.compile(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}")
+
+
+def source_device(i: Instruction, device: int) -> int | None:
+    """The device that sends to this one by the instruction's source-target pairs: -1 where none does, None without
+    pairs."""
+    pairs = i.attributes.get("source_target_pairs")
+    if isinstance(pairs, DevicePairs):
+        named = [(s, t) for s, t in pairs.pairs]
+    else:
+        attributes = i.attributes.get("frontend_attributes")
+        found = _PAIRS.search(attributes.text) if isinstance(attributes, Word) else None
+        if found is None:
+            return None
+        named = [(int(s), int(t)) for s, t in _PAIR.findall(found.group(1))]
+    return next((s for s, t in named if t == device), -1)
+
+
+def started(step: Step, result: Value) -> Value:
+    """all-reduce-start is its result, and so is what has one array; the others are (operand, result, contexts)."""
+    i = step.instruction
+    if i.opcode == "all-reduce-start" or isinstance(i.shape, ArrayShape):
+        return result
+    operand: Value = step.operands[0] if len(step.operands) == 1 else step.operands
+    return (operand, result, *rest(i.shape, 2))
+
+
+def rest(shape: Shape, first: int) -> tuple[Value, ...]:
+    elements = shape.elements if isinstance(shape, TupleShape) else ()
+    return tuple(filled(s) for s in elements[first:])
+
+
+def flight_elements(shape: Shape, flight: InFlight) -> tuple[Value, ...]:
+    """What the tuple of an operation in flight holds: operands, outputs, contexts; outputs that do not exist yet are
+    zeros."""
+    shapes = shape.elements if isinstance(shape, TupleShape) else ()
+    if not shapes:
+        return ()
+    nested = isinstance(shapes[0], TupleShape) and len(shapes[0].elements) == len(flight.operands)
+    operands: Value = flight.operands if nested else flight.operands[0] if flight.operands else ()
+    outputs = filled(shapes[1]) if flight.result is None and len(shapes) > 1 else flight.result
+    return (operands, *(() if outputs is None else (outputs,)), *rest(shape, 2))
