@@ -15,7 +15,7 @@ from typing import Any, Final
 import islpy as isl
 
 from hloproof.engines.gave_up import GaveUp, NotExpressible
-from hloproof.engines.isl.encode import context
+from hloproof.engines.isl.basic_sets import context
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 from hloproof.models.maps.indexing_map import IndexingMap
 

@@ -1,12 +1,12 @@
 """Obligations to isl: is the set of counterexamples empty?
 
-The only module that imports islpy. The counterexamples are written as a conjunction of affine rows over columns and of
+`basic_sets` hands rows to isl. The counterexamples are written as a conjunction of affine rows over columns and of
 clauses (alternatives of conjunctions). A column is a variable of the obligation, a quotient, a minimum or maximum, or a
 variable bound by an `Exists` that must hold; quotients are total functions of what they divide, so their rows may
 stand anywhere. `clause_search` goes through the alternatives; rows that hang together become one isl basic set, sampled
 once. An `Exists` that must not hold is the complement of isl's projection.
 
-isl is positional. Columns are numbered here, by scope and name, and `_basic_set` alone turns numbers into positions.
+isl is positional. Columns are numbered here, by scope and name, and `basic_set` alone turns numbers into positions.
 """
 
 from __future__ import annotations
@@ -14,21 +14,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import gcd
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import islpy as isl
 
 from hloproof.engines.gave_up import GaveUp, NotExpressible
 from hloproof.engines.isl.affine_rows import CONSTANT, Affine, Conjunction, Row, combine, is_constant, plus, scale
+from hloproof.engines.isl.basic_sets import basic_set, context, integer, sample_component
 from hloproof.engines.isl.clause_search import Search
 from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
 from hloproof.logic.miniscope import separated
 from hloproof.logic.obligation import Obligation
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var
 from hloproof.models.expressions.interval import Interval
-
-_MACHINE: Final = 2**63
-"""islpy takes integers below this as they are."""
 
 FEW_EXTREMA: Final = 4
 """So many minima and maxima of one form are written out; with more the formula would grow too much."""
@@ -56,18 +54,6 @@ _COMPLEMENT: Final[dict[Mode, Mode]] = {
     "false": "not false",
     "not false": "false",
 }
-
-
-_context: isl.Context | None = None
-
-
-def context() -> isl.Context:
-    """The one isl context of this process."""
-    global _context
-    if _context is None:
-        _context = isl.Context()
-        _context.set_on_error(1)  # continue: errors become exceptions, not prints and aborts
-    return _context
 
 
 def version() -> str:
@@ -123,7 +109,7 @@ class _Encoder:
         self.quotient_of: dict[int, tuple[tuple[tuple[int, int], ...], int]] = {}
         self.extrema: dict[tuple[str, tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]], int] = {}
         self.extremum_of: dict[int, tuple[str, Affine, Affine]] = {}
-        self.search = Search(self.definitions, _sample_component, steps)
+        self.search = Search(self.definitions, sample_component, steps)
 
     def counterexample(self, obligation: Obligation) -> dict[str, int] | None:
         scope = _Scope()
@@ -366,7 +352,7 @@ class _Encoder:
         outer = sorted({c for rows in branches for r in rows for c in r.columns if not self._is_inside(c, inner)})
         for rows in branches:
             hidden = sorted({c for r in rows for c in r.columns} - set(outer))
-            basic = _basic_set([*outer, *hidden], rows)
+            basic = basic_set([*outer, *hidden], rows)
             part = isl.Set.from_basic_set(basic).project_out(isl.dim_type.set, len(outer), len(hidden))
             projected = part if projected is None else projected.union(part)
         if projected is None:
@@ -397,7 +383,7 @@ class _Encoder:
             (basic.inequalities_matrix(kind.set, kind.div, kind.param, kind.cst), False),
         ):
             for i in range(matrix.rows()):
-                values = (_integer(matrix.get_element_val(i, j)) for j in range(len(order)))
+                values = (integer(matrix.get_element_val(i, j)) for j in range(len(order)))
                 result.add_row({c: v for c, v in zip(order, values, strict=True) if v}, is_equality)
         return result
 
@@ -425,38 +411,3 @@ class _Encoder:
                     pending.append((rows + alternative.rows, clauses[1:] + alternative.clauses, defined))
             else:
                 yield rows
-
-
-def _basic_set(columns: Sequence[int], rows: Iterable[Row]) -> isl.BasicSet:
-    """The basic set of the rows, column i of `columns` at position i."""
-    ctx = context()
-    position = {c: i for i, c in enumerate(columns)}
-    position[CONSTANT] = len(columns)
-    space = isl.Space.set_alloc(ctx, 0, len(columns))
-    matrices: list[Any] = []
-    unique = dict.fromkeys(rows)
-    for is_equality in (True, False):
-        chosen = [r for r in unique if r.is_equality == is_equality]
-        matrix = isl.Mat.alloc(ctx, 0, len(position)).add_zero_rows(len(chosen))
-        for i, row in enumerate(chosen):
-            for c, v in row.form:
-                matrix = matrix.set_element_val(i, position[c], v if abs(v) < _MACHINE else isl.Val(str(v), ctx))
-        matrices.append(matrix)
-    kind = isl.dim_type
-    return isl.BasicSet.from_constraint_matrices(space, *matrices, kind.set, kind.div, kind.param, kind.cst)
-
-
-def _sample_component(rows: list[Row]) -> dict[int, int] | None:
-    columns = sorted({c for r in rows for c in r.columns})
-    point = _basic_set(columns, rows).sample_point()
-    if point.is_void():
-        return None
-    return {c: _integer(point.get_coordinate_val(isl.dim_type.set, i)) for i, c in enumerate(columns)}
-
-
-def _integer(value: isl.Val) -> int:
-    """The number as Python has it. Raises GaveUp: writing it out is work that counts, so isl may reach its limit."""
-    text: str | None = value.to_str()
-    if text is None:
-        raise GaveUp("isl stopped within its limit of operations")
-    return int(text)

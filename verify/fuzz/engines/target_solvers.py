@@ -152,7 +152,7 @@ def _at_single_points(obligation: Obligation, failing: list[Point], linear: bool
 def _asked(ask: Callable[[], Answer]) -> tuple[bool, Answer]:
     """Whether the engine answered, and its answer."""
     from hloproof.engines.gave_up import GaveUp
-    from hloproof.engines.isl.encode import context
+    from hloproof.engines.isl.basic_sets import context
 
     try:
         return True, ask()

@@ -71,6 +71,7 @@ WATCHED: Final[tuple[str, ...]] = (
     "verify/definitions/elementwise.py",
     "verify/definitions/collective.py",
     "verify/engines/isl/encode.py",
+    "verify/engines/isl/basic_sets.py",
     "verify/engines/z3/encode.py",
     "verify/engines/enumeration.py",
     "verify/logic/evaluate.py",
