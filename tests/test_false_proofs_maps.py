@@ -184,7 +184,7 @@ def test_an_unknown_simplification_says_why(
 ) -> None:
     from hloproof.claims.maps import simplified as module
     from hloproof.cli import run
-    from hloproof.server.methods import simplify
+    from hloproof.server.entry_methods import simplify
 
     def undecided(*_: object) -> Found:
         return Found(Verdict.UNKNOWN, reason="the limit was reached")

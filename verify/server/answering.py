@@ -11,7 +11,8 @@ from hloproof.models.errors import InputError, NotModelled
 from hloproof.models.stages import OutOfTime, Run, running
 from hloproof.processes.process import tell
 from hloproof.results.errors import BadInput
-from hloproof.server.methods import METHODS, BadParameters, reporting
+from hloproof.server.method import BadParameters, reporting
+from hloproof.server.methods import METHODS
 from hloproof.server.protocol import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -65,7 +66,7 @@ class Answering:
             if "budget?" not in method.parameters:
                 parameters.pop("budget", None)
             seconds = self.seconds if budget is None else budget * (_SLACK if "budget?" in method.parameters else 1)
-            with running(Run(seconds, limit="budget")), reporting(_report() if progress else None):
+            with running(Run(seconds, limit="budget")), reporting(listener() if progress else None):
                 return result_answer(asked.id, method.run(**parameters))
         except RequestError as error:
             return error_answer(asked.id, error.code, error.message, **error.data)
@@ -90,7 +91,7 @@ class Answering:
         return error_answer(asked.id, INTERNAL_ERROR, f"internal error: {type(error).__name__}: {error}")
 
 
-def _report() -> Callable[[int, int, str], None]:
+def listener() -> Callable[[int, int, str], None]:
     last = 0.0
 
     def report(done: int, total: int, what: str) -> None:

@@ -5,51 +5,27 @@ Parameters and results are those of the commands of the same names; docs/protoco
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any, Final
 
+from hloproof.server.entry_methods import (
+    claims,
+    compose,
+    explain,
+    layout,
+    layouts,
+    maps,
+    parse_map,
+    rewrite,
+    rules,
+    simplify,
+    tensor_rules,
+)
+from hloproof.server.method import BadParameters, Method, listener
 from hloproof.version import VERSION
 
 PROTOCOL: Final = "hloproof-serve/1"
 """Changes where a client that was written for the one before may fail; more methods, parameters and fields do not."""
-
-
-class BadParameters(Exception):
-    """The parameters are of the right types but make no sense together."""
-
-
-@dataclass(frozen=True)
-class Method:
-    """`parameters` maps a name to its type in words; a trailing `?` marks an optional one."""
-
-    run: Callable[..., Any]
-    parameters: Mapping[str, str] = field(default_factory=dict)
-    at_once: bool = False
-    """Answered by the server itself, whatever its workers do."""
-
-
-Report = Callable[[int, int, str], None]
-
-_report: Final[ContextVar[Report | None]] = ContextVar("report", default=None)
-
-
-@contextmanager
-def reporting(report: Report | None) -> Iterator[None]:
-    """Methods tell `report` how many things are done, of how many, and the last."""
-    token = _report.set(report)
-    try:
-        yield
-    finally:
-        _report.reset(token)
-
-
-def parse_map(map: str) -> dict[str, str]:
-    from hloproof.models.maps.text import parse_map, print_map
-
-    return {"map": print_map(parse_map(map))}
 
 
 def parse_module(hlo: str) -> dict[str, Any]:
@@ -58,17 +34,6 @@ def parse_module(hlo: str) -> dict[str, Any]:
 
     modules = parse_modules(hlo)
     return {"module": "\n// -----\n".join(print_module(m) for m in modules), "names": [m.name for m in modules]}
-
-
-def compose(first: str, second: str) -> dict[str, str]:
-    from hloproof.models.maps.indexing_map import compose
-    from hloproof.models.maps.text import parse_map, print_map
-
-    consumer, producer = parse_map(first), parse_map(second)
-    try:
-        return {"map": print_map(compose(consumer, producer))}
-    except ValueError as error:
-        raise BadParameters(str(error)) from error
 
 
 def indexing(
@@ -93,34 +58,6 @@ def indexing(
     return {"operands": as_json(found)}
 
 
-def rewrite(before: str, after: str) -> dict[str, Any]:
-    from hloproof.claims.maps.rewrite import equality_of, rewrite
-    from hloproof.models.maps.text import parse_map
-
-    one, two = parse_map(before), parse_map(after)
-    result = rewrite(one, two)
-    return {
-        "verdict": str(result.verdict),
-        "counterexample": result.counterexample,
-        "reason": result.reason,
-        "equality": equality_of(one, two),
-    }
-
-
-def simplify(map: str, rescale: bool = False, remove_unused: bool = False) -> dict[str, Any]:
-    from hloproof.claims.maps.simplified import simplified
-    from hloproof.models.maps.text import parse_map, print_map
-
-    result = simplified(parse_map(map), rescale=rescale, remove_unused=remove_unused)
-    why = {"counterexample": result.found.counterexample, "reason": result.found.reason}
-    return {
-        "map": print_map(result.map),
-        "derivation": [str(step) for step in result.derivation],
-        "verdict": str(result.found.verdict),
-        **{name: told for name, told in why.items() if told},
-    }
-
-
 _proved_before: Final[dict[str, Any]] = {}
 """What `check` has proved in this process, by normal form."""
 
@@ -142,39 +79,7 @@ def check(
     options = Options(Selection(tuple(only or ()), tuple(skip or ())), layout_sensitive=layout_sensitive)
     if len(_proved_before) > MOST_REMEMBERED:
         _proved_before.clear()
-    report = check_hlo(hlo, options, _proved_before, progress=_report.get())
-    return {"verdict": str(report.verdict), "obligations": obligations(report)}
-
-
-def rules(text: str) -> dict[str, Any]:
-    return _entries("rules", text)
-
-
-def tensor_rules(text: str) -> dict[str, Any]:
-    return _entries("trules", text)
-
-
-def maps(text: str) -> dict[str, Any]:
-    return _entries("map", text)
-
-
-def layouts(text: str) -> dict[str, Any]:
-    return _entries("layout", text)
-
-
-def _entries(kind: str, text: str) -> dict[str, Any]:
-    """The verdicts on the entries of a text that is a file of this kind."""
-    from hloproof.models.errors import InputError
-    from hloproof.pipeline.driver import check_text
-    from hloproof.pipeline.options import Options
-    from hloproof.report.json_report import obligations
-    from hloproof.results.results import Report
-
-    found = check_text("", kind, text, Options(jobs=1), here=True, progress=_report.get())
-    for problem in found.problems:
-        line = text.splitlines()[problem.line - 1] if 0 < problem.line <= len(text.splitlines()) else ""
-        raise InputError(problem.message, problem.line, problem.column, line)
-    report = Report([found])
+    report = check_hlo(hlo, options, _proved_before, progress=listener.get())
     return {"verdict": str(report.verdict), "obligations": obligations(report)}
 
 
@@ -217,7 +122,7 @@ def passes(
     changes: list[dict[str, Any]] = []
     pairs = [(n, n + 1) for n in range(len(modules) - 1)] + [(0, len(modules) - 1)] * (len(modules) > 2)
     for done, (one, two) in enumerate(pairs):
-        report = _report.get()
+        report = listener.get()
         if report is not None:
             report(done, len(pairs), given[two])
         left = seconds_left()
@@ -303,57 +208,12 @@ def run(
         raise NotModelled(str(error)) from error
 
 
-def claims() -> dict[str, Any]:
-    from hloproof.claims.catalogue import CATALOGUE
-
-    return {"claims": [_explained(entry) for entry in CATALOGUE.values()]}
-
-
-def explain(claim: str) -> dict[str, Any]:
-    from hloproof.claims.catalogue import CATALOGUE, unknown_name
-    from hloproof.results.verdict import family
-
-    found = [e for e in CATALOGUE.values() if claim == e.name]
-    found = found or [e for e in CATALOGUE.values() if claim == family(e.name)]
-    if not found:
-        raise BadParameters(unknown_name(claim) or f"no claim {claim!r}")
-    return {"claims": [_explained(entry) for entry in found]}
-
-
-def _explained(entry: Any) -> dict[str, Any]:
-    return {
-        "name": entry.name,
-        "about": entry.about,
-        "sentence": entry.sentence,
-        "meaning": entry.meaning,
-        "holds": entry.holds,
-        "fails": entry.fails,
-        "on_request": entry.on_request,
-    }
-
-
 def memory(hlo: str, assignment: str) -> dict[str, Any]:
     from hloproof.pipeline.memory_plans import check_plan
     from hloproof.report.json_report import obligations
 
     report = check_plan(hlo, assignment)
     return {"verdict": str(report.verdict), "obligations": obligations(report)}
-
-
-def layout(
-    shape: str, index: list[int] | None = None, linear_index: int | None = None, maps: bool = False, compare: str = ""
-) -> dict[str, Any]:
-    from hloproof.queries.layouts import answer, compared, maps_of
-
-    try:
-        found = answer(shape, index=None if index is None else tuple(index), linear_index=linear_index)
-        if maps:
-            found["maps"] = maps_of(shape)
-        if compare:
-            found["compare"] = compared(shape, compare)
-        return found
-    except (LookupError, ValueError) as error:
-        raise BadParameters(str(error.args[0])) from error
 
 
 def version() -> dict[str, Any]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Final
 
-from hloproof.server.methods import METHODS, Method
+from hloproof.server.method import Method
+from hloproof.server.methods import METHODS
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
