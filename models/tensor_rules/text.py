@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Final, Literal, NoReturn
+from dataclasses import replace
+from typing import Final, Literal
 
 from hloproof.models.errors import InputError
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var
@@ -34,13 +34,9 @@ from hloproof.models.tensor_rules.rule import (
     Tensor,
 )
 from hloproof.models.tensor_rules.rule import TensorRule as Rule
+from hloproof.models.tensor_rules.tokens import COMMENT, Tokens
 
-_TOKEN: Final = re.compile(
-    r"(?P<space>\s+)|(?P<dots>\.\.\.)|(?P<arrow>=>)|(?P<compare><=|>=|==|!=|<|>)"
-    r"|(?P<name>[A-Za-z_]\w*(?:-[A-Za-z]\w*)*)|(?P<number>[0-9]+)|(?P<sign>[-+*,=:()\[\]{}])"
-)
 _HEAD: Final = re.compile(r"rule[ \t]+(?P<name>[A-Za-z0-9][\w.+-]*)[ \t]*$")
-_COMMENT: Final = re.compile(r"(?:^|(?<=\s))#.*$")
 _OPERATORS: Final = ("floordiv", "ceildiv", "mod")
 WORDS: Final = ("direction", "op")
 """Attributes that are words; all others are numbers."""
@@ -48,14 +44,6 @@ _DEEPEST: Final = 60
 """Operations or parentheses that nest deeper are refused."""
 _LONGEST: Final = 4300
 """Digits of a number."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str
-    text: str
-    line: int
-    column: int
 
 
 def parse_tensor_rules(text: str, file: str = "") -> tuple[Rule, ...]:
@@ -78,7 +66,7 @@ def _blocks(lines: tuple[str, ...], file: str) -> Iterator[tuple[int, int]]:
     """The lines of each rule, numbered from 0, the head first; the last one excluded."""
     heads = []
     for n, line in enumerate(lines):
-        plain = _COMMENT.sub("", line).rstrip()
+        plain = COMMENT.sub("", line).rstrip()
         if not plain:
             continue
         if not plain[0].isspace():
@@ -90,17 +78,11 @@ def _blocks(lines: tuple[str, ...], file: str) -> Iterator[tuple[int, int]]:
     yield from zip(heads, [*heads[1:], len(lines)][: len(heads)], strict=True)
 
 
-class _Reader:
+class _Reader(Tokens):
     """Reads one rule."""
 
-    def __init__(self, lines: tuple[str, ...], first: int, last: int, file: str) -> None:
-        self.lines, self.first, self.last, self.file = lines, first, last, file
-        self.tokens: list[_Token] = []
-        self.at = 0
-        self.depth = 0
-
     def rule(self) -> Rule:
-        head = _HEAD.fullmatch(_COMMENT.sub("", self.lines[self.first]).rstrip())
+        head = _HEAD.fullmatch(COMMENT.sub("", self.lines[self.first]).rstrip())
         assert head is not None
         words: dict[str, str] = {}
         body: list[int] = []
@@ -111,7 +93,7 @@ class _Reader:
         assumed: list[Tensor] = []
         devices: Expr | None = None
         for n in range(self.first + 1, self.last):
-            plain = _COMMENT.sub("", self.lines[n]).strip()
+            plain = COMMENT.sub("", self.lines[n]).strip()
             word = plain.split(None, 1)[0] if plain else ""
             if not plain:
                 continue
@@ -200,57 +182,6 @@ class _Reader:
                 raise rule.error(f"no tensor {node.name!r} is declared; there are: {known}", node.line, node.column)
             if isinstance(node, Call):
                 stack += node.args
-
-    # Lines and tokens.
-
-    def _fail(self, n: int, message: str) -> NoReturn:
-        line = self.lines[n]
-        raise InputError(message, n + 1, len(line) - len(line.lstrip()) + 1, line, self.file)
-
-    def _take(self, n: int, skip: int = 0) -> None:
-        self.tokens = [t for t in self._line(n) if t.column > skip]
-        self.at = 0
-
-    def _line(self, n: int) -> list[_Token]:
-        text = _COMMENT.sub("", self.lines[n])
-        out: list[_Token] = []
-        at = 0
-        while at < len(text):
-            found = _TOKEN.match(text, at)
-            if found is None:
-                raise InputError(f"{text[at]!r} is no part of a rule", n + 1, at + 1, self.lines[n], self.file)
-            if found.lastgroup != "space":
-                out.append(_Token(found.lastgroup or "", found[0], n + 1, at + 1))
-            at = found.end()
-        return out
-
-    def _error(self, message: str) -> InputError:
-        if not self.tokens:
-            return InputError(message, self.first + 1, 1, self.lines[self.first], self.file)
-        token = self.tokens[min(self.at, len(self.tokens) - 1)]
-        column = token.column + (len(token.text) if self.at >= len(self.tokens) else 0)
-        return InputError(message, token.line, column, self.lines[token.line - 1], self.file)
-
-    def _peek(self, ahead: int = 0) -> str:
-        k = self.at + ahead
-        return self.tokens[k].text if k < len(self.tokens) else ""
-
-    def _kind(self) -> str:
-        return self.tokens[self.at].kind if self.at < len(self.tokens) else ""
-
-    def _accept(self, text: str) -> bool:
-        if self._peek() != text:
-            return False
-        self.at += 1
-        return True
-
-    def _expect(self, text: str) -> None:
-        if not self._accept(text):
-            raise self._error(f"expected {text!r}" + (f", found {self._peek()!r}" if self._peek() else ""))
-
-    def _end(self) -> None:
-        if self.at < len(self.tokens):
-            raise self._error(f"unexpected {self._peek()!r}")
 
     # Declarations and conditions.
 
