@@ -66,6 +66,14 @@ def test_a_command_that_takes_longer_than_its_budget_is_unknown(
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
+def test_a_parameter_that_is_too_large_is_not_drawn(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Beside it stands a small one, which would be drawn after it."""
+    text = "HloModule m\nENTRY e { p = f32[2147483648] parameter(0) ROOT q = f32[8] parameter(1) }\n"
+    (tmp_path / "wide.hlo").write_text(text, encoding="utf-8")
+    assert run(["run", str(tmp_path / "wide.hlo")]) == Exit.UNKNOWN
+    assert "a tensor of 2147483648 elements is larger than" in "".join(capfd.readouterr())
+
+
 def test_a_run_that_takes_more_than_its_memory_is_unknown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -135,7 +135,10 @@ class Machine:
         return Token()
 
     def random_inputs(self) -> list[tuple[Value, ...]]:
-        """Inputs of each device, from the seed: they depend on the parameter's number and shape, not on its name."""
+        """Inputs of each device, from the seed: they depend on the parameter's number and shape, not on its name.
+        Raises NotModelled for a parameter that is too large to be evaluated."""
+        for p in self.module.entry.parameters:  # before the elements of the others are drawn
+            _refuse_large(p.shape)
         return [
             tuple(
                 random_value(p.shape, self.scalars, Random(f"{self.seed} input {p.parameter_number} {device}"))

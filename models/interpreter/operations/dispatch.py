@@ -24,8 +24,8 @@ from hloproof.models.interpreter.operations.library_calls import LIBRARY_CALLS
 from hloproof.models.interpreter.step import Execute, Step
 from hloproof.models.interpreter.value import Array, Element, InFlight, Token, Value, filled
 
-LARGEST: Final = 1 << 25
-"""Tensors of more elements are not evaluated."""
+LARGEST: Final = 1 << 24
+"""Tensors of more elements are not evaluated: an element takes 32 bytes, so that these are half a gigabyte."""
 
 _IDENTITY_CALLS: Final = frozenset({"Sharding", "MoveToHost", "MoveToDevice", "AllocateBuffer", "Pin", "Unpin"})
 
