@@ -331,7 +331,74 @@ def mean(first: bool) -> str:
     )
 
 
+EXTREME = """e = f32[] constant({0})
+m = f32[] reduce(p, e), dimensions={{0}}, to_apply={1}
+q = f32[4] broadcast(m), dimensions={{}}"""
+
+
+def cancelled(*lines: str, sizes: str = "f32[4]") -> tuple[str, str, str]:
+    """p, and p with q added and taken away again."""
+    given = (f"p = {sizes} parameter(0)", "n = s32[4] parameter(1)", "s = f32[4] parameter(2)")
+    last = (f"a = {sizes} add(p, q)", f"ROOT r = {sizes} subtract(a, q)")
+    functions = "".join(ADD.replace("add", op) for op in ("maximum", "minimum"))
+    plain = entry(*given, f"ROOT r = {sizes} copy(p)", before=functions)
+    return plain, entry(*given, *lines, *last, before=functions), "rounding"
+
+
+def spread(number: str) -> tuple[str, str]:
+    return f"c = f32[] constant({number})", "q = f32[4] broadcast(c), dimensions={}"
+
+
+def looped(start: str, *turn: str) -> str:
+    """A loop over v that begins at `start` of x; a turn gives w."""
+    states = "(s32[], f32[], f32[], pred[])"
+    read = "".join(
+        f"  {name} = {kind} get-tuple-element(s), index={k}\n"
+        for k, (name, kind) in enumerate((("i", "s32[]"), ("v", "f32[]"), ("x", "f32[]"), ("p", "pred[]")))
+    )
+    functions = (
+        f"c {{\n  s = {states} parameter(0)\n{read}  n = s32[] constant(300)\n"
+        "  ROOT r = pred[] compare(i, n), direction=LT\n}\n\n"
+        f"b {{\n  s = {states} parameter(0)\n{read}  o = s32[] constant(1)\n  j = s32[] add(i, o)\n"
+        + "".join(f"  {line}\n" for line in turn)
+        + f"  ROOT r = {states} tuple(j, w, x, p)\n}}\n\n"
+    )
+    return entry(
+        "x = f32[] parameter(0)",
+        "p = pred[] parameter(1)",
+        f"a = f32[] {start}(x)",
+        "z = s32[] constant(0)",
+        f"t = {states} tuple(z, a, x, p)",
+        f"l = {states} while(t), condition=c, body=b",
+        "ROOT o = f32[] get-tuple-element(l), index=1",
+        before=functions,
+    )
+
+
+CHOSEN = "w = f32[] select(p, v, x)"
+"""Has a value where p does not hold, whether v has one or not."""
+CHOSEN_AND_MORE = ("u = f32[] select(p, v, x)", "d = f32[] subtract(v, v)", "w = f32[] add(u, d)")
+
 PAIRS = {
+    "a state that begins without a value": (looped("log", CHOSEN), looped("log", *CHOSEN_AND_MORE), "rounding"),
+    "a state that loses its value": (
+        looped("copy", "y = f32[] log(v)", "w = f32[] select(p, y, x)"),
+        looped("copy", "y = f32[] log(v)", "u = f32[] select(p, y, x)", *CHOSEN_AND_MORE[1:]),
+        "rounding",
+    ),
+    "infinity less infinity": cancelled(*spread("inf")),
+    "NaN less NaN": cancelled(*spread("nan")),
+    "a constant of which one element is infinite": cancelled("q = f32[4] constant({1, 2, -inf, 3})"),
+    "bits that may be NaN": cancelled("q = f32[4] bitcast-convert(n)"),
+    "bits that may be NaN, in place": cancelled("q = f32[4] bitcast(n)"),
+    "poles of the tangent": cancelled("q = f32[4] tan(p)"),
+    "a multiple of infinity": cancelled(
+        *spread("inf")[:1], "b = f32[4] broadcast(c), dimensions={}", "q = f32[4] multiply(p, b)"
+    ),
+    "a variance below zero": cancelled(
+        "q = f32[2,4] batch-norm-inference(p, s, s, s, s), epsilon=0.001, feature_index=1", sizes="f32[2,4]"
+    ),
+    "a minimum that begins at the lowest": cancelled(*EXTREME.format("-inf", "minimum").splitlines()),
     "two loops have states of one name": (TWO_LOOPS, entry("ROOT z = s32[] constant(0)"), "exact"),
     "a float saturates, an integer wraps": (
         one("s16[4]", "a = f32[4] convert(p)", "ROOT r = s8[4] convert(a)"),
@@ -456,6 +523,12 @@ def test_the_version_of_a_calls_interface_is_part_of_it(one: str, other: str, sa
 
 
 SOUND = {
+    "a state that always has a value": (looped("cosine", CHOSEN), looped("cosine", *CHOSEN_AND_MORE), "real"),
+    "a state without a value, left out": (looped("log", *CHOSEN_AND_MORE), looped("log", CHOSEN), "real"),
+    "a number, and the same less it": (*cancelled(*spread("2"))[:2], "real"),
+    "a constant of numbers": (*cancelled("q = f32[4] constant({1, 2, -4, 3})")[:2], "real"),
+    "a maximum that begins at the lowest": (*cancelled(*EXTREME.format("-inf", "maximum").splitlines())[:2], "real"),
+    "a minimum that begins at the highest": (*cancelled(*EXTREME.format("inf", "minimum").splitlines())[:2], "real"),
     "the lowest number, where the type holds it": (
         against("f32", "maximum", "-inf"),
         one("f32[4]", "ROOT r = f32[4] copy(p)"),

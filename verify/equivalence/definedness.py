@@ -1,25 +1,30 @@
 """Where a term has a value, over real numbers: quotients, roots and logarithms do not have one everywhere.
 
 Trusted. A proof over real numbers owes that the right side has a value wherever the left one has, so a term that has
-one everywhere may be left out of either side, and any other one of the left side alone. Parameters have a value.
+one everywhere may be left out of either side, and any other one of the left side alone. Parameters have a value; NaN
+and the infinities are none, be they written as constants or as bits.
 """
 
 from __future__ import annotations
 
+from cmath import isfinite
 from dataclasses import dataclass, field
 from typing import Final
 
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, from_pattern, type_of, value_of
-from hloproof.models.interpreter.semantics.small_float import FLOATS
+from hloproof.models.interpreter.semantics.element_type import INTEGERS
 
 PARTIAL: Final = frozenset(
     {
-        "acos", "acosh", "asin", "atan2", "atanh", "cholesky", "custom-call", "divide", "log", "log-plus-one", "power",
-        "remainder", "rsqrt", "sqrt", "triangular-solve",
+        "acos", "acosh", "asin", "atan2", "atanh", "batch-norm-grad", "batch-norm-inference", "batch-norm-training",
+        "bitcast-convert", "cholesky", "custom-call", "divide", "log", "log-plus-one", "power", "remainder", "rsqrt",
+        "sqrt", "tan", "triangular-solve",
     }
 )  # fmt: skip
 """Operations on floats that have no value for some numbers, and those of which nothing is known."""
+_WITHOUT: Final[dict[str, float]] = {"maximum": float("-inf"), "minimum": float("inf")}
+"""The infinity that the operation gives only where it is given nothing else."""
 
 
 @dataclass
@@ -32,16 +37,18 @@ class Definedness:
         """Whether the term has a value for all values of the parameters. False may be said of any term."""
         match term:
             case Num() | Lit():
-                return True
+                return type_of(term) in INTEGERS or type_of(term) == "pred" or _is_finite(term)
             case Elem(node, _):
                 return not self.partial(node)
             case Cond(_, then, other):
                 return self.everywhere(then) and self.everywhere(other)
-            case Fold(_, _, _, _, bodies, sides):
+            case Fold(head, _, _, sizes, bodies, sides):
+                if head[0] == "reduce" and 0 not in sizes and _begins_with_nothing(head[1], sides):
+                    sides = ()
                 return all(self.everywhere(t) for t in (*bodies, *sides))
             case App(op, type_, args):
                 # Integers have a value everywhere: XLA says what their division by zero gives.
-                if type_ not in FLOATS or op not in PARTIAL:
+                if type_ in INTEGERS or type_ == "pred" or op not in PARTIAL:
                     return all(self.everywhere(a) for a in args)
                 # A constant divisor is the one partial form that is common enough to be worth a look; NaN and the
                 # infinities are no real numbers, so they divide nothing.
@@ -54,17 +61,67 @@ class Definedness:
             if node in self.nodes:
                 stack.pop()
                 continue
-            waiting = [n for n in (*node.operands, *node.bodies) if n not in self.nodes]
+            waiting = [n for n in _parts(node) if n not in self.nodes]
             if waiting:
                 stack.extend(waiting)
                 continue
             stack.pop()
-            # A custom call that returns a tuple has no float type itself, and its parts may be anything.
-            own = node.head in PARTIAL and (node.type in FLOATS or node.type == "tuple")
-            if own and node.head == "divide":
-                own = not _is_a_number(_constant(Elem(node.operands[1], ())))
-            self.nodes[node] = own or any(self.nodes[n] for n in (*node.operands, *node.bodies))
+            self.nodes[node] = _may_have_none(node) or any(self.nodes[n] for n in _parts(node))
         return self.nodes[root]
+
+
+def _may_have_none(node: Node) -> bool:
+    """Whether elements of the tensor may have no value although all that it is made of has one."""
+    # Complex numbers too. A custom call that returns a tuple has no float type itself, and its parts may be anything.
+    if node.type in INTEGERS or node.type == "pred":
+        return False
+    match node.head:
+        case "divide":
+            return not _is_a_number(_constant(Elem(node.operands[1], ())))
+        case "constant":
+            return not _holds_numbers(node)
+        case "bitcast":  # to another type it is a `bitcast-convert`
+            return isinstance(node.key, tuple) and node.key[1][0] != node.key[2][0]
+        case "free":  # what a loop has in the middle of it, if all states have a value
+            return isinstance(node.key, tuple) and node.key[0] == "loop" and not node.key[3]
+    return node.head in PARTIAL
+
+
+def _parts(node: Node) -> tuple[Node, ...]:
+    """What the tensor is made of, without the infinity that a maximum or minimum begins with."""
+    operands = node.operands
+    if node.head in _WITHOUT:
+        operands = tuple(o for o in operands if not _is_nothing(node.head, Elem(o, ()))) or operands
+    elif (
+        node.head == "reduce"
+        and len(operands) == 2
+        and 0 not in operands[0].sizes
+        and _begins_with_nothing(node.bodies, (Elem(operands[1], ()),))
+    ):
+        operands = operands[:1]
+    return (*operands, *node.bodies)
+
+
+def _begins_with_nothing(functions: tuple[Node, ...], sides: tuple[Term, ...]) -> bool:
+    """Whether a fold is the maximum, or minimum, of its elements alone."""
+    if len(functions) != 1 or len(sides) != 1 or functions[0].head not in _WITHOUT:
+        return False
+    bare = {o for o in functions[0].operands if o.head == "bound"}
+    return len(bare) == 2 and _is_nothing(functions[0].head, sides[0])
+
+
+def _is_nothing(op: str, term: Term) -> bool:
+    return value_of(_constant(term)) == _WITHOUT[op]
+
+
+def _holds_numbers(node: Node) -> bool:
+    """Whether no element of a constant is NaN or an infinity, as far as they are written."""
+    assert isinstance(node.key, tuple)
+    kind, held = node.key
+    if kind == "text":
+        return "n" not in held.lower()  # of nan and inf, the only words among numbers
+    bits = {held} if kind == "all" else set(held) if kind == "bits" else set()
+    return all(_is_finite(from_pattern(node.type, b)) for b in bits)
 
 
 def _constant(term: Term) -> Term:
@@ -80,5 +137,10 @@ def _constant(term: Term) -> Term:
 
 def _is_a_number(term: Term) -> bool:
     """Whether the term is a constant other than zero, NaN and the infinities."""
+    return _is_finite(term) and value_of(term) not in (0, None)
+
+
+def _is_finite(term: Term) -> bool:
     value = value_of(term)
-    return isinstance(value, int | float) and value == value and value not in (0, float("inf"), float("-inf"))
+    # A number that runs over indices has no single value, and is none of the exceptions.
+    return isinstance(term, Num) or (isinstance(value, int | float | complex) and isfinite(value))

@@ -47,7 +47,9 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
             state = rules.graph.node("bound", type_, sizes, (), ("state", level, k))
             # States outside of any pair get a free node of their own side: nothing may be assumed of them, and not that
             # the two loops agree on them.
-            bound[state] = rules.graph.node("free", type_, sizes, (), ("loop", depth, members))
+            # Equal states have a value where the left one has, so a state of the right loop alone may have none.
+            valued = not rules.definedness.partial(loops[members[0][0]])
+            bound[state] = rules.graph.node("free", type_, sizes, (), ("loop", depth, members, valued))
         key = (node.bodies, tuple(bound.items()))
         if key not in rules.turned:
             rules.turned[key] = rules.graph.replaced(node.bodies, bound)
