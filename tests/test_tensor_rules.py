@@ -162,6 +162,9 @@ LOST_VALUES = [
     ("reduce(broadcast({right}, shape=[n], dims=[]), dims=[0], op=add)", "multiply(constant(value=n), {right})", ""),
     ("dot(A, slice({long}, start=[0], limit=[n]), lhs_contract=[0], rhs_contract=[0])",
      "dot(pad(A, 0, low=[0], high=[m]), {long}, lhs_contract=[0], rhs_contract=[0])", ""),
+    # a zero that comes up only when the one value of a fold's variable is put in
+    ("{sum}", "add({sum}, reduce(multiply(iota(shape=[1], dim=0), broadcast({right}, shape=[1], dims=[])), dims=[0],"
+     " op=add))", ""),
 ]  # fmt: skip
 
 
