@@ -127,6 +127,20 @@ def test_an_unscheduled_module_has_no_order_to_judge() -> None:
     assert {r.verdict for r in records} == {Verdict.UNKNOWN}
 
 
+@pytest.mark.parametrize(("result", "verdict"), [("f32[8]{0}", Verdict.PROVED), ("(f32[8]{0})", Verdict.UNKNOWN)])
+def test_a_result_that_names_parts_its_operand_does_not_have_has_no_plan(result: str, verdict: Verdict) -> None:
+    hlo = f"""HloModule m, is_scheduled=true
+
+ENTRY %main (a: f32[8]) -> f32[8] {{
+  %a = f32[8]{{0}} parameter(0)
+  %s = ({result}, f32[8]{{0}}) all-gather-start(%a), dimensions={{0}}, replica_groups={{}}
+  ROOT %z = f32[8]{{0}} all-gather-done(%s)
+}}
+"""
+    plan = roomy_plan(hlo.replace(result + ", f32", "f32[8]{0}, f32"))
+    assert {r.verdict for r in judged(hlo, plan)} == {verdict}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -73,3 +73,126 @@ def test_a_refuted_plan_names_the_arguments() -> None:
     hlo = MODULE.format(starts=NEXT, given="%a, %a")
     (said,) = (r.counterexample for r in judged(hlo, roomy_plan(hlo, (("f", "c"),))) if r.claim == "plan-in-place")
     assert said is not None and "(where a is " in said
+
+
+LEAST = "  %two_more = s32[] constant(2)\n  %read = s32[] copy(%i)\n  %write = s32[] minimum(%i, %two_more)"
+COUNTED = """
+%body (t: (s32[], f32[8])) -> (s32[], f32[8]) {
+  %t = (s32[], f32[8]{0}) parameter(0)
+  %a = s32[] get-tuple-element(%t), index=0
+  %x = f32[8]{0} get-tuple-element(%t), index=1
+  %one = s32[] constant(1)
+  %next = s32[] add(%a, %one)
+  %f = f32[8]{0} fusion(%x, %a, %a), kind=kLoop, calls=%fused
+  ROOT %r = (s32[], f32[8]{0}) tuple(%next, %f)
+}
+
+%cond (c: (s32[], f32[8])) -> pred[] {
+  %c = (s32[], f32[8]{0}) parameter(0)
+  %k = s32[] get-tuple-element(%c), index=0
+  %three = s32[] constant(3)
+  ROOT %less = pred[] compare(%k, %three), direction=LT
+}
+
+ENTRY %main (x0: f32[8]) -> (s32[], f32[8]) {
+  %x0 = f32[8]{0} parameter(0)
+  %low = s32[] constant(0)
+  %start = s32[] copy(%low)
+  %c0 = f32[8]{0} copy(%x0)
+  %init = (s32[], f32[8]{0}) tuple(%start, %c0)
+  ROOT %loop = (s32[], f32[8]{0}) while(%init), condition=%cond, body=%body
+}
+"""
+CALLED = """
+%callee (x: f32[8], a: s32[]) -> f32[8] {
+  %x = f32[8]{0} parameter(0)
+  %a = s32[] parameter(1)
+  ROOT %f = f32[8]{0} fusion(%x, %a, %a), kind=kLoop, calls=%fused
+}
+
+ENTRY %main (x0: f32[8]) -> f32[8] {
+  %x0 = f32[8]{0} parameter(0)
+  %one = s32[] constant(1)
+  %c = f32[8]{0} copy(%x0)
+  ROOT %r = f32[8]{0} call(%c, %one), to_apply=%callee
+}
+"""
+TAKEN = """
+ENTRY %main (x0: f32[8], b: s32[], t: (s32[], s32[])) -> f32[8] {
+  %x0 = f32[8]{0} parameter(0)
+  %b = s32[] parameter(1)
+  %t = (s32[], s32[]) parameter(2)
+  %low = s32[] constant({LOW})
+  %made = (s32[], s32[]) tuple(%low, %b)
+  %call = (s32[], s32[]) custom-call(%b), custom_call_target="numbers"
+  %first = s32[] get-tuple-element({FROM}), index=0
+  %second = s32[] get-tuple-element({FROM}), index={NEXT}
+  %c = f32[8]{0} copy(%x0)
+  ROOT %f = f32[8]{0} fusion(%c, %first, %second), kind=kLoop, calls=%fused
+}
+"""
+
+
+def _taken(source: str, second: int, low: int = 0) -> str:
+    return TAKEN.replace("{FROM}", source).replace("{NEXT}", str(second)).replace("{LOW}", str(low))
+
+
+PLACES = [
+    # reads [i, i + 2], writes [min(i, 2), min(i, 2) + 2]: apart or the same for i in [0, 2] and at 5, not at 3
+    (LEAST, COUNTED, Verdict.UNKNOWN),
+    (LEAST, CALLED, Verdict.UNKNOWN),
+    (LEAST, _taken("%made", 0), Verdict.PROVED),
+    (LEAST, _taken("%made", 0, 3), Verdict.REFUTED),
+    (LEAST, _taken("%call", 0), Verdict.UNKNOWN),
+    (LEAST, _taken("%t", 0), Verdict.REFUTED),
+    (SAME, COUNTED, Verdict.PROVED),
+    (SAME, CALLED, Verdict.PROVED),
+    (SAME, _taken("%t", 0), Verdict.PROVED),
+    (SAME, _taken("%t", 1), Verdict.REFUTED),
+    (SAME, _taken("%made", 1), Verdict.REFUTED),
+    (SAME, _taken("%call", 0), Verdict.PROVED),
+    (SAME, _taken("%call", 1), Verdict.UNKNOWN),
+]
+
+
+@pytest.mark.parametrize(("starts", "rest", "verdict"), PLACES)
+def test_only_the_program_may_be_given_anything(starts: str, rest: str, verdict: Verdict) -> None:
+    """What a loop counts, a caller hands on or a call gives need not take every value."""
+    hlo = MODULE[: MODULE.index("ENTRY")].format(starts=starts) + rest
+    options = Options(selection=Selection(only=("hazard-in-place",)))
+    assert [r.verdict for r in check_hlo(hlo, options).records() if r.claim == "hazard-in-place"] == [verdict]
+
+
+GATHERED = """HloModule m, is_scheduled=true
+
+%fused (p: f32[8]) -> f32[8] {{
+  %p = f32[8]{{0}} parameter(0)
+  %i = s32[8]{{0}} iota(), iota_dimension=0
+  %seven = s32[] constant(7)
+  %sevens = s32[8]{{0}} broadcast(%seven), dimensions={{}}
+  %j = s32[8]{{0}} {indices}
+  %k = s32[8,1]{{1,0}} reshape(%j)
+  ROOT %g = f32[8]{{0}} gather(%p, %k), offset_dims={{}}, collapsed_slice_dims={{0}}, start_index_map={{0}},
+    index_vector_dim=1, slice_sizes={{1}}
+}}
+
+ENTRY %main (x: f32[8]) -> f32[8] {{
+  %x = f32[8]{{0}} parameter(0)
+  %c = f32[8]{{0}} copy(%x)
+  ROOT %f = f32[8]{{0}} fusion(%c), kind=kLoop, calls=%fused
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("indices", "verdict"),
+    [
+        ("copy(%i)", Verdict.PROVED),
+        ("and(%i, %sevens)", Verdict.UNKNOWN),  # the same, and not followed
+        ("minimum(%i, %sevens)", Verdict.PROVED),
+        ("subtract(%sevens, %i)", Verdict.REFUTED),
+    ],
+)
+def test_no_one_number_stands_for_what_all_steps_read(indices: str, verdict: Verdict) -> None:
+    hlo = GATHERED.format(indices=indices)
+    assert [r.verdict for r in judged(hlo, roomy_plan(hlo, (("f", "c"),))) if r.claim == "plan-in-place"] == [verdict]

@@ -17,7 +17,7 @@ from hloproof.models.dataflow.value_flow import branches, called
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import OpaqueShape, Shape, TokenShape, TupleShape
-from hloproof.models.memory.assignment import Key
+from hloproof.models.memory.assignment import Key, place_text
 from hloproof.models.memory.forwarding import CALLS, Origin, origin_of
 
 Room = Literal["ordered", "applied"]
@@ -134,6 +134,10 @@ class Values:
                     left.append((place, sources))
             merges = left
         self._value = {place: find(place) for place in self._origins}
+        for place, value in self._value.items():
+            if value not in self._origins:
+                what = f"{place_text(place)} would be {place_text(value)}"
+                raise NotModelled(f"{what}, and there is no such place: see async-shape")
         self._phis = {place: tuple(dict.fromkeys(find(s) for s in sources)) for place, sources in merges}
 
     def at(self, place: Key) -> Key | None:

@@ -3,7 +3,7 @@ another element has destroyed it, whatever order the elements are made in. By th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Final
@@ -28,7 +28,7 @@ from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.layouts.memory_size import element_bits
 from hloproof.models.layouts.physical import layout_of, part_count
 from hloproof.models.layouts.tiling import linear_index, position_expression
-from hloproof.models.maps.indexing_map import IndexingMap, dim
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, dim
 from hloproof.models.memory.assignment import Key, Slice, place_text
 
 IN_PLACE: Final = "plan-in-place"
@@ -204,7 +204,9 @@ class _Pair:
             tried = ((self._prove(fixed), numbers) for fixed, numbers in small)
             found = next((dict(o.model) | numbers for o, numbers in tried if o.verdict == "refuted"), None)
             model, given = (model, None) if found is None else (found, given)
-        if given is None and not fails_whatever_is_read(stated.obligation, self._prove):
+        if given is None and (
+            _varies((*m.runtime, *writing.runtime)) or not fails_whatever_is_read(stated.obligation, self._prove)
+        ):
             return None, f"{both}: whether another element's read meets the write depends on values at run time"
         wrote = ", ".join(str(evaluate(e, model)) for e in stated.element)
         read = ", ".join(str(evaluate(e, model)) for e in stated.index)
@@ -220,7 +222,8 @@ class _Pair:
     def _called_by(self, writing: Making) -> Given | None:
         """The fusion, where that is what makes the output."""
         computation = self._plan.values.computation_of[self._i.name]
-        return None if writing.inside is computation else Given(computation, self._i)
+        in_entry = computation is self._plan.module.entry
+        return None if writing.inside is computation else Given(computation, self._i, in_entry)
 
     def _arguments(self, values: StartValues) -> dict[str, Callable[[Mapping[str, int]], str]] | None:
         """For each value that is read at run time the element of an argument of the program that it is, in words: any
@@ -237,6 +240,12 @@ class _Pair:
 
 def _element_words(name: str, index: tuple[Expr, ...], model: Mapping[str, int]) -> str:
     return f"{name}[{', '.join(str(evaluate(e, model)) for e in index)}]" if index else name
+
+
+def _varies(read: Iterable[RuntimeVariable]) -> bool:
+    """Steps read different elements: that each number would fail in some step does not say that what all of them read
+    does."""
+    return any(r.index is not None and any(e.free for e in r.index.results) for r in read)
 
 
 def _comparable(a: Making, b: Making) -> bool:

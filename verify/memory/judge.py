@@ -41,7 +41,10 @@ def judge(
 ) -> list[Judgement]:
     """Every claim that `takes` names. A construct that is not modelled makes the claims it concerns unknown. `how` says
     how the engines are asked."""
-    plan = Plan(module, assignment)
+    try:
+        plan = Plan(module, assignment)
+    except NotModelled as error:
+        return [judged(c, _root(module), unknown=str(error)) for c in CLAIMS if takes(c)]
     if not module.attributes.flag("is_scheduled"):
         reason = "the module is not scheduled (is_scheduled=true): a plan holds for one order only"
         return [judged(c, _root(module), unknown=reason) for c in CLAIMS if takes(c)]

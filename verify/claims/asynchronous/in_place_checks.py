@@ -47,7 +47,8 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
                 composer = composer or plain_composer(module)
                 place = HloPosition(computation.name, i.name)
                 numbers = _in_one_buffer(context, computation, i, written.number)
-                found = _Fusion(composer, body, Given(computation, i), context.how).judge(written, numbers)
+                given = Given(computation, i, computation is module.entry)
+                found = _Fusion(composer, body, given, context.how).judge(written, numbers)
                 if found.problem is not None and not written.sure and context.scheduled:
                     found = judged(
                         CLAIM,

@@ -37,20 +37,25 @@ MOST_FACTORS: Final = 2
 _Index = tuple[Expr, ...]
 _Key = tuple[str, _Index]
 """An instruction, and the element of it."""
+_Place = tuple[str, tuple[int, ...]]
+"""An instruction, and the part of its tuple."""
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A fusion, and the computation that it stands in."""
+    """A fusion, the computation that it stands in, and whether that is the entry: the program may be given anything,
+    but what a loop, a branch or a call hands its computation need not take every value."""
 
     computation: Computation
     call: Instruction
+    in_entry: bool
 
 
 class StartValues:
     """The values that one obligation speaks of: `variables` with their intervals, `facts` that hold of them, and what
     is `computed` in a way that is not followed. `steps` are the intervals of the obligation's other variables. What a
-    fused computation is given is followed in the computation of its fusion; what that one is given may be anything."""
+    fused computation is given is followed in the computation of its fusion; what the program is given may be
+    anything."""
 
     def __init__(
         self, body: Computation, steps: Mapping[str, Interval] | None = None, given: Given | None = None
@@ -59,7 +64,7 @@ class StartValues:
         self._steps = dict(steps or {})
         self._known: dict[_Key, Expr] = {}
         self._congruent: dict[_Key, Expr] = {}
-        self._read: dict[str, list[tuple[_Index, Expr]]] = {}
+        self._read: dict[_Place, list[tuple[_Index, Expr]]] = {}
         self.variables: dict[str, Interval] = {}
         self.facts: list[Formula] = []
         self.computed: list[str] = []
@@ -69,10 +74,10 @@ class StartValues:
         """Of each variable that stands for a product of two values: the factors, and what its type can hold."""
         self._given = given
         self._caller: StartValues | None = None
-        self._calls = False
+        self._calls = self._arbitrary = False
         if given is not None:
             caller = StartValues(given.computation, self._steps)
-            caller._calls = True
+            caller._calls, caller._arbitrary = True, given.in_entry
             caller.variables, caller.facts = self.variables, self.facts
             caller.computed, caller.outside = self.computed, self.outside
             caller.products = self.products
@@ -169,7 +174,7 @@ class StartValues:
             case "parameter":
                 return self._handed(i, index)
             case "get-tuple-element" if self._calls:
-                return self._outside(i, index)
+                return self._taken(i, index)
             case "iota":
                 return index[i.attributes.integer("iota_dimension", 0)]
             case "copy" | "convert" if _integers(operands[0]):
@@ -288,15 +293,35 @@ class StartValues:
     def _handed(self, i: Instruction, index: _Index) -> Expr:
         """An element of a parameter: what the fusion gives for it."""
         if self._caller is None or self._given is None:
-            return self._outside(i, index)
+            return self._outside(i, (i.name, ()), index, i)
         return self._caller._value(self._given.call.operands[i.parameter_number or 0], index)
 
-    def _outside(self, i: Instruction, index: _Index) -> Expr:
-        """An element of what is given from outside: equal elements are equal values."""
+    def _taken(self, i: Instruction, index: _Index) -> Expr:
+        """An element of an array that is taken out of a tuple: what was put in, or the part of what made the tuple."""
+        source, path = i, tuple[int, ...]()
+        while True:
+            if source.opcode == "get-tuple-element":
+                path = (source.attributes.integer("index", 0), *path)
+                source = self._body.by_name[source.operands[0]]
+            elif source.opcode == "tuple" and path:
+                source, path = self._body.by_name[source.operands[path[0]]], path[1:]
+            else:
+                break
+        if not path:
+            return self._raw(source.name, index)
+        return self._outside(i, (source.name, path), index, source)
+
+    def _outside(self, i: Instruction, place: _Place, index: _Index, source: Instruction) -> Expr:
+        """An element of what is given from outside by `source`: equal elements of a place are equal values."""
+        known = self._read.setdefault(place, [])
+        for other, theirs in known:
+            if other == index:
+                return theirs
         value = self._fresh(_range(_kind(i)))
         assert isinstance(value, Var)
         self.outside[value.name] = (i, index)
-        known = self._read.setdefault(i.name, [])
+        if self._calls and not (self._arbitrary and source.opcode == "parameter"):
+            self.computed.append(i.name)
         for other, theirs in known:
             differs = [ne(a, b) for a, b in zip(index, other, strict=True)]
             if not all(isinstance(a, Const) and isinstance(b, Const) for a, b in zip(index, other, strict=True)):
