@@ -47,7 +47,7 @@ def _attributes(attributes: Attributes) -> str:
 
 
 def _computation_lines(computation: Computation, entry: bool) -> list[str]:
-    parameters = ", ".join(f"%{p.name}: {print_shape(p.shape, layout=False)}" for p in computation.parameters)
+    parameters = ", ".join(f"{p.name}: {print_shape(p.shape, layout=False)}" for p in computation.parameters)
     result = print_shape(computation.root.shape, layout=False)
     head = f"{'ENTRY ' if entry else ''}%{computation.name} ({parameters}) -> {result} {{"
     body = [

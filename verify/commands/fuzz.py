@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hloproof.fuzz.target import CORPUS
 from hloproof.fuzz.targets import MODULES
 from hloproof.results.plain import say
 from hloproof.results.verdict import Exit
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
 )
 @click.option("--time", "seconds", type=click.FloatRange(0, min_open=True), help="Seconds for all. Default 60.")
 @click.option("--examples", type=click.IntRange(1), help="Examples per target.")
+@click.option(
+    "--corpus",
+    metavar="DIR",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Target compiler takes the HLO modules of this folder, as they are and with small changes.",
+)
 @click.option("--seed", type=int, help="Default 0. Same seed, same examples.")
 @click.option("--jobs", "-j", type=click.IntRange(0), default=0, help="Worker processes; 0 is one per core.")
 @click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler (tcp://host:port).")
@@ -50,6 +57,7 @@ def command(
     state: Path | None,
     seconds: float | None,
     examples: int | None,
+    corpus: Path | None,
     seed: int | None,
     jobs: int,
     reports: tuple[Path, ...],
@@ -79,9 +87,11 @@ def command(
     _importable(chosen)
     folder = state or Path(mkdtemp(prefix="hloproof-fuzz-"))
     try:
-        kept = State.open(folder, seed, campaign.CHUNK)
+        kept = State.open(folder, seed, campaign.CHUNK, corpus)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
+    if kept.corpus is not None:
+        os.environ[CORPUS] = str(kept.corpus)
     still = 0
     for name, file, problem in campaign.replay(kept):
         still += problem is not None

@@ -25,6 +25,8 @@ class State:
     folder: Path
     seed: int
     chunk_size: int
+    corpus: Path | None = None
+    """The folder of modules that some targets draw from."""
     done: dict[str, set[int]] = field(default_factory=dict)
     examples: Counter[str] = field(default_factory=Counter)
     seconds: Counter[str] = field(default_factory=Counter)
@@ -33,18 +35,23 @@ class State:
     """By target: cause and how often it was met."""
 
     @classmethod
-    def open(cls, folder: Path, seed: int | None, chunk_size: int) -> State:
-        """The state in the folder, or a new one. Raises ValueError when the folder's campaign has another seed."""
+    def open(cls, folder: Path, seed: int | None, chunk_size: int, corpus: Path | None = None) -> State:
+        """The state in the folder, or a new one. Raises ValueError when the folder's campaign has another seed, or
+        draws from other modules."""
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / "campaign.json"
         if file.exists():
             kept = json.loads(file.read_text())
             if seed is not None and seed != kept["seed"]:
                 raise ValueError(f"the campaign in {folder} has seed {kept['seed']}, not {seed}")
-            state = cls(folder, kept["seed"], kept["chunk_size"])
+            own = Path(kept["corpus"]) if "corpus" in kept else None
+            if corpus is not None and corpus.resolve() != own:
+                raise ValueError(f"the campaign in {folder} has modules of {own or 'no folder'}, not of {corpus}")
+            state = cls(folder, kept["seed"], kept["chunk_size"], own)
         else:
-            state = cls(folder, seed or 0, chunk_size)
-            replace(file, json.dumps({"seed": state.seed, "chunk_size": chunk_size}) + "\n")
+            state = cls(folder, seed or 0, chunk_size, corpus and corpus.resolve())
+            drawn = {} if corpus is None else {"corpus": str(state.corpus)}
+            replace(file, json.dumps({"seed": state.seed, "chunk_size": chunk_size, **drawn}) + "\n")
         for line in _lines(folder / "chunks.jsonl"):
             state._count(line)
         return state

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
+
+CORPUS: Final = "HLOPROOF_FUZZ_CORPUS"
+"""The environment variable that names a campaign's folder of modules to its worker processes."""
+
+
+def corpus_folder() -> Path | None:
+    """The folder of modules that target `compiler` draws from; None where the campaign names none."""
+    named = os.environ.get(CORPUS)
+    return Path(named) if named else None
 
 
 class Failure(Exception):

@@ -23,12 +23,12 @@ def folded(text: str, inputs: Sequence[Value]) -> str | None:
     body = called.split("\n", 1)[1]
 
     def constant(m: re.Match[str]) -> str:
-        return f"{m[1]}{m[2]} constant({_literal(arrays[int(m[3])])})"
+        return f"{m[1]}{m[2]} constant({literal_text(arrays[int(m[3])])})"
 
     return "HloModule folded\n" + body + _PARAMETER.sub(constant, entry)
 
 
-def _literal(a: Array) -> str:
+def literal_text(a: Array) -> str:
     words = [_word(e) for e in a.data]
     for size in reversed(a.sizes):
         count = math.prod(a.sizes) // size if size and words else 0

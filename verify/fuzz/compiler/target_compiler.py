@@ -14,6 +14,9 @@ from zlib import crc32
 
 from hypothesis import strategies as st
 
+from hloproof.fuzz.compiler.corpus_judging import judged_program, labels, refused_by_us
+from hloproof.fuzz.compiler.corpus_mutations import mutants
+from hloproof.fuzz.compiler.corpus_programs import corpus, is_corpus
 from hloproof.fuzz.compiler.finding import files
 from hloproof.fuzz.compiler.generate_corners import corner_modules
 from hloproof.fuzz.compiler.judging import judged_module, neighbours, warmed
@@ -23,7 +26,7 @@ from hloproof.fuzz.modules.generate_modules import movement_modules
 from hloproof.fuzz.modules.reference import python_with_jax
 from hloproof.fuzz.modules.target_xla import LEFT_OUT, neutral
 from hloproof.fuzz.operations.generators.operations import operations
-from hloproof.fuzz.target import Failure, Target
+from hloproof.fuzz.target import Failure, Target, corpus_folder
 from hloproof.models.errors import InputError, NotModelled
 from hloproof.models.hlo.parser import parse_module
 
@@ -38,8 +41,12 @@ which programs do not have before the compiler assigns them."""
 
 
 def cases() -> st.SearchStrategy[str]:
-    """Modules for one device, some of them with another element type in place of f32."""
+    """Modules for one device, some of them with another element type in place of f32; of a folder of modules where the
+    campaign names one."""
     warmed()
+    folder = corpus_folder()
+    if folder is not None:
+        return mutants(corpus(folder).programs)
     single = operations().filter(lambda text: not any(words in text for words in _LEFT_OUT))
     some = st.one_of(movement_modules(), single)
     typed = st.tuples(some, st.one_of(st.just("f32"), st.just("f32"), st.sampled_from(TYPES))).map(_typed)
@@ -58,16 +65,17 @@ def _typed(drawn: tuple[str, str]) -> str:
 
 
 def examine(text: str) -> tuple[str, ...]:
+    of_corpus = is_corpus(text)
     try:
-        text = neutral(text)
+        text = text if of_corpus else neutral(text)
         module = parse_module(text)
-    except InputError:
-        return ("not a module with this element type",)
+    except InputError as error:
+        return tuple(refused_by_us(text, error)) if of_corpus else ("not a module with this element type",)
     if not plain(module):
         return ("parameters are no plain arrays",)
-    told: Counter[str] = Counter(neighbours(module))
+    told: Counter[str] = Counter(neighbours(module)) + labels(text)
     try:
-        told.update(judged_module(text, module))
+        told.update(judged_program(text, module) if of_corpus else judged_module(text, module))
     except NotModelled as reason:
         return (*told, f"not modelled: {reason}")
     except Failure as failure:
