@@ -31,15 +31,33 @@ PLANTED = {
     "a rest that is too large": ("(g * x + y) floordiv (g * m) => x floordiv m when g > 0, m > 0, 0 <= y <= g", "y = "),
     "a right side not defined": ("x => (x * y) floordiv y", "undefined"),
     "min for max": ("min(x, y) + max(x, y) => x + x", "the right side"),
-    "a constraint's bound": ("x floordiv c in [l, u] => x in [l * c, u * c] when c > 0", "no point is lost"),
-    "a constraint's rounding": ("c * x in [l, u] => x in [l floordiv c, u floordiv c] when c > 1", "no point is added"),
-    "residues that clash": ("x mod a in [r, r], x mod b in [s, s] => never when a > 0, b > 0, r != s", "no points"),
-    "a range that grows": ("for s in [l, u] => for t in [l, u + 1] with s = t", "every image"),
-    "a value left out": ("for s in [l, u] => for t in [l + 1, u] with s = t", "every value"),
+    "a constraint's bound": ("x floordiv c in [l, u] => x in [l * c, u * c] when c > 0", "a point is lost, since "),
+    "a constraint's rounding": (
+        "c * x in [l, u] => x in [l floordiv c, u floordiv c] when c > 1",
+        "a point is added, since ",
+    ),
+    "residues that clash": (
+        "x mod a in [r, r], x mod b in [s, s] => never when a > 0, b > 0, r != s",
+        "there is a point",
+    ),
+    "a range that grows": (
+        "for s in [l, u] => for t in [l, u + 1] with s = t",
+        "an image is no value of the variable, since ",
+    ),
+    "a value left out": (
+        "for s in [l, u] => for t in [l + 1, u] with s = t",
+        "a value of the variable is no image, since ",
+    ),
     "a hint that hides a zero": ("x => x + min(1, a * a) - 1 because x floordiv a == x floordiv a", "a = 0"),
     "a bound not defined": ("c * x in [l, u] => x in [l ceildiv c, u floordiv c] when c >= 0", "c = 0"),
-    "two for one": ("for s in [0, 1] => for t in [0, 3] with s = t floordiv 2 witness t = 2 * s", "no value"),
-    "a variable without values": ("for s in [l, u] => nothing when l <= u + 1 witness s = l", "has a value"),
+    "two for one": (
+        "for s in [0, 1] => for t in [0, 3] with s = t floordiv 2 witness t = 2 * s",
+        "a value is an image twice, since ",
+    ),
+    "a variable without values": (
+        "for s in [l, u] => nothing when l <= u + 1 witness s = l",
+        "the variable has no value, since ",
+    ),
 }
 
 
@@ -96,7 +114,7 @@ def test_the_smallest_counterexample_and_a_line_to_paste_back() -> None:
 
 
 def test_conditions_that_are_not_needed_are_named() -> None:
-    assert checked("x mod 1 => 0 when x >= 0").reason == "conditions that the proof does not need: 0 <= x"
+    assert checked("x mod 1 => 0 when x >= 0").reason == "the proof does not need the condition 0 <= x"
     assert checked("x mod d => x when 0 <= x < d because x floordiv d == 0").reason is None
 
 

@@ -7,6 +7,7 @@ a `Found`, and none has a second list of these fields.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 
@@ -42,6 +43,12 @@ class Exit(IntEnum):
 def family(claim: str) -> str:
     """The part of a claim's name before the first dash."""
     return claim.partition("-")[0]
+
+
+def not_needed(conditions: Sequence[str]) -> str:
+    """The note beside the proof of a rule that has at least one condition too many."""
+    name = "condition" if len(conditions) == 1 else "conditions"
+    return f"the proof does not need the {name} {'; '.join(conditions)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from hloproof.engines.door import HOW, How
 from hloproof.models.errors import InputError
 from hloproof.models.tensor_rules.rule import TensorRule
 from hloproof.results.expectation import met
-from hloproof.results.verdict import ClaimResult, Found, Verdict
+from hloproof.results.verdict import ClaimResult, Found, Verdict, not_needed
 from hloproof.tensor_rules.certificate import write
 from hloproof.tensor_rules.instances import Difference, IllFormed, refuted_by
 from hloproof.tensor_rules.prove import Proof, prove_rule
@@ -66,7 +66,7 @@ def _found(proof: Proof, differs: Difference | IllFormed | None, trivial: bool) 
     if not proof.proved:
         return Found(Verdict.UNKNOWN, reason=proof.open)
     if proof.not_needed:
-        return Found(Verdict.PROVED, reason=f"not needed: {'; '.join(proof.not_needed)}")
+        return Found(Verdict.PROVED, reason=not_needed(proof.not_needed))
     return Found(Verdict.PROVED)
 
 

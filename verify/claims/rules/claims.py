@@ -17,7 +17,15 @@ from typing import Final
 from hloproof.claims.rules.crossed import crossed
 from hloproof.claims.rules.instances import Instance, instances, meets
 from hloproof.claims.rules.rounding import evaluate, proof_reading, reading_of
-from hloproof.claims.rules.statements import RuleStatement, defined, names_of, obligation_of, sign_cases, statements_of
+from hloproof.claims.rules.statements import (
+    NEVER,
+    RuleStatement,
+    defined,
+    names_of,
+    obligation_of,
+    sign_cases,
+    statements_of,
+)
 from hloproof.claims.rules.witness import contradicted
 from hloproof.engines.budget import Budget
 from hloproof.engines.door import HOW, How, implies, said
@@ -29,7 +37,7 @@ from hloproof.models.expressions.evaluate import UndefinedValue
 from hloproof.models.expressions.expr import Const, Expr, substitute, to_text
 from hloproof.models.rules.rule import Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
 from hloproof.results.expectation import met
-from hloproof.results.verdict import ClaimResult, Found, Related, Verdict
+from hloproof.results.verdict import ClaimResult, Found, Related, Verdict, not_needed
 
 RLIMIT: Final = 3_000_000
 DIRECT_RLIMIT: Final = 300_000
@@ -116,7 +124,7 @@ def judge(rule: Rule, needed: bool = True, how: How = HOW) -> Found:
         asked = [c for c in rule.conditions if computed.isdisjoint(c.lhs.free | c.rhs.free)]
         unneeded = [str(c) for c in asked if _unneeded(rule, c, work)]
         if unneeded:
-            work.reasons.append(f"conditions that the proof does not need: {', '.join(unneeded)}")
+            work.reasons.append(not_needed(unneeded))
     return work.found(Verdict.PROVED)
 
 
@@ -318,7 +326,7 @@ def _described(rule: Rule, work: _Work) -> str:
     if s is None:
         return f"{at}: both sides evaluated do not say the same"
     failing = next(g for g in s.goals if not meets((g,), values, reading))
-    return f"{at}: {s.what} fails, since {failing} does not hold"
+    return f"{at}: {s.fails}" + ("" if failing == NEVER else f", since {failing} does not hold")
 
 
 def rule_sort(rule: Rule, name: str) -> str:

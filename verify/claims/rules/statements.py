@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count, product
+from typing import Final
 
 from hloproof.logic.formula import Compare, conj
 from hloproof.logic.obligation import Obligation
 from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var, postorder, rebuild, substitute
 from hloproof.models.rules.rule import Bounded, Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
+
+NEVER: Final = Condition("==", Const(0), Const(1))
+"""What holds nowhere: the goal where there is nothing to show."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,9 @@ class RuleStatement:
     given: tuple[Condition, ...]
     goals: tuple[Condition, ...]
     what: str
+    """A whole sentence, without its full stop."""
+    fails: str = ""
+    """What is so at a point where it does not hold, in the same way."""
 
 
 def statements_of(rule: Rule) -> tuple[RuleStatement, ...]:
@@ -32,19 +39,18 @@ def statements_of(rule: Rule) -> tuple[RuleStatement, ...]:
     match rule:
         case ExpressionRule():
             given = (*rule.conditions, *defined(rule.lhs))
-            return (
-                RuleStatement(given, (*defined(rule.rhs), Condition("==", rule.lhs, rule.rhs)), "both sides equal"),
-            )
+            goals = (*defined(rule.rhs), Condition("==", rule.lhs, rule.rhs))
+            return (RuleStatement(given, goals, "both sides are equal", "the sides differ"),)
         case ConstraintRule():
             left, right = _inside(rule.before), _inside(rule.after)
             before, after = _defined_bounds(rule.before), _defined_bounds(rule.after)
             given = (*rule.conditions, *before)
             if rule.never:
-                return (RuleStatement((*given, *left), (Condition("==", Const(0), Const(1)),), "no points"),)
+                return (RuleStatement((*given, *left), (NEVER,), "there are no points", "there is a point"),)
             return (
                 *_right_side_defined((*given, *_total(rule.after)), after),
-                RuleStatement((*given, *left), (*after, *right), "no point is lost"),
-                RuleStatement((*given, *after, *right), left, "no point is added"),
+                RuleStatement((*given, *left), (*after, *right), "no point is lost", "a point is lost"),
+                RuleStatement((*given, *after, *right), left, "no point is added", "a point is added"),
             )
         case VariableRule():
             return _variable_statements(rule)
@@ -55,11 +61,9 @@ def _variable_statements(rule: VariableRule) -> tuple[RuleStatement, ...]:
     if rule.image is None:
         value = next((e for n, e in rule.witness if n == rule.variable), None)
         if value is None:
-            return (
-                RuleStatement(rule.conditions, (Condition("==", Const(0), Const(1)),), "a value (no witness given)"),
-            )
+            return (RuleStatement(rule.conditions, (NEVER,), "the variable has a value", "no witness is given"),)
         there = tuple(_at(c, rule.variable, value) for c in left)
-        return (RuleStatement(rule.conditions, there, "the variable has a value"),)
+        return (RuleStatement(rule.conditions, there, "the variable has a value", "the variable has no value"),)
     right = _inside(rule.after)
     back = next((e for n, e in rule.witness if n == rule.fresh), Var(rule.fresh))
     taken = {n for n, _ in rule.sorts} | {n for n, _ in rule.witness}
@@ -72,6 +76,7 @@ def _variable_statements(rule: VariableRule) -> tuple[RuleStatement, ...]:
             (*rule.conditions, *right),
             tuple(_at(c, rule.variable, rule.image) for c in left),
             "every image is a value of the variable",
+            "an image is no value of the variable",
         ),
         RuleStatement(
             (*rule.conditions, *left),
@@ -80,6 +85,7 @@ def _variable_statements(rule: VariableRule) -> tuple[RuleStatement, ...]:
                 Condition("==", substitute(rule.image, {rule.fresh: back}), Var(rule.variable)),
             ),
             "every value of the variable is an image",
+            "a value of the variable is no image",
         ),
         RuleStatement(
             (
@@ -90,6 +96,7 @@ def _variable_statements(rule: VariableRule) -> tuple[RuleStatement, ...]:
             ),
             (Condition("==", Var(rule.fresh), other),),
             "no value is an image twice",
+            "a value is an image twice",
         ),
     )
 
@@ -99,7 +106,7 @@ def _at(c: Condition, name: str, value: Expr) -> Condition:
 
 
 def _right_side_defined(given: tuple[Condition, ...], owed: tuple[Condition, ...]) -> tuple[RuleStatement, ...]:
-    return (RuleStatement(given, owed, "the right side has a value"),) if owed else ()
+    return (RuleStatement(given, owed, "the right side has a value", "the right side has no value"),) if owed else ()
 
 
 def _defined_bounds(bounded: Sequence[Bounded]) -> tuple[Condition, ...]:
@@ -151,7 +158,7 @@ def sign_cases(rule: Rule, s: RuleStatement) -> list[RuleStatement]:
         return [s]
     assumed, divisors = _mod_divisors(s.given), _mod_divisors((*s.given, *s.goals))
     if any(isinstance(n, Binary) and n.op == "mod" for d in divisors for n in postorder(d)):
-        return [RuleStatement((), (Condition("==", Const(0), Const(1)),), f"{s.what} (a divisor with mod in it)")]
+        return [RuleStatement((), (NEVER,), f"{s.what} (a divisor with mod in it)", s.fails)]
     cases: list[RuleStatement] = []
     # A divisor of the goals alone may be zero, as far as is known: that has to be shown not to be.
     for signs in product(*((1, -1) if d in assumed else (1, -1, 0) for d in divisors)):
@@ -161,7 +168,7 @@ def sign_cases(rule: Rule, s: RuleStatement) -> list[RuleStatement]:
             tuple(Condition(c.op, _turned(c.lhs, negative), _turned(c.rhs, negative)) for c in part)
             for part in (s.given, s.goals)
         ]
-        cases.append(RuleStatement((*given, *turned[0]), turned[1], s.what))
+        cases.append(RuleStatement((*given, *turned[0]), turned[1], s.what, s.fails))
     return cases
 
 
