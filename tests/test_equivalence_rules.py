@@ -1,0 +1,313 @@
+"""Steps of the checker given by hand: what they leave, by enumeration, and what they deny."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+
+import pytest
+
+from hloproof.equivalence.evaluation import evaluate
+from hloproof.equivalence.goals import Goal, Terms, assume, holds
+from hloproof.equivalence.graph import Graph, Node
+from hloproof.equivalence.indices import Digit, Lin, Substituted, Var, constant, of_atom, variable
+from hloproof.equivalence.kernel import Denied, Rules
+from hloproof.equivalence.reductions import combiner, is_neutral
+from hloproof.equivalence.rules import joined, subgoals
+from hloproof.equivalence.rules_polynomials import after, summand
+from hloproof.equivalence.terms import App, Elem, Fold, Lit, Num, Term, from_value, value_form
+from hloproof.models.hlo.attributes import Attributes
+from hloproof.models.interpreter.semantics.element_type import highest, lowest, to_bits
+
+GRAPH = Graph()
+X, Y, Z = (GRAPH.node("parameter", "f32", (6,), (), (k,)) for k in range(3))
+N = GRAPH.node("parameter", "s32", (6,), (), (3,))
+ONE, ZERO = from_value("f32", 1), from_value("f32", 0)
+
+
+def number(form: Lin, point: dict[int, int]) -> int:
+    found = Substituted({p: constant(v) for p, v in point.items()}, lambda term: constant(0))(form)
+    assert found.is_constant
+    return found.constant
+
+
+def function(op: str, type_: str = "f32") -> Node:
+    return GRAPH.node(op, type_, (), [GRAPH.node("bound", type_, (), (), ("argument", k, ())) for k in (0, 1)])
+
+
+def folded(
+    body: Term, *sizes: int, place: int = 0, start: Term = ZERO, op: str = "add", type_: str = "f32", mark: str = ""
+) -> Fold:
+    more = (mark,) if mark else ()
+    return Fold(("reduce", (function(op, type_),), 0, *more), type_, place, sizes, (body,), (start,))
+
+
+def at(node: Node, *forms: Lin) -> Elem:
+    return Elem(node, forms)
+
+
+def step(goal: Goal, *given: object, tier: str = "real") -> list[Goal]:
+    return subgoals(Rules(GRAPH, tier), goal, list(given))  # type: ignore[arg-type]
+
+
+# -- facts ----------------------------------------------------------------------------------------------
+
+SIZES = (4, 3)
+FORMS = [
+    constant(c) + variable(0, SIZES[0]) * a + variable(1, SIZES[1]) * b + of_atom(DIGIT) * d
+    for DIGIT in [Digit(variable(0, SIZES[0]) + variable(1, SIZES[1]), 2, 0)]
+    for c, a, b, d in product(range(-5, 6), (-2, 0, 1, 3), (-3, 0, 2), (-1, 0, 2))
+    if a or b or d
+]
+POINTS = [dict(enumerate(p)) for p in product(*map(range, SIZES))]
+
+
+def test_what_follows_from_facts_holds_wherever_they_do() -> None:
+    random = Random(0)
+    seen = set()
+    for _ in range(4000):
+        form, *facts = random.sample(FORMS, random.choice((1, 2, 3)))
+        said = holds(form, tuple(facts))
+        seen.add((said, len(facts)))
+        if said is not None:
+            where = [p for p in POINTS if all(number(f, p) >= 0 for f in facts)]
+            assert all((number(form, p) >= 0) is said for p in where), (form, facts)
+    assert {(True, 2), (False, 2), (True, 1), (False, 1)} <= seen
+    both = variable(0, 4) + variable(1, 3)
+    # Two facts together, of which neither alone is enough.
+    assert holds(both - 3, (variable(0, 4) - 2, variable(1, 3) - 1)) is True
+    assert holds(2 - both, (variable(0, 4) - 2, variable(1, 3) - 1)) is False
+    assert holds(both - 4, (variable(0, 4) - 2, variable(1, 3) - 1)) is None
+
+
+def test_a_condition_leaves_the_points_where_it_holds() -> None:
+    """Their numbers, in the names that they had before."""
+    told = variable(0, SIZES[0]) * 10 + variable(1, SIZES[1])
+    for form in FORMS:
+        new = assume(Goal(2, (), Num("s32", told), ZERO), form)
+        expected = sorted(number(told, p) for p in POINTS if number(form, p) >= 0)
+        if new is None:
+            assert not expected, form
+            continue
+        assert isinstance(new.left, Num)
+        sizes = {v.place: v.size for v in new.left.form.terms if isinstance(v, Var)}
+        box = [dict(zip(sizes, p, strict=True)) for p in product(*map(range, sizes.values()))]
+        # A variable that the goal no longer names has been pinned to a number, in the facts too.
+        found = {number(new.left.form, p) for p in box if all(number(f, p) >= 0 for f in new.facts)}
+        assert sorted(found) == expected, form
+
+
+# -- boxes ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("turned", list(product((False, True), repeat=3)))
+@pytest.mark.parametrize("digits", [[[0, 1], [2]], [[2, 0], [1]], [[1], [0, 2]], [[0, 1, 2], []]])
+def test_digits_reach_each_point_of_a_box_once(digits: list[list[int]], turned: tuple[bool, ...]) -> None:
+    radices = [2, 3, 4]
+    sizes = tuple(radices[a[0]] * (radices[a[1]] if a[1:] else 1) * (radices[a[2]] if a[2:] else 1) if a else 1
+                  for a in digits)  # fmt: skip
+    term = folded(ONE, *sizes, place=7)
+    new = [variable(20 + k, n) for k, n in enumerate(radices)]
+    by_place = joined(term, [[[d, turned[d]] for d in own] for own in digits], radices, new)
+    points = [{20 + k: v for k, v in enumerate(p)} for p in product(*map(range, radices))]
+    reached = [tuple(number(by_place[7 + k], p) for k in range(len(sizes))) for p in points]
+    assert sorted(reached) == list(product(*map(range, sizes)))
+    # From the first digit to the last, so that nothing is turned where nothing is said.
+    straight = not any(turned) and digits == [[0, 1], [2]]
+    assert not straight or reached == sorted(reached)
+
+
+@pytest.mark.parametrize(
+    ("digits", "radices"),
+    [
+        ([[[0, False]], [[0, False]]], [6]),
+        ([[[0, False]], []], [6]),
+        ([[[0, False]]], [6]),
+        ([[[0, False]], [[1, False]]], [6, 4]),
+        ([[[0, False]], [[1, False]]], [-6, -3]),
+        ([[[0, False], [2, False]], [[1, False]]], [-6, 3, -1]),
+        ([[[0, False]], [[1, False]]], [6, 3, 2]),
+    ],
+)
+def test_what_is_no_bijection_is_denied(digits: list[list[list[int]]], radices: list[int]) -> None:
+    with pytest.raises(Denied, match="bijection"):
+        joined(folded(ONE, 6, 3), digits, radices, [variable(9 + k, n) for k, n in enumerate(radices)])
+
+
+def test_a_fold_in_order_is_matched_as_it_stands() -> None:
+    left, right = (folded(at(X, variable(p, 6)), 6, place=p, op="subtract", mark="in order") for p in (0, 3))
+    straight = [[[0, False]]]
+    (body, start) = step(Goal(0, (), left, right), "fold", [6], straight, straight)
+    assert body.left == body.right == at(X, variable(0, 6)) and start.left == start.right
+    for given in ([[[0, True]]], straight), (straight, [[[0, True]]]):
+        with pytest.raises(Denied, match="order"):
+            step(Goal(0, (), left, right), "fold", [6], *given)
+
+
+def test_a_variable_is_taken_apart_into_digits() -> None:
+    goal = Goal(1, (variable(0, 6) - 1,), at(X, variable(0, 6)), at(Y, 5 - variable(0, 6)))
+    (new,) = step(goal, "digits", 0, [2, 3])
+    assert new.next == 3 and isinstance(new.left, Elem) and isinstance(new.right, Elem)
+    points = [{1 + k: v for k, v in enumerate(p)} for p in product(range(2), range(3))]
+    assert [number(new.left.at[0], p) for p in points] == list(range(6))
+    assert [number(new.right.at[0], p) for p in points] == list(range(6))[::-1]
+    assert [number(new.facts[0], p) for p in points] == list(range(-1, 5))
+    for radices in ([2, 2], [6, 2], [-2, -3], [], [5]):
+        with pytest.raises(Denied, match="bijection"):
+            step(goal, "digits", 0, radices)
+
+
+# -- sums -----------------------------------------------------------------------------------------------
+
+V = variable(0, 2)
+
+
+def nested(place: int, start: Term = ZERO, op: str = "add") -> Fold:
+    """A sum over 2 x 3 whose body is an element of a reduce over 2, with its own start."""
+    first = GRAPH.node("constant", "f32", (), (), ("all", value_bits(start)))
+    table = GRAPH.node("parameter", "f32", (2, 3, 2), (), (9,))
+    inner = GRAPH.node("reduce", "f32", (2, 3), (table, first), (), (function(op),), dimensions(2))
+    return folded(at(inner, variable(place, 2), variable(place + 1, 3)), 2, 3, place=place)
+
+
+def value_bits(term: Term) -> int:
+    assert isinstance(term, Num | Lit)
+    return to_bits("f32", float(term.form.constant)) if isinstance(term, Num) else term.bits
+
+
+def dimensions(*of: int) -> Attributes:
+    return Attributes((("dimensions", of),))
+
+
+def test_a_fold_of_folds_runs_over_both_boxes() -> None:
+    (new,) = step(Goal(0, (), nested(0), ZERO), "flatten", 0)
+    assert isinstance(new.left, Fold) and new.left.sizes == (2, 3, 2)
+    (body,) = new.left.bodies
+    assert isinstance(body, Elem) and body.at == (variable(0, 2), variable(1, 3), variable(2, 2))
+    for wrong in (nested(0, start=ONE), nested(0, op="maximum")):
+        with pytest.raises(Denied, match="two operations"):
+            step(Goal(0, (), wrong, ZERO), "flatten", 0)
+
+
+def test_a_sum_of_two_is_two_sums() -> None:
+    both = App("add", "f32", (at(X, variable(0, 6)), at(Y, variable(0, 6))))
+    (new,) = step(Goal(0, (), folded(both, 6), ZERO), "linear", 0, 9)
+    parts = tuple(folded(at(n, variable(0, 6)), 6) for n in (X, Y))
+    assert new.left == App("add", "f32", parts)
+    for wrong in (folded(both, 6, start=ONE), folded(both, 6, op="maximum")):
+        with pytest.raises(Denied):
+            step(Goal(0, (), wrong, ZERO), "linear", 0, 9)
+
+
+def test_what_may_have_no_value_stays_in_a_sum_of_the_side_after() -> None:
+    logarithm = at(GRAPH.node("log", "f32", (6,), [Y]), variable(0, 6))
+    gone = App("subtract", "f32", (App("add", "f32", (at(X, variable(0, 6)), logarithm)), logarithm))
+    (new,) = step(Goal(0, (), folded(gone, 6), ZERO), "linear", 0, 9)
+    assert new.left == folded(at(X, variable(0, 6)), 6)
+    with pytest.raises(Denied, match="no value"):
+        step(Goal(0, (), ZERO, folded(gone, 6)), "linear", 1, 9)
+    # With a value everywhere it may go.
+    total = App("subtract", "f32", (App("add", "f32", (at(X, variable(0, 6)), at(Y, V))), at(Y, V)))
+    assert step(Goal(0, (), ZERO, folded(total, 6)), "linear", 1, 9)
+
+
+def test_only_a_box_of_one_point_is_its_summand() -> None:
+    rules = Rules(GRAPH, "real")
+    for size, given in ((1, True), (2, False)):
+        fold = folded(at(X, variable(0, size)), size)
+        assert (summand(rules, Goal(0, (), fold, ZERO), fold) != fold) is given
+    for other in (folded(at(X, constant(0)), 1, start=ONE), folded(at(X, constant(0)), 1, op="maximum")):
+        assert summand(rules, Goal(0, (), other, ZERO), other) == other
+
+
+def test_the_operation_of_a_fold_is_told_where_it_is_one() -> None:
+    assert combiner(folded(ONE, 2)) == "add"
+    bound = GRAPH.node("bound", "f32", (), (), ("argument", 0, ()))
+    twice = GRAPH.node("add", "f32", (), [bound, bound])
+    of_three = GRAPH.node("add", "f32", (), [function("add"), bound])
+    for functions in ((twice,), (of_three,), (function("add"), function("add")), (bound,), ()):
+        assert combiner(Fold(("reduce", functions, 0), "f32", 0, (2,), (ONE,), (ZERO,))) is None
+    assert combiner(Fold(("contract", ()), "f32", 0, (2,), (ONE, ONE))) is None
+    assert combiner(Fold(("contract", (("high", "high"),)), "f32", 0, (2,), (ONE, ONE))) is None
+
+
+def test_places_behind_a_sum_are_free() -> None:
+    fold = folded(at(X, variable(3, 2)), 2, 3, place=3)
+    assert after(Goal(3, (), fold, ZERO), fold) == 5
+    assert after(Goal(9, (), fold, ZERO), fold) == 9
+    assert after(Goal(3, (), fold, ZERO), ONE) == 3
+    with pytest.raises(Denied, match="inside of a sum"):
+        after(Goal(3, (), fold, ZERO), at(X, variable(3, 2)))
+
+
+def product_of(inner: Node, op: str = "multiply") -> Fold:
+    return folded(App(op, "f32", (at(X, variable(0, 6)), at(inner, variable(0, 6)))), 6)
+
+
+def test_only_a_sum_from_zero_is_distributed() -> None:
+    table = GRAPH.node("parameter", "f32", (6, 2), (), (8,))
+
+    def inner(op: str = "add", start: float = 0.0) -> Node:
+        first = GRAPH.node("constant", "f32", (), (), ("all", value_bits(from_value("f32", start))))
+        return GRAPH.node("reduce", "f32", (6,), (table, first), (), (function(op),), dimensions(1))
+
+    (new,) = step(Goal(0, (), product_of(inner()), ZERO), "distributed", 0)
+    assert isinstance(new.left, Fold) and new.left.sizes == (6, 2)
+    assert new.left.bodies == (
+        App("multiply", "f32", (at(X, variable(0, 6)), at(table, variable(0, 6), variable(1, 2)))),
+    )
+    lowest_ = float("-inf")
+    for wrong in (
+        product_of(inner(start=1.0)),
+        product_of(inner("maximum")),
+        product_of(inner("maximum", lowest_)),
+        product_of(inner(), "add"),
+        product_of(Y),
+        folded(at(inner(), variable(0, 6)), 6),
+    ):
+        with pytest.raises(Denied):
+            step(Goal(0, (), wrong, ZERO), "distributed", 0)
+
+
+# -- numbers --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("op", "type_"),
+    [
+        *product(("add", "multiply", "maximum", "minimum", "and", "or"), ("s4", "u4", "s8", "u8")),
+        *product(("and", "or"), ("pred",)),
+    ],
+)
+def test_a_neutral_value_changes_no_other(op: str, type_: str) -> None:
+    """Those that are said to be neutral are, by all pairs, and one that is gets found."""
+    range_ = [False, True] if type_ == "pred" else list(range(int(lowest(type_)), int(highest(type_)) + 1))
+    few = range_ if len(range_) < 20 else [*range_[:3], -1, 0, 1, *range_[-3:]]
+    terms = [from_value(type_, v) for v in few if v in range_]
+    neutral = [t for t in terms if is_neutral(op, type_, t)]
+    for t in neutral:
+        assert all(evaluate(op, type_, (t, other), ()) == other for other in terms), (op, type_, t)
+    assert neutral or (op == "and" and type_[0] == "u")
+    assert not is_neutral(op, type_, Elem(N, (constant(0),)))
+    assert not is_neutral("xor", type_, terms[0])
+
+
+def test_a_choice_that_is_made_is_its_branch() -> None:
+    left, right = at(X, V), at(Y, V)
+    for chosen, branch in ((True, left), (False, right)):
+        choice = App("select", "f32", (from_value("pred", chosen), left, right))
+        assert Terms().settle(choice, ()) == branch
+
+
+def test_values_among_variables_are_known() -> None:
+    """A form that has a value and one that has none: the value is put in all the same."""
+    table = GRAPH.node("constant", "s32", (), (), ("all", 3))
+    assert Terms().known((variable(0, 4), value_form(Elem(table, ())))) == (variable(0, 4), constant(3))
+
+
+def test_a_power_of_nought_is_one() -> None:
+    power = App("power", "f32", (at(X, V), ZERO))
+    both = App("multiply", "f32", (power, at(Y, V)))
+    assert step(Goal(1, (), both, at(Y, V)), "ring", []) == []
+    with pytest.raises(Denied):
+        step(Goal(1, (), power, at(X, V)), "ring", [])
