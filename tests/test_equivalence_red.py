@@ -316,6 +316,96 @@ def reciprocal_where(product: bool) -> str:
     )
 
 
+def branching(to_branch: bool, exchange: str) -> str:
+    """An exchange between replicas that takes place in a branch, or before the choice."""
+    lines = ("p = f32[4] parameter(0)", "c = pred[] parameter(1)")
+    functions = "f {\n  x = f32[4] parameter(0)\n  ROOT r = f32[4] %s\n}\n\n"
+    if to_branch:
+        return entry(
+            *lines,
+            "ROOT r = f32[4] conditional(c, p, p), true_computation=exchanged, false_computation=f",
+            before=ADD + functions.replace("f {", "exchanged {") % exchange.format("x") + functions % "copy(x)",
+        ).replace("HloModule m", "HloModule m, replica_count=2")
+    return entry(
+        *lines,
+        f"a = f32[4] {exchange.format('p')}",
+        "m = pred[4] broadcast(c), dimensions={}",
+        "ROOT r = f32[4] select(m, a, p)",
+        before=ADD,
+    ).replace("HloModule m", "HloModule m, replica_count=2")
+
+
+def aliased(more: str) -> str:
+    return one("f32[4]", f'ROOT r = f32[4] custom-call(p), custom_call_target="f"{more}')
+
+
+def outfed_within(told: bool, called: bool) -> str:
+    """Two outfeeds, the first in a function whose result waits for it."""
+    outfeed = "outfeed({}, t), outfeed_shape=f32[]"
+    lines = ("p = f32[] parameter(0)", "t = token[] after-all()")
+    first = f"a = token[] {outfeed.format('p')}"
+    waits = "= f32[] copy(p)" + (", control-predecessors={a}" if told else "")
+    body = [*lines, first, f"ROOT r {waits}"]
+    function = "f {\n" + "".join(f"  {line}\n" for line in body) + "}\n\n"
+    return entry(
+        *lines,
+        *(("q = f32[] call(p), to_apply=f",) if called else (first, f"q {waits}")),
+        f"b = token[] {outfeed.format('q')}",
+        "ROOT r = f32[] negate(p)",
+        before=function if called else "",
+    )
+
+
+def outfed_beside(asynchronous: bool) -> str:
+    """Two outfeeds, of which the second waits for the first, or may overtake it though the text is scheduled."""
+    lines = ("p = f32[] parameter(0)", "t = token[] after-all()")
+    second = "b = token[] outfeed(p, t), outfeed_shape=f32[]"
+    root = "ROOT r = f32[] negate(p)"
+    if not asynchronous:
+        first = "a = token[] outfeed(p, t), outfeed_shape=f32[]"
+        return entry(*lines, first, second + ", control-predecessors={a}", root)
+    body = ("x = f32[] parameter(0)", "u = token[] after-all()", "ROOT a = token[] outfeed(x, u), outfeed_shape=f32[]")
+    return entry(
+        *lines,
+        "s = ((f32[]), token[]) async-start(p), calls=f",
+        second,
+        "d = token[] async-done(s)",
+        root,
+        before="f {\n" + "".join(f"  {line}\n" for line in body) + "}\n\n",
+    ).replace("HloModule m", "HloModule m, is_scheduled=true")
+
+
+def plus_nothing(*lines: str, more: tuple[str, ...] = ()) -> str:
+    """p + 0 * q, with the lines that make q."""
+    return one(
+        "f32[4]",
+        *more,
+        "n = f32[] constant(0)",
+        "z = f32[4] broadcast(n), dimensions={}",
+        *lines,
+        "m = f32[4] multiply(q, z)",
+        "ROOT r = f32[4] add(p, m)",
+    )
+
+
+NORMALISED = (
+    *(f"v{k} = f32[2] slice(p), slice={{[{k}:{k + 2}]}}" for k in (0, 1, 2)),
+    "w = f32[2,2] reshape(p)",
+    "b = f32[2,2] batch-norm-inference(w, v0, v1, v2, v0), epsilon=0.1, feature_index=1",
+    "q = f32[4] reshape(b)",
+)
+NO_NUMBERS = {
+    "an infinity": ("q = f32[4] constant({inf, 1, 2, 3})",),
+    "a NaN": ("q = f32[4] constant({1, 2, 3, nan})",),
+    "a normalisation": NORMALISED,
+    "a tangent": ("q = f32[4] tan(p)",),
+    "bits": ("i = s32[4] bitcast-convert(p)", "j = s32[4] add(i, i)", "q = f32[4] bitcast-convert(j)"),
+    "a scale": ("e = f8e8m0fnu[4] convert(p)", "q = f32[4] convert(e)"),
+    "a complex quotient": ("x = c64[4] complex(p, p)", "d = c64[4] divide(x, x)", "q = f32[4] real(d)"),
+}
+"""Numbers that may be none."""
+
+
 def mean(first: bool) -> str:
     """A sum of quotients, or the quotient of a sum."""
     divided = ("b = f32[4] broadcast(y), dimensions={}", "q = f32[4] divide(x, b)")
@@ -499,6 +589,38 @@ PAIRS = {
     "a difference of logarithms": (COPY, LOGARITHMS, "rounding"),
     "zero times a quotient": (COPY, NOUGHT, "rounding"),
     "zero times a reciprocal": (reciprocal_where(False), reciprocal_where(True), "rounding"),
+    **{f"zero times {name}": (COPY, plus_nothing(*lines), "rounding") for name, lines in NO_NUMBERS.items()},
+    "an infinity that cancels": (
+        COPY,
+        one("f32[4]", "c = f32[4] constant({inf, 1, 2, 3})", "s = f32[4] add(p, c)", "ROOT r = f32[4] subtract(s, c)"),
+        "rounding",
+    ),
+    "a conversion through a type without zero": (
+        COPY,
+        one("f32[4]", "e = f8e8m0fnu[4] convert(p)", "ROOT r = f32[4] convert(e)"),
+        "rounding",
+    ),
+    "a difference in a type without negatives": (
+        one("f8e8m0fnu[4]", "a = f32[4] convert(p)", "ROOT r = f32[4] subtract(a, a)"),
+        one("f8e8m0fnu[4]", "a = f8e8m0fnu[4] subtract(p, p)", "ROOT r = f32[4] convert(a)"),
+        "rounding",
+    ),
+    **{
+        f"{exchange.partition('(')[0]} out of a branch": (branching(True, exchange), branching(False, exchange), "exact")
+        for exchange in (
+            "all-reduce({}), to_apply=add",
+            "all-reduce({}), to_apply=add, channel_id=1",
+            "all-to-all({}), dimensions={{0}}",
+            "collective-broadcast({})",
+        )
+    },
+    "a call that writes in place": (aliased(", output_to_operand_aliasing={{}: (0, {})}"), aliased(""), "exact"),
+    "a function whose result waits for what it does": (
+        outfed_within(True, True),
+        outfed_within(False, False),
+        "exact",
+    ),
+    "an effect beside another one": (outfed_beside(False), outfed_beside(True), "exact"),
 }
 
 
@@ -529,6 +651,13 @@ SOUND = {
     "a constant of numbers": (*cancelled("q = f32[4] constant({1, 2, -4, 3})")[:2], "real"),
     "a maximum that begins at the lowest": (*cancelled(*EXTREME.format("-inf", "maximum").splitlines())[:2], "real"),
     "a minimum that begins at the highest": (*cancelled(*EXTREME.format("inf", "minimum").splitlines())[:2], "real"),
+    "a function whose result waits, and the same written out": (
+        outfed_within(True, True),
+        outfed_within(True, False),
+        "exact",
+    ),
+    "zero times a number": (COPY, plus_nothing("q = f32[4] cbrt(p)"), "real"),
+    "zero times numbers": (COPY, plus_nothing("q = f32[4] constant({4, 1, 2, 3})"), "real"),
     "the lowest number, where the type holds it": (
         against("f32", "maximum", "-inf"),
         one("f32[4]", "ROOT r = f32[4] copy(p)"),

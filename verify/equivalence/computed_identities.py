@@ -22,7 +22,7 @@ from hloproof.models.interpreter.semantics.element_type import (
     lowest,
     width,
 )
-from hloproof.models.interpreter.semantics.small_float import FLOATS
+from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS
 
 SIGNIFICANT: Final = {
     "f64": 53, "f32": 24, "bf16": 8, "f16": 11, "f8e5m2": 3, "f8e4m3": 4, "f8e3m4": 5, "f8e4m3fn": 4,
@@ -70,7 +70,7 @@ def converted_back(term: App, view: View) -> Term | None:
     inner = view(term.args[0]) if term.op == "convert" else None
     if isinstance(inner, App) and inner.op == "convert":
         source = type_of(inner.args[0])
-        if {source, inner.type, term.type} <= FLOATS and not holds_all(inner.type, source):
+        if {source, term.type} <= FLOATS and inner.type in NUMBERS and not holds_all(inner.type, source):
             return inner.args[0] if source == term.type else App("convert", term.type, inner.args)
     return None
 

@@ -14,6 +14,7 @@ from typing import Final
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, from_pattern, type_of, value_of
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
+from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS
 
 PARTIAL: Final = frozenset(
     {
@@ -23,6 +24,9 @@ PARTIAL: Final = frozenset(
     }
 )  # fmt: skip
 """Operations on floats that have no value for some numbers, and those of which nothing is known."""
+_UNSIGNED_FLOATS: Final = FLOATS - NUMBERS
+"""What an operation gives may be a number that these do not hold, and then it gives NaN."""
+_GIVEN: Final = frozenset({"parameter", "bound", "free", "constant"})
 _WITHOUT: Final[dict[str, float]] = {"maximum": float("-inf"), "minimum": float("inf")}
 """The infinity that the operation gives only where it is given nothing else."""
 
@@ -48,11 +52,11 @@ class Definedness:
                 return all(self.everywhere(t) for t in (*bodies, *sides))
             case App(op, type_, args):
                 # Integers have a value everywhere: XLA says what their division by zero gives.
-                if type_ in INTEGERS or type_ == "pred" or op not in PARTIAL:
+                if type_ not in _UNSIGNED_FLOATS and (type_ in INTEGERS or type_ == "pred" or op not in PARTIAL):
                     return all(self.everywhere(a) for a in args)
                 # A constant divisor is the one partial form that is common enough to be worth a look; NaN and the
                 # infinities are no real numbers, so they divide nothing.
-                return op == "divide" and self.everywhere(args[0]) and _is_a_number(_constant(args[1]))
+                return op == "divide" and type_ not in _UNSIGNED_FLOATS and self.everywhere(args[0]) and _is_a_number(_constant(args[1]))
 
     def partial(self, root: Node) -> bool:
         stack = [root]
@@ -75,6 +79,8 @@ def _may_have_none(node: Node) -> bool:
     # Complex numbers too. A custom call that returns a tuple has no float type itself, and its parts may be anything.
     if node.type in INTEGERS or node.type == "pred":
         return False
+    if node.type in _UNSIGNED_FLOATS and node.head not in _GIVEN:
+        return True
     match node.head:
         case "divide":
             return not _is_a_number(_constant(Elem(node.operands[1], ())))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.kernel import Denied
 from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.async_syntax import step_of
 from hloproof.models.hlo.attributes import Word
 from hloproof.models.hlo.module import Instruction
 
@@ -26,6 +27,8 @@ class Earlier:
 
     all: Numbers = _NONE
     told: Numbers = _NONE
+    flying: Numbers = _NONE
+    """Effects of an asynchronous computation that has started, and is over at its done."""
 
 
 def waited_for(i: Instruction) -> tuple[str, ...]:
@@ -42,10 +45,13 @@ class Effects:
     earlier: dict[int, Earlier] = field(default_factory=dict)
     unordered: str = ""
     """An instruction that waits for one further down."""
+    asynchronous: bool = False
+    """Whether one takes place beside what stands below it in the text."""
 
-    def after(self, i: Instruction, known: Mapping[str, Earlier], first: int) -> Earlier:
+    def after(self, i: Instruction, known: Mapping[str, Earlier], first: int, inside: Numbers) -> Earlier:
         """What is over when the instruction is, whose own effects are those from number `first` on; `known` says it of
-        the instructions before, where there is anything to say."""
+        the instructions before, where there is anything to say, and `inside` of which of its own effects control edges
+        say that its result waits for them."""
         names = [*waited_for(i)]
         if i.opcode == "add-dependency":
             names.append(i.operands[1])
@@ -55,9 +61,17 @@ class Effects:
         everything = told.union(*(e.all for e in operands))
         own = range(first, len(self.nodes))
         for k in own:
-            inside = self.earlier.get(k, Earlier())
-            self.earlier[k] = Earlier(inside.all | everything, inside.told | told)
-        return Earlier(everything.union(own), told)
+            before = self.earlier.get(k, Earlier())
+            self.earlier[k] = Earlier(before.all | everything, before.told | told)
+        match step_of(i.opcode):
+            case "start":
+                self.asynchronous = self.asynchronous or bool(own)
+                return Earlier(everything, told, inside.union(own))
+            case "update":
+                return Earlier(everything, told, operands[0].flying)
+            case "done":
+                everything |= operands[0].flying
+        return Earlier(everything.union(own), told | inside)
 
 
 def paired(ours: Effects, theirs: Effects, scheduled: bool) -> list[tuple[Node, Node]]:
@@ -75,6 +89,6 @@ def paired(ours: Effects, theirs: Effects, scheduled: bool) -> list[tuple[Node, 
         raise Denied("effects come in another order")
     for k, (_, node) in enumerate(pairs):
         # Only what was told has to stay so; the module after may order more.
-        if not scheduled and not ours.earlier[k].told <= theirs.earlier[k].all:
+        if not (scheduled and not theirs.asynchronous) and not ours.earlier[k].told <= theirs.earlier[k].all:
             raise Denied(f"an effect ({node.head}) no longer waits for one before it")
     return pairs

@@ -17,10 +17,8 @@ from hloproof.equivalence.computed_identities import SPECIAL, has_no_reciprocal
 from hloproof.equivalence.patterns import Pattern, View, built, matches, read_pattern
 from hloproof.equivalence.terms import App, Term, type_of
 from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS, UNSIGNED
-from hloproof.models.interpreter.semantics.small_float import FLOATS
+from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS
 
-NUMBERS: Final = FLOATS - {"f8e8m0fnu"}
-"""The floats among which there are zero and negative numbers."""
 KINDS: Final[dict[str, frozenset[str]]] = {
     "integers": INTEGERS,
     "unsigned": UNSIGNED,

@@ -27,7 +27,7 @@ _IGNORED: Final = NON_SEMANTIC | {
     "channel_id",  # a number without meaning of its own; whether there is one is kept
     "execution_threads",
     "async_execution_thread",
-    "output_to_operand_aliasing",
+    "output_to_operand_aliasing",  # but for custom calls
     "operand_layout_constraints",  # of calls: see `memory_key`
     "schedule",
 }
@@ -59,6 +59,9 @@ def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
             continue  # what a call without it has
         elif name in _OF_CALLS and opcode == "custom-call":
             out.append((name, _text(value)))
+        elif name == "output_to_operand_aliasing" and opcode == "custom-call":
+            # What is called may leave parts of a result as it found them, which is then the operand.
+            out.append((name, frozenset(value) if isinstance(value, tuple) else value))
         elif opcode == "topk" and name == "largest":
             out += [] if value is True else [(name, value)]  # the largest where nothing is said
         elif name not in _IGNORED and value is not False:

@@ -25,6 +25,10 @@ def pinned(rules: Rules, goal: Goal, side: int, number: int, low: int, which: in
     # The digit has to reach the form's value, or all products would be left out.
     if form.lo < 0 or form.hi >= size // low:
         raise Denied("a form beyond the digit")
+    # Zero times what has no value has none; on the right that would be left out without the left side having none.
+    rest = [b for k, b in enumerate(fold.bodies) if k != factor]
+    if side == 1 and not all(map(rules.definedness.everywhere, rest)):
+        raise Denied("a factor of what is left out may have no value")
     body = fold.bodies[factor]
     digit = variable(fold.place + number, size) // low
     inside = max(goal.next, fold.place + len(fold.sizes))

@@ -13,7 +13,7 @@ from typing import Final
 from hloproof.equivalence.patterns import View
 from hloproof.equivalence.terms import App, Num, Term, type_of, value_of
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
-from hloproof.models.interpreter.semantics.small_float import FLOATS
+from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS
 
 Monomial = tuple[tuple[int, Fraction], ...]
 """Atoms by number, ascending, each with its exponent, none of which is 0."""
@@ -103,11 +103,10 @@ class Polynomials:
     def is_arithmetic(self, head: App) -> bool:
         integer = head.type in INTEGERS
         if head.op in ("add", "subtract", "multiply", "negate"):
-            return integer or head.type in FLOATS
+            return integer or head.type in NUMBERS
         if head.op == "convert":
-            types = {head.type, type_of(head.args[0])}
-            return self.through_converts and types <= FLOATS
-        if head.type not in FLOATS:
+            return self.through_converts and head.type in NUMBERS and type_of(head.args[0]) in FLOATS
+        if head.type not in NUMBERS:
             return False
         if head.op == "power":
             return isinstance(value_of(self.view(head.args[1])), int | float)

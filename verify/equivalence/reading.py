@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from hloproof.equivalence.answer import Place
 from hloproof.equivalence.constant_folds import ConstantFolds
-from hloproof.equivalence.effects import Earlier, Effects, waited_for
+from hloproof.equivalence.effects import Earlier, Effects, Numbers, waited_for
 from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import literal_key
 from hloproof.equivalence.meaning import EFFECTS, attribute_key, layout_key, memory_key, shapes_key
@@ -22,7 +22,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.async_syntax import step_of
 from hloproof.models.hlo.attributes import Attributes, ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module
-from hloproof.models.hlo.opcodes import async_sugar
+from hloproof.models.hlo.opcodes import COLLECTIVES, async_sugar
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
 from hloproof.models.hlo.shard_shapes import parts_of_call
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
@@ -52,6 +52,8 @@ class Reader:
     occurrences: Counter[Any] = field(default_factory=Counter)
     functions: dict[str, tuple[Node, ...]] = field(default_factory=dict)
     depth: int = 0
+    told: Numbers = frozenset()
+    """Effects inside the instruction that is read, of which control edges say that its result waits for them."""
     folds: ConstantFolds = field(init=False)
 
     def __post_init__(self) -> None:
@@ -88,22 +90,25 @@ class Reader:
         """The value of the root. `level` counts the loops around; `path` the conditions under which this runs."""
         values: dict[str, Value] = {}
         earlier: dict[str, Earlier] = {}
+        told = self.told
         for instruction in in_order(computation):
             first = len(self.effects.nodes)
             if instruction.opcode == "parameter":
                 values[instruction.name] = arguments[instruction.parameter_number or 0]
                 continue
             given = [values[o] for o in instruction.operands]
+            self.told = frozenset()
             value = self.instruction(instruction, given, computation, level, path)
             values[instruction.name] = value
             if not values.keys() >= {*waited_for(instruction)}:
                 self.effects.unordered = instruction.name
             if self.effects.nodes:
-                earlier[instruction.name] = self.effects.after(instruction, earlier, first)
+                earlier[instruction.name] = self.effects.after(instruction, earlier, first, self.told)
             place = Place(computation.name, instruction.name, instruction.opcode, instruction.position.line)
             for node in leaves_of(value):
                 if node.places[self.side] is None:
                     node.places[self.side] = place
+        self.told = told | earlier.get(computation.root_name, Earlier()).told
         return values[computation.root_name]
 
     def instruction(
@@ -213,7 +218,8 @@ class Reader:
         if demanded:
             key = (key, demanded)
         effect = opcode in EFFECTS or i.attributes.flag("custom_call_has_side_effect")
-        if effect or (path and ("replica_groups" in i.attributes or "source_target_pairs" in i.attributes)):
+        if effect or (path and opcode in COLLECTIVES):
+            # Which devices take part in an exchange depends on where it stands.
             key = (key, path)
         if effect:
             # Two occurrences that are written alike are two events, told apart by their order.

@@ -13,13 +13,12 @@ from typing import Any, Final
 from hloproof.equivalence.answer import Tier
 from hloproof.equivalence.computed_identities import SIGNIFICANT
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.identities import NUMBERS
 from hloproof.equivalence.kernel import Denied, Rules, sides_with
 from hloproof.equivalence.polynomials import Polynomial, Polynomials, TooLarge, equal_integers, near, plus, product
 from hloproof.equivalence.reductions import as_sum, combiner, fold_of, is_neutral, neutral_reduce
 from hloproof.equivalence.terms import App, Elem, Fold, Term, from_value, type_of, value_of, variables_of
 from hloproof.models.interpreter.semantics.element_type import INTEGERS, width
-from hloproof.models.interpreter.semantics.small_float import FLOATS
+from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS
 
 
 def seen(rules: Rules, goal: Goal, term: Term) -> Term:
