@@ -47,10 +47,10 @@ SMALL: Final[dict[str, Format]] = {
 }
 
 FLOATS: Final = frozenset({"f64", "f32", "f16", "bf16", *SMALL})
-
-
 NUMBERS: Final = FLOATS - {"f8e8m0fnu"}
 """The floats among which there are zero and negative numbers."""
+
+
 def decode_small(name: str, code: int) -> float:
     """The number that a code of a format of at most 8 bits stands for."""
     f = SMALL[name]
