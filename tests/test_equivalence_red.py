@@ -335,6 +335,14 @@ def branching(to_branch: bool, exchange: str) -> str:
     ).replace("HloModule m", "HloModule m, replica_count=2")
 
 
+EXCHANGES = (
+    "all-reduce({}), to_apply=add",
+    "all-reduce({}), to_apply=add, channel_id=1",
+    "all-to-all({}), dimensions={{0}}",
+    "collective-broadcast({})",
+)
+
+
 def aliased(more: str) -> str:
     return one("f32[4]", f'ROOT r = f32[4] custom-call(p), custom_call_target="f"{more}')
 
@@ -589,7 +597,7 @@ PAIRS = {
     "a difference of logarithms": (COPY, LOGARITHMS, "rounding"),
     "zero times a quotient": (COPY, NOUGHT, "rounding"),
     "zero times a reciprocal": (reciprocal_where(False), reciprocal_where(True), "rounding"),
-    **{f"zero times {name}": (COPY, plus_nothing(*lines), "rounding") for name, lines in NO_NUMBERS.items()},
+    **{f"zero times {name}": (COPY, plus_nothing(*q), "rounding") for name, q in NO_NUMBERS.items()},
     "an infinity that cancels": (
         COPY,
         one("f32[4]", "c = f32[4] constant({inf, 1, 2, 3})", "s = f32[4] add(p, c)", "ROOT r = f32[4] subtract(s, c)"),
@@ -606,13 +614,8 @@ PAIRS = {
         "rounding",
     ),
     **{
-        f"{exchange.partition('(')[0]} out of a branch": (branching(True, exchange), branching(False, exchange), "exact")
-        for exchange in (
-            "all-reduce({}), to_apply=add",
-            "all-reduce({}), to_apply=add, channel_id=1",
-            "all-to-all({}), dimensions={{0}}",
-            "collective-broadcast({})",
-        )
+        f"{swap.partition('(')[0]} {n} out of a branch": (branching(True, swap), branching(False, swap), "exact")
+        for n, swap in enumerate(EXCHANGES)
     },
     "a call that writes in place": (aliased(", output_to_operand_aliasing={{}: (0, {})}"), aliased(""), "exact"),
     "a function whose result waits for what it does": (

@@ -52,11 +52,13 @@ class Definedness:
                 return all(self.everywhere(t) for t in (*bodies, *sides))
             case App(op, type_, args):
                 # Integers have a value everywhere: XLA says what their division by zero gives.
-                if type_ not in _UNSIGNED_FLOATS and (type_ in INTEGERS or type_ == "pred" or op not in PARTIAL):
+                if type_ in _UNSIGNED_FLOATS:
+                    return False
+                if type_ in INTEGERS or type_ == "pred" or op not in PARTIAL:
                     return all(self.everywhere(a) for a in args)
                 # A constant divisor is the one partial form that is common enough to be worth a look; NaN and the
                 # infinities are no real numbers, so they divide nothing.
-                return op == "divide" and type_ not in _UNSIGNED_FLOATS and self.everywhere(args[0]) and _is_a_number(_constant(args[1]))
+                return op == "divide" and self.everywhere(args[0]) and _is_a_number(_constant(args[1]))
 
     def partial(self, root: Node) -> bool:
         stack = [root]
