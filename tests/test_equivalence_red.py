@@ -618,11 +618,7 @@ PAIRS = {
         for n, swap in enumerate(EXCHANGES)
     },
     "a call that writes in place": (aliased(", output_to_operand_aliasing={{}: (0, {})}"), aliased(""), "exact"),
-    "a function whose result waits for what it does": (
-        outfed_within(True, True),
-        outfed_within(False, False),
-        "exact",
-    ),
+    "a function whose result waits": (outfed_within(True, True), outfed_within(False, False), "exact"),
     "an effect beside another one": (outfed_beside(False), outfed_beside(True), "exact"),
 }
 
