@@ -210,8 +210,8 @@ def report_of_all(states: Sequence[State]) -> list[str]:
             f"{name:12s} {examples[name]:10d} examples  {seconds[name]:9.0f} s  "
             f"{len(covered.get(name, ())):4d} covered  {own:4d} examples fail"
         )
-        upstream = {label: n for label, n in covered.get(name, {}).items() if label.startswith("upstream: ")}
-        lines += [f"    {count:8d}  {label}" for label, count in sorted(upstream.items())]
+        told = {label: n for label, n in covered.get(name, {}).items() if label.startswith(("upstream: ", "elements "))}
+        lines += [f"    {count:8d}  {label}" for label, count in sorted(told.items())]
     lines += [f"    FAILS {count:5d} times: {cause}" for cause, count in sorted(failing.items())]
     for s in states:
         known = sum(len(c) for c in s.causes.values())

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
+from hloproof.fuzz.compiler.derived_bounds import CHOSEN, EXACTLY, LEFT_OPEN, bounds, outside, rough_inputs
 from hloproof.fuzz.compiler.dumps import FLAGS, Refuted, empty, judge_dumps
 from hloproof.fuzz.compiler.folded import folded
 from hloproof.fuzz.compiler.generate_corners import NAME as CORNERS
@@ -32,6 +33,7 @@ INEXACT: Final = re.compile(
     r"triangular-solve|cholesky|rng\S*|stochastic-convert|logistic|asinh?|acosh?)\("
     r"|\bconstant\([^)]*\d\.0*[1-9]"
 )
+_ANOTHER: Final = "compiler: another result than the interpreter's"
 _OWN_ERRORS: Final = ("RET_CHECK", "INTERNAL:", "Check failed")
 _SMALL: Final = "HloModule m\n\nENTRY e {\n  ROOT c = f32[] constant(1)\n}\n"
 _NOT_FOR_PROGRAMS: Final = ("seen during layout assignment", "xla/layout.h")
@@ -87,16 +89,21 @@ def judged_module(text: str, module: Module, of_refusal: Callable[[str], str] | 
         empty(dump_folder())
     all_changes = [] if corners else list(changes(module, inputs, seed))
     xla = dumping_compiler() if dumped else plain_compiler()
-    answer = _asked(xla, {"hlo": text, "runs": requests(inputs, all_changes)})
+    rough = None if corners else rough_inputs(module, seed)
+    more = [] if rough is None else requests(rough, ())
+    answer = _asked(xla, {"hlo": text, "runs": requests(inputs, all_changes) + more})
     if "error" in answer:
         return Counter([(of_refusal or refused)(answer["error"])])
     runs = [[output["data"] for output in run] for run in answer["runs"]]
-    same_results(module, inputs, runs[0], exact=INEXACT.search(text) is None)
-    for change, run in zip(all_changes, runs[1:], strict=True):
-        wrong, where, more = judged(change, differences(runs[0], run))
+    exact = INEXACT.search(text) is None
+    told.update(same_results(module, inputs, runs[0], exact))
+    if rough is not None:
+        told.update(within_bounds(module, rough, runs[-1]))
+    for change, run in zip(all_changes, runs[1 : len(all_changes) + 1], strict=True):
+        wrong, where, seen = judged(change, differences(runs[0], run))
         if wrong:
             raise Failure(f"compiler: {wrong}", where)
-        told.update(more.keys())
+        told.update(seen.keys())
     told["corners" if corners else "perturbed"] += 1
     told.update(_as_constants(text, module, inputs))
     if dumped:
@@ -114,12 +121,12 @@ def _as_constants(text: str, module: Module, inputs: tuple[Value, ...]) -> Count
         if "error" in answer:
             return Counter([refused(answer["error"])])
         outputs = [output["data"] for output in answer["outputs"]]
-        same_results(module, inputs, outputs, exact=INEXACT.search(text) is None)
+        told = same_results(module, inputs, outputs, exact=INEXACT.search(text) is None)
     except Failure as failure:
         folds = "result" in failure.cause
         cause = "compiler: constants are folded to something else" if folds else f"{failure.cause}, of constants"
         raise Failure(cause, failure.message) from failure
-    return Counter(["folded"])
+    return told + Counter(["folded"])
 
 
 def judged_dumps() -> Counter[str]:
@@ -141,8 +148,20 @@ def refused(error: str) -> str:
     return f"refused: {error[:60]}"
 
 
-def same_results(module: Module, inputs: tuple[Value, ...], theirs: list[list[Any]], exact: bool) -> None:
-    """Raises Failure. Where nothing rounds on these inputs, equal means equal."""
+def same_results(module: Module, inputs: tuple[Value, ...], theirs: list[list[Any]], exact: bool) -> Counter[str]:
+    """How many elements were compared in which way. Raises Failure.
+
+    The bounds are derived where that is possible. Elsewhere they are chosen; with `exact`, equal means equal where
+    nothing rounds on small whole numbers."""
+    told: Counter[str] = Counter()
+    allowed = bounds(module, inputs)
+    if allowed:
+        found = outside(allowed, theirs, told)
+        if found:
+            raise Failure(_ANOTHER, found)
+        return told
+    if allowed is not None:
+        return Counter({LEFT_OPEN: sum(map(len, theirs))})
     own = list(arrays(Machine(module, Real(), Devices(), 0).run([inputs])[0]))
     for n, (a, b) in enumerate(zip(own, theirs, strict=True)):
         bound = 0.0 if exact and not _rounds(a) else _bound(a)
@@ -150,9 +169,18 @@ def same_results(module: Module, inputs: tuple[Value, ...], theirs: list[list[An
             value = complex(*y) if isinstance(y, list) else y
             unspecified = isinstance(x, complex) and not isfinite(abs(x))  # parts of an infinity, after a division
             if x != value and not ((x != x and value != value) or unspecified) and not _near(x, value, bound):
-                raise Failure(
-                    "compiler: another result than the interpreter's", f"output {n}, element {k}: {value}, not {x}"
-                )
+                raise Failure(_ANOTHER, f"output {n}, element {k}: {value}, not {x}")
+        told[CHOSEN if bound else EXACTLY] += len(b)
+    return told
+
+
+def within_bounds(module: Module, inputs: tuple[Value, ...], theirs: list[list[Any]]) -> Counter[str]:
+    """On inputs that round. Raises Failure where the results are outside of the derived bounds."""
+    told: Counter[str] = Counter()
+    found = outside(bounds(module, inputs) or [], theirs, told)
+    if found:
+        raise Failure("compiler: a result beyond its rounding errors", found)
+    return told
 
 
 def _rounds(a: Array) -> bool:

@@ -179,7 +179,7 @@ KNOWN: Final = (
         _also(_is("sort"), _element_sizes_differ),
     ),
     Known("sort-of-two-bits", _RESULT, "", _is("sort", _TWO)),
-    Known("popcnt-of-four-bits", "result", "", _is("popcnt", {"s4"})),
+    Known("popcnt-of-four-bits", "pass float-normalization|result", "", _is("popcnt", {"s4"})),
     Known("power-of-large-exponents", "result", "", _also(_is("power", _INTEGERS), _exponent_may_be_large)),
     Known("nested-dynamic-slices", f"pass|{_RESULT}", "", _also(_is("dynamic-slice"), _reads_a_slice)),
     Known(

@@ -45,10 +45,11 @@ class Change:
 def exact_inputs(module: Module, seed: int) -> tuple[Value, ...]:
     """Small integers as numbers of any type, none of them zero: sums and products of few of them are exact."""
     random = Random(seed)
-    return tuple(_whole(p.shape, random) for p in module.entry.parameters)
+    return tuple(whole_numbers(p.shape, random) for p in module.entry.parameters)
 
 
-def _whole(shape: Any, random: Random) -> Value:
+def whole_numbers(shape: Any, random: Random) -> Value:
+    """An array of small integers."""
     assert isinstance(shape, ArrayShape)
     kind = shape.element_type
     if kind == "pred":

@@ -79,10 +79,10 @@ def _as_written(text: str, module: Module, exact: bool) -> Counter[str]:
     try:
         if "error" in answer:
             return Counter([f"{kind}: {refused(answer['error'])}"])
-        same_results(module, inputs, [output["data"] for output in answer["runs"][0]], exact)
+        told = same_results(module, inputs, [output["data"] for output in answer["runs"][0]], exact)
     except Failure as failure:
         raise Failure(f"{failure.cause}, {kind}", failure.message) from failure
-    return Counter([kind])
+    return told + Counter([kind])
 
 
 def dossier(case: str, cause: str, message: str) -> dict[str, str]:
