@@ -127,7 +127,8 @@ class Bounded(Scalars):
                     return _leaf(kind, plain(*(a.low for a in given)))
             elif found is None or any(a.open or (a.point and not isfinite(a.low)) for a in given):
                 return OPEN
-            return found(*given)
+            result: Number = found(*given)
+            return result
 
         if found is None and opcode not in _POINTS_ONLY:
             raise NotModelled(f"bounds of {opcode}")

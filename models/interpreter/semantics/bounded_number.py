@@ -179,8 +179,8 @@ def add(k: Kind, a: Number, b: Number) -> Number:
     """Both are finite, or open."""
     if a.open or b.open:
         return OPEN
-    for x, other in ((a, b), (b, a)):
-        if x.point and x.low == 0 and x.sum is None:  # not what has cancelled in one order
+    for zero, other in ((a, b), (b, a)):
+        if zero.point and zero.low == 0 and zero.sum is None:  # not what has cancelled in one order
             return other
     x, y = _as_sum(a), _as_sum(b)
     size, grain, terms = up(x.size + y.size), min(x.grain, y.grain), x.terms + y.terms

@@ -91,7 +91,7 @@ def _rough(shape: Shape, random: Random) -> Value:
     reach = random.choice((0.5, 2.0, 8.0))
 
     def number() -> float:
-        return random.choice((-1, 1)) * random.uniform(1, 2) * 2.0 ** random.uniform(-reach, reach)
+        return float(random.choice((-1, 1)) * random.uniform(1, 2) * 2.0 ** random.uniform(-reach, reach))
 
     kind = shape.element_type
     return Array(kind, shape.dimensions, [rounded(kind, number()) for _ in range(shape.elements)])
