@@ -93,7 +93,7 @@ def _drawn(folder: Path, count: int) -> list[str]:
 def test_modules_become_small_programs_and_what_is_left_out_is_told(folder: Path) -> None:
     found = corpus(folder)
     assert (len(found.programs), found.read) == (2, 4)
-    assert found.left_out == {"partition-id": 1, "cannot be read": 1}
+    assert str(found) == "4 modules read, 2 programs; left out: 1 partition-id, 1 cannot be read"
     for module in found.programs:
         text = print_module(module)
         assert parse_module(text) == module

@@ -92,6 +92,7 @@ def command(
         raise click.ClickException(str(error)) from error
     if kept.corpus is not None:
         os.environ[CORPUS] = str(kept.corpus)
+        _programs(kept.corpus)
     still = 0
     for name, file, problem in campaign.replay(kept):
         still += problem is not None
@@ -125,6 +126,16 @@ def _states(folders: Sequence[Path]) -> list[State]:
     if not found:
         raise click.ClickException(f"{folders[0]} holds no campaign")
     return [State.open(folder, None, campaign.CHUNK) for folder in found]
+
+
+def _programs(folder: Path) -> None:
+    """Says what the folder holds for target `compiler`."""
+    from hloproof.fuzz.compiler.corpus_programs import corpus
+
+    found = corpus(folder)
+    if not found.programs:
+        raise click.ClickException(f"{folder} holds no program for one device: {found}")
+    say(f"{folder}: {found}")
 
 
 def _cluster(address: str) -> tuple[Callable[[int], Executor], int]:

@@ -56,6 +56,10 @@ class Corpus:
     read: int
     left_out: Counter[str]
 
+    def __str__(self) -> str:
+        reasons = ", ".join(f"{n} {reason}" for reason, n in self.left_out.most_common())
+        return f"{self.read} modules read, {len(self.programs)} programs; left out: {reasons or 'none'}"
+
 
 @cache
 def corpus(folder: Path) -> Corpus:
