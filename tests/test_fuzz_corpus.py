@@ -105,7 +105,7 @@ def test_modules_become_small_programs_and_what_is_left_out_is_told(folder: Path
 def test_every_change_is_drawn_and_most_of_them_are_valid(folder: Path) -> None:
     texts = _drawn(folder, 400)
     kinds = {k for t in texts for k in re.search(r"changed: (.*?) \*/", t)[1].split(", ")}  # type: ignore[index]
-    not_here = {"window", "slice sizes", "direction", "iota dimension"}
+    not_here = {"window", "dimension labels", "slice sizes", "direction", "iota dimension"}
     assert kinds == {"nothing", *MUTATIONS.keys()} - not_here
     refused = 0
     for text in texts:
@@ -115,6 +115,16 @@ def test_every_change_is_drawn_and_most_of_them_are_valid(folder: Path) -> None:
             refused += 1
     assert 0 < refused < len(texts) / 4
     assert len(set(texts)) > 150
+
+
+def test_a_tuple_that_is_given_is_made_of_its_arrays(tmp_path: Path) -> None:
+    (tmp_path / "t.hlo").write_text(
+        "HloModule t\nENTRY e {\n a = f32[2] parameter(1)\n p = (f32[2], (s32[3])) parameter(0)\n"
+        " q = f32[2] get-tuple-element(p), index=0\n ROOT s = f32[2] subtract(a, q)\n}\n"
+    )
+    (module,) = corpus(tmp_path).programs
+    assert [(p.name, p.parameter_number) for p in module.entry.parameters] == [("p.0", 0), ("p.1.0", 1), ("a", 2)]
+    assert parse_module(print_module(module)) == module
 
 
 def test_shapes_follow_a_size_that_is_changed() -> None:

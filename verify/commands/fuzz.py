@@ -90,6 +90,7 @@ def command(
         kept = State.open(folder, seed, campaign.CHUNK, corpus)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
+    os.environ.pop(CORPUS, None)
     if kept.corpus is not None:
         os.environ[CORPUS] = str(kept.corpus)
         _programs(kept.corpus)

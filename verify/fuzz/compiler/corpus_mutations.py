@@ -15,6 +15,7 @@ from hloproof.fuzz.drawing import Draw, Writer
 from hloproof.models.hlo.attributes import (
     Attributes,
     AttributeValue,
+    ConvolutionDimensions,
     PaddingDimension,
     SliceDimension,
     Window,
@@ -24,7 +25,7 @@ from hloproof.models.hlo.attributes import (
 from hloproof.models.hlo.inference.infer import ShapeError
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.printer import print_module
-from hloproof.models.hlo.shape import ArrayShape, TupleShape
+from hloproof.models.hlo.shape import ArrayShape, Layout, TupleShape
 
 MOST: Final = 3
 """Changes of one module."""
@@ -175,6 +176,29 @@ def _direction(w: Writer, m: Module, c: Computation, i: Instruction) -> Module |
     return _with(m, c, i, "direction", Word(w.one_of(_DIRECTIONS)))
 
 
+def _labels(w: Writer, m: Module, c: Computation, i: Instruction) -> Module | None:
+    """In one array of a convolution two dimensions change their meaning."""
+    labels = i.attributes.get("dim_labels")
+    assert isinstance(labels, ConvolutionDimensions)
+    array = w.one_of(("input", "kernel", "output"))
+    others = {k: getattr(labels, k) for k in labels.__slots__ if k.startswith(array)}
+    numbers = [n for v in others.values() for n in (v if isinstance(v, tuple) else (v,))]
+    a, b = w.one_of(numbers), w.one_of(numbers)
+    swapped = {a: b, b: a}
+
+    def again(v: Any) -> Any:
+        return tuple(swapped.get(n, n) for n in v) if isinstance(v, tuple) else swapped.get(v, v)
+
+    return _with(m, c, i, "dim_labels", replace(labels, **{k: again(v) for k, v in others.items()}))
+
+
+def _layout(w: Writer, m: Module, c: Computation, i: Instruction) -> Module | None:
+    """A value lies in memory in another order."""
+    assert isinstance(i.shape, ArrayShape)
+    layout = Layout(tuple(w.shuffled(range(i.shape.rank))))
+    return with_instruction(m, c, replace(i, shape=replace(i.shape, layout=layout)))
+
+
 def _iota(w: Writer, m: Module, c: Computation, i: Instruction) -> Module | None:
     return _with(m, c, i, "iota_dimension", w.number(0, 3))
 
@@ -243,6 +267,8 @@ MUTATIONS: Final[Mapping[str, Mutation]] = {
         values=False,
     ),
     "dimension numbers": Mutation(_lists, _dimension_numbers, values=False),
+    "dimension labels": Mutation(_has("dim_labels"), _labels, values=False),
+    "layout": Mutation(lambda c, i: isinstance(i.shape, ArrayShape) and i.shape.rank > 1, _layout, values=False),
     "direction": Mutation(_has("direction"), _direction),
     "iota dimension": Mutation(lambda c, i: i.opcode == "iota", _iota),
     "size": Mutation(_array_parameter, _size, values=False),

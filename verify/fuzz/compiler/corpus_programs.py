@@ -16,7 +16,7 @@ from math import prod
 from pathlib import Path
 from typing import Final
 
-from hloproof.fuzz.compiler.corpus_shapes import LEFT_OPEN, called, settled
+from hloproof.fuzz.compiler.corpus_shapes import LEFT_OPEN, called, settled, without_layouts
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.attributes import NON_SEMANTIC, Attributes, ComputationRef, Window
 from hloproof.models.hlo.inference.infer import ShapeError
@@ -99,9 +99,8 @@ def program(module: Module) -> Module:
         for i in module.by_name[name].instructions:
             if i.opcode in _NOT_ALONE:
                 raise LeftOut(i.opcode)
-    for p in module.entry.parameters:
-        if not isinstance(p.shape, ArrayShape):
-            raise LeftOut("parameters are no arrays")
+    entry = _with_array_parameters(module.entry)
+    module = replace(module, computations=tuple(entry if c.name == entry.name else c for c in module.computations))
     if any(
         isinstance(leaf, ArrayShape) and (leaf.is_dynamic or -1 in leaf.dimensions)
         for name in reached
@@ -115,6 +114,39 @@ def program(module: Module) -> Module:
     made = tuple(_plain(c, c.name in conditions) for c in module.computations if c.name in reached)
     plain = Module(NAME, made, module.entry_name)
     return _small(plain)
+
+
+def _with_array_parameters(entry: Computation) -> Computation:
+    """Parameters that are tuples are made of one parameter for each array. Raises LeftOut."""
+    made: list[Instruction] = []
+    numbers = {p.name: p.parameter_number or 0 for p in entry.parameters}
+    first = dict.fromkeys(numbers, 0)
+    for p in entry.parameters:
+        arrays = [leaf for _, leaf in leaves(p.shape)]
+        if not all(isinstance(leaf, ArrayShape) for leaf in arrays):
+            raise LeftOut("parameters are no arrays")
+        for other, number in numbers.items():
+            first[other] += len(arrays) if number > numbers[p.name] else 0
+
+    def parts(name: str, shape: Shape, number: int) -> int:
+        """The instructions that make a value of this shape; the number of the next parameter."""
+        if not isinstance(shape, TupleShape):
+            made.append(Instruction(name, "parameter", shape, parameter_number=number))
+            return number + 1
+        names = [f"{name}.{k}" for k in range(len(shape.elements))]
+        for own, element in zip(names, shape.elements, strict=True):
+            number = parts(own, element, number)
+        made.append(Instruction(name, "tuple", shape, tuple(names)))
+        return number
+
+    for i in entry.instructions:
+        if i.opcode == "parameter":
+            parts(i.name, i.shape, first[i.name])
+        else:
+            made.append(i)
+    if len({i.name for i in made}) < len(made):
+        raise LeftOut("names that are taken")
+    return replace(entry, instructions=tuple(made))
 
 
 def _reached(module: Module) -> set[str]:
@@ -149,12 +181,6 @@ def _plain_instruction(i: Instruction, c: Computation) -> Instruction:
     if i.opcode == "sort":
         kept = Attributes((*(p for p in kept.pairs if p[0] != "is_stable"), ("is_stable", True)))
     return replace(i, shape=shape, attributes=kept)
-
-
-def without_layouts(shape: Shape) -> Shape:
-    if isinstance(shape, TupleShape):
-        return TupleShape(tuple(without_layouts(e) for e in shape.elements))
-    return shape.without_layout() if isinstance(shape, ArrayShape) else shape
 
 
 def _short(i: Instruction) -> Instruction:

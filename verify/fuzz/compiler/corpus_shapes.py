@@ -79,12 +79,16 @@ class _Settler:
             return replace(i, shape=given[i.parameter_number or 0])
         declared = self.declared(i, operands)
         shape = infer(i.opcode, operands, attributes, declared, self.signatures) or declared
+        layout = i.shape.layout if isinstance(i.shape, ArrayShape) else None
+        if isinstance(shape, ArrayShape) and layout is not None and len(layout.minor_to_major) == shape.rank:
+            shape = replace(shape, layout=layout)
         literal = i.literal
         if isinstance(shape, ArrayShape) and literal is not None and (shape != i.shape or "..." in literal):
             literal = counted(shape)
         return replace(i, shape=shape, attributes=attributes, literal=literal)
 
     def callees(self, i: Instruction, operands: tuple[Shape, ...]) -> None:
+        operands = tuple(without_layouts(s) for s in operands)
         names = i.attributes.computations()
         for k, name in enumerate(names):
             given: tuple[Shape, ...] | None = operands if i.opcode in _WHOLE else None
@@ -104,6 +108,12 @@ class _Settler:
                     sizes[at] = n
             return replace(shape, dimensions=tuple(sizes))
         return sized(shape, self.size) if i.opcode in _FREE else shape
+
+
+def without_layouts(shape: Shape) -> Shape:
+    if isinstance(shape, TupleShape):
+        return TupleShape(tuple(without_layouts(e) for e in shape.elements))
+    return shape.without_layout() if isinstance(shape, ArrayShape) else shape
 
 
 def sized(shape: Shape, size: Size) -> Shape:
