@@ -436,3 +436,57 @@ def test_schedules_are_drawn() -> None:
     shown = [element.text or "" for element in picture.iter("{http://www.w3.org/2000/svg}text")]
     assert "m.hlo:6 hazard-operand" in shown and "in flight until here" in shown
     assert len(list(picture.iter("{http://www.w3.org/2000/svg}circle"))) == 3
+
+
+STATE = "(s32[], f32[8], (f32[8], f32[8], u32[]))"
+CROSSED = """HloModule m, is_scheduled=true
+
+body {{
+  state = STATE parameter(0)
+  k = s32[] get-tuple-element(state), index=0
+  v = f32[8] get-tuple-element(state), index=1
+  flying = (f32[8], f32[8], u32[]) get-tuple-element(state), index=2
+  part = f32[2] constant({{1, 2}})
+  zero = s32[] constant(0)
+  {written}
+  ROOT next = STATE tuple(k, {handed}, flying)
+}}
+
+cond {{
+  state = STATE parameter(0)
+  ROOT more = pred[] constant(false)
+}}
+
+ENTRY e {{
+  p = f32[8] parameter(0)
+  n = s32[] parameter(1)
+  x = f32[8] negate(p)
+  y = f32[8] copy(x)
+  s = (f32[8], f32[8], u32[]) copy-start(x)
+  into = f32[8] get-tuple-element(s), index=0
+  init = STATE tuple(n, {given}, s)
+  w = STATE while(init), condition=cond, body=body
+  flown = (f32[8], f32[8], u32[]) get-tuple-element(w), index=2
+  d = f32[8] copy-done(flown)
+  ROOT r = f32[8] negate(d)
+}}
+"""
+WRITTEN = [
+    ("w2 = f32[8] dynamic-update-slice(v, part, zero)", "w2", "x", {"hazard-operand"}),
+    ("w2 = f32[8] negate(v)", "w2", "x", {"hazard-operand"}),
+    ("w2 = f32[8] negate(v)", "v", "x", set()),
+    ("w2 = f32[8] dynamic-update-slice(v, part, zero)", "w2", "y", set()),
+    ("w2 = f32[8] negate(v)", "w2", "into", {"hazard-output"}),
+    ("w2 = f32[8] negate(v)", "v", "into", {"hazard-output"}),
+    ("w2 = f32[2] negate(part)", "v", "into", set()),
+]
+
+
+@pytest.mark.parametrize(("written", "handed", "given", "claims"), WRITTEN)
+def test_what_a_loop_writes_it_writes_while_it_carries_an_operation_in_flight(
+    written: str, handed: str, given: str, claims: set[str]
+) -> None:
+    text = CROSSED.format(written=written, handed=handed, given=given).replace("STATE", STATE)
+    module = parse_module(text)
+    said = judge(module, lambda claim: claim.startswith("hazard-"), lambda claim: False)
+    assert {j.claim for j in said if j.problem is not None} - {"hazard-overwrite"} == claims

@@ -115,8 +115,28 @@ def _during(scene: Scene, local: LocalBuffers, flight: Flight, name: str) -> boo
     return scene.orders(local.computation).between(opening, name, _ends(flight))
 
 
+_Through = Mapping[tuple[str, HloPosition, str], Flight]
+"""Flights by computation, start and opening."""
+
+
+def _through(scene: Scene) -> _Through:
+    return {(f.computation, f.start, f.opening): f for _, f in scene.flights()}
+
+
+def _crosses(through: _Through, local: LocalBuffers, flight: Flight, name: str, version: Spot) -> bool:
+    """A loop that the operation is in flight through, from before to after it: the very version is still held behind
+    it. What a loop writes it writes during the flight, though it ends one part of it and opens the next."""
+    if name not in flight.closings or local.computation.by_name[name].opcode != "while":
+        return False
+    after = through.get((flight.computation, flight.start, name))
+    return after is not None and any(
+        local.version.get(spot, spot) == version for spot in (*after.operands, *after.outputs)
+    )
+
+
 def operand_hazards(scene: Scene) -> Iterator[Judgement]:
     """No buffer that an operation in flight reads is written before the operation is done."""
+    through = _through(scene)
     for local, flight in scene.flights():
         problem, note = None, None
         for operand in dict.fromkeys(flight.operands):
@@ -125,7 +145,9 @@ def operand_hazards(scene: Scene) -> Iterator[Judgement]:
             for other in local.versions_in.get(buffer, ()):
                 maker = other[0]
                 # Another version of the same buffer that is made in between: the bytes that are being read are gone.
-                if other == version or not _during(scene, local, flight, maker):
+                if other == version or not (
+                    _during(scene, local, flight, maker) or _crosses(through, local, flight, maker, version)
+                ):
                     continue
                 what = _spot(operand)
                 problem = (
@@ -163,12 +185,15 @@ def _optional_writes(local: LocalBuffers) -> Mapping[Spot, list[InPlaceWrite]]:
 
 def output_hazards(scene: Scene) -> Iterator[Judgement]:
     """No buffer that an operation in flight writes is read or written by another before the operation is done."""
+    through = _through(scene)
     for local, flight in scene.flights():
         buffers = {local.buffer(spot): spot for spot in (*flight.outputs, *flight.overwritten)}
         versions = {local.version.get(spot, spot) for spot in flight.outputs}
         problem, note = None, None
         for name, act, spot in _touching(local, buffers):
-            if not _during(scene, local, flight, name):
+            if not _during(scene, local, flight, name) and not any(
+                _crosses(through, local, flight, name, version) for version in versions
+            ):
                 continue
             what = _spot(buffers[local.buffer(spot)])
             # What is read is what lay there before the operation began; a copy of that is all a compiler owes. To read
