@@ -134,10 +134,12 @@ def lift(value: Expr | int) -> Expr:
 
 
 def minimum(lhs: Expr | int, rhs: Expr | int) -> Expr:
+    """The expression min(lhs, rhs), as it is: nothing is folded."""
     return Binary("min", lift(lhs), lift(rhs))
 
 
 def maximum(lhs: Expr | int, rhs: Expr | int) -> Expr:
+    """The expression max(lhs, rhs), as it is: nothing is folded."""
     return Binary("max", lift(lhs), lift(rhs))
 
 

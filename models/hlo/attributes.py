@@ -25,6 +25,8 @@ class WindowDimension:
 
 @dataclass(frozen=True, slots=True)
 class Window:
+    """One entry for each dimension that the window moves over, in their order."""
+
     dimensions: tuple[WindowDimension, ...] = ()
 
 

@@ -53,6 +53,8 @@ class DraftComputation:
 
 @dataclass
 class DraftModule:
+    """A module as written; `pos` is the offset of its first character in the text."""
+
     name: str
     pos: int
     attributes: list[tuple[str, AttributeValue]] = field(default_factory=list)

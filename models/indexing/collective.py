@@ -92,6 +92,7 @@ def all_reduce_output_to_input(op: Operation, output: int) -> tuple[OperandMaps,
 
 
 def all_reduce_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The same element on every device of the group. Operand n is reduced in output n."""
     return (one(operand, "reads", _same_everywhere(sizes(op.operands[operand]), group_size(op))),)
 
 
@@ -268,6 +269,7 @@ def ragged_all_to_all_output_to_input(op: Operation, output: int) -> tuple[Opera
 
 
 def ragged_all_to_all_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The second operand to its own places, the others to any place on every device of the group: a bound."""
     box = sizes(op.operands[operand])
     m = identity(box) if operand == 1 else _everywhere(box, sizes(op.shape), group_size(op))
     return (one(0, "bound", m),)

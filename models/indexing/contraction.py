@@ -176,6 +176,7 @@ def ragged_dot_output_to_input(op: Operation, output: int) -> tuple[OperandMaps,
 
 
 def ragged_dot_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """To any place along the free dimensions of the other side. Raises NotModelled for several ragged dimensions."""
     lhs, rhs = _sides(op)
     ragged, groups = op.attributes.integers("lhs_ragged_dims"), op.attributes.integers("rhs_group_dims")
     if len(ragged) != 1:
@@ -201,6 +202,7 @@ def fft_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
 
 
 def fft_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The whole transformed line, box or cube that the element lies in."""
     return (one(0, "reads", _lines(sizes(op.operands[0]), sizes(op.shape), len(op.attributes.integers("fft_length")))),)
 
 
@@ -216,6 +218,7 @@ def cholesky_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, .
 
 
 def cholesky_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """Any element of the same matrix: a bound."""
     return (one(0, "bound", _lines(sizes(op.operands[0]), sizes(op.shape), 2)),)
 
 
@@ -257,6 +260,7 @@ def triangular_solve_output_to_input(op: Operation, output: int) -> tuple[Operan
 
 
 def triangular_solve_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """A right side to the places of its line that are not solved before it; so an entry of the used triangle."""
     t, out = _triangle(op), sizes(op.shape)
     n, line, other = out[-2] if t.left else out[-1], len(out) - (2 if t.left else 1), len(out) - (1 if t.left else 2)
     box = sizes(op.operands[operand])

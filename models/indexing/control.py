@@ -39,6 +39,7 @@ def nothing_read(op: Operation, output: int) -> tuple[OperandMaps, ...]:
 
 
 def nothing_written(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """No element goes to any output."""
     return tuple(OperandMaps(n, "reads", ()) for n, _ in data_outputs(op))
 
 
@@ -66,6 +67,7 @@ def tuple_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]
 
 
 def tuple_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """Each array of the operand to its place in the tuple."""
     before = _operand_leaves(op)[1][operand]
     return tuple(
         one(before + k, "moves", identity(bounds(leaf)), position)
@@ -81,6 +83,7 @@ def get_tuple_element_output_to_input(op: Operation, output: int) -> tuple[Opera
 
 
 def get_tuple_element_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """Each array of the element that is taken; those of the others go nowhere."""
     return tuple(
         one(k, "moves", identity(bounds(leaf)), position)
         for k, (position, leaf) in enumerate(_element(op))
@@ -103,6 +106,7 @@ def first_operand_output_to_input(op: Operation, output: int) -> tuple[OperandMa
 
 
 def first_operand_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """Each array of the first operand to the same place; other operands go nowhere."""
     if operand:
         return ()
     return tuple(
@@ -125,6 +129,7 @@ def opaque_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...
 
 
 def opaque_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """Any element of every output: a bound."""
     return tuple(
         one(n, "bound", whole(bounds(leaf), bounds(shape)), position)
         for position, leaf in leaves(op.operands[operand])
@@ -139,6 +144,7 @@ def copy_start_output_to_input(op: Operation, output: int) -> tuple[OperandMaps,
 
 
 def copy_start_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The same element of the destination and of the source in (destination, source, context)."""
     m = identity(bounds(op.operands[0]))
     return one(0, "moves", m), one(1, "moves", m)
 
@@ -149,6 +155,7 @@ def send_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
 
 
 def send_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The data to the first output; the token goes nowhere."""
     return (one(0, "moves", identity(bounds(op.operands[0]))),) if operand == 0 else ()
 
 
@@ -161,6 +168,7 @@ def done_with_first_output_to_input(op: Operation, output: int) -> tuple[Operand
 
 
 def done_with_first_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The first array in flight to the first output. Raises NotModelled where their sizes differ."""
     position, leaf = next(iter(leaves(op.operands[0])))
     if not holds_data(leaf) or not data_outputs(op):
         return ()
@@ -175,6 +183,7 @@ def done_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
 
 
 def done_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """Each array of the finished result to its output. Raises NotModelled where sizes differ."""
     return tuple(_handed_on(op, k, leaf, 0, place, k) for k, (place, leaf) in enumerate(_finished(op)))
 
 
@@ -204,6 +213,8 @@ def start_output_to_input(base: Builder) -> Builder:
 
 
 def start_input_to_output(base: Builder) -> Builder:
+    """For a start whose tuple begins with its operands: each goes there, and where `base` says behind them."""
+
     def builder(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
         parts, count = list(leaves(op.shape)), len(op.operands)
         if not isinstance(op.shape, TupleShape) or len(parts) == count:

@@ -54,6 +54,7 @@ def dynamic_update_slice_output_to_input(op: Operation, output: int) -> tuple[Op
 
 
 def dynamic_update_slice_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The operand where it is kept, the update from the clamped start on, each start index to every element."""
     out, update = sizes(op.shape), sizes(op.operands[1])
     if operand == 0:
         starts = _starts(op, 2, out, out, update)

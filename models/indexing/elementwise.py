@@ -56,6 +56,7 @@ def set_dimension_size_output_to_input(op: Operation, output: int) -> tuple[Oper
 
 
 def set_dimension_size_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The data to its own place, the size to every element."""
     out = bounds(op.shape)
     return (one(0, "moves", identity(out)),) if operand == 0 else (one(0, "reads", whole((), out)),)
 
@@ -70,6 +71,7 @@ def copy_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
 
 
 def copy_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The same element of the same array."""
     positions = _positions(op)
     return tuple(one(n, "moves", identity(bounds(shape)), positions[n]) for n, shape in data_outputs(op))
 

@@ -231,6 +231,7 @@ def _of_base(op: Operation, operand: int, output: int) -> Kind:
 
 
 def scatter_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """An operand to its own places, an index to all that its window may reach, an update to where its index puts it."""
     w, count = _scatter(op), len(op.operands) // 2
     outputs = [n for n, _ in data_outputs(op)]
     if operand < count:

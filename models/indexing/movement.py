@@ -62,6 +62,7 @@ def transpose_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, 
 
 
 def transpose_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """Output dimension i has the index of operand dimension `dimensions[i]`."""
     permutation = op.attributes.integers("dimensions")
     results = tuple(dim(i) for i in permutation)
     return (one(0, "moves", IndexingMap(boxed(bounds(op.operands[0])), results)),)
@@ -73,6 +74,7 @@ def reverse_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ..
 
 
 def reverse_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """Index i of a reversed dimension of n goes to n - 1 - i."""
     return (one(0, "moves", _reversal(op, bounds(op.operands[0]))),)
 
 
@@ -142,6 +144,7 @@ def concatenate_output_to_input(op: Operation, output: int) -> tuple[OperandMaps
 
 
 def concatenate_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The index plus the sizes of the operands before it, as they are at run time."""
     axis, _ = _concatenated(op)
     box = bounds(op.operands[operand])
     held = RunTimeSizes(op, box)

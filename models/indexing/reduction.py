@@ -44,6 +44,7 @@ def reduce_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...
 
 
 def reduce_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The index without the reduced dimensions; an initial value goes to every element. Both in every output."""
     reduced, box = _reduced(op), bounds(op.operands[operand])
     if operand >= len(op.operands) // 2:
         return tuple(one(n, "reads", whole((), bounds(shape))) for n, shape in data_outputs(op))
@@ -90,6 +91,7 @@ def _is_key(op: Operation, operand: int) -> bool:
 
 
 def sort_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The whole line along the dimension, in the operand's own output, and in all outputs for a key."""
     (axis,) = op.attributes.integers("dimensions")
     box = sizes(op.operands[operand])
     return tuple(
@@ -105,6 +107,7 @@ def topk_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
 
 
 def topk_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The whole line along the last dimension, of values and of indices."""
     box = sizes(op.operands[operand])
     return tuple(_line(n, box, sizes(shape), len(box) - 1) for n, shape in data_outputs(op))
 
@@ -148,6 +151,8 @@ def scan_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
 
 
 def scan_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """A slice to its own and all later output slices (earlier ones, when reversed) and to all of the final carries; an
+    initial carry to everything. Exact where slices are scalars; else a bound."""
     axis, inputs = _scanned(op)
     box, outputs = sizes(op.operands[operand]), data_outputs(op)
     carries = op.attributes.integer("num_carries", 0)
@@ -201,6 +206,7 @@ def batch_norm_training_output_to_input(op: Operation, output: int) -> tuple[Ope
 
 
 def batch_norm_training_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The outputs that read the operand, turned around."""
     return _batch_norm_writes(op, operand, _TRAINING)
 
 
@@ -212,6 +218,7 @@ def batch_norm_grad_output_to_input(op: Operation, output: int) -> tuple[Operand
 
 
 def batch_norm_grad_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The outputs that read the operand, turned around."""
     return _batch_norm_writes(op, operand, _GRAD)
 
 
@@ -224,6 +231,7 @@ def batch_norm_inference_output_to_input(op: Operation, output: int) -> tuple[Op
 
 
 def batch_norm_inference_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The operand element by element; a scale, offset, mean or variance to all elements of its feature."""
     box, out, feature = sizes(op.operands[operand]), sizes(op.shape), _feature(op)
     if operand == 0:
         return (one(0, "reads", IndexingMap(boxed(box), tuple(dim(i) for i in range(len(box))))),)

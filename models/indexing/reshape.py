@@ -22,6 +22,7 @@ def reshape_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ..
 
 
 def reshape_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The element with the same place in row-major order."""
     return (one(0, "moves", _reshaped(sizes(op.operands[0]), sizes(op.shape))),)
 
 
@@ -67,6 +68,7 @@ def bitcast_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ..
 
 
 def bitcast_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The elements that lie over it in memory, by both layouts."""
     return (one(0, _kind(element_bits, op), _same_bits(array(op.operands[0]), array(op.shape))),)
 
 
@@ -153,6 +155,7 @@ def bitcast_convert_output_to_input(op: Operation, output: int) -> tuple[Operand
 
 
 def bitcast_convert_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """The elements that are made of its bits."""
     return (one(0, _kind(_value_bits, op), _converted(array(op.operands[0]), array(op.shape))),)
 
 

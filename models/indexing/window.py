@@ -76,6 +76,7 @@ def reduce_window_output_to_input(op: Operation, output: int) -> tuple[OperandMa
 
 
 def reduce_window_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """Each place where the window touches it; an initial value goes to every element. Both in every output."""
     found = []
     for n, shape in data_outputs(op):
         out = sizes(shape)
@@ -111,6 +112,8 @@ def select_and_scatter_output_to_input(op: Operation, output: int) -> tuple[Oper
 
 
 def select_and_scatter_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """An operand's element to all elements of the windows that contain it, a source to those of its window, the initial
+    value to every element."""
     out, windows, source = sizes(op.shape), _window(op), sizes(op.operands[1])
     if operand == 2:
         return (one(0, "reads", whole((), out)),)
@@ -187,6 +190,8 @@ def convolution_output_to_input(op: Operation, output: int) -> tuple[OperandMaps
 
 
 def convolution_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """A kernel element to all batches and places of its output feature, an input element to the places where the window
+    touches it, in all output features of its group."""
     c = _Convolution(op)
     labels, ranges, constraints = c.labels, RangeVariables(), list[Constraint]()
     out: dict[int, Expr] = {}

@@ -40,6 +40,7 @@ def started(step: Step, result: Value) -> Value:
 
 
 def rest(shape: Shape, first: int) -> tuple[Value, ...]:
+    """Contents for the elements of a tuple from number `first` on, such as contexts; nothing for other shapes."""
     elements = shape.elements if isinstance(shape, TupleShape) else ()
     return tuple(filled(s) for s in elements[first:])
 

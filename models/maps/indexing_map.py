@@ -120,14 +120,17 @@ def boxed(sizes: Sequence[int]) -> tuple[Variable, ...]:
 
 
 def dim(i: int) -> Expr:
+    """The dimension variable `d<i>`; i counts from 0."""
     return Var(f"d{i}")
 
 
 def rng(j: int) -> Expr:
+    """The range variable `s<j>`; j counts from 0."""
     return Var(f"s{j}")
 
 
 def rt(k: int) -> Expr:
+    """The runtime variable `rt<k>`; k counts from 0."""
     return Var(f"rt{k}")
 
 

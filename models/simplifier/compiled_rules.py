@@ -66,6 +66,7 @@ def compile_rule(rule: Rule) -> Compiled:
 
 @cache
 def first_operators(parts: tuple[PatternPart, ...]) -> frozenset[str]:
+    """The operators that an atom may have to match the first of these parts, which is a node."""
     first = parts[0].factor
     assert isinstance(first, NodePattern)
     return frozenset((first.op,))
@@ -91,6 +92,7 @@ def compute(function: str, arguments: list[int | None]) -> int | None:
 
 
 def compare(op: str, x: int, y: int) -> bool:
+    """Whether x op y; op is one of `==`, `!=`, `<=`, `<`."""
     match op:
         case "==":
             return x == y

@@ -98,10 +98,12 @@ def collected(const: int, table: Mapping[Atom, int]) -> Linear:
 
 
 def constant(value: int) -> Linear:
+    """The linear form without terms."""
     return Linear(value, ())
 
 
 def of_atom(atom: Atom, coefficient: int = 1) -> Linear:
+    """coefficient * atom; ZERO for a coefficient of 0."""
     return Linear(0, ((atom, coefficient),)) if coefficient else ZERO
 
 

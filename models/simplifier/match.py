@@ -123,11 +123,15 @@ class Hole:
 
 @dataclass(frozen=True, slots=True)
 class ConstPattern:
+    """Stands for one integer: that of `expr`, whose metavariables are constants."""
+
     expr: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class NodePattern:
+    """An operation that is no sum, with patterns for its operands; `source` is what the rule has there."""
+
     op: Operator
     lhs: Pattern
     rhs: Pattern
@@ -147,6 +151,8 @@ class PatternPart:
 
 @dataclass(frozen=True, slots=True)
 class SumPattern:
+    """A sum, matched part by part in this order."""
+
     parts: tuple[PatternPart, ...]
     low: bool
     """The rest is to start at zero as near as can be: a condition bounds it."""
@@ -268,6 +274,7 @@ def match_atom(p: NodePattern, atom: Atom, b: Bindings, build: Builder) -> Itera
 
 
 def match_operands(p: NodePattern, lhs: Linear, rhs: Linear, b: Bindings, build: Builder) -> Iterator[Bindings]:
+    """The ways to match both operands, in this order; the right one is matched first."""
     for found in match(p.rhs, rhs, b, build):
         yield from match(p.lhs, lhs, found, build)
 
@@ -351,4 +358,5 @@ def split(s: Linear, c: int, low: bool, build: Builder) -> tuple[Linear, Linear]
 
 
 def as_sum(bound: Linear | int) -> Linear:
+    """A bound as a linear form, an integer as a constant."""
     return constant(bound) if isinstance(bound, int) else bound

@@ -169,6 +169,7 @@ class Booleans:
 
 
 def atoms_of(expression: Expression) -> Iterator[int]:
+    """The numbers of the atoms, as often as they come."""
     if isinstance(expression, bool):
         return
     if isinstance(expression, int):

@@ -55,6 +55,7 @@ def windowed(x: Lin, w: Lin, size: int, d: WindowDimension) -> tuple[Lin, tuple[
 
 
 def reduce_window(node: Node, at: At, place: int, which: int = 0) -> Term | None:
+    """The fold over the window's places inside the operand; None where the window has not the operand's dimensions."""
     window = node.attributes.get("window")
     count = len(node.operands) // 2
     source = node.operands[0].sizes
@@ -91,6 +92,7 @@ def precision(node: Node) -> tuple[object, ...]:
 
 
 def dot(node: Node, at: At, place: int) -> Term | None:
+    """The contraction over the contracting dimensions; None with sparsity, or for a type without zero."""
     if len(node.operands) != 2 or "sparsity" in node.attributes or not has_zero(node.type):
         return None
     lhs, rhs = node.operands

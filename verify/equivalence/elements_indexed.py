@@ -21,6 +21,7 @@ def start(node: Node, at: At, most: int) -> Lin:
 
 
 def dynamic_slice(node: Node, at: At) -> Term:
+    """The operand at the index plus the clamped start."""
     operand, *starts = node.operands
     places = clamped(starts_of(starts, len(at)), operand.sizes, node.sizes)
     return placed(movement.dynamic_slice(at, places), node.operands)
@@ -37,12 +38,14 @@ def starts_of(starts: list[Node], rank: int) -> list[Node]:
 
 
 def dynamic_update_slice(node: Node, at: At) -> Term:
+    """The update where the index lies in it, from the clamped start on; the operand elsewhere."""
     operand, update, *starts = node.operands
     places = clamped(starts_of(starts, len(at)), operand.sizes, update.sizes)
     return placed(movement.dynamic_update_slice(at, operand.sizes, update.sizes, places), node.operands)
 
 
 def gather(node: Node, at: At) -> Term:
+    """The operand at the clamped start that the index vector of the batch place gives, plus the offset."""
     operand, indices = node.operands
     a = node.attributes
     offset_dims, collapsed = a.integers("offset_dims"), a.integers("collapsed_slice_dims")

@@ -17,6 +17,7 @@ NOTHING: Final = "nothing"
 
 
 def scatter(node: Node, at: At, place: int) -> Term | None:
+    """The element of the operand combined with the updates that land on it; None with several operands."""
     if len(node.operands) != 3:
         return None
     operand, indices, updates = node.operands

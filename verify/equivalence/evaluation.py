@@ -56,6 +56,7 @@ FALSE: Final = Lit("pred", 0)
 
 
 def attributes_of(key: Hashable) -> Attributes:
+    """The attributes that a node's key stands for, words as Word."""
     pairs = key if isinstance(key, tuple) else ()
     return Attributes(tuple((name, Word(value) if isinstance(value, str) else value) for name, value in pairs))
 
@@ -107,6 +108,7 @@ def times(a: Lin, b: Lin) -> Lin | None:
 
 
 def integer(op: str, type_: str, forms: list[Lin]) -> Lin | None:
+    """The operation on integers, before it wraps around, as an index expression; None where it has no such form."""
     x = forms[0]
     y = forms[1] if len(forms) > 1 else constant(0)
     match op:

@@ -168,6 +168,7 @@ class Lin:
 
 
 def constant(value: int) -> Lin:
+    """The form without atoms."""
     return Lin(value, {})
 
 
@@ -180,6 +181,7 @@ def variable(place: int, size: int) -> Lin:
 
 
 def of_atom(atom: Atom) -> Lin:
+    """The atom itself, once."""
     return Lin(0, {atom: 1})
 
 

@@ -75,4 +75,5 @@ def equal_tensors(a: Node, b: Node) -> list[Goal]:
 
 
 def sides_with(goal: Goal, side: int, term: Term) -> tuple[Term, Term]:
+    """Both sides of the goal, the term in place of the left (0) or the right one (1)."""
     return (term, goal.right) if side == 0 else (goal.left, term)

@@ -21,6 +21,7 @@ SYMMETRIC: Final = frozenset({"add", "multiply", "maximum", "minimum", "and", "o
 
 
 def read_pattern(text: str) -> Pattern:
+    """The pattern that a text writes. Raises ValueError where something follows it."""
     tokens = re.findall(r"[a-z][a-z-]*|-?\d+(?:\.\d+)?|[(),]", text)
     found, rest = _read(tokens)
     if rest:
@@ -42,6 +43,7 @@ def _read(tokens: list[str]) -> tuple[Pattern, list[str]]:
 
 
 def matches(pattern: Pattern, term: Term, bound: dict[str, Term], view: View) -> Iterator[dict[str, Term]]:
+    """Each way in which letters stand for terms, those in `bound` fixed, so that the pattern is the term."""
     if isinstance(pattern, str):
         if pattern not in bound:
             yield {**bound, pattern: term}
@@ -83,6 +85,7 @@ def _all_match(
 
 
 def built(pattern: Pattern, bound: dict[str, Term], type_: str) -> Term:
+    """The term of type `type_` that the pattern writes; a comparison's operands have the type of a letter in it."""
     if isinstance(pattern, str):
         return bound[pattern]
     if isinstance(pattern, bool | float):

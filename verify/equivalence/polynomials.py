@@ -197,6 +197,7 @@ class Polynomials:
 
 
 def plus(a: Polynomial, b: Polynomial) -> Polynomial:
+    """The sum, without monomials whose coefficient is 0."""
     out = dict(a)
     for m, c in b.items():
         total = out.get(m, Fraction(0)) + c
@@ -212,6 +213,7 @@ def scaled(a: Polynomial, by: Fraction) -> Polynomial:
 
 
 def product(a: Polynomial, b: Polynomial) -> Polynomial:
+    """The product. Raises TooLarge where the monomials to be multiplied are more than MOST."""
     if len(a) * len(b) > MOST:
         raise TooLarge
     out: Polynomial = {}

@@ -45,6 +45,7 @@ def is_neutral(op: str, type_: str, term: Term) -> bool:
 
 
 def fold_of(rules: Rules, goal: Goal, side: int) -> Fold:
+    """The fold at the head of the left (0) or right (1) side. Raises Denied where there is none."""
     head = rules.opened(goal)[side]
     if not isinstance(head, Fold):
         raise Denied("not a fold")
@@ -52,6 +53,7 @@ def fold_of(rules: Rules, goal: Goal, side: int) -> Fold:
 
 
 def neutral_reduce(rules: Rules, goal: Goal, fold: Fold) -> str:
+    """The operation of a reduce that starts from its neutral value. Raises Denied for anything else."""
     op = combiner(fold) if fold.head[0] == "reduce" else None
     if op is None or not is_neutral(op, fold.type, rules.terms.settle(fold.sides[0], goal.facts)):
         raise Denied("not a reduce from a neutral value")
@@ -65,6 +67,7 @@ def associates(rules: Rules, op: str, type_: str) -> None:
 
 
 def factors(fold: Fold) -> App:
+    """What a contraction sums up: the product of its bodies, each converted to its type."""
     args = tuple(b if type_of(b) == fold.type else App("convert", fold.type, (b,)) for b in fold.bodies)
     return App("multiply", fold.type, args)
 

@@ -313,6 +313,7 @@ def boolean(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
 
 
 def booleans(rules: Rules, goal: Goal) -> Booleans:
+    """The reader of Boolean expressions for a goal."""
     return Booleans(lambda t: seen(rules, goal, t), lambda t: rules.terms.opened(t, goal.next))
 
 

@@ -100,6 +100,7 @@ Term = Elem | App | Num | Lit | Cond | Fold
 
 
 def type_of(term: Term) -> str:
+    """The element type of a term; of a choice that of its branches, which have one type."""
     while isinstance(term, Cond):
         term = term.then
     return term.node.type if isinstance(term, Elem) else term.type

@@ -53,6 +53,8 @@ class OverwrittenRead:
 
 
 class Differs(Exception):
+    """A read finds other than what was written; the evaluation ends there."""
+
     def __init__(self, difference: OverwrittenRead) -> None:
         self.difference = difference
 

@@ -28,6 +28,7 @@ def _group_size(request: Request) -> int:
 
 
 def all_reduce(request: Request) -> Shape:
+    """The operands' shapes; a tuple where there are several."""
     return tuple_unless_one([a.without_layout() for a in request.arrays()])
 
 
@@ -39,6 +40,7 @@ def all_reduce_start(request: Request) -> Shape | None:
 
 
 def all_reduce_done(request: Request) -> Shape | None:
+    """The operand's shape. A declared array behind an operand that is a tuple is left to the claims about chains."""
     if isinstance(request.operands[0], TupleShape) and isinstance(request.declared, ArrayShape):
         return None
     return request.operands[0]
@@ -70,6 +72,7 @@ def all_gather(request: Request) -> Shape:
 
 
 def reduce_scatter(request: Request) -> Shape:
+    """Each result is its operand, shorter along one dimension by the number of devices in a group."""
     results = request.declared.elements if isinstance(request.declared, TupleShape) else (request.declared,)
     operands = request.arrays()
     if len(results) != len(operands) or request.declared is None:
@@ -112,6 +115,7 @@ def all_to_all(request: Request) -> Shape:
 
 
 def ragged_all_to_all(request: Request) -> Shape:
+    """The shape of the second operand, into which rows are written."""
     return request.array(1).without_layout()
 
 
@@ -129,6 +133,7 @@ def _in_place(request: Request) -> bool:
 
 
 def collective_permute(request: Request) -> Shape:
+    """The operands' shapes; in the form that writes into a given buffer, the shape of that buffer."""
     if _in_place(request):
         return request.operands[1]
     return tuple_unless_one(request.operands)
@@ -164,6 +169,7 @@ def copy_start(request: Request) -> Shape | None:
 
 
 def copy_done(request: Request) -> Shape:
+    """The destination of (destination, source, context)."""
     operand = request.operands[0]
     if not isinstance(operand, TupleShape) or len(operand.elements) != 3:
         raise ShapeError(f"the operand of copy-done is (destination, source, context), found {print_shape(operand)}")

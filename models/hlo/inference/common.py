@@ -103,6 +103,7 @@ class Request:
 
 
 def check_dimensions(found: Sequence[int], rank: int, what: str) -> tuple[int, ...]:
+    """The numbers as given, each from 0 to rank - 1 and none twice. Raises ShapeError, which calls them `what`."""
     for dimension in found:
         if not 0 <= dimension < rank:
             raise ShapeError(f"dimension {dimension} in {what} is out of range: the array has {rank} dimensions")
@@ -117,6 +118,7 @@ def same_size(a: int, b: int) -> bool:
 
 
 def same_sizes(a: Sequence[int], b: Sequence[int]) -> bool:
+    """As many dimensions, each with sizes that may be equal at run time."""
     return a == b or (len(a) == len(b) and all(same_size(x, y) for x, y in zip(a, b, strict=True)))
 
 
@@ -172,4 +174,5 @@ def tuple_unless_one(shapes: Sequence[Shape]) -> Shape:
 
 
 def shown(shapes: Sequence[Shape]) -> str:
+    """Shapes for a message, with commas between them."""
     return ", ".join(print_shape(s) for s in shapes)

@@ -15,10 +15,12 @@ _TOKEN = TokenShape()
 
 
 def tuple_(request: Request) -> Shape:
+    """The tuple of the operands' shapes."""
     return TupleShape(request.operands)
 
 
 def get_tuple_element(request: Request) -> Shape:
+    """The element number `index`, counted from 0."""
     operand = request.operands[0]
     index = request.attributes.get("index")
     if not isinstance(index, int):
@@ -31,6 +33,7 @@ def get_tuple_element(request: Request) -> Shape:
 
 
 def same_as_operand(request: Request) -> Shape:
+    """The shape of the first operand."""
     return request.operands[0]
 
 
@@ -40,16 +43,19 @@ def opt_barrier(request: Request) -> Shape:
 
 
 def after_all(request: Request) -> Shape:
+    """A token."""
     return _TOKEN
 
 
 def add_dependency(request: Request) -> Shape:
+    """The shape of the first operand; the second is a token."""
     if not isinstance(request.operands[1], TokenShape):
         raise ShapeError("the second operand of add-dependency is a token")
     return request.operands[0]
 
 
 def infeed(request: Request) -> Shape | None:
+    """As declared: a tuple that is not empty."""
     shape = request.declared
     if not isinstance(shape, TupleShape) or not shape.elements:
         raise ShapeError("infeed must have a non-empty tuple shape, (data, token[])")
@@ -57,6 +63,7 @@ def infeed(request: Request) -> Shape | None:
 
 
 def outfeed(request: Request) -> Shape:
+    """A token."""
     return _TOKEN
 
 
@@ -89,6 +96,7 @@ def send_done(request: Request) -> Shape | None:
 
 
 def recv_done(request: Request) -> Shape | None:
+    """(data, token) of the operand's (data, context, token)."""
     operand = request.operands[0]
     if not isinstance(operand, TupleShape) or len(operand.elements) != 3:
         raise ShapeError(f"the operand of recv-done is (data, context, token[]), found {print_shape(operand)}")
@@ -121,6 +129,7 @@ def _named(request: Request, *names: str) -> tuple[str, Signature]:
 
 
 def call(request: Request) -> Shape:
+    """The result of the computation that is called, whose parameters fit the operands exactly."""
     name, callee = _named(request, "to_apply")
     _check_call(request, callee, request.operands, name, exact=True)
     return callee.result
@@ -134,6 +143,7 @@ def fusion(request: Request) -> Shape:
 
 
 def while_(request: Request) -> Shape:
+    """The shape of the state, which condition and body take and the body gives back."""
     state = request.operands
     condition_name, condition = _named(request, "condition")
     body_name, body = _named(request, "body")
@@ -210,6 +220,7 @@ def custom_call(request: Request) -> Shape | None:
 
 
 def scan(request: Request) -> Shape | None:
+    """As declared; what follows from the body is not computed here."""
     request.integers("dimensions")
     if request.declared is None:
         raise ShapeError("the shape of scan must be written")

@@ -152,6 +152,7 @@ def _check_comparison(request: Request, element_type: str) -> None:
 
 
 def select(request: Request) -> Shape:
+    """The shape of the two values; the predicate is a scalar or has their sizes."""
     predicate, a, b = request.arrays()
     if predicate.element_type != "pred":
         raise ShapeError(f"the first operand of select is a predicate, found {predicate.element_type}")
@@ -163,6 +164,7 @@ def select(request: Request) -> Shape:
 
 
 def clamp(request: Request) -> Shape:
+    """The shape of the middle operand; each bound is a scalar or has its sizes."""
     low, operand, high = request.arrays()
     for bound in (low, high):
         if bound.dimensions and not same_sizes(bound.dimensions, operand.dimensions):
@@ -190,6 +192,7 @@ def map_(request: Request) -> Shape:
 
 
 def iota(request: Request) -> Shape:
+    """As declared, with `iota_dimension` from 0 to rank - 1."""
     shape = request.declared_array()
     dimension = request.attributes.get("iota_dimension")
     if not isinstance(dimension, int) or not 0 <= dimension < shape.rank:
@@ -221,12 +224,14 @@ def rng(request: Request) -> Shape:
 
 
 def constant(request: Request) -> Shape | None:
+    """As declared: an array, or a tuple."""
     if isinstance(request.declared, TokenShape | OpaqueShape):
         raise ShapeError("a constant is an array or a tuple of arrays")
     return declared(request)
 
 
 def device_id(request: Request) -> Shape:
+    """u32[], for partition-id and replica-id."""
     return ArrayShape("u32")
 
 

@@ -52,6 +52,7 @@ def _batching(
 
 
 def gather(request: Request) -> Shape:
+    """The batch sizes of the indices, and at `offset_dims` the slice sizes that are neither collapsed nor batching."""
     operand, indices = request.array(0), request.array(1)
     index_vector, batch, length = _index_vector(request, indices)
     batching = _batching(
@@ -138,6 +139,7 @@ def scatter(request: Request) -> Shape:
 
 
 def sort(request: Request) -> Shape:
+    """The operands' shapes, which have equal sizes; the comparator takes two scalars of each and gives pred[]."""
     operands = request.arrays()
     for operand in operands[1:]:
         if not same_sizes(operand.dimensions, operands[0].dimensions):
@@ -155,6 +157,7 @@ def sort(request: Request) -> Shape:
 
 
 def topk(request: Request) -> Shape:
+    """(values, s32 indices) with k elements in the last dimension."""
     operand = request.array(0)
     k = request.attributes.integer("k", -1)
     if not operand.rank or k < 0 or (operand.dimensions[-1] != UNBOUNDED and k > operand.dimensions[-1]):
@@ -164,6 +167,7 @@ def topk(request: Request) -> Shape:
 
 
 def fft(request: Request) -> Shape:
+    """The operand's sizes; RFFT gives, and IRFFT takes, length // 2 + 1 in the last dimension."""
     operand = request.array(0)
     kind, lengths = request.attributes.get("fft_type"), request.integers("fft_length")
     name = kind.text if isinstance(kind, Word) else ""
@@ -189,6 +193,7 @@ def fft(request: Request) -> Shape:
 
 
 def cholesky(request: Request) -> Shape:
+    """The operand's shape: square matrices in the last two dimensions."""
     operand = request.array(0)
     if operand.rank < 2 or not same_size(operand.dimensions[-1], operand.dimensions[-2]):
         raise ShapeError(f"cholesky takes square matrices, found {shown((operand,))}")
@@ -196,6 +201,7 @@ def cholesky(request: Request) -> Shape:
 
 
 def triangular_solve(request: Request) -> Shape:
+    """The shape of the right side, whose rows (columns, with the matrix on the right) the matrix fits."""
     matrix, right = request.array(0), request.array(1)
     left_side = "left_side" in request.attributes and request.attributes.flag("left_side")
     if matrix.rank < 2 or matrix.rank != right.rank or not same_size(matrix.dimensions[-1], matrix.dimensions[-2]):
@@ -216,6 +222,7 @@ def triangular_solve(request: Request) -> Shape:
 
 
 def rng_bit_generator(request: Request) -> Shape | None:
+    """(state, bits) with the bits as declared, or the bits alone."""
     state = request.array(0)
     shape = request.declared
     if isinstance(shape, TupleShape):

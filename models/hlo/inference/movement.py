@@ -36,12 +36,14 @@ def _same_count(operand: ArrayShape, result: ArrayShape) -> None:
 
 
 def reshape(request: Request) -> Shape:
+    """As declared, with as many elements as the operand and its element type."""
     operand, result = request.array(0), request.declared_array()
     _same_count(operand, result)
     return ArrayShape(operand.element_type, result.dimensions)
 
 
 def dynamic_reshape(request: Request) -> Shape:
+    """As `reshape`, with a scalar operand for the size of each result dimension."""
     operand, result = request.array(0), request.declared_array()
     sizes = len(request.operands) - 1
     if sizes != result.rank:
@@ -53,6 +55,7 @@ def dynamic_reshape(request: Request) -> Shape:
 
 
 def transpose(request: Request) -> Shape:
+    """Result dimension i is operand dimension `dimensions[i]`."""
     operand = request.array(0)
     order = request.dimensions(operand.rank)
     if len(order) != operand.rank:
@@ -61,12 +64,14 @@ def transpose(request: Request) -> Shape:
 
 
 def reverse(request: Request) -> Shape:
+    """The operand's shape."""
     operand = request.array(0)
     request.dimensions(operand.rank)
     return operand
 
 
 def slice_(request: Request) -> Shape:
+    """ceil((limit - start) / stride) elements in each dimension, with 0 <= start <= limit <= size."""
     operand = request.array(0)
     ranges = request.attributes.get("slice")
     if not isinstance(ranges, tuple) or len(ranges) != operand.rank:
@@ -105,6 +110,7 @@ def _check_starts(request: Request, first: int, rank: int) -> None:
 
 
 def dynamic_slice(request: Request) -> Shape:
+    """`dynamic_slice_sizes`, none larger than the operand's."""
     operand = request.array(0)
     _check_starts(request, 1, operand.rank)
     sizes = request.integers("dynamic_slice_sizes")
@@ -117,6 +123,7 @@ def dynamic_slice(request: Request) -> Shape:
 
 
 def dynamic_update_slice(request: Request) -> Shape:
+    """The operand's shape; the update is not larger in any dimension."""
     operand, update = request.array(0), request.array(1)
     _check_starts(request, 2, operand.rank)
     if update.rank != operand.rank or not same_type(update.element_type, operand.element_type):
@@ -128,6 +135,7 @@ def dynamic_update_slice(request: Request) -> Shape:
 
 
 def pad(request: Request) -> Shape:
+    """low + n + max(n - 1, 0) * interior + high elements in a dimension of n; low and high may be negative."""
     operand, value = request.array(0), request.array(1)
     if value.dimensions or not same_type(value.element_type, operand.element_type):
         raise ShapeError(f"the padding value is a scalar of the operand's element type: {shown((operand, value))}")
@@ -151,6 +159,7 @@ def pad(request: Request) -> Shape:
 
 
 def concatenate(request: Request) -> Shape:
+    """The sum of the sizes along one dimension; in the others the sizes are equal."""
     operands = request.arrays()
     first = operands[0]
     dimension = request.one_dimension(first.rank)
@@ -178,11 +187,13 @@ def bitcast(request: Request) -> Shape | None:
 
 
 def get_dimension_size(request: Request) -> Shape:
+    """s32[]."""
     request.one_dimension(request.array(0).rank)
     return ArrayShape("s32")
 
 
 def set_dimension_size(request: Request) -> Shape:
+    """The operand's shape; the size is s32[]."""
     operand, size = request.array(0), request.array(1)
     request.one_dimension(operand.rank)
     if size.dimensions or size.element_type != "s32":

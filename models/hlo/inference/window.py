@@ -59,6 +59,7 @@ def _inputs_and_inits(request: Request) -> tuple[tuple[ArrayShape, ...], tuple[A
 
 
 def reduce(request: Request) -> Shape:
+    """The sizes without the reduced dimensions; a tuple where several arrays are reduced."""
     arrays, inits = _inputs_and_inits(request)
     dimensions = request.dimensions(arrays[0].rank)
     kept = tuple(size for i, size in enumerate(arrays[0].dimensions) if i not in dimensions)
@@ -87,6 +88,7 @@ def window_output(size: int, window: WindowDimension) -> int:
 
 
 def reduce_window(request: Request) -> Shape:
+    """The number of places of the window in each dimension; a tuple where several arrays are reduced."""
     arrays, inits = _inputs_and_inits(request)
     window = _window(request, arrays[0].rank)
     sizes = tuple(window_output(s, w) for s, w in zip(arrays[0].dimensions, window, strict=True))
@@ -94,6 +96,7 @@ def reduce_window(request: Request) -> Shape:
 
 
 def select_and_scatter(request: Request) -> Shape:
+    """The operand's sizes; the source has an element for each place of the window."""
     operand, source, init = request.arrays()
     window = _window(request, operand.rank)
     sizes = tuple(window_output(s, w) for s, w in zip(operand.dimensions, window, strict=True))
@@ -123,6 +126,7 @@ def _result_type(request: Request, default: str) -> str:
 
 
 def convolution(request: Request) -> Shape:
+    """Batch, output features and places of the window, in the order that `dim_labels` gives the output."""
     operand, kernel = request.array(0), request.array(1)
     labels = request.attributes.get("dim_labels")
     if not isinstance(labels, ConvolutionDimensions):
@@ -208,6 +212,7 @@ def ragged_dot(request: Request) -> Shape:
 
 
 def batch_norm(request: Request) -> Shape:
+    """The operand's shape, beside it (but in inference) statistics or gradients with an element per feature."""
     operand = request.array(0)
     feature = request.attributes.integer("feature_index", -1)
     if not 0 <= feature < operand.rank:

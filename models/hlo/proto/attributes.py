@@ -91,6 +91,7 @@ def plain(name: str) -> str:
 
 
 def braces(values: Sequence[int]) -> str:
+    """`{1,2}`, without blanks."""
     return "{" + ",".join(map(str, values)) + "}"
 
 

@@ -24,11 +24,13 @@ _SHARDING_DEVICES = re.compile(r"devices=")
 
 
 def bare_word(scanner: Scanner) -> str:
+    """The characters up to a blank, comma, brace, bracket, parenthesis, quote or slash; empty where there are none."""
     found = scanner.match(_BARE)
     return found.group() if found else ""
 
 
 def not_a_word(name: str, raw: str, known: tuple[str, ...]) -> str:
+    """The message where attribute `name` takes none of the words that are known."""
     return f"{name} takes one of {', '.join(known)}, found '{raw[:60]}'{suggestion(raw[:60], known)}"
 
 
@@ -57,6 +59,7 @@ def read_computations(scanner: Scanner) -> tuple[ComputationRef, ...]:
 
 
 def read_predecessors(scanner: Scanner) -> tuple[Word, ...]:
+    """`{%a, %b}`. Raises InputError."""
     scanner.expect("{", "before the names of control predecessors")
     names: list[Word] = []
     while not scanner.accept("}"):
@@ -151,6 +154,7 @@ def read_shapes(scanner: Scanner) -> Word:
 
 
 def read_one_shape(scanner: Scanner) -> Word:
+    """`f32[2]{0}`: checked, and kept as written. Raises InputError."""
     scanner.skip()
     start = scanner.pos
     read_shape(scanner)

@@ -79,6 +79,7 @@ def read_window(scanner: Scanner) -> Window:
 
 
 def print_window(window: Window) -> str:
+    """`{size=2x2 stride=1x2}`; what has its default in every dimension is left out."""
     dimensions = window.dimensions
     parts: list[str] = []
     if dimensions:
@@ -143,6 +144,8 @@ def read_convolution(scanner: Scanner) -> ConvolutionDimensions | Word:
 
 
 def print_convolution(dimensions: ConvolutionDimensions) -> str:
+    """`b01f_01io->b01f`: a letter or a spatial number for each dimension of input, kernel and output."""
+
     def labels(first: int, first_label: str, second: int, second_label: str, spatial: tuple[int, ...]) -> str:
         out = [""] * (len(spatial) + 2)
         out[first], out[second] = first_label, second_label

@@ -32,12 +32,14 @@ def listed(n: int) -> int:
 
 @lru_cache(64)
 def all_different(n: int) -> Classes:
+    """Each index of a dimension of n is a class of its own. Raises NotModelled beyond MOST_INDICES."""
     listed(n)
     return tuple(range(n))
 
 
 @lru_cache(64)
 def all_alike(n: int) -> Classes:
+    """All indices of a dimension of n are one class. Raises NotModelled beyond MOST_INDICES."""
     listed(n)
     return (0,) * n
 
@@ -74,6 +76,7 @@ def weights_of(classes: Classes) -> list[int]:
 
 
 def parts(classes: Classes) -> int:
+    """How many classes there are; 0 for a dimension without indices."""
     return max(classes) + 1 if classes else 0
 
 

@@ -69,6 +69,7 @@ def joined_by(body: Body, left: Classed, right: Classed) -> Classed:
 
 
 def reduce(step: Step, single: Single) -> Value:
+    """Folds over a class at a time: elements of one class are equal, and are counted."""
     count = len(step.operands) // 2
     operands = [lifted(x) for x in step.operands[:count]]
     initial = tuple(lifted(x).data[0] for x in step.operands[count:])
@@ -164,6 +165,7 @@ def dot(step: Step, single: Single) -> Value:
 
 
 def convolution(step: Step, single: Single) -> Value:
+    """Raises NotModelled without `dim_labels`."""
     labels = step.attributes.get("dim_labels")
     if not isinstance(labels, ConvolutionDimensions):
         raise NotModelled("convolution without dim_labels")

@@ -42,6 +42,7 @@ def selected(x: Classed, indices: Sequence[Sequence[int]]) -> Value:
 
 
 def broadcast(step: Step) -> Value:
+    """The indices of a new dimension are all alike."""
     x = lifted(step.operands[0])
     sizes, targets = step.shape.dimensions, step.attributes.integers("dimensions")
     classes = [all_alike(n) for n in sizes]
@@ -58,16 +59,19 @@ def transposed(x: Classed, order: Sequence[int]) -> Classed:
 
 
 def transpose(step: Step) -> Value:
+    """The classes go with their dimensions."""
     found = transposed(lifted(step.operands[0]), step.attributes.integers("dimensions"))
     return made(found.element_type, found.classes, found.data)
 
 
 def reverse(step: Step) -> Value:
+    """The classes of the reversed dimensions from the last to the first."""
     x, turned = lifted(step.operands[0]), step.attributes.integers("dimensions")
     return selected(x, [range(n - 1, -1, -1) if d in turned else range(n) for d, n in enumerate(x.sizes)])
 
 
 def slice_(step: Step) -> Value:
+    """Every `stride`-th index from `start` on. Raises NotModelled without bounds."""
     bounds = step.attributes.get("slice")
     if not isinstance(bounds, tuple):
         raise NotModelled("slice without bounds")
@@ -78,6 +82,7 @@ def slice_(step: Step) -> Value:
 
 
 def dynamic_slice(step: Step) -> Value:
+    """Start indices are clamped, so that the slice lies inside the operand."""
     x, sizes = lifted(step.operands[0]), step.shape.dimensions
     starts = start_indices(step, 1, len(x.sizes))
     begins = [clamped(s, n, w) for s, n, w in zip(starts, x.sizes, sizes, strict=True)]
@@ -85,6 +90,7 @@ def dynamic_slice(step: Step) -> Value:
 
 
 def dynamic_update_slice(step: Step) -> Value:
+    """Start indices are clamped, so that the update lies inside the operand."""
     x, update = lifted(step.operands[0]), lifted(step.operands[1])
     starts = start_indices(step, 2, len(x.sizes))
     begins = [clamped(s, n, w) for s, n, w in zip(starts, x.sizes, update.sizes, strict=True)]
@@ -110,6 +116,7 @@ def _overlaid(below: Classed, above: Classed, keys: Sequence[Sequence[tuple[int,
 
 
 def pad(step: Step) -> Value:
+    """The padding value, and over it the operand; negative padding cuts off."""
     x, fill = lifted(step.operands[0]), lifted(step.operands[1]).data[0]
     sizes, given = step.shape.dimensions, step.attributes.get("padding")
     padding = [p for p in given if isinstance(p, PaddingDimension)] if isinstance(given, tuple) else []
@@ -126,6 +133,7 @@ def pad(step: Step) -> Value:
 
 
 def concatenated(arrays: Sequence[Classed], axis: int) -> Value:
+    """The arrays behind each other along `axis`; in other dimensions classes are split until they fit all of them."""
     classes: list[Classes] = []
     picks: list[list[Sequence[int]]] = [[] for _ in arrays]
     for d in range(len(arrays[0].sizes)):
@@ -149,11 +157,13 @@ def concatenated(arrays: Sequence[Classed], axis: int) -> Value:
 
 
 def concatenate(step: Step) -> Value:
+    """The operands behind each other along the one dimension of `dimensions`."""
     (axis,) = step.attributes.integers("dimensions")
     return concatenated([lifted(x) for x in step.operands], axis)
 
 
 def iota(step: Step) -> Value:
+    """All indices differ along `iota_dimension`, and are alike along the others. Raises NotModelled without it."""
     sizes, kind, axis = step.shape.dimensions, step.shape.element_type, step.attributes.get("iota_dimension")
     if not isinstance(axis, int):
         raise NotModelled("iota without iota_dimension")
@@ -215,6 +225,7 @@ def _regrouped(old: Sequence[Classes], steps: Sequence[int], sizes: Sequence[int
 
 
 def reshape(step: Step) -> Value:
+    """The same elements in row-major order."""
     found = reshaped(lifted(step.operands[0]), step.shape.dimensions)
     return made(found.element_type, found.classes, found.data)
 

@@ -45,6 +45,8 @@ class Stuck(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Devices:
+    """Device number = replica * partitions + partition, each counted from 0."""
+
     replicas: int = 1
     partitions: int = 1
 

@@ -27,6 +27,7 @@ _HANDED_ON: Final = frozenset(
 
 
 def has_dynamic_sizes(shapes: Sequence[Shape]) -> bool:
+    """Whether an array among the shapes or inside of them has a dimension whose size is known at run time only."""
     return any(isinstance(leaf, ArrayShape) and leaf.is_dynamic for s in shapes for _, leaf in leaves(s))
 
 
@@ -89,6 +90,7 @@ def _result_sizes(step: Step, operands: Sequence[Array]) -> tuple[int, ...]:
 
 
 def get_dimension_size(step: Step) -> Value:
+    """The size as it is at run time, as s32[]."""
     (axis,) = step.attributes.integers("dimensions")
     return step.result([step.scalars.constant("s32", step.array(0).sizes[axis])])
 

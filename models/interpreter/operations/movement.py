@@ -43,6 +43,7 @@ def transpose(step: Step) -> Value:
 
 
 def reverse(step: Step) -> Value:
+    """Index i of a reversed dimension of n comes from n - 1 - i."""
     x, reversed_dims = step.array(0), step.attributes.integers("dimensions")
     steps, start = list(strides(x.sizes)), 0
     for d in reversed_dims:
@@ -52,6 +53,7 @@ def reverse(step: Step) -> Value:
 
 
 def slice_(step: Step) -> Value:
+    """Index i of a dimension comes from start + i * stride. Raises NotModelled without bounds."""
     x, bounds = step.array(0), step.attributes.get("slice")
     if not isinstance(bounds, tuple):
         raise NotModelled("slice without bounds")
@@ -79,6 +81,7 @@ def pad(step: Step) -> Value:
 
 
 def concatenate(step: Step) -> Value:
+    """The operands behind each other along the one dimension of `dimensions`."""
     (axis,) = step.attributes.integers("dimensions")
     parts = step.arrays()
     data: list[Element] = []
@@ -90,6 +93,7 @@ def concatenate(step: Step) -> Value:
 
 
 def iota(step: Step) -> Value:
+    """The index along `iota_dimension`, as a number of the type. Raises NotModelled without it."""
     sizes, kind, axis = step.shape.dimensions, step.shape.element_type, step.attributes.get("iota_dimension")
     if not isinstance(axis, int):
         raise NotModelled("iota without iota_dimension")
@@ -114,6 +118,7 @@ def clamped(start: int, size: int, window: int) -> int:
 
 
 def dynamic_slice(step: Step) -> Value:
+    """Start indices are clamped to [0, size - slice size], both included."""
     x, sizes = step.array(0), step.shape.dimensions
     starts = start_indices(step, 1, len(x.sizes))
     steps = strides(x.sizes)
@@ -122,6 +127,7 @@ def dynamic_slice(step: Step) -> Value:
 
 
 def dynamic_update_slice(step: Step) -> Value:
+    """Start indices are clamped to [0, size - update size], both included."""
     x, update = step.array(0), step.array(1)
     starts = start_indices(step, 2, len(x.sizes))
     steps = strides(x.sizes)
@@ -133,6 +139,7 @@ def dynamic_update_slice(step: Step) -> Value:
 
 
 def copy(step: Step) -> Value:
+    """The operand as it is."""
     return step.operands[0]
 
 

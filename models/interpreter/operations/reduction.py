@@ -102,6 +102,7 @@ def top_k(step: Step) -> Value:
 
 
 def map_(step: Step) -> Value:
+    """The computation on the elements at each index, one of each operand."""
     body, operands = step.called(), step.arrays()
     return step.result([body(elements)[0] for elements in zip(*(x.data for x in operands), strict=True)])
 

@@ -96,6 +96,7 @@ def from_bits(element_type: str, bits: int) -> Element:
 
 
 def is_signed(element_type: str) -> bool:
+    """Whether it is one of the signed integers."""
     return element_type in SIGNED
 
 

@@ -18,6 +18,7 @@ MOST, MOST_TURNED = 240, 36
 
 
 def candidates(search: Search, goal: Goal, left: Fold, right: Fold) -> Iterator[Step]:
+    """Steps that pair the places of two folds of equally many points, at most MOST orders."""
     if prod(left.sizes) != prod(right.sizes):
         return
     swaps = [False, True] if isinstance(left.head, tuple) and left.head[0] == "contract" else [False]

@@ -38,6 +38,7 @@ class Known:
 
 
 def planned_proof(search: Search, goal: Goal, a: Term, b: Term, samples: Samples) -> Asking:
+    """A step `ring` whose pairs of atoms are chosen by their values at a point; None where no plan is proved."""
     if search.rules.tier == "exact" and type_of(goal.left) not in INTEGERS:
         return None
     point = samples.point(goal)

@@ -65,6 +65,7 @@ def allowed(search: Search, tier: str) -> bool:
 
 
 def applicable(search: Search, goal: Goal, term: Term, names: list[str]) -> Iterator[str]:
+    """Those of the named identities that apply at the term's head and that the tier allows."""
     if not isinstance(term, App):
         return
     for name in names:

@@ -33,6 +33,7 @@ LARGEST_TABLE = 64
 
 
 def strategy(search: Search, goal: Goal) -> Asking:
+    """What is tried on a goal: goals to be shown on the way are yielded, the proof is returned, or None."""
     rules = search.rules
     left, right = rules.heads(goal)
     if left == right:

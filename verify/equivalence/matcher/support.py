@@ -25,6 +25,7 @@ def node_support(search: Search, root: Node) -> int:
 
 
 def term_support(search: Search, term: Term) -> int:
+    """A bit for each leaf that the term may read, as `node_support` gives them."""
     out, stack = 0, [search.rules.terms.settle(term, ())]
     while stack:
         match stack.pop():
