@@ -24,6 +24,7 @@ class Progression:
 
 
 def summed(x: Progression, y: Progression) -> Progression:
+    """All sums of a place of x and one of y; where they leave gaps, or move together, the progression is not exact."""
     offset = folded(x.offset + y.offset)
     if x.size == 1 or y.size == 1:
         longer = y if x.size == 1 else x
@@ -39,6 +40,7 @@ def summed(x: Progression, y: Progression) -> Progression:
 
 
 def times(x: Progression, factor: int) -> Progression:
+    """Every place times the factor, which may be negative; from the lowest place on."""
     if factor == 0:
         return Progression(Const(0), 1, 1, True)
     if factor > 0:

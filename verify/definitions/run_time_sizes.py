@@ -34,6 +34,7 @@ class SizesRead:
 
 
 def is_dynamic(shape: ArrayShape, dimension: int) -> bool:
+    """Whether the size of the dimension is known at run time only; the shape then has its bound."""
     return bool(shape.dynamic) and shape.dynamic[dimension]
 
 

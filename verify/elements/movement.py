@@ -50,6 +50,7 @@ def within(x: X, size: Any) -> tuple[Test[X], ...]:
 
 
 def slice_(at: Sequence[X], starts: Sequence[Any], strides: Sequence[Any]) -> Cases[X]:
+    """Index x of a dimension is read from start + x * stride."""
     return (Case((), 0, tuple(x * p + s for x, s, p in zip(at, starts, strides, strict=True))),)
 
 
@@ -64,6 +65,7 @@ def broadcast(at: Sequence[X], dims: Sequence[int]) -> Cases[X]:
 
 
 def reverse(at: Sequence[X], sizes: Sequence[Any], dims: Sequence[int]) -> Cases[X]:
+    """Index x of a reversed dimension of n is read from n - 1 - x."""
     turned = ((n - 1) - x if d in dims else x for d, (x, n) in enumerate(zip(at, sizes, strict=True)))
     return (Case((), 0, tuple(turned)),)
 

@@ -41,6 +41,8 @@ class Or:
 
 @dataclass(frozen=True, slots=True)
 class Not:
+    """Holds where its part does not."""
+
     part: Formula
 
 
@@ -59,18 +61,22 @@ FALSE = Or()
 
 
 def eq(lhs: Expr | int, rhs: Expr | int) -> Formula:
+    """lhs == rhs; integers become constants."""
     return Compare("==", lift(lhs), lift(rhs))
 
 
 def ne(lhs: Expr | int, rhs: Expr | int) -> Formula:
+    """lhs != rhs; integers become constants."""
     return Compare("!=", lift(lhs), lift(rhs))
 
 
 def le(lhs: Expr | int, rhs: Expr | int) -> Formula:
+    """lhs <= rhs; integers become constants."""
     return Compare("<=", lift(lhs), lift(rhs))
 
 
 def lt(lhs: Expr | int, rhs: Expr | int) -> Formula:
+    """lhs < rhs; integers become constants."""
     return Compare("<", lift(lhs), lift(rhs))
 
 

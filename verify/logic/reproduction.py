@@ -33,6 +33,7 @@ def read(path: Path) -> Obligation:
 
 
 def to_json(obligation: Obligation) -> dict[str, Any]:
+    """The obligation as `from_json` reads it, without its label."""
     return {
         "variables": [[name, _interval(i)] for name, i in obligation.variables],
         "hypothesis": formula_to_json(obligation.hypothesis),
@@ -41,6 +42,7 @@ def to_json(obligation: Obligation) -> dict[str, Any]:
 
 
 def from_json(data: dict[str, Any]) -> Obligation:
+    """The obligation that `to_json` wrote; a label is taken where there is one."""
     return Obligation(
         variables=tuple((name, None if i is None else Interval(*i)) for name, i in data["variables"]),
         hypothesis=formula_from_json(data["hypothesis"]),

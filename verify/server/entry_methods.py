@@ -11,12 +11,14 @@ from hloproof.server.method import BadParameters, listener
 
 
 def parse_map(map: str) -> dict[str, str]:
+    """The map in canonical text. Raises InputError."""
     from hloproof.models.maps.text import parse_map, print_map
 
     return {"map": print_map(parse_map(map))}
 
 
 def compose(first: str, second: str) -> dict[str, str]:
+    """The second map after the first. Raises InputError, and BadParameters where they do not fit."""
     from hloproof.models.maps.indexing_map import compose
     from hloproof.models.maps.text import parse_map, print_map
 
@@ -28,6 +30,7 @@ def compose(first: str, second: str) -> dict[str, str]:
 
 
 def rewrite(before: str, after: str) -> dict[str, Any]:
+    """Whether two maps are equal at every point, as `hloproof rewrite` says it. Raises InputError."""
     from hloproof.claims.maps.rewrite import equality_of, rewrite
     from hloproof.models.maps.text import parse_map
 
@@ -42,6 +45,7 @@ def rewrite(before: str, after: str) -> dict[str, Any]:
 
 
 def simplify(map: str, rescale: bool = False, remove_unused: bool = False) -> dict[str, Any]:
+    """The simplified map, its derivation, and the verdict that both are equal. Raises InputError."""
     from hloproof.claims.maps.simplified import simplified
     from hloproof.models.maps.text import parse_map, print_map
 
@@ -56,18 +60,22 @@ def simplify(map: str, rescale: bool = False, remove_unused: bool = False) -> di
 
 
 def rules(text: str) -> dict[str, Any]:
+    """The verdicts on a text that is a `.rules` file. Raises InputError."""
     return _entries("rules", text)
 
 
 def tensor_rules(text: str) -> dict[str, Any]:
+    """The verdicts on a text that is a `.trules` file. Raises InputError."""
     return _entries("trules", text)
 
 
 def maps(text: str) -> dict[str, Any]:
+    """The verdicts on a text that is a `.map` file. Raises InputError."""
     return _entries("map", text)
 
 
 def layouts(text: str) -> dict[str, Any]:
+    """The verdicts on a text that is a `.layout` file. Raises InputError."""
     return _entries("layout", text)
 
 
@@ -88,12 +96,14 @@ def _entries(kind: str, text: str) -> dict[str, Any]:
 
 
 def claims() -> dict[str, Any]:
+    """Every claim of the catalogue."""
     from hloproof.claims.catalogue import CATALOGUE
 
     return {"claims": [_explained(entry) for entry in CATALOGUE.values()]}
 
 
 def explain(claim: str) -> dict[str, Any]:
+    """One claim, or all of a family. Raises BadParameters for an unknown name."""
     from hloproof.claims.catalogue import CATALOGUE, unknown_name
     from hloproof.results.verdict import family
 
@@ -119,6 +129,7 @@ def _explained(entry: Any) -> dict[str, Any]:
 def layout(
     shape: str, index: list[int] | None = None, linear_index: int | None = None, maps: bool = False, compare: str = ""
 ) -> dict[str, Any]:
+    """What `hloproof layout` says of a shape; indices count from 0. Raises BadParameters where one does not fit."""
     from hloproof.queries.layouts import answer, compared, maps_of
 
     try:

@@ -85,10 +85,12 @@ def read_line(line: bytes) -> Any:
 
 
 def dump(value: Any) -> bytes:
+    """The value as one line of JSON in ASCII, without the line end."""
     return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
 def result_answer(request_id: Any, result: Any) -> dict[str, Any]:
+    """The JSON-RPC answer to a request that went well."""
     return {"jsonrpc": "2.0", "id": request_id, "result": result}
 
 
@@ -100,6 +102,7 @@ def error_answer(request_id: Any, code: int, message: str, **data: Any) -> dict[
 
 
 def progress_note(request_id: Any, what: Mapping[str, Any]) -> dict[str, Any]:
+    """The notification `$/progress` about a request."""
     return {"jsonrpc": "2.0", "method": "$/progress", "params": {"id": request_id, **what}}
 
 

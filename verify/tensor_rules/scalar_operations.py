@@ -77,6 +77,7 @@ def unbounded(op: str, args: tuple[Term, ...]) -> Term | None:
 
 
 def is_truth(term: Term) -> bool:
+    """Whether the term is true or false and no number."""
     match term:
         case Elem():
             return term.pred

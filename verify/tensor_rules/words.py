@@ -8,6 +8,7 @@ from hloproof.tensor_rules.terms import App, Elem, Fold, Num
 
 
 def told(term: object) -> str:
+    """The term for a reader."""
     match term:
         case Elem(tensor, at):
             return f"{tensor}[{', '.join(map(to_text, at))}]"
@@ -21,6 +22,7 @@ def told(term: object) -> str:
 
 
 def to_words(formula: Formula) -> str:
+    """The formula for a reader."""
     match formula:
         case Compare(op, lhs, rhs):
             return f"{to_text(lhs)} {op} {to_text(rhs)}"

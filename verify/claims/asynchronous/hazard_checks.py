@@ -19,18 +19,22 @@ from hloproof.models.hlo.module import Computation
 
 
 def hazard_operand(context: Context) -> Iterator[Judgement]:
+    """The claim hazard-operand: what is read in flight is not written meanwhile."""
     return operand_hazards(scene_of(context))
 
 
 def hazard_output(context: Context) -> Iterator[Judgement]:
+    """The claim hazard-output: what is written in flight is not touched meanwhile."""
     return output_hazards(scene_of(context))
 
 
 def hazard_overwrite(context: Context) -> Iterator[Judgement]:
+    """The claim hazard-overwrite alone, of what `overwrite_hazards` finds."""
     return (j for j in overwrite_hazards(scene_of(context)) if j.claim == "hazard-overwrite")
 
 
 def hazard_donation(context: Context) -> Iterator[Judgement]:
+    """The claim hazard-donation alone, of what `overwrite_hazards` finds."""
     return (j for j in overwrite_hazards(scene_of(context)) if j.claim == "hazard-donation")
 
 

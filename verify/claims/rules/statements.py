@@ -142,6 +142,7 @@ def obligation_of(given: Sequence[Condition], goal: Condition) -> Obligation:
 
 
 def names_of(s: RuleStatement) -> list[str]:
+    """The variables of a statement, in the order in which they come first."""
     seen: dict[str, None] = {}
     for c in (*s.given, *s.goals):
         for e in (c.lhs, c.rhs):

@@ -12,6 +12,7 @@ from hloproof.models.maps.indexing_map import Direction
 
 
 def coordinates(values: Sequence[int]) -> str:
+    """`[0, 3]`."""
     return f"[{', '.join(map(str, values))}]"
 
 
@@ -28,6 +29,7 @@ def _value(e: Expr, point: Mapping[str, int]) -> str:
 
 
 def shape_words(shape: ArrayShape) -> str:
+    """`f32[2,3]`, without the layout."""
     return f"{shape.element_type}[{','.join(map(str, shape.dimensions))}]"
 
 

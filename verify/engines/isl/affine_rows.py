@@ -45,6 +45,7 @@ def plus(x: Affine, constant: int) -> Affine:
 
 
 def is_constant(x: Affine) -> bool:
+    """Whether no column has a part in it; the empty form is 0."""
     return not x or (len(x) == 1 and CONSTANT in x)
 
 

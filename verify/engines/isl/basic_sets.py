@@ -46,6 +46,7 @@ def basic_set(columns: Sequence[int], rows: Iterable[Row]) -> isl.BasicSet:
 
 
 def sample_component(rows: list[Row]) -> dict[int, int] | None:
+    """An integer point of the rows, by column; None where there is none. isl's errors pass through."""
     columns = sorted({c for r in rows for c in r.columns})
     point = basic_set(columns, rows).sample_point()
     if point.is_void():

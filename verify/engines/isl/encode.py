@@ -57,6 +57,7 @@ _COMPLEMENT: Final[dict[Mode, Mode]] = {
 
 
 def version() -> str:
+    """The name and version of isl."""
     return f"isl {isl.version.VERSION_TEXT}"
 
 

@@ -13,10 +13,12 @@ ONE: Final[Monomial] = ()
 
 
 def number(value: int) -> Poly:
+    """The polynomial without variables; 0 has no monomials."""
     return {ONE: value} if value else {}
 
 
 def variable(name: str) -> Poly:
+    """The polynomial of one variable."""
     return {(name,): 1}
 
 
@@ -33,10 +35,12 @@ def add(p: Mapping[Monomial, int], q: Mapping[Monomial, int], times: int = 1) ->
 
 
 def negate(p: Mapping[Monomial, int]) -> Poly:
+    """-p."""
     return {m: -c for m, c in p.items()}
 
 
 def multiply(p: Mapping[Monomial, int], q: Mapping[Monomial, int]) -> Poly:
+    """p * q, without monomials whose coefficient is 0."""
     out: Poly = {}
     for m, c in p.items():
         for n, d in q.items():
@@ -64,8 +68,10 @@ def replace(p: Mapping[Monomial, int], name: str, by: Mapping[Monomial, int]) ->
 
 
 def degree(p: Mapping[Monomial, int]) -> int:
+    """The most variables in a monomial, each as often as it is a factor; 0 for numbers."""
     return max((len(m) for m in p), default=0)
 
 
 def variables(ps: Iterable[Mapping[Monomial, int]]) -> set[str]:
+    """The names in any of the polynomials."""
     return {name for p in ps for m in p for name in m}

@@ -123,6 +123,7 @@ class Problem:
 
 
 def negation(c: Condition) -> Condition:
+    """The condition that holds of integers exactly where this one does not."""
     match c.op:
         case "<=":
             return Condition("<", c.rhs, c.lhs)

@@ -13,6 +13,7 @@ _VALUE = re.compile(r"\((x_\d+) (?:(\d+)|\(- (\d+)\))\)")
 
 
 def is_installed() -> bool:
+    """Whether cvc5 can be imported; it is not imported here."""
     return find_spec("cvc5") is not None
 
 

@@ -44,6 +44,7 @@ def find_counterexample(obligation: Obligation, ask: Ask) -> None:
 
 
 def bounds_of_variables(obligation: Obligation) -> dict[str, Bounds]:
+    """Lower and upper bound of each variable, both included; None for a side without one."""
     return {n: (None, None) if i is None else (i.lower, i.upper) for n, i in obligation.variables}
 
 

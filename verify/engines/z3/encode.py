@@ -45,6 +45,7 @@ def _shared(number: int) -> Any:
 
 
 def version() -> str:
+    """The name and version of Z3."""
     return f"z3 {z3.get_version_string()}"
 
 

@@ -16,6 +16,7 @@ ONE: Final = Const(1)
 
 
 def plus(a: Expr, b: Expr | int) -> Expr:
+    """a + b, folded for constants and for 0."""
     b = lift(b)
     if isinstance(a, Const) and isinstance(b, Const):
         return Const(a.value + b.value)
@@ -23,6 +24,7 @@ def plus(a: Expr, b: Expr | int) -> Expr:
 
 
 def minus(a: Expr, b: Expr | int) -> Expr:
+    """a - b, folded for constants, for 0 and for equal operands."""
     b = lift(b)
     if isinstance(a, Const) and isinstance(b, Const):
         return Const(a.value - b.value)
@@ -30,6 +32,7 @@ def minus(a: Expr, b: Expr | int) -> Expr:
 
 
 def times(a: Expr, b: Expr | int) -> Expr:
+    """a * b, folded for constants, for 0 and for 1."""
     b = lift(b)
     if isinstance(a, Const) and isinstance(b, Const):
         return Const(a.value * b.value)
@@ -73,4 +76,5 @@ def _plain(value: Sym | int) -> Expr:
 
 
 def syms(values: tuple[Expr, ...] | list[Expr]) -> tuple[Sym, ...]:
+    """Expressions as the numbers that `elements` computes with."""
     return tuple(map(Sym, values))

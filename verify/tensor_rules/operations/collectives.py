@@ -38,6 +38,7 @@ def _moved(index: Index, d: int, x: Expr) -> Index:
 
 
 def all_reduce(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
+    """The element at the same index, folded over the devices."""
     (a,) = args
     count, op = _devices(m, call), combiner(m, call, a)
 
@@ -51,6 +52,7 @@ def all_reduce(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
 
 
 def all_gather(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
+    """Part n of the gathered dimension is the operand on device n."""
     (a,) = args
     count, (d, size) = _devices(m, call), _along(m, call, a)
 
@@ -69,6 +71,7 @@ def _part(m: Meaning, size: Expr, count: Expr) -> Expr:
 
 
 def reduce_scatter(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
+    """The reader's own part of the scattered dimension, folded over the devices."""
     (a,) = args
     count, (d, size), op = _devices(m, call), _along(m, call, a), combiner(m, call, a)
     part = _part(m, size, count)

@@ -43,6 +43,7 @@ def _update(m: Meaning, call: Call, args: list[Symbolic]) -> tuple[Symbolic, Sym
 
 
 def dynamic_update_slice(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
+    """The update where the index lies in it, from the clamped start on; the operand elsewhere."""
     a, update = _update(m, call, args)
     starts = _starts(m, call, a.groups, [g.sizes for g in update.groups])
     sizes, window = syms(a.sizes), syms(update.sizes)

@@ -40,6 +40,7 @@ def over(m: Meaning, sizes: Sequence[Expr], variables: Variables) -> tuple[Expr,
 
 
 def reduce(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
+    """The fold over `dims`, with or without an initial scalar."""
     a = args[0]
     dims = m.numbers(call, "dims")
     for d in dims:

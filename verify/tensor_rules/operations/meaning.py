@@ -171,6 +171,7 @@ def _used(rule: TensorRule) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def flat(at: Index) -> tuple[Expr, ...]:
+    """The index with its groups put behind each other."""
     return tuple(e for group in at for e in group)
 
 
@@ -180,6 +181,7 @@ def each(groups: Sequence[Group], values: Sequence[tuple[Expr, ...]]) -> tuple[G
 
 
 def sizes_of(groups: Sequence[Group]) -> tuple[Expr, ...]:
+    """The sizes with their groups put behind each other."""
     return tuple(s for g in groups for s in g.sizes)
 
 

@@ -28,6 +28,7 @@ from hloproof.tensor_rules.terms import Num, Term
 
 
 def places(index: Index) -> tuple[Sym, ...]:
+    """The index as the numbers that `elements` computes with, one for each dimension."""
     return syms(flat(index))
 
 
@@ -38,6 +39,7 @@ def dimensions(groups: Sequence[Group], numbers: Sequence[int]) -> list[int]:
 
 
 def concatenate(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
+    """Owes that sizes are equal in all dimensions but `dim`, which is no group."""
     (d,) = m.numbers(call, "dim") or (0,)
     if not args or any(len(a.groups) != len(args[0].groups) for a in args):
         raise m.error(call, "concatenate takes tensors of as many dimensions")
@@ -62,6 +64,7 @@ def concatenate(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
 
 
 def slice_(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
+    """Owes 0 <= start <= limit <= size and 1 <= stride in each dimension."""
     (a,) = args
     starts = m.listed(call, "start", a.groups)
     limits = m.listed(call, "limit", a.groups)
@@ -78,6 +81,7 @@ def slice_(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
 
 
 def pad(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
+    """Owes that interiors, and the sizes that come out, are not negative."""
     a, filler = args
     if filler.groups:
         raise m.error(call, "the second operand of pad is a scalar")
@@ -99,6 +103,7 @@ def pad(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
 
 
 def reverse(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
+    """The dimensions `dims` from the last index to the first."""
     (a,) = args
     turned = m.numbers(call, "dims")
     for d in turned:
@@ -108,6 +113,7 @@ def reverse(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
 
 
 def transpose(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
+    """Dimension i of the result is dimension `dims[i]` of the operand."""
     (a,) = args
     order = m.numbers(call, "dims")
     if sorted(order) != list(range(len(a.groups))):
@@ -119,6 +125,7 @@ def transpose(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
 
 
 def broadcast(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
+    """Dimension i of the operand is dimension `dims[i]` of `shape`; owes that their sizes are equal."""
     (a,) = args
     groups = m.groups(call.entries("shape") or ())
     order = m.numbers(call, "dims", optional=True)
@@ -134,6 +141,7 @@ def broadcast(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
 
 
 def reshape(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
+    """Owes that there are as many elements, and sizes that are not negative."""
     (a,) = args
     groups = m.groups(call.entries("shape") or ())
     sizes = sizes_of(groups)
@@ -162,6 +170,7 @@ def reshaped(at: Sequence[Expr], sizes: Sequence[Expr], source: Sequence[Expr]) 
 
 
 def iota(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
+    """The index along `dim`; owes sizes that are not negative."""
     groups = m.groups(call.entries("shape") or ())
     (d,) = m.numbers(call, "dim")
     if args or d >= len(groups) or groups[d].each:
