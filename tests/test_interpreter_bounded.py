@@ -11,14 +11,19 @@ from math import inf, isfinite, nan
 from operator import add as add_
 from operator import mul, neg, sub, truediv
 from random import Random
+from zlib import crc32
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hloproof.fuzz.compiler.derived_bounds import EXACTLY, LEFT_OPEN, WITHIN, bounds, outside, rough_inputs
+from hloproof.fuzz.compiler.generate_rounding import rounding_modules
+from hloproof.fuzz.modules.reference import arrays
 from hloproof.models.hlo.attributes import Attributes, Word
 from hloproof.models.hlo.parser import parse_module
+from hloproof.models.interpreter.operations.collective import Devices
+from hloproof.models.interpreter.run import Machine
 from hloproof.models.interpreter.semantics.bounded import Bounded
 from hloproof.models.interpreter.semantics.bounded_number import (
     UNSETTLED,
@@ -30,6 +35,7 @@ from hloproof.models.interpreter.semantics.bounded_number import (
     kind_of,
     multiply,
 )
+from hloproof.models.interpreter.semantics.real import Real
 from hloproof.models.interpreter.semantics.real_float import FLOAT_FUNCTIONS
 from hloproof.models.interpreter.semantics.small_float import rounding
 from hloproof.models.interpreter.value import Array
@@ -251,6 +257,18 @@ def test_an_error_of_twice_the_bound_is_found_and_the_bounds_themselves_are_not(
     planted = [list(row) for row in ends[0]]
     planted[1][4] += planted[1][4] * 2.0**-23
     assert "output 1, element 4" in outside(allowed, planted, Counter())
+
+
+@settings(max_examples=60)
+@given(rounding_modules())
+def test_what_is_rounded_after_each_operation_in_its_order_lies_inside(text: str) -> None:
+    module = parse_module(text)
+    inputs = rough_inputs(module, crc32(text.encode()))
+    assert inputs is not None
+    allowed = bounds(module, inputs)
+    assert allowed is not None
+    own = [list(a.data) for a in arrays(Machine(module, Real(), Devices(), 0).run([inputs])[0])]
+    assert outside(allowed, own, Counter()) == "" or not allowed
 
 
 def test_small_whole_numbers_are_demanded_exactly() -> None:

@@ -19,6 +19,7 @@ from hloproof.fuzz.compiler.corpus_mutations import mutants
 from hloproof.fuzz.compiler.corpus_programs import corpus, is_corpus
 from hloproof.fuzz.compiler.finding import files
 from hloproof.fuzz.compiler.generate_corners import corner_modules
+from hloproof.fuzz.compiler.generate_rounding import rounding_modules
 from hloproof.fuzz.compiler.judging import judged_module, neighbours, warmed
 from hloproof.fuzz.compiler.known import known
 from hloproof.fuzz.compiler.perturbation import exact_inputs, plain
@@ -50,7 +51,7 @@ def cases() -> st.SearchStrategy[str]:
     single = operations().filter(lambda text: not any(words in text for words in _LEFT_OUT))
     some = st.one_of(movement_modules(), single)
     typed = st.tuples(some, st.one_of(st.just("f32"), st.just("f32"), st.sampled_from(TYPES))).map(_typed)
-    return st.one_of(typed, typed, corner_modules())
+    return st.one_of(typed, typed, corner_modules(), rounding_modules())
 
 
 def _typed(drawn: tuple[str, str]) -> str:
