@@ -6,31 +6,35 @@ sum. What reorders or rewrites arithmetic holds for integers without bounds and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count, permutations
 from typing import Final
 
-from hloproof.logic.formula import Compare, Formula, Not, atoms, conj, conjuncts, le, lt, replace_variables
+from hloproof.logic.formula import Compare, Formula, Not, conj, conjuncts, le, replace_variables
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var
 from hloproof.models.tensor_rules.rule import Kind
-from hloproof.tensor_rules.digits import Polynomial, divided_out, expression, polynomial, tidied
+from hloproof.tensor_rules.digits import divided_out, expression, polynomial, tidied
 from hloproof.tensor_rules.facts import Facts
-from hloproof.tensor_rules.scalar_operations import KNOWN, holds_infinity, is_total
+from hloproof.tensor_rules.pieces import (
+    Piece,
+    alone,
+    chosen,
+    condition,
+    holds_fold,
+    is_known,
+    ranges,
+    replaced_all,
+    scaled,
+    shifted_by,
+    thresholds,
+)
+from hloproof.tensor_rules.scalar_operations import holds_infinity, is_total
 from hloproof.tensor_rules.terms import App, Cond, Elem, Fold, Num, Term, Tidy, replaced, variables_of
 from hloproof.tensor_rules.values import NotKnown, Values
 
 _PERMUTED: Final = 5
 """Folds over more variables are compared in the given order only."""
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A fold's part: the body for all values of the variables. For sums `factors` are multiplied, times `scale`."""
-
-    variables: tuple[tuple[str, Expr], ...]
-    factors: tuple[Term, ...]
-    scale: int = 1
 
 
 @dataclass
@@ -52,7 +56,7 @@ class Equality:
         """Whether the elements are equal at every point where the given facts hold."""
         if left == right:
             return True
-        found = _condition(left) or _condition(right)
+        found = condition(left) or condition(right)
         if found is None:
             if self._plain(left, right, given) or self.facts.contradict(given):
                 return True
@@ -63,7 +67,7 @@ class Equality:
         for holds in (True, False):
             if decided is not None and decided is not holds:
                 continue
-            a, b = _chosen(left, test, holds), _chosen(right, test, holds)
+            a, b = chosen(left, test, holds), chosen(right, test, holds)
             facts = tuple(given) if decided is holds else (*given, test if holds else Not(test))
             if holds and decided is None:
                 a, b, facts = self._witnessed(test, a, b, facts)
@@ -79,7 +83,7 @@ class Equality:
             match part:
                 case Compare("==", Binary("mod", e, s), Const(0)) if self.facts.is_positive(given, s):
                     of = polynomial(e)
-                    name = next((n for n in _alone(of) if n not in s.free), None)
+                    name = next((n for n in alone(of) if n not in s.free), None)
                     if name is None:
                         continue
                     sign = of.pop(((name, Var(name)),))
@@ -119,9 +123,9 @@ class Equality:
                 if all(self._plain_or_equal(x, y, given) for x, y in zip(a.args, b.args, strict=True)):
                     return True
         for op in ("add", "maximum", "minimum", "and", "or", "multiply"):
-            if _folds(a, op) or _folds(b, op):
+            if holds_fold(a, op) or holds_fold(b, op):
                 return self._same_fold(op, a, b, given)
-        if _known(a) or _known(b):
+        if is_known(a) or is_known(b):
             return self._arithmetic(a, b, given)
         return False
 
@@ -215,9 +219,9 @@ class Equality:
             case App("add", args):
                 return [p for a in args for p in self._pieces("add", a, given)]
             case App("subtract", (x, y)):
-                return self._pieces("add", x, given) + [_scaled(p, -1) for p in self._pieces("add", y, given)]
+                return self._pieces("add", x, given) + [scaled(p, -1) for p in self._pieces("add", y, given)]
             case App("negate", (x,)):
-                return [_scaled(p, -1) for p in self._pieces("add", x, given)]
+                return [scaled(p, -1) for p in self._pieces("add", x, given)]
             case App("multiply", (x, y)):
                 left, right = self._pieces("add", x, given), self._pieces("add", y, given)
                 for sum_of, other in ((left, y), (right, x)):
@@ -285,19 +289,19 @@ class Equality:
         """A fold over [0, N) of what depends on `v < n` is one over [0, n) and one over [n, N)."""
         for k, (name, size) in enumerate(p.variables):
             for f in p.factors:
-                found = _condition(f)
+                found = condition(f)
                 if found is None:
                     continue
                 strided = self._strided(op, p, k, found.test, given)
                 if strided is not None:
                     return self._split(op, strided, given)
                 inner = {n for n, _ in p.variables}
-                cuts = [c for c in _thresholds(found.test, name) if not c.free & inner]
+                cuts = [c for c in thresholds(found.test, name) if not c.free & inner]
                 cut = next((c for c in cuts if self._cuts(given, c, size)), None)
                 if cut is None:
                     continue
                 low = Piece((*p.variables[:k], (name, cut), *p.variables[k + 1 :]), p.factors, p.scale)
-                shifted = tuple(_shifted(g, name, cut) for g in p.factors)
+                shifted = tuple(shifted_by(g, name, cut) for g in p.factors)
                 high = Piece((*p.variables[:k], (name, size - cut), *p.variables[k + 1 :]), shifted, p.scale)
                 out: list[Piece] = []
                 for half in (low, high):
@@ -342,11 +346,11 @@ class Equality:
 
     def _settled(self, term: Term, given: Sequence[Formula]) -> Term:
         """The term with conditions that are decided by the facts gone."""
-        found = _condition(term)
+        found = condition(term)
         if found is None:
             return term
         decided = self.facts.decides(given, found.test)
-        return term if decided is None else self._settled(_chosen(term, found.test, decided), given)
+        return term if decided is None else self._settled(chosen(term, found.test, decided), given)
 
     def _same_piece(self, op: str, p: Piece, q: Piece, given: Sequence[Formula]) -> bool:
         if p.scale != q.scale:
@@ -393,72 +397,3 @@ class Equality:
             if self.equal(mine[0], other, given) and self._same_factors(mine[1:], theirs[:n] + theirs[n + 1 :], given):
                 return True
         return False
-
-
-def ranges(variables: Sequence[tuple[str, Expr]]) -> tuple[Formula, ...]:
-    """0 <= v < size for each."""
-    return tuple(f for name, size in variables for f in (le(0, Var(name)), lt(Var(name), size)))
-
-
-def replaced_all(term: Term, values: Mapping[str, Expr]) -> Term:
-    return replaced(term, values) if values else term
-
-
-def _scaled(p: Piece, by: int) -> Piece:
-    return Piece(p.variables, p.factors, p.scale * by)
-
-
-def _condition(term: Term) -> Cond | None:
-    """The first condition outside of folds."""
-    if isinstance(term, Cond):
-        return term
-    if isinstance(term, App):
-        return next((found for a in term.args if (found := _condition(a)) is not None), None)
-    return None
-
-
-def _chosen(term: Term, test: Formula, holds: bool) -> Term:
-    """The term where the test comes out so."""
-    if isinstance(term, Cond):
-        if term.test == test:
-            return _chosen(term.then if holds else term.other, test, holds)
-        return Cond(term.test, _chosen(term.then, test, holds), _chosen(term.other, test, holds))
-    if isinstance(term, App):
-        return App(term.op, tuple(_chosen(a, test, holds) for a in term.args), term.key)
-    return term
-
-
-def _alone(p: Polynomial) -> list[str]:
-    """Variables that the polynomial has in one monomial only, by themselves, once or minus once."""
-    names = [m[0][1].name for m, c in p.items() if len(m) == 1 and abs(c) == 1 and isinstance(m[0][1], Var)]
-    return [n for n in names if sum(any(n in f.free for _, f in m) for m in p) == 1]
-
-
-def _thresholds(test: Formula, name: str) -> Iterator[Expr]:
-    """Places n such that a comparison in the test comes out alike for all values of the variable on one side of n."""
-    for atom in atoms(test):
-        difference = polynomial(atom.lhs - atom.rhs)
-        mine = ((name, Var(name)),)
-        rest = {m: c for m, c in difference.items() if m != mine}
-        if abs(difference.get(mine, 0)) != 1 or any(name in f.free for m in rest for _, f in m):
-            continue
-        sign = difference[mine]
-        # sign * v + rest op 0: v = -sign * rest is where it changes, one further where equality still holds below.
-        place = expression({m: -sign * c for m, c in rest.items()})
-        yield place + 1 if (sign > 0) == (atom.op == "<=") else place
-
-
-def _shifted(term: Term, name: str, by: Expr) -> Term:
-    return replaced(term, {name: Var(name) + by})
-
-
-def _folds(term: Term, op: str) -> bool:
-    """Whether the term is a fold by `op`, or an arithmetic combination that holds one."""
-    if isinstance(term, Fold):
-        return term.op == op
-    inside = {"add", "subtract", "multiply", "negate"} if op == "add" else {op}
-    return isinstance(term, App) and term.op in inside and any(_folds(a, op) for a in term.args)
-
-
-def _known(term: Term) -> bool:
-    return isinstance(term, App) and term.op in KNOWN

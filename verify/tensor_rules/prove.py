@@ -13,7 +13,7 @@ from hloproof.engines.door import HOW, How
 from hloproof.logic.formula import FALSE, Formula
 from hloproof.models.expressions.expr import Var
 from hloproof.models.tensor_rules.rule import Call, Kind, TensorRule
-from hloproof.tensor_rules.equality import Equality, ranges
+from hloproof.tensor_rules.equality import Equality
 from hloproof.tensor_rules.facts import Facts, RuleTimeOver
 from hloproof.tensor_rules.operations.meaning import (
     Index,
@@ -24,6 +24,7 @@ from hloproof.tensor_rules.operations.meaning import (
     declared_sizes,
 )
 from hloproof.tensor_rules.operations.table import read
+from hloproof.tensor_rules.pieces import ranges
 from hloproof.tensor_rules.words import to_words, told
 
 RANKS: Final = (1, 0, 2, 3)
