@@ -180,10 +180,12 @@ def _corners(k: Kind, plain: Function, y: Number, x: Number) -> Number:
 
 
 def largest_of(a: Number, b: Number) -> Number:
+    """The bounds of the larger one."""
     return _joined(a, b, max(a.low, b.low), max(a.high, b.high))
 
 
 def smallest_of(a: Number, b: Number) -> Number:
+    """The bounds of the smaller one."""
     return _joined(a, b, min(a.low, b.low), min(a.high, b.high))
 
 
@@ -200,6 +202,7 @@ def _overlap(a: Number, b: Number) -> bool:
 
 
 def magnitude(a: Number) -> Number:
+    """The bounds of |a|."""
     if a.point:
         return at(abs(a.low))
     if a.low >= 0:

@@ -44,6 +44,7 @@ class Kind:
 
 @cache
 def kind_of(name: str) -> Kind:
+    """The rounding of a float type by its name in HLO. Raises KeyError for other types."""
     if name in _DIGITS:
         digits, normal = _DIGITS[name]
     else:
@@ -124,6 +125,7 @@ UNSETTLED: Final = Unsettled()
 
 
 def at(value: float) -> Number:
+    """The number that is known exactly."""
     return Number(value, value)
 
 
@@ -132,6 +134,7 @@ def down(value: float) -> float:
 
 
 def up(value: float) -> float:
+    """The next larger number of 64 bits."""
     return nextafter(value, inf)
 
 
@@ -203,6 +206,7 @@ def add(k: Kind, a: Number, b: Number) -> Number:
 
 
 def negate(a: Number) -> Number:
+    """The bounds of -a, which rounds nothing."""
     s, p = a.sum, a.product
     return Number(
         -a.high,
