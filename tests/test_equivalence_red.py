@@ -580,6 +580,7 @@ PAIRS = {
     "how many random numbers were made": (random_state(8), random_state(1000), "exact"),
     "how much came in first": (fed("f32[8]"), fed("f32[4]"), "exact"),
     "the other results of a call": (called("(f32[4], f32[4])"), called("(f32[4], f32[8])"), "exact"),
+    "the types of other results of a call": (called("(f32[4], f32[4])"), called("(f32[4], s32[4])"), "exact"),
     "the number of results of a call": (called("(f32[4], f32[4])"), called("(f32[4])"), "exact"),
     "the order of memory that a call demands": (factored("{0,1}"), factored("{1,0}"), "exact"),
     "the largest where nothing is said": (top(""), top(", largest=false"), "exact"),

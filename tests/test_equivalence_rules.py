@@ -7,7 +7,10 @@ from random import Random
 
 import pytest
 
-from hloproof.equivalence.evaluation import evaluate
+from hloproof.equivalence.definedness import Definedness
+from hloproof.equivalence.elements import unfold
+from hloproof.equivalence.elements_folds import IN_ORDER
+from hloproof.equivalence.evaluation import counted, evaluate
 from hloproof.equivalence.goals import Goal, Terms, assume, holds
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.indices import Digit, Lin, Substituted, Var, constant, of_atom, variable
@@ -15,8 +18,9 @@ from hloproof.equivalence.kernel import Denied, Rules
 from hloproof.equivalence.reductions import combiner, is_neutral
 from hloproof.equivalence.rules import joined, subgoals
 from hloproof.equivalence.rules_polynomials import after, summand
-from hloproof.equivalence.terms import App, Elem, Fold, Lit, Num, Term, from_value, value_form
-from hloproof.models.hlo.attributes import Attributes
+from hloproof.equivalence.scatter_loop import as_loop
+from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, from_value, value_form
+from hloproof.models.hlo.attributes import Attributes, Window, WindowDimension
 from hloproof.models.interpreter.semantics.element_type import highest, lowest, to_bits
 
 GRAPH = Graph()
@@ -311,3 +315,127 @@ def test_a_power_of_nought_is_one() -> None:
     assert step(Goal(1, (), both, at(Y, V)), "ring", []) == []
     with pytest.raises(Denied):
         step(Goal(1, (), power, at(X, V)), "ring", [])
+
+
+BINARY = (
+    *("add", "subtract", "multiply", "maximum", "minimum", "divide", "remainder", "and"),
+    *("shift-left", "shift-right-logical", "shift-right-arithmetic"),
+)
+COMPARED = tuple(("compare", (("direction", d),)) for d in ("LT", "LE", "GT", "GE", "EQ", "NE"))
+COUNTED = [
+    *(constant(c) for c in (-3, 0, 1, 2, 3, 7)),
+    *(variable(0, 4) * a + b for a in (-2, 1, 3) for b in (-4, 0, 1)),
+    variable(0, 4) + variable(1, 3),
+]
+
+
+def made(term: Term | None, point: dict[int, int]) -> Term | None:
+    """What a term of numbers and cases is at a point."""
+    while isinstance(term, Cond):
+        term = term.then if number(term.test, point) >= 0 else term.other
+    return Num(term.type, constant(number(term.form, point))) if isinstance(term, Num) else term
+
+
+@pytest.mark.parametrize("type_", ["s8", "u8", "s4", "u4", "s32", "f32"])
+def test_what_is_counted_is_what_is_computed_at_each_point(type_: str) -> None:
+    """Operations on numbers that run over indices, against the same operations on each of the numbers."""
+    told = set()
+    whole = type_ != "f32"
+    for op, key in [*((op, ()) for op in BINARY if whole or op in BINARY[:6]), *COMPARED]:
+        for x, y in product(COUNTED, repeat=2):
+            if any(f.lo < int(lowest(type_)) or f.hi > int(highest(type_)) for f in (x, y) if whole):
+                continue
+            result = "pred" if op == "compare" else type_
+            found = counted(op, result, (Num(type_, x), Num(type_, y)), key)
+            if found is None:
+                continue
+            told.add(op)
+            for point in POINTS:
+                given = tuple(Num(type_, constant(number(f, point))) for f in (x, y))
+                assert made(found, point) == evaluate(op, result, given, key), (op, key, x, y, point)
+    missing = {"divide", "remainder", "maximum", "minimum"} if not whole else set()
+    assert {*BINARY[: 11 if whole else 6], "compare"} - missing <= told
+
+
+def test_only_what_does_not_depend_on_a_variable_is_there_once() -> None:
+    table = GRAPH.node("parameter", "f32", (2, 3), (), (7,))
+    least = from_value("f32", float("-inf"))
+    for used in ({0}, {1}, {0, 1}, set[int]()):
+        body = at(table, *(variable(k, n) if k in used else constant(0) for k, n in enumerate((2, 3))))
+        goal = Goal(0, (), folded(body, 2, 3, start=least, op="maximum"), ZERO)
+        if len(used) == 2:
+            with pytest.raises(Denied, match="idle"):
+                step(goal, "repeated", 0)
+            continue
+        (new,) = step(goal, "repeated", 0)
+        sizes = tuple(n if k in used else 1 for k, n in enumerate((2, 3)))
+        assert new.left == (folded(body, *sizes, start=least, op="maximum") if used else body)
+    with pytest.raises(Denied, match="seen"):
+        step(Goal(0, (), folded(at(X, constant(0)), 2), ZERO), "repeated", 0)
+
+
+def test_goals_about_atoms_begin_behind_the_variables_of_both() -> None:
+    """Two maxima, over one variable and over two, that a polynomial has as atoms."""
+    least = from_value("f32", float("-inf"))
+    one = folded(at(X, variable(1, 6)), 6, place=1, start=least, op="maximum")
+    two = folded(at(Y, variable(1, 2) * 3 + variable(2, 3)), 2, 3, place=1, start=least, op="maximum")
+    for left, right in ((one, two), (two, one)):
+        (owed,) = step(Goal(1, (), left, right), "ring", [[0, 1]])
+        assert (owed.next, owed.left, owed.right) == (3, left, right)
+
+
+def test_a_fold_over_nothing_has_what_it_begins_with() -> None:
+    """Over real numbers an infinity is no value, but where there are elements the largest is one of them."""
+    known, least = Definedness(), from_value("f32", float("-inf"))
+    root = at(GRAPH.node("sqrt", "f32", (6,), [X]), variable(0, 6))
+    for size, start, op, body, expected in (
+        (6, least, "maximum", ONE, True),
+        (0, least, "maximum", ONE, False),
+        (6, least, "minimum", ONE, False),
+        (6, least, "add", ONE, False),
+        (6, ZERO, "add", ONE, True),
+        (6, ZERO, "add", root, False),
+        (6, least, "maximum", root, False),
+    ):
+        assert known.everywhere(folded(body, size, start=start, op=op)) is expected
+    for divisor, expected in ((2.0, True), (0.0, False), (float("inf"), False), (float("nan"), False)):
+        over = from_value("f32", divisor)
+        assert known.everywhere(App("divide", "f32", (ONE, over))) is expected
+        assert not known.everywhere(App("divide", "f32", (root, over)))
+    assert not known.everywhere(App("divide", "f32", (ONE, Num("f32", variable(0, 4)))))
+    assert known.everywhere(App("divide", "s32", (at(N, V), at(N, V))))
+    assert not known.everywhere(App("multiply", "f32", (ONE, root)))
+
+
+def test_a_table_is_no_scatter() -> None:
+    for term in (at(X, V), ONE):
+        with pytest.raises(Denied, match="not a scatter"):
+            step(Goal(1, (), term, ZERO), "looped", 0)
+
+
+def test_an_order_that_is_told_is_marked_in_windows_too() -> None:
+    dims = (WindowDimension(2),)
+    for told in (False, True):
+        given = (("window", Window(dims)), *((("in_order", True),) if told else ()))
+        first = GRAPH.node("constant", "f32", (), (), ("all", 0))
+        key = ("told", told)
+        node = GRAPH.node("reduce-window", "f32", (5,), (X, first), key, (function("add"),), Attributes(given))
+        found = unfold(node, (variable(0, 5),), 1)
+        assert isinstance(found, Fold) and (IN_ORDER in found.head) is told
+
+
+def test_loops_that_stand_for_scatters_have_names_that_no_loop_has() -> None:
+    """Those of loops count from 0; without a name of its own a state would be taken for another's."""
+    graph = Graph()
+    operands = [graph.node("parameter", "s32", sizes, (), (k,)) for k, sizes in enumerate(((5,), (3, 1), (3,)))]
+    given: tuple[tuple[str, int | tuple[int, ...]], ...] = (
+        ("update_window_dims", ()),
+        ("inserted_window_dims", (0,)),
+        ("scatter_dims_to_operand_dims", (0,)),
+        ("index_vector_dim", 1),
+    )
+    bound = [graph.node("bound", "s32", (), (), ("argument", k, ())) for k in (0, 1)]
+    combined = graph.node("add", "s32", (), bound)
+    scatter = graph.node("scatter", "s32", (5,), operands, (), (combined,), Attributes(given))
+    loop = as_loop(graph, scatter)
+    assert loop is not None and isinstance(loop.key, tuple) and loop.key[0] < 0
