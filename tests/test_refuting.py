@@ -40,6 +40,70 @@ BELOW = (
 SPREAD = ("i = f32[] constant(inf)", "d = f32[] subtract(i, i)", "x = f32[6]{0} broadcast(d), dimensions={}",
           "c = pred[6]{0} compare(x, x), direction=NE")  # fmt: skip
 
+PAIRS = (
+    "pairs_f {\n a = s32[] parameter(0)\n b = s32[] parameter(1)\n c = s32[] parameter(2)\n d = s32[] parameter(3)\n"
+    " ROOT s = pred[] compare(a, b), direction=LT\n}\n"
+)
+LATER = "later_f {\n x = f32[] parameter(0)\n ROOT y = f32[] parameter(1)\n}\n"
+
+
+def argsorted(turned: bool, stable: bool) -> str:
+    """Where the sorted elements stood, of the elements as they are or from the last to the first."""
+    last = ("a = s32[8] reverse(k), dimensions={0}", "b = s32[8] reverse(i), dimensions={0}")
+    return module(
+        "k = s32[8] parameter(0)",
+        "i = s32[8] iota(), iota_dimension=0",
+        *(last if turned else ()),
+        f"o = (s32[8], s32[8]) sort({'a, b' if turned else 'k, i'}), dimensions={{0}}, to_apply=pairs_f"
+        + (", is_stable=true" if stable else ""),
+        "s = s32[8] get-tuple-element(o), index=1",
+        called=PAIRS,
+    )
+
+
+def written(turned: bool, more: str = "", combiner: str = LATER, update: str = "u") -> str:
+    """Elements written at indices, as they are or from the last to the first."""
+    last = ("a = s32[6,1] reverse(j), dimensions={0}", "b = f32[6] reverse(n), dimensions={0}")
+    return module(
+        P,
+        "u = f32[6] parameter(1)",
+        "j = s32[6,1] parameter(2)",
+        f"n = f32[6] copy({update})",
+        *(last if turned else ()),
+        f"s = f32[6] scatter({'p, a, b' if turned else 'p, j, n'}), update_window_dims={{}},"
+        f" inserted_window_dims={{0}}, scatter_dims_to_operand_dims={{0}}, index_vector_dim=1,"
+        f" to_apply={combiner.split()[0]}{more}",
+        called=combiner,
+    )
+
+
+def taken(in_order: bool) -> str:
+    """Elements at indices that are said to be sorted, or are sorted first."""
+    called = (
+        "less_f {\n x = s32[] parameter(0)\n y = s32[] parameter(1)\n ROOT s = pred[] compare(x, y), direction=LT\n}\n"
+    )
+    first = ("k = s32[6] sort(j), dimensions={0}, to_apply=less_f",) if in_order else ()
+    return module(
+        P,
+        "j = s32[6] parameter(1)",
+        *first,
+        f"s = f32[6] gather(p, {'k' if in_order else 'j'}), offset_dims={{}}, collapsed_slice_dims={{0}},"
+        " start_index_map={0}, index_vector_dim=1, slice_sizes={1}" + ("" if in_order else ", indices_are_sorted=true"),
+        called=called,
+    )
+
+
+def subtracted(turned: bool) -> str:
+    last = "v = f32[6] reverse(p), dimensions={0}"
+    return module(
+        P,
+        "z = f32[] constant(0)",
+        *((last,) if turned else ()),
+        f"s = f32[] reduce({'v' if turned else 'p'}, z), dimensions={{0}}, to_apply=less_f",
+        called=ADD.replace("add_f", "less_f").replace("add(", "subtract("),
+    )
+
+
 DIFFERENT: dict[str, tuple[str, str]] = {
     "a slice that starts one too far": (
         module(P, "s = f32[3]{0} slice(p), slice={[1:4]}"),
@@ -105,6 +169,10 @@ DIFFERENT: dict[str, tuple[str, str]] = {
         module(P, "l = f32[] constant(37)", "z = f32[6]{0} broadcast(l), dimensions={}",
                "s = pred[6]{0} compare(p, z), direction=GE"),
     ),
+    "a stable sort turned": (argsorted(False, True), argsorted(True, True)),
+    "a stable sort that is none any more, turned": (argsorted(False, True), argsorted(True, False)),
+    "other elements written": (written(False), written(False, update="p")),
+    "an order that the second module promises": (taken(True), taken(False)),
     "a sum over too little": (
         module(P, "z = f32[] constant(0)", "s = f32[] reduce(p, z), dimensions={0}, to_apply=add_f", called=ADD),
         module(P, "z = f32[] constant(0)", "a = f32[5]{0} slice(p), slice={[0:5]}",
@@ -159,6 +227,11 @@ ALIKE: dict[str, tuple[str, str]] = {
                "s = f32[6]{0} floor(c)"),
         module(P, Q, "c = f32[6]{0} subtract(p, p)", "s = f32[6]{0} floor(c)"),
     ),
+    "the order of equal elements": (argsorted(False, False), argsorted(True, True)),
+    "the order of updates": (written(False), written(True)),
+    "indices that are not unique": (written(False, ", unique_indices=true"), written(True)),
+    "indices that are not sorted": (taken(False), taken(True)),
+    "the order of a reduce": (subtracted(False), subtracted(True)),
     "a threshold on a result that was rounded": (
         module(P, Q, "a = f32[6]{0} divide(p, q)", "b = f32[6]{0} multiply(a, q)",
                "s = pred[6]{0} compare(b, p), direction=EQ"),

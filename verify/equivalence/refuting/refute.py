@@ -4,9 +4,10 @@ A difference counts when three readings agree on it: the numbers of the element 
 roundings (`perturbed`), which may move neither result to the other; and residues without rounding (`hashed`), which
 still differ at that element, or else, where nothing is narrower than f32, the first two differ widely and for two
 inputs, and no comparison hangs on rounding. A NaN counts where one module has it for all inputs and the other for none.
-Inputs on which a decision hangs on a NaN show nothing, as laws of the reals end there. So neither the order of
-a sum, nor a folded constant, nor a call that nobody has modelled, nor a law of exp that hashes do not know makes a
-refutation.
+Inputs on which a decision hangs on a NaN show nothing, as laws of the reals end there. What `before` leaves open, as
+the order of equal elements, is decided both ways and may explain nothing, and indices keep the promises made of them.
+So neither the order of a sum, nor a folded constant, nor a call that nobody has modelled, nor a law of exp that hashes
+do not know makes a refutation.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from hloproof.equivalence.refuting.machine import BoundedMachine, OutOfTime, Rec
 from hloproof.equivalence.refuting.restricted import Path, part, restricted, work
 from hloproof.equivalence.refuting.shared_values import SharedValues
 from hloproof.equivalence.refuting.spread import NARROW, WIDE, Leaf, differing, leaves_of
+from hloproof.equivalence.refuting.turned import BrokenPromise, TurnedMachine, leaves_open
 from hloproof.models.dataflow.async_sugar import desugar
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Module, device_counts
@@ -258,6 +260,11 @@ class _Search:
             sampled += run.results
         run = self._both(modules, Hashed(self._own), given, deadline, recording=True)
         results += [*run.results, *sampled]
+        if leaves_open(modules[0]):
+            try:
+                results.append(self._otherwise(modules[0], given, deadline))
+            except BrokenPromise:
+                return None
         digests = run.digests[0], run.digests[1]
         leaves = [[leaf for leaf in side if leaf.position == rest] for side in leaves_of(results)]
         hashed, samples = leaves[2:4], [leaves[n::2][:1] + leaves[n::2][2:] for n in (0, 1)]
@@ -290,6 +297,11 @@ class _Search:
             a.array.data[k],
             *guilty(*modules, *digests, rest),
         )
+
+    def _otherwise(self, module: Module, given: Sequence[Nested], deadline: float) -> list[Value]:
+        """What the module gives where it decides otherwise what it leaves open: one more sample of it."""
+        machine = TurnedMachine(module, Real(), self._devices, deadline)
+        return machine.run([machine.read_inputs(one) for one in given])
 
     def _both(
         self,
