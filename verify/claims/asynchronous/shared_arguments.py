@@ -70,8 +70,7 @@ def _in_a_loop(local: LocalBuffers, i: Instruction, bodies: list[tuple[str, Summ
             parts[key] = Access(old.reader or access.reader, old.writer or access.writer)
     body = next((s for name, s in bodies if name == called(i, "body")), None)
     replaced = {w.operand[1] for w in local.writes if w.writer == i.name and w.operand[0] == state}
-    used = any(_is_used(local, i, at) for _, at in local.leaves(i.name))
-    for at in sorted(replaced) if used else ():
+    for at in sorted(replaced):
         for (_, index), access in parts.items():
             lies_there = local.buffer((state, index)) == local.buffer((state, at))
             if index != at and access.reader is not None and lies_there:
