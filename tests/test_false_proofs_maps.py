@@ -263,6 +263,26 @@ def test_modules_are_compared_by_all_that_they_read(before: str, after: str, ver
             assert "gives (" in str(found.counterexample)
 
 
+GIVEN = [
+    ("f32[8]", "s32[]", "proved"),
+    ("bf16[8]", "s32[]", "proved"),
+    ("f32[8]", "u32[]", "unknown"),  # -1 is the largest number there
+    ("f32[9]", "s32[]", "unknown"),
+]
+
+
+@pytest.mark.parametrize(("array", "index", "verdict"), GIVEN)
+def test_modules_that_cannot_be_given_the_same_are_not_compared(array: str, index: str, verdict: str) -> None:
+    text = (
+        "    p = {} parameter(0)\n    i = {} parameter(1)\n"
+        "    d = {} dynamic-slice(p, i), dynamic_slice_sizes={{2}}\n    ROOT r = f32[2] convert(d)\n"
+    )
+    kind = array.partition("[")[0]
+    before, after = text.format("f32[8]", "s32[]", "f32[2]"), text.format(array, index, f"{kind}[2]")
+    for one, two in ((before, after), (after, before)):
+        assert checked(f"  hlo\n{one}  hlo-after\n{two}").verdict.value == verdict
+
+
 GROUPS = (
     "    add {\n      x = f32[] parameter(0)\n      y = f32[] parameter(1)\n      ROOT s = f32[] add(x, y)\n    }\n"
     "    ENTRY e {\n      p = f32[4] parameter(0)\n"

@@ -490,3 +490,13 @@ def test_what_a_loop_writes_it_writes_while_it_carries_an_operation_in_flight(
     module = parse_module(text)
     said = judge(module, lambda claim: claim.startswith("hazard-"), lambda claim: False)
     assert {j.claim for j in said if j.problem is not None} - {"hazard-overwrite"} == claims
+
+
+def test_what_the_next_turn_reads_counts_whoever_uses_the_result_of_the_loop() -> None:
+    """What a turn makes may also be sent off, or end the loop."""
+    turn = ["w2 = f32[8] negate(v)", "d0 = f32[8] copy-done(flying)", "w3 = f32[8] negate(d0)"]
+    turn.append("more2 = (f32[8], f32[8], u32[]) copy-start(w3)")
+    text = CROSSED.format(written="\n  ".join(turn), handed="w2", given="{given}").replace("STATE", STATE)
+    text = text.replace("tuple(k, w2, flying)", "tuple(k, w2, more2)").replace("negate(d)\n", "negate(p)\n")
+    assert "hazard-overwrite" in found(text.replace("{given}", "x"))
+    assert found(text.replace("{given}", "y")) == {}

@@ -16,7 +16,7 @@ from hloproof.claims.statements.statement import Part
 from hloproof.definitions import define
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Computation, Instruction, Module, Operation
-from hloproof.models.hlo.shape import ArrayShape, leaves
+from hloproof.models.hlo.shape import ArrayShape, Shape, leaves
 from hloproof.models.indexing import OperandMaps
 from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, array_of_sizes, boxed, sizes_of
 from hloproof.models.specs.maps import ClaimedMaps, MapSpec
@@ -165,6 +165,7 @@ def same_modules(
         told = f"the module before gives {counts[0]} arrays, the module after {counts[1]}"
         yield Found(Verdict.REFUTED, counterexample=told)
         return
+    _require_one_input(before, after)
     for output in range(counts[0]) if spec.output is None else (spec.output,):
         sides = [
             {(s.operand, s.position): s for s in answer(m, "", "output-to-input", output, fused=True)}
@@ -172,6 +173,24 @@ def same_modules(
         ]
         for place in sorted({*sides[0], *sides[1]}):
             yield _same_reads([side.get(place) for side in sides], output, counts[0], ask, again)
+
+
+def _require_one_input(before: Module, after: Module) -> None:
+    """Both modules can be given the same: arrays of the same sizes, and integers, which may say where something is
+    read, of the same type. Raises NotModelled."""
+    theirs = {p.parameter_number: dict(leaves(p.shape)) for p in after.entry.parameters}
+    for p in before.entry.parameters:
+        found = theirs.get(p.parameter_number)
+        for at, one in leaves(p.shape) if found is not None else ():
+            if _kind_of(one) != _kind_of(None if found is None else found.get(at)):
+                raise NotModelled(f"parameter {p.parameter_number} has other sizes or another type in the other module")
+
+
+def _kind_of(shape: Shape | None) -> object:
+    """The sizes of an array, and the type of its elements where these are integers; None of what is no array."""
+    if not isinstance(shape, ArrayShape):
+        return None
+    return shape.dimensions, shape.element_type if shape.element_type[0] in "su" else ""
 
 
 def _same_reads(
