@@ -89,6 +89,7 @@ def _place(error: Exception) -> str:
 
 
 def chunk_seed(seed: int, name: str, number: int) -> int:
+    """The seed of a target's chunk: 56 bits, the same on every machine."""
     return int.from_bytes(blake2b(f"{seed} {name} {number}".encode(), digest_size=7).digest(), "big")
 
 

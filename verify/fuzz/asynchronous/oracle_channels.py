@@ -257,4 +257,5 @@ def element(body: Computation, name: str, at: int, memory: Terms, i: int, j: int
 
 
 def steps_of(module: Module) -> Iterator[str]:
+    """The opcodes of the computation `fused`, in order."""
     return (i.opcode for i in module.by_name["fused"].instructions)

@@ -169,4 +169,5 @@ def is_defined(root: Expr) -> bool:
 
 
 def conjuncts(f: Formula) -> list[Formula]:
+    """The parts of nested conjunctions, in order."""
     return [p for part in f.parts for p in conjuncts(part)] if isinstance(f, And) else [f]

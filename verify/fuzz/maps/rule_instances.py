@@ -54,6 +54,7 @@ def applied_rules() -> tuple[ExpressionRule, ...]:
 
 
 def linear(w: Writer, names: list[str], plain: bool = False) -> Expr:
+    """A sum of multiples of the variables and a constant; with `plain` the bare sum."""
     parts = [times(Var(v), 1 if plain else w.one_of(COEFFICIENTS)) for v in names]
     const = 0 if plain else w.one_of((0, 0, 0, 1, 2, -1, -4, 5))
     return total([*parts, Const(const)] if const or not parts else parts)

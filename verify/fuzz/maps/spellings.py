@@ -16,10 +16,12 @@ Bounds = list[tuple[Expr, Interval]]
 
 
 def times(e: Expr, c: int) -> Expr:
+    """e * c, where 1 is left out."""
     return e if c == 1 else Binary("*", e, Const(c))
 
 
 def total(parts: Sequence[Expr]) -> Expr:
+    """The sum of at least one part, from the left."""
     first, *others = parts
     for part in others:
         first = Binary("+", first, part)
@@ -82,4 +84,5 @@ def map_over(box: Mapping[str, Interval], results: Sequence[Expr], bounds: Bound
 
 
 def points_of(box: Mapping[str, Interval]) -> list[tuple[int, ...]]:
+    """Every point of a box whose bounds are included."""
     return list(product(*(range(i.lower, i.upper + 1) for i in box.values())))

@@ -87,11 +87,13 @@ class Xla:
 
 
 def encoded(value: Array) -> dict[str, Any]:
+    """An array as JSON; complex numbers are pairs."""
     data = [[v.real, v.imag] if isinstance(v, complex) else v for v in value.data]
     return {"type": value.element_type, "sizes": list(value.sizes), "data": data}
 
 
 def arrays(value: Value) -> Iterator[Array]:
+    """The arrays of a value, depth first; tokens have none."""
     if isinstance(value, Array):
         yield value
     elif isinstance(value, tuple):

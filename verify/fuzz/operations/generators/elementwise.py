@@ -33,6 +33,7 @@ _DECLARED: Final = {"convert": "bf16", "stochastic-convert": "bf16"}
 
 @st.composite
 def elementwise(draw: Draw, most: int = 4) -> str:
+    """Any elementwise opcode, with the operand types that it takes."""
     dims = draw(sizes(maximum=most))
     opcode = draw(st.sampled_from(tuple(_OPERANDS)))
     operands = [k if k.endswith("[]") else shape(dims, k) for k in draw(st.sampled_from(_OPERANDS[opcode]))]

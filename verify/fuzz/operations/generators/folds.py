@@ -20,6 +20,7 @@ from hloproof.fuzz.operations.generators.operation_text import (
 
 @st.composite
 def reduce(draw: Draw) -> str:
+    """One array, over any of its dimensions, none included."""
     dims = draw(sizes())
     chosen = draw(st.lists(st.sampled_from(range(len(dims))), unique=True)) if dims else []
     name, body = draw(fold())
@@ -28,6 +29,7 @@ def reduce(draw: Draw) -> str:
 
 @st.composite
 def mapped(draw: Draw) -> str:
+    """Two arrays of one shape, with all dimensions named."""
     dims, (name, body) = draw(sizes(maximum=3)), draw(fold())
     s = shape(dims)
     return one("map", [s, s], f"dimensions={braces(range(len(dims)))}, to_apply={name}", body)
@@ -35,6 +37,7 @@ def mapped(draw: Draw) -> str:
 
 @st.composite
 def reduce_variadic(draw: Draw) -> str:
+    """Two arrays, over at least one dimension; the computation keeps them apart or crosses them."""
     dims = draw(sizes(minimum=1, maximum=3, of=positive))
     chosen = draw(st.lists(st.sampled_from(range(len(dims))), min_size=1, unique=True))
     return one(
@@ -47,6 +50,7 @@ def reduce_variadic(draw: Draw) -> str:
 
 @st.composite
 def sort(draw: Draw) -> str:
+    """One array along any dimension, rising or falling."""
     dims = draw(sizes(minimum=1, maximum=3))
     axis = draw(st.integers(0, len(dims) - 1))
     less = LESS.replace("direction=LT", f"direction={draw(st.sampled_from(('LT', 'GT')))}")
@@ -66,6 +70,7 @@ def sort_variadic(draw: Draw) -> str:
 
 @st.composite
 def topk(draw: Draw) -> str:
+    """k from 1 to the size of the last dimension, of the largest or the smallest."""
     dims = draw(sizes(minimum=1, maximum=2, of=positive))
     k = draw(st.integers(1, dims[-1]))
     largest = draw(st.sampled_from(("true", "true", "false")))
@@ -74,6 +79,7 @@ def topk(draw: Draw) -> str:
 
 @st.composite
 def fft(draw: Draw) -> str:
+    """c64 over the last one to three dimensions."""
     dims = draw(sizes(minimum=1, maximum=3, of=positive))
     lengths = dims[draw(st.integers(max(0, len(dims) - 3), len(dims) - 1)) :]
     return one("fft", [shape(dims, "c64")], f"fft_type=FFT, fft_length={braces(lengths)}")
@@ -81,6 +87,7 @@ def fft(draw: Draw) -> str:
 
 @st.composite
 def triangular(draw: Draw) -> str:
+    """cholesky or triangular-solve, with all its flags."""
     n, m, batch = draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(sizes(maximum=1, of=positive))
     lower = draw(st.sampled_from(("true", "false")))
     matrix = shape([*batch, n, n])
@@ -95,6 +102,7 @@ def triangular(draw: Draw) -> str:
 
 @st.composite
 def batch_norm(draw: Draw) -> str:
+    """In inference, with any feature dimension."""
     dims = draw(sizes(minimum=draw(st.sampled_from((1, 2, 2))), maximum=3, of=positive))
     axis = draw(st.integers(0, len(dims) - 1))
     v = shape([dims[axis]])
@@ -103,6 +111,7 @@ def batch_norm(draw: Draw) -> str:
 
 @st.composite
 def batch_norm_tuple(draw: Draw) -> str:
+    """In training or its gradient, with any feature dimension."""
     dims = draw(sizes(minimum=draw(st.sampled_from((1, 2, 2))), maximum=3, of=positive))
     axis = draw(st.integers(0, len(dims) - 1))
     s, v = shape(dims), shape([dims[axis]])

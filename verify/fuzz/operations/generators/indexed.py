@@ -31,6 +31,7 @@ def _starts(draw: Draw, rank: int, kind: str) -> list[str]:
 
 @st.composite
 def dynamic_slice(draw: Draw) -> str:
+    """Windows up to the operand, sizes of 0 included."""
     dims, kind = draw(boxes(maximum=3, most=30)), draw(index_types)
     window = [draw(st.sampled_from((n, max(0, n - 1), draw(st.integers(0, n)), min(1, n)))) for n in dims]
     operands = [shape(dims), *draw(_starts(len(dims), kind))]
@@ -39,6 +40,7 @@ def dynamic_slice(draw: Draw) -> str:
 
 @st.composite
 def dynamic_update_slice(draw: Draw) -> str:
+    """Updates up to the operand, sizes of 0 included."""
     dims, kind = draw(boxes(maximum=3, most=30)), draw(index_types)
     window = [draw(st.sampled_from((n, max(0, n - 1), draw(st.integers(0, n)), min(1, n)))) for n in dims]
     starts = draw(_starts(len(dims), kind))
@@ -47,6 +49,7 @@ def dynamic_update_slice(draw: Draw) -> str:
 
 @st.composite
 def gather(draw: Draw) -> str:
+    """With collapsed and batching dimensions, and the index vector in any dimension."""
     operand = draw(sizes(minimum=1, maximum=3, of=positive))
     batch = draw(sizes(maximum=2, of=positive))
     kind = draw(index_types)
@@ -84,6 +87,7 @@ def gather(draw: Draw) -> str:
 
 @st.composite
 def scatter(draw: Draw) -> str:
+    """One operand, with inserted dimensions, and the index vector in any dimension or left out."""
     operand = draw(sizes(minimum=1, maximum=3, of=positive))
     batch = draw(sizes(maximum=2, of=positive))
     kind = draw(index_types)
