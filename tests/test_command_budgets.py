@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import resource
 import signal
+import sys
 import time
 from importlib import import_module
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -83,6 +85,24 @@ def test_a_run_that_takes_more_than_its_memory_is_unknown(
     assert run(["run", str(tmp_path / "large.hlo")]) == Exit.UNKNOWN
     assert "out of memory (100 MB)" in capsys.readouterr().err
     assert resource.getrlimit(resource.RLIMIT_AS) == before
+
+
+def test_an_alarm_that_comes_while_its_body_is_left_is_its_last() -> None:
+    """It would be raised outside of the body else, again and again."""
+    before = signal.getsignal(signal.SIGALRM)
+
+    def now(frame: FrameType, event: str, given: object) -> None:
+        if event == "call" and frame.f_code.co_name == "__exit__":
+            signal.raise_signal(signal.SIGALRM)
+
+    sys.setprofile(now)
+    try:
+        with at_most(60.0, lambda: LookupError("late")):
+            pass
+    finally:
+        sys.setprofile(None)
+    assert signal.getsignal(signal.SIGALRM) is before
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0.0
 
 
 def test_what_passes_over_the_first_interruption_meets_the_next(monkeypatch: pytest.MonkeyPatch) -> None:

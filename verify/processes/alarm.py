@@ -6,36 +6,54 @@ import mmap
 import resource
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import Final
+from contextlib import AbstractContextManager, contextmanager, suppress
+from types import FrameType
+from typing import Any, Final
 
 AGAIN: Final = 0.5
 """Seconds until it is raised once more: what is interrupted may take the first for an error of its own."""
 
 
-@contextmanager
-def at_most(seconds: float, late: Callable[[], BaseException]) -> Iterator[None]:
+def at_most(seconds: float, late: Callable[[], BaseException]) -> AbstractContextManager[None]:
     """Raises what `late` makes in the body after so many seconds, where the platform has the signal and this is the
     main thread; else the body is not limited. A call into a library is interrupted when it returns."""
+    return _Alarm(seconds, late)
 
-    over = False
 
-    def stop(number: int, frame: object) -> None:
-        if not over:
-            raise late()
+class _Alarm(AbstractContextManager[None]):
+    """Nothing is raised while the body is left: the alarm would go on for ever, and end whoever comes next."""
 
-    try:
-        before = signal.signal(signal.SIGALRM, stop)
-    except (AttributeError, ValueError):
-        yield
-        return
-    try:
-        signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
-        yield
-    finally:
-        over = True
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    def __init__(self, seconds: float, late: Callable[[], BaseException]) -> None:
+        self._seconds, self._late = seconds, late
+        self._before: Any = None
+        self._set = self._over = False
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        at = frame
+        while at is not None:
+            if at.f_code is _Alarm.__exit__.__code__ and at.f_locals.get("self") is self:
+                return
+            at = at.f_back
+        if not self._over:
+            raise self._late()
+
+    def __enter__(self) -> None:
+        try:
+            self._before = signal.signal(signal.SIGALRM, self._stop)
+        except (AttributeError, ValueError):
+            return
+        self._set = True
+        try:
+            signal.setitimer(signal.ITIMER_REAL, self._seconds, AGAIN)
+        except BaseException:  # the time is up already
+            self.__exit__()
+            raise
+
+    def __exit__(self, *raised: object) -> None:
+        self._over = True
+        if self._set:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._before)
 
 
 @contextmanager

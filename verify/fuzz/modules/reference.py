@@ -72,14 +72,21 @@ class Xla:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
-        late = not select.select([self._process.stdout], [], [], self._seconds)[0]
-        line = "" if late else self._process.stdout.readline()
+        try:
+            late = not select.select([self._process.stdout], [], [], self._seconds)[0]
+            line = "" if late else self._process.stdout.readline()
+        except BaseException:  # whoever asks next must not be given this answer
+            self._again()
+            raise
         if not line:
-            self.close()
-            self._process = self._started()
+            self._again()
             return {"error": HANGS if late else DIED}
         answer: dict[str, Any] = json.loads(line)
         return answer
+
+    def _again(self) -> None:
+        self.close()
+        self._process = self._started()
 
     def close(self) -> None:
         self._process.kill()
