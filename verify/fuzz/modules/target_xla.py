@@ -54,13 +54,14 @@ def neutral(text: str) -> str:
     text = text.replace("kind=kLoop, calls=fused", "to_apply=fused").replace(" fusion(", " call(")
     opcode = parse_module(text).entry.root.opcode
     number = {"reduce": 1, "reduce-window": 1, "select-and-scatter": 2}.get(opcode)
-    given = re.search(rf"  p{number} = (\w+)\[\] parameter\({number}\)", text)
+    given = re.search(rf"  %?p{number} = (\w+)\[\] parameter\({number}\)", text)
     if given is None:
         return text
     kind, value = given[1], "false" if given[1] == "pred" else "0"
     if "to_apply=most" in text:
         value = str(lowest(kind)) if kind in INTEGERS else "false" if kind == "pred" else "-inf"
-    return text.replace(given[0], f"  p{number} = {kind}[] constant({value})")
+    text = re.sub(rf"(?m)^(ENTRY .*), p{number}: \w+\[\]\)", r"\1)", text)
+    return text.replace(given[0], f"  %p{number} = {kind}[] constant({value})")
 
 
 def examine(text: str) -> tuple[str, ...]:
