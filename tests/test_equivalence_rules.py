@@ -184,10 +184,10 @@ def dimensions(*of: int) -> Attributes:
 
 
 def test_a_fold_of_folds_runs_over_both_boxes() -> None:
-    (new,) = step(Goal(0, (), nested(0), ZERO), "flatten", 0)
-    assert isinstance(new.left, Fold) and new.left.sizes == (2, 3, 2)
+    (new,) = step(Goal(9, (), nested(2), ZERO), "flatten", 0)
+    assert isinstance(new.left, Fold) and new.left.sizes == (2, 3, 2) and (new.left.place, new.next) == (9, 12)
     (body,) = new.left.bodies
-    assert isinstance(body, Elem) and body.at == (variable(0, 2), variable(1, 3), variable(2, 2))
+    assert isinstance(body, Elem) and body.at == (variable(9, 2), variable(10, 3), variable(11, 2))
     for wrong in (nested(0, start=ONE), nested(0, op="maximum")):
         with pytest.raises(Denied, match="two operations"):
             step(Goal(0, (), wrong, ZERO), "flatten", 0)
@@ -198,6 +198,8 @@ def test_a_sum_of_two_is_two_sums() -> None:
     (new,) = step(Goal(0, (), folded(both, 6), ZERO), "linear", 0, 9)
     parts = tuple(folded(at(n, variable(0, 6)), 6) for n in (X, Y))
     assert new.left == App("add", "f32", parts)
+    (new,) = step(Goal(0, (), folded(at(X, V), 6, place=4), ZERO), "linear", 0, 9)
+    assert new.left == App("multiply", "f32", (folded(ONE, 6, place=4), at(X, V)))
     for wrong in (folded(both, 6, start=ONE), folded(both, 6, op="maximum")):
         with pytest.raises(Denied):
             step(Goal(0, (), wrong, ZERO), "linear", 0, 9)

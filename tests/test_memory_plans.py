@@ -283,3 +283,39 @@ ENTRY %main (a: f32[32]) -> (f32[32], f32[16]) {
 """
     found = [r for r in judged(hlo, roomy_plan(hlo, (("f{0}", "c"),))) if r.claim == "plan-in-place"]
     assert [str(r.verdict) for r in found] == ["unknown"]
+
+
+FOLDED = """HloModule folded, is_scheduled=true
+
+%add (p: f32[], q: f32[]) -> f32[] {
+  %p = f32[] parameter(0)
+  %q = f32[] parameter(1)
+  ROOT %s = f32[] add(%p, %q)
+}
+
+ENTRY %main (a: f32[32]) -> f32[] {
+  %a = f32[32]{0} parameter(0)
+  %zero = f32[] constant(0)
+  ROOT %out = f32[] reduce(%a, %zero), dimensions={0}, to_apply=%add
+}
+"""
+FOLDED_PLAN = """BufferAssignment:
+allocation 0: size 128, parameter 0, shape |f32[32]| at ShapeIndex {}:
+ value: <0 a @0> (size=128,offset=0): f32[32]{0}
+allocation 1: size 4, constant:
+ value: <1 zero @0> (size=4,offset=0): f32[]
+allocation 2: size 4, output shape is |f32[]|, maybe-live-out:
+ value: <2 out @0> (size=4,offset=0): f32[]
+allocation 3: size 4, thread-local:
+ value: <3 p @0> (size=4,offset=0): f32[]
+allocation 4: size 4, thread-local:
+ value: <4 q @0> (size=4,offset=0): f32[]
+allocation 5: size 4, thread-local:
+ value: <5 s @0> (size=4,offset=0): f32[]
+"""
+
+
+def test_what_a_function_of_a_reduce_computes_belongs_to_each_thread() -> None:
+    assert {r.verdict for r in judged(FOLDED, FOLDED_PLAN)} == {Verdict.PROVED}
+    shared = changed(FOLDED_PLAN, "allocation 5: size 4, thread-local", "allocation 5: size 4, preallocated-temp")
+    assert refuted(FOLDED, shared) == {"plan-complete": ["s"]}
