@@ -49,6 +49,9 @@ _TYPES: Final = ("f32", "s32", "s8", "u8", "bf16", "f16", "f64", "pred", "s64", 
 _SIZES: Final = (1, 2, 3, 4, 5, 7, 8, 0)
 _DIRECTIONS: Final = ("EQ", "NE", "LT", "LE", "GT", "GE")
 
+_FOLDS: Final = frozenset({"reduce", "reduce-window", "select-and-scatter"})
+"""How often these take their initial value is open, so that it stays the neutral one: no other constant or operand."""
+
 Change = Callable[[Writer, Module, Computation, Instruction], Module | None]
 
 
@@ -63,7 +66,7 @@ class Mutation:
 
 def _same_shape(c: Computation, i: Instruction) -> bool:
     shapes = c.operand_shapes(i)
-    return len(shapes) > 1 and len(set(shapes)) < len(shapes)
+    return i.opcode not in _FOLDS and len(shapes) > 1 and len(set(shapes)) < len(shapes)
 
 
 def _swap(w: Writer, m: Module, c: Computation, i: Instruction) -> Module | None:
@@ -100,7 +103,9 @@ def _constant(w: Writer, m: Module, c: Computation, i: Instruction) -> Module | 
 
 def _scalar(c: Computation, i: Instruction) -> bool:
     scalar = isinstance(i.shape, ArrayShape) and not i.shape.dimensions
-    return i.opcode == "constant" and scalar and isinstance(i.shape, ArrayShape) and i.shape.element_type[0] != "c"
+    started = any(x.opcode in _FOLDS and i.name in x.operands for x in c.instructions)
+    real = scalar and isinstance(i.shape, ArrayShape) and i.shape.element_type[0] != "c"
+    return i.opcode == "constant" and real and not started
 
 
 def _with(m: Module, c: Computation, i: Instruction, name: str, value: AttributeValue) -> Module:
@@ -253,7 +258,7 @@ def _array_parameter(c: Computation, i: Instruction) -> bool:
 
 MUTATIONS: Final[Mapping[str, Mutation]] = {
     "swap operands": Mutation(_same_shape, _swap),
-    "other operand": Mutation(lambda c, i: bool(i.operands), _other_operand),
+    "other operand": Mutation(lambda c, i: i.opcode not in _FOLDS and bool(i.operands), _other_operand),
     "opcode": Mutation(lambda c, i: i.opcode in _ALIKE, _opcode),
     "constant": Mutation(_scalar, _constant),
     "slice": Mutation(_has("slice"), _one_of_many("slice", _slice), values=False),
