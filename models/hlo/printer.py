@@ -46,8 +46,13 @@ def _attributes(attributes: Attributes) -> str:
     return "".join([", " + print_attribute(name, value) for name, value in attributes.pairs])
 
 
+def _bare(name: str) -> str:
+    """As the head of a computation is read by XLA: without %, where the name can be told without it."""
+    return name if name[0].isalpha() or name[0] == "_" else f"%{name}"
+
+
 def _computation_lines(computation: Computation, entry: bool) -> list[str]:
-    parameters = ", ".join(f"{p.name}: {print_shape(p.shape, layout=False)}" for p in computation.parameters)
+    parameters = ", ".join(f"{_bare(p.name)}: {print_shape(p.shape, layout=False)}" for p in computation.parameters)
     result = print_shape(computation.root.shape, layout=False)
     head = f"{'ENTRY ' if entry else ''}%{computation.name} ({parameters}) -> {result} {{"
     body = [
