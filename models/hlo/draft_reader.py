@@ -136,11 +136,7 @@ class DraftReader:
     def signature(self, computation: DraftComputation) -> None:
         scanner = self.scanner
         scanner.expect("(", "before the parameters")
-        first = True
-        while not scanner.accept(")"):
-            if not first:
-                scanner.expect(",", "or ')' among the parameters")
-            first = False
+        for _ in scanner.separated(")", "among the parameters"):
             scanner.name("the name of a parameter")
             scanner.expect(":", "after the name of a parameter")
             read_shape(scanner)

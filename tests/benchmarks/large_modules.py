@@ -88,6 +88,13 @@ def fusions(size: int) -> str:
     return _entry(_rooted(lines), "", "".join(bodies))
 
 
+def _one_fusion(lines: list[str]) -> str:
+    """A module whose only operation is a fusion with these lines as its body, from f32[64,64] to f32[64,64]."""
+    body = "body {\n" + "\n".join("  " + x for x in _rooted(lines)) + "\n}\n"
+    entry = ["p = f32[64,64] parameter(0)", "ROOT r = f32[64,64] fusion(p), kind=kLoop, calls=body"]
+    return _entry(entry, "", body)
+
+
 def fused_chain(size: int) -> str:
     """One fusion with a body of `size` instructions."""
     lines = ["p = f32[64,64] parameter(0)", "x0 = f32[64,64] negate(p)"]
@@ -97,9 +104,7 @@ def fused_chain(size: int) -> str:
             f"b{n} = f32[4096] bitcast(t{n})",
             f"x{n + 1} = f32[64,64] reshape(b{n})",
         ]
-    body = "body {\n" + "\n".join("  " + x for x in _rooted(lines)) + "\n}\n"
-    entry = ["p = f32[64,64] parameter(0)", "ROOT r = f32[64,64] fusion(p), kind=kLoop, calls=body"]
-    return _entry(entry, "", body)
+    return _one_fusion(lines)
 
 
 def fused_fan(size: int) -> str:
@@ -110,9 +115,7 @@ def fused_fan(size: int) -> str:
             f"t{n} = f32[64,64] {'transpose' if n % 2 else 'reverse'}(x{n}), dimensions={{{'1,0' if n % 2 else '0'}}}",
             f"x{n + 1} = f32[64,64] add(t{n}, x{n})",
         ]
-    body = "body {\n" + "\n".join("  " + x for x in _rooted(lines)) + "\n}\n"
-    entry = ["p = f32[64,64] parameter(0)", "ROOT r = f32[64,64] fusion(p), kind=kLoop, calls=body"]
-    return _entry(entry, "", body)
+    return _one_fusion(lines)
 
 
 def fused_stencils(size: int) -> str:
@@ -128,9 +131,7 @@ def fused_stencils(size: int) -> str:
             f"m{n} = f32[64,64] multiply(a{n}, x{n})",
             f"x{n + 1} = f32[64,64] add(m{n}, x{n})",
         ]
-    body = "body {\n" + "\n".join("  " + x for x in _rooted(lines)) + "\n}\n"
-    entry = ["p = f32[64,64] parameter(0)", "ROOT r = f32[64,64] fusion(p), kind=kLoop, calls=body"]
-    return _entry(entry, "", body)
+    return _one_fusion(lines)
 
 
 def calls(size: int) -> str:

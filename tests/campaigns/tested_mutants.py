@@ -162,8 +162,10 @@ def _child(site: Site, shown: Callable[[Site], str], out: int) -> None:
         answer = shown(site)
     except BaseException as error:
         answer = f"crash ({type(error).__name__})"
-    os.write(out, answer.encode()[:400])
-    os._exit(0)
+    try:
+        os.write(out, answer.encode()[:400])
+    finally:  # Also where nobody reads any more: a child that went on would report as if it were the campaign.
+        os._exit(0)
 
 
 def drawn(part: Part, sample: int, seed: int) -> list[Site]:
@@ -235,7 +237,7 @@ def main() -> int:
     pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", *files], plugins=[campaign])
     tally = Counter(a if a in ("survived", "not reached", "time") else a.split(" ")[0] for _, a in campaign.found)
     missed = tally["survived"] + tally["not reached"]
-    score = 100.0 * (1 - missed / max(1, len(campaign.found)))
+    score = 100.0 * (1 - missed / len(campaign.found)) if campaign.found else 0.0
     by_file = Counter(site.file for site, a in campaign.found if a in ("survived", "not reached"))
     of_file = Counter(site.file for site, _ in campaign.found)
     for file, count in sorted(of_file.items()):

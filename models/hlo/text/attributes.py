@@ -159,7 +159,6 @@ WORDS: Final[dict[str, tuple[str, ...]]] = {
 
 _SIMPLE_LIST = re.compile(r"\{\s*(?:-?[A-Za-z0-9_.\-%]+(?:\s*,\s*-?[A-Za-z0-9_.\-%]+)*+)?\s*\}", re.ASCII)
 _LIST_OF_INTEGERS = re.compile(r"\{[-0-9,\s]*\}", re.ASCII)
-_COMPUTATION_NAME = re.compile(r"%?[A-Za-z0-9_.\-]+", re.ASCII)
 
 Nested = Callable[[Scanner, str], ComputationRef]
 """Reads a computation written between braces as the value of the named attribute."""

@@ -139,11 +139,7 @@ def _mesh_groups(scanner: Scanner) -> tuple[tuple[int, ...], ...]:
     scanner.expect("{", "before the axes that a group spans")
     # Every axis is cut into parts (pre, size, post) so that a sub-axis `'a':(2)2` can be one of them.
     spanned: list[tuple[int, int]] = []  # (size, stride in row-major position)
-    first = True
-    while not scanner.accept("}"):
-        if not first:
-            scanner.expect(",", "or '}' among the axes of a group")
-        first = False
+    for _ in scanner.separated("}", "among the axes of a group"):
         scanner.skip()
         at = scanner.pos
         name = _axis(scanner)

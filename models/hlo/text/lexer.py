@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Final
 
 from hloproof.models.errors import InputError, Position
@@ -98,6 +99,15 @@ class Scanner:
         """Read `token` or raise InputError."""
         if not self.accept(token):
             raise self.error(f"expected '{token}' {where}, found {self.found()}")
+
+    def separated(self, close: str, among: str) -> Iterator[None]:
+        """Once for each item before `close`, which is read too; a comma stands between two. Raises InputError."""
+        first = True
+        while not self.accept(close):
+            if not first:
+                self.expect(",", f"or '{close}' {among}")
+            first = False
+            yield
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Read `pattern` if it comes next."""

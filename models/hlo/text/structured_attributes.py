@@ -144,11 +144,7 @@ def read_shapes(scanner: Scanner) -> Word:
     """`{f32[2]{0}, (s32[])}`: checked, and kept as written."""
     start = scanner.pos
     scanner.expect("{", "before a list of shapes")
-    first = True
-    while not scanner.accept("}"):
-        if not first:
-            scanner.expect(",", "or '}' in a list of shapes")
-        first = False
+    for _ in scanner.separated("}", "in a list of shapes"):
         read_shape(scanner)
     return Word(scanner.text[start : scanner.pos].strip())
 
@@ -167,11 +163,7 @@ def read_entry_layout(scanner: Scanner) -> Word:
     start = scanner.pos
     scanner.expect("{", "before the layout of the entry computation")
     scanner.expect("(", "before the parameters' shapes")
-    first = True
-    while not scanner.accept(")"):
-        if not first:
-            scanner.expect(",", "or ')' among the parameters' shapes")
-        first = False
+    for _ in scanner.separated(")", "among the parameters' shapes"):
         read_shape(scanner)
     scanner.expect("->", "before the result's shape")
     read_shape(scanner)
