@@ -9,11 +9,9 @@ the devices. `{"error": text}` otherwise.
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import Any
 
-from xla_reference import jax, jnp, to_array, to_list  # type: ignore[import-not-found]  # sets the flags
+from xla_reference import jax, jnp, serve, to_array, to_list  # type: ignore[import-not-found]  # sets the flags
 
 
 def _namespace(text: str) -> dict[str, Any]:
@@ -46,14 +44,5 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     return {"runs": found}
 
 
-def main() -> None:
-    for line in sys.stdin:
-        try:
-            answer = run(json.loads(line))
-        except Exception as problem:
-            answer = {"error": f"{type(problem).__name__}: {str(problem)[:2000]}"}
-        print(json.dumps(answer), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    serve(run)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -115,14 +116,15 @@ def _placed(parts: list[dict[str, Any]], devices: list[Any]) -> Any:
     return jax.make_array_from_single_device_arrays(whole, sharding, arrays)
 
 
-def main() -> None:
+def serve(answered: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Answers the requests of standard input, one a line, until it ends."""
     for line in sys.stdin:
         try:
-            answer = run(json.loads(line))
+            answer = answered(json.loads(line))
         except Exception as problem:
             answer = {"error": f"{type(problem).__name__}: {str(problem)[:2000]}"}
         print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    serve(run)
