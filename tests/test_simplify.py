@@ -37,6 +37,12 @@ def simplified(text: str) -> str:
     ("before", "after"),
     [
         ("(d0) -> ((d0 / 16) * 16 + (d0 mod 16)), domain: d0 in [0, 99]", "(d0) -> (d0), domain: d0 in [0, 99]"),
+        (  # Constraints narrow one another: d0 is 2 and s0 is 1, so that s1 is at most 2.
+            "(d0)[s0, s1] -> (s1 mod 3), domain: d0 in [1, 6], s0 in [0, 5], s1 in [0, 4], d0 * 3 - s1 in [4, 6], "
+            "d0 - s0 * 2 in [0, 0]",
+            "(d0)[s0, s1] -> (s1), domain: d0 in [1, 6], s0 in [0, 5], s1 in [0, 4], d0 * 3 - s1 in [4, 6], "
+            "d0 - s0 * 2 in [0, 0]",
+        ),
         (
             "(d0, d1) -> ((d0 * 100 + d1) / 100, (d0 * 100 + d1) mod 100), domain: d0 in [0, 8], d1 in [0, 99]",
             "(d0, d1) -> (d0, d1), domain: d0 in [0, 8], d1 in [0, 99]",
