@@ -109,6 +109,23 @@ def _admitted(rule: RuleBase, name: str, bounds: tuple[Bounded, ...], values: Ma
     return [v for v in range(low, high + 1) if _all_inside(rule, bounds, {**values, name: v})]
 
 
+def left_out(rule: VariableRule, values: Mapping[str, int]) -> list[int] | None:
+    """The values that the left side admits and that are no image; None where that cannot be said, since the rule does
+    not apply here, or an interval is too long. A rule that leaves its variable out has one such "value" where the left
+    side admits none: [0]. Raises KeyError for a metavariable without a value."""
+    if try_instance(rule, values) != "fails":
+        return None
+    before = _admitted(rule, rule.variable, rule.before, values) or []
+    if rule.image is None:
+        return [] if before else [0]
+    try:
+        after = _admitted(rule, rule.fresh, rule.after, values) or []
+        images = {value_of(rule, rule.image, {**values, rule.fresh: t}) for t in after}
+    except UndefinedValue:
+        return None
+    return [v for v in before if v not in images]
+
+
 def _variable(rule: VariableRule, values: Mapping[str, int]) -> Outcome:
     try:
         before = _admitted(rule, rule.variable, rule.before, values)

@@ -35,6 +35,7 @@ from hloproof.logic.obligation import Obligation
 from hloproof.logic.rounding import RoundingSemantics
 from hloproof.models.expressions.evaluate import UndefinedValue
 from hloproof.models.expressions.expr import Const, Expr, substitute, to_text
+from hloproof.models.interpreter.rules import left_out
 from hloproof.models.rules.rule import Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
 from hloproof.results.expectation import met
 from hloproof.results.verdict import ClaimResult, Found, Related, Verdict, not_needed
@@ -162,7 +163,10 @@ def _nothing_said(rule: Rule, work: _Work) -> Verdict | None:
 
 
 def _refuted(rule: Rule, s: RuleStatement, work: _Work) -> bool:
-    """Looks for an instance at which a goal fails; the smallest of those found is kept."""
+    """Looks for an instance at which a goal fails; the smallest of those found is kept. Where the goals are about a
+    value that a hint names, an instance counts only if no other value will do; else the hint is what is wrong."""
+    if s.exists and isinstance(rule, VariableRule):
+        return _without_value(rule, s, work)
     reading = reading_of(rule)
     names = names_of(s)
     worst: Instance | None = None
@@ -175,6 +179,33 @@ def _refuted(rule: Rule, s: RuleStatement, work: _Work) -> bool:
         return False
     work.instance, work.statement, work.engines = _shrunk(s, worst, reading), s, ["enumeration"]
     return True
+
+
+def _without_value(rule: VariableRule, s: RuleStatement, work: _Work) -> bool:
+    """Looks for constants with which a value that is said to exist does not, by listing all of them."""
+    reading = reading_of(rule)
+    bound = {rule.variable, rule.fresh}
+    constants = [n for n, _ in rule.sorts if n not in bound]
+    worst: Instance | None = None
+    for values in islice(instances(rule, constants, rule.conditions, reading, _TRIES), INSTANCES):
+        missing = left_out(rule, values)
+        if missing:
+            at = values if rule.image is None else {**values, rule.variable: missing[0]}
+            worst = at if worst is None or _size(at) < _size(worst) else worst
+    if worst is not None:
+        work.instance, work.statement, work.engines = worst, s, ["enumeration"]
+        return True
+    for values in _first(rule, s, INSTANCES):
+        if not meets(s.goals, values, reading):
+            name = rule.variable if rule.image is None else rule.fresh
+            hint = dict(rule.witness).get(name)
+            point = ", ".join(f"{n} = {v}" for n, v in values.items() if n != name) or "always"
+            said_so = (
+                "no witness is given" if hint is None else f"the witness {name} = {to_text(hint)} is none ({point})"
+            )
+            work.reasons.append(said_so)
+            break
+    return False
 
 
 def _size(values: Instance) -> tuple[int, int]:
@@ -237,7 +268,8 @@ def _shown(rule: Rule, s: RuleStatement, work: _Work) -> bool:
             helped.append(str(c))
     for goal in s.goals:
         if not _implied(given, goal, how, reading):
-            work.reasons += [f"{goal} is not shown", *(f"the hint {h} is not either" for h in helped)]
+            shown = [] if goal == NEVER else [f"{goal} is not shown"]
+            work.reasons += [*shown, *(f"the hint {h} is not shown" for h in helped)]
             return False
         given.append(goal)
     return True
@@ -325,6 +357,8 @@ def _described(rule: Rule, work: _Work) -> str:
         return f"{at}: the left side is {left}, the right side {right}{again}"
     if s is None:
         return f"{at}: both sides evaluated do not say the same"
+    if s.exists:
+        return f"{at}: {s.fails}"
     failing = next(g for g in s.goals if not meets((g,), values, reading))
     return f"{at}: {s.fails}" + ("" if failing == NEVER else f", since {failing} does not hold")
 

@@ -19,6 +19,7 @@ from hloproof.models.rules.rule import Bounded, Condition, ConstraintRule, Expre
 
 NEVER: Final = Condition("==", Const(0), Const(1))
 """What holds nowhere: the goal where there is nothing to show."""
+_NO_VALUE: Final = "the variable has no value"
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,9 @@ class RuleStatement:
     """A whole sentence, without its full stop."""
     fails: str = ""
     """What is so at a point where it does not hold, in the same way."""
+    exists: bool = False
+    """It says that there is some value, and its goals are about the one that a hint names. Where they fail the hint is
+    wrong, and there may be another value."""
 
 
 def statements_of(rule: Rule) -> tuple[RuleStatement, ...]:
@@ -61,9 +65,9 @@ def _variable_statements(rule: VariableRule) -> tuple[RuleStatement, ...]:
     if rule.image is None:
         value = next((e for n, e in rule.witness if n == rule.variable), None)
         if value is None:
-            return (RuleStatement(rule.conditions, (NEVER,), "the variable has a value", "no witness is given"),)
+            return (RuleStatement(rule.conditions, (NEVER,), "the variable has a value", _NO_VALUE, exists=True),)
         there = tuple(_at(c, rule.variable, value) for c in left)
-        return (RuleStatement(rule.conditions, there, "the variable has a value", "the variable has no value"),)
+        return (RuleStatement(rule.conditions, there, "the variable has a value", _NO_VALUE, exists=True),)
     right = _inside(rule.after)
     back = next((e for n, e in rule.witness if n == rule.fresh), Var(rule.fresh))
     taken = {n for n, _ in rule.sorts} | {n for n, _ in rule.witness}
@@ -86,6 +90,7 @@ def _variable_statements(rule: VariableRule) -> tuple[RuleStatement, ...]:
             ),
             "every value of the variable is an image",
             "a value of the variable is no image",
+            exists=True,
         ),
         RuleStatement(
             (
