@@ -171,6 +171,85 @@ def test_claimed_maps_have_values() -> None:
     assert checked(hlo + "  follow\n" + claim.format("d0")).verdict is Verdict.REFUTED
 
 
+# --- what is read has a value ------------------------------------------------------------------------------------
+
+READ = (
+    "(d0){{rt0}} -> ({}), domain: d0 in [0, 9], rt0 in [0, 9]{}\nruntime variables:\n"
+    "rt0: parameter(1); (d0){} -> ({}), domain: {}"
+)
+BY_WAY = (
+    "(d0){{rt0}} -> (rt0), domain: d0 in [0, 9], rt0 in [0, 9]{}\nruntime variables:\n"
+    "rt0: parameter(1); (d0){{a}} -> (a), domain: d0 in [0, 9], a in [0, 9]{}; "
+    "reading {{a = parameter(2); (d0) -> (d0), domain: {}}}"
+)
+VALUES = [
+    (READ.format("rt0", "", "", "d0", "d0 in [0, 9]"), True),
+    (READ.format("rt0", "", "", "d0", "d0 in [0, 3]"), False),
+    (READ.format("rt0", ", d0 + 0 in [0, 3]", "", "d0", "d0 in [0, 3]"), True),
+    (READ.format("rt0", ", d0 + 0 in [0, 4]", "", "d0", "d0 in [0, 3]"), False),
+    (READ.format("rt0", ", d0 mod 2 in [0, 0]", "", "d0", "d0 in [0, 9], d0 mod 2 in [0, 0]"), True),
+    (READ.format("rt0", ", d0 mod 2 in [0, 0]", "", "d0", "d0 in [0, 9], d0 mod 4 in [0, 0]"), False),
+    # A constraint on what is read does not say where it is read.
+    (READ.format("rt0", ", rt0 + d0 in [0, 3]", "", "d0", "d0 in [0, 3]"), False),
+    # What no result and no constraint asks for is not asked.
+    (READ.format("d0", "", "", "d0", "d0 in [0, 3]"), True),
+    # What is read by way of another reading.
+    (BY_WAY.format("", "", "d0 in [0, 9]"), True),
+    (BY_WAY.format("", "", "d0 in [0, 3]"), False),
+    (BY_WAY.format(", d0 + 0 in [0, 3]", "", "d0 in [0, 3]"), True),
+    (BY_WAY.format("", ", a + d0 in [0, 9]", "d0 in [0, 9]"), False),
+    (BY_WAY.format("", ", a + d0 in [0, 18]", "d0 in [0, 9]"), True),
+]
+
+
+@pytest.mark.parametrize(("text", "fine"), VALUES)
+def test_readings_have_values_where_they_are_asked(text: str, fine: bool) -> None:
+    m = parse_map(text)
+    modes: tuple[Equality, ...] = ("pointwise", "relational")
+    for mode in modes:
+        if fine:
+            assert rewrite(m, m, mode).verdict is Verdict.PROVED
+        else:
+            with pytest.raises(InputError, match="rt0 reads nothing at d0 = "):
+                rewrite(m, m, mode)
+    for how in (HOW, How(cross=True)):
+        lines = text.replace("\n", "\n      ")
+        found = checked(f"  map {lines}\n  becomes {lines}\n", how)
+        assert found.verdict is (Verdict.PROVED if fine else Verdict.REFUTED)
+
+
+def test_a_rewrite_may_not_narrow_what_is_read() -> None:
+    whole, part, cut = (VALUES[k][0] for k in (0, 1, 2))
+    assert rewrite(parse_map(whole), parse_map(part)).verdict is Verdict.REFUTED
+    narrowed = READ.format("rt0", ", d0 + 0 in [0, 3]", "", "d0", "d0 in [0, 9]")
+    assert rewrite(parse_map(cut), parse_map(narrowed)).verdict is Verdict.PROVED
+
+
+def test_a_claimed_map_reads_where_the_operation_does() -> None:
+    hlo = (
+        "  hlo\n    p = f32[8] parameter(0)\n    q = s32[] parameter(1)\n"
+        "    ROOT c = f32[2] dynamic-slice(p, q), dynamic_slice_sizes={2}\n"
+    )
+    claim = (
+        "  output-to-input 0 (d0){{rt0}} -> (d0 + rt0), domain: d0 in [0, 1], rt0 in [0, 6]\n"
+        "      runtime variables:\n      rt0: {}(1); (d0) -> (), domain: d0 in [0, {}]\n"
+    )
+    for follow, provider in (("", "operand"), ("  follow\n", "parameter")):
+        assert checked(hlo + follow + claim.format(provider, 1)).verdict is Verdict.PROVED
+        assert checked(hlo + follow + claim.format(provider, 0)).verdict is Verdict.REFUTED
+
+
+def test_variables_without_a_provider_are_told_apart_by_their_place() -> None:
+    text = (
+        "(d0){rt0} -> (rt0), domain: d0 in [0, 9], rt0 in [0, 9]\nruntime variables:\n"
+        "rt0: parameter(1); (d0){a, b} -> (%s), domain: d0 in [0, 9], a in [0, 9], b in [0, 9]"
+    )
+    one, two = (parse_map(text % name) for name in "ab")
+    assert rewrite(one, one).verdict is Verdict.PROVED
+    assert rewrite(one, two, "pointwise").verdict is Verdict.REFUTED
+    assert rewrite(one, two, "relational").verdict is not Verdict.PROVED
+
+
 def test_simplifying_twice_changes_nothing() -> None:
     """What one round of proved facts leaves may be what the next one needs."""
     text = "(d0, d1) -> (6 + min(d1*16+d0, min(d0 ceildiv 3, d0+d0))), domain: d0 in [0, 3], d1 in [0, 3]"

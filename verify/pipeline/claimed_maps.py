@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from hloproof.claims.maps.defined import owed_divisors
+from hloproof.claims.maps.defined_readings import owed_values
 from hloproof.claims.maps.equality import Prove, same_relation
 from hloproof.claims.operations.definition import Subject, definition_parts
 from hloproof.claims.operations.in_bounds import in_bounds_parts
@@ -47,7 +47,7 @@ def as_defined(
     about = Subject(op, output, claimed.operand, outputs[output], operand, claimed.direction)
     given = [m for m in claimed.maps if not m.is_trivially_empty]  # all empty maps are one: no map
     own = OperandMaps(claimed.operand, definition.kind, tuple(_by_operand(m, computation, instruction) for m in given))
-    parts = [p for m in given for p in owed_divisors(m)]
+    parts = [p for m in given for p in owed_values(m)]
     found = _proved(parts, ask)
     if found.verdict is Verdict.PROVED:
         found = _proved([*in_bounds_parts(about, own), *definition_parts(about, own, definition)], ask)
@@ -232,7 +232,7 @@ def _same(
     if len(forms) > 1:
         told = " and ".join(f"from {a} to {b} coordinates" for a, b in sorted(forms))
         return Found(Verdict.REFUTED, counterexample=f"the maps lead {told}")
-    defined = _proved([p for m in given for p in owed_divisors(m)], ask)
+    defined = _proved([p for m in given for p in owed_values(m)], ask)
     if defined.verdict is not Verdict.PROVED:
         return defined
     return same_relation(one, two, ask, names, again)

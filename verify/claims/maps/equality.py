@@ -25,7 +25,7 @@ from hloproof.logic.formula import FALSE, Not, conj
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.expressions.expr import Var, substitute
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.maps.indexing_map import Constraint, IndexingMap
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable
 from hloproof.results.verdict import Found, Verdict
 
 Prove = Callable[[Obligation], Outcome]
@@ -82,15 +82,17 @@ def _all_empty(sides: Sequence[Sequence[IndexingMap]], prove: Prove, names: tupl
     return Found(Verdict.PROVED, tuple(engines))
 
 
-def labelled(m: IndexingMap) -> IndexingMap:
-    """The map with a provider for each runtime variable that has none: its own place in the list."""
-    if all(v.provider is not None for v in m.runtime):
-        return m
-    runtime = tuple(
-        v if v.provider is not None else replace(v, provider=f"{UNNAMED}{k}", index=None)
-        for k, v in enumerate(m.runtime)
-    )
-    return replace(m, runtime=runtime)
+def labelled(m: IndexingMap, place: str = "") -> IndexingMap:
+    """The map with a provider for each runtime variable that has none, in the maps of what is read as well: its own
+    place in the list, behind the place of the variable that is read by it."""
+    runtime = tuple(_labelled_one(v, f"{place}{k}") for k, v in enumerate(m.runtime))
+    return m if runtime == m.runtime else replace(m, runtime=runtime)
+
+
+def _labelled_one(v: RuntimeVariable, place: str) -> RuntimeVariable:
+    if v.provider is None:
+        return replace(v, provider=f"{UNNAMED}{place}", index=None)
+    return v if v.index is None else replace(v, index=labelled(v.index, f"{place}."))
 
 
 def needed_runtime(m: IndexingMap) -> IndexingMap:

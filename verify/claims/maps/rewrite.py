@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from hloproof.claims.maps.defined import UndefinedMap, constraint_formulas, owed_divisors
+from hloproof.claims.maps.defined import UndefinedMap, constraint_formulas
+from hloproof.claims.maps.defined_readings import owed_values
 from hloproof.claims.maps.equality import Prove, labelled, one_domain, same_relation, stated_twice, with_devices
 from hloproof.claims.maps.plain_inclusion import plain_inclusion
 from hloproof.claims.maps.points_apart import pointwise_difference
@@ -89,7 +90,7 @@ def _comparable(before: IndexingMap, after: IndexingMap) -> None:
 def _undefined(before: IndexingMap, after: IndexingMap, ask: Prove) -> Found | None:
     """What is to be said where a map has no value somewhere, or is not shown to have one everywhere; else None."""
     for m, name in ((before, "before"), (after, "after")):
-        for part in owed_divisors(m):
+        for part in owed_values(m):
             outcome = ask(part.obligation)
             if outcome.verdict == "refuted":
                 told = part.describe(dict(outcome.model))

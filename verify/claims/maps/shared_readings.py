@@ -146,9 +146,7 @@ class Readings:
             found = self.reading(inner, single)
             if found is None:
                 return None
-            # What it holds is clamped by whoever uses it: others may clamp the same element otherwise.
-            held = Var(self.name(found, inner.interval))
-            into[f"rt{k}"] = minimum(maximum(held, inner.interval.lower), inner.interval.upper)
+            into[f"rt{k}"] = self._cut(found, inner.interval)
         parts = v.index.results if v.index.replica is None else (*v.index.results, *v.index.replica.results)
         if any(not e.free <= into.keys() for e in parts):
             return None
@@ -156,12 +154,24 @@ class Readings:
         steps = () if v.index.replica is None else tuple(substitute(e, into) for e in v.index.replica.results)
         return SharedReading(v.provider or "", index, steps)
 
-    def name_of(self, v: RuntimeVariable, single: Mapping[str, Expr]) -> str:
-        """The name of what a runtime variable reads, over variables that are all known."""
+    def _cut(self, found: SharedReading, interval: Interval) -> Expr:
+        # What it holds is clamped by whoever uses it: others may clamp the same element otherwise.
+        held = Var(self.name(found, interval))
+        return minimum(maximum(held, interval.lower), interval.upper)
+
+    def value(self, v: RuntimeVariable, single: Mapping[str, Expr]) -> Expr:
+        """What a runtime variable holds, cut to its interval, over variables that are all known. Raises NotModelled."""
+        return self._cut(self._known(v, single), v.interval)
+
+    def _known(self, v: RuntimeVariable, single: Mapping[str, Expr]) -> SharedReading:
         reading = self.reading(v, single)
         if reading is None:
             raise NotModelled("a runtime variable whose element is written by unknown variables")
-        return self.name(reading, v.interval)
+        return reading
+
+    def name_of(self, v: RuntimeVariable, single: Mapping[str, Expr]) -> str:
+        """The name of what a runtime variable reads, over variables that are all known."""
+        return self.name(self._known(v, single), v.interval)
 
     @property
     def elsewhere(self) -> bool:

@@ -1,0 +1,132 @@
+"""Where what a map reads at run time has a value: the law of definedness, for runtime variables.
+
+The element that a runtime variable reads is said by a map of its own, and where that map has no point nothing is read.
+So the own domain must hold wherever the variable is asked: at every point of the intervals that meets the constraints
+which are known to have a value. These are the ones over variables that always have one; the readings that name no other
+reading come first, and what they are constrained to is known for those behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+
+from hloproof.claims.maps.defined import constraint_formulas, owed_divisors
+from hloproof.claims.maps.equality import labelled
+from hloproof.claims.maps.shared_readings import Readings
+from hloproof.claims.statements.statement import Part, Point
+from hloproof.logic.formula import FALSE, Formula, conj, replace_variables, within
+from hloproof.logic.obligation import Obligation
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Expr, Var
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable
+
+
+def owed_values(m: IndexingMap) -> Iterator[Part]:
+    """All that a map owes to have values: no divisor is zero where it is asked, and every reading is one. Raises
+    NotModelled."""
+    yield from owed_divisors(m)
+    yield from owed_readings(m)
+
+
+def owed_readings(m: IndexingMap) -> Iterator[Part]:
+    """That every runtime variable reads an element wherever it is asked; nothing where each one's own map spans the box
+    of the map. A counterexample is told as `rt0 reads nothing at ...`. Raises NotModelled where the own map has other
+    variables than the map."""
+    m = labelled(m)
+    asked = _asked(m)
+    partial_ones = [k for k, v in enumerate(m.runtime) if f"rt{k}" in asked and not _reads_everywhere(m, v)]
+    if not partial_ones:
+        return
+    readings = Readings()
+    single: dict[str, Expr] = {n: Var(n) for n, _ in m.intervals() if not n.startswith("rt")}
+    values: dict[str, Expr] = {}
+    for k, v in enumerate(m.runtime):
+        values[f"rt{k}"] = readings.value(v, single)
+    open_names = {f"rt{k}" for k in partial_ones}
+    given = [replace_variables(f, values) for f in _over(m, open_names)]
+    for k in sorted(partial_ones, key=lambda k: _depth(m.runtime[k])):
+        for demand in _demands(m.runtime[k], single, readings):
+            variables: list[tuple[str, Interval | None]] = [(n, i) for n, i in m.intervals() if n in single]
+            variables += [(n, None) for n, _ in readings.hulls()]
+            if readings.elsewhere:
+                raise NotModelled("whether what is read at run time on other devices has a value")
+            known = conj(*given, *readings.meetings())
+            told = partial(_told, m, f"rt{k}")
+            yield Part(Obligation(tuple(variables), demand, known, "the reading has a value"), told)
+            given.append(demand)
+        open_names.discard(f"rt{k}")
+        given += [replace_variables(f, values) for f in _over(m, open_names)]
+
+
+def _asked(m: IndexingMap) -> frozenset[str]:
+    """The variables that results, steps between devices and constraints name."""
+    steps = () if m.replica is None else m.replica.results
+    return frozenset[str]().union(*(e.free for e in (*m.results, *steps)), *(c.expr.free for c in m.constraints))
+
+
+def _over(m: IndexingMap, open_names: set[str]) -> Sequence[Formula]:
+    """The constraints that name none of these variables."""
+    known = tuple(c for c in m.constraints if c.expr.free.isdisjoint(open_names))
+    return constraint_formulas(IndexingMap(m.dims, (), m.ranges, m.runtime, known))
+
+
+def _reads_everywhere(m: IndexingMap, v: RuntimeVariable) -> bool:
+    """The variable's own map has the box of the map for its domain, and so have the maps of what it reads by."""
+    index = v.index
+    if index is None:
+        return True
+    _require_own_variables(m, index)
+    if index.constraints or (index.replica is not None and index.replica.constraints):
+        return False
+    theirs: dict[str, Interval] = {**dict(index.intervals()), **_narrower(index)}
+    inside = all(theirs[n].contains(i) for n, i in m.intervals() if n in theirs and not n.startswith("rt"))
+    if not inside or any(i.is_empty for i in theirs.values()):
+        return False
+    return all(_reads_everywhere(m, r) for r in index.runtime)
+
+
+def _narrower(index: IndexingMap) -> Mapping[str, Interval]:
+    """The intervals that the map to the other device has for the same variables, none where there is no other."""
+    if index.replica is None:
+        return {}
+    own = dict(index.intervals())
+    return {n: i if n not in own else i.intersect(own[n]) for n, i in index.replica.intervals()}
+
+
+def _require_own_variables(m: IndexingMap, index: IndexingMap) -> None:
+    if len(index.dims) != len(m.dims) or len(index.ranges) not in (0, len(m.ranges)):
+        raise NotModelled("a runtime variable whose own map has other dims or range variables than the map")
+
+
+def _demands(v: RuntimeVariable, single: Mapping[str, Expr], readings: Readings) -> Iterator[Formula]:
+    """What holds where the variable reads an element, each thing where those before it do: first of what it reads by,
+    then its own domain."""
+    index = v.index
+    if index is None:
+        return
+    values = dict(single)
+    for k, inner in enumerate(index.runtime):
+        yield from _demands(inner, single, readings)
+        values[f"rt{k}"] = readings.value(inner, single)
+    boxes = [*index.intervals(), *_narrower(index).items()]
+    for name, interval in boxes:
+        if interval.is_empty:
+            yield FALSE
+        elif not name.startswith("rt"):  # a value that is read is cut to its interval
+            yield within(values[name], interval)
+    replica = () if index.replica is None else constraint_formulas(index.replica)
+    for f in chain(constraint_formulas(index), replica):
+        yield replace_variables(f, values)
+
+
+def _depth(v: RuntimeVariable) -> int:
+    return 0 if v.index is None else 1 + max((_depth(r) for r in v.index.runtime), default=0)
+
+
+def _told(m: IndexingMap, variable: str, point: Point) -> str:
+    names = m.display_names()
+    at = ", ".join(f"{names.get(n, n)} = {v}" for n, v in point.items() if n in names) or "every point"
+    return f"{names[variable]} reads nothing at {at}, outside of the domain of its own map"
