@@ -205,3 +205,76 @@ ENTRY e {
 def test_parts_of_a_loops_state_that_hold_one_value_are_one_buffer(first: str, turn: str, holds: bool) -> None:
     text = _SWAPPED.replace("FIRST", first).replace("TURN", turn)
     assert ("hazard-overwrite" in _refuted(text)) != holds
+
+
+_STATE: Final = "(s32[], f32[4], f32[4])"
+_ROUNDS: Final = """HloModule m, is_scheduled=true
+g {
+  a = f32[4] parameter(0)
+  ROOT n = f32[4] negate(a)
+}
+two {
+  a = f32[4] parameter(0)
+  n = f32[4] negate(a)
+  ROOT t = (f32[4], f32[4]) tuple(n, n)
+}
+cond {
+  t = STATE parameter(0)
+  k = s32[] get-tuple-element(t), index=0
+  n = s32[] constant(3)
+  ROOT l = pred[] compare(k, n), direction=LT
+}
+body {
+  t = STATE parameter(0)
+  k = s32[] get-tuple-element(t), index=0
+  a = f32[4] get-tuple-element(t), index=1
+  b = f32[4] get-tuple-element(t), index=2
+  one = s32[] constant(1)
+  j = s32[] add(k, one)
+  v = f32[4] add(a, b)
+  w = f32[4] multiply(v, v)
+  ROOT u = STATE tuple(j, TURN)
+}
+ENTRY e {
+  x = f32[4] parameter(0)
+  y = f32[4] parameter(1)
+  zero = s32[] constant(0)
+  i = s32[] copy(zero)
+  FIRST
+  t = STATE tuple(i, p, q)
+  l = STATE while(t), condition=cond, body=body
+  r1 = f32[4] get-tuple-element(l), index=1
+  r2 = f32[4] get-tuple-element(l), index=2
+  ROOT r = f32[4] add(r1, r2)
+}
+""".replace("STATE", _STATE)
+_COPIED: Final = "p = f32[4] copy(x)\n  q = f32[4] bitcast(p)"
+_CALLED: Final = "p = f32[4] call(x), to_apply=g\n  q = f32[4] call(%s), to_apply=g"
+_BOTH: Final = (
+    "c = (f32[4], f32[4]) call(x), to_apply=two\n  d = (f32[4], f32[4]) call(y), to_apply=two\n"
+    "  p = f32[4] get-tuple-element(c), index=0\n  q = f32[4] get-tuple-element(%s), index=%s"
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "turn", "holds"),
+    [
+        # One value at first, and one after every turn, though not the same.
+        (_COPIED, "v, v", True),
+        (_COPIED, "w, w", True),
+        (_COPIED, "b, a", True),
+        (_COPIED, "v, b", False),
+        (_COPIED, "v, w", False),
+        ("p = f32[4] copy(x)\n  q = f32[4] copy(y)", "a, b", True),
+        ("p = f32[4] copy(x)\n  q = f32[4] copy(y)", "b, a", False),
+        # What two calls return are two values, though one instruction makes them.
+        (_CALLED % "y", "a, b", True),
+        (_CALLED % "y", "b, a", False),
+        (_CALLED % "x", "b, a", False),
+        (_CALLED % "y", "v, v", False),
+        (_BOTH % ("d", 0), "b, a", False),
+    ],
+)
+def test_a_loops_state_whose_parts_are_always_one_value(first: str, turn: str, holds: bool) -> None:
+    text = _ROUNDS.replace("FIRST", first).replace("TURN", turn)
+    assert ("hazard-overwrite" in _refuted(text)) != holds

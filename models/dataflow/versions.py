@@ -18,6 +18,7 @@ from typing import Final
 
 from hloproof.models.dataflow.alias_classes import Buffers, positions, shape_at
 from hloproof.models.dataflow.async_chain import link_of
+from hloproof.models.dataflow.equal_parts import EqualParts, equal_parts
 from hloproof.models.dataflow.in_place import Pair, fused_in_place, in_place_operand
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.hlo.attributes import Aliasing
@@ -90,18 +91,26 @@ class LocalBuffers:
     """The versions and buffers of one computation."""
 
     def __init__(
-        self, buffers: Buffers, computation: Computation, summaries: Mapping[str, Summary], scheduled: bool
+        self,
+        buffers: Buffers,
+        computation: Computation,
+        summaries: Mapping[str, Summary],
+        scheduled: bool,
+        equal: EqualParts,
     ) -> None:
-        self.buffers, self.computation, self.scheduled = buffers, computation, scheduled
+        self.buffers, self.computation, self.scheduled, self.equal = buffers, computation, scheduled, equal
         self.module, self.summaries = buffers.module, summaries
         self.order = {i.name: n for n, i in enumerate(computation.instructions)}
         self.version: dict[Spot, Spot] = {}
         """Where the version that stands at a spot was made."""
         self.writes: list[InPlaceWrite] = []
         self._parent: dict[Spot, Spot] = {}
-        self._equal: dict[Spot, Spot] = {}
+        numbered = {p.parameter_number or 0: p.name for p in computation.parameters}
+        self._equal: dict[Spot, Spot] = {
+            (numbered[k], at): (numbered[n], first)
+            for (k, at), (n, first) in equal.first.get(computation.name, {}).items()
+        }
         self._reads: dict[str, list[Spot]] = {}
-        self._join_equal_parameters()
         for i in computation.instructions:
             self._add(i)
         if scheduled:
@@ -127,17 +136,6 @@ class LocalBuffers:
             spot = above
         return root
 
-    def _join_equal_parameters(self) -> None:
-        """Parts of parameters that hold one value wherever the computation is entered are one version."""
-        if self.computation.name == self.module.entry_name:
-            return
-        parts = [spot for p in self.computation.parameters for spot in self.leaves(p.name)]
-        first: dict[frozenset[HloPosition], Spot] = {}
-        for spot in parts if len(parts) > 1 else ():
-            values = self.buffers.values.get(HloPosition(self.computation.name, *spot), frozenset())
-            if len(values) == 1:
-                self._equal[spot] = first.setdefault(values, spot)
-
     def _share(self, a: Spot, b: Spot) -> None:
         a, b = self.buffer(a), self.buffer(b)
         if a != b:
@@ -147,6 +145,10 @@ class LocalBuffers:
         sources = self.buffers.sources
         in_place = self._in_place(i)
         for spot in self.leaves(i.name):
+            twin = self._same_part_of_a_state(i, spot)
+            if twin is not None:
+                self.version[spot] = self.version[twin]
+                continue
             written = in_place.get(spot[1])
             if written is not None:
                 operand, optional = written
@@ -175,6 +177,18 @@ class LocalBuffers:
             if not (optional and constant) and (not optional or self.scheduled):
                 self._share(operand, spot)
         self._reads[i.name] = self._read_by(i)
+
+    def one_part(self, loop: Instruction, a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+        """Both parts of a loop's state hold one value at first and after every turn."""
+        held = [self.version.get((loop.operands[0], at), (loop.operands[0], at)) for at in (a, b)]
+        return held[0] == held[1] and self.equal.same(called(loop, "body") or "", (0, a), (0, b))
+
+    def _same_part_of_a_state(self, i: Instruction, spot: Spot) -> Spot | None:
+        """An earlier part of a loop's result that is one with this one."""
+        if i.opcode != "while" or (0, spot[1]) not in self.equal.first.get(called(i, "body") or "", {}):
+            return None
+        earlier = ((i.name, at) for name, at in self.leaves(i.name) if at < spot[1])
+        return next((e for e in earlier if self.version.get(e) == e and self.one_part(i, e[1], spot[1])), None)
 
     def _written_unseen(
         self, i: Instruction, in_place: Mapping[tuple[int, ...], tuple[Spot, bool]]
@@ -430,7 +444,8 @@ def local_buffers(buffers: Buffers, scheduled: bool) -> dict[str, LocalBuffers]:
             stack.extend((callee, False) for callee in callees if callee not in wanted)
     out: dict[str, LocalBuffers] = {}
     summaries: dict[str, Summary] = {}
+    equal = equal_parts(buffers, tuple(wanted))
     for name in wanted:
-        out[name] = LocalBuffers(buffers, module.by_name[name], summaries, scheduled)
+        out[name] = LocalBuffers(buffers, module.by_name[name], summaries, scheduled, equal)
         summaries[name] = out[name].summary()
     return out

@@ -73,7 +73,7 @@ def _in_a_loop(local: LocalBuffers, i: Instruction, bodies: list[tuple[str, Summ
     for at in sorted(replaced):
         for (_, index), access in parts.items():
             lies_there = local.buffer((state, index)) == local.buffer((state, at))
-            if index != at and access.reader is not None and lies_there:
+            if index != at and access.reader is not None and lies_there and not local.one_part(i, index, at):
                 first = parts.get((0, at), _NOTHING)
                 return _told(i.name, first, (0, at), f"which {access.reader} reads", (0, index))
     for name, summary in bodies:

@@ -1,0 +1,203 @@
+"""Parts of a computation's parameters that hold one value whenever it is entered, and so lie in one buffer.
+
+Two parts of a loop's state are such parts where they begin as one value and each turn leaves one value in both, though
+it need not be the one that they began with. All parts of a computation are taken for one at first, and told apart
+where some entry hands them two values: what is never told apart holds one value by induction over the turns. A value is
+one only where it stands in one place of one run of a computation: what two calls of the same computation return are
+two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hloproof.models.dataflow.alias_classes import Buffers, positions, shape_at
+from hloproof.models.dataflow.async_chain import link_of
+from hloproof.models.dataflow.value_flow import HloPosition, branches, called
+from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.shape import ArrayShape, BufferShape
+
+Part = tuple[int, tuple[int, ...]]
+"""A parameter's number and a position in it."""
+
+_MOST_ROUNDS: Final = 100
+"""Parts that are told apart one after the other; of what is left then nothing is taken for one."""
+
+
+@dataclass(frozen=True)
+class EqualParts:
+    """Classes of parts of parameters, per computation, callees first."""
+
+    first: Mapping[str, Mapping[Part, Part]]
+    """For each part the first part that holds the same value; only where that is another one."""
+
+    def same(self, computation: str, a: Part, b: Part) -> bool:
+        """Both parts hold one value whenever the computation is entered."""
+        found = self.first.get(computation, {})
+        return found.get(a, a) == found.get(b, b)
+
+
+def equal_parts(buffers: Buffers, callees_first: Sequence[str]) -> EqualParts:
+    """The classes for these computations, which are all that run instruction by instruction."""
+    roots = _Roots(buffers)
+    sites: dict[str, list[list[HloPosition | None]]] = {}
+    parts: dict[str, list[Part]] = {}
+    for name in callees_first:
+        roots.add(name)
+        computation = buffers.module.by_name[name]
+        own = list(_parts(computation))
+        if name != buffers.module.entry_name and len(own) > 1:
+            parts[name] = own
+    for name, own in parts.items():
+        entered = _entered(buffers, buffers.module.by_name[name])
+        if entered is not None:
+            sites[name] = [[_handed(roots, given, part) for part in own] for given in entered]
+    classes = {name: dict.fromkeys(parts[name], 0) for name in sites}
+    for _ in range(_MOST_ROUNDS):
+        told = {name: _told_apart(name, parts[name], sites[name], classes, roots) for name in sites}
+        if all(len(set(told[name].values())) == len(set(classes[name].values())) for name in sites):
+            break
+        classes = told
+    else:
+        classes = {}
+    first: dict[str, dict[Part, Part]] = {}
+    for name, found in classes.items():
+        leaders: dict[int, Part] = {}
+        joined = {part: leaders.setdefault(number, part) for part, number in found.items()}
+        first[name] = {part: leader for part, leader in joined.items() if leader != part}
+    return EqualParts(first)
+
+
+def _told_apart(
+    name: str,
+    parts: Sequence[Part],
+    sites: Sequence[Sequence[HloPosition | None]],
+    classes: Mapping[str, Mapping[Part, int]],
+    roots: _Roots,
+) -> dict[Part, int]:
+    """One round: parts stay together that every entry hands one value, by the classes so far."""
+    numbers: dict[object, int] = {}
+    out: dict[Part, int] = {}
+    for k, part in enumerate(parts):
+        values = [_value(handed[k], classes, roots) for handed in sites]
+        key = part if any(v is None for v in values) else (classes[name][part], *values)
+        out[part] = numbers.setdefault(key, len(numbers))
+    return out
+
+
+def _value(
+    place: HloPosition | None, classes: Mapping[str, Mapping[Part, int]], roots: _Roots
+) -> tuple[object, ...] | None:
+    """What tells the value at a place from others of the same run; None where that is not known."""
+    if place is None:
+        return None
+    part = roots.part(place)
+    if part is None or place.computation not in classes:
+        return (place,)
+    return (place.computation, classes[place.computation][part])
+
+
+def _parts(computation: Computation) -> Iterator[Part]:
+    for p in computation.parameters:
+        for at in positions(p.shape):
+            if isinstance(shape_at(p.shape, at), ArrayShape | BufferShape):
+                yield (p.parameter_number or 0, at)
+
+
+_Given = Mapping[int, HloPosition]
+"""What an entry hands each parameter, by its number."""
+
+
+def _entered(buffers: Buffers, computation: Computation) -> list[_Given] | None:
+    """Every way into a computation; None where one is not followed."""
+    out: list[_Given] = []
+    for outer, caller in buffers.chains.flow.callers[computation.name]:
+        operands = [HloPosition(outer.name, name) for name in caller.operands]
+        link = link_of(caller.opcode)
+        match caller.opcode:
+            case "while":
+                out.append({0: operands[0]})
+                body = buffers.module.find(called(caller, "body"))
+                if body is None:
+                    return None
+                out.append({0: HloPosition(body.name, body.root_name)})
+            case "conditional":
+                names = branches(caller)
+                out += [{0: operands[k + 1]} for k, name in enumerate(names) if name == computation.name]
+            case "call":
+                out.append(dict(enumerate(operands)))
+            case _ if link is not None and link.role == "start" and len(operands) == len(computation.parameters):
+                out.append(dict(enumerate(operands)))
+            case _:
+                return None
+    return out or None
+
+
+def _handed(roots: _Roots, given: _Given, part: Part) -> HloPosition | None:
+    number, at = part
+    if number not in given:
+        return None
+    place = given[number]
+    return roots.stands(HloPosition(place.computation, place.instruction, at))
+
+
+class _Roots:
+    """Where in its own computation the value at a place was made, or which parameter it is."""
+
+    def __init__(self, buffers: Buffers) -> None:
+        self._buffers, self._module = buffers, buffers.module
+        self._found: dict[tuple[str, tuple[int, ...]], HloPosition | None] = {}
+
+    def add(self, name: str) -> None:
+        """Notes the parts of a computation's root; its callees have been added."""
+        root = self._module.by_name[name].root
+        for at in positions(root.shape):
+            if isinstance(shape_at(root.shape, at), ArrayShape | BufferShape):
+                self._found[name, at] = self.stands(HloPosition(name, root.name, at))
+
+    def part(self, place: HloPosition) -> Part | None:
+        """The part of a parameter that the place is."""
+        i = self._instruction(place)
+        return (i.parameter_number or 0, place.index) if i.opcode == "parameter" else None
+
+    def stands(self, place: HloPosition) -> HloPosition | None:
+        """The place of the same computation whose value this is, or this place; None where no such place exists."""
+        while True:
+            i = self._instruction(place)
+            if shape_at(i.shape, place.index) is None:
+                return None
+            back = self._back(place, i)
+            if back is None:
+                return place
+            place = back
+
+    def _instruction(self, place: HloPosition) -> Instruction:
+        return self._module.by_name[place.computation].by_name[place.instruction]
+
+    def _back(self, place: HloPosition, i: Instruction) -> HloPosition | None:
+        match i.opcode:
+            case "parameter":
+                return None
+            case "call":
+                return self._through(place, called(i, "to_apply") or called(i, "calls"), i.operands)
+            case "while":
+                handed = self._through(place, called(i, "body"), i.operands)
+                return handed if handed is not None and handed.index == place.index else None
+            case "conditional":
+                ways = [self._through(place, b, i.operands[k + 1 : k + 2]) for k, b in enumerate(branches(i))]
+                known = {None if way is None else self.stands(way) for way in ways}
+                return known.pop() if len(known) == 1 else None
+            case _:
+                sources = self._buffers.sources[place]
+                local = [s for s in sources if s.computation == place.computation]
+                return local[0] if len(local) == 1 else None
+
+    def _through(self, place: HloPosition, callee: str | None, operands: Sequence[str]) -> HloPosition | None:
+        """The part of an operand that a body hands back untouched."""
+        inside = self._found.get((callee or "", place.index))
+        part = None if inside is None else self.part(inside)
+        if part is None or part[0] >= len(operands):
+            return None
+        return HloPosition(place.computation, operands[part[0]], part[1])
