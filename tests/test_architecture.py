@@ -105,9 +105,7 @@ BESIDE: Final = {
     "pipeline.passes": "store",
     "fuzz": "*",  # tries the engines against each other
 }
-"""Which modules import what else of the engines, none of them to prove a claim. The door itself has three ways in:
-`prove`, and for rules, whose statements are read with other roundings than an obligation can say, `said` and `implies`;
-all three tell whoever counts."""
+"""Which modules import what else of the engines, none of them to prove a claim."""
 
 
 @cache

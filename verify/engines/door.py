@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from time import perf_counter
 from typing import Final, Literal
 
 from hloproof.engines.budget import DEFAULT, Budget
@@ -20,9 +19,7 @@ from hloproof.engines.worker import OnResult, Task, prove_many
 from hloproof.logic.formula import atoms
 from hloproof.logic.normal_form import key
 from hloproof.logic.obligation import Obligation, Outcome
-from hloproof.logic.rounding import FLOOR, RoundingSemantics
 from hloproof.models.expressions.expr import Binary, Expr, postorder
-from hloproof.models.rules.rule import Condition
 from hloproof.models.stages import OutOfTime, checkpoint, seconds_left
 
 Where = Literal["by size", "here", "apart", "workers"]
@@ -55,6 +52,11 @@ class How:
     """What was proved before in this process, by normal form; what is proved is put into it."""
     told: Callable[[Outcome], None] | None = None
     """Is told every outcome, with the time that each stage took."""
+    engine: str = ""
+    """The one stage that is asked, in this process, within its deterministic limits; '' asks them in their order. For
+    rules: they are judged in processes that can be killed, ask hundreds of questions, and know who is good at which."""
+    opened: Cache | None = field(default=None, compare=False)
+    """The cache, where it is held open: see `held_open`."""
 
     @property
     def task(self) -> Task:
@@ -62,6 +64,16 @@ class How:
 
 
 HOW: Final = How()
+
+
+@contextmanager
+def held_open(how: How) -> Iterator[How]:
+    """The same, with its cache open until the end: for whoever asks often, and little at a time."""
+    if how.cache is None or how.opened is not None:
+        yield how
+        return
+    with Cache(how.cache, how.warn) as cache:
+        yield replace(how, opened=cache)
 
 
 def prove_one(obligation: Obligation, how: How = HOW) -> Outcome:
@@ -85,12 +97,8 @@ def prove(obligations: Sequence[Obligation], how: How = HOW, decided: OnResult |
 
     groups = _equal(obligations, report)
     if groups:
-        cache = Cache(how.cache, how.warn) if how.cache is not None else None
-        try:
-            _prove_groups(obligations, groups, how, cache, report)
-        finally:
-            if cache:
-                cache.close()
+        with held_open(how) as kept:
+            _prove_groups(obligations, groups, kept, report)
     return tuple(found[number] for number in range(len(obligations)))
 
 
@@ -111,19 +119,22 @@ def _equal(obligations: Sequence[Obligation], report: OnResult) -> dict[str, lis
     return groups
 
 
-def _prove_groups(
-    obligations: Sequence[Obligation], groups: dict[str, list[int]], how: How, cache: Cache | None, report: OnResult
-) -> None:
+def _prove_groups(obligations: Sequence[Obligation], groups: dict[str, list[int]], how: How, report: OnResult) -> None:
     """One proof for each group of equal obligations."""
+    cache = how.opened
+    # What one stage says is another fact than what all say, and what it leaves open is so for these limits alone.
+    asked = f" {how.engine}" if how.engine else ""
+    limits = f"{asked} {how.budget.deterministic()}" if how.engine else ""
+    cross = how.cross and not how.engine
 
     def decided(digest: str, outcome: Outcome, new: bool) -> None:
         group = groups[digest]
         name = _certify(how, obligations[group[0]], outcome)
         if how.known is not None and new and outcome.final:
             # What time or memory decided is not remembered: the next request may have more of either.
-            how.known[digest] = outcome
+            how.known[digest + limits] = outcome
         if cache and new:
-            cache.put(obligations[group[0]], outcome, how.budget, how.cross, digest, name)
+            cache.put(obligations[group[0]], outcome, how.budget, cross, digest + asked, name)
         values = [v for _, v in outcome.model]
         for position, number in enumerate(group):
             names = [name for name, _ in obligations[number].variables]
@@ -134,9 +145,9 @@ def _prove_groups(
     apart: list[str] = []
     for digest, group in groups.items():
         obligation = obligations[group[0]]
-        before = how.known.get(digest) if how.known is not None else None
+        before = how.known.get(digest + limits) if how.known is not None else None
         if before is None and cache:
-            before = cache.get(obligation, how.budget, how.cross, digest)
+            before = cache.get(obligation, how.budget, cross, digest + asked)
         if before is not None:
             decided(digest, before, False)
             continue
@@ -162,11 +173,13 @@ def _here(obligation: Obligation, how: How) -> Outcome | None:
     """What is proved in this process; None for what is left to the workers."""
     large = how.where == "by size" and _is_large(obligation)
     # Under `cross` nothing is brief: the second engine is one whose limits do not always hold.
-    if how.where == "workers" or large or (how.where == "apart" and how.cross):
+    if not how.engine and (how.where == "workers" or large or (how.where == "apart" and how.cross)):
         return None
     from hloproof.engines import portfolio  # the solvers are imported when they are first needed
 
     try:
+        if how.engine:
+            return portfolio.prove_by(how.engine, obligation, how.budget, how.reproductions)
         if how.where == "apart":
             return portfolio.prove_briefly(obligation, how.budget, how.reproductions)
         return portfolio.prove(obligation, how.budget, how.cross, how.reproductions)
@@ -195,48 +208,3 @@ def _certify(how: How, obligation: Obligation, outcome: Outcome) -> str:
     from hloproof.engines.certificate import write
 
     return write(obligation, outcome, how.certify).name
-
-
-def said(engine: str, obligation: Obligation, how: How = HOW) -> dict[str, int] | None:
-    """What one engine says by itself, in this process: a counterexample, not replayed, or None for there is none.
-
-    For what stands beside a proof of another kind: rules, which hold for all integers and are judged in processes of
-    their own that are killed, and kept whole. Raises GaveUp.
-    """
-    from hloproof.engines.portfolio import ENGINES
-
-    with _counted(engine, how) as told:
-        model = ENGINES[engine](obligation, how.budget)
-        told(model is None)
-        return model
-
-
-def implies(given: Sequence[Condition], goal: Condition, how: How = HOW, reading: RoundingSemantics = FLOOR) -> bool:
-    """The goal follows from what is given, for all integers, under a reading of quotients and remainders that may be
-    another than the usual one, which no obligation can say; proved by products of inequalities within `z3_rlimit`.
-    False where that is not shown."""
-    from hloproof.engines.nonlinear import prove as nonlinear
-
-    with _counted("products", how) as told:
-        shown = nonlinear.implies(given, goal, how.budget.z3_rlimit, reading)
-        told(shown or None)
-        return shown
-
-
-@contextmanager
-def _counted(engine: str, how: How) -> Iterator[Callable[[bool | None], None]]:
-    """One engine is asked alone; whoever counts is told, also where it gives up. The outcome that is told carries no
-    model: it is counted, and nothing else."""
-    start = perf_counter()
-    verdict: Literal["proved", "refuted", "unknown"] = "unknown"
-
-    def told(holds: bool | None) -> None:
-        nonlocal verdict
-        verdict = "unknown" if holds is None else "proved" if holds else "refuted"
-
-    try:
-        yield told
-    finally:
-        if how.told is not None:
-            ms = (perf_counter() - start) * 1e3
-            how.told(Outcome(verdict, (engine,), ms=ms, stages=((engine, ms),)))

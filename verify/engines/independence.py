@@ -16,6 +16,7 @@ ENCODERS: Final[dict[str, frozenset[str]]] = {
     "z3 quickly": frozenset({"z3/encode"}),
     "z3 briefly": frozenset({"z3/encode"}),
     "products": frozenset({"nonlinear/prove"}),
+    "products at length": frozenset({"nonlinear/prove"}),
     "digits": frozenset({"structural/mixed_radix", "isl/encode", "z3/encode"}),
     "digits for z3": frozenset({"structural/mixed_radix", "z3/encode"}),
     "intervals": frozenset({"structural/intervals", "isl/encode", "z3/encode"}),

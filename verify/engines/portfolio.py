@@ -18,6 +18,7 @@ from hloproof.engines.gave_up import GaveUp, NotExpressible, OutOfMemory
 from hloproof.engines.independence import independent
 from hloproof.logic.evaluate import TooManySteps, is_counterexample
 from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.logic.rounding import FLOOR
 from hloproof.models.stages import checkpoint
 
 Countermodel = dict[str, int] | None
@@ -63,6 +64,13 @@ def _products(obligation: Obligation, budget: Budget) -> Countermodel:
     if not instances.parameters(obligation):
         raise NotExpressible("for symbolic divisors only")
     products.find_counterexample(obligation, budget.z3_rlimit // BRIEF)
+    return None
+
+
+def _products_at_length(obligation: Obligation, budget: Budget) -> Countermodel:
+    from hloproof.engines.nonlinear import products
+
+    products.find_counterexample(obligation, budget.z3_rlimit)
     return None
 
 
@@ -150,12 +158,20 @@ def _instances(obligation: Obligation, budget: Budget) -> Countermodel:
     return instances.find_counterexample(obligation, budget.isl_operations // BRIEF)
 
 
+def _asked(name: str, obligation: Obligation, budget: Budget) -> Countermodel:
+    """What one stage answers. Raises GaveUp, also where it cannot read the obligation's quotients."""
+    # Here, and not in each of them: a stage that forgot to look would prove something else.
+    if obligation.rounding != FLOOR and name not in ROUNDINGS:
+        raise NotExpressible("for quotients that round down")
+    return ENGINES[name](obligation, budget)
+
+
 def _subgoal(stage: str, engines: tuple[str, ...], goal: Obligation, budget: Budget) -> Countermodel:
     """An engine's answer on a sub-goal: the first of `engines` that gives one."""
     reasons: list[str] = []
     for name in engines:
         try:
-            return ENGINES[name](goal, budget)
+            return _asked(name, goal, budget)
         except GaveUp as error:
             reasons.append(f"{name}: {error}")
     raise GaveUp(f"{stage}, a sub-goal: {'; '.join(reasons)}")
@@ -176,6 +192,7 @@ ENGINES: dict[str, Procedure] = {
     "z3 quickly": _z3_quickly,
     "z3 briefly": _z3_briefly,
     "products": _products,
+    "products at length": _products_at_length,
     "symbolic digits": _symbolic_digits,
     "symbolic digits on SMT-LIB": _symbolic_digits_text,
     "z3 on SMT-LIB briefly": _z3_text_briefly,
@@ -189,6 +206,9 @@ ENGINES: dict[str, Procedure] = {
 }
 """Every stage by name. `identical`, `digits` and `intervals` are not engines by themselves: the first is the thin
 normal form, the others hand sub-goals to isl and Z3."""
+
+ROUNDINGS: Final = frozenset({"products at length", "cvc5", "cvc5 at length", "z3 on SMT-LIB", "z3 on SMT-LIB briefly"})
+"""The stages that read quotients and remainders as the obligation says; the others know floor alone."""
 
 ORDER: Final = (
     "identical",
@@ -235,6 +255,7 @@ SECOND: Final = {
 
 _SAME: Final = {
     "isl briefly": "isl",
+    "products at length": "products",
     "z3 quickly": "z3",
     "z3 briefly": "z3",
     "z3 on SMT-LIB briefly": "z3 on SMT-LIB",
@@ -260,7 +281,7 @@ class _Run:
         checkpoint()
         start = perf_counter()
         try:
-            return True, ENGINES[name](self.obligation, self.budget)
+            return True, _asked(name, self.obligation, self.budget)
         except GaveUp as error:
             # Limits of work are the same in every run, memory is not: what it decides must not be kept as an answer for
             # these limits.
@@ -274,6 +295,8 @@ class _Run:
     def outcome(self, engines: tuple[str, ...], answer: Countermodel) -> Outcome:
         if answer is None:
             return Outcome("proved", engines, stages=tuple(self.stages))
+        if self.obligation.rounding != FLOOR:
+            return self.unknown(f"{' and '.join(engines)}: a counterexample that is not replayed, by another rounding")
         # By the obligation's own order and names: an encoder may have renamed variables, or made some of its own.
         model = tuple((name, answer[name]) for name, _ in self.obligation.variables)
         start = perf_counter()
@@ -318,6 +341,12 @@ def prove(
         (perf_counter() - start) * 1e3,
         outcome.stages,
     )
+
+
+def prove_by(engine: str, obligation: Obligation, budget: Budget, reproductions: Path | None = None) -> Outcome:
+    """What one stage says, and no other."""
+    start = perf_counter()
+    return replace(_first(_Run(obligation, budget, reproductions), (engine,)), ms=(perf_counter() - start) * 1e3)
 
 
 def prove_briefly(

@@ -13,6 +13,7 @@ from typing import Final
 
 from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
 from hloproof.logic.obligation import Obligation
+from hloproof.logic.rounding import FLOOR
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 
 STEPS: Final = 200_000
@@ -46,7 +47,10 @@ def truth(formula: Formula, values: Mapping[str, int], steps: int = STEPS) -> bo
 
 
 def is_counterexample(obligation: Obligation, values: Mapping[str, int], steps: int = STEPS) -> bool:
-    """All variables have values in their intervals, the hypothesis is true, and the conclusion is not."""
+    """All variables have values in their intervals, the hypothesis is true, and the conclusion is not. Never under
+    another rounding than floor, by which alone values are computed here."""
+    if obligation.rounding != FLOOR:
+        return False
     for name, interval in obligation.variables:
         if name not in values or (interval is not None and values[name] not in interval):
             return False

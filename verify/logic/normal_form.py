@@ -13,6 +13,7 @@ from typing import Final
 
 from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
 from hloproof.logic.obligation import Obligation
+from hloproof.logic.rounding import FLOOR
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 from hloproof.models.expressions.interval import Interval
 
@@ -28,7 +29,9 @@ def key(obligation: Obligation) -> str:
     variables = ";".join(_interval_text(i) for _, i in obligation.variables)
     hypothesis = _formula(obligation.hypothesis, place, 0)
     conclusion = _formula(obligation.conclusion, place, 0)
-    return _hash(f"obligation {variables}".encode(), hypothesis, conclusion).hex()
+    # Floor, as nearly always, is not written, so that the digests of certificates stay what they were.
+    rounding = "" if obligation.rounding == FLOOR else f" {obligation.rounding.division} {obligation.rounding.mod}"
+    return _hash(f"obligation {variables}{rounding}".encode(), hypothesis, conclusion).hex()
 
 
 def written_the_same(left: Expr, right: Expr) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from hloproof.logic.formula import TRUE, Formula
+from hloproof.logic.rounding import FLOOR, RoundingSemantics
 from hloproof.models.expressions.interval import Interval
 
 
@@ -13,13 +14,16 @@ from hloproof.models.expressions.interval import Interval
 class Obligation:
     """For all integers in the intervals (None: all integers) that satisfy the hypothesis, the conclusion holds.
 
-    `label` says for the reader which part of which claim this is; it takes no part in equality.
+    `label` says for the reader which part of which claim this is; it takes no part in equality. `rounding` is how its
+    quotients and remainders are read. Anything but floor is for the engines that say so (`portfolio.ROUNDINGS`); the
+    others are not asked.
     """
 
     variables: tuple[tuple[str, Interval | None], ...]
     conclusion: Formula
     hypothesis: Formula = TRUE
     label: str = field(default="", compare=False)
+    rounding: RoundingSemantics = FLOOR
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
 from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
 from hloproof.logic.obligation import Obligation
+from hloproof.logic.rounding import FLOOR, RoundingSemantics
 from hloproof.models.expressions.expr import Binary, Expr, Var, lift
 from hloproof.models.expressions.expr import to_table as expr_table
 from hloproof.models.expressions.interval import Interval
@@ -38,6 +40,7 @@ def to_json(obligation: Obligation) -> dict[str, Any]:
         "variables": [[name, _interval(i)] for name, i in obligation.variables],
         "hypothesis": formula_to_json(obligation.hypothesis),
         "conclusion": formula_to_json(obligation.conclusion),
+        **({} if obligation.rounding == FLOOR else {"rounding": list(astuple(obligation.rounding))}),
     }
 
 
@@ -48,6 +51,7 @@ def from_json(data: dict[str, Any]) -> Obligation:
         hypothesis=formula_from_json(data["hypothesis"]),
         conclusion=formula_from_json(data["conclusion"]),
         label=data.get("label", ""),
+        rounding=RoundingSemantics(*data.get("rounding", ())),
     )
 
 

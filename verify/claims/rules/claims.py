@@ -14,6 +14,7 @@ from itertools import islice
 from time import perf_counter
 from typing import Final
 
+from hloproof.claims.rules.asking import Asking, WrongEngine
 from hloproof.claims.rules.crossed import crossed
 from hloproof.claims.rules.instances import Instance, instances, meets
 from hloproof.claims.rules.rounding import evaluate, proof_reading, reading_of
@@ -28,11 +29,10 @@ from hloproof.claims.rules.statements import (
 )
 from hloproof.claims.rules.witness import contradicted
 from hloproof.engines.budget import Budget
-from hloproof.engines.door import HOW, How, implies, said
-from hloproof.engines.gave_up import GaveUp
+from hloproof.engines.door import HOW, How, held_open
 from hloproof.logic.formula import Compare, conj
 from hloproof.logic.obligation import Obligation
-from hloproof.logic.rounding import RoundingSemantics
+from hloproof.logic.rounding import FLOOR, RoundingSemantics
 from hloproof.models.expressions.evaluate import UndefinedValue
 from hloproof.models.expressions.expr import Const, Expr, substitute, to_text
 from hloproof.models.interpreter.rules import left_out
@@ -51,7 +51,7 @@ _ISL_CONSTANTS: Final = 12
 class _Work:
     """What the stages of a judgement hand to each other."""
 
-    how: How
+    asking: Asking
     instance: Instance | None = None
     """Where a statement fails, or the two sides differ."""
     statement: RuleStatement | None = None
@@ -70,13 +70,10 @@ def check_rule(rule: Rule, file: str = "", how: How = HOW) -> ClaimResult:
     for every statement to be proved by two engines that share no encoder; where no second one proves it the rule is
     unknown."""
     start = perf_counter()
-    found = judge(rule, how=how)
-    if how.cross and found.verdict is Verdict.PROVED:
-        again = crossed(rule, how)
-        engines = (*again.engines, *(e for e in found.engines if e not in again.engines))
-        verdict = Verdict.UNKNOWN if again.left else Verdict.PROVED
-        reason = "; ".join(filter(None, (again.left, found.reason)))
-        found = replace(found, verdict=verdict, engines=engines, reason=reason or None)
+    with held_open(how) as kept:
+        found = judge(rule, how=kept)
+        if how.cross and found.verdict is Verdict.PROVED:
+            found = _twice_proved(rule, found, kept)
     return ClaimResult(
         id=f"{file}#{rule.name}",
         kind="rule",
@@ -90,6 +87,18 @@ def check_rule(rule: Rule, file: str = "", how: How = HOW) -> ClaimResult:
     )
 
 
+def _twice_proved(rule: Rule, found: Found, how: How) -> Found:
+    """What is left of a proof where every statement needs two engines."""
+    try:
+        again = crossed(rule, how)
+    except WrongEngine as error:
+        return replace(found, verdict=Verdict.INTERNAL, reason=str(error))
+    engines = (*again.engines, *(e for e in found.engines if e not in again.engines))
+    verdict = Verdict.UNKNOWN if again.left else Verdict.PROVED
+    reason = "; ".join(filter(None, (again.left, found.reason)))
+    return replace(found, verdict=verdict, engines=engines, reason=reason or None)
+
+
 def judge(rule: Rule, needed: bool = True, how: How = HOW) -> Found:
     """The verdict on a rule as it stands, whatever its file expects. `needed` asks whether each condition is.
 
@@ -97,7 +106,15 @@ def judge(rule: Rule, needed: bool = True, how: How = HOW) -> Found:
     come before proofs, since one that fails is the better answer and a proof would only fail to be found; the witness
     that knows no statement comes last before the proofs, so that a wrong statement is not proved.
     """
-    work = _Work(how)
+    work = _Work(Asking(rule.name, how))
+    try:
+        return _judged(rule, needed, work)
+    except WrongEngine as error:
+        work.reasons.append(str(error))
+        return work.found(Verdict.INTERNAL)
+
+
+def _judged(rule: Rule, needed: bool, work: _Work) -> Found:
     if _trivial(rule):
         work.reasons.append("both sides are written the same")
         return work.found(Verdict.TRIVIAL)
@@ -155,7 +172,8 @@ def _nothing_said(rule: Rule, work: _Work) -> Verdict | None:
     given = (*rule.conditions, *(d for e in terms for d in defined(e)))
     if not given or next(instances(rule, names, given, reading, _TRIES), None) is not None:
         return None
-    if implies(given, Condition("==", Const(0), Const(1)), _within(work.how, RLIMIT), reading):
+    asked = obligation_of(given, NEVER, reading)
+    if work.asking.verdict("products at length", asked, RLIMIT, certify=False) == "proved":
         work.reasons.append("no values meet the conditions")
         return Verdict.VACUOUS
     work.reasons.append("no instance of the conditions was found, and none was shown not to exist")
@@ -232,42 +250,32 @@ def _shrunk(s: RuleStatement, values: Instance, reading: RoundingSemantics) -> I
     return best
 
 
-def _implied(given: Sequence[Condition], c: Condition, how: How, reading: RoundingSemantics) -> bool:
-    """The condition is defined, and holds: a divisor that could be zero would become an assumption when it is used."""
-    for part in (*defined(c.lhs), *defined(c.rhs), c):
-        if part in given:
-            continue
-        known = _direct(given, part, how) if reading == RoundingSemantics() else None
-        if known is False or (known is None and not implies(given, part, how, reading)):
+def _implied(
+    given: Sequence[Condition], c: Condition, work: _Work, reading: RoundingSemantics, rlimit: int, certify: bool = True
+) -> bool:
+    """The condition is defined, and holds. Z3 looks first, with quotients named; what it does not see at once is for
+    products."""
+    for _, asked in work.asking.parts(given, c, reading):
+        direct = work.asking.verdict("z3", asked, DIRECT_RLIMIT, certify) if reading == FLOOR else "unknown"
+        if direct == "refuted":
+            return False
+        if direct != "proved" and work.asking.verdict("products at length", asked, rlimit, certify) != "proved":
             return False
     return True
 
 
-def _direct(given: Sequence[Condition], c: Condition, how: How) -> bool | None:
-    """What Z3 says at once, with quotients and remainders named and products left to it; None where it gives up."""
-    try:
-        return said("z3", obligation_of(given, c), _within(how, DIRECT_RLIMIT)) is None
-    except GaveUp:
-        return None
-
-
-def _within(how: How, rlimit: int) -> How:
-    """With a limit of its own for Z3: statements about rules are asked hundreds of times."""
-    return replace(how, budget=replace(how.budget, z3_rlimit=rlimit))
-
-
 def _shown(rule: Rule, s: RuleStatement, work: _Work) -> bool:
     reading = proof_reading(rule)
-    given, how = list(s.given), _within(work.how, RLIMIT)
+    given = list(s.given)
     helped: list[str] = []
     for c in rule.because:  # A hint may be meant for another statement of the rule: it is used where it is proved.
-        if _implied(given, c, how, reading):
+        if _implied(given, c, work, reading, RLIMIT):
             given.append(c)
             work.used.add((s.what, c))
         else:
             helped.append(str(c))
     for goal in s.goals:
-        if not _implied(given, goal, how, reading):
+        if not _implied(given, goal, work, reading, RLIMIT):
             shown = [] if goal == NEVER else [f"{goal} is not shown"]
             work.reasons += [*shown, *(f"the hint {h} is not shown" for h in helped)]
             return False
@@ -287,7 +295,7 @@ def _unneeded(rule: Rule, c: Condition, work: _Work) -> bool:
     for s in (case for whole in statements for case in sign_cases(weaker, whole)):
         given = list(s.given)
         for goal in (*(b for b in rule.because if (s.what, b) in work.used), *s.goals):
-            if not _implied(given, goal, _within(work.how, RLIMIT // 4), reading):
+            if not _implied(given, goal, work, reading, RLIMIT // 4, certify=False):
                 return False
             given.append(goal)
     return True
@@ -301,7 +309,7 @@ def _holds_by_isl(rule: Rule, statements: Sequence[RuleStatement], work: _Work) 
     """Instances with concrete constants, for all values of the expressions, given to isl: False where it refutes one of
     what was proved. A limited look beside the proof, so what isl gives up is passed over."""
     reading = reading_of(rule)
-    if reading != RoundingSemantics():
+    if reading != FLOOR:
         return True
     asked = 0
     for s in statements:
@@ -320,13 +328,12 @@ def _holds_by_isl(rule: Rule, statements: Sequence[RuleStatement], work: _Work) 
             given = conj(*(Compare(c.op, substitute(c.lhs, fixed), substitute(c.rhs, fixed)) for c in s.given))
             goals = conj(*(Compare(c.op, substitute(c.lhs, fixed), substitute(c.rhs, fixed)) for c in s.goals))
             obligation = Obligation(tuple((n, None) for n in open_names), goals, given)
-            try:
-                answer = said("isl", obligation, replace(work.how, budget=Budget(isl_operations=2_000_000)))
-            except GaveUp:
+            outcome = work.asking.say("isl", obligation, Budget(isl_operations=2_000_000), certify=False)
+            if outcome.verdict == "unknown":
                 continue
             asked += 1
-            if answer is not None:
-                work.reasons.append(f"isl refutes an instance that was proved: {values} {answer}")
+            if outcome.verdict == "refuted":
+                work.reasons.append(f"isl refutes an instance that was proved: {values} {dict(outcome.model)}")
                 return False
             if len(tried) >= _ISL_CONSTANTS:
                 break
@@ -353,7 +360,7 @@ def _described(rule: Rule, work: _Work) -> str:
             f"({', '.join(opened)}) -> ({to_text(substitute(e, fixed))})" + (f", domain: {domain}" if domain else "")
             for e in (rule.lhs, rule.rhs)
         ]
-        again = f"; to see it again: hloproof rewrite '{maps[0]}' '{maps[1]}'" if reading == RoundingSemantics() else ""
+        again = f"; to see it again: hloproof rewrite '{maps[0]}' '{maps[1]}'" if reading == FLOOR else ""
         return f"{at}: the left side is {left}, the right side {right}{again}"
     if s is None:
         return f"{at}: both sides evaluated do not say the same"

@@ -14,6 +14,7 @@ from typing import Final
 
 from hloproof.logic.formula import Compare, conj
 from hloproof.logic.obligation import Obligation
+from hloproof.logic.rounding import FLOOR, RoundingSemantics
 from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var, postorder, rebuild, substitute
 from hloproof.models.rules.rule import Bounded, Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
 
@@ -138,12 +139,13 @@ def defined(e: Expr) -> tuple[Condition, ...]:
     )
 
 
-def obligation_of(given: Sequence[Condition], goal: Condition) -> Obligation:
-    """That a condition follows, for all integers, as engines are asked. Quotients are the usual ones, which round down:
-    whoever reads them otherwise must not ask this."""
+def obligation_of(
+    given: Sequence[Condition], goal: Condition, reading: RoundingSemantics = FLOOR, label: str = ""
+) -> Obligation:
+    """That a condition follows and has a value, for all integers, as engines are asked."""
     names = names_of(RuleStatement(tuple(given), (goal,), ""))
     hypothesis = conj(*(Compare(g.op, g.lhs, g.rhs) for g in given))
-    return Obligation(tuple((n, None) for n in names), Compare(goal.op, goal.lhs, goal.rhs), hypothesis)
+    return Obligation(tuple((n, None) for n in names), Compare(goal.op, goal.lhs, goal.rhs), hypothesis, label, reading)
 
 
 def names_of(s: RuleStatement) -> list[str]:

@@ -1,7 +1,7 @@
-"""Obligations with symbolic divisors by way of `rule_proof`: polynomial inequalities and their products.
+"""Obligations with symbolic divisors by polynomial inequalities and their products (`prove.py`).
 
 It proves or gives up; it finds no counterexamples. Divisors of the conclusion are proved to differ from zero first,
-innermost first, since `rule_proof` takes it for granted.
+innermost first, since `prove.implies` takes it for granted.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ def find_counterexample(obligation: Obligation, rlimit: int) -> None:
         if interval is not None:
             hypotheses += _within(name, interval.lower, interval.upper)
     goals = _conditions(obligation.conclusion)
+    given = set(hypotheses)
     for divisor in _divisors(goals):
         goals.insert(0, Condition("!=", divisor, Const(0)))
     for goal in goals:
-        if not implies(hypotheses, goal, rlimit):
+        if goal not in given and not implies(hypotheses, goal, rlimit, obligation.rounding):
             raise GaveUp("products of inequalities do not show it")
 
 

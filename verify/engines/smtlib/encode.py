@@ -12,6 +12,7 @@ from typing import Final
 
 from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
 from hloproof.logic.obligation import Obligation
+from hloproof.logic.rounding import FLOOR, Rounding
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 from hloproof.models.expressions.interval import Interval
 
@@ -20,10 +21,11 @@ LONGEST_TERM: Final = 200
 
 
 class _Names:
-    """Fresh SMT-LIB names."""
+    """Fresh SMT-LIB names, and how the divisions are read that they stand for."""
 
     def __init__(self) -> None:
         self.count = 0
+        self.rounding = FLOOR
 
     def fresh(self, hint: str) -> str:
         self.count += 1
@@ -47,6 +49,7 @@ def to_smtlib(obligation: Obligation) -> str:
         lines.append(f"(declare-const {scope[name]} Int) ; {name}")
         if interval is not None:
             body += _within(scope[name], interval)
+    names.rounding = obligation.rounding
     body.append(_formula(obligation.hypothesis, "T", scope, names))
     body.append(_formula(obligation.conclusion, "not T", scope, names))
     linear = not any("(* x" in b or "(* (" in b for b in body)
@@ -151,11 +154,25 @@ def _term(
             q, r = names.fresh("q"), names.fresh("r")
             quotients += [q, r]
             axioms.append(f"(= {dividend} (+ (* {y} {q}) {r}))")
+            rounding = {"floordiv": names.rounding.division, "mod": names.rounding.mod}.get(e.op, "floor")
             match e.rhs:
                 case Const(value):
-                    axioms += [f"(<= 0 {r})", f"(< {r} {y})"] if value > 0 else [f"(<= {r} 0)", f"(< {y} {r})"]
+                    axioms += _remainder(rounding, dividend, y, r, value > 0)
                     divisors += ["0"] if value == 0 else []
                 case _:
-                    axioms.append(f"(ite (< 0 {y}) (and (<= 0 {r}) (< {r} {y})) (and (<= {r} 0) (< {y} {r})))")
+                    signs = [_join("and", _remainder(rounding, dividend, y, r, up), "true") for up in (True, False)]
+                    axioms.append(f"(ite (< 0 {y}) {signs[0]} {signs[1]})")
                     divisors.append(y)
             return r if e.op == "mod" else q if e.op == "floordiv" else f"(- {q})"
+
+
+def _remainder(rounding: Rounding, x: str, y: str, r: str, up: bool) -> list[str]:
+    """Which remainders r of x by y there are, where y is above zero (`up`) or below."""
+    size = y if up else f"(- {y})"
+    match rounding:
+        case "floor":  # the divisor's sign
+            return [f"(<= 0 {r})", f"(< {r} {y})"] if up else [f"(<= {r} 0)", f"(< {y} {r})"]
+        case "trunc":  # the dividend's sign
+            return [f"(ite (<= 0 {x}) (and (<= 0 {r}) (< {r} {size})) (and (<= {r} 0) (< (- {size}) {r})))"]
+        case "euclidean":
+            return [f"(<= 0 {r})", f"(< {r} {size})"]

@@ -1,0 +1,131 @@
+"""What a rule's judges ask the engines: each question is kept, certified and counted; quotients round as it says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hloproof.claims.rules.claims import check_rule
+from hloproof.claims.rules.rounding import quotient
+from hloproof.engines.budget import DEFAULT
+from hloproof.engines.certificate import MANIFEST
+from hloproof.engines.door import How, prove_one
+from hloproof.engines.portfolio import ENGINES, ROUNDINGS, prove_by
+from hloproof.logic.formula import Compare
+from hloproof.logic.normal_form import key
+from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.logic.rounding import FLOOR, Rounding, RoundingSemantics
+from hloproof.models.expressions.expr import Binary, Const, Operator, Var
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.rules.rule import Rule
+from hloproof.models.rules.text import parse_rules
+from hloproof.results.verdict import Verdict
+
+NESTED = "rule nested\n  (x floordiv a) floordiv b => x floordiv (a * b)\n  when a > 0, b > 0\n"
+TRUNC = "rule halves\n  x floordiv 4 => -((-x) floordiv 4)\n  division trunc\n"
+ROUNDINGS_OF: tuple[Rounding, ...] = ("floor", "trunc", "euclidean")
+
+
+def rule(text: str) -> Rule:
+    [found] = parse_rules(text, "r.rules")
+    return found
+
+
+def asked(told: list[Outcome]) -> set[str]:
+    return {name for o in told for name, _ in o.stages if name != "replay"}
+
+
+def test_what_was_asked_about_a_rule_is_not_asked_again(tmp_path: Path) -> None:
+    first: list[Outcome] = []
+    again: list[Outcome] = []
+    how = How(cache=tmp_path / "kept.sqlite", told=first.append)
+    found = check_rule(rule(NESTED), how=how)
+    assert found.verdict is Verdict.PROVED
+    assert "z3" in asked(first)
+    kept = check_rule(rule(NESTED), how=How(cache=tmp_path / "kept.sqlite", told=again.append))
+    assert asked(again) == {"cache"} and len(again) == len(first)
+    assert (kept.verdict, kept.engines, kept.reason) == (found.verdict, found.engines, found.reason)
+
+
+def test_an_answer_of_one_engine_is_not_that_of_another(tmp_path: Path) -> None:
+    x = Var("x")
+    obligation = Obligation((("x", None),), Compare("==", x, x))
+    cache = tmp_path / "kept.sqlite"
+    for engine in ("z3", "isl", ""):
+        told: list[Outcome] = []
+        how = How(cache=cache, engine=engine, told=told.append, where="here")
+        assert prove_one(obligation, how).verdict == "proved"
+        assert "cache" not in asked(told), engine
+        told.clear()
+        prove_one(obligation, how)
+        assert asked(told) == {"cache"}, engine
+
+
+def test_what_one_engine_leaves_open_is_kept_for_its_limits_alone(tmp_path: Path) -> None:
+    x = Var("x")
+    rest = Binary("+", x, Binary("*", Const(-4), Binary("floordiv", x, Const(4))))
+    obligation = Obligation((("x", None),), Compare("<=", Const(0), rest))
+    small = How(replace(DEFAULT, isl_operations=1), engine="isl")
+    for how in (replace(small, known={}), replace(small, cache=tmp_path / "kept.sqlite")):
+        assert prove_one(obligation, how).verdict == "unknown"
+        assert prove_one(obligation, replace(how, budget=DEFAULT)).verdict == "proved"
+
+
+def test_the_proof_of_a_rule_leaves_certificates(tmp_path: Path) -> None:
+    assert check_rule(rule(NESTED), how=How(certify=tmp_path)).verdict is Verdict.PROVED
+    lines = [json.loads(line) for line in (tmp_path / MANIFEST).read_text().splitlines()]
+    labels = {line["label"] for line in lines}
+    assert "rule nested: (x / a) / b == x / (a * b)" in labels
+    assert "rule nested: a * b != 0" in labels  # a divisor of the right side: shown, and not taken for granted
+    for line in lines:
+        assert "(check-sat)" in (tmp_path / line["file"]).read_text()
+
+
+def test_a_rule_that_is_not_proved_leaves_none_of_what_it_claims(tmp_path: Path) -> None:
+    wrong = rule("rule wrong\n  x floordiv a => x floordiv (a + 1)\n  when a > 0\n")
+    assert check_rule(wrong, how=How(certify=tmp_path)).verdict is Verdict.REFUTED
+    assert not (tmp_path / MANIFEST).exists()
+
+
+def at(op: Operator, x: int, y: int, value: int, reading: RoundingSemantics) -> Obligation:
+    """That x op y is a number."""
+    variables = (("x", Interval(x, x)), ("y", Interval(y, y)))
+    return Obligation(variables, Compare("==", Binary(op, Var("x"), Var("y")), Const(value)), rounding=reading)
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS_OF)
+@pytest.mark.parametrize("engine", ["z3 on SMT-LIB", "products at length"])
+def test_quotients_round_as_the_obligation_says(engine: str, rounding: Rounding) -> None:
+    reading = RoundingSemantics(rounding, rounding)
+    for x, y in [(7, 2), (-7, 2), (7, -2), (-7, -2), (6, -3), (-6, 3), (0, -5), (1, 3), (-1, 3), (-1, -3)]:
+        q = quotient(x, y, rounding)
+        up = -quotient(-x, y, "floor")  # ceildiv rounds up whatever floordiv does
+        right: list[tuple[Operator, int]] = [("floordiv", q), ("mod", x - y * q), ("ceildiv", up)]
+        for op, value in right:
+            assert prove_by(engine, at(op, x, y, value, reading), DEFAULT).verdict == "proved", (op, x, y)
+            assert prove_by(engine, at(op, x, y, value + 1, reading), DEFAULT).verdict != "proved", (op, x, y)
+
+
+@pytest.mark.parametrize("engine", sorted(ENGINES.keys() - ROUNDINGS))
+def test_engines_that_know_floor_alone_are_not_asked_otherwise(engine: str) -> None:
+    """Each of these would prove -7 floordiv 2 to be -4, which is not so where quotients round to zero."""
+    reading = RoundingSemantics("trunc", "trunc")
+    assert prove_by(engine, at("floordiv", -7, 2, -4, reading), DEFAULT).verdict == "unknown"
+
+
+def test_two_readings_are_two_obligations() -> None:
+    readings = [RoundingSemantics(d, m) for d in ROUNDINGS_OF for m in ROUNDINGS_OF]
+    assert FLOOR in readings
+    assert len({key(at("floordiv", 1, 2, 0, reading)) for reading in readings}) == len(readings)
+
+
+def test_a_rule_of_another_rounding_has_two_engines_too(tmp_path: Path) -> None:
+    """Products, and the SMT-LIB text, which says how it rounds; so do its certificates."""
+    result = check_rule(rule(TRUNC), how=How(cross=True, certify=tmp_path))
+    assert result.verdict is Verdict.PROVED
+    assert {"z3 (products)"} < set(result.engines)
+    by_floor = check_rule(rule(TRUNC.replace("  division trunc\n", "")), how=How(cross=True))
+    assert by_floor.verdict is Verdict.REFUTED
