@@ -6,8 +6,9 @@ the graph shows, and from control edges and add-dependency, which it leaves out;
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any, Final
 
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.kernel import Denied
@@ -23,12 +24,66 @@ _NONE: Numbers = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """Effects that are over when an instruction is: all of them, and those of which a control edge says so."""
+    """Effects that are over where a value is there: all of them, and those of which a control edge says so."""
 
     all: Numbers = _NONE
     told: Numbers = _NONE
-    flying: Numbers = _NONE
-    """Effects of an asynchronous computation that has started, and is over at its done."""
+
+    def joined(self, *others: Earlier) -> Earlier:
+        """What is over where all of the values are there."""
+        return Earlier(self.all.union(*(o.all for o in others)), self.told.union(*(o.told for o in others)))
+
+    def behind(self, waited: Numbers) -> Earlier:
+        """The same behind control edges from these effects."""
+        return Earlier(self.all | waited, self.told | waited) if waited else self
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is over where an instruction is: for each part of its value, and for who waits for the instruction itself.
+
+    A computation is no step: whoever uses a part of what it returns waits for what that part is made from, as after the
+    call has been put in line. Otherwise an order could be left out in two steps, first into a call, then out of it.
+    """
+
+    value: Any = Earlier()
+    """An `Earlier`, or a list of such for the parts of a tuple."""
+    whole: Numbers = _NONE
+    """The effects that are over when the instruction is, which is what a control edge from it waits for."""
+    flying: Standing | None = None
+    """Of a start or update: what is over where its done is."""
+
+    @property
+    def every(self) -> Earlier:
+        """What is over where all parts of the value are there."""
+        return Earlier().joined(*_leaves(self.value))
+
+    def part(self, k: int) -> Any:
+        """Part k of a tuple's value."""
+        return self.value[k] if isinstance(self.value, list) else self.value
+
+    def behind(self, waited: Numbers) -> Standing:
+        """The same behind control edges from these effects."""
+        return Standing(_behind(self.value, waited), self.whole | waited, self.flying) if waited else self
+
+
+NOTHING: Final = Standing()
+
+
+def _leaves(value: Any) -> Iterator[Earlier]:
+    if isinstance(value, list):
+        for part in value:
+            yield from _leaves(part)
+    else:
+        yield value
+
+
+def _behind(value: Any, waited: Numbers) -> Any:
+    return [_behind(part, waited) for part in value] if isinstance(value, list) else value.behind(waited)
+
+
+HANDED_ON: Final = frozenset({"copy", "opt-barrier", "domain", "copy-done", "all-reduce-done", "add-dependency"})
+"""Instructions that give their first operand, part by part."""
 
 
 def waited_for(i: Instruction) -> tuple[str, ...]:
@@ -48,30 +103,41 @@ class Effects:
     asynchronous: bool = False
     """Whether one takes place beside what stands below it in the text."""
 
-    def after(self, i: Instruction, known: Mapping[str, Earlier], first: int, inside: Numbers) -> Earlier:
-        """What is over when the instruction is, whose own effects are those from number `first` on; `known` says it of
-        the instructions before, where there is anything to say, and `inside` of which of its own effects control edges
-        say that its result waits for them."""
+    def after(self, i: Instruction, known: Mapping[str, Standing], first: int, inside: Standing | None) -> Standing:
+        """What is over where the instruction is, whose own effects are those from number `first` on; `known` says it of
+        the instructions before, where there is anything to say, and `inside` of what its computation returns, where it
+        runs one and that is followed."""
         names = [*waited_for(i)]
         if i.opcode == "add-dependency":
             names.append(i.operands[1])
-        operands = [known.get(o, Earlier()) for o in i.operands]
-        waited = [known.get(name, Earlier()).all for name in names]
-        told = _NONE.union(*waited, *(e.told for e in operands))
-        everything = told.union(*(e.all for e in operands))
+        waited = _NONE.union(*(known.get(name, NOTHING).whole for name in names))
+        operands = [known.get(o, NOTHING) for o in i.operands]
+        if i.opcode == "tuple" or i.opcode == "get-tuple-element" or i.opcode in HANDED_ON:
+            handed = [o.value for o in operands] if i.opcode == "tuple" else operands[0].value
+            if i.opcode == "get-tuple-element":
+                handed = operands[0].part(i.attributes.integer("index", 0))
+            return Standing(handed, Standing(handed).every.all).behind(waited)
+        everything = Earlier().joined(*(o.every for o in operands)).behind(waited)
         own = range(first, len(self.nodes))
+        # What is inside of a computation that is followed waits for the parameters that it uses.
+        follows = inside is not None and i.opcode != "conditional"
         for k in own:
             before = self.earlier.get(k, Earlier())
-            self.earlier[k] = Earlier(before.all | everything, before.told | told)
+            self.earlier[k] = before.behind(waited) if follows else before.joined(everything)
+        over = everything.all.union(own)
+        result = Standing(Earlier(over, everything.told), over)
+        if inside is not None:
+            result = Standing(inside.value, over | inside.whole).behind(waited)
         match step_of(i.opcode):
             case "start":
                 self.asynchronous = self.asynchronous or bool(own)
-                return Earlier(everything, told, inside.union(own))
+                return Standing(everything, everything.all, result)
             case "update":
-                return Earlier(everything, told, operands[0].flying)
-            case "done":
-                everything |= operands[0].flying
-        return Earlier(everything.union(own), told | inside)
+                return Standing(everything, everything.all, operands[0].flying)
+            case "done" if operands[0].flying is not None:
+                flown = operands[0].flying
+                return Standing(flown.value, flown.whole | over).behind(waited)
+        return result
 
 
 def paired(ours: Effects, theirs: Effects, scheduled: bool) -> list[tuple[Node, Node]]:

@@ -7,17 +7,18 @@ raises NotModelled, and the answer is then `unknown`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hloproof.equivalence.answer import Place
 from hloproof.equivalence.constant_folds import ConstantFolds
-from hloproof.equivalence.effects import Earlier, Effects, Numbers, waited_for
+from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, Standing, waited_for
 from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import literal_key
 from hloproof.equivalence.meaning import EFFECTS, attribute_key, layout_key, memory_key, shapes_key
 from hloproof.equivalence.sorting import ordered
+from hloproof.equivalence.value_trees import Pending, Value, in_parts, leaves_of, parts_of, rebuilt
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.async_syntax import step_of
 from hloproof.models.hlo.attributes import Attributes, ComputationRef
@@ -26,19 +27,6 @@ from hloproof.models.hlo.opcodes import COLLECTIVES, async_sugar
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
 from hloproof.models.hlo.shard_shapes import parts_of_call
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
-
-Value = Any
-"""A node, a list of values for a tuple, or a `Pending`."""
-
-
-@dataclass(frozen=True)
-class Pending:
-    """What a start has in flight: its done, which may lie behind updates, answers with the result."""
-
-    result: Value
-
-
-IDENTITIES: Final = frozenset({"copy", "opt-barrier", "domain", "copy-done", "all-reduce-done"})
 
 
 @dataclass
@@ -52,8 +40,10 @@ class Reader:
     occurrences: Counter[Any] = field(default_factory=Counter)
     functions: dict[str, tuple[Node, ...]] = field(default_factory=dict)
     depth: int = 0
-    told: Numbers = frozenset()
-    """Effects inside the instruction that is read, of which control edges say that its result waits for them."""
+    standing: Sequence[Standing] = ()
+    """What is over where the operands of the instruction that is read are."""
+    inside: Standing | None = None
+    """What is over where the computation that it runs is."""
     folds: ConstantFolds = field(init=False)
 
     def __post_init__(self) -> None:
@@ -85,30 +75,38 @@ class Reader:
         return self.graph.node(head, "token", (), operands, key, **more)
 
     def computation(
-        self, computation: Computation, arguments: Sequence[Value], level: int, path: tuple[Any, ...]
+        self,
+        computation: Computation,
+        arguments: Sequence[Value],
+        level: int,
+        path: tuple[Any, ...],
+        standing: Sequence[Standing] = (),
     ) -> Value:
-        """The value of the root. `level` counts the loops around; `path` the conditions under which this runs."""
+        """The value of the root. `level` counts the loops around; `path` the conditions under which this runs;
+        `standing` says what is over where the arguments are."""
         values: dict[str, Value] = {}
-        earlier: dict[str, Earlier] = {}
-        told = self.told
+        earlier: dict[str, Standing] = {}
         for instruction in in_order(computation):
             first = len(self.effects.nodes)
             if instruction.opcode == "parameter":
-                values[instruction.name] = arguments[instruction.parameter_number or 0]
+                number = instruction.parameter_number or 0
+                values[instruction.name] = arguments[number]
+                if number < len(standing):
+                    earlier[instruction.name] = standing[number]
                 continue
             given = [values[o] for o in instruction.operands]
-            self.told = frozenset()
+            self.standing, self.inside = [earlier.get(o, NOTHING) for o in instruction.operands], None
             value = self.instruction(instruction, given, computation, level, path)
             values[instruction.name] = value
             if not values.keys() >= {*waited_for(instruction)}:
                 self.effects.unordered = instruction.name
             if self.effects.nodes:
-                earlier[instruction.name] = self.effects.after(instruction, earlier, first, self.told)
+                earlier[instruction.name] = self.effects.after(instruction, earlier, first, self.inside)
             place = Place(computation.name, instruction.name, instruction.opcode, instruction.position.line)
             for node in leaves_of(value):
                 if node.places[self.side] is None:
                     node.places[self.side] = place
-        self.told = told | earlier.get(computation.root_name, Earlier()).told
+        self.inside = earlier.get(computation.root_name, NOTHING)
         return values[computation.root_name]
 
     def instruction(
@@ -117,7 +115,7 @@ class Reader:
         opcode = i.opcode
         sugar = async_sugar(opcode)
         step = step_of(opcode)
-        if opcode in IDENTITIES or opcode == "add-dependency":
+        if opcode in HANDED_ON:
             return given[0]
         if opcode == "tuple":
             return list(given)
@@ -126,7 +124,7 @@ class Reader:
                 raise NotModelled("an element of an asynchronous state")
             return given[0][i.attributes.integer("index", 0)]
         if opcode in ("call", "fusion"):
-            return self.computation(self.called(i)[0], given, level, path)
+            return self.computation(self.called(i)[0], given, level, path, self.standing)
         if step == "start":
             return Pending(self.started(i, sugar[0] if sugar else "", given, computation, level, path))
         if step in ("update", "done"):
@@ -159,7 +157,7 @@ class Reader:
         path: tuple[Any, ...],
     ) -> Value:
         if not wrapped or wrapped == "call":
-            return self.computation(self.called(i)[0], given, level, path)
+            return self.computation(self.called(i)[0], given, level, path, self.standing)
         raise NotModelled(f"{i.opcode} without a computation of its own")
 
     def collective(self, i: Instruction, opcode: str, given: list[Value], path: tuple[Any, ...]) -> Value:
@@ -195,6 +193,7 @@ class Reader:
             if key[1][1:] == key[2][1:]:  # in place: nothing moves
                 opcode, key = "bitcast-convert", ()
         bodies = tuple(node for name in _called_in_order(i) for node in self.function(name))
+        self.inside = None
         constants = self.folds.folded(self.module, i, tuple(operands)) if computation is not None else None
         if constants is not None:
             for node in constants:
@@ -276,19 +275,24 @@ class Reader:
         if "branch_computations" not in i.attributes:  # the two names may stand in any order
             names = [i.attributes.get(k) for k in ("true_computation", "false_computation")]
             branches = [self.module.by_name[n.name] for n in names if isinstance(n, ComputationRef)]
-        values = [
-            self.computation(b, [a], level, (*path, selector, k))
-            for k, (b, a) in enumerate(zip(branches, arguments, strict=True))
-        ]
+        choice, *standing = self.standing
+        values: list[Value] = []
+        over: list[list[Earlier]] = []
+        for k, (b, a) in enumerate(zip(branches, arguments, strict=True)):
+            values.append(self.computation(b, [a], level, (*path, selector, k), [standing[k]]))
+            over.append(parts_of((self.inside or NOTHING).value, values[-1]))
         flat = [list(leaves_of(v)) for v in values]
-
-        def chosen(position: int) -> Node:
-            nodes = [f[position] for f in flat]
-            if all(n is nodes[0] for n in nodes):
-                return nodes[0]
-            return self.graph.node("conditional", nodes[0].type, nodes[0].sizes, (selector, *nodes))
-
-        return rebuilt(values[0], iter([chosen(k) for k in range(len(flat[0]))]))
+        chosen: list[Node] = []
+        after: list[Earlier] = []
+        for nodes, ways in zip(zip(*flat, strict=True), zip(*over, strict=True), strict=True):
+            node, waits = nodes[0], Earlier()  # what is the same in all branches waits for no choice
+            if any(n is not node for n in nodes):
+                node = self.graph.node("conditional", node.type, node.sizes, (selector, *nodes))
+                waits = choice.every
+            chosen.append(node)
+            after.append(waits.joined(*ways))
+        self.inside = Standing(in_parts(values[0], iter(after)))
+        return rebuilt(values[0], iter(chosen))
 
     def loop(self, i: Instruction, initial: Value, level: int, path: tuple[Any, ...]) -> Value:
         """One node per state that the loop gives back. States that the body passes on unchanged are their initial
@@ -296,6 +300,7 @@ class Reader:
         body = self.module.by_name[_name(i, "body")]
         condition = self.module.by_name[_name(i, "condition")]
         start = list(leaves_of(initial))
+        over = parts_of(self.standing[0].value, initial)
         bound = [self.graph.node("bound", n.type, n.sizes, (), ("state", level, k)) for k, n in enumerate(start)]
         state: list[Node] = list(bound)
         saved = len(self.effects.nodes), Counter(self.occurrences)
@@ -322,6 +327,8 @@ class Reader:
             operands = [start[m] for m in kept]
             bodies = [holds, *(after[m] for m in kept)]
             out[k] = self.graph.node("while", start[k].type, start[k].sizes, operands, key, bodies, i.attributes)
+        after_turns = [over[k].joined(*(over[m] for m in reach.get(k, ()))) for k in range(len(start))]
+        self.inside = Standing(in_parts(initial, iter(after_turns)))
         return rebuilt(initial, iter(out))
 
     def reachable_states(
@@ -379,25 +386,6 @@ def _name(i: Instruction, attribute: str) -> str:
     if not isinstance(value, ComputationRef):
         raise NotModelled(f"a loop without {attribute}")
     return value.name
-
-
-def leaves_of(value: Value) -> Iterator[Node]:
-    if isinstance(value, list):
-        for element in value:
-            yield from leaves_of(element)
-    elif isinstance(value, Pending):
-        yield from leaves_of(value.result)
-    else:
-        yield value
-
-
-def rebuilt(like: Value, nodes: Iterator[Node]) -> Value:
-    """The nodes in the tuple tree of `like`."""
-    if isinstance(like, list):
-        return [rebuilt(element, nodes) for element in like]
-    if isinstance(like, Pending):
-        return Pending(rebuilt(like.result, nodes))
-    return next(nodes)
 
 
 def in_order(computation: Computation) -> Sequence[Instruction]:

@@ -1,0 +1,141 @@
+"""The order of effects through calls, tuples, branches and loops: what was demanded cannot be left out in two steps."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Final
+
+import pytest
+
+from hloproof.equivalence.decide import decide
+from hloproof.models.hlo.parser import parse_module
+
+_GIVEN: Final = "  p0 = f32[] parameter(0)\n  p1 = f32[] parameter(1)\n  t = token[] after-all()\n"
+_OUT: Final = "token[] outfeed({}, t), outfeed_shape=f32[]"
+_FIRST: Final = f"a = {_OUT.format('p0')}"
+_WAITS: Final = ", control-predecessors={{{}}}"
+
+
+def _module(second: str, *lines: str, before: str = "") -> str:
+    """A module whose second outfeed is of q."""
+    body = "".join(f"  {line}\n" for line in (*lines, f"b = {_OUT.format('q')}{second}"))
+    return f"HloModule m\n{before}ENTRY e {{\n{_GIVEN}{body}  ROOT r = f32[] negate(p0)\n}}\n"
+
+
+def _after(name: str) -> str:
+    return _WAITS.format(name)
+
+
+def _function(root: str) -> str:
+    return f"f {{\n{_GIVEN}  {_FIRST}\n  ROOT {root}\n}}\n"
+
+
+_STARTED: Final = "s = ((f32[], f32[]), f32[], u32[]) async-start(p0, p1), calls=f"
+_PAIR: Final = "(token[], f32[])"
+_BESIDE: Final = _function("q = f32[] copy(p1)")
+
+ONE_AFTER_THE_OTHER: Final = {
+    "in line": (_module(_after("a"), _FIRST, "q = f32[] copy(p1)"), True),
+    "in line, in no order": (_module("", _FIRST, "q = f32[] copy(p1)"), False),
+    "behind what waits": (_module("", _FIRST, "q = f32[] copy(p1)" + _after("a")), True),
+    "by a call": (_module(_after("q"), "q = f32[] call(p0, p1), to_apply=f", before=_BESIDE), True),
+    "by a call, in no order": (_module("", "q = f32[] call(p0, p1), to_apply=f", before=_BESIDE), False),
+    "by a call that waits inside": (
+        _module("", "q = f32[] call(p0, p1), to_apply=f", before=_function("q = f32[] copy(p1)" + _after("a"))),
+        True,
+    ),
+    "by another part of a call": (
+        _module(
+            "",
+            f"c = {_PAIR} call(p0, p1), to_apply=f",
+            "q = f32[] get-tuple-element(c), index=1",
+            before=_function(f"r = {_PAIR} tuple(a, p1)"),
+        ),
+        False,
+    ),
+    "in flight": (_module(_after("q"), _STARTED, "q = f32[] async-done(s)", before=_BESIDE), True),
+    "in flight, in no order": (_module("", _STARTED, "q = f32[] async-done(s)", before=_BESIDE), False),
+    "in flight, behind the start alone": (
+        _module(_after("s"), _STARTED, "q = f32[] async-done(s)", before=_BESIDE),
+        False,
+    ),
+    "in one tuple": (
+        _module("", _FIRST, f"k = {_PAIR} tuple(a, p1)", "q = f32[] get-tuple-element(k), index=1"),
+        False,
+    ),
+    "in one tuple that is waited for": (
+        _module(_after("k"), _FIRST, f"k = {_PAIR} tuple(a, p1)", "q = f32[] get-tuple-element(k), index=1"),
+        True,
+    ),
+    "behind a barrier": (
+        _module(
+            "",
+            _FIRST,
+            f"k = {_PAIR} tuple(a, p1)",
+            f"g = {_PAIR} opt-barrier(k)",
+            "q = f32[] get-tuple-element(g), index=1",
+        ),
+        False,
+    ),
+    "by add-dependency": (_module("", _FIRST, "q = f32[] add-dependency(p1, a)"), True),
+}
+"""Two outfeeds, and whether the second waits for the first."""
+
+
+@pytest.mark.parametrize("before", ONE_AFTER_THE_OTHER)
+def test_an_order_that_was_demanded_is_kept_however_it_is_written(before: str) -> None:
+    first, waits = ONE_AFTER_THE_OTHER[before]
+    for name, (second, still_waits) in ONE_AFTER_THE_OTHER.items():
+        found = decide(parse_module(first), parse_module(second), "exact", 5.0).verdict
+        assert found == ("proved" if still_waits or not waits else "unknown"), name
+
+
+def _branch(name: str, part: str) -> str:
+    return f"{name} {{\n  p0 = f32[] parameter(0)\n  t = token[] after-all()\n  {_FIRST}\n  {part}\n}}\n"
+
+
+_BRANCHES: Final = "c = (token[], f32[]) conditional(w, p0, p0), true_computation=y, false_computation=n"
+
+
+def _chosen(second: str, q: str, other: str = "p0") -> str:
+    both = _branch("y", "ROOT k = (token[], f32[]) tuple(a, p0)") + _branch(
+        "n", f"m = f32[] negate(p0)\n  ROOT k = (token[], f32[]) tuple(a, {other})"
+    )
+    return _module(second, "w = pred[] compare(p0, p1), direction=LT", _BRANCHES, q, before=both)
+
+
+CHOSEN: Final = {
+    "waited for": (_chosen(_after("c"), "q = f32[] copy(p0)"), True),
+    "not waited for": (_chosen("", "q = f32[] copy(p0)"), False),
+    "a part that no branch changes": (_chosen("", "q = f32[] get-tuple-element(c), index=1"), False),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), [*product(CHOSEN, CHOSEN)])
+def test_what_all_branches_hand_back_waits_for_none(before: str, after: str) -> None:
+    (first, waits), (second, still) = CHOSEN[before], CHOSEN[after]
+    found = decide(parse_module(first), parse_module(second), "exact", 5.0).verdict
+    assert found == ("proved" if still or not waits else "unknown")
+
+
+_COUNT: Final = "(s32[], f32[], token[])"
+_TURNS: Final = (
+    f"body {{\n  s = {_COUNT} parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n  one = s32[] constant(1)\n"
+    "  j = s32[] add(i, one)\n  x = f32[] get-tuple-element(s), index=1\n  n = f32[] negate(x)\n"
+    f"  u = token[] get-tuple-element(s), index=2\n  ROOT o = {_COUNT} tuple(j, n, u)\n}}\n"
+    f"cond {{\n  s = {_COUNT} parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n  k = s32[] constant(3)\n"
+    "  ROOT l = pred[] compare(i, k), direction=LT\n}\n"
+)
+_LOOP: Final = (
+    _FIRST,
+    "z = s32[] constant(0)",
+    f"v = {_COUNT} tuple(z, p1, a)",
+    f"l = {_COUNT} while(v), condition=cond, body=body",
+    "q = f32[] get-tuple-element(l), index=1",
+)
+
+
+def test_a_part_of_a_loops_state_waits_for_what_it_is_made_from() -> None:
+    waits, free = (_module(second, *_LOOP, before=_TURNS) for second in (_after("a"), ""))
+    for before, after, verdict in ((waits, free, "unknown"), (free, waits, "proved"), (waits, waits, "proved")):
+        assert decide(parse_module(before), parse_module(after), "exact", 5.0).verdict == verdict

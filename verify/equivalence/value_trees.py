@@ -1,0 +1,56 @@
+"""What instructions give, as trees: nodes in tuples and in flight, and beside them what is over where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from hloproof.equivalence.effects import Earlier, Standing
+from hloproof.equivalence.graph import Node
+
+Value = Any
+"""A node, a list of values for a tuple, or a `Pending`."""
+
+
+@dataclass(frozen=True)
+class Pending:
+    """What a start has in flight: its done, which may lie behind updates, answers with the result."""
+
+    result: Value
+
+
+def leaves_of(value: Value) -> Iterator[Node]:
+    if isinstance(value, list):
+        for element in value:
+            yield from leaves_of(element)
+    elif isinstance(value, Pending):
+        yield from leaves_of(value.result)
+    else:
+        yield value
+
+
+def parts_of(over: Any, like: Value) -> list[Earlier]:
+    """What is over, for each leaf of a value; one `Earlier` stands for all parts of a tuple."""
+    if isinstance(like, Pending):
+        return parts_of(over, like.result)
+    if not isinstance(like, list):
+        return [over if isinstance(over, Earlier) else Standing(over).every]
+    spread = over if isinstance(over, list) else [over] * len(like)
+    return [leaf for part, inner in zip(spread, like, strict=True) for leaf in parts_of(part, inner)]
+
+
+def in_parts(like: Value, leaves: Iterator[Earlier]) -> Any:
+    """What is over, leaf by leaf, in the tuple tree of `like`."""
+    if isinstance(like, Pending):
+        return in_parts(like.result, leaves)
+    return [in_parts(part, leaves) for part in like] if isinstance(like, list) else next(leaves)
+
+
+def rebuilt(like: Value, nodes: Iterator[Node]) -> Value:
+    """The nodes in the tuple tree of `like`."""
+    if isinstance(like, list):
+        return [rebuilt(element, nodes) for element in like]
+    if isinstance(like, Pending):
+        return Pending(rebuilt(like.result, nodes))
+    return next(nodes)
