@@ -12,7 +12,7 @@ from hloproof.equivalence import decide
 from hloproof.models.errors import InputError
 from hloproof.models.expressions.expr import Binary, Const, Expr, postorder
 from hloproof.models.hlo.parser import parse_module
-from hloproof.models.tensor_rules.rule import Call, Comparison, Condition, Entry, Tensor, TensorRule
+from hloproof.models.tensor_rules.rule import Alternatives, Call, Comparison, GroupEntry, Tensor, TensorRule
 from hloproof.models.tensor_rules.text import parse_tensor_rules
 from hloproof.tensor_rules.instances import element_types, instances, refuted_by
 from hloproof.tensor_rules.prove import check_form, prove_rule
@@ -100,14 +100,14 @@ def errors_in(rule: TensorRule) -> Iterator[Planted]:
         yield Planted(replace(rule, left=left), f"on the left: {what}")
 
 
-def _weakened(condition: Condition) -> Iterator[Condition]:
+def _weakened(condition: Alternatives) -> Iterator[Alternatives]:
     for a, part in enumerate(condition.alternatives):
         for k, c in enumerate(part):
             if c.op in ("<=", "<"):
                 by = Comparison(c.op, c.lhs, c.rhs + Const(1), c.each)
                 changed = (*part[:k], by, *part[k + 1 :])
                 parts = (*condition.alternatives[:a], changed, *condition.alternatives[a + 1 :])
-                yield Condition(parts, condition.text)
+                yield Alternatives(parts, condition.text)
 
 
 def _changed(node: Tensor) -> Iterator[tuple[str, Tensor]]:
@@ -124,7 +124,7 @@ def _changed(node: Tensor) -> Iterator[tuple[str, Tensor]]:
             yield f"{what} of {node.op}", replace(node, attributes=attributes)
 
 
-def _attribute(key: str, value: tuple[Entry, ...] | str) -> Iterator[tuple[str, tuple[Entry, ...] | str]]:
+def _attribute(key: str, value: tuple[GroupEntry, ...] | str) -> Iterator[tuple[str, tuple[GroupEntry, ...] | str]]:
     if isinstance(value, str):
         other = {"add": "maximum", "maximum": "minimum", "LT": "LE", "LE": "LT", "GT": "GE", "GE": "GT", "EQ": "NE"}
         if value in other:

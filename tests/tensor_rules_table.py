@@ -9,7 +9,7 @@ from time import process_time
 from hloproof.models.tensor_rules.rule import TensorRule
 from hloproof.models.tensor_rules.text import parse_tensor_rules
 from hloproof.tensor_rules.judge import judged
-from hloproof.tensor_rules.prove import Proof
+from hloproof.tensor_rules.prove import RuleProof
 
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "docs" / "tensor_rules_table.md"
@@ -38,7 +38,7 @@ def rows(timed: bool = True) -> Iterator[str]:
             yield f"| {' | '.join(cells)} |" + (f" {ms:.0f} |" if timed else "")
 
 
-def _conditions(rule: TensorRule, proof: Proof) -> Iterator[str]:
+def _conditions(rule: TensorRule, proof: RuleProof) -> Iterator[str]:
     for c in rule.conditions:
         yield c.text + (" (not needed)" if c.text in proof.not_needed else "")
     yield from (f"of {kind}" for kind in rule.kinds)

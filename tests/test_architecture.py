@@ -218,6 +218,53 @@ def classes() -> Iterator[tuple[str, ast.ClassDef]]:
         yield from ((name, n) for n in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(n, ast.ClassDef))
 
 
+TERMS: Final = (
+    "the same notion in two languages of terms: equivalence has sizes that are numbers, tensor_rules all sizes"
+)
+
+TWICE: Final[dict[str, str]] = {
+    **dict.fromkeys(("App", "Cond", "Elem", "Fold", "Num", "Term"), TERMS),
+    "Atom": "what a linear form counts as one variable, of terms of modules and of expressions",
+    "Bounded": "a constraint pattern of a rule, and scalars of which bounds are known (with `Scalars` beside it)",
+    "Kind": "what a map promises; definitions say it for themselves, since they do not look at what makes the maps",
+    "Layout": "the library's own answer about a layout, for users, beside the layout as HLO has it",
+    "Reader": "reads words of a text, and elements of arrays",
+    "Simplified": "the library's own answer about a map, for users, beside what the simplifier gives",
+    "Var": "a variable of an expression has a name, one of a term its place in the context",
+}
+"""Names of classes and types that stand in two files, with the reason. Everywhere else a name means one thing."""
+
+
+def types_of(tree: ast.Module) -> Iterator[str]:
+    """The public names at the top of a file that stand for a class or a type."""
+    for n in tree.body:
+        if isinstance(n, ast.ClassDef) and not n.name.startswith("_"):
+            yield n.name
+        elif (
+            isinstance(n, ast.Assign)
+            and isinstance(n.targets[0], ast.Name)
+            and re.match(r"[A-Z]\w*[a-z]", n.targets[0].id)
+        ):
+            yield n.targets[0].id
+
+
+def test_a_name_means_one_thing() -> None:
+    """Campaigns state what they try a second time, so that their own names stand beside those of the thing."""
+    found: dict[str, list[str]] = {}
+    for name, path in modules().items():
+        for defined in types_of(ast.parse(path.read_text(encoding="utf-8"))):
+            if room(name) != "fuzz":
+                found.setdefault(defined, []).append(name)
+    twice = {defined: places for defined, places in found.items() if len(places) > 1}
+    assert {k: v for k, v in twice.items() if k not in TWICE} == {}
+    assert TWICE.keys() - twice == set(), "these stand in one file by now"
+
+
+def test_types_of_a_file_are_found() -> None:
+    text = "class A: ...\nclass _B: ...\nPairs = tuple[int, int]\nTABLE = {}\nx = 1\n_Own = int\n"
+    assert list(types_of(ast.parse(text))) == ["A", "Pairs"]
+
+
 def test_what_was_found_is_written_down_once() -> None:
     """Whatever has a verdict and its counterexample has a `Found`; answers of the library are what users hold."""
 

@@ -14,7 +14,7 @@ from test_equivalence_elements import ADD, OPERATIONS, OVERWRITE, form, nested
 from hloproof.definitions import define
 from hloproof.equivalence.elements import unfold
 from hloproof.equivalence.indices import constant
-from hloproof.equivalence.reading import Reader
+from hloproof.equivalence.reading import GraphReader
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Term, TermSubstitution
 from hloproof.logic.evaluate import holds
 from hloproof.models.expressions.evaluate import evaluate
@@ -91,7 +91,7 @@ def stated(op: Operation, operand: int, at: tuple[int, ...], inputs: list[Any]) 
 @pytest.mark.parametrize("name", COMPARED)
 def test_an_element_reads_what_the_definition_says(name: str) -> None:
     module = parse_module(f"HloModule m\n{ADD}{OVERWRITE}ENTRY e {{\n{OPERATIONS[name]}\n}}\n")
-    (node,), _ = Reader().read(module, 0)
+    (node,), _ = GraphReader().read(module, 0)
     entry, root = module.entry, module.entry.root
     op = Operation(root.opcode, root.shape, entry.operand_shapes(root), root.attributes)
     source = random.Random(name)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hloproof.equivalence.elements import unfold
 from hloproof.equivalence.elements_scatter import NOTHING
 from hloproof.equivalence.evaluation import attributes_of
-from hloproof.equivalence.indices import Clamp, Digit, Lin, Value, Var, clamp, constant, variable
-from hloproof.equivalence.reading import Reader
+from hloproof.equivalence.indices import Clamp, Digit, Lin, TermValue, Var, clamp, constant, variable
+from hloproof.equivalence.reading import GraphReader
 from hloproof.equivalence.reductions import combiner
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, TermSubstitution, type_of, value_of
 from hloproof.models.hlo.parser import parse_module
@@ -38,7 +38,7 @@ def form(x: Lin, inputs: list[Any], point: dict[int, int]) -> int:
                 value = value % modulus if modulus else value
             case Clamp(of, lo, hi):
                 value = min(max(form(of, inputs, point), lo), hi)
-            case Value(term):
+            case TermValue(term):
                 value = int(element(term, inputs))
         total += c * value
     return total
@@ -142,7 +142,7 @@ def nested(sizes: tuple[int, ...], source: random.Random, low: int, high: int) -
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_elements_are_those_of_the_interpreter(name: str) -> None:
     module = parse_module(f"HloModule m\n{ADD}{OVERWRITE}{BRANCHES}ENTRY e {{\n{OPERATIONS[name]}\n}}\n")
-    (node,), _ = Reader().read(module, 0)
+    (node,), _ = GraphReader().read(module, 0)
     for seed in range(4):
         source = random.Random(seed)
         inputs = []

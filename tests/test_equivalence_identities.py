@@ -12,7 +12,7 @@ import pytest
 from hloproof.equivalence import Certificate, decide, recheck
 from hloproof.equivalence.evaluation import attributes_of
 from hloproof.equivalence.identities import KINDS, TABLE, Identity, apply
-from hloproof.equivalence.patterns import DIRECTIONS, Pattern
+from hloproof.equivalence.patterns import DIRECTIONS, BitPattern
 from hloproof.equivalence.terms import App, Term, from_value, type_of, value_of
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
@@ -28,7 +28,7 @@ VALUES: dict[str, list[Any]] = {
 }
 
 
-def letters(pattern: Pattern) -> set[str]:
+def letters(pattern: BitPattern) -> set[str]:
     if isinstance(pattern, str):
         return {pattern}
     return set().union(*(letters(p) for p in pattern[1:])) if isinstance(pattern, tuple) else set()  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from test_interpreter_library_calls import CONFIG, WINDOWS, K, _call, _nested, _
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import constant
 from hloproof.equivalence.library import call
-from hloproof.equivalence.reading import Reader
+from hloproof.equivalence.reading import GraphReader
 from hloproof.equivalence.terms import App, Elem, Term
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.parser import parse_module
@@ -25,7 +25,7 @@ X = 7
 def values(text: str, given: list[Any]) -> None:
     """Every element of the result, by the table of calls and as it is run."""
     module = parse_module(text)
-    (node,), _ = Reader().read(module, 0)
+    (node,), _ = GraphReader().read(module, 0)
     expected = run_module(module, given)
     for at in product(*map(range, node.sizes)):
         value = expected
@@ -83,7 +83,7 @@ def test_bias_side_input_and_activation() -> None:
 def test_what_is_not_understood_whole_is_opaque(config: str, more: str) -> None:
     text = _call(["f32[2,2,7]", "f32[3,2,3]"], "f32[2,3,5]", "size=3", "Forward", config)
     module = parse_module(text.replace(", dim_labels", f"{more}, dim_labels"))
-    (node,), _ = Reader().read(module, 0)
+    (node,), _ = GraphReader().read(module, 0)
     assert isinstance(node, Node) and call(Elem(node, tuple(constant(0) for _ in node.sizes)), 0) is None
 
 
@@ -99,7 +99,7 @@ def test_what_is_not_understood_whole_is_opaque(config: str, more: str) -> None:
 )
 def test_a_call_whose_sizes_do_not_fit_is_opaque_and_not_run(kind: str, shapes: list[str], result: str) -> None:
     module = parse_module(_call(shapes, result, "size=3", kind))
-    (node,), _ = Reader().read(module, 0)
+    (node,), _ = GraphReader().read(module, 0)
     assert isinstance(node, Node) and call(Elem(node, tuple(constant(0) for _ in node.sizes)), 0) is None
     with pytest.raises(NotModelled, match="sizes are not those"):
         run_module(module, None)
@@ -108,6 +108,6 @@ def test_a_call_whose_sizes_do_not_fit_is_opaque_and_not_run(kind: str, shapes: 
 def test_an_activation_is_an_operation_of_its_own() -> None:
     shapes = ["f32[1,1,3]", "f32[2,1,1]", "f32[2]"]
     text = _call(shapes, "f32[1,2,3]", "size=1", "BiasActivationForward", CONFIG.format("kRelu", 1, 0))
-    (node,), _ = Reader().read(parse_module(text), 0)
+    (node,), _ = GraphReader().read(parse_module(text), 0)
     term = _term(node, (0, 0, 0))
     assert isinstance(term, App) and term.op == "maximum"

@@ -27,7 +27,7 @@ from hloproof.models.interpreter.run import Machine
 from hloproof.models.interpreter.semantics.bounded import Bounded
 from hloproof.models.interpreter.semantics.bounded_number import (
     UNSETTLED,
-    Kind,
+    FloatKind,
     Number,
     Undecided,
     add,
@@ -48,7 +48,7 @@ def _function(opcode: str, kind: str, arity: int) -> Callable[..., Number]:
     return Bounded().function(opcode, [kind] * arity, kind, Attributes())
 
 
-def _total(k: Kind, terms: Sequence[float]) -> Number:
+def _total(k: FloatKind, terms: Sequence[float]) -> Number:
     found = at(0.0)
     for t in terms:
         found = add(k, found, at(t))
@@ -64,7 +64,7 @@ def _any_order(values: Sequence[float], kind: str, random: Random, times: bool) 
     return left[0]
 
 
-def _sum_leaves(kind: str, drawn: Sequence[float], random: Random, k: Kind) -> bool:
+def _sum_leaves(kind: str, drawn: Sequence[float], random: Random, k: FloatKind) -> bool:
     """Some order of this sum, or its real value, lies outside."""
     terms = [rounding(kind)(v) for v in drawn]
     found = _total(k, terms)
@@ -82,7 +82,7 @@ def test_a_sum_in_any_order_lies_inside(kind: str, drawn: list[float], random: R
 
 def test_with_half_the_unit_some_sum_leaves_its_bounds() -> None:
     k = kind_of("f32")
-    small = Kind(k.name, k.digits, k.unit / 2, k.tiny, k.top, k.least)
+    small = FloatKind(k.name, k.digits, k.unit / 2, k.tiny, k.top, k.least)
     random = Random(1)
     drawn = [[random.uniform(-1, 1) for _ in range(2)] for _ in range(50)]
     assert any(_sum_leaves("f32", terms, random, small) for terms in drawn)

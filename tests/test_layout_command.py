@@ -13,7 +13,7 @@ from hloproof.models.errors import InputError, NotModelled
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.hlo.text.shapes import parse_shape
 from hloproof.queries.layouts import answer, compared
-from hloproof.report.layout_svg import LIMIT, TooLarge, draw
+from hloproof.report.layout_svg import LIMIT, SliceTooLarge, draw
 
 
 def array(text: str) -> ArrayShape:
@@ -196,7 +196,7 @@ def test_large_pictures_are_cut_at_whole_tiles() -> None:
     svg = draw(array("bf16[16,1023,1025]{2,1,0:T(8,128)(2,1)}"))
     assert "the first 32 of 1023 by 128 of 1025" in svg
     assert len(numbers(svg)) == 2 * LIMIT
-    with pytest.raises(TooLarge):
+    with pytest.raises(SliceTooLarge):
         draw(array("f32[100000]{0:T(100000)}"))
     with pytest.raises(NotModelled):
         draw(array("f32[0]"))

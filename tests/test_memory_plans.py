@@ -13,7 +13,7 @@ from hloproof.memory.judge import CLAIMS, judge
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.memory.assignment import parse_assignment
-from hloproof.models.memory.values import Values
+from hloproof.models.memory.values import HloValues
 from hloproof.results.verdict import Verdict
 from hloproof.server.answering import Answering, Asked
 
@@ -176,7 +176,7 @@ def test_every_value_has_the_positions_that_the_compiler_lists() -> None:
     """values.txt: ` positions:` below `<ID NAME{INDEX} @C>`, each `NAME {INDEX}`."""
     compared = 0
     for module in sorted(PLANS.rglob("module.hlo")):
-        values = Values(parse_module(module.read_text()))
+        values = HloValues(parse_module(module.read_text()))
         found: dict[str, set[str]] = {}
         for place, value in values.places.items():
             found.setdefault(_text(value, ""), set()).add(_text(place, " "))

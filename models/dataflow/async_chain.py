@@ -19,7 +19,7 @@ from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import Shape, TupleShape
 
 Role = Literal["start", "update", "done"]
-Form = Literal["generic", "sugared", "explicit"]
+_Form = Literal["generic", "sugared", "explicit"]
 
 MAIN_THREAD: Final = "main"
 
@@ -54,7 +54,7 @@ class Link:
     """The part that an instruction plays in an asynchronous operation."""
 
     role: Role
-    form: Form
+    form: _Form
     opcode: str
     """The wrapped opcode; `async` for the generic form, which names a computation instead."""
 

@@ -19,7 +19,7 @@ from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ArrayShape, BufferShape
 
-Part = tuple[int, tuple[int, ...]]
+_Part = tuple[int, tuple[int, ...]]
 """A parameter's number and a position in it."""
 
 _MOST_ROUNDS: Final = 100
@@ -30,10 +30,10 @@ _MOST_ROUNDS: Final = 100
 class EqualParts:
     """Classes of parts of parameters, per computation, callees first."""
 
-    first: Mapping[str, Mapping[Part, Part]]
+    first: Mapping[str, Mapping[_Part, _Part]]
     """For each part the first part that holds the same value; only where that is another one."""
 
-    def same(self, computation: str, a: Part, b: Part) -> bool:
+    def same(self, computation: str, a: _Part, b: _Part) -> bool:
         """Both parts hold one value whenever the computation is entered."""
         found = self.first.get(computation, {})
         return found.get(a, a) == found.get(b, b)
@@ -43,7 +43,7 @@ def equal_parts(buffers: Buffers, callees_first: Sequence[str]) -> EqualParts:
     """The classes for these computations, which are all that run instruction by instruction."""
     roots = _Roots(buffers)
     sites: dict[str, list[list[HloPosition | None]]] = {}
-    parts: dict[str, list[Part]] = {}
+    parts: dict[str, list[_Part]] = {}
     for name in callees_first:
         roots.add(name)
         computation = buffers.module.by_name[name]
@@ -62,9 +62,9 @@ def equal_parts(buffers: Buffers, callees_first: Sequence[str]) -> EqualParts:
         classes = told
     else:
         classes = {}
-    first: dict[str, dict[Part, Part]] = {}
+    first: dict[str, dict[_Part, _Part]] = {}
     for name, found in classes.items():
-        leaders: dict[int, Part] = {}
+        leaders: dict[int, _Part] = {}
         joined = {part: leaders.setdefault(number, part) for part, number in found.items()}
         first[name] = {part: leader for part, leader in joined.items() if leader != part}
     return EqualParts(first)
@@ -72,14 +72,14 @@ def equal_parts(buffers: Buffers, callees_first: Sequence[str]) -> EqualParts:
 
 def _told_apart(
     name: str,
-    parts: Sequence[Part],
+    parts: Sequence[_Part],
     sites: Sequence[Sequence[HloPosition | None]],
-    classes: Mapping[str, Mapping[Part, int]],
+    classes: Mapping[str, Mapping[_Part, int]],
     roots: _Roots,
-) -> dict[Part, int]:
+) -> dict[_Part, int]:
     """One round: parts stay together that every entry hands one value, by the classes so far."""
     numbers: dict[object, int] = {}
-    out: dict[Part, int] = {}
+    out: dict[_Part, int] = {}
     for k, part in enumerate(parts):
         values = [_value(handed[k], classes, roots) for handed in sites]
         key = part if any(v is None for v in values) else (classes[name][part], *values)
@@ -88,7 +88,7 @@ def _told_apart(
 
 
 def _value(
-    place: HloPosition | None, classes: Mapping[str, Mapping[Part, int]], roots: _Roots
+    place: HloPosition | None, classes: Mapping[str, Mapping[_Part, int]], roots: _Roots
 ) -> tuple[object, ...] | None:
     """What tells the value at a place from others of the same run; None where that is not known."""
     if place is None:
@@ -99,7 +99,7 @@ def _value(
     return (place.computation, classes[place.computation][part])
 
 
-def _parts(computation: Computation) -> Iterator[Part]:
+def _parts(computation: Computation) -> Iterator[_Part]:
     for p in computation.parameters:
         for at in positions(p.shape):
             if isinstance(shape_at(p.shape, at), ArrayShape | BufferShape):
@@ -135,7 +135,7 @@ def _entered(buffers: Buffers, computation: Computation) -> list[_Given] | None:
     return out or None
 
 
-def _handed(roots: _Roots, given: _Given, part: Part) -> HloPosition | None:
+def _handed(roots: _Roots, given: _Given, part: _Part) -> HloPosition | None:
     number, at = part
     if number not in given:
         return None
@@ -157,7 +157,7 @@ class _Roots:
             if isinstance(shape_at(root.shape, at), ArrayShape | BufferShape):
                 self._found[name, at] = self.stands(HloPosition(name, root.name, at))
 
-    def part(self, place: HloPosition) -> Part | None:
+    def part(self, place: HloPosition) -> _Part | None:
         """The part of a parameter that the place is."""
         i = self._instruction(place)
         return (i.parameter_number or 0, place.index) if i.opcode == "parameter" else None

@@ -14,6 +14,8 @@ from typing import Any, Final, Literal
 from weakref import WeakValueDictionary
 
 Operator = Literal["+", "*", "floordiv", "ceildiv", "mod", "min", "max"]
+Comparator = Literal["==", "!=", "<=", "<"]
+"""How two expressions are compared; `>` and `>=` are written the other way round."""
 OPERATORS: Final[tuple[Operator, ...]] = ("+", "*", "floordiv", "ceildiv", "mod", "min", "max")
 
 _EMPTY: Final[frozenset[str]] = frozenset()

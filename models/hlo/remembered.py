@@ -10,16 +10,16 @@ from typing import Final, TypeVar
 MOST: Final = 8
 """Objects whose tables are kept by one function."""
 
-Subject = TypeVar("Subject")
+_Subject = TypeVar("_Subject")
 Table = TypeVar("Table")
 
 
-def remembered(build: Callable[[Subject], Table]) -> Callable[[Subject], Table]:
+def remembered(build: Callable[[_Subject], Table]) -> Callable[[_Subject], Table]:
     """The function, with its last results kept. Objects are told apart by identity, and may not change."""
-    kept: list[tuple[Subject, Table]] = []
+    kept: list[tuple[_Subject, Table]] = []
 
     @wraps(build)
-    def found(subject: Subject) -> Table:
+    def found(subject: _Subject) -> Table:
         for known, table in kept:
             if known is subject:
                 return table

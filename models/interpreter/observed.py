@@ -27,7 +27,7 @@ from hloproof.models.interpreter.step import Body
 from hloproof.models.interpreter.value import Array, Element, Token, Value, filled, indices
 from hloproof.models.maps.indexing_map import array_of_sizes
 
-Path = tuple[str, ...]
+_Path = tuple[str, ...]
 """Where an instruction is evaluated: the names of the instructions whose computations it is evaluated in, then its own.
 Turn n of a loop is named `loop[n]`, the decision to take it `loop?n`; branch n of a conditional `conditional[n]`."""
 
@@ -74,8 +74,8 @@ class Recorder(_Traced):
 
     def __init__(self, module: Module) -> None:
         super().__init__(module, Real())
-        self.values: dict[Path, Value] = {}
-        self.trips: dict[Path, int] = {}
+        self.values: dict[_Path, Value] = {}
+        self.trips: dict[_Path, int] = {}
         """How many turns each loop took."""
 
     def evaluate(
@@ -129,7 +129,7 @@ class _Providers(Mapping[str, Array]):
     def __init__(self, recorder: Recorder) -> None:
         self._recorder, self._entry = recorder, recorder.module.entry
         self._values = recorder.values
-        self._by_name: dict[str, list[Path]] = {}
+        self._by_name: dict[str, list[_Path]] = {}
         for path in recorder.values:
             self._by_name.setdefault(path[-1], []).append(path)
         self._constants = {
@@ -171,7 +171,7 @@ class _Providers(Mapping[str, Array]):
         return len(self._values)
 
 
-def _passes(path: Path, sites: Sequence[str]) -> bool:
+def _passes(path: _Path, sites: Sequence[str]) -> bool:
     """The sites are passed on this path, in this order."""
     names = iter(path[:-1])
     return all(site in names for site in sites)

@@ -11,14 +11,14 @@ from hloproof.models.expressions.evaluate import UndefinedValue, apply_operator,
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 from hloproof.models.rules.rule import Bounded, Condition, ConstraintRule, ExpressionRule, Rule, RuleBase, VariableRule
 
-Outcome = Literal["inapplicable", "holds", "fails"]
+_Outcome = Literal["inapplicable", "holds", "fails"]
 """inapplicable: a condition is false or the left side is not defined at this point."""
 
 LONGEST = 10_000
 """Values of a variable that are looked at; a longer interval makes the instance inapplicable."""
 
 
-def try_instance(rule: Rule, values: Mapping[str, int]) -> Outcome:
+def try_instance(rule: Rule, values: Mapping[str, int]) -> _Outcome:
     """Whether the rule holds where its metavariables have these values. Raises KeyError for one without a value."""
     try:
         if not all(_condition(rule, c, values) for c in rule.conditions):
@@ -75,7 +75,7 @@ def _partial(b: Bounded) -> bool:
     )
 
 
-def _expression(rule: ExpressionRule, values: Mapping[str, int]) -> Outcome:
+def _expression(rule: ExpressionRule, values: Mapping[str, int]) -> _Outcome:
     try:
         left = value_of(rule, rule.lhs, values)
     except UndefinedValue:
@@ -86,7 +86,7 @@ def _expression(rule: ExpressionRule, values: Mapping[str, int]) -> Outcome:
         return "fails"
 
 
-def _constraints(rule: ConstraintRule, values: Mapping[str, int]) -> Outcome:
+def _constraints(rule: ConstraintRule, values: Mapping[str, int]) -> _Outcome:
     try:
         before = _all_inside(rule, rule.before, values)
     except UndefinedValue:
@@ -126,7 +126,7 @@ def left_out(rule: VariableRule, values: Mapping[str, int]) -> list[int] | None:
     return [v for v in before if v not in images]
 
 
-def _variable(rule: VariableRule, values: Mapping[str, int]) -> Outcome:
+def _variable(rule: VariableRule, values: Mapping[str, int]) -> _Outcome:
     try:
         before = _admitted(rule, rule.variable, rule.before, values)
     except UndefinedValue:

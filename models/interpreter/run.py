@@ -36,7 +36,7 @@ from hloproof.models.interpreter.value import (
     BadArgument,
     Classed,
     InFlight,
-    Nested,
+    NestedList,
     Token,
     Value,
     elements,
@@ -54,7 +54,7 @@ MOST_TRIPS: Final = 1_000_000
 
 def run_module(
     module: Module,
-    inputs: Sequence[Nested] | None = None,
+    inputs: Sequence[NestedList] | None = None,
     semantics: Semantics = "real",
     replicas: int = 1,
     partitions: int = 1,
@@ -104,7 +104,7 @@ class Machine:
         """The root's value on each device, from the parameters of each."""
         return self.evaluate(self.module.entry, given, range(self.devices.count))
 
-    def read_inputs(self, inputs: Sequence[Nested]) -> tuple[Value, ...]:
+    def read_inputs(self, inputs: Sequence[NestedList]) -> tuple[Value, ...]:
         """Public values of the entry's parameters, checked against their shapes."""
         parameters = self.module.entry.parameters
         if len(inputs) != len(parameters):
@@ -113,7 +113,7 @@ class Machine:
             self.read_value(p.shape, v, f"input {n}") for n, (p, v) in enumerate(zip(parameters, inputs, strict=True))
         )
 
-    def read_value(self, shape: Shape, nested: Nested, what: str) -> Value:
+    def read_value(self, shape: Shape, nested: NestedList, what: str) -> Value:
         if isinstance(shape, ArrayShape) and isinstance(nested, dict):
             self.compact = True
             return read_starts(shape, nested, self.scalars, what)
@@ -380,7 +380,7 @@ class Machine:
                 raise NotModelled(f"the opcode {opcode}")
 
 
-def _actual_sizes(shape: ArrayShape, nested: Nested) -> tuple[int, ...]:
+def _actual_sizes(shape: ArrayShape, nested: NestedList) -> tuple[int, ...]:
     """The sizes of a value that is given for a shape: along a dynamic dimension it may be shorter than the bound."""
     sizes: list[int] = []
     for k, bound in enumerate(shape.dimensions):

@@ -13,7 +13,7 @@ from hloproof.models.hlo.shape import ArrayShape, BufferShape, OpaqueShape, Shap
 Element = Any
 """One element: bool for pred, int for the integer types, float, complex; or what another semantics makes of them."""
 
-Nested = Any
+NestedList = Any
 """An element, or a list of nested lists; tuples of values are Python tuples, a token is None."""
 
 
@@ -112,7 +112,7 @@ def filled(shape: Shape, fill: Element = 0) -> Value:
             return Token()
 
 
-def to_nested(value: Value) -> Nested:
+def to_nested(value: Value) -> NestedList:
     """The public form of a value. An operation in flight shows the tuple that it stands for."""
     match value:
         case Array(_, sizes, data):
@@ -129,7 +129,7 @@ def to_nested(value: Value) -> Nested:
 
 def _spread(
     sizes: tuple[int, ...], classes: Sequence[tuple[int, ...]], data: list[Element], counts: tuple[int, ...]
-) -> Nested:
+) -> NestedList:
     """Nested lists; equal rows are the same list."""
     level: list[Any] = data
     for axis in range(len(sizes) - 1, -1, -1):
@@ -138,7 +138,7 @@ def _spread(
     return level[0]
 
 
-def _nest(sizes: tuple[int, ...], data: list[Element]) -> Nested:
+def _nest(sizes: tuple[int, ...], data: list[Element]) -> NestedList:
     if not sizes:
         return data[0]
     level: list[Any] = list(data)
@@ -148,7 +148,7 @@ def _nest(sizes: tuple[int, ...], data: list[Element]) -> Nested:
     return level
 
 
-def flatten(nested: Nested, sizes: tuple[int, ...], what: str = "the value") -> list[Element]:
+def flatten(nested: NestedList, sizes: tuple[int, ...], what: str = "the value") -> list[Element]:
     """The elements of nested lists in row-major order. Raises BadArgument when the lists do not have these sizes."""
     level: list[Any] = [nested]
     for axis, n in enumerate(sizes):
@@ -165,7 +165,7 @@ def flatten(nested: Nested, sizes: tuple[int, ...], what: str = "the value") -> 
     return level
 
 
-def elements(nested: Nested, sizes: tuple[int, ...], element_type: str, what: str = "the value") -> list[Element]:
+def elements(nested: NestedList, sizes: tuple[int, ...], element_type: str, what: str = "the value") -> list[Element]:
     """As `flatten`; a complex number may be written as the pair of its parts."""
     if element_type in ("c64", "c128"):
         inner = nested

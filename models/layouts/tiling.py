@@ -36,7 +36,7 @@ from hloproof.models.layouts.physical import (
 )
 from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable, boxed, dim
 
-Index = TypeVar("Index", int, Expr)
+_Index = TypeVar("_Index", int, Expr)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +106,9 @@ def expanded_dimensions(shape: ArrayShape) -> tuple[int, ...]:
     return found[-1].after if found else part_dimensions(shape)
 
 
-def linear_index(index: Sequence[Index], sizes: Sequence[int], zero: Index) -> Index:
+def linear_index(index: Sequence[_Index], sizes: Sequence[int], zero: _Index) -> _Index:
     """The row-major position, `sum(e_i * product of the sizes behind i)`; `zero` is the empty sum."""
-    total: Index | None = None
+    total: _Index | None = None
     stride = 1
     for e, n in zip(reversed(index), reversed(sizes), strict=True):
         term = e if stride == 1 else e * stride
@@ -117,19 +117,19 @@ def linear_index(index: Sequence[Index], sizes: Sequence[int], zero: Index) -> I
     return zero if total is None else total
 
 
-def tile_index(index: tuple[Index, ...], s: TileStage, zero: Index) -> tuple[Index, ...]:
+def tile_index(index: tuple[_Index, ...], s: TileStage, zero: _Index) -> tuple[_Index, ...]:
     """The index after one tile: `(e floordiv t, e mod t)` for the tiled dimensions, the others in front."""
     full = (zero,) * s.leading + index
     joined = tuple(linear_index([full[i] for i in g], [s.before[i] for i in g], zero) for g in s.groups)
     return full[: s.untiled] + divided(joined, s.sizes) + remainders(joined, s.sizes)
 
 
-def divided(index: Sequence[Index], sizes: Sequence[int]) -> tuple[Index, ...]:
+def divided(index: Sequence[_Index], sizes: Sequence[int]) -> tuple[_Index, ...]:
     """`e floordiv t`, element by element."""
     return tuple(e // t for e, t in zip(index, sizes, strict=True))
 
 
-def remainders(index: Sequence[Index], sizes: Sequence[int]) -> tuple[Index, ...]:
+def remainders(index: Sequence[_Index], sizes: Sequence[int]) -> tuple[_Index, ...]:
     """`e mod t`, element by element."""
     return tuple(e % t for e, t in zip(index, sizes, strict=True))
 
@@ -150,7 +150,7 @@ def position_expression(shape: ArrayShape) -> Expr:
     return _position(offset_expressions(shape), shape, Const(0))
 
 
-def _position(physical: tuple[Index, ...], shape: ArrayShape, zero: Index) -> Index:
+def _position(physical: tuple[_Index, ...], shape: ArrayShape, zero: _Index) -> _Index:
     for s in stages(shape):
         physical = tile_index(physical, s, zero)
     return linear_index(physical, expanded_dimensions(shape), zero)
@@ -172,20 +172,20 @@ def index_of(shape: ArrayShape, position: int, part: int = 0) -> tuple[int, ...]
     return None if physical is None else _logical(physical, shape)
 
 
-def _logical(physical: Sequence[Index], shape: ArrayShape) -> tuple[Index, ...]:
+def _logical(physical: Sequence[_Index], shape: ArrayShape) -> tuple[_Index, ...]:
     order = physical_order(shape)
     return tuple(physical[order.index(i)] for i in range(shape.rank))
 
 
-def _inverse(shape: ArrayShape, position: Index) -> tuple[tuple[Index, ...], list[tuple[Index, Interval]]]:
+def _inverse(shape: ArrayShape, position: _Index) -> tuple[tuple[_Index, ...], list[tuple[_Index, Interval]]]:
     """The physical index at a position, and what must hold for it to be an element and not padding."""
     sizes = expanded_dimensions(shape)
-    bounds: list[tuple[Index, Interval]] = []
+    bounds: list[tuple[_Index, Interval]] = []
     index = delinearize(position, sizes)
     for s in reversed(stages(shape)):
         k = s.untiled
         across, inside = index[k : k + len(s.sizes)], index[k + len(s.sizes) :]
-        before: list[Index] = list(index[:k])
+        before: list[_Index] = list(index[:k])
         for group, count, rest, t, n in zip(s.groups, across, inside, s.sizes, s.joined[k:], strict=True):
             joined = count * t + rest
             # Where tiles fit exactly no position in them is padding, and a bound that always holds would only burden
@@ -197,9 +197,9 @@ def _inverse(shape: ArrayShape, position: Index) -> tuple[tuple[Index, ...], lis
     return index, bounds
 
 
-def delinearize(position: Index, sizes: Sequence[int]) -> tuple[Index, ...]:
+def delinearize(position: _Index, sizes: Sequence[int]) -> tuple[_Index, ...]:
     """The row-major index at a position: `position floordiv stride mod size`; no `mod` for the most major one."""
-    out: list[Index] = []
+    out: list[_Index] = []
     stride = 1
     for i in range(len(sizes) - 1, -1, -1):
         shifted = position if stride == 1 else position // stride

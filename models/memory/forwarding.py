@@ -25,7 +25,7 @@ PASS_ON: Final = frozenset(
 CALLS: Final = frozenset({"while", "conditional", "call"})
 """What runs other computations in its place in the order."""
 
-Kind = Literal["makes", "forwards", "merges"]
+_Kind = Literal["makes", "forwards", "merges"]
 Root = Callable[[str | None, tuple[int, ...]], Key | None]
 """The place at a position of the root of a computation."""
 
@@ -35,7 +35,7 @@ class Origin:
     """`makes` has no sources; `forwards` has one; `merges` one for each way in. `optional`: a table that some versions
     of the compiler give no slot."""
 
-    kind: Kind
+    kind: _Kind
     sources: tuple[Key, ...] = ()
     optional: bool = False
 

@@ -22,7 +22,7 @@ from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.memory.assignment import Key
 from hloproof.models.memory.forwarding import CALLS, PASS_ON
 from hloproof.models.memory.order import BEFORE, Order, order_of
-from hloproof.models.memory.values import Value, Values
+from hloproof.models.memory.values import HloValue, HloValues
 
 _READS_NOTHING = PASS_ON | frozenset({"tuple", "after-all", "parameter", "constant"})
 
@@ -53,9 +53,9 @@ class Write:
 class Liveness:
     """Reads, writes and intervals of all values of a scheduled module. Raises NotModelled."""
 
-    def __init__(self, module: Module, values: Values | None = None) -> None:
+    def __init__(self, module: Module, values: HloValues | None = None) -> None:
         self.module = module
-        self.values = values or Values(module)
+        self.values = values or HloValues(module)
         self.order: Order = order_of(module)
         self.unknown: dict[str, str] = {}
         """Instructions in flight whose end is not known, with the reason."""
@@ -199,12 +199,12 @@ class Liveness:
                     out.add((entry.parameters[number].name, index))
         return frozenset(out)
 
-    def given(self, value: Value) -> bool:
+    def given(self, value: HloValue) -> bool:
         """The value is there before the program begins: a parameter of the entry or a constant."""
         i = self.values.instruction[value.key[0]]
         return i.opcode == "constant" or (i.opcode == "parameter" and value.computation == self.module.entry_name)
 
-    def kept(self, value: Value) -> bool:
+    def kept(self, value: HloValue) -> bool:
         """The value must be the same after the program as before."""
         return self.given(value) and value.key not in self.donated
 
@@ -226,7 +226,7 @@ class Liveness:
             out[value.key] = Write(value.key, instant, until, i.name)
         return out
 
-    def _writer(self, value: Value) -> Instruction | None:
+    def _writer(self, value: HloValue) -> Instruction | None:
         """The instruction of the order that makes a value: that of its place, or the start that runs its
         computation."""
         i = self.values.instruction[value.key[0]]
@@ -237,14 +237,14 @@ class Liveness:
             raise NotModelled(f"{value.computation} is run from {len(callers)} places")
         return callers[0] if callers[0].name in self.order.reads else None
 
-    def home(self, value: Value) -> str:
+    def home(self, value: HloValue) -> str:
         """The computation of the order that a value belongs to."""
         if value.computation in self.order.begins:
             return value.computation
         writer = self._writer(value)
         return self.values.computation_of[writer.name].name if writer is not None else self.module.entry_name
 
-    def begins(self, value: Value) -> int:
+    def begins(self, value: HloValue) -> int:
         """The first instant at which the value's bytes are its own."""
         if self.given(value):
             return BEFORE
@@ -256,7 +256,7 @@ class Liveness:
             return self.order.begins[value.computation]
         return self.order.reads[i.name]
 
-    def intervals(self, value: Value) -> tuple[tuple[int, int], ...]:
+    def intervals(self, value: HloValue) -> tuple[tuple[int, int], ...]:
         """When the value is needed, both ends inclusive, in order and apart."""
         first = self.begins(value)
         if self.kept(value):
@@ -286,7 +286,7 @@ class Liveness:
         out.append((first, last[top]))
         return _joined(out)
 
-    def _is_state_of_a_condition(self, value: Value) -> bool:
+    def _is_state_of_a_condition(self, value: HloValue) -> bool:
         """A loop's condition hands its state on to the body."""
         caller = self.order.caller.get(value.computation)
         return (

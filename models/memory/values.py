@@ -27,7 +27,7 @@ _INSIDE_KERNELS: Final = frozenset({"fusion"})
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class HloValue:
     """What needs a slice. `phi` merges the values of `sources` (keys)."""
 
     key: Key
@@ -39,7 +39,7 @@ class Value:
     sources: tuple[Key, ...] = ()
 
 
-class Values:
+class HloValues:
     """The values of one module. Raises NotModelled where two instructions have one name."""
 
     def __init__(self, module: Module) -> None:
@@ -150,9 +150,9 @@ class Values:
         return self._value
 
     @cached_property
-    def values(self) -> Mapping[Key, Value]:
+    def values(self) -> Mapping[Key, HloValue]:
         """All values, in the order of the text."""
-        out: dict[Key, Value] = {}
+        out: dict[Key, HloValue] = {}
         for place, value in self._value.items():
             if place != value:
                 continue
@@ -162,7 +162,7 @@ class Values:
             computation = self.computation_of[place[0]].name
             nothing = isinstance(shape, TokenShape | OpaqueShape)
             origin = self._origins[place]
-            out[place] = Value(
+            out[place] = HloValue(
                 place,
                 shape,
                 computation,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from hloproof.models.expressions.expr import Comparator as Comparator
 from hloproof.models.expressions.expr import Expr, to_text
 
 Sort = Literal["constant", "variable", "expression"]
 """What a metavariable stands for: an integer constant, a variable of the map, or any expression."""
 
-Comparator = Literal["==", "!=", "<=", "<"]
 ModReading = Literal["floor", "nonnegative"]
 """floor: x mod c = x - c * (x floordiv c). nonnegative: a remainder in [0, |c| - 1], as XLA's evaluator computes it;
 both agree where c > 0. A rule that does not say has the remainder that goes with its division: 

@@ -18,7 +18,7 @@ from typing import Final
 from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var
 
 Atom = Var | Binary
-Key = tuple[int, int, int, str, int, bytes]
+_Key = tuple[int, int, int, str, int, bytes]
 
 _LIMIT: Final = 300_000
 """Entries after which a table is emptied; the tables only save work."""
@@ -110,7 +110,7 @@ def of_atom(atom: Atom, coefficient: int = 1) -> Linear:
 ZERO: Final = Linear(0, ())
 
 _linear: dict[Expr, Linear] = {}
-_keys: dict[Expr, Key] = {}
+_keys: dict[Expr, _Key] = {}
 
 _RANK: Final[dict[Operator, int]] = {"*": 1, "floordiv": 2, "ceildiv": 3, "mod": 4, "min": 5, "max": 6, "+": 7}
 _LAST: Final = (9, 0, 0, "")
@@ -181,7 +181,7 @@ def factors(e: Expr) -> list[Expr]:
     return out
 
 
-def key(e: Expr) -> Key:
+def key(e: Expr) -> _Key:
     """The place of an expression in the total order: by its first variable (dims, range, runtime variables, others),
     then variables before products before divisions, then by divisor, then by a digest of its structure."""
     found = _keys.get(e)
@@ -202,7 +202,7 @@ def key(e: Expr) -> Key:
     return found
 
 
-def _key(e: Expr) -> Key:
+def _key(e: Expr) -> _Key:
     match e:
         case Const(value):
             return (*_LAST, value, _digest(f"{value:x}".encode()).digest())

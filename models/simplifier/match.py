@@ -28,7 +28,7 @@ _ONE: Final = Const(1)
 _MINUS_ONE: Final = Const(-1)
 
 
-class Builder(Protocol):
+class _Builder(Protocol):
     """What matching needs of the simplifier: simplified instances, and ranges."""
 
     def build(self, e: Expr, bindings: Bindings) -> Linear: ...
@@ -234,7 +234,7 @@ def _coefficient(e: Expr, rule: RuleBase) -> tuple[Expr, Expr | None]:
 # --- matching ----------------------------------------------------------------------------------------------------
 
 
-def match(p: Pattern, s: Linear, b: Bindings, build: Builder) -> Iterator[Bindings]:
+def match(p: Pattern, s: Linear, b: Bindings, build: _Builder) -> Iterator[Bindings]:
     """Every way in which the sum is an instance of the pattern, as bindings that extend b; the preferred ones first."""
     match p:
         case ConstPattern(e):
@@ -264,7 +264,7 @@ def _single(s: Linear) -> bool:
     return len(s.terms) == 1 and not s.const and s.terms[0][1] == 1
 
 
-def match_atom(p: NodePattern, atom: Atom, b: Bindings, build: Builder) -> Iterator[Bindings]:
+def match_atom(p: NodePattern, atom: Atom, b: Bindings, build: _Builder) -> Iterator[Bindings]:
     if not isinstance(atom, Binary) or atom.op != p.op:
         return
     lhs, rhs = linear_of(atom.lhs), linear_of(atom.rhs)
@@ -273,13 +273,13 @@ def match_atom(p: NodePattern, atom: Atom, b: Bindings, build: Builder) -> Itera
         yield from match_operands(p, rhs, lhs, b, build)
 
 
-def match_operands(p: NodePattern, lhs: Linear, rhs: Linear, b: Bindings, build: Builder) -> Iterator[Bindings]:
+def match_operands(p: NodePattern, lhs: Linear, rhs: Linear, b: Bindings, build: _Builder) -> Iterator[Bindings]:
     """The ways to match both operands, in this order; the right one is matched first."""
     for found in match(p.rhs, rhs, b, build):
         yield from match(p.lhs, lhs, found, build)
 
 
-def match_parts(p: SumPattern, at: int, s: Linear, b: Bindings, build: Builder) -> Iterator[tuple[Bindings, Linear]]:
+def match_parts(p: SumPattern, at: int, s: Linear, b: Bindings, build: _Builder) -> Iterator[tuple[Bindings, Linear]]:
     """Matches the parts from number `at` on; yields bindings and what is left of the sum."""
     if at == len(p.parts):
         yield b, s
@@ -347,7 +347,7 @@ def _factors(coefficient: Expr, s: Linear, b: Bindings) -> Iterator[tuple[Bindin
                 yield found, g
 
 
-def split(s: Linear, c: int, low: bool, build: Builder) -> tuple[Linear, Linear]:
+def split(s: Linear, c: int, low: bool, build: _Builder) -> tuple[Linear, Linear]:
     """s = c * x + rest: x takes the terms that c divides. Of the constant the rest keeps what lies in [0, |c| - 1], or
     with `low` what makes the least value of the rest lie there."""
     divided = tuple((a, k // c) for a, k in s.terms if k % c == 0)

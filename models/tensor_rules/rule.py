@@ -11,13 +11,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from hloproof.models.errors import InputError
-from hloproof.models.expressions.expr import Expr
-
-Comparator = Literal["==", "!=", "<=", "<"]
+from hloproof.models.expressions.expr import Comparator, Expr
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class GroupEntry:
     """An expression for one group; `each` where it stands for every member of a group of several."""
 
     value: Expr
@@ -35,7 +33,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class Alternatives:
     """One of the alternatives holds; each is a list of comparisons that all hold."""
 
     alternatives: tuple[tuple[Comparison, ...], ...]
@@ -52,7 +50,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class NumberLiteral:
     """A constant scalar: an integer, or with `truth` true (1) or false (0)."""
 
     value: int
@@ -72,11 +70,11 @@ class Call:
 
     op: str
     args: tuple[Tensor, ...]
-    attributes: tuple[tuple[str, tuple[Entry, ...] | str], ...] = ()
+    attributes: tuple[tuple[str, tuple[GroupEntry, ...] | str], ...] = ()
     line: int = field(default=0, compare=False)
     column: int = field(default=0, compare=False)
 
-    def entries(self, name: str) -> tuple[Entry, ...] | None:
+    def entries(self, name: str) -> tuple[GroupEntry, ...] | None:
         """The list of this name; None where there is none."""
         found = dict(self.attributes).get(name)
         return None if isinstance(found, str) else found
@@ -87,8 +85,8 @@ class Call:
         return found if isinstance(found, str) else default
 
 
-Tensor = Name | Number | Infinity | Call
-Kind = Literal["reals", "integers"]
+Tensor = Name | NumberLiteral | Infinity | Call
+NumberKind = Literal["reals", "integers"]
 
 
 @dataclass(frozen=True)
@@ -99,14 +97,14 @@ class TensorRule:
     """
 
     name: str
-    tensors: tuple[tuple[str, tuple[Entry, ...]], ...]
-    indices: tuple[Entry, ...]
-    conditions: tuple[Condition, ...]
+    tensors: tuple[tuple[str, tuple[GroupEntry, ...]], ...]
+    indices: tuple[GroupEntry, ...]
+    conditions: tuple[Alternatives, ...]
     left: Tensor
     right: Tensor
     predicates: frozenset[str] = frozenset()
     """Names of tensors that hold truth values."""
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[NumberKind, ...] = ()
     """What elements are: `reals`, `integers`, or where the rule does not say so, both."""
     assumed: tuple[Tensor, ...] = ()
     """Truths that hold at every index of the result."""
@@ -129,7 +127,7 @@ class TensorRule:
                 yield node
                 stack += node.args
 
-    def side_entries(self) -> Iterator[Entry]:
+    def side_entries(self) -> Iterator[GroupEntry]:
         """The entries of the attributes of all operations."""
         for call in self.calls():
             for _, value in call.attributes:

@@ -20,17 +20,16 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from hloproof.models.errors import InputError
-from hloproof.models.expressions.expr import Binary, Const, Expr, Var
+from hloproof.models.expressions.expr import Binary, Comparator, Const, Expr, Var
 from hloproof.models.tensor_rules.rule import (
+    Alternatives,
     Call,
-    Comparator,
     Comparison,
-    Condition,
-    Entry,
+    GroupEntry,
     Infinity,
-    Kind,
     Name,
-    Number,
+    NumberKind,
+    NumberLiteral,
     Tensor,
 )
 from hloproof.models.tensor_rules.rule import TensorRule as Rule
@@ -86,9 +85,9 @@ class _Reader(Tokens):
         assert head is not None
         words: dict[str, str] = {}
         body: list[int] = []
-        declared: dict[str, tuple[Entry, ...]] = {}
-        indices: list[Entry] = []
-        conditions: list[Condition] = []
+        declared: dict[str, tuple[GroupEntry, ...]] = {}
+        indices: list[GroupEntry] = []
+        conditions: list[Alternatives] = []
         predicates: set[str] = set()
         assumed: list[Tensor] = []
         devices: Expr | None = None
@@ -143,7 +142,7 @@ class _Reader(Tokens):
             if words["expect"] not in ("proved", "refuted"):
                 self._fail(self.first, "expect is proved or refuted")
             expect = "refuted" if words["expect"] == "refuted" else "proved"
-        kinds: tuple[Kind, ...] = ()
+        kinds: tuple[NumberKind, ...] = ()
         if "type" in words:
             if words["type"] not in ("integers", "reals"):
                 self._fail(self.first, "type is integers or reals")
@@ -185,7 +184,7 @@ class _Reader(Tokens):
 
     # Declarations and conditions.
 
-    def _declarations(self, declared: dict[str, tuple[Entry, ...]]) -> None:
+    def _declarations(self, declared: dict[str, tuple[GroupEntry, ...]]) -> None:
         while self.at < len(self.tokens):
             name = self._name("a tensor")
             if name in ("inf", "true", "false"):
@@ -205,15 +204,15 @@ class _Reader(Tokens):
         self.at += 1
         return self.tokens[self.at - 1].text
 
-    def _conditions(self) -> list[Condition]:
-        out: list[Condition] = []
+    def _conditions(self) -> list[Alternatives]:
+        out: list[Alternatives] = []
         while True:
             begun = self.at
             alternatives = [self._conjunction()]
             while self._accept("or"):
                 alternatives.append(self._conjunction())
             text = " ".join(t.text for t in self.tokens[begun : self.at])
-            out.append(Condition(tuple(alternatives), text))
+            out.append(Alternatives(tuple(alternatives), text))
             if not self._accept(","):
                 break
         self._end()
@@ -280,7 +279,7 @@ class _Reader(Tokens):
         if self._kind() == "number":
             self.at += 1
             value = self._integer(self.tokens[self.at - 1].text)
-            return Number(-value if negative else value)
+            return NumberLiteral(-value if negative else value)
         if self._peek() == "inf" and self._peek(1) != "(":
             self.at += 1
             return Infinity(negative)
@@ -288,13 +287,13 @@ class _Reader(Tokens):
             raise self._error("expected a number, or inf, after '-'")
         if self._peek() in ("true", "false") and self._peek(1) != "(":
             self.at += 1
-            return Number(int(self._peek(-1) == "true"), truth=True)
+            return NumberLiteral(int(self._peek(-1) == "true"), truth=True)
         name = self._name("a tensor or an operation")
         token = self.tokens[self.at - 1]
         if not self._accept("("):
             return Name(name, token.line, token.column)
         args: list[Tensor] = []
-        attributes: dict[str, tuple[Entry, ...] | str] = {}
+        attributes: dict[str, tuple[GroupEntry, ...] | str] = {}
         while not self._accept(")"):
             if self._kind() == "name" and self._peek(1) == "=":
                 key = self._name("an attribute")
@@ -310,21 +309,21 @@ class _Reader(Tokens):
                 self._expect(",")
         return Call(name, tuple(args), tuple(attributes.items()), token.line, token.column)
 
-    def _attribute(self, key: str) -> tuple[Entry, ...] | str:
+    def _attribute(self, key: str) -> tuple[GroupEntry, ...] | str:
         for opening, closing in (("[", "]"), ("{", "}")):
             if self._accept(opening):
                 return tuple(self._entries(closing))
         if key in WORDS:
             return self._name("a word")
-        return (Entry(self._expression()),)
+        return (GroupEntry(self._expression()),)
 
-    def _entries(self, end: str | None) -> list[Entry]:
-        out: list[Entry] = []
+    def _entries(self, end: str | None) -> list[GroupEntry]:
+        out: list[GroupEntry] = []
         while self.at < len(self.tokens) if end is None else not self._accept(end):
             if out:
                 self._expect(",")
             value = self._expression()
-            out.append(Entry(value, self._accept("...")))
+            out.append(GroupEntry(value, self._accept("...")))
         return out
 
     # Expressions.

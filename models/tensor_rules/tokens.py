@@ -16,7 +16,7 @@ COMMENT: Final = re.compile(r"(?:^|(?<=\s))#.*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class RuleToken:
     """A piece of a line; `line` and `column` count from 1."""
 
     kind: str
@@ -30,7 +30,7 @@ class Tokens:
 
     def __init__(self, lines: tuple[str, ...], first: int, last: int, file: str) -> None:
         self.lines, self.first, self.last, self.file = lines, first, last, file
-        self.tokens: list[Token] = []
+        self.tokens: list[RuleToken] = []
         self.at = 0
         self.depth = 0
 
@@ -42,16 +42,16 @@ class Tokens:
         self.tokens = [t for t in self._line(n) if t.column > skip]
         self.at = 0
 
-    def _line(self, n: int) -> list[Token]:
+    def _line(self, n: int) -> list[RuleToken]:
         text = COMMENT.sub("", self.lines[n])
-        out: list[Token] = []
+        out: list[RuleToken] = []
         at = 0
         while at < len(text):
             found = _TOKEN.match(text, at)
             if found is None:
                 raise InputError(f"{text[at]!r} is no part of a rule", n + 1, at + 1, self.lines[n], self.file)
             if found.lastgroup != "space":
-                out.append(Token(found.lastgroup or "", found[0], n + 1, at + 1))
+                out.append(RuleToken(found.lastgroup or "", found[0], n + 1, at + 1))
             at = found.end()
         return out
 

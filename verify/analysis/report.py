@@ -115,7 +115,7 @@ def analyze(
     for computation, found in chosen:
         operands: list[OperandAnalysis] = []
         launches: list[OutputLaunch] = []
-        read: Readings = {}
+        read: _Readings = {}
         outputs = 0
         unfit: list[tuple[int, int]] = []
         unfit_threads: list[tuple[int, int]] = []
@@ -156,11 +156,11 @@ def analyze(
         )
 
 
-Readings = dict[tuple[int, tuple[int, ...]], list[tuple[OperandMaps, Utilization]]]
+_Readings = dict[tuple[int, tuple[int, ...]], list[tuple[OperandMaps, Utilization]]]
 """By operand and position, the maps of each output and what they read."""
 
 
-def _together(computation: Computation, instruction: Instruction, read: Readings) -> tuple[Together, ...]:
+def _together(computation: Computation, instruction: Instruction, read: _Readings) -> tuple[Together, ...]:
     found = []
     for (operand, position), each in read.items():
         name = instruction.operands[operand]

@@ -26,7 +26,7 @@ def command(module: str, fusion: str, computation: str, output: Path | None) -> 
     from hloproof.pipeline.sources import Source
     from hloproof.queries.equivalence import one_module
     from hloproof.report.destinations import write_file
-    from hloproof.report.graph_svg import TooLarge, chunks
+    from hloproof.report.graph_svg import GraphTooLarge, chunks
 
     if fusion and computation:
         raise click.UsageError("--fusion and --computation exclude each other")
@@ -47,7 +47,7 @@ def command(module: str, fusion: str, computation: str, output: Path | None) -> 
         raise click.BadParameter(f"no computation {name!r}; here are {names}", param_hint="--computation")
     try:
         pieces = list(chunks(parsed, drawn))
-    except TooLarge as error:
+    except GraphTooLarge as error:
         raise click.ClickException(f"{error}; choose a part with --fusion or --computation") from error
     if output is None:
         click.echo("".join(pieces), nl=False)

@@ -23,7 +23,7 @@ MANIFEST: Final = "manifest.jsonl"
 PROOF_RLIMIT: Final = 200_000
 """cvc5's resource limit for a proof; without one the text stands alone."""
 
-State = Literal["proved", "not proved", "tampered", "missing", "not listed"]
+_State = Literal["proved", "not proved", "tampered", "missing", "not listed"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Rechecked:
     """What became of one certificate: `detail` is what the solver said, or what is wrong with the file."""
 
     name: str
-    state: State
+    state: _State
     detail: str = ""
 
 

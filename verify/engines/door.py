@@ -24,6 +24,9 @@ from hloproof.models.stages import OutOfTime, checkpoint, seconds_left
 
 Where = Literal["by size", "here", "apart", "workers"]
 
+Prove = Callable[[Obligation], Outcome]
+"""The door for whoever asks about one obligation after the other: `prove_one` with its `How`."""
+
 LARGE: Final = 200
 """Obligations with more operators are large: by size they are proved apart."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.kernel import Denied, Rules, Step
+from hloproof.equivalence.kernel import Denied, ProofStep, Rules
 from hloproof.equivalence.rules import general, subgoals
 
 
@@ -20,7 +20,7 @@ class _Shown:
     goal: Goal
 
 
-def check(rules: Rules, goals: list[Goal], steps: list[Step]) -> None:
+def check(rules: Rules, goals: list[Goal], steps: list[ProofStep]) -> None:
     """Returns when `steps` prove all goals. Raises Denied otherwise."""
     stack: list[Goal | _Shown] = list(reversed(goals))
     shown: set[Goal] = set()

@@ -40,7 +40,7 @@ _ANY_ORDER: Final = frozenset({"add", "multiply", "maximum", "minimum", "and", "
 
 
 @dataclass(frozen=True)
-class Written:
+class _Written:
     """An operation on constants, as it stands in its module."""
 
     module: Module
@@ -53,14 +53,14 @@ class ConstantFolds:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._written: dict[Node, Written] = {}
+        self._written: dict[Node, _Written] = {}
         self._values: dict[Node, Array | None] = {}
 
     def note(self, node: Node, module: Module, i: Instruction, operands: tuple[Node, ...]) -> None:
         """That the node was made for this instruction, whose operands are arrays."""
         simple = i.opcode in MOVED or (i.opcode in EVALUATED and i.opcode in SCALAR)
         if simple and node not in self._written and _small(i.shape) and all(self._known(o) for o in operands):
-            self._written[node] = Written(module, i, operands)
+            self._written[node] = _Written(module, i, operands)
 
     def folded(self, module: Module, i: Instruction, operands: tuple[Node, ...]) -> list[Node] | None:
         """The constants that a fold gives, one for each result; None where it stays an operation."""

@@ -16,7 +16,7 @@ from hloproof.equivalence.kernel import Denied, Rules, equal_tensors
 from hloproof.equivalence.matcher import find_proof
 from hloproof.equivalence.matcher.search import Aside
 from hloproof.equivalence.promises import new_promises
-from hloproof.equivalence.reading import Reader
+from hloproof.equivalence.reading import GraphReader
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Module, device_counts
 from hloproof.results.verdict import Verdict
@@ -102,7 +102,7 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal]]:
     # Partition and replica ids are free nodes of the graph; with other counts they would range over other devices.
     if device_counts(before) != device_counts(after):
         raise Denied("the modules run on different numbers of devices")
-    reader = Reader()
+    reader = GraphReader()
     ours, our_effects = reader.read(before, 0)
     theirs, their_effects = reader.read(after, 1)
     counts = len(our_effects.nodes), len(their_effects.nodes)

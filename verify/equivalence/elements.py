@@ -17,7 +17,7 @@ from hloproof.equivalence.elements_folds import convolution, dot, reduce, reduce
 from hloproof.equivalence.elements_indexed import dynamic_slice, dynamic_update_slice, gather
 from hloproof.equivalence.elements_scatter import scatter
 from hloproof.equivalence.graph import Node
-from hloproof.equivalence.indices import ZERO, Lin, constant
+from hloproof.equivalence.indices import ZERO, At, Lin, constant
 from hloproof.equivalence.placing import placed
 from hloproof.equivalence.terms import App, Elem, Fold, Term, from_pattern, from_value, number
 from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
@@ -25,7 +25,6 @@ from hloproof.models.hlo.opcodes import BINARY, UNARY
 from hloproof.models.hlo.shape import ELEMENT_BITS
 from hloproof.models.interpreter.semantics.element_type import INTEGERS, from_bits
 
-At = tuple[Lin, ...]
 ELEMENTWISE: Final = (UNARY | BINARY | {"select", "clamp"}) - {"copy", "bitcast-convert", "stochastic-convert"}
 
 

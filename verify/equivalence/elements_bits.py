@@ -10,11 +10,10 @@ from typing import Final
 
 from hloproof.elements import movement
 from hloproof.equivalence.graph import Node
-from hloproof.equivalence.indices import ZERO, Lin, constant
+from hloproof.equivalence.indices import ZERO, At, Lin, constant
 from hloproof.equivalence.terms import App, Elem, Num, Term, from_value
 from hloproof.models.hlo.shape import ELEMENT_BITS
 
-At = tuple[Lin, ...]
 UNSIGNED_OF: Final = {8: "u8", 16: "u16", 32: "u32", 64: "u64"}
 WHOLE: Final = frozenset(
     {"s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64", "f16", "bf16", "f32", "f64", "f8e5m2", "f8e4m3fn"}

@@ -9,12 +9,11 @@ from __future__ import annotations
 from hloproof.elements import folds
 from hloproof.elements.movement import Test
 from hloproof.equivalence.graph import Node
-from hloproof.equivalence.indices import Lin, constant, variable
+from hloproof.equivalence.indices import At, Lin, constant, variable
 from hloproof.equivalence.placing import guarded
 from hloproof.equivalence.terms import Elem, Fold, Term, from_value, has_zero
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension, Word
 
-At = tuple[Lin, ...]
 IN_ORDER = "in order"
 """Marks a fold whose elements come in row-major order."""
 DEFAULT = {"highest": 2, "high": 1, "default": 0}

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from hloproof.elements import movement
 from hloproof.equivalence.graph import Node
-from hloproof.equivalence.indices import ZERO, Lin, clamp, constant
+from hloproof.equivalence.indices import ZERO, At, Lin, clamp, constant
 from hloproof.equivalence.placing import placed
 from hloproof.equivalence.terms import Elem, Term, value_form
 from hloproof.models.errors import NotModelled
-
-At = tuple[Lin, ...]
 
 
 def start(node: Node, at: At, most: int) -> Lin:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 from hloproof.equivalence.graph import Node
-from hloproof.equivalence.indices import ZERO, Lin, constant, variable
+from hloproof.equivalence.indices import ZERO, At, Lin, constant, variable
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Term, value_form
 
-At = tuple[Lin, ...]
 NOTHING: Final = "nothing"
 
 

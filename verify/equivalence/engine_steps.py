@@ -12,8 +12,8 @@ from typing import Final
 
 from hloproof.engines.budget import Budget
 from hloproof.engines.door import How, prove_one
-from hloproof.equivalence.goals import Facts, Goal
-from hloproof.equivalence.indices import Atom, Clamp, Digit, Lin, Value, Var
+from hloproof.equivalence.goals import Goal, KnownForms
+from hloproof.equivalence.indices import Atom, Clamp, Digit, Lin, TermValue, Var
 from hloproof.equivalence.kernel import Denied, Rules
 from hloproof.equivalence.terms import Elem
 from hloproof.logic.formula import FALSE, Formula, conj, eq, le
@@ -27,7 +27,7 @@ from hloproof.models.expressions.interval import Interval
 class _Stated:
     """Forms as expressions over named variables."""
 
-    variables: dict[Var | Value, str] = field(default_factory=dict)
+    variables: dict[Var | TermValue, str] = field(default_factory=dict)
 
     def expression(self, form: Lin) -> Expr:
         out: Expr = Const(form.constant)
@@ -37,7 +37,7 @@ class _Stated:
 
     def atom(self, atom: Atom) -> Expr:
         match atom:
-            case Var() | Value():
+            case Var() | TermValue():
                 return NamedVar(self.variables.setdefault(atom, f"v{len(self.variables)}"))
             case Digit(of, divisor, modulus):
                 out = self.expression(of) // divisor
@@ -45,13 +45,13 @@ class _Stated:
             case Clamp(of, lo, hi):
                 return Binary("max", Binary("min", self.expression(of), Const(hi)), Const(lo))
 
-    def obligation(self, facts: Facts, conclusion: Formula) -> Obligation:
+    def obligation(self, facts: KnownForms, conclusion: Formula) -> Obligation:
         known = conj(*(le(0, self.expression(f)) for f in facts))
         named = tuple((name, Interval(atom.lo, atom.hi)) for atom, name in self.variables.items())
         return Obligation(named, conclusion, known)
 
 
-def proved(facts: Facts, pairs: list[tuple[Lin, Lin]] | None, memory: dict[object, bool]) -> bool:
+def proved(facts: KnownForms, pairs: list[tuple[Lin, Lin]] | None, memory: dict[object, bool]) -> bool:
     """Whether the forms of each pair are equal under the facts; with None, whether the facts contradict each other."""
     stated = _Stated()
     conclusion = FALSE if pairs is None else conj(*(eq(stated.expression(a), stated.expression(b)) for a, b in pairs))

@@ -30,7 +30,7 @@ from hloproof.models.interpreter.semantics.element_type import INTEGERS, highest
 
 DEEPEST = 24
 """Operations on integers that are written out inside one another."""
-Facts = tuple[Lin, ...]
+KnownForms = tuple[Lin, ...]
 """Forms known to be at least 0."""
 
 
@@ -39,12 +39,12 @@ class Goal:
     """left = right wherever all facts hold. Variables run over their boxes; their places lie below `next`."""
 
     next: int
-    facts: Facts
+    facts: KnownForms
     left: Term
     right: Term
 
 
-def holds(form: Lin, facts: Facts) -> bool | None:
+def holds(form: Lin, facts: KnownForms) -> bool | None:
     """Whether form >= 0 follows, or its contrary does, from one fact or from two together; None where neither is seen.
 
     A fact that shares no atom with the others can only make a bound worse, so it is passed over.
@@ -93,10 +93,10 @@ def _least(form: Lin, *facts: Lin) -> int:
 class Terms:
     """Brings terms to a head, and remembers."""
 
-    settled: dict[tuple[Term, Facts], Term] = field(default_factory=dict)
+    settled: dict[tuple[Term, KnownForms], Term] = field(default_factory=dict)
     read: dict[Term, Lin] = field(default_factory=dict)
 
-    def settle(self, term: Term, facts: Facts) -> Term:
+    def settle(self, term: Term, facts: KnownForms) -> Term:
         """Follows movement, evaluates what is static and decides cases, until the head is an element of an operation
         that computes or is opaque, a number, an undecided case, a fold, or an elementwise operation."""
         key = (term, facts)
@@ -105,7 +105,7 @@ class Terms:
             found = self.settled[key] = self._settle(term, facts)
         return found
 
-    def _settle(self, term: Term, facts: Facts) -> Term:
+    def _settle(self, term: Term, facts: KnownForms) -> Term:
         while True:
             match term:
                 case Elem(node, at):
@@ -176,7 +176,7 @@ class Terms:
                 return found
         return value_form(head)
 
-    def _applied(self, op: str, type_: str, args: tuple[Term, ...], key: object, facts: Facts) -> Term | None:
+    def _applied(self, op: str, type_: str, args: tuple[Term, ...], key: object, facts: KnownForms) -> Term | None:
         """One step of an elementwise operation with a static operand; None when there is none."""
         if op == "select" and is_static(args[0]):
             chosen = self.settle(args[0], facts)

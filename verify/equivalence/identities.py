@@ -14,7 +14,7 @@ from typing import Final
 
 from hloproof.equivalence.answer import Tier
 from hloproof.equivalence.computed_identities import SPECIAL, has_no_reciprocal
-from hloproof.equivalence.patterns import Pattern, View, built, matches, read_pattern
+from hloproof.equivalence.patterns import BitPattern, View, built, matches, read_pattern
 from hloproof.equivalence.terms import App, Term, type_of
 from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS, UNSIGNED
 from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS
@@ -42,7 +42,7 @@ class Identity:
     right: str
 
     @cached_property
-    def sides(self) -> tuple[Pattern, Pattern]:
+    def sides(self) -> tuple[BitPattern, BitPattern]:
         return read_pattern(self.left), read_pattern(self.right)
 
 

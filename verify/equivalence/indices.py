@@ -55,7 +55,7 @@ class Clamp:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class TermValue:
     """The integer that a term of an integer type stands for, with the bounds of that type."""
 
     term: Any
@@ -63,7 +63,7 @@ class Value:
     hi: int
 
 
-Atom = Var | Digit | Clamp | Value
+Atom = Var | Digit | Clamp | TermValue
 
 
 class Lin:
@@ -165,6 +165,10 @@ class Lin:
         if isinstance(atom, Digit) and (atom.modulus == 0 or atom.modulus % m == 0):
             return _digit(atom.of, atom.divisor, m)
         return _digit(rest, 1, m)
+
+
+At = tuple[Lin, ...]
+"""The index of an element: a form for each dimension."""
 
 
 def constant(value: int) -> Lin:
@@ -299,7 +303,7 @@ class Substituted:
                 return inner % modulus if modulus else inner
             case Clamp(of, lo, hi):
                 return clamp(self(of), lo, hi)
-            case Value(term):
+            case TermValue(term):
                 return self.term(term)
 
 
@@ -312,6 +316,6 @@ def variables(x: Lin, inside: Callable[[Any], frozenset[Var]]) -> frozenset[Var]
                 out.add(atom)
             case Digit(of) | Clamp(of):
                 out |= variables(of, inside)
-            case Value(term):
+            case TermValue(term):
                 out |= inside(term)
     return frozenset(out)

@@ -15,7 +15,7 @@ from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.indices import variable
 from hloproof.equivalence.terms import Elem, Term
 
-Step = list[Any]
+ProofStep = list[Any]
 
 
 class Denied(Exception):

@@ -13,13 +13,11 @@ from typing import Any
 from hloproof.elements.movement import Test, spread
 from hloproof.equivalence.elements_folds import convolution, precision, windowed
 from hloproof.equivalence.graph import Node
-from hloproof.equivalence.indices import Lin, constant, variable
+from hloproof.equivalence.indices import At, Lin, constant, variable
 from hloproof.equivalence.placing import guarded
 from hloproof.equivalence.terms import App, Elem, Fold, Term, from_value, has_zero
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Quoted, Window, WindowDimension, Word
 from hloproof.models.hlo.library_shapes import is_convolution
-
-At = tuple[Lin, ...]
 
 
 def call(element: Elem, place: int) -> tuple[str, Term, int] | None:

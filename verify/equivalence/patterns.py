@@ -12,7 +12,7 @@ from typing import Final
 from hloproof.equivalence.terms import App, Term, from_value, type_of, value_of
 from hloproof.models.interpreter.semantics.small_float import FLOATS
 
-Pattern = str | float | bool | tuple[object, ...]
+BitPattern = str | float | bool | tuple[object, ...]
 View = Callable[[Term], Term]
 """A term with its head in sight."""
 
@@ -20,7 +20,7 @@ DIRECTIONS: Final = {"lt": "LT", "le": "LE", "gt": "GT", "ge": "GE", "eq": "EQ",
 SYMMETRIC: Final = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor", "eq", "ne"})
 
 
-def read_pattern(text: str) -> Pattern:
+def read_pattern(text: str) -> BitPattern:
     """The pattern that a text writes. Raises ValueError where something follows it."""
     tokens = re.findall(r"[a-z][a-z-]*|-?\d+(?:\.\d+)?|[(),]", text)
     found, rest = _read(tokens)
@@ -29,7 +29,7 @@ def read_pattern(text: str) -> Pattern:
     return found
 
 
-def _read(tokens: list[str]) -> tuple[Pattern, list[str]]:
+def _read(tokens: list[str]) -> tuple[BitPattern, list[str]]:
     head, *rest = tokens
     if rest and rest[0] == "(":
         args: list[object] = [head]
@@ -42,7 +42,7 @@ def _read(tokens: list[str]) -> tuple[Pattern, list[str]]:
     return (head if head.isalpha() else float(head)), rest
 
 
-def matches(pattern: Pattern, term: Term, bound: dict[str, Term], view: View) -> Iterator[dict[str, Term]]:
+def matches(pattern: BitPattern, term: Term, bound: dict[str, Term], view: View) -> Iterator[dict[str, Term]]:
     """Each way in which letters stand for terms, those in `bound` fixed, so that the pattern is the term."""
     if isinstance(pattern, str):
         if pattern not in bound:
@@ -84,7 +84,7 @@ def _all_match(
         yield from _all_match(parts[1:], args[1:], more, view)
 
 
-def built(pattern: Pattern, bound: dict[str, Term], type_: str) -> Term:
+def built(pattern: BitPattern, bound: dict[str, Term], type_: str) -> Term:
     """The term of type `type_` that the pattern writes; a comparison's operands have the type of a letter in it."""
     if isinstance(pattern, str):
         return bound[pattern]

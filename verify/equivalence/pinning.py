@@ -7,7 +7,7 @@ for all groups but one. That zero times anything is zero holds over the real num
 from __future__ import annotations
 
 from hloproof.equivalence.goals import Goal, assume
-from hloproof.equivalence.indices import ZERO, Clamp, Digit, Lin, Value, Var, of_atom, variable
+from hloproof.equivalence.indices import ZERO, Clamp, Digit, Lin, TermValue, Var, of_atom, variable
 from hloproof.equivalence.kernel import Denied, Rules, sides_with
 from hloproof.equivalence.terms import Cond, Elem, Fold, Num, Term, TermSubstitution, from_value, type_of, variables_of
 
@@ -78,7 +78,7 @@ def forms(rules: Rules, goal: Goal, fold: Fold, number: int) -> list[Lin]:
                         stack.append(of)
                     case Clamp(of):
                         stack.append(of)
-                    case Value():
+                    case TermValue():
                         pass
     own = fold.place + number
     found = [x for x in out if all(v.place != own for v in variables_of(Num("s32", x)))]

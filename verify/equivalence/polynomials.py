@@ -15,16 +15,16 @@ from hloproof.equivalence.terms import App, Num, Term, type_of, value_of
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
 from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS
 
-Monomial = tuple[tuple[int, Fraction], ...]
+_Monomial = tuple[tuple[int, Fraction], ...]
 """Atoms by number, ascending, each with its exponent, none of which is 0."""
-Polynomial = dict[Monomial, Fraction]
-Condition = tuple[str, int]
+Polynomial = dict[_Monomial, Fraction]
+_Condition = tuple[str, int]
 """An atom has a `value`, is `other than zero`, or is `not negative`; a sum of terms is an atom of powers here."""
 MOST: Final = 256
 """Monomials; a larger product is not multiplied out."""
 
 
-class TooLarge(Exception):
+class TooManyMonomials(Exception):
     """The polynomial has too many monomials."""
 
 
@@ -45,12 +45,12 @@ class Polynomials:
     """Operations that `opening` was asked about, by their numbers in the order of asking."""
     atoms: list[Term] = field(default_factory=list)
     numbers: dict[Term, int] = field(default_factory=dict)
-    sums: dict[tuple[frozenset[tuple[Monomial, Fraction]], Fraction], int] = field(default_factory=dict)
+    sums: dict[tuple[frozenset[tuple[_Monomial, Fraction]], Fraction], int] = field(default_factory=dict)
     """Numbers of powers of sums, which are atoms of their own, counted down from -1."""
     renamed: dict[int, int] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     """`rounding` when a conversion was passed over."""
-    owed: set[Condition] = field(default_factory=set)
+    owed: set[_Condition] = field(default_factory=set)
     """Where what has been read has a value."""
     everywhere: Callable[[Term], bool] = lambda _: False
     """Whether a term has a value for all values of the parameters."""
@@ -79,7 +79,7 @@ class Polynomials:
                 if summed is not None:
                     done[top] = summed
                     if len(summed) > MOST:
-                        raise TooLarge
+                        raise TooManyMonomials
                     stack.pop()
                     continue
             waiting = [(a, left - 1) for a in operands if a not in done]
@@ -92,7 +92,7 @@ class Polynomials:
             else:
                 done[top] = self.single(head)
             if len(done[top]) > MOST:
-                raise TooLarge
+                raise TooManyMonomials
         return done[term]
 
     def opens(self, head: Term, left: int) -> bool:
@@ -169,7 +169,7 @@ class Polynomials:
                 out = product(out, base)
             return out
         if not base:
-            raise TooLarge
+            raise TooManyMonomials
         key = (frozenset(base.items()), Fraction(1, 2) if exponent.denominator == 2 else Fraction(1))
         number = self.sums.setdefault(key, -1 - len(self.sums))
         self.owe(number, exponent)
@@ -182,10 +182,10 @@ class Polynomials:
         if exponent.denominator != 1:
             self.owed.add(("not negative", atom))
 
-    def shown(self, polynomial: Polynomial) -> set[Condition]:
+    def shown(self, polynomial: Polynomial) -> set[_Condition]:
         """The conditions without which the polynomial itself has no value."""
         rooted = {number for (_, root), number in self.sums.items() if root.denominator != 1}
-        out: set[Condition] = set()
+        out: set[_Condition] = set()
         for monomial in polynomial:
             for atom, exponent in monomial:
                 out.add(("value", atom))
@@ -213,9 +213,9 @@ def scaled(a: Polynomial, by: Fraction) -> Polynomial:
 
 
 def product(a: Polynomial, b: Polynomial) -> Polynomial:
-    """The product. Raises TooLarge where the monomials to be multiplied are more than MOST."""
+    """The product. Raises TooManyMonomials where the monomials to be multiplied are more than MOST."""
     if len(a) * len(b) > MOST:
-        raise TooLarge
+        raise TooManyMonomials
     out: Polynomial = {}
     for m, c in a.items():
         for n, d in b.items():
@@ -237,4 +237,4 @@ def equal_integers(a: Polynomial, b: Polynomial, bits: int) -> bool:
     return all((a.get(m, Fraction(0)) - b.get(m, Fraction(0))) % 2**bits == 0 for m in a.keys() | b.keys())
 
 
-__all__ = ["MOST", "Monomial", "Num", "Polynomial", "Polynomials", "TooLarge", "equal_integers", "near"]
+__all__ = ["MOST", "Num", "Polynomial", "Polynomials", "TooManyMonomials", "_Monomial", "equal_integers", "near"]

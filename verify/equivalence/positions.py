@@ -22,7 +22,7 @@ MOST_STEPS = 400
 
 
 @dataclass(frozen=True)
-class Part:
+class _Part:
     """The fold of `body` over the box of `sizes`, whose variables stand at the places from that of the goal on."""
 
     sizes: tuple[int, ...]
@@ -40,7 +40,7 @@ class _Sums:
     neutral: Term
     steps: int = 0
 
-    def parts(self, term: Term) -> list[Part]:
+    def parts(self, term: Term) -> list[_Part]:
         """The summands of a term, each a fold, an element or another term."""
         head = self.opened(term, self.goal.next)
         if isinstance(head, App) and head.op == self.op and head.type == self.type:
@@ -54,7 +54,7 @@ class _Sums:
     def opened(self, term: Term, place: int) -> Term:
         return self.rules.terms.opened(self.rules.terms.settle(term, self.goal.facts), place)
 
-    def spread(self, term: Term, place: int) -> Part | None:
+    def spread(self, term: Term, place: int) -> _Part | None:
         """Folds of guarded folds as one; None for the neutral value."""
         head = self.opened(term, place)
         self.steps += 1
@@ -64,22 +64,22 @@ class _Sums:
             then, other = self.spread(head.then, place), self.spread(head.other, place)
             if then is None and other is None:
                 return None
-            sizes = (then or other or Part((), head)).sizes
+            sizes = (then or other or _Part((), head)).sizes
             if then is not None and other is not None and then.sizes != other.sizes:
                 raise Denied("cases of two boxes")
             bodies = (p.body if p is not None else self.neutral for p in (then, other))
-            return Part(sizes, Cond(head.test, *bodies))
+            return _Part(sizes, Cond(head.test, *bodies))
         if isinstance(head, Fold) and combiner(head) == self.op and head.head[0] == "reduce" and head.type == self.type:
             if not is_neutral(self.op, self.type, self.rules.terms.settle(head.sides[0], self.goal.facts)):
                 raise Denied("a fold from another value")
             moved = {head.place + k: variable(place + k, n) for k, n in enumerate(head.sizes)}
             inner = self.spread(TermSubstitution(moved)(head.bodies[0]), place + len(head.sizes))
-            return None if inner is None else Part(head.sizes + inner.sizes, inner.body)
+            return None if inner is None else _Part(head.sizes + inner.sizes, inner.body)
         if head == self.neutral:
             return None
-        return Part((), self.rules.terms.settle(term, self.goal.facts))
+        return _Part((), self.rules.terms.settle(term, self.goal.facts))
 
-    def read(self, part: Part) -> Elem:
+    def read(self, part: _Part) -> Elem:
         """The element that a part is about, whose index says what its positions are."""
         own = self.places(part)
         stack = [part.body]
@@ -102,7 +102,7 @@ class _Sums:
             raise Denied("no element is read")
         return found
 
-    def places(self, part: Part) -> set[int]:
+    def places(self, part: _Part) -> set[int]:
         return {self.goal.next + k for k, n in enumerate(part.sizes) if n > 1}
 
 
@@ -175,7 +175,7 @@ def _operation(rules: Rules, goal: Goal) -> tuple[str, str, Term]:
     raise Denied("not a fold from a neutral value")
 
 
-def _dimensions(sums: _Sums, part: Part) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _dimensions(sums: _Sums, part: _Part) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The sizes of the tensor that is read, and its dimensions along which it is folded."""
     element = sums.read(part)
     own = sums.places(part)
@@ -184,7 +184,7 @@ def _dimensions(sums: _Sums, part: Part) -> tuple[tuple[int, ...], tuple[int, ..
 
 
 def _by_position(
-    sums: _Sums, part: Part, shape: tuple[int, ...], dimensions: tuple[int, ...]
+    sums: _Sums, part: _Part, shape: tuple[int, ...], dimensions: tuple[int, ...]
 ) -> tuple[Term, list[Goal]]:
     """What the part contributes at the position whose variables stand at the places from that of the goal on; and that
     it contributes nothing at what would lie outside of the tensor."""

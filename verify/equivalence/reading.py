@@ -18,7 +18,7 @@ from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import literal_key
 from hloproof.equivalence.meaning import EFFECTS, attribute_key, layout_key, memory_key, shapes_key
 from hloproof.equivalence.sorting import ordered
-from hloproof.equivalence.value_trees import Pending, Value, in_parts, leaves_of, parts_of, rebuilt
+from hloproof.equivalence.value_trees import Pending, ValueTree, in_parts, leaves_of, parts_of, rebuilt
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.async_syntax import step_of
 from hloproof.models.hlo.attributes import Attributes, ComputationRef
@@ -30,7 +30,7 @@ from hloproof.models.interpreter.semantics.element_type import INTEGERS
 
 
 @dataclass
-class Reader:
+class GraphReader:
     """Reads modules into one graph; parameters of the same number and position are the same node."""
 
     graph: Graph = field(default_factory=Graph)
@@ -57,10 +57,10 @@ class Reader:
         result = self.computation(module.entry, parameters, 0, ())
         return list(leaves_of(result)), self.effects
 
-    def parameter(self, shape: Shape, path: tuple[int, ...]) -> Value:
+    def parameter(self, shape: Shape, path: tuple[int, ...]) -> ValueTree:
         return self.tree(shape, lambda inner, at: self.leaf("parameter", inner, (), (*path, *at)))
 
-    def tree(self, shape: Shape, leaf: Any, at: tuple[int, ...] = ()) -> Value:
+    def tree(self, shape: Shape, leaf: Any, at: tuple[int, ...] = ()) -> ValueTree:
         """A value of the shape with leaf(shape, path) at each place."""
         if isinstance(shape, TupleShape):
             return [self.tree(inner, leaf, (*at, k)) for k, inner in enumerate(shape.elements)]
@@ -77,14 +77,14 @@ class Reader:
     def computation(
         self,
         computation: Computation,
-        arguments: Sequence[Value],
+        arguments: Sequence[ValueTree],
         level: int,
         path: tuple[Any, ...],
         standing: Sequence[Standing] = (),
-    ) -> Value:
+    ) -> ValueTree:
         """The value of the root. `level` counts the loops around; `path` the conditions under which this runs;
         `standing` says what is over where the arguments are."""
-        values: dict[str, Value] = {}
+        values: dict[str, ValueTree] = {}
         earlier: dict[str, Standing] = {}
         for instruction in in_order(computation):
             first = len(self.effects.nodes)
@@ -110,8 +110,8 @@ class Reader:
         return values[computation.root_name]
 
     def instruction(
-        self, i: Instruction, given: list[Value], computation: Computation, level: int, path: tuple[Any, ...]
-    ) -> Value:
+        self, i: Instruction, given: list[ValueTree], computation: Computation, level: int, path: tuple[Any, ...]
+    ) -> ValueTree:
         opcode = i.opcode
         sugar = async_sugar(opcode)
         step = step_of(opcode)
@@ -151,16 +151,16 @@ class Reader:
         self,
         i: Instruction,
         wrapped: str,
-        given: list[Value],
+        given: list[ValueTree],
         computation: Computation,
         level: int,
         path: tuple[Any, ...],
-    ) -> Value:
+    ) -> ValueTree:
         if not wrapped or wrapped == "call":
             return self.computation(self.called(i)[0], given, level, path, self.standing)
         raise NotModelled(f"{i.opcode} without a computation of its own")
 
-    def collective(self, i: Instruction, opcode: str, given: list[Value], path: tuple[Any, ...]) -> Value:
+    def collective(self, i: Instruction, opcode: str, given: list[ValueTree], path: tuple[Any, ...]) -> ValueTree:
         shape = i.shape
         if opcode != "all-reduce":
             if not isinstance(shape, TupleShape) or len(shape.elements) < 2:
@@ -173,10 +173,10 @@ class Reader:
         i: Instruction,
         opcode: str,
         shape: Shape,
-        given: list[Value],
+        given: list[ValueTree],
         computation: Computation | None,
         path: tuple[Any, ...],
-    ) -> Value:
+    ) -> ValueTree:
         """An operation that keeps its head. One with several results becomes a node and its outputs."""
         operands = [node for value in given for node in leaves_of(value)]
         if opcode == "constant":
@@ -269,14 +269,14 @@ class Reader:
                 raise NotModelled(f"effects inside {name}")
         return self.functions[name]
 
-    def conditional(self, i: Instruction, given: list[Value], level: int, path: tuple[Any, ...]) -> Value:
+    def conditional(self, i: Instruction, given: list[ValueTree], level: int, path: tuple[Any, ...]) -> ValueTree:
         selector, *arguments = given
         branches = self.called(i)
         if "branch_computations" not in i.attributes:  # the two names may stand in any order
             names = [i.attributes.get(k) for k in ("true_computation", "false_computation")]
             branches = [self.module.by_name[n.name] for n in names if isinstance(n, ComputationRef)]
         choice, *standing = self.standing
-        values: list[Value] = []
+        values: list[ValueTree] = []
         over: list[list[Earlier]] = []
         for k, (b, a) in enumerate(zip(branches, arguments, strict=True)):
             values.append(self.computation(b, [a], level, (*path, selector, k), [standing[k]]))
@@ -294,7 +294,7 @@ class Reader:
         self.inside = Standing(in_parts(values[0], iter(after)))
         return rebuilt(values[0], iter(chosen))
 
-    def loop(self, i: Instruction, initial: Value, level: int, path: tuple[Any, ...]) -> Value:
+    def loop(self, i: Instruction, initial: ValueTree, level: int, path: tuple[Any, ...]) -> ValueTree:
         """One node per state that the loop gives back. States that the body passes on unchanged are their initial
         value, and a result depends only on the states that lead to it or to the condition."""
         body = self.module.by_name[_name(i, "body")]

@@ -16,7 +16,7 @@ from hloproof.equivalence.elements_folds import IN_ORDER
 from hloproof.equivalence.engine_steps import ENGINE_RULES
 from hloproof.equivalence.goals import Goal, assume, replaced
 from hloproof.equivalence.indices import ZERO, Lin, Var, constant, variable
-from hloproof.equivalence.kernel import Denied, Rules, Step, equal_tensors, sides_with
+from hloproof.equivalence.kernel import Denied, ProofStep, Rules, equal_tensors, sides_with
 from hloproof.equivalence.pinning import pinned
 from hloproof.equivalence.positions import positions
 from hloproof.equivalence.reductions import associates, combiner
@@ -348,7 +348,7 @@ _RULES: Final[dict[str, Callable[..., list[Goal]]]] = {
 """`generalise`, `lemma`, `keep` and `again` are steps too: the checker keeps the list of what was shown."""
 
 
-def subgoals(rules: Rules, goal: Goal, step: Step) -> list[Goal]:
+def subgoals(rules: Rules, goal: Goal, step: ProofStep) -> list[Goal]:
     """The goals that the step leaves. Raises Denied."""
     rule = _RULES.get(step[0]) if step else None
     if rule is None:

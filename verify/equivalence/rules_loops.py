@@ -84,13 +84,13 @@ def turns_around(rules: Rules, loops: tuple[Node, Node]) -> int:
     return max(known[root] for root in roots)
 
 
-State = tuple[int, int]
+_State = tuple[int, int]
 """The side of a loop and the number of one of its states."""
 
 
-def connected(pairs: list[tuple[State, State]]) -> dict[State, tuple[State, ...]]:
+def connected(pairs: list[tuple[_State, _State]]) -> dict[_State, tuple[_State, ...]]:
     """For each state, all that are tied to it through pairs, ascending."""
-    classes: dict[State, set[State]] = {}
+    classes: dict[_State, set[_State]] = {}
     for a, b in pairs:
         merged = classes.get(a, {a}) | classes.get(b, {b})
         for state in merged:

@@ -14,7 +14,15 @@ from hloproof.equivalence.answer import Tier
 from hloproof.equivalence.computed_identities import SIGNIFICANT
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.kernel import Denied, Rules, sides_with
-from hloproof.equivalence.polynomials import Polynomial, Polynomials, TooLarge, equal_integers, near, plus, product
+from hloproof.equivalence.polynomials import (
+    Polynomial,
+    Polynomials,
+    TooManyMonomials,
+    equal_integers,
+    near,
+    plus,
+    product,
+)
 from hloproof.equivalence.reductions import as_sum, combiner, fold_of, is_neutral, neutral_reduce
 from hloproof.equivalence.terms import App, Elem, Fold, Term, from_value, type_of, value_of, variables_of
 from hloproof.models.interpreter.semantics.element_type import INTEGERS, width
@@ -59,7 +67,7 @@ def ring(
         given = found.owed | found.shown(left)
         found.owed.clear()
         right = found.read(goal.right, depth)
-    except TooLarge as error:
+    except TooManyMonomials as error:
         raise Denied("the polynomials are too large") from error
     # What cancels in the polynomial of the right side is no longer looked at, and still has to have a value wherever
     # the left side has one.
@@ -183,7 +191,7 @@ def linear(rules: Rules, goal: Goal, side: int, depth: int) -> list[Goal]:
     found = Polynomials(lambda t: seen(rules, goal, t), everywhere=rules.definedness.everywhere)
     try:
         polynomial = found.read(fold.bodies[0], depth)
-    except TooLarge as error:
+    except TooManyMonomials as error:
         raise Denied("the polynomial is too large") from error
     # As in `ring`: 0 * x on the right may be left out only where x has a value.
     if side == 1 and fold.type in FLOATS and not found.owed <= found.shown(polynomial):

@@ -9,7 +9,18 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hloproof.equivalence.graph import Node
-from hloproof.equivalence.indices import Atom, Clamp, Digit, Lin, Substituted, Value, Var, constant, of_atom, variables
+from hloproof.equivalence.indices import (
+    Atom,
+    Clamp,
+    Digit,
+    Lin,
+    Substituted,
+    TermValue,
+    Var,
+    constant,
+    of_atom,
+    variables,
+)
 from hloproof.models.interpreter.semantics.element_type import INTEGERS, from_bits, highest, lowest, rounded, to_bits
 from hloproof.models.interpreter.value import Element
 
@@ -202,7 +213,7 @@ def value_form(term: Term) -> Lin:
     if isinstance(term, Num):
         return term.form
     lo, hi = integer_bounds(type_of(term))
-    return of_atom(Value(term, lo, hi))
+    return of_atom(TermValue(term, lo, hi))
 
 
 @dataclass
@@ -247,13 +258,13 @@ class TermSubstitution:
                 return Fold(head, type_, place, sizes, tuple(map(self, bodies)), tuple(map(self, sides)))
 
 
-def values_in(form: Lin) -> list[Value]:
+def values_in(form: Lin) -> list[TermValue]:
     """The values that a form is made of, outermost ones only."""
-    out: list[Value] = []
+    out: list[TermValue] = []
     stack: list[Atom] = list(form.terms)
     while stack:
         match stack.pop():
-            case Value() as v:
+            case TermValue() as v:
                 out.append(v)
             case Digit(of) | Clamp(of):
                 stack.extend(of.terms)

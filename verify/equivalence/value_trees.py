@@ -9,7 +9,7 @@ from typing import Any
 from hloproof.equivalence.effects import Earlier, Standing
 from hloproof.equivalence.graph import Node
 
-Value = Any
+ValueTree = Any
 """A node, a list of values for a tuple, or a `Pending`."""
 
 
@@ -17,10 +17,10 @@ Value = Any
 class Pending:
     """What a start has in flight: its done, which may lie behind updates, answers with the result."""
 
-    result: Value
+    result: ValueTree
 
 
-def leaves_of(value: Value) -> Iterator[Node]:
+def leaves_of(value: ValueTree) -> Iterator[Node]:
     if isinstance(value, list):
         for element in value:
             yield from leaves_of(element)
@@ -30,7 +30,7 @@ def leaves_of(value: Value) -> Iterator[Node]:
         yield value
 
 
-def parts_of(over: Any, like: Value) -> list[Earlier]:
+def parts_of(over: Any, like: ValueTree) -> list[Earlier]:
     """What is over, for each leaf of a value; one `Earlier` stands for all parts of a tuple."""
     if isinstance(like, Pending):
         return parts_of(over, like.result)
@@ -40,14 +40,14 @@ def parts_of(over: Any, like: Value) -> list[Earlier]:
     return [leaf for part, inner in zip(spread, like, strict=True) for leaf in parts_of(part, inner)]
 
 
-def in_parts(like: Value, leaves: Iterator[Earlier]) -> Any:
+def in_parts(like: ValueTree, leaves: Iterator[Earlier]) -> Any:
     """What is over, leaf by leaf, in the tuple tree of `like`."""
     if isinstance(like, Pending):
         return in_parts(like.result, leaves)
     return [in_parts(part, leaves) for part in like] if isinstance(like, list) else next(leaves)
 
 
-def rebuilt(like: Value, nodes: Iterator[Node]) -> Value:
+def rebuilt(like: ValueTree, nodes: Iterator[Node]) -> ValueTree:
     """The nodes in the tuple tree of `like`."""
     if isinstance(like, list):
         return [rebuilt(element, nodes) for element in like]

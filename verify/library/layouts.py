@@ -23,12 +23,12 @@ class Layout:
         from hloproof.models.errors import NotModelled
         from hloproof.models.hlo.shape import ArrayShape
         from hloproof.models.hlo.text.shapes import parse_shape
-        from hloproof.report.layout_svg import TooLarge, draw
+        from hloproof.report.layout_svg import SliceTooLarge, draw
 
         shape = parse_shape(self.shape)
         try:
             return draw(shape) if isinstance(shape, ArrayShape) else None
-        except (TooLarge, NotModelled):
+        except (SliceTooLarge, NotModelled):
             return None
 
 

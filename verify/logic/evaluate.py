@@ -19,7 +19,7 @@ from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 STEPS: Final = 200_000
 """How many boxes are looked at before the search gives up."""
 
-Bounds = tuple[int, int]
+_Bounds = tuple[int, int]
 """Lower and upper bound, inclusive."""
 
 
@@ -80,7 +80,7 @@ class _Search:
         self.steps = steps
         self.tapes: dict[Expr, list[Expr]] = {}
 
-    def status(self, formula: Formula, box: dict[str, Bounds]) -> Status:
+    def status(self, formula: Formula, box: dict[str, _Bounds]) -> Status:
         """What `formula` is at all points of `box`. Exact, never open, where the box is a point."""
         match formula:
             case Compare():
@@ -95,7 +95,7 @@ class _Search:
             case Exists():
                 return self._exists(formula, box)
 
-    def _join(self, parts: tuple[Formula, ...], box: dict[str, Bounds], settles: bool) -> Status:
+    def _join(self, parts: tuple[Formula, ...], box: dict[str, _Bounds], settles: bool) -> Status:
         """Conjunction where `settles` is False, disjunction where it is True."""
         result: Status = not settles
         for p in parts:
@@ -110,7 +110,7 @@ class _Search:
                 result = found
         return result
 
-    def _exists(self, formula: Exists, box: dict[str, Bounds]) -> Status:
+    def _exists(self, formula: Exists, box: dict[str, _Bounds]) -> Status:
         start = dict(box)
         for name, interval in formula.variables:
             if interval.is_empty:
@@ -141,7 +141,7 @@ class _Search:
             pending.append({**here, widest: (lower, middle)})
         return result
 
-    def _compare(self, atom: Compare, box: dict[str, Bounds]) -> Status:
+    def _compare(self, atom: Compare, box: dict[str, _Bounds]) -> Status:
         left = self._range(atom.lhs, box)
         right = self._range(atom.rhs, box)
         if isinstance(left, _Mark) or isinstance(right, _Mark):
@@ -159,12 +159,12 @@ class _Search:
                 always, never = l1 < r0, r1 <= l0
         return always if always or never else _OPEN
 
-    def _range(self, root: Expr, box: Mapping[str, Bounds]) -> Bounds | _Mark:
+    def _range(self, root: Expr, box: Mapping[str, _Bounds]) -> _Bounds | _Mark:
         """Bounds of `root` over the box; undefined where it divides by zero at all points, open where at some."""
         tape = self.tapes.get(root)
         if tape is None:
             tape = self.tapes[root] = list(postorder(root))
-        at: dict[Expr, Bounds] = {}
+        at: dict[Expr, _Bounds] = {}
         for e in tape:
             if isinstance(e, Const):
                 at[e] = (e.value, e.value)
@@ -182,7 +182,7 @@ class _Search:
         return at.get(root, _OPEN)
 
 
-def bounds(op: str, x: Bounds, y: Bounds) -> Bounds:
+def bounds(op: str, x: _Bounds, y: _Bounds) -> _Bounds:
     """Least and greatest value of `x op y` over the box; a divisor's bounds do not contain zero.
 
     They are attained, but for a remainder by a divisor that varies, which has those of a long enough `x`.
@@ -208,5 +208,5 @@ def bounds(op: str, x: Bounds, y: Bounds) -> Bounds:
     raise ValueError(f"no such operator: {op}")
 
 
-def _hull(corners: list[int]) -> Bounds:
+def _hull(corners: list[int]) -> _Bounds:
     return min(corners), max(corners)

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
-from hloproof.models.expressions.expr import Const, Expr, Var, lift, substitute
+from hloproof.models.expressions.expr import Comparator, Const, Expr, Var, lift, substitute
 from hloproof.models.expressions.interval import Interval
-
-Comparator = Literal["==", "!=", "<=", "<"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +109,7 @@ __all__ = [
     "FALSE",
     "TRUE",
     "And",
+    "Comparator",
     "Compare",
     "Const",
     "Exists",

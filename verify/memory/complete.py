@@ -14,7 +14,7 @@ from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.hlo.text.shapes import print_shape
 from hloproof.models.layouts.physical import layout_of
 from hloproof.models.memory.assignment import Slice, place_text
-from hloproof.models.memory.values import Value
+from hloproof.models.memory.values import HloValue
 
 COMPLETE: Final = "plan-complete"
 SIZE: Final = "plan-size"
@@ -93,7 +93,7 @@ def _stray(plan: Plan, s: Slice) -> str:
     return ""
 
 
-def _kind_problem(plan: Plan, value: Value) -> str | None:
+def _kind_problem(plan: Plan, value: HloValue) -> str | None:
     """Why the allocation of a value is of the wrong kind; None when it is right."""
     s = plan.slice(value.key)
     assert s is not None
@@ -131,7 +131,7 @@ def sizes(plan: Plan) -> Iterator[Judgement]:
             yield judged(SIZE, place, unknown=str(reason))
 
 
-def _size_problem(plan: Plan, s: Slice, value: Value) -> str | None:
+def _size_problem(plan: Plan, s: Slice, value: HloValue) -> str | None:
     name, allocation = place_text(s.key), plan.allocation(s)
     needed = bytes_needed(value.shape)
     if s.size < needed:

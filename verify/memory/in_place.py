@@ -10,7 +10,7 @@ from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement
 from hloproof.claims.asynchronous.start_values import Given, StartValues
-from hloproof.engines.door import HOW, How, prove_one
+from hloproof.engines.door import HOW, How, Prove, prove_one
 from hloproof.logic.formula import FALSE, TRUE, Formula, conj, eq, le, within
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.memory.custom_calls import stated_of_custom_call
@@ -32,7 +32,6 @@ from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, dim
 from hloproof.models.memory.assignment import Key, Slice, place_text
 
 IN_PLACE: Final = "plan-in-place"
-Prove = Callable[[Obligation], Outcome]
 _ELEMENTWISE_COLLECTIVES: Final = frozenset({"all-reduce", "all-reduce-start"})
 
 
@@ -267,7 +266,7 @@ def _same_places(writing: Making, making: Making, reading: KernelReading, m: Ind
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class _Stated:
     """An obligation; the element that is written and the index that is read, in its variables; and the values read at
     run time."""
 
@@ -279,7 +278,7 @@ class Stated:
 
 def obligation_of(
     given: Given | None, writing: Making, making: Making, reading: KernelReading, m: IndexingMap, a: Slice, b: Slice
-) -> Stated:
+) -> _Stated:
     """For every step w that writes and every step d that reads: they are one step, or the bits lie apart. Raises
     NotModelled."""
     if m.replica is not None:
@@ -306,7 +305,7 @@ def obligation_of(
         hypothesis += [le(low + Const(1), other + Const(width)), le(other + Const(1), low + Const(bits))]
     label = "no element is read after the write of another"
     obligation = Obligation(tuple(variables), _same_step(writing, making), conj(*hypothesis), label)
-    return Stated(obligation, element, index, values)
+    return _Stated(obligation, element, index, values)
 
 
 def _same_step(writing: Making, making: Making) -> Formula:

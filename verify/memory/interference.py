@@ -17,7 +17,7 @@ from hloproof.claims.asynchronous.judgement import Judgement
 from hloproof.memory.plan import Plan, TimelineRow, judged, last_read, timeline
 from hloproof.models.memory.assignment import Key, Slice, place_text
 from hloproof.models.memory.liveness import Write
-from hloproof.models.memory.values import Value
+from hloproof.models.memory.values import HloValue
 
 INTERFERENCE: Final = "plan-interference"
 CONSTANT: Final = "plan-constant"
@@ -151,7 +151,7 @@ def _read_in_flight(plan: Plan, write: Write) -> str | None:
     return None
 
 
-def _written(plan: Plan, value: Value, s: Slice) -> str | None:
+def _written(plan: Plan, value: HloValue, s: Slice) -> str | None:
     """Another value of the same allocation that is written, though not into these very bytes."""
     allocation = plan.allocation(s)
     what = "a constant" if allocation.constant else "a parameter that is not donated"

@@ -24,8 +24,8 @@ from hloproof.models.interpreter.value import Array, InFlight, Value
 from hloproof.models.memory.assignment import Key, Slice, place_text
 from hloproof.models.memory.forwarding import CALLS, PASS_ON
 
-Flight = Literal["early", "late", "between"]
-Order = Literal["forwards", "backwards", "shuffled"]
+FlightTime = Literal["early", "late", "between"]
+RunOrder = Literal["forwards", "backwards", "shuffled"]
 
 MOST_BLOCKS: Final = 64
 """A result over an operand is made element by element, or in so many blocks."""
@@ -40,8 +40,8 @@ class OverwrittenRead:
     element: tuple[int, ...]
     wanted: str
     found: str
-    flight: Flight
-    order: Order
+    flight: FlightTime
+    order: RunOrder
     seed: int
 
     def __str__(self) -> str:
@@ -62,7 +62,7 @@ class Differs(Exception):
 class MemoryMachine(Machine):
     """Devices that evaluate a module in the order of its text, with a memory each."""
 
-    def __init__(self, plan: Plan, devices: Devices, seed: int, flight: Flight, order: Order, work: int) -> None:
+    def __init__(self, plan: Plan, devices: Devices, seed: int, flight: FlightTime, order: RunOrder, work: int) -> None:
         super().__init__(plan.module, Real(), devices, seed)
         self._plan_of_memory, self._flight, self._order = plan, flight, order
         self._kernels = Kernels(plan)
@@ -346,7 +346,7 @@ class MemoryMachine(Machine):
             self._write(device, s, encoded(new, shape, self.scalars, block))
 
 
-def _blocks(count: int, order: Order, random: Random) -> Iterator[list[int]]:
+def _blocks(count: int, order: RunOrder, random: Random) -> Iterator[list[int]]:
     """The numbers of all elements, in blocks."""
     numbers = list(range(count))
     if order == "backwards":

@@ -16,7 +16,7 @@ from hloproof.models.layouts.memory_size import transfer_bytes
 from hloproof.models.layouts.physical import layout_of
 from hloproof.models.memory.assignment import Allocation, BufferAssignment, Key, Slice, place_text
 from hloproof.models.memory.liveness import Liveness, Read
-from hloproof.models.memory.values import Value, Values
+from hloproof.models.memory.values import HloValue, HloValues
 
 LIVENESS: Final = "liveness"
 """What decides these claims: values, order and intervals; where bytes are shared in place, the solvers as well."""
@@ -55,8 +55,8 @@ class Plan:
     assignment: BufferAssignment
 
     @cached_property
-    def values(self) -> Values:
-        return Values(self.module)
+    def values(self) -> HloValues:
+        return HloValues(self.module)
 
     @cached_property
     def liveness(self) -> Liveness:
@@ -99,7 +99,7 @@ class Plan:
         return HloPosition(self.values.computation_of[name].name, name, at)
 
     @cached_property
-    def in_memory(self) -> Mapping[Key, tuple[Value, Slice]]:
+    def in_memory(self) -> Mapping[Key, tuple[HloValue, Slice]]:
         """The values of the order, and the constants of what operations apply, that have a slice of at least one
         byte."""
         out = {}

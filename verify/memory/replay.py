@@ -10,14 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from hloproof.memory.machine import Differs, Flight, MemoryMachine, Order, OverwrittenRead
+from hloproof.memory.machine import Differs, FlightTime, MemoryMachine, OverwrittenRead, RunOrder
 from hloproof.memory.plan import Plan
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.text.literal import LiteralError
 from hloproof.models.interpreter.operations.collective import Devices, Stuck
 from hloproof.models.memory.assignment import Key, place_text
 
-WAYS: Final[tuple[tuple[Flight, Order], ...]] = (("early", "forwards"), ("late", "backwards"), ("between", "shuffled"))
+WAYS: Final[tuple[tuple[FlightTime, RunOrder], ...]] = (
+    ("early", "forwards"),
+    ("late", "backwards"),
+    ("between", "shuffled"),
+)
 """How operations in flight and results over operands are run, one after the other."""
 
 
@@ -77,7 +81,7 @@ def _lost(plan: Plan, key: Key) -> bool:
     return s is None or plan.extent(s)[1] > plan.allocation(s).size
 
 
-def _run(plan: Plan, seed: int, flight: Flight, order: Order, work: int) -> None:
+def _run(plan: Plan, seed: int, flight: FlightTime, order: RunOrder, work: int) -> None:
     attributes = plan.module.attributes
     counts = [max(1, attributes.integer(name, 1)) for name in ("replica_count", "num_partitions")]
     machine = MemoryMachine(plan, Devices(counts[0], counts[1]), seed, flight, order, work)

@@ -9,11 +9,12 @@ from dataclasses import replace
 from typing import Final
 
 from hloproof.claims.maps.defined_readings import owed_values
-from hloproof.claims.maps.equality import Prove, same_relation
+from hloproof.claims.maps.equality import same_relation
 from hloproof.claims.operations.definition import Subject, definition_parts
 from hloproof.claims.operations.in_bounds import in_bounds_parts
 from hloproof.claims.statements.statement import Part
 from hloproof.definitions import define
+from hloproof.engines.door import Prove
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Computation, Instruction, Module, Operation
 from hloproof.models.hlo.shape import ArrayShape, Shape, leaves

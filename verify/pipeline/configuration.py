@@ -13,7 +13,7 @@ from hloproof.results.files import read_file
 from hloproof.results.findings import SEVERITIES
 
 
-class Sort(NamedTuple):
+class _Sort(NamedTuple):
     """What a setting takes: in words, and as a test."""
 
     words: str
@@ -28,18 +28,18 @@ def _are_strings(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(v, str) for v in value)
 
 
-_STRING: Final = Sort("a string", lambda v: isinstance(v, str))
-_STRINGS: Final = Sort("a list of strings", _are_strings)
-_BOOLEAN: Final = Sort("true or false", lambda v: isinstance(v, bool))
-_COUNT: Final = Sort("a whole number", _is_count)
-_SECONDS: Final = Sort("a positive number", lambda v: isinstance(v, int | float) and not isinstance(v, bool) and v > 0)
-_WIDTH: Final = Sort("32 or 64", lambda v: v in (32, 64))
-_SEVERITIES: Final = Sort(
+_STRING: Final = _Sort("a string", lambda v: isinstance(v, str))
+_STRINGS: Final = _Sort("a list of strings", _are_strings)
+_BOOLEAN: Final = _Sort("true or false", lambda v: isinstance(v, bool))
+_COUNT: Final = _Sort("a whole number", _is_count)
+_SECONDS: Final = _Sort("a positive number", lambda v: isinstance(v, int | float) and not isinstance(v, bool) and v > 0)
+_WIDTH: Final = _Sort("32 or 64", lambda v: v in (32, 64))
+_SEVERITIES: Final = _Sort(
     f"a table from claims to {', '.join(SEVERITIES)}",
     lambda v: isinstance(v, dict) and all(level in SEVERITIES for level in v.values()),
 )
 
-KEYS: Final[dict[str, Sort]] = {
+KEYS: Final[dict[str, _Sort]] = {
     "paths": _STRINGS,
     "include": _STRINGS,
     "exclude": _STRINGS,

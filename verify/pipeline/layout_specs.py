@@ -9,8 +9,8 @@ from time import perf_counter
 from hloproof.claims.layouts.claims import ClaimedLayout, claims
 from hloproof.claims.layouts.clauses import judge_clauses
 from hloproof.claims.layouts.formats import format_claims, is_format
-from hloproof.claims.layouts.judge import Prove, judge, named
-from hloproof.engines.door import HOW, How, prove_one
+from hloproof.claims.layouts.judge import judge, named
+from hloproof.engines.door import HOW, How, Prove, prove_one
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.specs.layouts import LayoutSpec

@@ -16,6 +16,7 @@ from hloproof.engines.store import DAMAGED, Store
 from hloproof.equivalence.answer import Tier
 from hloproof.models.errors import InputError
 from hloproof.pipeline.pass_dumps import FIRST, LAST, Change, Dumps
+from hloproof.pipeline.prover import Progress
 from hloproof.pipeline.record_cache import source_digest
 from hloproof.processes.pool import work_on
 from hloproof.queries.equivalence import compare, one_module
@@ -25,8 +26,6 @@ WHOLE: Final = "whole compilation"
 
 MEGABYTES: Final = 4096
 """Address space of a worker."""
-
-Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)

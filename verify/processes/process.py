@@ -77,7 +77,7 @@ class Done:
     megabytes: float
 
 
-Message = Began | Told | Done
+_Message = Began | Told | Done
 
 
 class Process:
@@ -110,7 +110,7 @@ class Process:
         del self.outgoing[:sent]
         return not self.outgoing
 
-    def read(self) -> list[Message] | None:
+    def read(self) -> list[_Message] | None:
         """What has come; None at the end of its output."""
         try:
             data = os.read(self.stdout.fileno(), 1 << 20)
@@ -119,7 +119,7 @@ class Process:
         if not data:
             return None
         self._incoming += data
-        found: list[Message] = list(_frames(self._incoming))
+        found: list[_Message] = list(_frames(self._incoming))
         self.began = self.began or any(isinstance(m, Began) for m in found)
         return found
 
@@ -287,7 +287,7 @@ def _work(source: IO[bytes], sink: IO[bytes]) -> None:
         _send(sink, Done(number, answered, _megabytes()))
 
 
-def _send(sink: IO[bytes], message: Message) -> None:
+def _send(sink: IO[bytes], message: _Message) -> None:
     sink.write(_frame(message))
     sink.flush()
 

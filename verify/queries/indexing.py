@@ -16,12 +16,12 @@ from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT
 from hloproof.models.maps.text import print_map
 from hloproof.queries.physical import in_memory_order
 
-Layout = Literal["logical", "physical"]
+_Layout = Literal["logical", "physical"]
 
 
-def layout_named(name: str) -> Layout:
+def layout_named(name: str) -> _Layout:
     """Raises LookupError with a sentence."""
-    for known in get_args(Layout):
+    for known in get_args(_Layout):
         if known == name:
             return known  # type: ignore[no-any-return]
     raise LookupError(f"layout is logical or physical, not {name!r}")
@@ -52,7 +52,7 @@ def answer(
     output: int = 0,
     input: int = 0,
     fused: bool = False,
-    layout: Layout = "logical",
+    layout: _Layout = "logical",
 ) -> tuple[OperandMaps, ...]:
     """The maps of one output, or of one operand, of an instruction; with `layout` physical between indices whose
     dimensions are in the order of memory.

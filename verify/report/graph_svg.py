@@ -29,7 +29,7 @@ _MARGIN: Final = 24
 _COLOURS: Final = {"parameter": "#e3eefb", "constant": "#f4f0e2", "fusion": "#e9e3f7"}
 
 
-class TooLarge(ValueError):
+class GraphTooLarge(ValueError):
     """The computation has too many instructions for a picture."""
 
 
@@ -47,9 +47,9 @@ class _Reading:
 
 
 def chunks(module: Module, computation: Computation) -> Iterator[str]:
-    """The drawing as pieces of text. Raises TooLarge."""
+    """The drawing as pieces of text. Raises GraphTooLarge."""
     if len(computation.instructions) > MOST:
-        raise TooLarge(
+        raise GraphTooLarge(
             f"{computation.name} has {len(computation.instructions)} instructions, and a picture holds {MOST}"
         )
     composer = composer_of(module, *device_counts(module))

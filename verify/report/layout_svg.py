@@ -33,7 +33,7 @@ LIMIT = 4096
 """More cells than this are no picture."""
 
 
-class TooLarge(ValueError):
+class SliceTooLarge(ValueError):
     """The slice has too many cells for a picture."""
 
 
@@ -56,8 +56,8 @@ def choose_slice(shape: ArrayShape, at: Sequence[int] = ()) -> DrawnSlice:
 def draw(shape: ArrayShape, at: Sequence[int] = ()) -> str:
     """The SVG text. `at` chooses the slice of a shape of more than two dimensions.
 
-    A large slice is cut off at whole tiles. Raises TooLarge for a tile that is too large itself, NotModelled for split
-    dimensions, ValueError for `at` outside of the shape.
+    A large slice is cut off at whole tiles. Raises SliceTooLarge for a tile that is too large itself, NotModelled for
+    split dimensions, ValueError for `at` outside of the shape.
     """
     if part_count(shape) > 1:
         raise NotModelled("a picture of an array that is split over memories")
@@ -84,7 +84,7 @@ def _size(shape: ArrayShape, dimension: int | None) -> int:
 def _corner(wanted: tuple[int, int], first: tuple[int, int]) -> tuple[int, int]:
     """How many rows and columns are drawn: all, or whole tiles of the corner up to the limit of cells."""
     if first[0] * first[1] > LIMIT:
-        raise TooLarge(f"a tile of {first[0]} by {first[1]} is too large for a picture of at most {LIMIT} cells")
+        raise SliceTooLarge(f"a tile of {first[0]} by {first[1]} is too large for a picture of at most {LIMIT} cells")
     rows, columns = wanted
     if _whole(rows, first[0]) * _whole(columns, first[1]) <= LIMIT:
         return wanted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-LayoutAnswer = dict[str, Any]
+from hloproof.queries.layouts import LayoutAnswer
 
 
 def lines(answer: LayoutAnswer) -> Iterator[str]:

@@ -15,10 +15,10 @@ from typing import Final
 from hloproof.models.errors import InputError
 from hloproof.results.errors import BadInput
 from hloproof.results.results import (
-    Expectation,
     FileResults,
     InputProblem,
     InstructionResult,
+    ModuleExpectation,
     ModuleResults,
     OperationVerdicts,
     worst,
@@ -67,7 +67,7 @@ def expects(text: str) -> bool:
     return _EXPECT.search(text) is not None
 
 
-def sections(text: str, file: str) -> Iterator[tuple[str, Expectation | None]]:
+def sections(text: str, file: str) -> Iterator[tuple[str, ModuleExpectation | None]]:
     """The parts of a file between separators, each with empty lines before it, so that lines keep their numbers, and
     what it is expected to be. Raises BadInput for an expectation that is none."""
     start = 0
@@ -80,12 +80,12 @@ def sections(text: str, file: str) -> Iterator[tuple[str, Expectation | None]]:
             line = before + part.count("\n", 0, found.start()) + 1
             if found[1] not in ("proved", "refuted", "unknown", "error"):
                 raise BadInput(f"{file}:{line}: expect: proved, refuted, unknown or error, not {found[1]!r}")
-            expectation = Expectation(found[1], tuple(found[2].split()), line)
+            expectation = ModuleExpectation(found[1], tuple(found[2].split()), line)
         yield "\n" * before + part, expectation
         start = end
 
 
-def met_error(file: str, expectation: Expectation, problem: InputProblem) -> ClaimResult:
+def met_error(file: str, expectation: ModuleExpectation, problem: InputProblem) -> ClaimResult:
     """The record of text that could not be read, as expected."""
     return _record(f"{file}#/{expectation.line}/{_CLAIM}", file, "", expectation, met_problem(problem))
 
@@ -100,11 +100,11 @@ def settle(results: FileResults) -> None:
             results.others.append(_record(identifier, results.file, module.module, expectation, found))
 
 
-def _record(identifier: str, file: str, module: str, expectation: Expectation, found: Found) -> ClaimResult:
+def _record(identifier: str, file: str, module: str, expectation: ModuleExpectation, found: Found) -> ClaimResult:
     return ClaimResult(identifier, "spec", file, module, expectation.line, 1, "", replace(found, claim=_CLAIM))
 
 
-def _settled(module: ModuleResults, expectation: Expectation) -> Found:
+def _settled(module: ModuleResults, expectation: ModuleExpectation) -> Found:
     """What the expectation of a module comes to; the claims that were to be refuted or unknown count as proved."""
     if expectation.verdict == "error":
         return met_problem(None)  # it was read
@@ -131,11 +131,11 @@ def _said(whole: Found) -> str:
     return "no such verdict" if whole.verdict is Verdict.REFUTED else str(whole.verdict)
 
 
-def _names(expectation: Expectation, c: Found) -> bool:
+def _names(expectation: ModuleExpectation, c: Found) -> bool:
     return not expectation.claims or c.claim in expectation.claims
 
 
-def _excuse(r: InstructionResult, expectation: Expectation) -> None:
+def _excuse(r: InstructionResult, expectation: ModuleExpectation) -> None:
     """Let the claims of an instruction that an expectation meets count as proved."""
     claims = r.claims()
     expected = [c.verdict == expectation.verdict and _names(expectation, c) for c in claims]

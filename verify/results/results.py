@@ -128,7 +128,7 @@ class Comment:
 
 
 @dataclass(frozen=True, slots=True)
-class Expectation:
+class ModuleExpectation:
     """What a module of a file is expected to be. `line` is where it says so, from 1."""
 
     verdict: str
@@ -148,7 +148,7 @@ class FileResults:
     suppressions: tuple[Comment, ...] = ()
     entries: int = 0
     """How many rules, layouts or maps were read, whichever of them were asked for."""
-    expected: dict[str, Expectation] = field(default_factory=dict)
+    expected: dict[str, ModuleExpectation] = field(default_factory=dict)
     """What the file says of its modules, by name."""
 
     def records(self, undecided_only: bool = False) -> Iterator[ClaimResult]:

@@ -23,13 +23,13 @@ class Method:
     """Answered by the server itself, whatever its workers do."""
 
 
-Report = Callable[[int, int, str], None]
+_Report = Callable[[int, int, str], None]
 
-listener: Final[ContextVar[Report | None]] = ContextVar("report", default=None)
+listener: Final[ContextVar[_Report | None]] = ContextVar("report", default=None)
 
 
 @contextmanager
-def reporting(report: Report | None) -> Iterator[None]:
+def reporting(report: _Report | None) -> Iterator[None]:
     """Methods tell `report` how many things are done, of how many, and the last."""
     token = listener.set(report)
     try:

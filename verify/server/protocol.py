@@ -66,7 +66,7 @@ class RequestError(Exception):
 
 
 @dataclass(frozen=True)
-class Request:
+class ProtocolRequest:
     """A well-formed request. `silent`: a notification, which is not answered."""
 
     id: Any
@@ -106,7 +106,7 @@ def progress_note(request_id: Any, what: Mapping[str, Any]) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "method": "$/progress", "params": {"id": request_id, **what}}
 
 
-def request_of(request: Any) -> Request:
+def request_of(request: Any) -> ProtocolRequest:
     """Raises RequestError for what is no request; its parameters are not looked at yet."""
     if not isinstance(request, dict):
         raise RequestError(INVALID_REQUEST, "a request is a JSON object")
@@ -123,7 +123,7 @@ def request_of(request: Any) -> Request:
         raise RequestError(INVALID_REQUEST, "params is an object")
     if isinstance(parameters, list) and parameters:
         raise RequestError(INVALID_PARAMS, "parameters are given by name, in an object")
-    return Request(request_id, "id" not in request, name, dict(parameters or {}))
+    return ProtocolRequest(request_id, "id" not in request, name, dict(parameters or {}))
 
 
 def known_id(request: Any) -> Any:

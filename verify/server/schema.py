@@ -10,9 +10,9 @@ from hloproof.report.json_report import SCHEMA_FILE
 from hloproof.server.methods import METHODS, PROTOCOL
 from hloproof.server.protocol import COMMON, KINDS
 
-Schema = dict[str, Any]
+_Schema = dict[str, Any]
 
-_SORTS: Final[Mapping[str, Schema]] = {
+_SORTS: Final[Mapping[str, _Schema]] = {
     "string": {"type": "string"},
     "boolean": {"type": "boolean"},
     "integer": {"type": "integer"},
@@ -22,25 +22,25 @@ _SORTS: Final[Mapping[str, Schema]] = {
     "list of integers": {"type": "array", "items": {"type": "integer"}},
 }
 
-_TEXT: Final[Schema] = {"type": "string"}
-_TEXT_OR_NULL: Final[Schema] = {"type": ["string", "null"]}
-_COUNT: Final[Schema] = {"type": "integer", "minimum": 0}
-_VERDICT: Final[Schema] = {"enum": ["proved", "refuted", "unknown", "vacuous", "trivial", "internal"]}
-_OBJECT_OR_NULL: Final[Schema] = {"type": ["object", "null"]}
-_ID: Final[Schema] = {"type": ["string", "number", "null"]}
+_TEXT: Final[_Schema] = {"type": "string"}
+_TEXT_OR_NULL: Final[_Schema] = {"type": ["string", "null"]}
+_COUNT: Final[_Schema] = {"type": "integer", "minimum": 0}
+_VERDICT: Final[_Schema] = {"enum": ["proved", "refuted", "unknown", "vacuous", "trivial", "internal"]}
+_OBJECT_OR_NULL: Final[_Schema] = {"type": ["object", "null"]}
+_ID: Final[_Schema] = {"type": ["string", "number", "null"]}
 
 
-def _list(items: Schema) -> Schema:
+def _list(items: _Schema) -> _Schema:
     return {"type": "array", "items": items}
 
 
-def _object(needed: Mapping[str, Schema], more: Mapping[str, Schema] | None = None) -> Schema:
+def _object(needed: Mapping[str, _Schema], more: Mapping[str, _Schema] | None = None) -> _Schema:
     """Clients pass over fields that they do not know."""
     return {"type": "object", "required": list(needed), "properties": {**needed, **(more or {})}}
 
 
 _AXIOM: Final = _object({"name": _TEXT, "tier": {"enum": ["exact", "real", "rounding"]}})
-_EQUIVALENCE: Final[Mapping[str, Schema]] = {
+_EQUIVALENCE: Final[Mapping[str, _Schema]] = {
     "verdict": {"enum": ["proved", "refuted", "unknown"]},
     "reason": _TEXT,
     "axioms": _list(_AXIOM),
@@ -70,7 +70,7 @@ _PLACE: Final = _object(
 _CLASS: Final = _object({"shape": _TEXT, "places": _list(_PLACE)})
 _OPERAND: Final = _object({"operand": _COUNT, "kind": _TEXT}, {"maps": _list(_TEXT), "unknown": _TEXT_OR_NULL})
 
-RESULTS: Final[Mapping[str, Schema]] = {
+RESULTS: Final[Mapping[str, _Schema]] = {
     "parse_map": _object({"map": _TEXT}),
     "parse_module": _object({"module": _TEXT, "names": _list(_TEXT)}),
     "compose": _object({"map": _TEXT}),
@@ -113,7 +113,7 @@ RESULTS: Final[Mapping[str, Schema]] = {
 """The result of each method."""
 
 
-def parameters(method: str) -> Schema:
+def parameters(method: str) -> _Schema:
     """The schema of a method's `params`."""
     declared = {**COMMON, **METHODS[method].parameters}
     return {
@@ -124,7 +124,7 @@ def parameters(method: str) -> Schema:
     }
 
 
-def error() -> Schema:
+def error() -> _Schema:
     """The schema of an `error`."""
     data = _object(
         {"kind": {"enum": [*KINDS.values(), "input"]}},
@@ -133,7 +133,7 @@ def error() -> Schema:
     return _object({"code": {"enum": list(KINDS)}, "message": _TEXT, "data": data})
 
 
-def answer(result: Schema) -> Schema:
+def answer(result: _Schema) -> _Schema:
     """The schema of what comes back for one request."""
     head = {"jsonrpc": {"const": "2.0"}, "id": _ID}
     return {
@@ -144,7 +144,7 @@ def answer(result: Schema) -> Schema:
     }
 
 
-def whole() -> Schema:
+def whole() -> _Schema:
     """Everything: per method its parameters and its answer, and the notes of progress."""
     report = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     note = _object({"id": _ID, "done": _COUNT, "total": _COUNT, "what": _TEXT})

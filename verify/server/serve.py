@@ -27,7 +27,7 @@ from hloproof.server.protocol import (
     INVALID_REQUEST,
     OUT_OF_TIME,
     TOO_LARGE,
-    Request,
+    ProtocolRequest,
     RequestError,
     checked_parameters,
     dump,
@@ -83,7 +83,7 @@ class _Batch:
 class _Job:
     """A request that was accepted, and where its answer goes."""
 
-    request: Request
+    request: ProtocolRequest
     batch: _Batch
     position: int
     size: int

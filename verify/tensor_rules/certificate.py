@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from hloproof.models.tensor_rules.rule import TensorRule
 from hloproof.models.tensor_rules.text import parse_tensor_rules
-from hloproof.tensor_rules.prove import Proof, accepted
+from hloproof.tensor_rules.prove import RuleProof, accepted
 
 SCHEMA: Final = "hloproof-tensor-rule/1"
 SUFFIX: Final = ".trule.json"
 
 
-def write(rule: TensorRule, proof: Proof, folder: Path) -> Path:
+def write(rule: TensorRule, proof: RuleProof, folder: Path) -> Path:
     """Write the certificate of a proved rule, beside those of its obligations."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{rule.name}{SUFFIX}"
@@ -26,7 +26,7 @@ def write(rule: TensorRule, proof: Proof, folder: Path) -> Path:
     return path
 
 
-def contents(rule: TensorRule, proof: Proof) -> dict[str, Any]:
+def contents(rule: TensorRule, proof: RuleProof) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "rule": text_of(rule),

@@ -13,20 +13,20 @@ from typing import Final
 
 from hloproof.models.expressions.expr import Binary, Const, Expr, postorder, to_text
 
-Monomial = tuple[tuple[str, Expr], ...]
+SizeMonomial = tuple[tuple[str, Expr], ...]
 """Factors in the order of their texts, which come first."""
-Polynomial = dict[Monomial, int]
+SizePolynomial = dict[SizeMonomial, int]
 
 MOST: Final = 400
 """Longer sums are left as they are."""
 
 
-def polynomial(e: Expr, positive: frozenset[Expr] = frozenset()) -> Polynomial:
+def polynomial(e: Expr, positive: frozenset[Expr] = frozenset()) -> SizePolynomial:
     """The expression as a sum of products; quotients, remainders, min and max are factors.
 
     Quotients by what is `positive` are taken apart, those that round up are written with those that round down.
     """
-    done: dict[Expr, Polynomial] = {}
+    done: dict[Expr, SizePolynomial] = {}
     for node in postorder(e):
         if isinstance(node, Const):
             done[node] = {(): node.value} if node.value else {}
@@ -45,7 +45,7 @@ def polynomial(e: Expr, positive: frozenset[Expr] = frozenset()) -> Polynomial:
     return done[e]
 
 
-def _sum(p: Polynomial, q: Polynomial) -> Polynomial:
+def _sum(p: SizePolynomial, q: SizePolynomial) -> SizePolynomial:
     out = dict(p)
     for m, c in q.items():
         total = out.get(m, 0) + c
@@ -56,17 +56,17 @@ def _sum(p: Polynomial, q: Polynomial) -> Polynomial:
     return out
 
 
-def _product(p: Polynomial, q: Polynomial, whole: Expr) -> Polynomial:
+def _product(p: SizePolynomial, q: SizePolynomial, whole: Expr) -> SizePolynomial:
     if len(p) * len(q) > MOST:
         return {((to_text(whole), whole),): 1}
-    out: Polynomial = {}
+    out: SizePolynomial = {}
     for m, c in p.items():
         for n, d in q.items():
             out = _sum(out, {tuple(sorted((*m, *n), key=lambda f: f[0])): c * d})
     return out
 
 
-def expression(p: Polynomial) -> Expr:
+def expression(p: SizePolynomial) -> Expr:
     """The polynomial as an expression, always the same for the same polynomial."""
     out: Expr = Const(0)
     for m, c in sorted(p.items(), key=lambda item: [name for name, _ in item[0]]):
@@ -77,14 +77,14 @@ def expression(p: Polynomial) -> Expr:
     return out
 
 
-def _divided(p: Polynomial, by: Expr) -> tuple[Polynomial, Polynomial]:
+def _divided(p: SizePolynomial, by: Expr) -> tuple[SizePolynomial, SizePolynomial]:
     """q and r with p = q * by + r: the monomials that the leading one of `by` divides are taken out, one by one."""
     divisor = polynomial(by)
     if not divisor:
         return {}, p
     lead = max(divisor, key=_degree)
     scale, factors = divisor[lead], Counter(lead)
-    q: Polynomial = {}
+    q: SizePolynomial = {}
     r = dict(p)
     for _ in range(MOST):
         found = next((m for m in sorted(r, key=_degree, reverse=True) if _divides(factors, scale, m, r[m])), None)
@@ -99,11 +99,11 @@ def _divided(p: Polynomial, by: Expr) -> tuple[Polynomial, Polynomial]:
     return {}, p
 
 
-def _degree(m: Monomial) -> tuple[int, list[str]]:
+def _degree(m: SizeMonomial) -> tuple[int, list[str]]:
     return len(m), [name for name, _ in m]
 
 
-def _divides(factors: Counter[tuple[str, Expr]], scale: int, m: Monomial, c: int) -> bool:
+def _divides(factors: Counter[tuple[str, Expr]], scale: int, m: SizeMonomial, c: int) -> bool:
     left = Counter(m)
     left.subtract(factors)
     return c % scale == 0 and all(n >= 0 for n in left.values())
@@ -205,7 +205,7 @@ def _reduced(x: Expr, y: Expr, is_positive: Callable[[Expr], bool]) -> tuple[Exp
     return expression(without[0]), expression(without[1]), expression({tuple(sorted(factors, key=lambda f: f[0])): 1})
 
 
-def _without(m: Monomial, factors: Iterable[tuple[str, Expr]]) -> Monomial:
+def _without(m: SizeMonomial, factors: Iterable[tuple[str, Expr]]) -> SizeMonomial:
     left = Counter(m)
     left.subtract(Counter(factors))
     return tuple(sorted(left.elements(), key=lambda f: f[0]))

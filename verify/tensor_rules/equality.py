@@ -13,11 +13,11 @@ from typing import Final
 
 from hloproof.logic.formula import Compare, Formula, Not, conj, conjuncts, le, replace_variables
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var
-from hloproof.models.tensor_rules.rule import Kind
+from hloproof.models.tensor_rules.rule import NumberKind
 from hloproof.tensor_rules.digits import divided_out, expression, polynomial, tidied
 from hloproof.tensor_rules.facts import Facts
 from hloproof.tensor_rules.pieces import (
-    Piece,
+    FoldPiece,
     alone,
     chosen,
     condition,
@@ -38,11 +38,11 @@ _PERMUTED: Final = 5
 
 
 @dataclass
-class Equality:
+class TermEquality:
     """`reorders` is set when arithmetic was used that floats do not obey bit for bit."""
 
     facts: Facts
-    kind: Kind = "reals"
+    kind: NumberKind = "reals"
     assumed: tuple[Term, ...] = ()
     """Truths that hold wherever the sides are compared."""
     reorders: bool = False
@@ -179,7 +179,7 @@ class Equality:
     def _not_empty(self, variables: Sequence[tuple[str, Expr]], given: Sequence[Formula]) -> bool:
         return all(self.facts.follows(given, le(1, size)) for _, size in variables)
 
-    def _paired(self, op: str, left: list[Piece], right: list[Piece], given: Sequence[Formula]) -> bool:
+    def _paired(self, op: str, left: list[FoldPiece], right: list[FoldPiece], given: Sequence[Formula]) -> bool:
         if len(left) != len(right):
             return False
         if not left:
@@ -190,7 +190,7 @@ class Equality:
                 return True
         return False
 
-    def _is_empty(self, op: str, piece: Piece, given: Sequence[Formula]) -> bool:
+    def _is_empty(self, op: str, piece: FoldPiece, given: Sequence[Formula]) -> bool:
         """Whether the piece is what `op` leaves everything unchanged with: nothing at all, or a zero in a sum."""
         if op == "add" and any(f == Num(Const(0)) for f in piece.factors):
             self._needs_value(piece.factors)
@@ -199,7 +199,7 @@ class Equality:
             self.facts.follows(given, le(size, 0)) for _, size in piece.variables
         )
 
-    def _pieces(self, op: str, term: Term, given: Sequence[Formula]) -> list[Piece]:
+    def _pieces(self, op: str, term: Term, given: Sequence[Formula]) -> list[FoldPiece]:
         """The parts whose combination by `op` is the term; conditions on one variable of a fold split its range."""
         if isinstance(term, Fold) and term.op == op:
             out = [] if term.init is None else self._pieces(op, term.init, given)
@@ -212,9 +212,9 @@ class Equality:
             return self._summands(term, given)
         if isinstance(term, App) and term.op == op:
             return [p for a in term.args for p in self._pieces(op, a, given)]
-        return [Piece((), (term,))]
+        return [FoldPiece((), (term,))]
 
-    def _summands(self, term: Term, given: Sequence[Formula]) -> list[Piece]:
+    def _summands(self, term: Term, given: Sequence[Formula]) -> list[FoldPiece]:
         match term:
             case App("add", args):
                 return [p for a in args for p in self._pieces("add", a, given)]
@@ -229,33 +229,33 @@ class Equality:
                         self._needs_value((other,))
                 return [self._product(p, q) for p in left for q in right]
             case Num(Const(value)):
-                return [Piece((), (), value)] if value else []
+                return [FoldPiece((), (), value)] if value else []
             case Cond(test, then, other):
                 decided = self.facts.decides(given, test)
                 if decided is not None:
                     return self._pieces("add", then if decided else other, given)
-        return [Piece((), (term,))]
+        return [FoldPiece((), (term,))]
 
-    def _product(self, p: Piece, q: Piece) -> Piece:
+    def _product(self, p: FoldPiece, q: FoldPiece) -> FoldPiece:
         """The product of two sums' parts: over all pairs of values."""
         q = self._fresh_names(q)
-        return Piece((*p.variables, *q.variables), (*p.factors, *q.factors), p.scale * q.scale)
+        return FoldPiece((*p.variables, *q.variables), (*p.factors, *q.factors), p.scale * q.scale)
 
-    def _fresh_names(self, p: Piece) -> Piece:
+    def _fresh_names(self, p: FoldPiece) -> FoldPiece:
         names = {name: f"f.{next(self._fresh)}" for name, _ in p.variables}
         if not names:
             return p
         values = {old: Var(new) for old, new in names.items()}
-        return Piece(
+        return FoldPiece(
             tuple((names[n], size) for n, size in p.variables),
             tuple(replaced_all(f, values) for f in p.factors),
             p.scale,
         )
 
-    def _renamed(self, variables: Sequence[tuple[str, Expr]], part: Piece) -> Piece:
-        return Piece((*variables, *part.variables), part.factors, part.scale)
+    def _renamed(self, variables: Sequence[tuple[str, Expr]], part: FoldPiece) -> FoldPiece:
+        return FoldPiece((*variables, *part.variables), part.factors, part.scale)
 
-    def _without_units(self, p: Piece, given: Sequence[Formula]) -> Piece:
+    def _without_units(self, p: FoldPiece, given: Sequence[Formula]) -> FoldPiece:
         """A variable that takes one value only is that value."""
         kept: list[tuple[str, Expr]] = []
         values: dict[str, Expr] = {}
@@ -264,9 +264,9 @@ class Equality:
                 values[name] = Const(0)
             else:
                 kept.append((name, size))
-        return Piece(tuple(kept), tuple(replaced_all(f, values) for f in p.factors), p.scale) if values else p
+        return FoldPiece(tuple(kept), tuple(replaced_all(f, values) for f in p.factors), p.scale) if values else p
 
-    def _without_idle(self, op: str, p: Piece, given: Sequence[Formula]) -> Piece:
+    def _without_idle(self, op: str, p: FoldPiece, given: Sequence[Formula]) -> FoldPiece:
         """A variable on which nothing depends: its size is a factor of a sum, and nothing to what may be repeated."""
         if op == "multiply":
             return p
@@ -279,13 +279,13 @@ class Equality:
                 factors.append(Num(size))
             elif op == "add" or not self.facts.follows(given, le(1, size)):
                 kept.append((name, size))
-        return Piece(tuple(kept), tuple(factors), p.scale)
+        return FoldPiece(tuple(kept), tuple(factors), p.scale)
 
-    def _countable(self, p: Piece, size: Expr, given: Sequence[Formula]) -> bool:
+    def _countable(self, p: FoldPiece, size: Expr, given: Sequence[Formula]) -> bool:
         """Whether the sum over the size is the size times what is summed: none at all of what has no value is 0."""
         return self.kind == "integers" or all(map(is_total, p.factors)) or self.facts.follows(given, le(1, size))
 
-    def _split(self, op: str, p: Piece, given: Sequence[Formula]) -> list[Piece]:
+    def _split(self, op: str, p: FoldPiece, given: Sequence[Formula]) -> list[FoldPiece]:
         """A fold over [0, N) of what depends on `v < n` is one over [0, n) and one over [n, N)."""
         for k, (name, size) in enumerate(p.variables):
             for f in p.factors:
@@ -300,16 +300,16 @@ class Equality:
                 cut = next((c for c in cuts if self._cuts(given, c, size)), None)
                 if cut is None:
                     continue
-                low = Piece((*p.variables[:k], (name, cut), *p.variables[k + 1 :]), p.factors, p.scale)
+                low = FoldPiece((*p.variables[:k], (name, cut), *p.variables[k + 1 :]), p.factors, p.scale)
                 shifted = tuple(shifted_by(g, name, cut) for g in p.factors)
-                high = Piece((*p.variables[:k], (name, size - cut), *p.variables[k + 1 :]), shifted, p.scale)
-                out: list[Piece] = []
+                high = FoldPiece((*p.variables[:k], (name, size - cut), *p.variables[k + 1 :]), shifted, p.scale)
+                out: list[FoldPiece] = []
                 for half in (low, high):
                     inside = (*given, *ranges(half.variables))
                     settled = [self._settled(g, inside) for g in half.factors]
-                    product: list[Piece] = [Piece((), (), half.scale)]
+                    product: list[FoldPiece] = [FoldPiece((), (), half.scale)]
                     for g in settled:
-                        parts = self._pieces("add", g, inside) if op == "add" else [Piece((), (g,))]
+                        parts = self._pieces("add", g, inside) if op == "add" else [FoldPiece((), (g,))]
                         if not parts:
                             self._needs_value(settled)
                         product = [self._product(x, y) for x in product for y in parts]
@@ -317,7 +317,7 @@ class Equality:
                 return out
         return [p]
 
-    def _strided(self, op: str, p: Piece, k: int, test: Formula, given: Sequence[Formula]) -> Piece | None:
+    def _strided(self, op: str, p: FoldPiece, k: int, test: Formula, given: Sequence[Formula]) -> FoldPiece | None:
         """A sum over [0, N) of what is 0 unless `v mod s == 0` is one over the multiples v = s * u."""
         name, size = p.variables[k]
         inside = (*given, *ranges(p.variables))
@@ -335,7 +335,7 @@ class Equality:
                     now = (*given, *ranges(variables))
                     tidy = self._tidy(now, s)
                     factors = [tidy.term(replaced(g, {name: v * s})) for g in p.factors]
-                    return Piece(variables, tuple(self._settled(g, now) for g in factors), p.scale)
+                    return FoldPiece(variables, tuple(self._settled(g, now) for g in factors), p.scale)
         return None
 
     def _cuts(self, given: Sequence[Formula], cut: Expr, size: Expr) -> bool:
@@ -352,7 +352,7 @@ class Equality:
         decided = self.facts.decides(given, found.test)
         return term if decided is None else self._settled(chosen(term, found.test, decided), given)
 
-    def _same_piece(self, op: str, p: Piece, q: Piece, given: Sequence[Formula]) -> bool:
+    def _same_piece(self, op: str, p: FoldPiece, q: FoldPiece, given: Sequence[Formula]) -> bool:
         if p.scale != q.scale:
             return False
         for mine, theirs in self._alignments(p, q, given):
@@ -361,7 +361,9 @@ class Equality:
                 return True
         return False
 
-    def _alignments(self, p: Piece, q: Piece, given: Sequence[Formula]) -> Iterator[tuple[Piece, Piece]]:
+    def _alignments(
+        self, p: FoldPiece, q: FoldPiece, given: Sequence[Formula]
+    ) -> Iterator[tuple[FoldPiece, FoldPiece]]:
         """Both over the same variables: by a permutation, or where two variables are the digits of one."""
         if len(p.variables) == len(q.variables):
             orders = permutations(q.variables) if len(q.variables) <= _PERMUTED else iter([q.variables])
@@ -369,7 +371,7 @@ class Equality:
                 pairs = list(zip(p.variables, order, strict=True))
                 if all(self.facts.equal(given, x, y) for (_, x), (_, y) in pairs):
                     values = {theirs: Var(mine) for (mine, _), (theirs, _) in pairs}
-                    yield p, Piece(p.variables, tuple(replaced_all(f, values) for f in q.factors), q.scale)
+                    yield p, FoldPiece(p.variables, tuple(replaced_all(f, values) for f in q.factors), q.scale)
         elif len(p.variables) == len(q.variables) + 1:
             for mine in self._joined(p, q, given):
                 yield from self._alignments(p, mine, given)
@@ -377,7 +379,7 @@ class Equality:
             for theirs in self._joined(q, p, given):
                 yield from self._alignments(theirs, q, given)
 
-    def _joined(self, many: Piece, few: Piece, given: Sequence[Formula]) -> Iterator[Piece]:
+    def _joined(self, many: FoldPiece, few: FoldPiece, given: Sequence[Formula]) -> Iterator[FoldPiece]:
         """`few` with one variable c taken apart into digits, c = a * size of b + b, where the sizes multiply so."""
         for k, (c, whole) in enumerate(few.variables):
             for _, high in many.variables:
@@ -386,7 +388,7 @@ class Equality:
                         a, b = f"f.{next(self._fresh)}", f"f.{next(self._fresh)}"
                         values = {c: Var(a) * low + Var(b)}
                         variables = (*few.variables[:k], (a, high), (b, low), *few.variables[k + 1 :])
-                        yield Piece(variables, tuple(replaced_all(f, values) for f in few.factors), few.scale)
+                        yield FoldPiece(variables, tuple(replaced_all(f, values) for f in few.factors), few.scale)
 
     def _same_factors(self, mine: list[Term], theirs: list[Term], given: Sequence[Formula]) -> bool:
         if len(mine) != len(theirs):

@@ -14,7 +14,7 @@ from hloproof.models.errors import InputError, NotModelled
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.run import run_module
-from hloproof.models.tensor_rules.rule import Infinity, Number, Tensor, TensorRule
+from hloproof.models.tensor_rules.rule import Infinity, NumberLiteral, Tensor, TensorRule
 from hloproof.tensor_rules.operations.meaning import Meaning, conditions, declared_sizes
 from hloproof.tensor_rules.operations.table import read
 from hloproof.tensor_rules.scalar_operations import FUNCTIONS, KNOWN
@@ -32,7 +32,7 @@ _COMPUTES: Final = frozenset({"reduce", "dot", "convolution", "reduce-window", "
 
 
 @dataclass(frozen=True)
-class Instance:
+class RuleInstance:
     """The rule's sides at some sizes, as modules with the same parameters."""
 
     rank: int
@@ -55,7 +55,7 @@ class Instance:
 class Difference:
     """The first element in which the two sides differ, at these inputs."""
 
-    instance: Instance
+    instance: RuleInstance
     inputs: tuple[Any, ...]
     index: tuple[int, ...]
     left: Any
@@ -83,7 +83,7 @@ class IllFormed:
 
 def instances(
     rule: TensorRule, seed: int, count: int, tries: int = TRIES, kinds: Sequence[str] = ()
-) -> Iterator[Instance]:
+) -> Iterator[RuleInstance]:
     """Up to `count` instances at small random sizes at which the left side is well formed and the conditions hold.
 
     `kinds` are the element types to take in turn; by default all that the rule speaks of.
@@ -169,7 +169,7 @@ def _solved(given: Formula, names: list[str], random: Random, zero: frozenset[st
     return None
 
 
-def instance(rule: TensorRule, rank: int, values: Mapping[str, int], kind: str = "") -> Instance:
+def instance(rule: TensorRule, rank: int, values: Mapping[str, int], kind: str = "") -> RuleInstance:
     """The two modules at these values."""
     m = Meaning(rule, rank)
     kind = kind or element_types(rule)[0]
@@ -180,10 +180,10 @@ def instance(rule: TensorRule, rank: int, values: Mapping[str, int], kind: str =
         Writer(rule, m, values, kind, devices).module(side) for side in (rule.left, rule.right, *rule.assumed)
     )
     texts = tuple(text for text, _ in assumed)
-    return Instance(rank, tuple(sorted(values.items())), left[0], right[0], left[1], texts, devices)
+    return RuleInstance(rank, tuple(sorted(values.items())), left[0], right[0], left[1], texts, devices)
 
 
-def difference(found: Instance, seed: int = 0) -> Difference | None:
+def difference(found: RuleInstance, seed: int = 0) -> Difference | None:
     """Where the two sides differ on random inputs; None where they do not, or could not be evaluated."""
     random = Random(seed)
     for _ in range(_DRAWS if found.assumed else 1):
@@ -200,7 +200,7 @@ def difference(found: Instance, seed: int = 0) -> Difference | None:
     return None
 
 
-def _run(text: str, found: Instance, inputs: tuple[Any, ...]) -> Any:
+def _run(text: str, found: RuleInstance, inputs: tuple[Any, ...]) -> Any:
     semantics: Any = "hashed" if found.kind == "f32" else "real"
     given = inputs if found.devices > 1 else inputs[0]
     return run_module(parse_module(text), given, semantics, replicas=found.devices)
@@ -240,7 +240,7 @@ def _is_movement(rule: TensorRule) -> bool:
     """Whether neither side computes with numbers: then any element type does, and hashes tell elements apart."""
     if any(c.op in KNOWN - {"select"} or c.op in _COMPUTES for c in rule.calls()):
         return False
-    return not any(isinstance(a, Number | Infinity) for a in _operands(rule))
+    return not any(isinstance(a, NumberLiteral | Infinity) for a in _operands(rule))
 
 
 def _operands(rule: TensorRule) -> Iterator[Tensor]:

@@ -13,7 +13,7 @@ from hloproof.results.expectation import met
 from hloproof.results.verdict import ClaimResult, Found, Verdict, not_needed
 from hloproof.tensor_rules.certificate import write
 from hloproof.tensor_rules.instances import Difference, IllFormed, refuted_by
-from hloproof.tensor_rules.prove import Proof, prove_rule
+from hloproof.tensor_rules.prove import RuleProof, prove_rule
 
 _BESIDE = 12
 """Instances that are run beside every proof: one that differs shows that the proof is wrong."""
@@ -27,7 +27,7 @@ def check_tensor_rule(rule: TensorRule, file: str = "", how: How = HOW) -> Claim
     return judged(rule, file, how)[0]
 
 
-def judged(rule: TensorRule, file: str = "", how: How = HOW) -> tuple[ClaimResult, Proof]:
+def judged(rule: TensorRule, file: str = "", how: How = HOW) -> tuple[ClaimResult, RuleProof]:
     """The verdict with what the prover found. Raises InputError as `check_tensor_rule` does."""
     start = perf_counter()
     proof = prove_rule(rule, how=how)
@@ -54,7 +54,7 @@ def judged(rule: TensorRule, file: str = "", how: How = HOW) -> tuple[ClaimResul
     return result, proof
 
 
-def _found(proof: Proof, differs: Difference | IllFormed | None, trivial: bool) -> Found:
+def _found(proof: RuleProof, differs: Difference | IllFormed | None, trivial: bool) -> Found:
     if proof.vacuous:
         return Found(Verdict.VACUOUS, reason=proof.open)
     if trivial:
@@ -70,7 +70,7 @@ def _found(proof: Proof, differs: Difference | IllFormed | None, trivial: bool) 
     return Found(Verdict.PROVED)
 
 
-def assumptions(proof: Proof) -> tuple[str, ...]:
+def assumptions(proof: RuleProof) -> tuple[str, ...]:
     """What a proof takes for granted, for the reader."""
     if not proof.proved:
         return ()

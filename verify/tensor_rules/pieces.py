@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from hloproof.logic.formula import Formula, atoms, le, lt
 from hloproof.models.expressions.expr import Expr, Var
-from hloproof.tensor_rules.digits import Polynomial, expression, polynomial
+from hloproof.tensor_rules.digits import SizePolynomial, expression, polynomial
 from hloproof.tensor_rules.scalar_operations import KNOWN
 from hloproof.tensor_rules.terms import App, Cond, Fold, Term, replaced
 
 
 @dataclass(frozen=True)
-class Piece:
+class FoldPiece:
     """A fold's part: the body for all values of the variables. For sums `factors` are multiplied, times `scale`."""
 
     variables: tuple[tuple[str, Expr], ...]
@@ -34,9 +34,9 @@ def replaced_all(term: Term, values: Mapping[str, Expr]) -> Term:
     return replaced(term, values) if values else term
 
 
-def scaled(p: Piece, by: int) -> Piece:
+def scaled(p: FoldPiece, by: int) -> FoldPiece:
     """The piece so many times."""
-    return Piece(p.variables, p.factors, p.scale * by)
+    return FoldPiece(p.variables, p.factors, p.scale * by)
 
 
 def condition(term: Term) -> Cond | None:
@@ -59,7 +59,7 @@ def chosen(term: Term, test: Formula, holds: bool) -> Term:
     return term
 
 
-def alone(p: Polynomial) -> list[str]:
+def alone(p: SizePolynomial) -> list[str]:
     """Variables that the polynomial has in one monomial only, by themselves, once or minus once."""
     names = [m[0][1].name for m, c in p.items() if len(m) == 1 and abs(c) == 1 and isinstance(m[0][1], Var)]
     return [n for n in names if sum(any(n in f.free for _, f in m) for m in p) == 1]

@@ -12,12 +12,12 @@ from typing import Final
 from hloproof.engines.door import HOW, How
 from hloproof.logic.formula import FALSE, Formula
 from hloproof.models.expressions.expr import Var
-from hloproof.models.tensor_rules.rule import Call, Kind, TensorRule
-from hloproof.tensor_rules.equality import Equality
+from hloproof.models.tensor_rules.rule import Call, NumberKind, TensorRule
+from hloproof.tensor_rules.equality import TermEquality
 from hloproof.tensor_rules.facts import Facts, RuleTimeOver
 from hloproof.tensor_rules.operations.meaning import (
-    Index,
     Meaning,
+    RuleIndex,
     Symbolic,
     aggregated_names,
     conditions,
@@ -35,7 +35,7 @@ NEEDLESS_SECONDS: Final = 2.0
 
 
 @dataclass(frozen=True)
-class Proof:
+class RuleProof:
     """What the prover found. `open` says what is not shown; `ranks` those at which everything is."""
 
     proved: bool
@@ -49,37 +49,37 @@ class Proof:
     """The obligations that engines proved for it, by their normal forms."""
 
 
-def prove_rule(rule: TensorRule, seconds: float = SECONDS, how: How = HOW) -> Proof:
+def prove_rule(rule: TensorRule, seconds: float = SECONDS, how: How = HOW) -> RuleProof:
     """Try to prove the rule. Raises InputError for a rule that is not well formed whatever the sizes."""
     return _proved_with(rule, Facts(monotonic() + seconds, how), seconds)
 
 
-def accepted(rule: TensorRule, shown: frozenset[str], seconds: float = SECONDS) -> Proof:
+def accepted(rule: TensorRule, shown: frozenset[str], seconds: float = SECONDS) -> RuleProof:
     """The proof of a rule from obligations that were shown, given by their normal forms, and no others."""
     return _proved_with(rule, Facts(monotonic() + seconds, only=shown), seconds)
 
 
-def _proved_with(rule: TensorRule, facts: Facts, seconds: float) -> Proof:
+def _proved_with(rule: TensorRule, facts: Facts, seconds: float) -> RuleProof:
     ranks = RANKS if aggregated_names(rule) or _has_groups(rule) else (0,)
     reorders = False
     try:
         for rank, kind in product(ranks, kinds(rule)):
             shown = _at_rank(rule, rank, kind, facts, range(len(rule.conditions)))
             if shown.vacuous and rank == ranks[0]:
-                return Proof(False, open="no sizes and elements meet the conditions", vacuous=True)
+                return RuleProof(False, open="no sizes and elements meet the conditions", vacuous=True)
             if shown.open:
                 where = [f"at rank {rank}"] * (len(ranks) > 1) + [f"for {kind}"] * (len(kinds(rule)) > 1)
-                return Proof(False, open=f"{', '.join(where)}: {shown.open}" if where else shown.open)
+                return RuleProof(False, open=f"{', '.join(where)}: {shown.open}" if where else shown.open)
             reorders |= shown.reorders
     except RuleTimeOver:
-        return Proof(False, open=f"not decided within {seconds:g} seconds")
+        return RuleProof(False, open=f"not decided within {seconds:g} seconds")
     used = tuple(sorted(facts.shown))
     needless = tuple(rule.conditions[n].text for n in _needless(rule, ranks[0], facts)) if facts.only is None else ()
     tier = "real" if reorders else "exact"
-    return Proof(True, tier, "", tuple(sorted(ranks)), tuple(sorted(facts.engines)), False, needless, used)
+    return RuleProof(True, tier, "", tuple(sorted(ranks)), tuple(sorted(facts.engines)), False, needless, used)
 
 
-def kinds(rule: TensorRule) -> tuple[Kind, ...]:
+def kinds(rule: TensorRule) -> tuple[NumberKind, ...]:
     """What the rule is proved for. What holds for reals holds for integers, unless they are divided."""
     if rule.kinds:
         return rule.kinds
@@ -117,7 +117,7 @@ def _assumed(m: Meaning) -> list[Symbolic]:
     return out
 
 
-def _at_rank(rule: TensorRule, rank: int, kind: Kind, facts: Facts, kept: Sequence[int]) -> _Shown:
+def _at_rank(rule: TensorRule, rank: int, kind: NumberKind, facts: Facts, kept: Sequence[int]) -> _Shown:
     m = Meaning(rule, rank)
     left = read(m, rule.left)
     assumed = _assumed(m)
@@ -145,7 +145,7 @@ def _at_rank(rule: TensorRule, rank: int, kind: Kind, facts: Facts, kept: Sequen
             return _Shown("what is assumed may have other sizes than the result")
     inside = (*given, *ranges([(f"i.{n}", s) for n, s in enumerate(left.sizes)]))
     truths = tuple(a.at(index if a.groups else ()) for a in assumed)
-    equality = Equality(facts, kind, truths)
+    equality = TermEquality(facts, kind, truths)
     if truths and equality.contradicted(inside):
         return _Shown(vacuous=True)
     if equality.equal(left.at(index), right.at(_index(right)), inside):
@@ -153,11 +153,11 @@ def _at_rank(rule: TensorRule, rank: int, kind: Kind, facts: Facts, kept: Sequen
     return _Shown(f"elements that are not shown equal: {_pair(equality)}")
 
 
-def _index(side: Symbolic) -> Index:
+def _index(side: Symbolic) -> RuleIndex:
     return _numbered([len(g.sizes) for g in side.groups])
 
 
-def _numbered(lengths: Sequence[int]) -> Index:
+def _numbered(lengths: Sequence[int]) -> RuleIndex:
     out, n = [], 0
     for length in lengths:
         out.append(tuple(Var(f"i.{k}") for k in range(n, n + length)))
@@ -183,7 +183,7 @@ def _needless(rule: TensorRule, rank: int, facts: Facts) -> list[int]:
     return out
 
 
-def _pair(equality: Equality) -> str:
+def _pair(equality: TermEquality) -> str:
     if equality.mismatch is None:
         return "no pair is to blame alone"
     a, b = equality.mismatch

@@ -16,8 +16,8 @@ from typing import Final
 
 from hloproof.logic.formula import FALSE, TRUE, Comparator, Compare, Formula, Not, conj, disj, eq, le
 from hloproof.models.expressions.expr import Const, Expr, Var, lift
-from hloproof.models.tensor_rules.rule import Kind
-from hloproof.tensor_rules.digits import Monomial, Polynomial, expression, polynomial
+from hloproof.models.tensor_rules.rule import NumberKind
+from hloproof.tensor_rules.digits import SizeMonomial, SizePolynomial, expression, polynomial
 from hloproof.tensor_rules.scalar_operations import (
     FUNCTIONS,
     KNOWN,
@@ -41,7 +41,7 @@ class NotKnown(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class _Case:
     """Where all of `guard` holds, the number is over / under; `under` is not 0 there."""
 
     guard: tuple[Formula, ...]
@@ -57,7 +57,7 @@ class Values:
     """
 
     same: Callable[[Term, Term], bool]
-    kind: Kind
+    kind: NumberKind
     fresh: Iterator[int] = field(default_factory=count)
     facts: list[Formula] = field(default_factory=list)
     """What holds of the unknowns, where the left side is defined."""
@@ -66,9 +66,9 @@ class Values:
     reorders: bool = False
     on_the_right: bool = False
     _unknowns: list[tuple[Term, str, bool]] = field(default_factory=list)
-    _products: dict[Monomial, str] = field(default_factory=dict)
+    _products: dict[SizeMonomial, str] = field(default_factory=dict)
     _roots: dict[str, Expr] = field(default_factory=dict)
-    _exponentials: dict[Monomial, Expr] = field(default_factory=dict)
+    _exponentials: dict[SizeMonomial, Expr] = field(default_factory=dict)
     _divisions: list[tuple[Expr, Expr, Expr, Expr]] = field(default_factory=list)
     _names: set[str] = field(default_factory=set)
 
@@ -113,13 +113,13 @@ class Values:
             out = out + part
         return Compare(op, expression(polynomial(out)), Const(0))
 
-    def _product(self, factors: Monomial) -> Expr:
+    def _product(self, factors: SizeMonomial) -> Expr:
         name = self._products.get(factors)
         if name is None:
             name = self._products[factors] = f"m.{next(self.fresh)}"
         return Var(name)
 
-    def _rooted(self, p: Polynomial) -> Polynomial:
+    def _rooted(self, p: SizePolynomial) -> SizePolynomial:
         """Squares of roots are what the roots are of."""
         while True:
             for monomial, c in p.items():
@@ -153,71 +153,71 @@ class Values:
 
     # Numbers.
 
-    def number(self, term: Term) -> list[Case]:
+    def number(self, term: Term) -> list[_Case]:
         match term:
             case Num(value):
-                return [Case((), value)]
+                return [_Case((), value)]
             case App("infinity"):
                 raise NotKnown
             case App(op, args) if op in KNOWN and not is_truth(term):
                 if op in FUNCTIONS and self.kind == "integers":
-                    return [Case((), Var(self._unknown(term)))]
+                    return [_Case((), Var(self._unknown(term)))]
                 if op == "select":
                     return self._selected(args)
                 written = unbounded(op, args) or definition(op, args) or of_bits(op, args)
                 if written is not None:
                     return self.number(written)
                 if op in ("log", "power") or op.startswith(("bitwise-", "shift-")):
-                    return [Case((), Var(self._unknown(term)))]
+                    return [_Case((), Var(self._unknown(term)))]
                 self.reorders = True
-                out: list[Case] = []
+                out: list[_Case] = []
                 for parts in product(*map(self.number, args)):
                     guard = tuple(g for p in parts for g in p.guard)
                     out += self._combined(op, guard, parts)
                     if len(out) > _CASES:
                         raise NotKnown
                 return out
-        return [Case((), Var(self._unknown(term)))]
+        return [_Case((), Var(self._unknown(term)))]
 
-    def _combined(self, op: str, guard: tuple[Formula, ...], parts: tuple[Case, ...]) -> list[Case]:
+    def _combined(self, op: str, guard: tuple[Formula, ...], parts: tuple[_Case, ...]) -> list[_Case]:
         match op, parts:
             case "add", [x, y]:
                 return [_sum(guard, x, y, 1)]
             case "subtract", [x, y]:
                 return [_sum(guard, x, y, -1)]
             case "multiply", [x, y]:
-                return [Case(guard, _times(x.over, y.over), _times(x.under, y.under))]
+                return [_Case(guard, _times(x.over, y.over), _times(x.under, y.under))]
             case "negate", [x]:
-                return [Case(guard, -x.over, x.under)]
+                return [_Case(guard, -x.over, x.under)]
             case "abs", [x]:
-                return self._larger(guard, x, Case((), -x.over, x.under))
+                return self._larger(guard, x, _Case((), -x.over, x.under))
             case "maximum", [x, y]:
                 return self._larger(guard, x, y)
             case "minimum", [x, y]:
-                return [Case(c.guard, c.over, c.under) for c in self._larger(guard, x, y, smaller=True)]
+                return [_Case(c.guard, c.over, c.under) for c in self._larger(guard, x, y, smaller=True)]
             case "clamp", [low, x, high]:
                 cases = self._larger(guard, x, low)
                 return [d for c in cases for d in self._larger(c.guard, c, high, smaller=True)]
             case "divide", [x, y]:
                 if self.kind == "integers":
-                    return [Case(guard, self._truncated(x, y)[0])]
+                    return [_Case(guard, self._truncated(x, y)[0])]
                 self._defined(guard, self._not_zero(y.over))
-                return [Case(guard, _times(x.over, y.under), _times(x.under, y.over))]
+                return [_Case(guard, _times(x.over, y.under), _times(x.under, y.over))]
             case "remainder", [x, y]:
-                return [Case(guard, self._truncated(x, y, guard)[1])]
+                return [_Case(guard, self._truncated(x, y, guard)[1])]
             case "exponential", [x]:
                 return [self._exponential(guard, x)]
             case "sqrt", [x]:
-                return [Case(guard, self._root(guard, x))]
+                return [_Case(guard, self._root(guard, x))]
         raise NotKnown
 
-    def _larger(self, guard: tuple[Formula, ...], x: Case, y: Case, smaller: bool = False) -> list[Case]:
+    def _larger(self, guard: tuple[Formula, ...], x: _Case, y: _Case, smaller: bool = False) -> list[_Case]:
         """The larger of two numbers, by cases."""
         test = self._ordered("<=", x, y)
         first, second = (x, y) if smaller else (y, x)
-        return [Case((*guard, test), first.over, first.under), Case((*guard, Not(test)), second.over, second.under)]
+        return [_Case((*guard, test), first.over, first.under), _Case((*guard, Not(test)), second.over, second.under)]
 
-    def _ordered(self, op: Comparator, x: Case, y: Case) -> Formula:
+    def _ordered(self, op: Comparator, x: _Case, y: _Case) -> Formula:
         """x op y; both sides times the square of what they are divided by."""
         if x.under is Const(1) and y.under is Const(1):
             return self.atom(op, x.over - y.over)
@@ -225,18 +225,18 @@ class Values:
             return self.atom(op, x.over * y.under - y.over * x.under)
         return self.atom(op, x.over * x.under * y.under * y.under - y.over * y.under * x.under * x.under)
 
-    def _selected(self, args: tuple[Term, ...]) -> list[Case]:
+    def _selected(self, args: tuple[Term, ...]) -> list[_Case]:
         test = self.truth(args[0])
         held = self.owed if self.on_the_right else self.facts
-        out: list[Case] = []
+        out: list[_Case] = []
         for chosen, branch in ((test, args[1]), (Not(test), args[2])):
             before = len(held)
-            out += [Case((chosen, *c.guard), c.over, c.under) for c in self.number(branch)]
+            out += [_Case((chosen, *c.guard), c.over, c.under) for c in self.number(branch)]
             # What the branch needs, it needs where it is chosen.
             held[before:] = [disj(Not(chosen), f) for f in held[before:]]
         return out
 
-    def _truncated(self, x: Case, y: Case, guard: tuple[Formula, ...] = ()) -> tuple[Expr, Expr]:
+    def _truncated(self, x: _Case, y: _Case, guard: tuple[Formula, ...] = ()) -> tuple[Expr, Expr]:
         """Quotient and remainder of a division that rounds to zero."""
         if x.under is not Const(1) or y.under is not Const(1):
             raise NotKnown
@@ -271,7 +271,7 @@ class Values:
         """-b < a < b."""
         return conj(self.atom("<", a - b), self.atom("<", -a - b))
 
-    def _exponential(self, guard: tuple[Formula, ...], x: Case) -> Case:
+    def _exponential(self, guard: tuple[Formula, ...], x: _Case) -> _Case:
         """exp of a sum is the product of exps; each of them is above 0."""
         if x.under is not Const(1):
             raise NotKnown
@@ -286,9 +286,9 @@ class Values:
                 self.facts.append(self.atom("<", -e))
             for _ in range(abs(c)):
                 over, under = (_times(over, e), under) if c > 0 else (over, _times(under, e))
-        return Case(guard, over, under)
+        return _Case(guard, over, under)
 
-    def _root(self, guard: tuple[Formula, ...], x: Case) -> Expr:
+    def _root(self, guard: tuple[Formula, ...], x: _Case) -> Expr:
         if x.under is not Const(1):
             raise NotKnown
         self._defined(guard, self.atom("<=", -x.over))
@@ -326,7 +326,7 @@ class Values:
                 return disj(conj(test, self.truth(x)), conj(Not(test), self.truth(y)))
         return eq(Var(self._unknown(term, truth=True)), 1)
 
-    def _compared(self, direction: str, left: list[Case], right: list[Case]) -> Formula:
+    def _compared(self, direction: str, left: list[_Case], right: list[_Case]) -> Formula:
         self.reorders = True  # comparisons of floats are not those of numbers where there is no number
         out: list[Formula] = []
         for x, y in product(left, right):
@@ -387,10 +387,10 @@ def _ordered_truths(direction: str, p: Formula, q: Formula) -> Formula:
     }[direction]
 
 
-def _sum(guard: tuple[Formula, ...], x: Case, y: Case, sign: int) -> Case:
+def _sum(guard: tuple[Formula, ...], x: _Case, y: _Case, sign: int) -> _Case:
     if x.under is y.under:
-        return Case(guard, x.over + y.over * sign, x.under)
-    return Case(guard, _times(x.over, y.under) + _times(y.over, x.under) * sign, _times(x.under, y.under))
+        return _Case(guard, x.over + y.over * sign, x.under)
+    return _Case(guard, _times(x.over, y.under) + _times(y.over, x.under) * sign, _times(x.under, y.under))
 
 
 def _times(a: Expr, b: Expr) -> Expr:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Expr
-from hloproof.models.tensor_rules.rule import Call, Infinity, Name, Number, Tensor, TensorRule
+from hloproof.models.tensor_rules.rule import Call, Infinity, Name, NumberLiteral, Tensor, TensorRule
 from hloproof.tensor_rules.operations.meaning import Group, Meaning
 from hloproof.tensor_rules.operations.table import read
 from hloproof.tensor_rules.scalar_operations import KNOWN
@@ -97,9 +97,9 @@ class Writer:
             case Name(name):
                 kind = "pred" if name in self.rule.predicates else self.kind
                 return f"p.{name}", self.sizes(self.meaning.shapes[name]), kind
-            case Number(value, truth) if truth:
+            case NumberLiteral(value, truth) if truth:
                 return self.emit("pred", (), f"constant({'true' if value else 'false'})")
-            case Number(value):
+            case NumberLiteral(value):
                 return self.emit(self.kind, (), f"constant({value})")
             case Infinity(negative):
                 return self.emit(self.kind, (), f"constant({self.extreme(negative)})")
@@ -124,7 +124,7 @@ class Writer:
         parts = []
         for argument, (name, sizes, kind) in zip(node.args, args, strict=True):
             if (
-                isinstance(argument, Number)
+                isinstance(argument, NumberLiteral)
                 and not argument.truth
                 and (truths or (node.op == "select" and argument is node.args[0]))
             ):

@@ -109,10 +109,10 @@ def _called(opcode: str, called: Sequence[str]) -> Iterator[str]:
         yield from (f"{word}={name}" for word, name in zip(words, names, strict=True))
 
 
-Form = Callable[[str, Any], Iterator[str]]
+_Form = Callable[[str, Any], Iterator[str]]
 
 
-def _plain(word: str, default: Any = None) -> Form:
+def _plain(word: str, default: Any = None) -> _Form:
     def form(opcode: str, value: Any) -> Iterator[str]:
         if value != default or default is None:
             yield f"{word}={_shown(0 if value is None else value)}"
@@ -126,14 +126,14 @@ def _shown(value: Any) -> str:
     return braces(value) if isinstance(value, list) else str(value)
 
 
-def _list(word: str) -> Form:
+def _list(word: str) -> _Form:
     def form(opcode: str, value: Any) -> Iterator[str]:
         yield f"{word}={braces(value or [])}"
 
     return form
 
 
-def _flag(word: str) -> Form:
+def _flag(word: str) -> _Form:
     def form(opcode: str, value: Any) -> Iterator[str]:
         if value:
             yield f"{word}=true"
@@ -148,7 +148,7 @@ def _dimensions(opcode: str, value: Any) -> Iterator[str]:
         yield f"dimensions={braces(value or [])}"
 
 
-def _numbers(*lists: str, number: str = "") -> Form:
+def _numbers(*lists: str, number: str = "") -> _Form:
     """Dimension numbers: lists that are left out where empty, unless the text needs them."""
 
     def form(opcode: str, value: Any) -> Iterator[str]:
@@ -297,7 +297,7 @@ def _metadata(opcode: str, value: Any) -> Iterator[str]:
         yield f"metadata={{{' '.join(told)}}}"
 
 
-def _word(word: str, names: Sequence[str]) -> Form:
+def _word(word: str, names: Sequence[str]) -> _Form:
     def form(opcode: str, value: Any) -> Iterator[str]:
         name = names[value or 0]
         if name:
@@ -306,7 +306,7 @@ def _word(word: str, names: Sequence[str]) -> Form:
     return form
 
 
-def _text(word: str) -> Form:
+def _text(word: str) -> _Form:
     def form(opcode: str, value: Any) -> Iterator[str]:
         if value:
             yield f"{word}={_quoted(value)}"
@@ -324,7 +324,7 @@ def _fusion_kind(opcode: str, value: Any) -> Iterator[str]:
         yield f"kind={plain(value)}"
 
 
-def _comparison(word: str) -> Form:
+def _comparison(word: str) -> _Form:
     def form(opcode: str, value: Any) -> Iterator[str]:
         if opcode == "compare" and value:
             yield f"{word}={plain(value)}"
@@ -332,7 +332,7 @@ def _comparison(word: str) -> Form:
     return form
 
 
-def _positive(word: str) -> Form:
+def _positive(word: str) -> _Form:
     def form(opcode: str, value: Any) -> Iterator[str]:
         if value and value > 0:
             yield f"{word}={value}"
@@ -351,7 +351,7 @@ def _thread(opcode: str, value: Any) -> Iterator[str]:
         yield f"async_execution_thread={_quoted(value)}"
 
 
-_FORMS: Final[Mapping[str, Form]] = {
+_FORMS: Final[Mapping[str, _Form]] = {
     "metadata": _metadata,
     "fusion_kind": _fusion_kind,
     "tuple_index": _tuple_index,

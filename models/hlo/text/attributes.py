@@ -160,14 +160,14 @@ WORDS: Final[dict[str, tuple[str, ...]]] = {
 _SIMPLE_LIST = re.compile(r"\{\s*(?:-?[A-Za-z0-9_.\-%]+(?:\s*,\s*-?[A-Za-z0-9_.\-%]+)*+)?\s*\}", re.ASCII)
 _LIST_OF_INTEGERS = re.compile(r"\{[-0-9,\s]*\}", re.ASCII)
 
-Nested = Callable[[Scanner, str], ComputationRef]
+_Nested = Callable[[Scanner, str], ComputationRef]
 """Reads a computation written between braces as the value of the named attribute."""
 
 _known: dict[tuple[str, str], AttributeValue] = {}
 _KNOWN_LIMIT: Final = 1 << 16
 
 
-def read_attribute(scanner: Scanner, name: str, nested: Nested) -> AttributeValue:
+def read_attribute(scanner: Scanner, name: str, nested: _Nested) -> AttributeValue:
     """The value of attribute `name` at the cursor, which stands behind the `=`. Raises InputError."""
     scanner.skip()
     start = scanner.pos

@@ -15,7 +15,7 @@ from hloproof.models.expressions.interval import Interval
 from hloproof.models.indexing.box import plus, times
 from hloproof.models.maps.indexing_map import IndexingMap, Variable, dim, rng
 
-Numbers = tuple[int, ...]
+_Numbers = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class _Skeleton:
 
 def with_families(maps: Iterable[IndexingMap]) -> tuple[IndexingMap, ...]:
     """The same union in at most as many maps. Maps with runtime variables, constraints or replicas stay as they are."""
-    families: dict[_Skeleton, dict[Numbers, IndexingMap]] = {}
+    families: dict[_Skeleton, dict[_Numbers, IndexingMap]] = {}
     found: list[IndexingMap] = []
     for m in maps:
         if m.runtime or m.constraints or m.replica is not None:
@@ -43,7 +43,7 @@ def with_families(maps: Iterable[IndexingMap]) -> tuple[IndexingMap, ...]:
     return tuple(found)
 
 
-def _split(m: IndexingMap) -> tuple[_Skeleton, Numbers]:
+def _split(m: IndexingMap) -> tuple[_Skeleton, _Numbers]:
     dims: list[Variable | None] = []
     results: list[Expr | None] = []
     numbers: list[int] = []
@@ -67,7 +67,7 @@ def _parts(e: Expr) -> tuple[Expr | None, int]:
     return e, 0
 
 
-def _runs(members: Sequence[Numbers], dims: int) -> Iterable[list[Numbers]]:
+def _runs(members: Sequence[_Numbers], dims: int) -> Iterable[list[_Numbers]]:
     """The members in sequences of equal steps, each of which changes at most one dim, and that by one."""
     left = dict.fromkeys(members)
     steps = dict.fromkeys(tuple(b - a for a, b in zip(one, two, strict=True)) for one, two in pairwise(members))
@@ -90,7 +90,7 @@ def _runs(members: Sequence[Numbers], dims: int) -> Iterable[list[Numbers]]:
         yield best
 
 
-def _family(m: IndexingMap, skeleton: _Skeleton, run: Sequence[Numbers]) -> IndexingMap:
+def _family(m: IndexingMap, skeleton: _Skeleton, run: Sequence[_Numbers]) -> IndexingMap:
     """All maps of a run; `m` is its first."""
     count, first = len(skeleton.dims), run[0]
     step = [b - a for a, b in zip(run[0], run[1], strict=True)]

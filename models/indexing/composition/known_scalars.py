@@ -13,7 +13,7 @@ from hloproof.models.hlo.attributes import ComputationRef, Word
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, Shape, ShapeIndex, leaves
 
-Given = Callable[[int, ShapeIndex], int | None]
+GivenScalar = Callable[[int, ShapeIndex], int | None]
 """The value of the array at a position of a parameter, by its number; None where it is unknown."""
 
 _DEEPEST: Final = 60
@@ -61,7 +61,7 @@ class KnownScalars:
         self._returned: dict[tuple[str, ShapeIndex, tuple[int | None, ...]], int | None] = {}
 
     def value(
-        self, computation: Computation, name: str, position: ShapeIndex, given: Given, depth: int = 0
+        self, computation: Computation, name: str, position: ShapeIndex, given: GivenScalar, depth: int = 0
     ) -> int | None:
         """The value of the array at `position` of an instruction; None where it is unknown."""
         wanted = (name, position)
@@ -88,7 +88,7 @@ class KnownScalars:
         i: Instruction,
         at: ShapeIndex,
         known: Mapping[tuple[str, ShapeIndex], int | None],
-        given: Given,
+        given: GivenScalar,
         depth: int,
     ) -> int | None:
         """The value of an array, all that it needs being known or known to be unknown."""

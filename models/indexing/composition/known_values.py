@@ -14,9 +14,9 @@ from typing import Final
 from hloproof.models.hlo.attributes import ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import ShapeIndex
-from hloproof.models.indexing.composition.known_scalars import Given, KnownScalars, is_single_integer
+from hloproof.models.indexing.composition.known_scalars import GivenScalar, KnownScalars, is_single_integer
 
-Site = Callable[[Computation, Instruction], str]
+_Site = Callable[[Computation, Instruction], str]
 """What tells a called computation's values apart, by computation and caller; "" where nothing has to."""
 Turn = tuple[str, str, int]
 """A loop, by its computation's and its own name, and the number of the turn."""
@@ -31,20 +31,20 @@ _DECIDE: Final = frozenset({"conditional", "while"})
 class KnownValues:
     """What is known in one module; `site` names callers as the providers of composed maps do."""
 
-    def __init__(self, module: Module, site: Site) -> None:
+    def __init__(self, module: Module, site: _Site) -> None:
         self._module, self._site = module, site
         self.scalars = KnownScalars(module)
         self._located: dict[tuple[str, str], tuple[_Calls, Computation, Instruction] | None] = {}
         self._calls: dict[str, list[tuple[Computation, Instruction]]] | None = None
         self._deciding: frozenset[str] | None = None
         self._turns: tuple[Turn, ...] = ()
-        self._bodies: dict[str, Given] = {}
+        self._bodies: dict[str, GivenScalar] = {}
 
     def value(self, computation: Computation, name: str, position: ShapeIndex = ()) -> int | None:
         """What an array of an instruction holds, as far as that is known of where its computation is called."""
         return self.scalars.value(computation, name, position, self.given_to(computation))
 
-    def given_to(self, computation: Computation, depth: int = 0) -> Given:
+    def given_to(self, computation: Computation, depth: int = 0) -> GivenScalar:
         """What is known of a computation's parameters: of a loop's body what its turn says, else what the one call or
         fusion hands it that alone calls it."""
         turn = self._bodies.get(computation.name)
@@ -64,7 +64,7 @@ class KnownValues:
         return self._handed(caller, operands, self.given_to(caller, depth + 1))
 
     @contextmanager
-    def in_turn(self, turn: Turn, body: Computation, given: Given) -> Iterator[None]:
+    def in_turn(self, turn: Turn, body: Computation, given: GivenScalar) -> Iterator[None]:
         """While a turn of a loop is followed, what its body is given is known."""
         before = self._turns, self._bodies.get(body.name)
         self._turns = (*self._turns, turn)
@@ -94,7 +94,7 @@ class KnownValues:
             self._deciding = frozenset(found)
         return self._turns if computation.name in self._deciding else ()
 
-    def named(self, computation: Computation, provider: str, given: Given) -> int | None:
+    def named(self, computation: Computation, provider: str, given: GivenScalar) -> int | None:
         """What a provider holds that the maps of a computation name, `name` or `site/name`; None: unknown."""
         key = (computation.name, provider)
         if key not in self._located:
@@ -107,7 +107,7 @@ class KnownValues:
             given = self._handed(caller, call.operands, given)
         return self.scalars.value(inside, i.name, (), given)
 
-    def _handed(self, caller: Computation, operands: tuple[str, ...], given: Given) -> Given:
+    def _handed(self, caller: Computation, operands: tuple[str, ...], given: GivenScalar) -> GivenScalar:
         """What is known of the operands that a caller hands over; each is looked up once."""
         return cache(lambda number, at: self.scalars.value(caller, operands[number], at, given))
 

@@ -27,7 +27,7 @@ from hloproof.models.indexing.collective import READER
 from hloproof.models.indexing.composition.composer import Composer, FollowedTooFar
 from hloproof.models.indexing.composition.dependence import is_handed_on, parameter_positions
 from hloproof.models.indexing.composition.families import with_families
-from hloproof.models.indexing.composition.known_scalars import Given
+from hloproof.models.indexing.composition.known_scalars import GivenScalar
 from hloproof.models.indexing.composition.providers import resolved, without_runtime
 from hloproof.models.indexing.composition.route import Route, RouteStep, better_kind, joint_kind, route_of
 from hloproof.models.indexing.composition.tidy import with_any_value
@@ -357,7 +357,7 @@ def _in_turn(composer: Composer, loop: Loop, turns: tuple[State, ...], turn: int
     )
 
 
-def _with_counters(composer: Composer, loop: Loop, m: IndexingMap, state: Given) -> IndexingMap:
+def _with_counters(composer: Composer, loop: Loop, m: IndexingMap, state: GivenScalar) -> IndexingMap:
     """The map with the runtime variables replaced that read a single integer which is known, clamped."""
     for k in reversed(range(len(m.runtime))):
         v = m.runtime[k]

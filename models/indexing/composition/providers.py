@@ -24,7 +24,7 @@ from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVa
 _THE_SAME_ANYWHERE: Final = ("constant(", "reader")
 """Providers whose value does not depend on who called the computation they stand in."""
 
-Source = Callable[[str], Instruction | None]
+_Source = Callable[[str], Instruction | None]
 """The instruction that a provider's text stands for; None where it is none."""
 
 _LONGEST_LITERAL: Final = 4096
@@ -42,7 +42,7 @@ def named(sets: Iterable[OperandMaps], instruction: Instruction, computation: Co
     return tuple(replace(s, maps=resolved(s.maps, source)) for s in followed)
 
 
-def resolved(maps: Iterable[IndexingMap], source: Source, site: str = "") -> tuple[IndexingMap, ...]:
+def resolved(maps: Iterable[IndexingMap], source: _Source, site: str = "") -> tuple[IndexingMap, ...]:
     """The maps with providers renamed by `source`; runtime variables with known values are replaced by these.
 
     `site` qualifies the names of instructions that `source` does not know: `site/name`.
@@ -69,7 +69,7 @@ _Values = dict[int, Expr]
 """Known values of runtime variables, unclamped, over the variables of the map."""
 
 
-def _renamed(m: IndexingMap, source: Source, site: str) -> tuple[IndexingMap, _Values]:
+def _renamed(m: IndexingMap, source: _Source, site: str) -> tuple[IndexingMap, _Values]:
     values: _Values = {}
     runtime: list[RuntimeVariable] = []
     for k, v in enumerate(m.runtime):
@@ -84,7 +84,7 @@ def _renamed(m: IndexingMap, source: Source, site: str) -> tuple[IndexingMap, _V
     return _with_runtime(m, tuple(runtime)), values
 
 
-def _renamed_variable(v: RuntimeVariable, source: Source, site: str) -> RuntimeVariable:
+def _renamed_variable(v: RuntimeVariable, source: _Source, site: str) -> RuntimeVariable:
     sized = array_of_sizes(v.provider or "")
     plain = v.provider if sized is None else sized
     provider = source(plain) if plain is not None else None

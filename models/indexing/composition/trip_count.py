@@ -14,7 +14,7 @@ from typing import Final
 from hloproof.models.hlo.attributes import Quoted, Word
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ShapeIndex, leaves
-from hloproof.models.indexing.composition.known_scalars import Given, KnownScalars, is_single_integer
+from hloproof.models.indexing.composition.known_scalars import GivenScalar, KnownScalars, is_single_integer
 
 MOST_TURNS: Final = 64
 """Turns up to which a loop is followed turn by turn."""
@@ -31,7 +31,7 @@ def known_turns(
     instruction: Instruction,
     condition: Computation,
     body: Computation,
-    given: Given,
+    given: GivenScalar,
 ) -> tuple[State, ...] | None:
     """The states of the turns of a loop; None where it is not known how many there are. `given` is what is known of the
     parameters of the computation that the loop stands in."""
@@ -59,12 +59,12 @@ def stated_count(instruction: Instruction) -> int | None:
 
 
 def _integers(
-    scalars: KnownScalars, computation: Computation, name: str, places: list[ShapeIndex], given: Given
+    scalars: KnownScalars, computation: Computation, name: str, places: list[ShapeIndex], given: GivenScalar
 ) -> dict[ShapeIndex, int]:
     found = {at: scalars.value(computation, name, at, given) for at in places}
     return {at: value for at, value in found.items() if value is not None}
 
 
-def given_by(state: State) -> Given:
+def given_by(state: State) -> GivenScalar:
     """What the one parameter of a body or condition holds in a state."""
     return lambda number, at: state.get(at)

@@ -17,7 +17,7 @@ from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape, leaves
 from hloproof.models.interpreter.step import Execute, Step
 from hloproof.models.interpreter.value import Array, Value, flat_index, indices, strides
 
-Operation = Callable[[Step], Value]
+_Operation = Callable[[Step], Value]
 
 _HANDED_ON: Final = frozenset(
     {"add-dependency", "after-all", "copy", "domain", "get-dimension-size", "get-tuple-element", "opt-barrier"}
@@ -31,7 +31,7 @@ def has_dynamic_sizes(shapes: Sequence[Shape]) -> bool:
     return any(isinstance(leaf, ArrayShape) and leaf.is_dynamic for s in shapes for _, leaf in leaves(s))
 
 
-def at_actual_sizes(step: Step, operation: Operation) -> Value:
+def at_actual_sizes(step: Step, operation: _Operation) -> Value:
     """The operation on arrays of the sizes that they have. Raises NotModelled."""
     i = step.instruction
     if i.opcode in _HANDED_ON:

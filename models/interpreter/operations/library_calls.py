@@ -133,11 +133,11 @@ def _convolution(step: Step) -> Value:
     return _with_scratch(step, _activated(step, _added(step, data, spread, kind), activation, kind))
 
 
-Form = tuple[ConvolutionDimensions, tuple[WindowDimension, ...]]
+_Form = tuple[ConvolutionDimensions, tuple[WindowDimension, ...]]
 """Labels and window of an ordinary convolution."""
 
 
-def convolution_form(step: Step, sizes: Sequence[int]) -> Form:
+def convolution_form(step: Step, sizes: Sequence[int]) -> _Form:
     """The convolution of the two first operands that a call stands for; `sizes` are those of the second. Raises
     NotModelled."""
     labels, window = step.attributes.get("dim_labels"), step.attributes.get("window")
@@ -182,7 +182,7 @@ def plain_convolution(step: Step) -> bool:
     )
 
 
-def _by_input(step: Step, labels: ConvolutionDimensions, window: tuple[WindowDimension, ...]) -> Form:
+def _by_input(step: Step, labels: ConvolutionDimensions, window: tuple[WindowDimension, ...]) -> _Form:
     """dx[b, p, i] = sum over o, k of dy[b, y, o] * w[k, i, o] with y * stride = p + pad - k * dilation: a convolution
     of dy, spread by the stride, with the mirrored kernel."""
     _no_groups(step)
@@ -216,7 +216,7 @@ def _by_input(step: Step, labels: ConvolutionDimensions, window: tuple[WindowDim
 
 def _by_filter(
     step: Step, labels: ConvolutionDimensions, window: tuple[WindowDimension, ...], sizes: Sequence[int]
-) -> Form:
+) -> _Form:
     """dw[k, i, o] = sum over b, y of x[b, y * stride + k * dilation - pad, i] * dy[b, y, o]: a convolution of x with
     dy, in which batch and features have changed places."""
     _no_groups(step)

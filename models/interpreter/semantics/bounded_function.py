@@ -12,7 +12,7 @@ from __future__ import annotations
 from math import inf, isfinite, pi
 from typing import Final
 
-from hloproof.models.interpreter.semantics.bounded_number import OPEN, Kind, Number, at, between, kind_of, up
+from hloproof.models.interpreter.semantics.bounded_number import OPEN, FloatKind, Number, at, between, kind_of, up
 from hloproof.models.interpreter.semantics.real_float import FLOAT_FUNCTIONS
 from hloproof.models.interpreter.semantics.semantics import Function
 
@@ -94,7 +94,7 @@ def _magnitude(a: Number) -> Number:
     return Number(0.0 if a.low <= 0 <= a.high else low, high)
 
 
-def _allowed(opcode: str, k: Kind) -> float:
+def _allowed(opcode: str, k: FloatKind) -> float:
     """The relative error of the approximation and of the rounding to the type."""
     narrow, wide = _ROUNDINGS[opcode]
     if k.name == "f64":
@@ -103,7 +103,7 @@ def _allowed(opcode: str, k: Kind) -> float:
     return narrow * 2.0**-24 + more + _LIBRARY
 
 
-def _around(opcode: str, k: Kind, low: float, high: float, more: float = 0.0) -> Number:
+def _around(opcode: str, k: FloatKind, low: float, high: float, more: float = 0.0) -> Number:
     if not (isfinite(low) and isfinite(high)):
         return OPEN
     size = max(abs(low), abs(high))
@@ -113,7 +113,7 @@ def _around(opcode: str, k: Kind, low: float, high: float, more: float = 0.0) ->
     return between(k, low, high, up((_allowed(opcode, k) + more) * size) + k.tiny)
 
 
-def _monotone(opcode: str, k: Kind, plain: Function, a: Number) -> Number:
+def _monotone(opcode: str, k: FloatKind, plain: Function, a: Number) -> Number:
     low, high = plain(a.low), plain(a.high)
     if opcode in _FALLING:
         low, high = high, low
@@ -127,7 +127,7 @@ def _monotone(opcode: str, k: Kind, plain: Function, a: Number) -> Number:
     return Number(max(0.0, found.low), found.high)
 
 
-def _slow(opcode: str, k: Kind, plain: Function, a: Number) -> Number:
+def _slow(opcode: str, k: FloatKind, plain: Function, a: Number) -> Number:
     middle = a.low / 2 + a.high / 2
     value, reach = plain(middle), up(a.high / 2 - a.low / 2) * (1 + 2.0**-50) + abs(middle) * 2.0**-52
     if a.point:
@@ -137,7 +137,7 @@ def _slow(opcode: str, k: Kind, plain: Function, a: Number) -> Number:
     return between(k, value, value, up(reach + error) + k.tiny)
 
 
-def _tangent(k: Kind, plain: Function, a: Number) -> Number:
+def _tangent(k: FloatKind, plain: Function, a: Number) -> Number:
     if not a.point and round(a.low / pi) != round(a.high / pi):
         return OPEN
     low, high = plain(a.low), plain(a.high)
@@ -148,7 +148,7 @@ def _tangent(k: Kind, plain: Function, a: Number) -> Number:
     return between(k, low, high, up(_allowed("tan", k) * size * (1 + size)) + k.tiny)
 
 
-def _power(k: Kind, a: Number, b: Number) -> Number:
+def _power(k: FloatKind, a: Number, b: Number) -> Number:
     plain = FLOAT_FUNCTIONS["power"]
     if a.point and b.point:
         value = plain(a.low, b.low)
@@ -159,13 +159,13 @@ def _power(k: Kind, a: Number, b: Number) -> Number:
     return _around("power", k, min(ends), max(ends), _of_exponent(k, a, b))
 
 
-def _of_exponent(k: Kind, a: Number, b: Number) -> float:
+def _of_exponent(k: FloatKind, a: Number, b: Number) -> float:
     """A power may be a product of as many factors, or the exponential of a product that has been rounded."""
     biggest = max(abs(b.low), abs(b.high))
     return 2 * k.unit * min(biggest, 2.0**20) if biggest < 2.0**20 else inf
 
 
-def _angle(k: Kind, y: Number, x: Number) -> Number:
+def _angle(k: FloatKind, y: Number, x: Number) -> Number:
     plain = FLOAT_FUNCTIONS["atan2"]
     if y.low <= 0 <= y.high and not (y.point and y.low != 0):
         return OPEN if not (x.low > 0) else _corners(k, plain, y, x)
@@ -174,7 +174,7 @@ def _angle(k: Kind, y: Number, x: Number) -> Number:
     return _corners(k, plain, y, x)
 
 
-def _corners(k: Kind, plain: Function, y: Number, x: Number) -> Number:
+def _corners(k: FloatKind, plain: Function, y: Number, x: Number) -> Number:
     """With fixed signs it rises or falls in each argument."""
     ends = [plain(p, q) for p in (y.low, y.high) for q in (x.low, x.high)]
     return _around("atan2", k, min(ends), max(ends))

@@ -30,7 +30,7 @@ _WITHOUT_FLUSH: Final = frozenset({"f16", *SMALL})
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FloatKind:
     """A floating-point type: `unit` bounds the relative error of a rounding, `tiny` the absolute one of an operation
     whose result is small; numbers up to `top` are finite, and multiples of 2^`least` are kept by every operation."""
 
@@ -43,7 +43,7 @@ class Kind:
 
 
 @cache
-def kind_of(name: str) -> Kind:
+def kind_of(name: str) -> FloatKind:
     """The rounding of a float type by its name in HLO. Raises KeyError for other types."""
     if name in _DIGITS:
         digits, normal = _DIGITS[name]
@@ -54,7 +54,7 @@ def kind_of(name: str) -> Kind:
     wider = {"f64": 0.0, "f32": 0.0, "bf16": 2.0**-24, "f16": 2.0**-24}.get(name, 2.0**-11)
     unit = 2.0**-digits + wider + wider * 2.0**-digits
     least = normal - (digits - 1) if name in _WITHOUT_FLUSH else normal
-    return Kind(name, digits, unit, 2.0**least, largest(name), least)
+    return FloatKind(name, digits, unit, 2.0**least, largest(name), least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,19 +144,19 @@ def gamma(count: int, unit: float) -> float:
     return up(total / (1 - total)) if total < 0.5 else inf
 
 
-def between(k: Kind, low: float, high: float, error: float = 0.0) -> Number:
+def between(k: FloatKind, low: float, high: float, error: float = 0.0) -> Number:
     """The interval, each end moved outwards by the error; open where that is beyond the finite numbers."""
     low, high = down(low - error), up(high + error)
     return Number(low, high) if -k.top <= low and high <= k.top else OPEN
 
 
-def rounded_once(k: Kind, low: float, high: float, roundings: float = 1) -> Number:
+def rounded_once(k: FloatKind, low: float, high: float, roundings: float = 1) -> Number:
     """An interval of real results, each of them rounded."""
     size = max(abs(low), abs(high))
     return between(k, low, high, up(up(roundings * k.unit) * size) + k.tiny)
 
 
-def representable(k: Kind, value: float) -> bool:
+def representable(k: FloatKind, value: float) -> bool:
     """The type holds the number, and no operation takes it for zero."""
     return value == 0 or (
         isfinite(value) and abs(value) <= k.top and rounding(k.name)(value) == value and _exponent(value) >= k.least
@@ -178,7 +178,7 @@ def _as_sum(x: Number) -> Sum:
     return Sum(int(size != 0), size, _exponent(x.low) if x.point else -inf, x.low, x.high)
 
 
-def add(k: Kind, a: Number, b: Number) -> Number:
+def add(k: FloatKind, a: Number, b: Number) -> Number:
     """Both are finite, or open."""
     if a.open or b.open:
         return OPEN
@@ -226,14 +226,14 @@ def _as_product(x: Number) -> Product:
     return Product(int(not power), max(1.0, high), min(1.0, low), x.low, x.high)
 
 
-def multiply(k: Kind, a: Number, b: Number) -> Number:
+def multiply(k: FloatKind, a: Number, b: Number) -> Number:
     """Both are finite, or open."""
     if a.open or b.open:
         return OPEN
     return _multiplied(k, _as_product(a), _as_product(b), a.low * b.low if a.point and b.point else None)
 
 
-def _multiplied(k: Kind, x: Product, y: Product, once: float | None) -> Number:
+def _multiplied(k: FloatKind, x: Product, y: Product, once: float | None) -> Number:
     points = x.low == x.high and y.low == y.high
     whole = x.low * y.low
     if points and isfinite(whole) and Fraction(x.low) * Fraction(y.low) == Fraction(whole):
@@ -257,14 +257,14 @@ def _multiplied(k: Kind, x: Product, y: Product, once: float | None) -> Number:
     return Number(found.low, found.high, _once(k, once) if single else None, None, made if not found.open else None)
 
 
-def _once(k: Kind, value: float | None) -> float | None:
+def _once(k: FloatKind, value: float | None) -> float | None:
     """Rounded; what is below the normal numbers may be zero as well."""
     if value is None or 0 < abs(value) < 2.0 ** (k.least + k.digits):
         return None
     return rounding(k.name)(value)
 
 
-def divide(k: Kind, a: Number, b: Number) -> Number:
+def divide(k: FloatKind, a: Number, b: Number) -> Number:
     """By a constant it may become a multiplication by the rounded reciprocal, so that two roundings are allowed."""
     if a.open or b.open or b.low <= 0 <= b.high:
         return OPEN

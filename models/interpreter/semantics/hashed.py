@@ -169,14 +169,14 @@ _FLOAT: Final[dict[str, Function]] = {
     "reduce-precision": lambda a: a,
 }
 
-Pair = tuple[int, int]
+_Pair = tuple[int, int]
 
 
-def _times(x: Pair, y: Pair) -> Pair:
+def _times(x: _Pair, y: _Pair) -> _Pair:
     return (x[0] * y[0] - x[1] * y[1]) % PRIME, (x[0] * y[1] + x[1] * y[0]) % PRIME
 
 
-def _over(x: Pair, y: Pair) -> Pair:
+def _over(x: _Pair, y: _Pair) -> _Pair:
     a, b = _times(x, (y[0], -y[1]))
     scale = inverse((y[0] * y[0] + y[1] * y[1]) % PRIME)
     return a * scale % PRIME, b * scale % PRIME
@@ -331,7 +331,7 @@ def _narrowed(a: int, target: str) -> int:
     return residue(rounding(target)(float(whole))) if abs(whole) < _WHOLE else mix(target, a)
 
 
-def _as_pair(x: Element) -> Pair:
+def _as_pair(x: Element) -> _Pair:
     return x if isinstance(x, tuple) else (x, 0)
 
 

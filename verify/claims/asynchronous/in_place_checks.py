@@ -12,7 +12,7 @@ from math import prod
 
 from hloproof.claims.asynchronous.computation_checks import aliasing_of
 from hloproof.claims.asynchronous.hazard_checks import scene_of
-from hloproof.claims.asynchronous.in_place_steps import Reader, Stated, Writer, Written, state, writer_of
+from hloproof.claims.asynchronous.in_place_steps import FusedReader, FusedWriter, Stated, Written, state, writer_of
 from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement, judged
 from hloproof.claims.asynchronous.start_values import Given
 from hloproof.engines.door import How, prove_one
@@ -156,14 +156,14 @@ class _Fusion:
             return self._unknown(str(reason))
         return judged(CLAIM, self._place, engines=tuple(sorted(engines)))
 
-    def _readers(self, written: Written, writer: Writer) -> Iterator[Reader]:
+    def _readers(self, written: Written, writer: FusedWriter) -> Iterator[FusedReader]:
         """What is computed while the buffer is written: where to write, what is written, and the other results."""
         root = self._body.root
         for name in dict.fromkeys(written.starts) if prod(writer.window) > 1 else ():
             # Looked up in every step: nothing may have been written over it.
-            yield Reader(name, None, f"the start index {name} is read from the buffer that is written")
+            yield FusedReader(name, None, f"the start index {name} is read from the buffer that is written")
         for name in written.values:
-            yield Reader(name, writer.window, "")
+            yield FusedReader(name, writer.window, "")
         if root.opcode != "tuple":
             return
         results = [updating(self._body.by_name, name) for name in root.operands]
@@ -174,9 +174,9 @@ class _Fusion:
                 continue
             also = f"the result {name} of the fusion reads {self._body.parameters[written.number].name}, too"
             if together and other is not None:
-                yield Reader(other.operands[1], writer.window, also)
+                yield FusedReader(other.operands[1], writer.window, also)
             else:
-                yield Reader(name, None if writer.scatters else writer.whole, also)
+                yield FusedReader(name, None if writer.scatters else writer.whole, also)
 
     def _unknown(self, why: str) -> Judgement:
         return judged(CLAIM, self._place, unknown=why)
@@ -190,7 +190,13 @@ class _Fusion:
         return [s for s in found if s.operand in numbers and (s.maps or s.unknown)]
 
     def _one(
-        self, written: Written, writer: Writer, reader: Reader, found: OperandMaps, m: IndexingMap, engines: set[str]
+        self,
+        written: Written,
+        writer: FusedWriter,
+        reader: FusedReader,
+        found: OperandMaps,
+        m: IndexingMap,
+        engines: set[str],
     ) -> Judgement | None:
         """What is wrong with, or not known of, what one map says is read; None where nothing is."""
         stated = state(self._composer, self._body, self._given, writer, reader, found.operand, m)
@@ -214,7 +220,7 @@ class _Fusion:
         return None
 
     def _refuted(
-        self, written: Written, reader: Reader, found: OperandMaps, stated: Stated, outcome: Outcome
+        self, written: Written, reader: FusedReader, found: OperandMaps, stated: Stated, outcome: Outcome
     ) -> Judgement:
         """What a counterexample to one map's obligation shows, if what is read there is followed exactly."""
         name = self._body.parameters[found.operand].name

@@ -63,7 +63,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class FusedWriter:
     """Where each step writes. `window` are the sizes of the steps, `whole` those of the array that is written into."""
 
     target: ArrayShape
@@ -80,7 +80,7 @@ class Writer:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class FusedReader:
     """An instruction of the fused computation that is computed beside the writing. `steps` are the sizes of the steps
     that it is computed in, one element each; None where every step may compute it, or an unknown one."""
 
@@ -102,18 +102,24 @@ class Stated:
     one_order: bool
 
 
-def writer_of(body: Computation, written: Written) -> Writer:
+def writer_of(body: Computation, written: Written) -> FusedWriter:
     """Raises NotModelled."""
     update = written.update
     target = body.by_name[written.result if update is None else update.operands[0]].shape
     value = body.by_name[written.value].shape
     if not isinstance(target, ArrayShape) or not isinstance(value, ArrayShape):
         raise NotModelled("a fusion in place on something that is no array")
-    return Writer(target, value.dimensions, update)
+    return FusedWriter(target, value.dimensions, update)
 
 
 def state(
-    composer: Composer, body: Computation, given: Given, writer: Writer, reader: Reader, number: int, m: IndexingMap
+    composer: Composer,
+    body: Computation,
+    given: Given,
+    writer: FusedWriter,
+    reader: FusedReader,
+    number: int,
+    m: IndexingMap,
 ) -> Stated:
     """For every step w that writes, and every step d of the reader: what they touch lies apart, or d is w. Raises
     NotModelled."""
@@ -143,7 +149,7 @@ def state(
 
 
 def _element(
-    composer: Composer, body: Computation, writer: Writer, values: StartValues
+    composer: Composer, body: Computation, writer: FusedWriter, values: StartValues
 ) -> tuple[tuple[Expr, ...], list[Formula]]:
     """The element that step w writes, and when it does. Raises NotModelled."""
     element: list[Expr] = [Var(f"w{k}") for k in range(len(writer.window))]
@@ -177,7 +183,7 @@ def _scattered(composer: Composer, body: Computation, update: Instruction) -> In
     return found[0].maps[0]
 
 
-def _same_step(writer: Writer, reader: Reader, element: tuple[Expr, ...], rank: int) -> Formula | None:
+def _same_step(writer: FusedWriter, reader: FusedReader, element: tuple[Expr, ...], rank: int) -> Formula | None:
     """Step w is step d; None where it is not said in which step the reader's elements are computed."""
     if reader.steps is None or len(reader.steps) != rank:
         return None

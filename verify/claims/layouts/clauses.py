@@ -15,7 +15,8 @@ from typing import Final
 from hloproof.claims.layouts.bitcasts import bitcast_claims, same_positions
 from hloproof.claims.layouts.claims import ClaimedLayout, claims
 from hloproof.claims.layouts.formats import is_format
-from hloproof.claims.layouts.judge import Prove, judge, named
+from hloproof.claims.layouts.judge import judge, named
+from hloproof.engines.door import Prove
 from hloproof.logic.formula import conj, eq, ne
 from hloproof.logic.obligation import Obligation
 from hloproof.models.errors import NotModelled

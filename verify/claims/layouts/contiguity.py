@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hloproof.claims.layouts.claims import LayoutClaim, Model, index_box
-from hloproof.claims.layouts.judge import JudgedClaim, Prove, first_counterexample, judge_one
+from hloproof.claims.layouts.judge import JudgedClaim, first_counterexample, judge_one
+from hloproof.engines.door import Prove
 from hloproof.logic.formula import TRUE, conj, eq, lt
 from hloproof.logic.obligation import Obligation
 from hloproof.models.expressions.evaluate import evaluate

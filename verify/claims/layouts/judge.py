@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from hloproof.claims.layouts.claims import LayoutClaim
+from hloproof.engines.door import Prove
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.expressions.interval import Interval
 from hloproof.results.verdict import Found, Verdict
-
-Prove = Callable[[Obligation], Outcome]
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ Box = tuple[tuple[str, Interval], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Cases:
+class _Cases:
     """A coordinate of a step, part by part: number `before` of the points before runs through the intervals between
     `bounds`, and number `after` of the points after is the number of the interval."""
 
@@ -49,7 +49,7 @@ class LayoutStep:
     after: tuple[int, ...]
     forward: tuple[Expr, ...]
     backward: tuple[Expr, ...]
-    cases: Cases | None = None
+    cases: _Cases | None = None
 
     def one_to_one(self) -> Goals:
         """Two points with the same results are the same point."""
@@ -213,7 +213,7 @@ def _split(parts: tuple[int, ...], sizes: tuple[int, ...], dimension: int, cuts:
         (*parts, len(cuts) + 1, *lengths),
         tuple(forward),
         tuple(backward),
-        Cases(k, p, bounds),
+        _Cases(k, p, bounds),
     )
 
 

@@ -11,7 +11,7 @@ is stated: what the engines are given is made from the maps, and a wrong stateme
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hloproof.claims.maps.compared_maps import STEPS, ComparedMaps
@@ -20,6 +20,7 @@ from hloproof.claims.maps.plain_inclusion import plain_inclusion
 from hloproof.claims.maps.shared_readings import UNNAMED, shared
 from hloproof.claims.maps.shifting_maps import difference, inclusion_by_readings
 from hloproof.claims.statements.statement import Point
+from hloproof.engines.door import Prove
 from hloproof.logic.evaluate import TooManySteps, holds
 from hloproof.logic.formula import FALSE, Not, conj
 from hloproof.logic.obligation import Obligation, Outcome
@@ -27,8 +28,6 @@ from hloproof.models.expressions.expr import Var, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable
 from hloproof.results.verdict import Found, Verdict
-
-Prove = Callable[[Obligation], Outcome]
 
 
 def same_relation(

@@ -15,7 +15,7 @@ from hloproof.models.maps.indexing_map import IndexingMap
 
 _POINTS: Final = 60
 
-Values = dict[str, int]
+_Values = dict[str, int]
 
 
 def pointwise_difference(before: IndexingMap, after: IndexingMap) -> str | None:
@@ -51,7 +51,7 @@ def _drawn(random: Random, i: Interval, k: int) -> int:
 
 
 def _at(
-    m: IndexingMap, point: Values, held: dict[tuple[str, tuple[int, ...]], int], random: Random
+    m: IndexingMap, point: _Values, held: dict[tuple[str, tuple[int, ...]], int], random: Random
 ) -> tuple[int, ...] | None:
     """The results at a point of the dims and range variables; None outside of the domain."""
     values = dict(point)

@@ -15,11 +15,11 @@ from typing import Literal
 
 from hloproof.claims.maps.defined import UndefinedMap, constraint_formulas
 from hloproof.claims.maps.defined_readings import owed_values
-from hloproof.claims.maps.equality import Prove, labelled, one_domain, same_relation, stated_twice, with_devices
+from hloproof.claims.maps.equality import labelled, one_domain, same_relation, stated_twice, with_devices
 from hloproof.claims.maps.plain_inclusion import plain_inclusion
 from hloproof.claims.maps.points_apart import pointwise_difference
 from hloproof.claims.maps.shared_readings import Readings
-from hloproof.engines.door import HOW, How, prove_one
+from hloproof.engines.door import HOW, How, Prove, prove_one
 from hloproof.logic.formula import Formula, conj, eq, replace_variables, within
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.errors import InputError

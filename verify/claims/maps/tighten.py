@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from hloproof.claims.maps.rewrite import size
+from hloproof.claims.statements.statement import Point
 from hloproof.engines.budget import Budget
 from hloproof.engines.door import How, prove_one
 from hloproof.logic.formula import FALSE, Formula, conj, eq, within
@@ -30,8 +31,6 @@ LARGE: Final = 300
 """Maps with more operators are left as the rules leave them."""
 _ATOMS: Final = 24
 """Atoms of one map that are asked about."""
-
-Point = dict[str, int]
 
 
 def tighten(m: IndexingMap, how: How = BRIEFLY) -> tuple[IndexingMap, tuple[RewriteStep, ...]]:

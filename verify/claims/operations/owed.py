@@ -58,7 +58,7 @@ ONLY_A_BOUND: Final = "a bound: whatever may be read is covered, and no more is 
 BIJECTIVE: Final = frozenset({"reshape", "transpose", "reverse", "copy", "bitcast"})
 """Opcodes that move every operand element to one place. (A bitcast only between as many elements of as many bits.)"""
 
-Pair = tuple[int, int, tuple[int, ...]]
+_Pair = tuple[int, int, tuple[int, ...]]
 """An output, an operand and a position in the operand's tuple."""
 
 

@@ -22,7 +22,7 @@ class WrongEngine(Exception):
 
 
 @dataclass(frozen=True)
-class Asking:
+class RuleQuestions:
     """Asks about one rule, of this name."""
 
     rule: str

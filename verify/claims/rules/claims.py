@@ -14,7 +14,7 @@ from itertools import islice
 from time import perf_counter
 from typing import Final
 
-from hloproof.claims.rules.asking import Asking, WrongEngine
+from hloproof.claims.rules.asking import RuleQuestions, WrongEngine
 from hloproof.claims.rules.crossed import crossed
 from hloproof.claims.rules.instances import Instance, instances, meets
 from hloproof.claims.rules.rounding import evaluate, proof_reading, reading_of
@@ -51,7 +51,7 @@ _ISL_CONSTANTS: Final = 12
 class _Work:
     """What the stages of a judgement hand to each other."""
 
-    asking: Asking
+    asking: RuleQuestions
     instance: Instance | None = None
     """Where a statement fails, or the two sides differ."""
     statement: RuleStatement | None = None
@@ -106,7 +106,7 @@ def judge(rule: Rule, needed: bool = True, how: How = HOW) -> Found:
     come before proofs, since one that fails is the better answer and a proof would only fail to be found; the witness
     that knows no statement comes last before the proofs, so that a wrong statement is not proved.
     """
-    work = _Work(Asking(rule.name, how))
+    work = _Work(RuleQuestions(rule.name, how))
     try:
         return _judged(rule, needed, work)
     except WrongEngine as error:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hloproof.claims.rules.asking import Asking
+from hloproof.claims.rules.asking import RuleQuestions
 from hloproof.claims.rules.rounding import proof_reading
 from hloproof.claims.rules.statements import sign_cases, statements_of
 from hloproof.engines.door import HOW, How
@@ -32,7 +32,7 @@ class Crossed:
 
 def crossed(rule: Rule, how: How = HOW) -> Crossed:
     """Every statement of the rule, its hints included, by two engines."""
-    asking, reading = Asking(rule.name, how), proof_reading(rule)
+    asking, reading = RuleQuestions(rule.name, how), proof_reading(rule)
     engines: dict[str, None] = {}
     for s in (case for whole in statements_of(rule) for case in sign_cases(rule, whole)):
         given = list(s.given)
@@ -47,7 +47,11 @@ def crossed(rule: Rule, how: How = HOW) -> Crossed:
 
 
 def _twice(
-    given: Sequence[Condition], c: Condition, asking: Asking, reading: RoundingSemantics, engines: dict[str, None]
+    given: Sequence[Condition],
+    c: Condition,
+    asking: RuleQuestions,
+    reading: RoundingSemantics,
+    engines: dict[str, None],
 ) -> bool:
     """The condition is defined and holds, by two engines each time."""
     for _, asked in asking.parts(given, c, reading):

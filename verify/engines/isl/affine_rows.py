@@ -49,7 +49,7 @@ def is_constant(x: Affine) -> bool:
     return not x or (len(x) == 1 and CONSTANT in x)
 
 
-class Row:
+class AffineRow:
     """`form == 0` or `form >= 0`, and the inclusive bounds of its linear form that it states (None: none)."""
 
     __slots__ = ("_hash", "columns", "form", "is_equality", "linear", "lower", "upper")
@@ -73,7 +73,7 @@ class Row:
 
     def __eq__(self, other: object) -> bool:
         return self is other or (
-            isinstance(other, Row)
+            isinstance(other, AffineRow)
             and self._hash == other._hash
             and self.is_equality == other.is_equality
             and self.form == other.form
@@ -84,7 +84,7 @@ class Row:
 class Conjunction:
     """Rows and clauses that all hold; a clause is a list of conjunctions of which one holds."""
 
-    rows: list[Row] = field(default_factory=list)
+    rows: list[AffineRow] = field(default_factory=list)
     clauses: list[list[Conjunction]] = field(default_factory=list)
     absurd: bool = False
 
@@ -99,7 +99,7 @@ class Conjunction:
             self.absurd = True
             return
         row = sorted((c, v // divisor) for c, v in form.items() if c != CONSTANT)
-        self.rows.append(Row(tuple(row), constant // divisor, is_equality))
+        self.rows.append(AffineRow(tuple(row), constant // divisor, is_equality))
 
     def join(self, other: Conjunction) -> None:
         self.rows += other.rows
@@ -116,12 +116,12 @@ class Conjunction:
             self.clauses.append(alternatives)
 
 
-class Node:
+class SearchNode:
     """A place in the search: rows, what they say of each linear form outright, and clauses still open."""
 
     def __init__(
         self,
-        rows: list[Row],
+        rows: list[AffineRow],
         bounds: dict[Coefficients, tuple[int | None, int | None]],
         clauses: list[list[Conjunction]],
         known: frozenset[int],
@@ -130,7 +130,7 @@ class Node:
         self.known = known
         """Columns whose definitions are in."""
 
-    def add(self, rows: list[Row], clauses: list[list[Conjunction]]) -> bool:
+    def add(self, rows: list[AffineRow], clauses: list[list[Conjunction]]) -> bool:
         """Add rows and clauses. False when a row contradicts another of the same linear form."""
         for row in rows:
             says = self._says(row)
@@ -147,7 +147,7 @@ class Node:
         self.clauses += clauses
         return True
 
-    def _says(self, row: Row) -> bool | None:
+    def _says(self, row: AffineRow) -> bool | None:
         """Whether the rows imply or contradict `row` by what they say of its own linear form; None: neither."""
         known = self.bounds.get(row.linear)
         if known is None:
@@ -175,12 +175,12 @@ class Node:
         return left
 
 
-def components(rows: list[Row]) -> list[list[Row]]:
+def components(rows: list[AffineRow]) -> list[list[AffineRow]]:
     """The rows, grouped so that no two groups share a column."""
     groups = Groups()
     for row in rows:
         groups.join(row.columns)
-    parts: dict[int, list[Row]] = {}
+    parts: dict[int, list[AffineRow]] = {}
     for row in rows:
         parts.setdefault(groups.find(row.columns[0]), []).append(row)
     return list(parts.values())

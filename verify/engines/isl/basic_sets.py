@@ -8,7 +8,7 @@ from typing import Any, Final
 import islpy as isl
 
 from hloproof.engines.gave_up import GaveUp
-from hloproof.engines.isl.affine_rows import CONSTANT, Row
+from hloproof.engines.isl.affine_rows import CONSTANT, AffineRow
 
 _MACHINE: Final = 2**63
 """islpy takes integers below this as they are."""
@@ -26,7 +26,7 @@ def context() -> isl.Context:
     return _context
 
 
-def basic_set(columns: Sequence[int], rows: Iterable[Row]) -> isl.BasicSet:
+def basic_set(columns: Sequence[int], rows: Iterable[AffineRow]) -> isl.BasicSet:
     """The basic set of the rows, column i of `columns` at position i."""
     ctx = context()
     position = {c: i for i, c in enumerate(columns)}
@@ -45,7 +45,7 @@ def basic_set(columns: Sequence[int], rows: Iterable[Row]) -> isl.BasicSet:
     return isl.BasicSet.from_constraint_matrices(space, *matrices, kind.set, kind.div, kind.param, kind.cst)
 
 
-def sample_component(rows: list[Row]) -> dict[int, int] | None:
+def sample_component(rows: list[AffineRow]) -> dict[int, int] | None:
     """An integer point of the rows, by column; None where there is none. isl's errors pass through."""
     columns = sorted({c for r in rows for c in r.columns})
     point = basic_set(columns, rows).sample_point()

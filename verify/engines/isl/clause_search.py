@@ -12,7 +12,7 @@ from math import prod
 from typing import Final
 
 from hloproof.engines.gave_up import GaveUp
-from hloproof.engines.isl.affine_rows import Conjunction, Node, Row, components
+from hloproof.engines.isl.affine_rows import AffineRow, Conjunction, SearchNode, components
 from hloproof.logic.miniscope import Groups
 
 FEW_BRANCHES: Final = 8
@@ -22,28 +22,28 @@ Solution = dict[int, int]
 """Column to value; columns left out are free."""
 
 
-class Search:
+class ClauseSearch:
     """A search with a limit of steps. `definitions` gives each defined column its meaning, to be added wherever the
     column is used; `sample_component` gives a point of rows, or None when they have none."""
 
     def __init__(
         self,
         definitions: Mapping[int, Conjunction],
-        sample_component: Callable[[list[Row]], Solution | None],
+        sample_component: Callable[[list[AffineRow]], Solution | None],
         steps: int,
     ) -> None:
         self.definitions, self.sample_component, self.steps = definitions, sample_component, steps
-        self.solved: dict[tuple[frozenset[Row], frozenset[tuple[int, ...]]], Solution | None] = {}
-        self.samples: dict[frozenset[Row], Solution | None] = {}
+        self.solved: dict[tuple[frozenset[AffineRow], frozenset[tuple[int, ...]]], Solution | None] = {}
+        self.samples: dict[frozenset[AffineRow], Solution | None] = {}
 
     def find(self, top: Conjunction) -> Solution | None:
         """A point of the conjunction, column to value (columns left out are free), or None when there is none."""
         if top.absurd:
             return None
-        node = Node([], {}, [], frozenset())
+        node = SearchNode([], {}, [], frozenset())
         return self._solve(node) if node.add(top.rows, top.clauses) else None
 
-    def _solve(self, node: Node) -> Solution | None:
+    def _solve(self, node: SearchNode) -> Solution | None:
         """A point of the node, or None. Recursion is as deep as clauses nest in choices, no deeper."""
         self.step()
         if not self._define(node) or not self._narrow(node):
@@ -68,36 +68,36 @@ class Search:
             point |= found
         return point
 
-    def _choose(self, rows: list[Row], clauses: list[list[Conjunction]], node: Node) -> Solution | None:
+    def _choose(self, rows: list[AffineRow], clauses: list[list[Conjunction]], node: SearchNode) -> Solution | None:
         """Try the alternatives of one clause."""
         first = self._joint(rows, clauses)
         others = clauses[:first] + clauses[first + 1 :]
         columns = {c for r in rows for c in r.columns}
         for alternative in clauses[first]:
-            branch = Node(rows, node.bounds, others, node.known & columns)
+            branch = SearchNode(rows, node.bounds, others, node.known & columns)
             if branch.add(alternative.rows, alternative.clauses):
                 found = self._solve(branch)
                 if found is not None:
                     return found
         return None
 
-    def _joint(self, rows: list[Row], clauses: list[list[Conjunction]]) -> int:
+    def _joint(self, rows: list[AffineRow], clauses: list[list[Conjunction]]) -> int:
         """The clause over the most columns where the rest falls apart without it; else the shortest clause."""
         if len(clauses) > 2:
             widest = max(range(len(clauses)), key=lambda i: len(self._columns_of(clauses[i])))
-            rest = Node(rows, {}, clauses[:widest] + clauses[widest + 1 :], frozenset())
+            rest = SearchNode(rows, {}, clauses[:widest] + clauses[widest + 1 :], frozenset())
             if sum(bool(inside) for _, inside in self._independent(rest)) > 1:
                 return widest
         return min(range(len(clauses)), key=lambda i: len(clauses[i]))
 
-    def _independent(self, node: Node) -> list[tuple[list[Row], list[list[Conjunction]]]]:
+    def _independent(self, node: SearchNode) -> list[tuple[list[AffineRow], list[list[Conjunction]]]]:
         """Rows and clauses in groups that share no column, the definitions of a clause's columns counted in."""
         groups = Groups()
         row_columns = [r.columns for r in node.rows]
         clause_columns = [tuple(sorted(self._columns_of(clause))) for clause in node.clauses]
         for columns in (*row_columns, *clause_columns):
             groups.join(columns)
-        parts: dict[int, tuple[list[Row], list[list[Conjunction]]]] = {}
+        parts: dict[int, tuple[list[AffineRow], list[list[Conjunction]]]] = {}
         for row, columns in zip(node.rows, row_columns, strict=True):
             parts.setdefault(groups.find(columns[0]), ([], []))[0].append(row)
         for clause, columns in zip(node.clauses, clause_columns, strict=True):
@@ -115,7 +115,7 @@ class Search:
             pending += [self.definitions[c] for c in new if c in self.definitions]
         return found
 
-    def _define(self, node: Node) -> bool:
+    def _define(self, node: SearchNode) -> bool:
         """Add the definitions of the columns that the rows use. False when they contradict."""
         while True:
             needed = [c for c in {c for r in node.rows for c in r.columns} - node.known if c in self.definitions]
@@ -126,7 +126,7 @@ class Search:
                 if not node.add(self.definitions[c].rows, self.definitions[c].clauses):
                     return False
 
-    def _narrow(self, node: Node) -> bool:
+    def _narrow(self, node: SearchNode) -> bool:
         """Drop alternatives that contradict a row outright and clauses that hold outright; join what is left alone.
         False when a clause has no alternative left."""
         changed = True
@@ -149,7 +149,7 @@ class Search:
                 break
         return True
 
-    def _filter(self, node: Node) -> bool:
+    def _filter(self, node: SearchNode) -> bool:
         """The same, with isl as the judge of each alternative beside the rows of the node."""
         while True:
             for n, clause in enumerate(node.clauses):
@@ -165,10 +165,10 @@ class Search:
             else:
                 return True
 
-    def _is_possible(self, node: Node, alternative: Conjunction) -> bool:
+    def _is_possible(self, node: SearchNode, alternative: Conjunction) -> bool:
         """Whether the alternative's rows go with the rows of the node, which go together by themselves."""
         self.step()
-        trial = Node(node.rows, node.bounds, [], node.known)
+        trial = SearchNode(node.rows, node.bounds, [], node.known)
         if not trial.add(alternative.rows, []) or not self._define(trial):
             return False
         new = trial.rows[len(node.rows) :]
@@ -191,7 +191,7 @@ class Search:
         if self.steps < 0:
             raise GaveUp("the search over alternatives before isl is too long")
 
-    def _sample(self, rows: list[Row]) -> Solution | None:
+    def _sample(self, rows: list[AffineRow]) -> Solution | None:
         """A point of all rows; None when some component has none."""
         point: Solution = {}
         for component in sorted(components(rows), key=len, reverse=True):

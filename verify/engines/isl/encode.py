@@ -19,9 +19,9 @@ from typing import Final, Literal
 import islpy as isl
 
 from hloproof.engines.gave_up import GaveUp, NotExpressible
-from hloproof.engines.isl.affine_rows import CONSTANT, Affine, Conjunction, Row, combine, is_constant, plus, scale
+from hloproof.engines.isl.affine_rows import CONSTANT, Affine, AffineRow, Conjunction, combine, is_constant, plus, scale
 from hloproof.engines.isl.basic_sets import basic_set, context, integer, sample_component
-from hloproof.engines.isl.clause_search import Search
+from hloproof.engines.isl.clause_search import ClauseSearch
 from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
 from hloproof.logic.miniscope import separated
 from hloproof.logic.obligation import Obligation
@@ -110,7 +110,7 @@ class _Encoder:
         self.quotient_of: dict[int, tuple[tuple[tuple[int, int], ...], int]] = {}
         self.extrema: dict[tuple[str, tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]], int] = {}
         self.extremum_of: dict[int, tuple[str, Affine, Affine]] = {}
-        self.search = Search(self.definitions, sample_component, steps)
+        self.search = ClauseSearch(self.definitions, sample_component, steps)
 
     def counterexample(self, obligation: Obligation) -> dict[str, int] | None:
         scope = _Scope()
@@ -284,7 +284,7 @@ class _Encoder:
                     break
         else:
             alternatives: list[Conjunction] = []
-            settled: list[Row] = []
+            settled: list[AffineRow] = []
             for p in parts:
                 one = self.lower(p, mode, scope)
                 # The first part that fails will do, so those before it may be taken to hold: equations help.
@@ -388,9 +388,9 @@ class _Encoder:
                 result.add_row({c: v for c, v in zip(order, values, strict=True) if v}, is_equality)
         return result
 
-    def branches(self, body: Conjunction, inner: _Scope) -> Iterator[list[Row]]:
+    def branches(self, body: Conjunction, inner: _Scope) -> Iterator[list[AffineRow]]:
         """The disjunctive normal form of a body: the rows of each branch, with the definitions of inner columns."""
-        pending: list[tuple[list[Row], list[list[Conjunction]], frozenset[int]]] = [
+        pending: list[tuple[list[AffineRow], list[list[Conjunction]], frozenset[int]]] = [
             (body.rows, body.clauses, frozenset())
         ]
         while pending:

@@ -26,7 +26,7 @@ MOST_TERMS: Final = 64
 MOST_STEPS: Final = 64
 """So many steps are taken on one node."""
 
-Terms = list[tuple[int, Expr]]
+_Terms = list[tuple[int, Expr]]
 """Coefficients and what they multiply."""
 
 
@@ -147,7 +147,7 @@ class _Digits:
         return best
 
 
-def _linear(root: Expr) -> tuple[Terms, int]:
+def _linear(root: Expr) -> tuple[_Terms, int]:
     """`root` as a sum of coefficients times terms that are no sums, and a constant."""
     collected: dict[Expr, int] = {}
     constant = 0
@@ -166,7 +166,7 @@ def _linear(root: Expr) -> tuple[Terms, int]:
     return [(c, e) for e, c in collected.items() if c], constant
 
 
-def _sum(terms: Terms, constant: int) -> Expr:
+def _sum(terms: _Terms, constant: int) -> Expr:
     total: Expr | None = None
     for c, e in terms:
         term = e if c == 1 else e * c

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hloproof.engines.gave_up import GaveUp, NotExpressible
+from hloproof.engines.nonlinear.polynomial import Monomial, Poly, add, multiply
 from hloproof.engines.structural.intervals import Ask
 from hloproof.logic.formula import And, Compare, Formula, eq, ne
 from hloproof.logic.obligation import Obligation
@@ -20,9 +21,6 @@ from hloproof.models.expressions.interval import Interval
 
 MOST_MONOMIALS: Final = 200
 """A polynomial with more is left alone."""
-
-Monomial = tuple[str, ...]
-Poly = dict[Monomial, int]
 
 
 def find_counterexample(obligation: Obligation, ask: Ask) -> None:
@@ -89,12 +87,12 @@ class _Work:
                 if op == "floordiv":
                     return self.quotient(x, y)
                 if op in ("+", "*"):
-                    made = _add(x, y, 1) if op == "+" else _multiply(x, y)
+                    made = add(x, y, 1) if op == "+" else multiply(x, y)
                     self.same(Binary(op, self.expr(x), self.expr(y)), made)
                     return made
                 if op == "mod":
                     dividend, divisor, quotient = self.expr(x), self.expr(y), self.quotient(x, y)
-                    made = _add(x, _multiply(y, quotient), -1)
+                    made = add(x, multiply(y, quotient), -1)
                     self.owe(eq(dividend % divisor, dividend - divisor * (dividend // divisor)), "mod by its quotient")
                     self.same(dividend - divisor * self.expr(quotient), made)
                     return made
@@ -122,12 +120,12 @@ class _Work:
             last = _single(rest)
             if last in self.meaning:  # a quotient by itself: the two join
                 inner, by = self.meaning[last]
-                joined = _multiply(by, k)
+                joined = multiply(by, k)
                 inner_expr, by_expr, k_expr = self.expr(inner), self.expr(by), self.expr(k)
                 self.owe(eq(inner_expr // by_expr // k_expr, inner_expr // self.expr(joined)), "quotients join")
-                whole = _add(out, self.quotient(inner, joined), 1)
+                whole = add(out, self.quotient(inner, joined), 1)
             else:
-                whole = _add(out, self.named(rest, k), 1)
+                whole = add(out, self.named(rest, k), 1)
         if out:
             below, apart = self.expr(k), self.expr(out)
             after = apart + self.expr(rest) // below if rest else apart
@@ -156,24 +154,6 @@ class _Work:
             scaled: Expr = Const(c) if term is None else term if c == 1 else term * c
             total = scaled if total is None else total + scaled
         return Const(0) if total is None else total
-
-
-def _add(p: Poly, q: Poly, times: int) -> Poly:
-    result = dict(p)
-    for m, c in q.items():
-        total = result.get(m, 0) + times * c
-        if total:
-            result[m] = total
-        else:
-            result.pop(m, None)
-    return result
-
-
-def _multiply(p: Poly, q: Poly) -> Poly:
-    result: Poly = {}
-    for m, c in p.items():
-        result = _add(result, {tuple(sorted((*m, *n))): c * d for n, d in q.items()}, 1)
-    return result
 
 
 def _without(monomial: Monomial, divisor: Monomial) -> Monomial | None:

@@ -22,10 +22,10 @@ from hloproof.logic.obligation import Obligation
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 from hloproof.models.expressions.interval import Interval
 
-Asked = Literal["T", "F", "not T", "not F"]
+_Asked = Literal["T", "F", "not T", "not F"]
 """What a formula is to be, where an atom that divides by zero is neither true nor false."""
 
-_NEGATED: Final[dict[Asked, Asked]] = {"T": "F", "F": "T", "not T": "not F", "not F": "not T"}
+_NEGATED: Final[dict[_Asked, _Asked]] = {"T": "F", "F": "T", "not T": "not F", "not F": "not T"}
 
 
 SHARE_OF_THE_CORE: Final = 10
@@ -246,7 +246,7 @@ class _Encoder:
 
     # formulas
 
-    def formula(self, f: Formula, asked: Asked, scope: _Scope) -> Any:
+    def formula(self, f: Formula, asked: _Asked, scope: _Scope) -> Any:
         match f:
             case Not(part):
                 return self.formula(part, _NEGATED[asked], scope)
@@ -261,7 +261,7 @@ class _Encoder:
             case Exists():
                 return self._exists(f, asked, scope)
 
-    def _exists(self, f: Exists, asked: Asked, scope: _Scope) -> Any:
+    def _exists(self, f: Exists, asked: _Asked, scope: _Scope) -> Any:
         if not f.variables:  # Z3 has no such quantifier
             return self.formula(f.part, asked, scope)
         inner = _Scope(scope)
@@ -274,7 +274,7 @@ class _Encoder:
             return held if scope.parent is None else z3.Exists(inner.variables, held)
         return z3.ForAll(inner.variables, z3.Implies(self.all_of(inner.facts), body))
 
-    def _atom(self, f: Compare, asked: Asked, scope: _Scope) -> Any:
+    def _atom(self, f: Compare, asked: _Asked, scope: _Scope) -> Any:
         x, y = self.term(f.lhs, scope), self.term(f.rhs, scope)
         match f.op:
             case "==":

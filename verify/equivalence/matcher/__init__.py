@@ -6,10 +6,10 @@ from time import perf_counter
 
 from hloproof.equivalence.answer import Mismatch, Place
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.kernel import Rules, Step
+from hloproof.equivalence.kernel import ProofStep, Rules
 from hloproof.equivalence.matcher.proof import Proof, written
 from hloproof.equivalence.matcher.samples import Samples
-from hloproof.equivalence.matcher.search import Aside, OutOfTime, Search
+from hloproof.equivalence.matcher.search import Aside, BudgetSpent, Search
 from hloproof.equivalence.matcher.strategies import strategy
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Term
 
@@ -22,7 +22,7 @@ LED_SHARE = 0.75
 
 def find_proof(
     rules: Rules, goals: list[Goal], deadline: float, aside: Aside | None = None
-) -> tuple[list[Step] | None, Mismatch | None, str]:
+) -> tuple[list[ProofStep] | None, Mismatch | None, str]:
     """The steps that prove all goals; else None, the first pair of terms that does not match, and why.
 
     Each goal is tried plainly first, then where numbers lead, which is quick, and then, as these are too strict now and
@@ -42,7 +42,7 @@ def find_proof(
                 search.learn(former)
             try:
                 found = search.prove(goal)
-            except OutOfTime:
+            except BudgetSpent:
                 if search is free:
                     return None, where or mismatch(search, goal), "out of time"
             if found is not None:

@@ -8,7 +8,7 @@ from math import gcd, prod
 
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.indices import Atom, Lin, Var
-from hloproof.equivalence.kernel import Denied, Step
+from hloproof.equivalence.kernel import Denied, ProofStep
 from hloproof.equivalence.matcher.search import Search
 from hloproof.equivalence.pinning import forms, pinned
 from hloproof.equivalence.rules import fold
@@ -17,20 +17,20 @@ from hloproof.equivalence.terms import Cond, Elem, Fold
 MOST, MOST_TURNED = 240, 36
 
 
-def candidates(search: Search, goal: Goal, left: Fold, right: Fold) -> Iterator[Step]:
+def candidates(search: Search, goal: Goal, left: Fold, right: Fold) -> Iterator[ProofStep]:
     """Steps that pair the places of two folds of equally many points, at most MOST orders."""
     if prod(left.sizes) != prod(right.sizes):
         return
     swaps = [False, True] if isinstance(left.head, tuple) and left.head[0] == "contract" else [False]
     tried: set[str] = set()
-    first: list[Step] = []
-    later: list[Step] = []
+    first: list[ProofStep] = []
+    later: list[ProofStep] = []
     n = 0
     for n, step in enumerate(_orders(left, right)):
         if n > MOST:
             break
         for swapped in swaps:
-            full: Step = ["fold", *step, swapped]
+            full: ProofStep = ["fold", *step, swapped]
             if repr(full) in tried:
                 continue
             tried.add(repr(full))
@@ -51,14 +51,14 @@ def candidates(search: Search, goal: Goal, left: Fold, right: Fold) -> Iterator[
     yield from later[:6]
 
 
-def _hopeful(search: Search, goal: Goal, step: Step) -> bool:
+def _hopeful(search: Search, goal: Goal, step: ProofStep) -> bool:
     try:
         return not any(search.hopeless(g) for g in fold(search.rules, goal, *step[1:]))
     except Denied:
         return False
 
 
-def pins(search: Search, goal: Goal, left: Fold, right: Fold) -> Iterator[Step]:
+def pins(search: Search, goal: Goal, left: Fold, right: Fold) -> Iterator[ProofStep]:
     """Digits of the larger of two contractions that have one value only."""
     if left.head[0] != "contract" or right.head[0] != "contract":
         return
@@ -75,12 +75,12 @@ def pins(search: Search, goal: Goal, left: Fold, right: Fold) -> Iterator[Step]:
             if form.hi - form.lo != values - 1 or form.lo:
                 continue
             for factor in (0, 1):
-                step: Step = ["pinned", side, number, size // values, which, factor]
+                step: ProofStep = ["pinned", side, number, size // values, which, factor]
                 if _zero_elsewhere(search, goal, step):
                     yield step
 
 
-def _zero_elsewhere(search: Search, goal: Goal, step: Step) -> bool:
+def _zero_elsewhere(search: Search, goal: Goal, step: ProofStep) -> bool:
     """Whether what the step owes could hold: no case of the body that can be met ends in an element as it is."""
     try:
         *owed, _ = pinned(search.rules, goal, *step[1:])
@@ -93,7 +93,7 @@ def _zero_elsewhere(search: Search, goal: Goal, step: Step) -> bool:
     return True
 
 
-def _turned(step: Step) -> Iterator[Step]:
+def _turned(step: ProofStep) -> Iterator[ProofStep]:
     """The same bijection with some digits of the right side counted backwards, as kernels of convolutions are."""
     name, radices, left, right, swapped = step
     for mask in range(1, 1 << min(len(radices), 4)):
@@ -141,7 +141,7 @@ def _common(
     return [radices[::-1], *out]
 
 
-def _fit(search: Search, goal: Goal, step: Step) -> bool | None:
+def _fit(search: Search, goal: Goal, step: ProofStep) -> bool | None:
     """True when a body is the same tensor at the same index, None when it is so at another index."""
     try:
         goals = fold(search.rules, goal, *step[1:])

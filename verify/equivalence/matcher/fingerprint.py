@@ -22,7 +22,7 @@ from hloproof.models.hlo.attributes import ConvolutionDimensions, Window
 from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS, from_bits
 from hloproof.models.interpreter.semantics.real import Real
 
-Number = float | int | bool | None
+_Number = float | int | bool | None
 _REAL: Final = Real()
 MOVING: Final = frozenset(
     {"broadcast", "reshape", "transpose", "reverse", "slice", "dynamic-slice", "gather", "bitcast-same", "sort"}
@@ -34,15 +34,15 @@ class Fingerprints:
     """Numbers of nodes and terms, remembered."""
 
     def __init__(self) -> None:
-        self.known: dict[Node, Number] = {}
+        self.known: dict[Node, _Number] = {}
 
-    def node(self, root: Node) -> Number:
+    def node(self, root: Node) -> _Number:
         known = self.known
         for node in operands_first(root, known):
             known[node] = sound(self._node(node, [known[o] for o in node.operands]))
         return known[root]
 
-    def _node(self, node: Node, of: list[Number]) -> Number:
+    def _node(self, node: Node, of: list[_Number]) -> _Number:
         head = node.head
         if head == "parameter":
             return filling(node.serial, node.type)
@@ -69,7 +69,7 @@ class Fingerprints:
             return self._convolution(node, of)
         return None
 
-    def _convolution(self, node: Node, of: list[Number]) -> Number:
+    def _convolution(self, node: Node, of: list[_Number]) -> _Number:
         window, labels = node.attributes.get("window"), node.attributes.get("dim_labels")
         dims = window.dimensions if isinstance(window, Window) else ()
         if not isinstance(labels, ConvolutionDimensions):
@@ -79,7 +79,7 @@ class Fingerprints:
         per_group = node.operands[1].sizes[labels.kernel_input_feature]
         return times(per_group * prod(d.size for d in dims), of[0], of[1])
 
-    def term(self, term: Term) -> Number:
+    def term(self, term: Term) -> _Number:
         match term:
             case Elem(node, _):
                 return self.node(node)
@@ -110,13 +110,13 @@ class Fingerprints:
         return abs(a - b) > 1e-2 * max(abs(a), abs(b)) + 1e-4
 
 
-def sound(value: Any) -> Number:
+def sound(value: Any) -> _Number:
     if isinstance(value, bool | int):
         return value
     return value if isinstance(value, float) and isfinite(value) and abs(value) < 1e30 else None
 
 
-def filling(seed: int, type_: str) -> Number:
+def filling(seed: int, type_: str) -> _Number:
     source = Random(seed)
     if type_ == "pred":
         return source.random() < 0.5
@@ -125,7 +125,7 @@ def filling(seed: int, type_: str) -> Number:
     return None if type_ in COMPLEX else source.uniform(0.5, 1.5)
 
 
-def applied(op: str, types: list[str], type_: str, key: Any, of: list[Number]) -> Number:
+def applied(op: str, types: list[str], type_: str, key: Any, of: list[_Number]) -> _Number:
     if op == "select" and of[0] is None:
         return of[1] if of[1] == of[2] else None
     if not of or any(v is None for v in of):
@@ -144,7 +144,7 @@ def _operation(node: Node) -> str | None:
     return combiner(Fold(("reduce", node.bodies, 0), node.type, 0, (), ()))
 
 
-def reduced(op: str | None, count: int, of: Number, initial: Number) -> Number:
+def reduced(op: str | None, count: int, of: _Number, initial: _Number) -> _Number:
     if of is None or initial is None or op is None:
         return None
     match op:
@@ -161,5 +161,5 @@ def reduced(op: str | None, count: int, of: Number, initial: Number) -> Number:
     return None
 
 
-def times(count: int, a: Number, b: Number) -> Number:
+def times(count: int, a: _Number, b: _Number) -> _Number:
     return None if a is None or b is None else count * a * b

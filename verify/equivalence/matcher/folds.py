@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.indices import Lin, Var
-from hloproof.equivalence.kernel import Step
+from hloproof.equivalence.kernel import ProofStep
 from hloproof.equivalence.matcher.search import Search
 from hloproof.equivalence.terms import App, Cond, Fold, Term
 
@@ -14,7 +14,7 @@ DEEPEST = 3
 """Operations between a fold and a condition."""
 
 
-def cuts(search: Search, goal: Goal, side: int, fold: Fold) -> Iterator[Step]:
+def cuts(search: Search, goal: Goal, side: int, fold: Fold) -> Iterator[ProofStep]:
     """Steps that cut the box where a condition in the body changes with one variable of it."""
     own = range(fold.place, fold.place + len(fold.sizes))
     for body in fold.bodies:

@@ -12,7 +12,7 @@ from hloproof.equivalence.kernel import Denied
 from hloproof.equivalence.matcher.proof import Proof
 from hloproof.equivalence.matcher.samples import Sample, Samples, apart
 from hloproof.equivalence.matcher.search import Asking, Search
-from hloproof.equivalence.polynomials import Polynomial, Polynomials, TooLarge
+from hloproof.equivalence.polynomials import Polynomial, Polynomials, TooManyMonomials
 from hloproof.equivalence.rules_polynomials import after, equal_polynomials, polynomials, seen, summand
 from hloproof.equivalence.terms import App, Fold, Term, type_of
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
@@ -119,7 +119,7 @@ def planned(
                 found.renamed[j] = i
                 break
         left, right = found.read(goal.left), found.read(goal.right)
-    except (Denied, TooLarge, OverflowError, ValueError, RecursionError):
+    except (Denied, TooManyMonomials, OverflowError, ValueError, RecursionError):
         return None
     if equal_polynomials(type_of(goal.left), left, right) is None:
         return None

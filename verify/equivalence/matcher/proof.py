@@ -6,21 +6,21 @@ from collections import Counter
 from dataclasses import dataclass
 
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.kernel import Step
+from hloproof.equivalence.kernel import ProofStep
 
 
 @dataclass(frozen=True)
 class Proof:
     """A step and the proofs of the goals it leaves; where `wider` is given, the proof of that general goal instead."""
 
-    step: Step
+    step: ProofStep
     parts: tuple[Proof, ...] = ()
     wider: Goal | None = None
 
 
-def written(proofs: list[Proof]) -> list[Step]:
+def written(proofs: list[Proof]) -> list[ProofStep]:
     """The steps, depth first. What is used several times is shown where it is met first."""
-    steps: list[Step] = []
+    steps: list[ProofStep] = []
     shown: set[Goal | int] = set()
     uses = counted(proofs)
     stack: list[Proof | Goal | int] = list(reversed(proofs))

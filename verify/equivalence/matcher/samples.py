@@ -17,7 +17,7 @@ from hloproof.equivalence.elements import ELEMENTWISE, FOLDS, MOVEMENT, unfold
 from hloproof.equivalence.evaluation import attributes_of
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Node, operands_first
-from hloproof.equivalence.indices import Clamp, Digit, Lin, Value, Var, constant
+from hloproof.equivalence.indices import Clamp, Digit, Lin, TermValue, Var, constant
 from hloproof.equivalence.library import call
 from hloproof.equivalence.matcher.noise import RELATIVE, after, multiplied, noise_of, total
 from hloproof.equivalence.reductions import combiner
@@ -291,7 +291,7 @@ class Samples:
                 return value % modulus if modulus else value
             case Clamp(of, lo, hi):
                 return min(max(self._form(of, places, point), lo), hi)
-            case Value(term):
+            case TermValue(term):
                 return int(self._term(term, places, point))
         raise AssertionError
 

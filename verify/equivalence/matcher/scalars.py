@@ -8,13 +8,13 @@ from math import prod
 from hloproof.equivalence.answer import TIERS
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.identities import TABLE, apply
-from hloproof.equivalence.kernel import Step
+from hloproof.equivalence.kernel import ProofStep
 from hloproof.equivalence.matcher.folds import cuts
 from hloproof.equivalence.matcher.planning import atoms_in, planned_proof
 from hloproof.equivalence.matcher.proof import Proof
 from hloproof.equivalence.matcher.search import Asking, Search
 from hloproof.equivalence.patterns import DIRECTIONS
-from hloproof.equivalence.polynomials import Polynomials, TooLarge
+from hloproof.equivalence.polynomials import Polynomials, TooManyMonomials
 from hloproof.equivalence.reductions import combiner
 from hloproof.equivalence.rules_folds import IDEMPOTENT
 from hloproof.equivalence.rules_polynomials import polynomials, seen
@@ -123,7 +123,7 @@ def ring_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
             continue
         try:
             left, right = found.read(goal.left, depth), found.read(goal.right, depth)
-        except (TooLarge, OverflowError, ValueError):
+        except (TooManyMonomials, OverflowError, ValueError):
             break
         if (through and not found.seen) or found.atoms == last:
             continue
@@ -162,7 +162,7 @@ def fold_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
                 return found
         if not isinstance(term, Fold):
             continue
-        steps: list[Step] = [["single", side], ["flatten", side]]
+        steps: list[ProofStep] = [["single", side], ["flatten", side]]
         contraction = isinstance(other, Fold) and other.head[0] == "contract"
         if term.head[0] == "contract" and isinstance(other, Fold) and not contraction:
             steps.append(["total", side])
@@ -198,7 +198,7 @@ def takes_out(search: Search, goal: Goal, term: Fold, depth: int) -> bool:
     found = Polynomials(lambda t: seen(search.rules, goal, t))
     try:
         bodies = [found.read(body, depth) for body in term.bodies]
-    except (TooLarge, OverflowError, ValueError):
+    except (TooManyMonomials, OverflowError, ValueError):
         return False
     if any(len(p) > 1 for p in bodies):
         return True

@@ -9,7 +9,7 @@ from math import inf
 from time import perf_counter, thread_time
 
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.kernel import Denied, Rules, Step
+from hloproof.equivalence.kernel import Denied, ProofStep, Rules
 from hloproof.equivalence.matcher.fingerprint import Fingerprints
 from hloproof.equivalence.matcher.proof import Proof
 from hloproof.equivalence.matcher.samples import Samples
@@ -23,7 +23,7 @@ MOST_CAUSES = 32
 """Pairs of states remembered for a goal that failed."""
 
 
-class OutOfTime(Exception):
+class BudgetSpent(Exception):
     """The budget is spent."""
 
 
@@ -74,7 +74,7 @@ class Search:
     """Where given, goals whose sides differ at a sample are dead ends: quick, and now and then too strict."""
 
     def prove(self, first: Goal) -> Proof | None:
-        """A proof of the goal, None when none was found. Raises OutOfTime."""
+        """A proof of the goal, None when none was found. Raises BudgetSpent."""
         begun = thread_time()
         try:
             return self._proved(first, begun)
@@ -107,9 +107,9 @@ class Search:
                 now = perf_counter()
                 aside = self.aside
                 if (aside is not None and aside.ends(now)) or now > self.deadline + (aside.took if aside else 0):
-                    raise OutOfTime
+                    raise BudgetSpent
             if self.processor_seconds is not None and thread_time() - begun > self.processor_seconds:
-                raise OutOfTime
+                raise BudgetSpent
             if not stack:
                 return answer
             goal, asking, before = stack[-1]
@@ -149,7 +149,7 @@ class Search:
         """Whether numbers tell the two sides apart."""
         return self.fingerprints.differ(goal) or (self.samples is not None and self.samples.differ(goal))
 
-    def step(self, goal: Goal, step: Step) -> Generator[Goal, Proof | None, Proof | None]:
+    def step(self, goal: Goal, step: ProofStep) -> Generator[Goal, Proof | None, Proof | None]:
         """The proof that begins with this step, None where it does not apply or leaves what is not proved."""
         try:
             goals = subgoals(self.rules, goal, step)
@@ -163,7 +163,7 @@ class Search:
             parts.append(found)
         return Proof(step, tuple(parts))
 
-    def first_of(self, goal: Goal, steps: Iterator[Step]) -> Generator[Goal, Proof | None, Proof | None]:
+    def first_of(self, goal: Goal, steps: Iterator[ProofStep]) -> Generator[Goal, Proof | None, Proof | None]:
         for step in steps:
             found = yield from self.step(goal, step)
             if found is not None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.indices import Var
-from hloproof.equivalence.kernel import Step
+from hloproof.equivalence.kernel import ProofStep
 from hloproof.equivalence.matcher.bijections import candidates, pins
 from hloproof.equivalence.matcher.booleans import boolean_proof, decided
 from hloproof.equivalence.matcher.loops import loop_proof, selected_proof, turned_proof
@@ -163,14 +163,14 @@ def chosen_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
     return None
 
 
-def _orders(search: Search, a: App, b: App) -> Iterator[Step]:
+def _orders(search: Search, a: App, b: App) -> Iterator[ProofStep]:
     commutes = len(a.args) == 2 and (a.op in COMMUTATIVE or a.op == "compare")
     if not commutes:
         yield ["arguments"]
         return
     mine, theirs = ([term_support(search, x) for x in t.args] for t in (a, b))
     crossed = mine == theirs[::-1] and mine != theirs
-    orders: list[Step] = [["arguments", True], ["arguments"]] if crossed else [["arguments"], ["arguments", True]]
+    orders: list[ProofStep] = [["arguments", True], ["arguments"]] if crossed else [["arguments"], ["arguments", True]]
     yield from orders
 
 

@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hloproof.equivalence.answer import Place
-from hloproof.equivalence.refuting.machine import Site
+from hloproof.equivalence.refuting.machine import MachineSite
 from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.interpreter.run import branch_names
 
-Digests = Mapping[Site, list[int]]
+Digests = Mapping[MachineSite, list[int]]
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class _Side:
     named: Mapping[str, tuple[str, list[int]]]
     """What the other module computes: name to opcode and digests."""
 
-    def new(self, site: Site, first: bool = False) -> bool:
+    def new(self, site: MachineSite, first: bool = False) -> bool:
         """`first`: of the first turn of a loop alone, as what differs in one turn spoils the next."""
         found = self.digests.get(site)
         return found is not None and not self.known.issuperset(found[:1] if first else found)
 
-    def renamed(self, site: Site, i: Instruction) -> bool:
+    def renamed(self, site: MachineSite, i: Instruction) -> bool:
         """The other module has the instruction under this name, with other values."""
         other = self.named.get(i.name)
         return other is not None and other[0] == i.opcode and other[1] != self.digests.get(site)
@@ -55,7 +55,7 @@ def guilty(
     return _place(before, here), _place(after, there)
 
 
-def _inside(left: _Side, here: Site, right: _Side, there: Site) -> tuple[Site, Site]:
+def _inside(left: _Side, here: MachineSite, right: _Side, there: MachineSite) -> tuple[MachineSite, MachineSite]:
     """Two instructions that are alike but for a constant, or for the computation that they apply: what it is there."""
     ours = left.module.by_name[here[0]].by_name[here[1]]
     theirs = right.module.by_name[there[0]].by_name[there[1]]
@@ -107,14 +107,14 @@ def _named(module: Module, digests: Digests) -> dict[str, tuple[str, list[int]]]
     return {site[1]: (by_name[site[0]].by_name[site[1]].opcode, found) for site, found in digests.items()}
 
 
-def _walk(side: _Side, position: tuple[int, ...]) -> Site | None:
+def _walk(side: _Side, position: tuple[int, ...]) -> MachineSite | None:
     """From the root down along new values; the last of them."""
     computation = side.module.entry
     at = computation.root
     if at.opcode == "tuple" and position and position[0] < len(at.operands):
         at = computation.by_name[at.operands[position[0]]]
     callers: list[tuple[Computation, Instruction]] = []
-    seen: set[Site] = set()
+    seen: set[MachineSite] = set()
     turning = False
     while True:
         seen.add((computation.name, at.name))
@@ -160,7 +160,9 @@ def _turn(side: _Side, at: Instruction) -> Computation | None:
     return None
 
 
-def _next(side: _Side, computation: Computation, at: Instruction, seen: set[Site], turning: bool) -> Instruction | None:
+def _next(
+    side: _Side, computation: Computation, at: Instruction, seen: set[MachineSite], turning: bool
+) -> Instruction | None:
     """The operand to follow: one that is new, those known by name to have changed first."""
     operands = [computation.by_name[o] for o in at.operands if (computation.name, o) not in seen]
     fresh = [o for o in operands if side.new((computation.name, o.name), turning) and o.opcode != "constant"]
@@ -168,12 +170,12 @@ def _next(side: _Side, computation: Computation, at: Instruction, seen: set[Site
     return next(iter(changed or fresh), None)
 
 
-def _counterpart(side: _Side, there: Site, after: Module) -> Site | None:
+def _counterpart(side: _Side, there: MachineSite, after: Module) -> MachineSite | None:
     """The instruction of `before` that stands for one of `after`: of its name, or else of its origin, opcode and shape;
     among several the first whose value `after` does not have."""
     wanted = after.by_name[there[0]].by_name[there[1]]
-    same_name: list[Site] = []
-    similar: list[Site] = []
+    same_name: list[MachineSite] = []
+    similar: list[MachineSite] = []
     for site in side.digests:
         i = side.module.by_name[site[0]].by_name[site[1]]
         if i.opcode != wanted.opcode or i.opcode == "parameter":
@@ -187,7 +189,7 @@ def _counterpart(side: _Side, there: Site, after: Module) -> Site | None:
     return next(iter((*same_name, *similar)), None)
 
 
-def _place(module: Module, site: Site | None) -> Place | None:
+def _place(module: Module, site: MachineSite | None) -> Place | None:
     if site is None:
         return None
     i = module.by_name[site[0]].by_name[site[1]]

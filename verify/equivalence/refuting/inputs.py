@@ -22,7 +22,7 @@ from hloproof.models.hlo.shard_shapes import is_shard_call
 from hloproof.models.interpreter.operations.collective import Devices
 from hloproof.models.interpreter.semantics import element_type as types
 from hloproof.models.interpreter.semantics.small_float import FLOATS
-from hloproof.models.interpreter.value import Element, Nested
+from hloproof.models.interpreter.value import Element, NestedList
 
 _LARGEST: Final = 256.0
 """Constants that are larger are no thresholds of inputs."""
@@ -68,7 +68,9 @@ CHOICES: Final[tuple[Choice, ...]] = (
 )
 
 
-def given_inputs(module: Module, devices: Devices, choice: Choice, seed: int, in_parts: bool = False) -> list[Nested]:
+def given_inputs(
+    module: Module, devices: Devices, choice: Choice, seed: int, in_parts: bool = False
+) -> list[NestedList]:
     """One list of values per device, in the form that `hloproof run --inputs` reads for one device; `in_parts`: each
     made of a few boxes of equal elements, so that sizes do not matter.
 
@@ -83,7 +85,7 @@ def given_inputs(module: Module, devices: Devices, choice: Choice, seed: int, in
     shared, positive = _shared(module), positive_parameters(module)
     above_zero = replace(choice, balanced=False, floats=tuple(v for v in choice.floats if v > 0) or (1.0,))
 
-    def value(p: Instruction, device: int) -> Nested:
+    def value(p: Instruction, device: int) -> NestedList:
         own = 0 if p.name in shared else device
         drawn = above_zero if p.parameter_number in positive else choice
         random = Random(f"{seed} {choice.name} {p.parameter_number} {own}")
@@ -143,7 +145,7 @@ def _constants(module: Module) -> tuple[float, ...]:
     return tuple(sorted(found))
 
 
-def _value(shape: Shape, choice: Choice, sizes: Sequence[int], random: Random) -> Nested:
+def _value(shape: Shape, choice: Choice, sizes: Sequence[int], random: Random) -> NestedList:
     if isinstance(shape, TupleShape):
         return [_value(e, choice, sizes, random) for e in shape.elements]
     if isinstance(shape, BufferShape):
@@ -157,7 +159,7 @@ def _value(shape: Shape, choice: Choice, sizes: Sequence[int], random: Random) -
     return flat[0] if flat else _empty(shape.dimensions)
 
 
-def _empty(dimensions: Sequence[int]) -> Nested:
+def _empty(dimensions: Sequence[int]) -> NestedList:
     """Nested lists of a shape in which some size is 0."""
     if not dimensions:
         return []

@@ -26,16 +26,16 @@ _REMEMBERED: Final = 8
 
 _BASE: Final = 0x1D2C3B4A59687
 
-Site = tuple[str, str]
+MachineSite = tuple[str, str]
 """A computation and an instruction of it."""
 
 
-class OutOfTime(Exception):
+class TooLong(Exception):
     """The evaluation would not end, or did not, in the time that it had."""
 
 
 class BoundedMachine(Machine):
-    """A machine that raises OutOfTime at an instruction that begins, or would surely end, after `deadline`."""
+    """A machine that raises TooLong at an instruction that begins, or would surely end, after `deadline`."""
 
     def __init__(
         self, module: Module, scalars: Scalars, devices: Devices, deadline: float, shared: SharedValues | None = None
@@ -58,7 +58,7 @@ class BoundedMachine(Machine):
         left = self._deadline - monotonic()
         work = 0 if self.compact and i.opcode in COMPACT else _products(i, computation) * len(devices)
         if left < 0 or work > left * _PRODUCTS_PER_SECOND.get(self.scalars.name, 5e6):
-            raise OutOfTime(f"the budget ran out at {i.name}")
+            raise TooLong(f"the budget ran out at {i.name}")
         return super()._instruction(i, computation, operands, devices)
 
 
@@ -69,7 +69,7 @@ class RecordingMachine(BoundedMachine):
         self, module: Module, scalars: Scalars, devices: Devices, deadline: float, shared: SharedValues | None = None
     ) -> None:
         super().__init__(module, scalars, devices, deadline, shared)
-        self.digests: dict[Site, list[int]] = {}
+        self.digests: dict[MachineSite, list[int]] = {}
 
     def evaluate(
         self, computation: Computation, arguments: Sequence[Sequence[Value]], devices: Sequence[int]
@@ -85,7 +85,7 @@ class RecordingMachine(BoundedMachine):
         self._keep((computation.name, i.name), found)
         return found
 
-    def _keep(self, site: Site, values: Sequence[Value]) -> None:
+    def _keep(self, site: MachineSite, values: Sequence[Value]) -> None:
         seen = self.digests.setdefault(site, [])
         if len(seen) < _REMEMBERED:
             seen.append(hash(tuple(_digest(v) for v in values)))

@@ -22,8 +22,8 @@ from typing import Any, Final
 from hloproof.equivalence.answer import Place
 from hloproof.equivalence.refuting.guilty import guilty
 from hloproof.equivalence.refuting.inputs import CHOICES, Choice, given_inputs
-from hloproof.equivalence.refuting.machine import BoundedMachine, OutOfTime, RecordingMachine, Site
-from hloproof.equivalence.refuting.restricted import Path, part, restricted, work
+from hloproof.equivalence.refuting.machine import BoundedMachine, MachineSite, RecordingMachine, TooLong
+from hloproof.equivalence.refuting.restricted import TuplePath, part, restricted, work
 from hloproof.equivalence.refuting.shared_values import SharedValues
 from hloproof.equivalence.refuting.spread import NARROW, WIDE, Leaf, differing, leaves_of
 from hloproof.equivalence.refuting.turned import BrokenPromise, TurnedMachine, leaves_open
@@ -37,7 +37,7 @@ from hloproof.models.interpreter.semantics.perturbed import Perturbed
 from hloproof.models.interpreter.semantics.real import Real
 from hloproof.models.interpreter.semantics.semantics import Scalars
 from hloproof.models.interpreter.semantics.small_float import FLOATS, SMALL
-from hloproof.models.interpreter.value import BadArgument, Element, Nested, Value
+from hloproof.models.interpreter.value import BadArgument, Element, NestedList, Value
 
 _SAMPLES: Final = (1, 2)
 """Seeds of the perturbed runs."""
@@ -58,7 +58,7 @@ _OUTSIDE: Final = frozenset({"rng", "rng-get-and-update-state", "infeed", "recv"
 class Refutation:
     """Inputs, and the first element of the result that differs on them."""
 
-    inputs: list[Nested]
+    inputs: list[NestedList]
     """One value per parameter; with several devices one such list per device."""
     replicas: int
     partitions: int
@@ -156,7 +156,7 @@ class Refuter:
         assert self._search is not None
         try:
             found = self._search.attempt(choice, seed, end, latest, in_parts)
-        except OutOfTime as error:
+        except TooLong as error:
             if not at_a_glance and (in_parts or monotonic() >= latest):
                 self._problems[in_parts] = f"not run: {error}"
         except (NotModelled, Stuck, BadArgument) as error:
@@ -202,18 +202,18 @@ class _Search:
         self._own = frozenset(_kinds(before) ^ _kinds(after)) & SMALL.keys()
         self.suspected = False
         """Numbers differed for some inputs, whatever the reason."""
-        self._wide: set[Path] = set()
+        self._wide: set[TuplePath] = set()
         """Where a difference that residues do not show has been seen for other inputs."""
-        self._agreed: set[Path] = set()
+        self._agreed: set[TuplePath] = set()
         """Where both gave the same for some inputs."""
-        self._astray: dict[Path, int] = {}
+        self._astray: dict[TuplePath, int] = {}
         """For how many inputs `after` alone decides on what is no number, and differs."""
         self._lost: int | None = 0
         """For how many inputs `after` had no number where `before` had one; None when it had one for some inputs."""
 
     def attempt(self, choice: Choice, seed: int, deadline: float, latest: float, in_parts: bool) -> Refutation | None:
         """Runs both on inputs of a choice, until `deadline`; what is worth a closer look may take until `latest`.
-        Raises OutOfTime, NotModelled, Stuck, BadInput."""
+        Raises TooLong, NotModelled, Stuck, BadInput."""
         given = given_inputs(self._modules[0], self._devices, choice, seed, in_parts)
         plain = self._both(self._modules, Real(), given, deadline)
         before, after = leaves_of(plain.results)
@@ -234,7 +234,7 @@ class _Search:
         return None
 
     def _closer(
-        self, path: Path, given: Sequence[Nested], plain: Sequence[Sequence[Value]], deadline: float
+        self, path: TuplePath, given: Sequence[NestedList], plain: Sequence[Sequence[Value]], deadline: float
     ) -> Refutation | None:
         """Whether the array at `path` of the result differs under the other readings too."""
         (before, ours), (after, theirs) = (restricted(m, path) for m in self._modules)
@@ -298,7 +298,7 @@ class _Search:
             *guilty(*modules, *digests, rest),
         )
 
-    def _otherwise(self, module: Module, given: Sequence[Nested], deadline: float) -> list[Value]:
+    def _otherwise(self, module: Module, given: Sequence[NestedList], deadline: float) -> list[Value]:
         """What the module gives where it decides otherwise what it leaves open: one more sample of it."""
         machine = TurnedMachine(module, Real(), self._devices, deadline)
         return machine.run([machine.read_inputs(one) for one in given])
@@ -307,7 +307,7 @@ class _Search:
         self,
         modules: tuple[Module, Module],
         scalars: Scalars,
-        given: Sequence[Nested],
+        given: Sequence[NestedList],
         deadline: float,
         recording: bool = False,
     ) -> _Runs:
@@ -333,7 +333,7 @@ class _Runs:
     """Per device."""
     outside: list[frozenset[Hashable]]
     """Decisions on what no real number is."""
-    digests: list[dict[Site, list[int]]]
+    digests: list[dict[MachineSite, list[int]]]
     """What each instruction gave, where it was recorded."""
 
 
@@ -343,7 +343,7 @@ def _kinds(module: Module) -> set[str]:
     return {s.element_type for s in shapes if isinstance(s, ArrayShape)}
 
 
-def _suspects(before: Sequence[Leaf], after: Sequence[Leaf]) -> list[Path]:
+def _suspects(before: Sequence[Leaf], after: Sequence[Leaf]) -> list[TuplePath]:
     """Places in the result at which some device has different values; integers and predicates first, as they are
     exact."""
     found = {

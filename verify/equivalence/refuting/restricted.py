@@ -10,11 +10,11 @@ from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.interpreter.computation_order import plan
 from hloproof.models.interpreter.value import Value
 
-Path = tuple[int, ...]
+TuplePath = tuple[int, ...]
 """The place of an array in the result's tuple, from the outside in."""
 
 
-def restricted(module: Module, path: Path) -> tuple[Module, int]:
+def restricted(module: Module, path: TuplePath) -> tuple[Module, int]:
     """The module with what stands in the root's tuple at `path` as its root, and how much of the path that was: all of
     it, unless the root gets its tuple from another instruction. Effects stay."""
     entry, taken = module.entry, 0
@@ -33,7 +33,7 @@ def work(computation: Computation) -> int:
     return sum(prod(leaf.dimensions) for leaf in found if isinstance(leaf, ArrayShape))
 
 
-def part(value: Value, path: Path) -> Value:
+def part(value: Value, path: TuplePath) -> Value:
     """What stands at `path` in a value."""
     for k in path:
         assert isinstance(value, tuple)

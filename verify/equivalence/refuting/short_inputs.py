@@ -17,7 +17,7 @@ from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
 from hloproof.models.interpreter.compact.classed import SMALL
 from hloproof.models.interpreter.semantics import element_type as types
 from hloproof.models.interpreter.semantics.small_float import FLOATS
-from hloproof.models.interpreter.value import Element, Nested
+from hloproof.models.interpreter.value import Element, NestedList
 
 _WHOLE: Final = 4
 """Dimensions of at most this size are not joined into ranges."""
@@ -41,7 +41,7 @@ def starts(n: int, seed: int, few: int = 0) -> list[int]:
     return sorted(c for c in cuts if c < n)
 
 
-def short(shape: Shape, drawn: Callable[[str], Iterator[Element]], seed: int, random: Random, few: int) -> Nested:
+def short(shape: Shape, drawn: Callable[[str], Iterator[Element]], seed: int, random: Random, few: int) -> NestedList:
     """A value of this shape from numbers of its types, in the form that `hloproof run --inputs` reads."""
     if isinstance(shape, TupleShape):
         return [short(e, drawn, seed, random, few) for e in shape.elements]
@@ -73,7 +73,7 @@ def _thinned(value: Element, count: int, random: Random) -> Element:
     return [v * scale for v in value] if isinstance(value, list) else value * scale
 
 
-def nested(flat: list[Any], sizes: Sequence[int]) -> Nested:
+def nested(flat: list[Any], sizes: Sequence[int]) -> NestedList:
     """Nested lists of these sizes. No size is 0 but in what has no elements."""
     if 0 in sizes:
         return [nested(flat, sizes[1:]) for _ in range(sizes[0])] if sizes[0] else []

@@ -11,7 +11,7 @@ from hloproof.models.tensor_rules.rule import Call
 from hloproof.tensor_rules.digits import quotient, remainder
 from hloproof.tensor_rules.operations.arithmetic import minus, plus, times
 from hloproof.tensor_rules.operations.folds import Variables, combiner, over
-from hloproof.tensor_rules.operations.meaning import Group, Index, Meaning, Symbolic
+from hloproof.tensor_rules.operations.meaning import Group, Meaning, RuleIndex, Symbolic
 from hloproof.tensor_rules.terms import Fold, Term
 
 
@@ -33,7 +33,7 @@ def _sized(a: Symbolic, d: int, size: Expr) -> tuple[Group, ...]:
     return tuple(Group((size,)) if k == d else g for k, g in enumerate(a.groups))
 
 
-def _moved(index: Index, d: int, x: Expr) -> Index:
+def _moved(index: RuleIndex, d: int, x: Expr) -> RuleIndex:
     return (*index[:d], (x,), *index[d + 1 :])
 
 
@@ -42,7 +42,7 @@ def all_reduce(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     (a,) = args
     count, op = _devices(m, call), combiner(m, call, a)
 
-    def at(index: Index) -> Term:
+    def at(index: RuleIndex) -> Term:
         variables: Variables = []
         (device,) = over(m, (count,), variables)
         with m.on(device):
@@ -56,7 +56,7 @@ def all_gather(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     (a,) = args
     count, (d, size) = _devices(m, call), _along(m, call, a)
 
-    def at(index: Index) -> Term:
+    def at(index: RuleIndex) -> Term:
         (x,) = index[d]
         with m.on(quotient(x, size)):
             return a.at(_moved(index, d, remainder(x, size)))
@@ -76,7 +76,7 @@ def reduce_scatter(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     count, (d, size), op = _devices(m, call), _along(m, call, a), combiner(m, call, a)
     part = _part(m, size, count)
 
-    def at(index: Index) -> Term:
+    def at(index: RuleIndex) -> Term:
         variables: Variables = []
         (x,) = index[d]
         source = plus(times(m.device, part), x)
@@ -93,7 +93,7 @@ def all_to_all(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     count, (d, size) = _devices(m, call), _along(m, call, a)
     part = _part(m, size, count)
 
-    def at(index: Index) -> Term:
+    def at(index: RuleIndex) -> Term:
         (x,) = index[d]
         source = plus(times(m.device, part), remainder(x, part))
         with m.on(quotient(x, part)):
@@ -110,7 +110,7 @@ def collective_permute(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic
         raise m.error(call, "collective-permute takes shift=, one number")
     shift = entries[0].value
 
-    def at(index: Index) -> Term:
+    def at(index: RuleIndex) -> Term:
         with m.on(remainder(minus(m.device, shift), count)):
             return a.at(index)
 

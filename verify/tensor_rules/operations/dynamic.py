@@ -12,7 +12,7 @@ from hloproof.logic.formula import Formula, conj, le, lt
 from hloproof.models.expressions.expr import Expr
 from hloproof.models.tensor_rules.rule import Call
 from hloproof.tensor_rules.operations.arithmetic import ZERO, Sym, clamped, minus, plus, syms
-from hloproof.tensor_rules.operations.meaning import Group, Index, Meaning, Symbolic, each, placed
+from hloproof.tensor_rules.operations.meaning import Group, Meaning, RuleIndex, Symbolic, each, placed
 from hloproof.tensor_rules.operations.movement import places
 from hloproof.tensor_rules.terms import Cond, Term
 
@@ -57,7 +57,7 @@ def scatter(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     a, update = _update(m, call, args)
     starts = m.listed(call, "start", a.groups)
 
-    def at(index: Index) -> Term:
+    def at(index: RuleIndex) -> Term:
         tests: list[Formula] = []
         source = []
         for xs, ss, own, group in zip(index, starts, update.groups, a.groups, strict=True):

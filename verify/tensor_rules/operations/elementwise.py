@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from hloproof.models.tensor_rules.rule import Call, Infinity, Number
+from hloproof.models.tensor_rules.rule import Call, Infinity, NumberLiteral
 from hloproof.tensor_rules.operations.meaning import Meaning, Symbolic
 from hloproof.tensor_rules.terms import App
 
@@ -21,7 +21,7 @@ def elementwise(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     scalars = call.op in ("select", "clamp")
     for other in args:
         if other is not first and (other.groups or (shaped and not scalars)):
-            if not other.groups and shaped and isinstance(call.args[args.index(other)], Number | Infinity):
+            if not other.groups and shaped and isinstance(call.args[args.index(other)], NumberLiteral | Infinity):
                 continue
             m.same_sizes(call, first, other)
     key = call.word("direction")
@@ -35,13 +35,13 @@ def elementwise(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
         raise m.error(call, f"compare needs direction=, one of {', '.join(DIRECTIONS)}")
     op = call.op
     logical = op in ("and", "or", "xor", "not")
-    if logical and not all(a.pred or isinstance(n, Number) for a, n in zip(args, call.args, strict=True)):
+    if logical and not all(a.pred or isinstance(n, NumberLiteral) for a, n in zip(args, call.args, strict=True)):
         if m.rule.kinds != ("integers",) or any(a.pred for a in args):
             raise m.error(call, f"{op} takes truth values (pred NAME), or integers only (type integers)")
         op, logical = f"bitwise-{op}", False
     if op.startswith("shift-") and m.rule.kinds != ("integers",):
         raise m.error(call, f"{op} takes integers; say so: type integers")
-    if call.op == "select" and not (args[0].pred or isinstance(call.args[0], Number)):
+    if call.op == "select" and not (args[0].pred or isinstance(call.args[0], NumberLiteral)):
         raise m.error(call, "the first operand of select holds truth values; say so: pred NAME")
     pred = call.op == "compare" or logical or (call.op == "select" and args[1].pred)
     return Symbolic(first.groups, lambda at: App(op, tuple(a.at(at if a.groups else ()) for a in args), key), pred)

@@ -15,7 +15,7 @@ from hloproof.models.expressions.expr import Expr, Var, maximum, minimum
 from hloproof.models.tensor_rules.rule import Call
 from hloproof.tensor_rules.digits import canonical
 from hloproof.tensor_rules.operations.arithmetic import ONE, ZERO, Sym, minus, plus, times
-from hloproof.tensor_rules.operations.meaning import Group, Index, Meaning, Symbolic, each, held
+from hloproof.tensor_rules.operations.meaning import Group, Meaning, RuleIndex, Symbolic, each, held
 from hloproof.tensor_rules.terms import App, Cond, Fold, Num, Term
 
 COMBINERS: Final = ("add", "maximum", "minimum", "and", "or", "multiply")
@@ -49,7 +49,7 @@ def reduce(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
         raise m.error(call, "reduce takes a tensor and at most one initial scalar")
     op = combiner(m, call, a)
 
-    def at(index: Index) -> Term:
+    def at(index: RuleIndex) -> Term:
         variables: Variables = []
         inner = [over(m, g.sizes, variables) for d, g in enumerate(a.groups) if d in dims]
         init = args[1].at(()) if len(args) == 2 else None
@@ -78,7 +78,7 @@ def dot(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     ]
     groups = (*(a.groups[d] for d in batch[0]), *(a.groups[d] for d in free[0]), *(b.groups[d] for d in free[1]))
 
-    def at(index: Index) -> Term:
+    def at(index: RuleIndex) -> Term:
         variables: Variables = []
         shared = [over(m, a.groups[d].sizes, variables) for d in contract[0]]
         left, right = folds.contracted(index, shared, batch, contract, (len(a.groups), len(b.groups)))
@@ -107,7 +107,7 @@ def convolution(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
         m.owe(le(0, padded), le(1, k))
         sizes.append(windows(padded, dilated(k, q), s))
 
-    def at(index: Index) -> Term:
+    def at(index: RuleIndex) -> Term:
         tests: list[Test[Sym]] = []
         source: list[Expr] = []
         variables: Variables = []
@@ -146,7 +146,7 @@ def reduce_window(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
             m.owe(le(1, w), le(1, s))
         sizes.append(tuple(windows(n, w, s) for n, w, s in zip(g.sizes, window, stride, strict=True)))
 
-    def at(index: Index) -> Term:
+    def at(index: RuleIndex) -> Term:
         variables: Variables = []
         source = []
         for xs, window, stride in zip(index, extents, strides, strict=True):

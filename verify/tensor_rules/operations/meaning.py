@@ -13,12 +13,12 @@ from hloproof.elements.movement import Cases, Test
 from hloproof.logic.formula import TRUE, Compare, Formula, conj, disj, eq, le, lt
 from hloproof.models.errors import InputError
 from hloproof.models.expressions.expr import Const, Expr, Var, lift, substitute
-from hloproof.models.tensor_rules.rule import Call, Comparison, Entry, Name, TensorRule
+from hloproof.models.tensor_rules.rule import Call, Comparison, GroupEntry, Name, TensorRule
 from hloproof.tensor_rules.digits import canonical
 from hloproof.tensor_rules.operations.arithmetic import Sym
 from hloproof.tensor_rules.terms import Cond, Term
 
-Index = tuple[tuple[Expr, ...], ...]
+RuleIndex = tuple[tuple[Expr, ...], ...]
 """One expression per dimension, dimensions in groups."""
 
 
@@ -35,7 +35,7 @@ class Symbolic:
     """A tensor: its dimensions, and the element at an index within them."""
 
     groups: tuple[Group, ...]
-    at: Callable[[Index], Term]
+    at: Callable[[RuleIndex], Term]
     pred: bool = False
 
     @property
@@ -75,10 +75,10 @@ class Meaning:
         """The expression for member i of a group; no rule can write its names, and no proof makes such ones up."""
         return substitute(e, {name: Var(f"{name}:{i}") for name in e.free & self.aggregated})
 
-    def members(self, entry: Entry) -> tuple[Expr, ...]:
+    def members(self, entry: GroupEntry) -> tuple[Expr, ...]:
         return tuple(self.member(entry.value, i) for i in range(self.rank)) if entry.each else (entry.value,)
 
-    def groups(self, entries: Sequence[Entry]) -> tuple[Group, ...]:
+    def groups(self, entries: Sequence[GroupEntry]) -> tuple[Group, ...]:
         return tuple(Group(self.members(e), e.each) for e in entries)
 
     def listed(
@@ -170,7 +170,7 @@ def _used(rule: TensorRule) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(each), frozenset(alone)
 
 
-def flat(at: Index) -> tuple[Expr, ...]:
+def flat(at: RuleIndex) -> tuple[Expr, ...]:
     """The index with its groups put behind each other."""
     return tuple(e for group in at for e in group)
 
@@ -185,7 +185,7 @@ def sizes_of(groups: Sequence[Group]) -> tuple[Expr, ...]:
     return tuple(s for g in groups for s in g.sizes)
 
 
-def regrouped(values: Sequence[Expr], groups: Sequence[Group]) -> Index:
+def regrouped(values: Sequence[Expr], groups: Sequence[Group]) -> RuleIndex:
     """Values, one for each dimension, in the groups of the dimensions."""
     out, at = [], 0
     for g in groups:

@@ -15,8 +15,8 @@ from hloproof.tensor_rules.digits import product
 from hloproof.tensor_rules.operations.arithmetic import ONE, ZERO, Sym, minus, plus, syms, times
 from hloproof.tensor_rules.operations.meaning import (
     Group,
-    Index,
     Meaning,
+    RuleIndex,
     Symbolic,
     each,
     flat,
@@ -27,7 +27,7 @@ from hloproof.tensor_rules.operations.meaning import (
 from hloproof.tensor_rules.terms import Num, Term
 
 
-def places(index: Index) -> tuple[Sym, ...]:
+def places(index: RuleIndex) -> tuple[Sym, ...]:
     """The index as the numbers that `elements` computes with, one for each dimension."""
     return syms(flat(index))
 

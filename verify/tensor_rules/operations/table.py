@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hloproof.models.expressions.expr import Const
-from hloproof.models.tensor_rules.rule import Call, Infinity, Name, Number, Tensor
+from hloproof.models.tensor_rules.rule import Call, Infinity, Name, NumberLiteral, Tensor
 from hloproof.tensor_rules.operations import collectives, dynamic, folds, movement
 from hloproof.tensor_rules.operations.elementwise import elementwise
 from hloproof.tensor_rules.operations.meaning import Meaning, Symbolic, flat
@@ -65,7 +65,7 @@ def read(m: Meaning, node: Tensor) -> Symbolic:
     Raises InputError for what is no operation, or an operation that does not fit its operands.
     """
     match node:
-        case Number(value, truth):
+        case NumberLiteral(value, truth):
             return Symbolic((), lambda _: Num(Const(value)), truth)
         case Infinity(negative):
             return Symbolic((), lambda _: App("infinity", (), "-" if negative else "+"))
