@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from hloproof.cli import run
+from hloproof.results import files
 from hloproof.results.errors import BadInput
 from hloproof.results.files import LARGEST, read_file
 
@@ -175,3 +177,102 @@ def test_a_name_of_several_lines_is_told_on_one(tmp_path: Path) -> None:
     lines = (done.stdout + done.stderr).decode().split("\n")
     assert done.returncode == 2 and not [line for line in lines if line.lstrip().startswith(("::", "0 refuted"))]
     assert any("a\\n::error" in line for line in lines)
+
+
+PIPES = (
+    *("equiv m.hlo PIPE", "graph PIPE", "run PIPE", "run m.hlo --inputs PIPE", "run m.hlo --memory PIPE"),
+    *("memory m.hlo PIPE", "memory PIPE m.hlo", "indexing PIPE", "analyze PIPE", "aliases PIPE", "recheck folder"),
+    *(
+        "check --no-cache --kind hlo PIPE",
+        "check --baseline PIPE m.hlo",
+        "check --config PIPE m.hlo",
+        "baseline m.hlo --write PIPE",
+    ),
+    *("check --no-cache m.hlo --output json=PIPE", "equiv m.hlo m.hlo --certificate PIPE", "graph m.hlo --output PIPE"),
+    *(
+        "layout f32[4] --svg PIPE",
+        "check --no-cache --certify PIPE m.hlo",
+        "equiv PIPE -",
+        "check -",
+        "run m.hlo --inputs -",
+    ),
+)
+
+
+@pytest.mark.parametrize("command", PIPES)
+def test_no_command_waits_without_end_at_a_pipe(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Neither at one that nobody writes into, nor at one that nobody reads from, nor at an idle standard input."""
+    (tmp_path / "m.hlo").write_text(GOOD)
+    (tmp_path / "folder").mkdir()
+    for place in (tmp_path / "PIPE", tmp_path / "folder" / "manifest.jsonl"):
+        os.mkfifo(place)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(files, "PATIENCE", 0.1)
+    source, sink = os.pipe()
+    with os.fdopen(source) as idle, os.fdopen(sink, "w"):
+        monkeypatch.setattr(sys, "stdin", idle)
+        assert run(command.split()) == 2
+    said = "".join(capfd.readouterr())
+    assert "a pipe that " in said or "PIPE: file exists" in said, said
+
+
+def test_a_pipe_whose_writer_is_slow_is_read_to_its_end(tmp_path: Path) -> None:
+    (tmp_path / "m.hlo").write_text(GOOD)
+    for command in ("equiv <(sleep 0.3; cat m.hlo) m.hlo", "equiv m.hlo - < <(cat m.hlo)", "check --no-cache - <m.hlo"):
+        shell = f"{sys.executable} -m hloproof {command}"
+        assert subprocess.run(["bash", "-c", shell], cwd=tmp_path, capture_output=True, check=False).returncode == 0
+
+
+AMOUNTS = (
+    *(
+        "check m.hlo --total-seconds",
+        "check m.hlo --obligation-seconds",
+        "check m.hlo --item-seconds",
+        "run m.hlo --budget",
+    ),
+    *("equiv m.hlo m.hlo --budget", "passes . --budget", "recheck . --seconds", "serve --seconds", "fuzz maps --time"),
+    *("serve --request-megabytes", "serve --worker-megabytes", "serve --megabytes"),
+)
+
+
+@pytest.mark.parametrize("command", AMOUNTS)
+@pytest.mark.parametrize("amount", ["0", "-1", "nan", "inf", "-inf", "1e308", "1e400", MANY, "x", ""])
+def test_amounts_that_nothing_can_keep_are_bad_usage(
+    command: str, amount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "m.hlo").write_text(GOOD)
+    monkeypatch.chdir(tmp_path)
+    assert run([*command.split(), amount]) == 2
+    assert "Invalid value for" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "1e308", "-1.0", "true"])
+def test_settings_hold_amounts_that_can_be_kept(
+    value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "m.hlo").write_text(GOOD)
+    (tmp_path / "hloproof.toml").write_text(f"total-seconds = {value}\n")
+    monkeypatch.chdir(tmp_path)
+    assert run(["check", "--no-cache", "m.hlo"]) == 2 and "a positive number, at most" in capsys.readouterr().err
+
+
+PLACES = (
+    *("check --no-cache --certify m.hlo m.hlo", "check --no-cache --certify /proc/x m.hlo", "check LONG.hlo"),
+    *("equiv m.hlo m.hlo --certificate .", "equiv m.hlo m.hlo --certificate /dev/full", "equiv LONG m.hlo"),
+    *("passes --keep m.hlo -- true", "passes --keep /proc/x -- true", "fuzz maps --examples 1 --state m.hlo/x"),
+    *("layout f32[4] --svg /dev/full", "graph m.hlo --output m.hlo/x", "check --no-cache m.hlo --output json=LONG"),
+)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("command", PLACES)
+def test_places_that_cannot_be_read_or_written_are_told(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "m.hlo").write_text(GOOD)
+    monkeypatch.chdir(tmp_path)
+    assert run(command.replace("LONG", "a" * 300).split()) == 2
+    assert "internal" not in capsys.readouterr().err
+    assert (tmp_path / "m.hlo").read_text() == GOOD

@@ -12,11 +12,12 @@ import pytest
 from report_sample import instruction, sample
 
 from hloproof.report import json_report
-from hloproof.report.destinations import FORMATS, Style, write_file
+from hloproof.report.destinations import FORMATS, Style
 from hloproof.report.records import encoded
 from hloproof.results.baseline import chunks as baseline_chunks
 from hloproof.results.baseline import read as read_baseline
 from hloproof.results.errors import BadInput
+from hloproof.results.files import write_file
 from hloproof.results.findings import KnownFinding, Policy, fingerprint, judge
 from hloproof.results.results import Comment, FileResults, InstructionResult, ModuleResults, OperationVerdicts, Report
 from hloproof.results.suppressions import BadSuppression, suppressions

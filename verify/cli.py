@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -47,8 +48,12 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
 }
 
 
-_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
-"""What is wrong with a disk and not with us."""
+_OF_THE_SYSTEM: Final = frozenset(
+    getattr(errno, name, errno.EIO)
+    for name in "ENOSPC EDQUOT EFBIG EROFS EIO ENOENT EACCES EPERM EISDIR ENOTDIR EEXIST ENAMETOOLONG ELOOP ENXIO "
+    "EMFILE ENFILE EAGAIN EBUSY ETXTBSY".split()
+)
+"""What is wrong with a disk, a folder or a system, and not with us."""
 
 
 class Commands(click.Group):
@@ -115,7 +120,7 @@ def run(arguments: Sequence[str]) -> int:
         sys.stderr.close()
         return int(Exit.OK)
     except Exception as error:
-        if isinstance(error, OSError) and error.errno in _FULL:
+        if isinstance(error, OSError) and _is_of_the_system(error):
             said = f"Error: {error.filename or 'output'}: {(error.strerror or str(error)).lower()}"
             print(harmless(said), file=sys.stderr)
             return int(Exit.BAD_INPUT)
@@ -123,8 +128,13 @@ def run(arguments: Sequence[str]) -> int:
     return int(status) if isinstance(status, int) else int(Exit.OK)
 
 
+def _is_of_the_system(error: OSError) -> bool:
+    """Whether the error is about a file of the user's, or about none: a missing file of this package is our error."""
+    own = os.path.dirname(os.path.abspath(__file__))
+    return error.errno in _OF_THE_SYSTEM and not str(error.filename or "").startswith(own + os.sep)
+
+
 def _internal(error: Exception) -> int:
-    import os
     import traceback
 
     print(harmless(f"hloproof: internal error: {type(error).__name__}: {error}"), file=sys.stderr)

@@ -22,8 +22,8 @@ def command(write: Path, **given: Any) -> None:
 
     Justifications that FILE holds already are kept.
     """
-    from hloproof.report.destinations import write_file
     from hloproof.results.baseline import chunks, read
+    from hloproof.results.files import write_file
 
     before = read(write) if write.exists() else ()
     report = checked(merged(given), quiet=False)

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from hloproof.commands.limits import SECONDS
 from hloproof.pipeline.options import Options, Selection
 from hloproof.pipeline.sources import KINDS, find_sources
 from hloproof.report.destinations import FORMATS
@@ -52,21 +53,9 @@ def check_options(command: Any) -> Any:
             click.option(
                 "--cross", is_flag=True, default=None, help="Require two engines that share no encoder to agree."
             ),
-            click.option(
-                "--obligation-seconds",
-                type=click.FloatRange(0, min_open=True),
-                help="Limit for one obligation; default 10.",
-            ),
-            click.option(
-                "--item-seconds",
-                type=click.FloatRange(0, min_open=True),
-                help="Limit for one rule, map or layout; default 120.",
-            ),
-            click.option(
-                "--total-seconds",
-                type=click.FloatRange(0, min_open=True),
-                help="Limit for the whole check; what is left is unknown.",
-            ),
+            click.option("--obligation-seconds", type=SECONDS, help="Limit for one obligation; default 10."),
+            click.option("--item-seconds", type=SECONDS, help="Limit for one rule, map or layout; default 120."),
+            click.option("--total-seconds", type=SECONDS, help="Limit for the whole check; what is left is unknown."),
             click.option("--cache", type=click.Path(path_type=Path), help="Where the proof cache is kept."),
             click.option("--no-cache", is_flag=True, default=None, help="Do not read or write the proof cache."),
             click.option(
@@ -121,7 +110,8 @@ def command(**given: Any) -> int:
     PATHS are files, folders, or - for standard input.
     """
     from hloproof.report import text
-    from hloproof.report.destinations import Style, write_file, write_standard_output
+    from hloproof.report.destinations import Style, write_standard_output
+    from hloproof.results.files import write_file
     from hloproof.results.findings import judge
 
     settings = merged(given)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from hloproof.commands.limits import SECONDS
 from hloproof.results.plain import say
 
 
@@ -23,7 +24,7 @@ from hloproof.results.plain import say
     show_default=True,
     help="The weakest identities that a proof may use: exact bit for bit, over the reals, or up to rounding.",
 )
-@click.option("--budget", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True, help="Seconds.")
+@click.option("--budget", type=SECONDS, default=10.0, show_default=True, help="Seconds.")
 @click.option("--certificate", type=click.Path(path_type=Path), metavar="FILE", help="Write the proof to FILE.")
 @click.option("--inputs", type=click.Path(path_type=Path), metavar="FILE", help="Write the inputs that refute to FILE.")
 @click.option("--format", "form", type=click.Choice(("text", "json", "html")), default="text", show_default=True)
@@ -42,6 +43,7 @@ def command(
     from hloproof.queries.certificates import certificate_text
     from hloproof.queries.equivalence import compare, one_module, tier_named
     from hloproof.report.equivalence import text_lines
+    from hloproof.results.files import write_file
     from hloproof.results.verdict import Exit, Verdict
 
     if before == after == "-":
@@ -53,9 +55,9 @@ def command(
     modules = [one_module(text, name) for text, name in zip(texts, (before, after), strict=True)]
     answer = compare(modules[0], modules[1], tier_named(tier), budget, after)
     if certificate is not None and answer.certificate is not None:
-        certificate.write_text(certificate_text(texts[0], texts[1], answer.certificate), encoding="utf-8")
+        write_file(certificate, [certificate_text(texts[0], texts[1], answer.certificate)])
     if inputs is not None and answer.refutation is not None:
-        inputs.write_text(json.dumps(answer.refutation.inputs) + "\n", encoding="utf-8")
+        write_file(inputs, [json.dumps(answer.refutation.inputs) + "\n"])
     if form == "json":
         click.echo(json.dumps({**answer.as_json(), "verdict": str(answer.verdict)}))
     elif form == "html":

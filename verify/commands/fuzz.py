@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hloproof.commands.limits import SECONDS
 from hloproof.fuzz.target import CORPUS
 from hloproof.fuzz.targets import MODULES
 from hloproof.results.plain import say
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "--state", type=click.Path(path_type=Path, file_okay=False), help="The campaign's folder; resumed if it exists."
 )
-@click.option("--time", "seconds", type=click.FloatRange(0, min_open=True), help="Seconds for all. Default 60.")
+@click.option("--time", "seconds", type=SECONDS, help="Seconds for all. Default 60.")
 @click.option("--examples", type=click.IntRange(1), help="Examples per target.")
 @click.option(
     "--corpus",

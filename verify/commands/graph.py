@@ -25,8 +25,8 @@ def command(module: str, fusion: str, computation: str, output: Path | None) -> 
     """
     from hloproof.pipeline.sources import Source
     from hloproof.queries.equivalence import one_module
-    from hloproof.report.destinations import write_file
     from hloproof.report.graph_svg import GraphTooLarge, chunks
+    from hloproof.results.files import write_file
 
     if fusion and computation:
         raise click.UsageError("--fusion and --computation exclude each other")

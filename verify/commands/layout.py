@@ -86,13 +86,13 @@ def _draw(shape: str, at: tuple[int, ...], path: Path) -> None:
     from hloproof.models.hlo.shape import ArrayShape
     from hloproof.models.hlo.text.shapes import parse_shape
     from hloproof.report.layout_svg import draw
+    from hloproof.results.files import write_file
 
     array = parse_shape(shape)
     if not isinstance(array, ArrayShape):
         raise click.ClickException("--svg draws one array")
     try:
-        path.write_text(draw(array, at), encoding="utf-8")
+        drawn = draw(array, at)
     except NotModelled as error:
         raise click.ClickException(f"--svg: {error}") from error
-    except OSError as error:
-        raise click.ClickException(f"--svg: {path}: {(error.strerror or str(error)).lower()}") from error
+    write_file(path, [drawn])

@@ -8,12 +8,31 @@ from typing import Any, Final
 
 import click
 
+from hloproof.pipeline.options import LONGEST
 from hloproof.processes.alarm import at_most, at_most_more
 from hloproof.results.plain import say
 from hloproof.results.verdict import Exit
 
 MEGABYTES: Final = 4096
 """What a command may take of memory."""
+
+
+class _Amount(click.FloatRange):
+    """A positive number up to some most: neither infinite nor NaN, which clocks and systems cannot wait for."""
+
+    def __init__(self, most: float) -> None:
+        super().__init__(0, most, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if found != found:
+            self.fail(f"{value} is no number.", param, ctx)
+        return found
+
+
+SECONDS: Final = _Amount(LONGEST)
+AMOUNT_OF_MEGABYTES: Final = _Amount(1 << 20)
+"""Up to a terabyte."""
 
 
 def budgeted(seconds: float) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
@@ -37,11 +56,7 @@ def budgeted(seconds: float) -> Callable[[Callable[..., int | None]], Callable[.
             return int(Exit.UNKNOWN)
 
         option = click.option(
-            "--budget",
-            type=click.FloatRange(0, min_open=True),
-            default=seconds,
-            show_default=True,
-            help="Seconds; then it is unknown.",
+            "--budget", type=SECONDS, default=seconds, show_default=True, help="Seconds; then it is unknown."
         )
         return option(limited)
 

@@ -115,8 +115,8 @@ def _draw(module: str, assignment: str, svg: Path, allocation: int | None) -> No
     from hloproof.models.hlo.parser import parse_module
     from hloproof.models.memory.assignment import parse_assignment
     from hloproof.pipeline.sources import Source
-    from hloproof.report.destinations import write_file
     from hloproof.report.memory_svg import chunks
+    from hloproof.results.files import write_file
 
     texts = [Source(p, "hlo").read() for p in (module, assignment)]
     plan = Plan(parse_module(texts[0], module), parse_assignment(texts[1], assignment))

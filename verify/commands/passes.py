@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from hloproof.commands.limits import SECONDS
 from hloproof.results.plain import say
 
 
@@ -26,9 +27,7 @@ class _WithProgram(click.Command):
 )
 @click.argument("folder", metavar="DIR", required=False, type=click.Path(path_type=Path))
 @click.option("--tier", type=click.Choice(("exact", "real", "rounding")), default="rounding", show_default=True)
-@click.option(
-    "--budget", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True, help="Seconds for each pass."
-)
+@click.option("--budget", type=SECONDS, default=10.0, show_default=True, help="Seconds for each pass.")
 @click.option("--since", metavar="PASS", default="", help="Start at this pass or pipeline.")
 @click.option("--jobs", "-j", type=click.IntRange(0), default=0, help="Worker processes; 0 is one per core.")
 @click.option("--module", "only", metavar="NAME", default="", help="Validate only modules whose name contains this.")

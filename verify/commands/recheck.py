@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from hloproof.commands.limits import SECONDS
 from hloproof.results.plain import say
 
 
@@ -14,7 +15,7 @@ from hloproof.results.plain import say
 )
 @click.argument("folder", metavar="PATH", type=click.Path(path_type=Path, exists=True))
 @click.option("--solver", metavar="CMD", help="A program that reads an SMT-LIB file and prints unsat; default: cvc5.")
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), default=60.0, help="Limit for one certificate.")
+@click.option("--seconds", type=SECONDS, default=60.0, help="Limit for one certificate.")
 @click.option("--quiet", "-q", is_flag=True, help="Print only what is not proved.")
 def command(folder: Path, solver: str | None, seconds: float, quiet: bool) -> int:
     """Prove again the certificates of a folder, which `hloproof check --certify` wrote, or the one of a file, which
@@ -31,13 +32,14 @@ def command(folder: Path, solver: str | None, seconds: float, quiet: bool) -> in
         return _equivalence(folder)
     from hloproof.engines.certificate import recheck
     from hloproof.queries.certificates import recheck_tensor_rules
+    from hloproof.results.files import read_bytes
     from hloproof.results.verdict import Exit
 
     states: Counter[str] = Counter()
     said: set[str] = set()
     shown: set[str] = set()
     try:
-        for result in recheck(folder, solver, seconds):
+        for result in recheck(folder, solver, seconds, lambda path: read_bytes(path, str(path))):
             states[result.state] += 1
             if result.state == "proved":
                 shown.add(Path(result.name).stem)

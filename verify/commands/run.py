@@ -18,7 +18,7 @@ from hloproof.results.verdict import Exit
     "  hloproof run model.hlo --inputs inputs.json --semantics hashed",
 )
 @click.argument("module")
-@click.option("--inputs", type=click.File("rb"), help="JSON: a list with one value per parameter, as nested lists.")
+@click.option("--inputs", metavar="FILE", help="JSON: a list with one value per parameter, as nested lists.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Inputs (without --inputs) and random numbers.")
 @click.option("--semantics", type=click.Choice(("real", "hashed")), default="real", show_default=True)
 @click.option("--replicas", type=click.IntRange(1), help="Default: the module's replica_count, or 1.")
@@ -27,7 +27,7 @@ from hloproof.results.verdict import Exit
 @budgeted(300.0)
 def command(
     module: str,
-    inputs: Any,
+    inputs: str | None,
     seed: int,
     semantics: str,
     replicas: int | None,
@@ -54,14 +54,17 @@ def command(
     from hloproof.models.interpreter.value import BadArgument
     from hloproof.pipeline.sources import Source
     from hloproof.queries.running import run_once
+    from hloproof.results.files import STANDARD_INPUT, read_named
     from hloproof.results.json_text import value_of
 
     found = parse_modules(Source(module, "hlo").read(), module)
     given = None
     if inputs is not None:
-        given = value_of(inputs.read(), inputs.name)
+        if inputs == module == STANDARD_INPUT:
+            raise click.UsageError("Only one of MODULE and --inputs can be standard input.")
+        given = value_of(read_named(inputs), inputs)
         if not isinstance(given, list):
-            raise click.ClickException(f"{inputs.name}: expected a list with one value per parameter")
+            raise click.ClickException(f"{inputs}: expected a list with one value per parameter")
     if len(found) > 1:
         raise click.ClickException(f"{len(found)} modules where one was expected")
     try:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import click
 
+from hloproof.commands.limits import AMOUNT_OF_MEGABYTES, SECONDS
+
 
 @click.command("serve", epilog="""Example:  echo '{"jsonrpc":"2.0","id":1,"method":"version"}' | hloproof serve""")
 @click.option("--jobs", "-j", type=click.IntRange(0), default=0, help="Requests at once; 0 is one per core.")
+@click.option("--seconds", type=SECONDS, default=300.0, show_default=True, help="Without a budget.")
 @click.option(
-    "--seconds", type=click.FloatRange(0, min_open=True), default=300.0, show_default=True, help="Without a budget."
-)
-@click.option("--megabytes", type=click.IntRange(64), default=2048, show_default=True, help="Memory of one worker.")
-@click.option(
-    "--request-megabytes",
-    type=click.FloatRange(0, min_open=True),
-    default=32.0,
-    show_default=True,
-    help="A longer line is refused.",
+    "--megabytes", type=click.IntRange(64, 1 << 20), default=2048, show_default=True, help="Memory of one worker."
 )
 @click.option(
-    "--worker-megabytes", type=click.FloatRange(0), default=160.0, show_default=True, help="Then it is renewed."
+    "--request-megabytes", type=AMOUNT_OF_MEGABYTES, default=32.0, show_default=True, help="A longer line is refused."
+)
+@click.option(
+    "--worker-megabytes", type=AMOUNT_OF_MEGABYTES, default=160.0, show_default=True, help="Then it is renewed."
 )
 @click.option("--schema", is_flag=True, help="Print the protocol as a JSON Schema, and end.")
 def command(

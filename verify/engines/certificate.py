@@ -9,7 +9,7 @@ import hashlib
 import json
 import shlex
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -66,17 +66,20 @@ def _proof(text: str) -> str:
     return proof + "\n" if said == "unsat" else ""
 
 
-def recheck(folder: Path, solver: str | None = None, seconds: float = 60.0) -> Iterator[Rechecked]:
+def recheck(
+    folder: Path, solver: str | None = None, seconds: float = 60.0, read: Callable[[Path], bytes] = Path.read_bytes
+) -> Iterator[Rechecked]:
     """Prove every certificate of the folder again, from the files alone.
 
     `solver` is a command that is given the path of an SMT-LIB file and prints `unsat`; None means cvc5 as installed.
+    `read` is how a file of the folder is read.
     Raises FileNotFoundError when the folder has no manifest, and ImportError when cvc5 is asked for and absent.
     """
     listed: set[str] = set()
-    for number, line in enumerate((folder / MANIFEST).read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(read(folder / MANIFEST).decode().splitlines(), 1):
         name, digests = _listed(line, f"{folder / MANIFEST}:{number}")
         listed.update(digests)
-        yield _rechecked(folder, name, digests, solver, seconds)
+        yield _rechecked(folder, name, digests, solver, seconds, read)
     for path in sorted([*folder.glob("*.smt2"), *folder.glob("*.proof")]):
         if path.name not in listed:
             yield Rechecked(path.name, "not listed", "the manifest does not name it")
@@ -98,14 +101,18 @@ def _listed(line: str, place: str) -> tuple[str, dict[str, str]]:
     return name, digests
 
 
-def _rechecked(folder: Path, name: str, digests: dict[str, str], solver: str | None, seconds: float) -> Rechecked:
+def _rechecked(
+    folder: Path, name: str, digests: dict[str, str], solver: str | None, seconds: float, read: Callable[[Path], bytes]
+) -> Rechecked:
+    texts: dict[str, str] = {}
     for part, digest in digests.items():
         path = folder / part
         if not path.is_file():
             return Rechecked(part, "missing", "the manifest names it")
-        if _digest(path.read_text(encoding="utf-8")) != digest:
+        texts[part] = read(path).decode()
+        if _digest(texts[part]) != digest:
             return Rechecked(part, "tampered", "its SHA-256 is not the one in the manifest")
-    said = _ask_command(solver, folder / name, seconds) if solver else _ask_cvc5(folder / name, seconds)
+    said = _ask_command(solver, folder / name, seconds) if solver else _ask_cvc5(texts[name], seconds)
     return Rechecked(name, "proved" if said == "unsat" else "not proved", said)
 
 
@@ -124,8 +131,8 @@ def _ask_command(command: str, path: Path, seconds: float) -> str:
     return lines[0] if lines else f"no output (status {done.returncode}) {done.stderr.strip()[:200]}"
 
 
-def _ask_cvc5(path: Path, seconds: float) -> str:
+def _ask_cvc5(text: str, seconds: float) -> str:
     from hloproof.engines.smtlib.cvc5 import decide
 
-    said, _ = decide(path.read_text(encoding="utf-8"), milliseconds=int(seconds * 1000))
+    said, _ = decide(text, milliseconds=int(seconds * 1000))
     return said

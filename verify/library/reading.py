@@ -10,6 +10,7 @@ from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_modules
 from hloproof.pipeline.sources import text_of_file, unpacked
+from hloproof.results.files import read_bytes
 
 
 def text_of(source: object) -> tuple[str, str]:
@@ -63,8 +64,8 @@ def is_text(source: str) -> bool:
 
 def _file(path: Path) -> str:
     if path.name.removesuffix(".gz").endswith(".pb"):
-        return text_of_file(path.read_bytes(), str(path))
-    data = unpacked(path.read_bytes(), str(path))
+        return text_of_file(read_bytes(path, str(path)), str(path))
+    data = unpacked(read_bytes(path, str(path)), str(path))
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from hloproof.pipeline.options import LONGEST
 from hloproof.results.errors import BadInput
 from hloproof.results.files import read_file
 from hloproof.results.findings import SEVERITIES
@@ -32,7 +33,10 @@ _STRING: Final = _Sort("a string", lambda v: isinstance(v, str))
 _STRINGS: Final = _Sort("a list of strings", _are_strings)
 _BOOLEAN: Final = _Sort("true or false", lambda v: isinstance(v, bool))
 _COUNT: Final = _Sort("a whole number", _is_count)
-_SECONDS: Final = _Sort("a positive number", lambda v: isinstance(v, int | float) and not isinstance(v, bool) and v > 0)
+_SECONDS: Final = _Sort(
+    f"a positive number, at most {LONGEST:g}",
+    lambda v: isinstance(v, int | float) and not isinstance(v, bool) and 0 < v <= LONGEST,
+)
 _WIDTH: Final = _Sort("32 or 64", lambda v: v in (32, 64))
 _SEVERITIES: Final = _Sort(
     f"a table from claims to {', '.join(SEVERITIES)}",

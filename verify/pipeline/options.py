@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from hloproof.results.verdict import family
+
+LONGEST: Final = 1e6
+"""Seconds that any limit may have: eleven days, which clocks and systems can wait."""
 
 
 @dataclass(frozen=True)

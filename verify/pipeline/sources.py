@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from hloproof.results.errors import BadInput
-from hloproof.results.files import LARGEST, LARGEST_STREAM, read_file
+from hloproof.results.files import LARGEST, STANDARD_INPUT, read_named
 
 SUFFIXES: Final[dict[str, str]] = {
     ".hlo": "hlo",
@@ -37,7 +36,6 @@ REFUSED: Final[dict[bytes, str]] = {
 """How compressed files begin, and what to do with them."""
 
 GZIP: Final = b"\x1f\x8b"
-STANDARD_INPUT: Final = "-"
 
 
 @dataclass(frozen=True)
@@ -49,17 +47,7 @@ class Source:
 
     def read(self) -> str:
         """The text. Raises BadInput when it cannot be read or is not text."""
-        return text_of_file(_standard_input() if self.name == STANDARD_INPUT else read_file(self.name), self.name)
-
-
-def _standard_input() -> bytes:
-    try:
-        data = sys.stdin.buffer.read(LARGEST_STREAM + 1)
-    except OSError as error:
-        raise BadInput(f"-: {(error.strerror or str(error)).lower()}") from error
-    if len(data) > LARGEST_STREAM:
-        raise BadInput(f"- holds more than {LARGEST_STREAM >> 20} MiB")
-    return data
+        return text_of_file(read_named(self.name), self.name)
 
 
 def text_of_file(data: bytes, name: str) -> str:

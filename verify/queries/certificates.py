@@ -12,6 +12,7 @@ from hloproof.equivalence.decide import recheck
 from hloproof.models.errors import InputError
 from hloproof.queries.equivalence import one_module, tier_named
 from hloproof.results.errors import BadInput
+from hloproof.results.files import read_file
 from hloproof.results.json_text import value_of
 from hloproof.tensor_rules.certificate import SUFFIX, denied
 
@@ -23,7 +24,7 @@ def recheck_tensor_rules(folder: Path, shown: Collection[str]) -> Iterator[tuple
     shown; empty where it is."""
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         try:
-            reason = denied(value_of(path.read_bytes(), path.name), frozenset(shown))
+            reason = denied(value_of(read_file(path), path.name), frozenset(shown))
         except (BadInput, InputError) as error:
             reason = str(error)
         yield path.name, reason

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import mkstemp
 from typing import Final
 
 from hloproof.results.errors import BadInput
@@ -87,35 +84,3 @@ def write_standard_output(form: str, judged: Judged, style: Style) -> None:
         if isinstance(error, BrokenPipeError):
             return  # who reads has seen enough
         raise BadInput(f"standard output: {(error.strerror or str(error)).lower()}") from error
-
-
-def write_file(path: Path, pieces: Iterable[str]) -> None:
-    """Write a file under a name of its own beside the final one, then rename it: no partial file under the final name.
-
-    A device or a pipe is written to as it is, not replaced. Raises BadInput when the folder is missing, not writable or
-    full.
-    """
-    temporary: Path | None = None
-    try:
-        if path.exists() and not path.is_file():
-            with path.open("w", encoding="utf-8") as stream:
-                stream.writelines(pieces)
-            return
-        handle, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        temporary = Path(name)
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as out:
-            out.writelines(pieces)
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except OSError as error:
-        raise BadInput(f"{path}: {(error.strerror or str(error)).lower()}") from error
-    finally:
-        if temporary is not None:
-            with suppress(OSError):
-                temporary.unlink()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
