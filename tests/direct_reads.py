@@ -101,6 +101,7 @@ def triangular_solve(op: Operation, output: int) -> Reads:
     # Repeatedly solve the unknown whose equation has no other unsolved one left.
     for line in range(columns if left else rows):
         unsolved = set(range(n))
+        others: list[int] = []
         while unsolved:
             for k in sorted(unsolved):
                 others = [m for m in range(n) if m != k and (a(k, m) if left else a(m, k)) is not None]

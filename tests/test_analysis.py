@@ -384,8 +384,8 @@ def test_all_outputs_together() -> None:
         assert (used["p"].elements, used["p"].pairs, used["p"].reads, used["p"].exact) == (24 + 21 - 9, 45, 45, True)
         assert (used["t"].elements, used["t"].exact) == (8, True)
         assert used["i"].elements == 1
-    assert any("all outputs <- operand 0 p: reads 36 of 40 elements (90.0%)" in line for line in as_lines(found))
-    assert as_json(found)["all_outputs"][0]["elements_read"] == 36
+        assert any("all outputs <- operand 0 p: reads 36 of 40 elements (90.0%)" in line for line in as_lines(found))
+        assert as_json(found)["all_outputs"][0]["elements_read"] == 36
 
 
 def test_sizes_that_are_bounds_or_missing_give_no_exact_numbers() -> None:

@@ -344,19 +344,89 @@ def _folder(package: str) -> Path:
     return ROOT.joinpath(*(parts if parts[:1] == ["models"] else ["verify", *parts]))
 
 
-@pytest.mark.parametrize("document", ["models/README.md", "verify/README.md", "CONTRIBUTING.md"])
+DOCUMENTS: Final = sorted(
+    str(path.relative_to(ROOT))
+    for pattern in ("*.md", "verify/*.md", "models/*.md", "tests/*.md", "specs/*.md", "docs/*.md")
+    for path in ROOT.glob(pattern)
+    if path.name != "CHANGELOG.md"  # tells of what is gone, too
+)
+HOUSE: Final = ("CONTRIBUTING.md", "models/README.md", "tests/README.md", "verify/README.md")
+"""What is for those who change the project: their names are names of the code."""
+
+_PATH: Final = re.compile(r"(?:[\w.*-]+/)+[\w.*-]*|[\w*-]+\.(?:py|md|toml)")
+_NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*(?:\([\w, ]*\))?")
+
+
+def quoted(document: str) -> list[str]:
+    """What stands in backticks in the running text of a document."""
+    text = re.sub(r"```.*?```", "", (ROOT / document).read_text(encoding="utf-8"), flags=re.DOTALL)
+    return re.findall(r"`([^`\n]+)`", text)
+
+
+@cache
+def written() -> tuple[frozenset[str], frozenset[str]]:
+    """Every name that the project and its tests define, and every text that stands in them as a constant."""
+    names: set[str] = set()
+    texts: set[str] = set()
+    for path in (p for folder in ("verify", "models", "tests") for p in (ROOT / folder).rglob("*.py")):
+        names.update((path.stem, *path.parts))
+        for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match n:
+                case ast.FunctionDef(name) | ast.ClassDef(name) | ast.arg(name) | ast.Name(name, ast.Store()):
+                    names.add(name)
+                case ast.Attribute(_, name, ast.Store()):
+                    names.add(name)
+                case ast.Constant(str(text)):
+                    texts.add(text)
+                case _:
+                    pass
+    return frozenset(names), frozenset(texts)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_paths_in_documents_are_there(document: str) -> None:
-    """Every path in backticks, from the top or from the document's own folder."""
-    text = (ROOT / document).read_text(encoding="utf-8")
-    paths = re.findall(r"`((?:[\w.-]+/)+[\w.-]*|[\w-]+\.(?:py|md|toml))`", text)
-    assert len(paths) > 10
+    """Every path in backticks, from the top or from the document's own folder; or what the code itself names so."""
+    paths = [word for word in quoted(document) if _PATH.fullmatch(word)]
+    assert len(paths) > (4 if document in HOUSE else -1)
     places = [ROOT, (ROOT / document).parent, ROOT / "verify" / "claims"]
-    assert [p for p in paths if not any(_is_there(place, p) for place in places)] == []
+    gone = [p for p in paths if not any(_is_there(place, p) for place in places)]
+    assert [p for p in gone if p not in written()[1]] == []
 
 
 def _is_there(place: Path, path: str) -> bool:
-    """A path, or a bare file name somewhere below."""
-    return (place / path).exists() or ("/" not in path and any(place.rglob(path)))
+    """A path, where `*` stands for anything, or a bare file name somewhere below."""
+    return any(place.glob(path.rstrip("/"))) or ("/" not in path and any(place.rglob(path)))
+
+
+@pytest.mark.parametrize("document", HOUSE)
+def test_names_in_documents_are_there(document: str) -> None:
+    """Every name in backticks is one that the code defines, or a word of a text that it reads."""
+    names, texts = written()
+    found = [w for w in quoted(document) if _NAME.fullmatch(w) and not _PATH.fullmatch(w)]
+    assert [w for w in found if w not in texts and not set(re.findall(r"\w+", w)) <= names] == []
+
+
+@pytest.mark.parametrize("document", HOUSE)
+def test_what_a_document_places_in_a_file_stands_there(document: str) -> None:
+    """`NAME` in `file.py`, and `file.py` (`NAME`)."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    said = [(name, file) for name, file in re.findall(r"`(\w+)`\s+in\s+`([\w/]+\.py)`", text)]
+    said += [(name, file) for file, name in re.findall(r"`([\w/]+\.py)`\s+\(`(\w+)`", text)]
+    assert said or document not in ("CONTRIBUTING.md", "verify/README.md")
+    places = [ROOT, (ROOT / document).parent, ROOT / "verify" / "claims"]
+    wrong = []
+    for name, file in said:
+        files = [f for place in places for f in ([place / file] if "/" in file else place.rglob(file)) if f.is_file()]
+        if not any(re.search(rf"\b{name}\b", f.read_text(encoding="utf-8")) for f in files):
+            wrong.append((name, file))
+    assert wrong == []
+
+
+def test_a_name_that_is_gone_is_noticed() -> None:
+    names, texts = written()
+    assert {"prove", "owed", "_is_there"} <= names and "becomes" in texts
+    gone = "_".join(("no", "such", "name"))  # not written as one, so that it is in neither
+    assert gone not in names | texts
 
 
 def test_the_documents_name_every_room() -> None:

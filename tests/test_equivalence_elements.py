@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 from itertools import product
-from typing import Any
+from typing import Any, assert_never
 
 import pytest
 from hypothesis import given, settings
@@ -40,6 +40,8 @@ def form(x: Lin, inputs: list[Any], point: dict[int, int]) -> int:
                 value = min(max(form(of, inputs, point), lo), hi)
             case TermValue(term):
                 value = int(element(term, inputs))
+            case _:
+                assert_never(atom)
         total += c * value
     return total
 

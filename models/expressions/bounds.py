@@ -29,7 +29,8 @@ def range_of(root: Expr, intervals: Mapping[str, Interval], known: Mapping[Expr,
             r = Interval(e.value, e.value)
         elif isinstance(e, Var):
             r = intervals[e.name]
-        elif isinstance(e, Binary):
+        else:
+            assert isinstance(e, Binary)
             r = combine(e.op, done[e.lhs], done[e.rhs])
         if known and e in known:
             r = r.intersect(known[e])

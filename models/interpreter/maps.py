@@ -140,8 +140,3 @@ def reader(m: IndexingMap, providers: Mapping[str, Array]) -> Reader:
         raise LookupError(f"the index map of runtime variable {k} has no point at {dims}")
 
     return read
-
-
-def count_points(m: IndexingMap, read: Reader | None = None) -> int:
-    """How many points the domain has."""
-    return sum(1 for _ in domain_points(m, read))

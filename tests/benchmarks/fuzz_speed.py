@@ -12,7 +12,7 @@ import time
 
 from hloproof.fuzz.chunk import run_chunk
 from hloproof.fuzz.targets import MODULES
-from hloproof.models.interpreter.maps import count_points
+from hloproof.models.interpreter.maps import relation
 from hloproof.models.maps.text import parse_map
 
 MAP = (
@@ -24,7 +24,7 @@ MAP = (
 def main() -> None:
     examples = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     started = time.process_time()
-    count = count_points(parse_map(MAP))
+    count = sum(relation(parse_map(MAP)).values())
     print(f"map points    {count / (time.process_time() - started):10.0f} per second")
     for name in MODULES:
         if name == "xla":

@@ -9,7 +9,7 @@ encoders, the simplifier or `hloproof.models.expressions.bounds`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, assert_never
 
 from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
 from hloproof.logic.obligation import Obligation
@@ -157,6 +157,8 @@ class _Search:
                 always, never = l1 <= r0, r1 < l0
             case "<":
                 always, never = l1 < r0, r1 <= l0
+            case _:
+                assert_never(atom.op)
         return always if always or never else _OPEN
 
     def _range(self, root: Expr, box: Mapping[str, _Bounds]) -> _Bounds | _Mark:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import count
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, assert_never
 
 import z3
 
@@ -285,6 +285,8 @@ class _Encoder:
                 stated = x <= y
             case "<":
                 stated = x < y
+            case _:
+                assert_never(f.op)
         if asked in ("F", "not T"):
             stated = z3.Not(stated)
         divisors = self._divisors(f, scope)

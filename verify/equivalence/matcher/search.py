@@ -87,7 +87,7 @@ class Search:
         stack: list[tuple[Goal, Asking, int]] = []
         answer: Proof | None = None
         asked: Goal | None = first
-        count = 0
+        count, started = 0, False
         while True:
             if asked is not None:
                 if asked in self.memory:
