@@ -302,7 +302,9 @@ def test_fusions_that_differ_in_one_attribute_are_not_equal() -> None:
     module = parse_module(
         layers(2).replace("t1 = f32[4,8] transpose(a1), dimensions={1,0}", "t1 = f32[4,8] reshape(a1)")
     )
-    keys = {body_key(module, Operation.of(i, module.entry), i) for i in module.entry.instructions if i.operands}
+    composer_ = composer_of(module)
+    fusions = [i for i in module.entry.instructions if i.operands]
+    keys = {body_key(composer_, module.entry, i, Operation.of(i, module.entry)) for i in fusions}
     assert len(keys) == 2
 
 

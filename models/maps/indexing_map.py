@@ -66,12 +66,24 @@ class IndexingMap:
     runtime: tuple[RuntimeVariable, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     replica: IndexingMap | None = None
+    _hash: int = field(default=0, init=False, repr=False, compare=False)
+    """Kept once it is asked for: composed maps are looked up again and again."""
 
     def __post_init__(self) -> None:
-        known = {name for name, _ in self.intervals()}
+        known = {name for name, _ in self.variables()}
         for e in (*self.results, *(c.expr for c in self.constraints)):
             if not e.free <= known:
                 raise ValueError(f"undeclared variables {sorted(e.free - known)} in an indexing map")
+
+    def __hash__(self) -> int:
+        if not self._hash:
+            found = hash((self.dims, self.results, self.ranges, self.runtime, self.constraints, self.replica))
+            object.__setattr__(self, "_hash", found or 1)
+        return self._hash
+
+    def __reduce__(self) -> tuple[type[IndexingMap], tuple[object, ...]]:
+        # Without the hash, which is another in every process.
+        return IndexingMap, (self.dims, self.results, self.ranges, self.runtime, self.constraints, self.replica)
 
     def intervals(self) -> Iterator[tuple[str, Interval]]:
         """Every variable's canonical name and interval: dims, range variables, runtime variables, in this order."""
@@ -95,7 +107,8 @@ class IndexingMap:
     def is_trivially_empty(self) -> bool:
         """Some interval of the domain is empty, or a constant misses its own. (A domain can be empty without this; only
         a solver sees that.)"""
-        return any(i.is_empty for _, i in self.intervals()) or any(
+        boxes = ((*self.dims, *self.ranges), self.runtime)
+        return any(v.interval.is_empty for some in boxes for v in some) or any(
             c.interval.is_empty or (isinstance(c.expr, Const) and c.expr.value not in c.interval)
             for c in self.constraints
         )

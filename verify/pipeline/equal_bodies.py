@@ -1,8 +1,9 @@
-"""Fusions with equal bodies: what one owes, the other owes, in the same words.
+"""Fusions, calls, conditionals and loops with equal bodies: what one owes, the other owes, in the same words.
 
-A network of many layers has thousands of fusions and a few dozen different ones. Two are equal where their operations
-are, and their bodies are, instruction by instruction, but for names. Only bodies of opcodes that read nothing at run
-time count: what is read at run time is told by the names of its providers, and may be known where the fusion is used.
+Two are equal where their operations are, the bodies are alike, the same operands are equal to one another, and what is
+known of them beforehand is: the constants that place what is read at run time, the branch that is taken, the counters
+of each turn. Which values are read at run time is told by the names of their providers; these are different in both
+alike, since names that are not are told apart by where they stand.
 """
 
 from __future__ import annotations
@@ -10,48 +11,60 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Final
 
-from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef
-from hloproof.models.hlo.module import Instruction, Module, Operation
-from hloproof.models.hlo.opcodes import ELEMENTWISE
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Computation, Instruction, Operation
+from hloproof.models.hlo.opcodes import COMPOSED
+from hloproof.models.indexing.composition.calls import PLAIN
+from hloproof.models.indexing.composition.composer import Composer
+from hloproof.models.indexing.composition.loops import loop_of
 
-PLAIN: Final = ELEMENTWISE | {
-    "bitcast",
-    "broadcast",
-    "concatenate",
-    "constant",
-    "copy",
-    "dot",
-    "get-tuple-element",
-    "iota",
-    "pad",
-    "parameter",
-    "reduce",
-    "reduce-window",
-    "reshape",
-    "reverse",
-    "slice",
-    "transpose",
-    "tuple",
-}
-"""Opcodes whose maps follow from shapes and attributes alone."""
+_INSIDE: Final = frozenset({"call", "fusion"})
+"""Opcodes in a body through which nothing comes that is known outside of it alone."""
 
 
-def body_key(module: Module, operation: Operation, instruction: Instruction) -> Hashable | None:
-    """What two fusions have in common that owe the same; None for what is no fusion, or whose body is not plain."""
-    called = instruction.attributes.get("calls")
-    body = module.by_name.get(called.name) if isinstance(called, ComputationRef) else None
-    if instruction.opcode != "fusion" or body is None:
-        return None
-    numbers: dict[str, int] = {}
-    rows: list[tuple[Hashable, tuple[str, ...]]] = []
-    for number, i in enumerate(body.instructions):
-        if i.opcode not in PLAIN:
+def body_key(
+    composer: Composer, computation: Computation, instruction: Instruction, operation: Operation
+) -> Hashable | None:
+    """What two such instructions have in common that owe the same; None where that cannot be told."""
+    numbers: list[int] = []
+    plain = True
+    for name in instruction.attributes.computations():
+        body = composer.module.by_name.get(name)
+        alike = None if body is None else composer.alike.of(body)
+        if alike is None or alike.opcodes & (COMPOSED - _INSIDE):
             return None
-        numbers[i.name] = number
-        attributes = tuple(
-            (k, None if isinstance(v, ComputationRef) else v) for k, v in i.attributes.pairs if k not in NON_SEMANTIC
-        )
-        rows.append(((i.opcode, i.shape, attributes, i.parameter_number), i.operands))
-    places = tuple((row, tuple(map(numbers.get, operands))) for row, operands in rows)
-    kept = tuple((k, v) for k, v in operation.attributes.pairs if k != "calls")
-    return operation.shape, operation.operands, kept, places, numbers[body.root_name]
+        plain = plain and alike.opcodes <= PLAIN
+        if not plain and not alike.is_static:
+            return None
+        numbers.append(alike.number)
+    beside = _known_beside(composer, computation, instruction)
+    if not numbers or beside is None:
+        return None
+    first: dict[str, int] = {}
+    which = tuple(first.setdefault(name, place) for place, name in enumerate(instruction.operands))
+    given = () if plain else tuple(_given(computation.by_name[name]) for name in first)
+    kept = composer.alike.without_names(operation.attributes)
+    return operation.shape, operation.operands, operation.opcode, kept, tuple(numbers), which, given, beside
+
+
+def _given(operand: Instruction) -> Hashable:
+    """What is known of an operand from what makes it."""
+    if operand.opcode in ("constant", "iota"):
+        return operand.opcode, operand.literal, operand.attributes.pairs
+    return None
+
+
+def _known_beside(composer: Composer, computation: Computation, instruction: Instruction) -> Hashable | None:
+    """What the maps depend on beside the body; None where it is not known or too much."""
+    match instruction.opcode:
+        case "fusion" | "call":
+            return ()
+        case "conditional" if instruction.operands:
+            return ("taken", composer.known.value(computation, instruction.operands[0]))
+        case "while":
+            try:
+                turns = loop_of(composer, computation, instruction).turns
+            except NotModelled:
+                return None
+            return None if turns is None else tuple(tuple(sorted(state.items())) for state in turns)
+    return None

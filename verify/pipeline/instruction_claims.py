@@ -77,10 +77,10 @@ class InstructionClaims:
         return known
 
     def _composed(self, computation: Computation, instruction: Instruction, operation: Operation) -> OperationVerdicts:
-        """What is composed is stated once for fusions with equal bodies. What was simplified on the way is owed by the
-        first of them alone."""
+        """What is composed is stated once for instructions with equal bodies. What was simplified on the way is owed by
+        the first of them alone. What could not be stated is not shared: the reason names where it stands."""
         assert self._composer is not None
-        key = body_key(self._composer.module, operation, instruction)
+        key = body_key(self._composer, computation, instruction, operation)
         if key in self._equal:
             return self._equal[key]
         claims = self._first.get(key) if key is not None else None
@@ -94,10 +94,11 @@ class InstructionClaims:
             for claim in self._owed_composed(computation, instruction):
                 stated.append(claim)
                 yield claim
-            if key is not None:
-                self._first[key] = stated
 
-        return self._prover.add(owed, instruction.name)
+        found = self._prover.add(owed, instruction.name)
+        if key is not None and self._prover.last_was_stated:
+            self._first[key] = stated
+        return found
 
     def _owed_composed(self, computation: Computation, instruction: Instruction) -> Iterable[Owed]:
         """All but which maps of a call, a loop or a conditional are one, unless that is asked for: nothing here leaves

@@ -39,6 +39,9 @@ BatchProver = Callable[[Sequence[Obligation], Callable[[int, Outcome], None]], N
 ALWAYS_OWED: Final = ("definition", "in-bounds", "index-range", "converse")
 """What every operation with operands owes, the first the first to tell."""
 
+REMEMBERED: Final = 4_096
+"""Statements of claims that are recognised when they come again."""
+
 
 @dataclass(slots=True)
 class _Part:
@@ -69,12 +72,19 @@ class Prover:
         self._numbers: dict[Obligation, int] = {}
         self._obligations: list[Obligation] = []
         self._labels: list[str] = []
+        self._stated: dict[int, tuple[Sequence[Obligation], tuple[int, ...]]] = {}
+        """Statements by identity, which they keep as long as they stand here, and the numbers of their obligations."""
         self.outcomes: list[Outcome | None] = []
 
     @property
     def distinct(self) -> int:
         """How many different obligations there are."""
         return len(self._obligations)
+
+    @property
+    def last_was_stated(self) -> bool:
+        """All that was added last could be stated."""
+        return bool(self._works) and all(part.failure is None for part in self._works[-1].parts)
 
     def add(self, owe: Callable[[], Iterable[Owed]], what: str) -> OperationVerdicts:
         """Gather what `owe` returns; the verdicts are filled in by `settle`. `what` names it in the progress display.
@@ -110,13 +120,24 @@ class Prover:
     def _part(self, owed: Owed, obligations: Callable[[], Sequence[Obligation]], what: str) -> _Part:
         try:
             with stage(f"stating {owed.claim}"):
-                return _Part(owed, tuple(self._number(o, what) for o in obligations()))
+                return _Part(owed, self._all_numbers(obligations(), what))
         except NotModelled as error:
             return _Part(owed, failure=(Verdict.UNKNOWN, str(error)))
         except OutOfTime as error:
             return _Part(owed, failure=(Verdict.UNKNOWN, str(error)), final=False)
         except Exception as error:
             return _Part(owed, failure=(Verdict.INTERNAL, _exception(error)))
+
+    def _all_numbers(self, stated: Sequence[Obligation], what: str) -> tuple[int, ...]:
+        checkpoint()
+        known = self._stated.get(id(stated))
+        if known is not None:  # the very same, which equal claims are given
+            return known[1]
+        numbers = tuple(self._number(o, what) for o in stated)
+        if len(self._stated) >= REMEMBERED:
+            self._stated.clear()
+        self._stated[id(stated)] = (stated, numbers)
+        return numbers
 
     def _number(self, obligation: Obligation, what: str) -> int:
         checkpoint()

@@ -9,7 +9,7 @@ from typing import Final
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.opcodes import COMPOSED
+from hloproof.models.hlo.opcodes import COMPOSED, ELEMENTWISE
 from hloproof.models.hlo.shape import ArrayShape, ShapeIndex, leaves
 from hloproof.models.indexing.box import bounds, holds_data, to_scalar, whole
 from hloproof.models.indexing.composition.async_links import link_reads, link_writes, start_reads
@@ -69,11 +69,14 @@ def _callee(composer: Composer, instruction: Instruction, names: tuple[str, ...]
     raise NotModelled(f"{instruction.opcode} that names no computation")
 
 
-def _branches(composer: Composer, instruction: Instruction) -> tuple[Computation, ...]:
-    names = branch_names(instruction)
-    if len(names) + 1 != len(instruction.operands):
-        raise NotModelled(f"conditional with {len(names)} branches and {len(instruction.operands)} operands")
-    return tuple(composer.callee(instruction, name, 1) for name in names)
+def _branches(composer: Composer, computation: Computation, instruction: Instruction) -> tuple[Computation, ...]:
+    def found() -> tuple[Computation, ...]:
+        names = branch_names(instruction)
+        if len(names) + 1 != len(instruction.operands):
+            raise NotModelled(f"conditional with {len(names)} branches and {len(instruction.operands)} operands")
+        return tuple(composer.callee(instruction, name, 1) for name in names)
+
+    return composer.kept(("branches", computation.name, instruction.name), found)
 
 
 def taken_branch(
@@ -96,7 +99,7 @@ def _conditional_reads(
     """Operand 0 selects; of the branches one is taken, so each one's maps are a bound unless it is known which."""
     out = bounds(dict(leaves(instruction.shape))[position])
     found = [RouteStep(0, (), "reads", (Route(to_scalar(out)),))]
-    branches = _branches(composer, instruction)
+    branches = _branches(composer, computation, instruction)
     taken = taken_branch(composer, computation, instruction, branches)
     for n, branch in enumerate(branches):
         if taken not in (None, n):
@@ -113,7 +116,7 @@ def _conditional_writes(
     outputs = [(place, bounds(leaf)) for place, leaf in leaves(instruction.shape) if holds_data(leaf)]
     if operand == 0:
         return tuple(RouteStep(0, place, "reads", (Route(whole((), out)),)) for place, out in outputs)
-    branches = _branches(composer, instruction)
+    branches = _branches(composer, computation, instruction)
     taken, branch = taken_branch(composer, computation, instruction, branches), branches[operand - 1]
     if taken not in (None, operand - 1):
         return ()
@@ -134,5 +137,28 @@ def _outside(
     return composer.leaving(step, computation, (instruction.operands[n + 1],), site and f"{site}[{n}]")
 
 
-BODIES: Final = Bodies(COMPOSED, reads_through, writes_through, with_body)
+PLAIN: Final = ELEMENTWISE | {
+    "bitcast",
+    "broadcast",
+    "call",
+    "concatenate",
+    "constant",
+    "copy",
+    "dot",
+    "fusion",
+    "get-tuple-element",
+    "iota",
+    "pad",
+    "parameter",
+    "reduce",
+    "reduce-window",
+    "reshape",
+    "reverse",
+    "slice",
+    "transpose",
+    "tuple",
+}
+"""Opcodes whose maps follow from shapes and attributes alone, or from those of what they call."""
+
+BODIES: Final = Bodies(COMPOSED, reads_through, writes_through, with_body, PLAIN)
 """What a composer is given."""

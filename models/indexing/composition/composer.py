@@ -19,6 +19,7 @@ from heapq import heappop, heappush
 from typing import Any, Final, TypeVar
 
 from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.alike import AlikeComputations
 from hloproof.models.hlo.body_use import body_uses
 from hloproof.models.hlo.module import Computation, Instruction, Module, Operation
 from hloproof.models.hlo.shape import ShapeIndex, leaves
@@ -52,6 +53,8 @@ MOST_JOINS: Final = 8_192
 """Compositions of one walk beyond which what is not reached yet is given up as unknown."""
 MOST_WORK: Final = 100_000
 """Compositions of one module, each with its constraints twice, beyond which maps are given up as unknown."""
+MOST_REMEMBERED: Final = 20_000
+"""Compositions that are remembered, so that equal ones are not made again."""
 DEEPEST_NESTING: Final = 60
 """Calls inside calls beyond which maps are given up as unknown."""
 
@@ -71,6 +74,8 @@ class Bodies:
     """From one array of operand n to the arrays of such an instruction. Raises NotModelled."""
     narrowed: Callable[[Composer, Instruction, Direction, int, tuple[OperandMaps, ...]], tuple[OperandMaps, ...]]
     """The maps of a scan by itself, narrowed by what its body does not use."""
+    plain: frozenset[str]
+    """Opcodes whose maps follow from shapes and attributes alone, those of what they call included."""
 
 
 class FollowedTooFar(Exception):
@@ -98,11 +103,14 @@ class Composer:
         self._ambiguous: frozenset[str] | None = None
         self._plain: dict[tuple[Operation, Direction, int], tuple[OperandMaps, ...] | NotModelled] = {}
         self._operations: dict[tuple[str, str], Operation] = {}
-        self._callees: dict[tuple[str, Direction, int, ShapeIndex, tuple[Turn, ...]], tuple[RouteStep, ...]] = {}
+        self._callees: dict[tuple[str | int, Direction, int, ShapeIndex, tuple[Turn, ...]], tuple[RouteStep, ...]] = {}
         self._order: dict[str, tuple[list[Instruction], dict[str, int]]] = {}
         self._open: list[str] = []
+        self._joined: dict[tuple[Route, Route, Direction], tuple[Route, int]] = {}
+        """With what each has cost."""
         self._kept: dict[object, Any] = {}
         self.known = KnownValues(module, self.site)
+        self.alike = AlikeComputations(module)
 
     def operation(self, computation: Computation, instruction: Instruction) -> Operation:
         key = (computation.name, instruction.name)
@@ -206,19 +214,38 @@ class Composer:
                 target[joined] = joint if joined not in target else better_kind(target[joined], joint)
 
     def joined(self, first: Route, second: Route, direction: Direction) -> Route:
-        """`first`, then `second`, simplified. Raises NotModelled."""
+        """`first`, then `second`, simplified. Raises NotModelled.
+
+        What was joined before takes no work again, but counts towards the limits of walks and loops, so that these do
+        not depend on what was asked first.
+        """
         checkpoint()
+        key = (first, second, direction)
+        known = self._joined.get(key)
+        if known is not None:
+            self._count(known[1])
+            return known[0]
         joined = join(first, second, direction)
         cost = 0 if joined is first else 1 + 2 * len(joined.map.constraints)
-        self.joins += joined is not first
         self.work += cost
         if self.work > MOST_WORK:
             raise NotModelled(f"the module takes more than {MOST_WORK} steps of composition")
+        self._count(cost)
+        found = self._simply(joined) if cost else joined
+        if len(self._joined) >= MOST_REMEMBERED:
+            self._joined.clear()
+        self._joined[key] = (found, cost)
+        return found
+
+    def _count(self, cost: int) -> None:
+        self.joins += cost > 0
         if self._follow_limit is not None:
             self.followed += max(0, cost - 1)
             if self.followed > self._follow_limit:
                 raise FollowedTooFar
-        if self._simplify is None or joined is first or joined.map.is_trivially_empty:
+
+    def _simply(self, joined: Route) -> Route:
+        if self._simplify is None or joined.map.is_trivially_empty:
             return joined
         after = self._simplify(joined.map)
         if after == joined.map:
@@ -290,7 +317,11 @@ class Composer:
     ) -> tuple[RouteStep, ...]:
         """From an array of the callee's root to the arrays of its parameters; or from one of parameter `number` to the
         root's. Raises NotModelled when computations call each other in a circle or too deep."""
-        key = (callee.name, direction, number, position, self.known.turns_for(callee))
+        alike = self.alike.of(callee)
+        plain = alike is not None and alike.is_static and alike.opcodes <= self.bodies.plain
+        turns = () if plain else self.known.turns_for(callee)
+        # What reads nothing at run time names nothing, and is the same for all computations that are alike.
+        key = (alike.number if plain and alike is not None else callee.name, direction, number, position, turns)
         known = self._callees.get(key)
         if known is not None:
             return known
@@ -323,7 +354,8 @@ class Composer:
                 )
         finally:
             self._open.pop()
-        self._callees[key] = steps
+        if not plain or not any(s.unknown for s in steps):  # a reason names an instruction
+            self._callees[key] = steps
         return steps
 
     def leaving(self, step: RouteStep, computation: Computation, operands: Sequence[str], site: str = "") -> RouteStep:

@@ -34,15 +34,18 @@ def instruction_maps(
             for place, leaf in leaves(computation.by_name[name].shape)
             if holds_data(leaf)
         ]
-        return tuple(
-            _from_steps(n, place, [s for s in steps if (s.number, s.position) == (n, place)]) for n, place in places
-        )
+        arrived: dict[tuple[int, tuple[int, ...]], list[RouteStep]] = {}
+        for s in steps:
+            arrived.setdefault((s.number, s.position), []).append(s)
+        return tuple(_from_steps(n, place, arrived.get((n, place), ())) for n, place in places)
     found = []
     for place, _ in leaves(computation.by_name[instruction.operands[number]].shape):
-        steps = composer.writes(computation, instruction, number, place)
+        written: dict[tuple[int, ...], list[RouteStep]] = {}
+        for s in composer.writes(computation, instruction, number, place):
+            written.setdefault(s.position, []).append(s)
         for n, (output, leaf) in enumerate(leaves(instruction.shape)):
             if holds_data(leaf):
-                found.append(_from_steps(n, place, [s for s in steps if s.position == output]))
+                found.append(_from_steps(n, place, written.get(output, ())))
     return tuple(found)
 
 

@@ -6,9 +6,9 @@ The composed maps lie inside the arrays that they index, and fit machine integer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 from hloproof.claims.operations.definition import Subject
 from hloproof.claims.operations.index_range import index_range_parts
@@ -24,6 +24,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.module import Computation, Instruction, Operation
+from hloproof.models.hlo.shape import ShapeIndex
 from hloproof.models.indexing.composition.composer import Composer
 from hloproof.models.indexing.composition.loops import followed_turn_by_turn
 from hloproof.models.indexing.composition.module_maps import instruction_maps
@@ -48,6 +49,10 @@ def owed(composer: Composer, computation: Computation, instruction: Instruction,
         with stage("composition"):
             return instruction_maps(composer, computation, instruction, direction, number)
 
+    @cache
+    def by_place(direction: Direction, number: int) -> _ByPlace:
+        return {(s.operand, s.position): s for s in maps(direction, number)}
+
     before = len(composer.simplified)
     outputs = arrays_of(op.shape)
     inputs = [(k, at, leaf) for k, shape in enumerate(op.operands) for at, leaf in arrays_of(shape)]
@@ -58,7 +63,7 @@ def owed(composer: Composer, computation: Computation, instruction: Instruction,
         for operand, position, operand_shape in inputs:
             if (output, operand, position) in found:
                 both = [Subject(op, output, operand, output_shape, operand_shape, d, position) for d in _DIRECTIONS]
-                out += _pair(op, both, maps, index_width)
+                out += _pair(op, both, by_place, index_width)
     steps = tuple(composer.simplified[before:])
     if steps:
         words = f"{len(steps)} {'map' if len(steps) == 1 else 'maps'} on the way"
@@ -70,24 +75,36 @@ def _says(s: OperandMaps) -> bool:
     return bool(s.maps or s.unknown)
 
 
+_ByPlace = Mapping[tuple[int, ShapeIndex], OperandMaps]
+"""The maps from one output or operand, by the number and the position that they lead to."""
+
+
 def _pair(
-    op: Operation, both: Sequence[Subject], maps: Callable[[Direction, int], tuple[OperandMaps, ...]], width: int
+    op: Operation, both: Sequence[Subject], by_place: Callable[[Direction, int], _ByPlace], width: int
 ) -> list[OwedClaim]:
     def set_of(about: Subject) -> OperandMaps | None:
         forward = about.direction == "output-to-input"
         wanted = (about.operand if forward else about.output, about.position)
-        found = maps(about.direction, about.output if forward else about.operand)
-        chosen = next((s for s in found if (s.operand, s.position) == wanted), None)
+        chosen = by_place(about.direction, about.output if forward else about.operand).get(wanted)
         if chosen is not None and chosen.unknown:
             raise NotModelled(chosen.unknown)
         return chosen
 
-    out, devices = [], op.replicas * op.partitions
-    for about in both:
+    out: list[OwedClaim] = []
+    devices = op.replicas * op.partitions
+
+    def add(claim: str, about: Subject, build: Callable[[OperandMaps | None], list[Part]], also: Hashable) -> None:
+        def key() -> Hashable:
+            maps, shapes = set_of(about), (about.output_shape.dimensions, about.operand_shape.dimensions)
+            return "composed", claim, also, about.direction, shapes, None if maps is None else (maps.maps, maps.tables)
+
         words = subject(op, about.output, about.operand, about.position, about.direction)
-        out.append(OwedClaim("in-bounds", words, lambda a=about: _in_bounds(a, set_of(a))))  # type: ignore[misc]
-        out.append(OwedClaim("dedup", words, lambda a=about: _different(set_of(a), devices)))  # type: ignore[misc]
-        out.append(OwedClaim("index-range", words, lambda a=about: index_range_parts(a, _plain(set_of(a)), width)))  # type: ignore[misc]
+        out.append(OwedClaim(claim, words, lambda: build(set_of(about)), key=key))
+
+    for about in both:
+        add("in-bounds", about, partial(_in_bounds, about), None)
+        add("dedup", about, lambda maps: _different(maps, devices), devices)
+        add("index-range", about, lambda maps, a=about: index_range_parts(a, _plain(maps), width), width)  # type: ignore[misc]
     return out
 
 

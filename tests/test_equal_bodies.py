@@ -1,0 +1,118 @@
+"""Instructions whose bodies are equal but for names owe the same and are stated once; those that differ in anything
+that the maps depend on are not taken for equal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hloproof.models.hlo.alike import AlikeComputations
+from hloproof.models.hlo.attributes import Attributes, ComputationRef
+from hloproof.models.hlo.module import Computation, Instruction, Operation
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.indexing.composition.module_maps import composer_of
+from hloproof.pipeline.driver import check_hlo
+from hloproof.pipeline.equal_bodies import body_key
+from hloproof.pipeline.options import Options
+from hloproof.results.verdict import Exit
+
+
+def _equal_keys(text: str) -> bool:
+    """Whether the instructions x and y of the entry have one key."""
+    module = parse_module(text)
+    by_name, composer_ = module.entry.by_name, composer_of(module)
+    x, y = (body_key(composer_, module.entry, by_name[n], Operation.of(by_name[n], module.entry)) for n in "xy")
+    return x is not None and x == y
+
+
+STARTS = "  p = f32[8,4] parameter(0)\n  i = s32[] parameter(1)\n  j = s32[] parameter(2)\n  c = s32[] constant(3)\n"
+ALIKE = [
+    ("f(p, i, j)", "f(p, j, i)", True, "operands are named by where they stand"),
+    ("f(p, i, j)", "f(p, i, i)", False, "the same value at two places"),
+    ("f(p, i, c)", "f(p, i, j)", False, "a start that is known"),
+    ("f(p, i, c)", "f(p, j, c)", True, "the same constant"),
+    ("f(p, i, j)", "g(p, i, j)", True, "a body with other names, and another float"),
+    ("f(p, i, j)", "h(p, i, j)", False, "another integer in the body"),
+]
+
+
+@pytest.mark.parametrize("one, other, equal, why", ALIKE, ids=[row[3] for row in ALIKE])
+def test_what_is_read_at_run_time_is_part_of_equal_bodies(one: str, other: str, equal: bool, why: str) -> None:
+    def body(n: str, factor: str, start: int) -> str:
+        return (
+            f"{n} {{\n  {n}p = f32[8,4] parameter(0)\n  {n}i = s32[] parameter(1)\n  {n}j = s32[] parameter(2)\n"
+            f"  {n}k = s32[] constant({start})\n  {n}s = f32[2,2] dynamic-slice({n}p, {n}i, {n}j), "
+            f"dynamic_slice_sizes={{2,2}}\n  {n}t = f32[1,1] dynamic-slice({n}s, {n}k, {n}i), "
+            f"dynamic_slice_sizes={{1,1}}\n  {n}c = f32[] constant({factor})\n"
+            f"  {n}b = f32[1,1] broadcast({n}c), dimensions={{}}\n  ROOT {n}r = f32[1,1] multiply({n}t, {n}b)\n}}\n"
+        )
+
+    def call(name: str, text: str) -> str:
+        return f"  {name} = f32[1,1] fusion{text[1:]}, kind=kLoop, calls={text[0]}\n"
+
+    bodies = body("f", "1.5", 0) + body("g", "2.5", 0) + body("h", "1.5", 1)
+    both = call("x", one) + call("y", other)
+    text = f"HloModule m\n{bodies}ENTRY e {{\n{STARTS}{both}  ROOT a = f32[1,1] add(x, y)\n}}\n"
+    assert _equal_keys(text) is equal
+    shared = {r.instruction.name: r.shared for r in check_hlo(text, Options(jobs=1)).files[0].modules[0].instructions}
+    # What the first one simplified is owed by it alone.
+    claims = [{c.claim: c.verdict for c in shared[n].claims if c.claim != "simplify"} for n in "xy"]
+    assert claims[0] == claims[1] or not equal
+    assert {str(verdict) for found in claims for verdict in found.values()} == {"proved"}
+
+
+LOOPS = [(8, 8, "multiply", True), (8, 7, "multiply", False), (8, 8, "add", False)]
+
+
+@pytest.mark.parametrize("trips, others, opcode, equal", LOOPS)
+def test_loops_with_equal_turns_and_bodies_are_equal(trips: int, others: int, opcode: str, equal: bool) -> None:
+    state = "(s32[], f32[8,4])"
+
+    def loop(n: str, count: int, opcode: str, factor: str) -> str:
+        return (
+            f"b{n} {{\n  p = {state} parameter(0)\n  c = s32[] get-tuple-element(p), index=0\n"
+            f"  x = f32[8,4] get-tuple-element(p), index=1\n  one = s32[] constant(1)\n  k = f32[] constant({factor})\n"
+            f"  z = s32[] constant(0)\n  s = f32[1,4] dynamic-slice(x, c, z), dynamic_slice_sizes={{1,4}}\n"
+            f"  b = f32[1,4] broadcast(k), dimensions={{}}\n  m = f32[1,4] {opcode}(s, b)\n"
+            f"  u = f32[8,4] dynamic-update-slice(x, m, z, z)\n  next = s32[] add(c, one)\n"
+            f"  ROOT r = {state} tuple(next, u)\n}}\n"
+            f"c{n} {{\n  p = {state} parameter(0)\n  c = s32[] get-tuple-element(p), index=0\n"
+            f"  k = s32[] constant({count})\n  ROOT r = pred[] compare(c, k), direction=LT\n}}\n"
+        )
+
+    text = (
+        f"HloModule m\n{loop('x', trips, 'multiply', '1')}{loop('y', others, opcode, '2')}ENTRY e {{\n"
+        f"  p = f32[8,4] parameter(0)\n  z = s32[] constant(0)\n  t = {state} tuple(z, p)\n"
+        f"  x = {state} while(t), condition=cx, body=bx\n  q = f32[8,4] get-tuple-element(x), index=1\n"
+        f"  t2 = {state} tuple(z, q)\n  ROOT y = {state} while(t2), condition=cy, body=by\n}}\n"
+    )
+    assert _equal_keys(text) is equal
+    assert check_hlo(text, Options(jobs=1)).exit_status() is Exit.OK
+
+
+@pytest.mark.parametrize("selected, equal", [("i", True), ("c", False)])
+def test_conditionals_are_equal_where_the_same_branch_is_taken(selected: str, equal: bool) -> None:
+    branch = "b{0} {{\n  p = f32[4,4] parameter(0)\n  ROOT r{0} = f32[4,4] {1}(p), dimensions={{{2}}}\n}}\n"
+    bodies = "".join(branch.format(n, *way) for n, way in enumerate([("transpose", "1,0"), ("reverse", "0")] * 2))
+    text = (
+        f"HloModule m\n{bodies}ENTRY e {{\n  i = s32[] parameter(0)\n  c = s32[] constant(1)\n"
+        f"  p = f32[4,4] parameter(1)\n  x = f32[4,4] conditional(i, p, p), branch_computations={{b0, b1}}\n"
+        f"  ROOT y = f32[4,4] conditional({selected}, x, x), branch_computations={{b2, b3}}\n}}\n"
+    )
+    assert _equal_keys(text) is equal
+
+
+def test_computations_that_call_each_other_in_a_circle_are_alike_to_none() -> None:
+    text = "a {\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] call(p), to_apply=b\n}\n"
+    called = "b {\n  ROOT p = f32[4] parameter(0)\n}\n"
+    module = parse_module(f"HloModule m\n{called}{text}{text.replace('a {', 'ENTRY e {')}")
+    a = module.by_name["a"]
+    circle = replace(module, computations=(a, replace(a, name="b", instructions=_calling(a, "a"))))
+    assert AlikeComputations(circle).of(a) is None
+    assert AlikeComputations(module).of(a) is not None
+
+
+def _calling(computation: Computation, name: str) -> tuple[Instruction, ...]:
+    called = Attributes((("to_apply", ComputationRef(name)),))
+    return tuple(replace(i, attributes=called) if i.opcode == "call" else i for i in computation.instructions)
