@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hloproof.equivalence.elements import unfold
-from hloproof.equivalence.elements_scatter import NOTHING
+from hloproof.equivalence.elements_indexed import NOTHING
 from hloproof.equivalence.evaluation import attributes_of
 from hloproof.equivalence.indices import Clamp, Digit, Lin, TermValue, Var, clamp, constant, variable
 from hloproof.equivalence.reading import GraphReader

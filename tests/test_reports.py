@@ -13,7 +13,7 @@ from report_sample import instruction, sample
 
 from hloproof.report import json_report
 from hloproof.report.destinations import FORMATS, Style
-from hloproof.report.records import encoded
+from hloproof.report.json_report import encoded
 from hloproof.results.baseline import chunks as baseline_chunks
 from hloproof.results.baseline import read as read_baseline
 from hloproof.results.errors import BadInput

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hloproof.claims.rules.instances import meets
 from hloproof.engines.nonlinear.prove import implies
-from hloproof.logic.rounding import RoundingSemantics
+from hloproof.logic.obligation import RoundingSemantics
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var
 from hloproof.models.rules.rule import Condition
 

@@ -16,8 +16,7 @@ from hloproof.engines.door import How, prove_one
 from hloproof.engines.portfolio import ENGINES, ROUNDINGS, prove_by
 from hloproof.logic.formula import Compare
 from hloproof.logic.normal_form import key
-from hloproof.logic.obligation import Obligation, Outcome
-from hloproof.logic.rounding import FLOOR, Rounding, RoundingSemantics
+from hloproof.logic.obligation import FLOOR, Obligation, Outcome, Rounding, RoundingSemantics
 from hloproof.models.expressions.expr import Binary, Const, Operator, Var
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.rules.rule import Rule

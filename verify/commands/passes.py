@@ -62,8 +62,7 @@ def command(
     from tempfile import TemporaryDirectory
 
     from hloproof.engines.store import default_path
-    from hloproof.pipeline.dumping import run_with_dumps
-    from hloproof.pipeline.pass_dumps import find_dumps
+    from hloproof.pipeline.pass_dumps import find_dumps, run_with_dumps
     from hloproof.pipeline.passes import PassOptions, validate
     from hloproof.pipeline.progress import progress_bar
     from hloproof.queries.equivalence import tier_named

@@ -54,8 +54,7 @@ def command(
     from hloproof.models.interpreter.value import BadArgument
     from hloproof.pipeline.sources import Source
     from hloproof.queries.running import run_once
-    from hloproof.results.files import STANDARD_INPUT, read_named
-    from hloproof.results.json_text import value_of
+    from hloproof.results.files import STANDARD_INPUT, read_named, value_of
 
     found = parse_modules(Source(module, "hlo").read(), module)
     given = None

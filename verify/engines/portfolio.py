@@ -17,8 +17,7 @@ from hloproof.engines.budget import DEFAULT, Budget
 from hloproof.engines.gave_up import GaveUp, NotExpressible, OutOfMemory
 from hloproof.engines.independence import independent
 from hloproof.logic.evaluate import TooManySteps, is_counterexample
-from hloproof.logic.obligation import Obligation, Outcome
-from hloproof.logic.rounding import FLOOR
+from hloproof.logic.obligation import FLOOR, Obligation, Outcome
 from hloproof.models.stages import checkpoint
 
 Countermodel = dict[str, int] | None

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from hloproof.equivalence.answer import Certificate, Mismatch, Result, Tier
-from hloproof.equivalence.boundary import check_boundary
+from hloproof.equivalence.boundary import check_boundary, new_promises
 from hloproof.equivalence.checker import check
 from hloproof.equivalence.effects import paired
 from hloproof.equivalence.goals import Goal
@@ -15,7 +15,6 @@ from hloproof.equivalence.graph import Graph
 from hloproof.equivalence.kernel import Denied, Rules, equal_tensors
 from hloproof.equivalence.matcher import find_proof
 from hloproof.equivalence.matcher.search import Aside
-from hloproof.equivalence.promises import new_promises
 from hloproof.equivalence.reading import GraphReader
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Module, device_counts

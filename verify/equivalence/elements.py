@@ -14,8 +14,7 @@ from typing import Final
 from hloproof.elements import movement
 from hloproof.equivalence import elements_bits
 from hloproof.equivalence.elements_folds import convolution, dot, reduce, reduce_window
-from hloproof.equivalence.elements_indexed import dynamic_slice, dynamic_update_slice, gather
-from hloproof.equivalence.elements_scatter import scatter
+from hloproof.equivalence.elements_indexed import dynamic_slice, dynamic_update_slice, gather, scatter
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import ZERO, At, Lin, constant
 from hloproof.equivalence.placing import placed

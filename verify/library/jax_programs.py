@@ -20,10 +20,9 @@ from hloproof.library.checking import Checked
 from hloproof.library.checking import check as check_source
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.source_lines import SourceLine, SourceLines
-from hloproof.pipeline.dumping import environment_with_dumps
 from hloproof.pipeline.memory_plans import check_files, plans_in
 from hloproof.pipeline.options import Options
-from hloproof.pipeline.pass_dumps import find_dumps
+from hloproof.pipeline.pass_dumps import environment_with_dumps, find_dumps
 from hloproof.pipeline.passes import Compilation, JudgedChange, PassOptions
 from hloproof.pipeline.passes import validate as validate_passes
 from hloproof.results.errors import BadInput

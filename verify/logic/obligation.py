@@ -1,13 +1,26 @@
-"""What engines see: a closed formula."""
+"""What engines see: a closed formula, and how its quotients round."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from hloproof.logic.formula import TRUE, Formula
-from hloproof.logic.rounding import FLOOR, RoundingSemantics
 from hloproof.models.expressions.interval import Interval
+
+Rounding = Literal["floor", "trunc", "euclidean"]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundingSemantics:
+    """How quotients and remainders round. floor: to minus infinity; trunc: to zero; euclidean: the remainder is never
+    negative, whatever the divisor's sign."""
+
+    division: Rounding = "floor"
+    mod: Rounding = "floor"
+
+
+FLOOR: Final = RoundingSemantics()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
-from hloproof.logic.obligation import Obligation
-from hloproof.logic.rounding import FLOOR, RoundingSemantics
+from hloproof.logic.obligation import FLOOR, Obligation, RoundingSemantics
 from hloproof.models.expressions.expr import Binary, Expr, Var, lift
 from hloproof.models.expressions.expr import to_table as expr_table
 from hloproof.models.expressions.interval import Interval

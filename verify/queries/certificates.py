@@ -12,8 +12,7 @@ from hloproof.equivalence.decide import recheck
 from hloproof.models.errors import InputError
 from hloproof.queries.equivalence import one_module, tier_named
 from hloproof.results.errors import BadInput
-from hloproof.results.files import read_file
-from hloproof.results.json_text import value_of
+from hloproof.results.files import read_file, value_of
 from hloproof.tensor_rules.certificate import SUFFIX, denied
 
 SCHEMA: Final = "hloproof-equivalence/1"

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from hloproof.results.errors import BadInput
+from hloproof.results.files import read_json
 from hloproof.results.findings import KnownFinding, fingerprint
-from hloproof.results.json_text import read_json
 from hloproof.results.results import Report
 from hloproof.results.verdict import Verdict
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import select
 import stat
@@ -12,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import mkstemp
 from time import monotonic, sleep
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
 from hloproof.models.stages import checkpoint, seconds_left
 from hloproof.results.errors import BadInput
@@ -156,3 +157,23 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def read_json(path: Path) -> Any:
+    """The value in a file. Raises BadInput when it cannot be read, is no UTF-8, is no JSON, nests too deeply or has an
+    integer of more digits than Python reads."""
+    return value_of(read_file(path), str(path))
+
+
+def value_of(data: bytes | str, name: str) -> Any:
+    """The value of a JSON text; `name` says in errors where it came from. Raises BadInput."""
+    try:
+        return json.loads(data.decode("utf-8-sig") if isinstance(data, bytes) else data)
+    except json.JSONDecodeError as error:
+        raise BadInput(f"{name}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{name}: not UTF-8 text, at byte {error.start}") from error
+    except RecursionError as error:
+        raise BadInput(f"{name}: not JSON: nested too deeply") from error
+    except ValueError as error:
+        raise BadInput(f"{name}: not JSON: {str(error).partition(';')[0]}") from error

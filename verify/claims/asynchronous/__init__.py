@@ -13,7 +13,7 @@ from hloproof.claims.asynchronous.computation_checks import async_alias, async_c
 from hloproof.claims.asynchronous.hazard_checks import hazard_donation, hazard_operand, hazard_output, hazard_overwrite
 from hloproof.claims.asynchronous.in_place_checks import hazard_in_place
 from hloproof.claims.asynchronous.judgement import Context, Judgement, judged
-from hloproof.claims.asynchronous.order_checks import hazard_order
+from hloproof.claims.asynchronous.orders import hazard_order
 from hloproof.claims.asynchronous.shape_checks import async_binding, async_done, async_shape
 from hloproof.engines.door import HOW, How
 from hloproof.models.dataflow.async_chain import AsyncChains

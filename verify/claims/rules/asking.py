@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from hloproof.claims.rules.statements import defined, obligation_of
 from hloproof.engines.budget import Budget
 from hloproof.engines.door import How, prove_one
-from hloproof.logic.obligation import Obligation, Outcome
-from hloproof.logic.rounding import RoundingSemantics
+from hloproof.logic.obligation import Obligation, Outcome, RoundingSemantics
 from hloproof.models.rules.rule import Condition
 
 

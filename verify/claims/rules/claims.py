@@ -31,8 +31,7 @@ from hloproof.claims.rules.witness import contradicted
 from hloproof.engines.budget import Budget
 from hloproof.engines.door import HOW, How, held_open
 from hloproof.logic.formula import Compare, conj
-from hloproof.logic.obligation import Obligation
-from hloproof.logic.rounding import FLOOR, RoundingSemantics
+from hloproof.logic.obligation import FLOOR, Obligation, RoundingSemantics
 from hloproof.models.expressions.evaluate import UndefinedValue
 from hloproof.models.expressions.expr import Const, Expr, substitute, to_text
 from hloproof.models.interpreter.rules import left_out

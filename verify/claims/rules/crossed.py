@@ -16,7 +16,7 @@ from hloproof.claims.rules.rounding import proof_reading
 from hloproof.claims.rules.statements import sign_cases, statements_of
 from hloproof.engines.door import HOW, How
 from hloproof.engines.independence import independent
-from hloproof.logic.rounding import RoundingSemantics
+from hloproof.logic.obligation import RoundingSemantics
 from hloproof.models.rules.rule import Condition, Rule
 
 _RLIMIT: Final = 3_000_000

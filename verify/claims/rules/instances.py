@@ -8,7 +8,7 @@ from random import Random
 from typing import Final
 
 from hloproof.claims.rules.rounding import evaluate
-from hloproof.logic.rounding import RoundingSemantics
+from hloproof.logic.obligation import RoundingSemantics
 from hloproof.models.expressions.evaluate import UndefinedValue
 from hloproof.models.expressions.expr import Var
 from hloproof.models.rules.rule import Computed, Condition, RuleBase

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import Final
 
-from hloproof.logic.rounding import FLOOR, Rounding, RoundingSemantics
+from hloproof.logic.obligation import FLOOR, Rounding, RoundingSemantics
 from hloproof.models.expressions.evaluate import UndefinedValue, apply_operator
 from hloproof.models.expressions.evaluate import evaluate as evaluate_by
 from hloproof.models.expressions.expr import Expr, postorder

@@ -13,8 +13,7 @@ from itertools import count, product
 from typing import Final
 
 from hloproof.logic.formula import Compare, conj
-from hloproof.logic.obligation import Obligation
-from hloproof.logic.rounding import FLOOR, RoundingSemantics
+from hloproof.logic.obligation import FLOOR, Obligation, RoundingSemantics
 from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var, postorder, rebuild, substitute
 from hloproof.models.rules.rule import Bounded, Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
 

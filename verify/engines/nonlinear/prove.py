@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hloproof.engines.nonlinear.polynomial import ONE, Monomial, Poly, add, multiply, negate, number, replace, variable
-from hloproof.logic.rounding import FLOOR, Rounding, RoundingSemantics
+from hloproof.logic.obligation import FLOOR, Rounding, RoundingSemantics
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 from hloproof.models.rules.rule import Condition
 

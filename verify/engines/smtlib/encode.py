@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
-from hloproof.logic.obligation import Obligation
-from hloproof.logic.rounding import FLOOR, Rounding
+from hloproof.logic.obligation import FLOOR, Obligation, Rounding
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
 from hloproof.models.expressions.interval import Interval
 

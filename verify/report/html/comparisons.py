@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from hloproof.claims.maps.simplified import SimplifiedMap
 from hloproof.models.maps.indexing_map import IndexingMap
 from hloproof.models.maps.text import print_map
 from hloproof.pipeline.passes import Compilation, JudgedChange
 from hloproof.report.html import flow
-from hloproof.report.html.page import Card, Page, Picture, chunks
-from hloproof.report.html.side_by_side import modules
+from hloproof.report.html.page import Card, Column, Line, Page, Picture, chunks
 from hloproof.report.passes import weakest
 from hloproof.results.errors import BadInput
 
@@ -90,3 +90,34 @@ def of_simplification(before: IndexingMap, found: SimplifiedMap) -> Iterator[str
     )
     lead = f"from {print_map(before)}"
     return chunks(Page("A map simplified", {"simplify": Counter([str(found.found.verdict)])}, [card], lead))
+
+
+_AROUND: Final = 40
+"""Lines that are shown on both sides of the cut."""
+_LONGEST: Final = 400
+_MADE_UP: Final = re.compile(r", metadata=\{(?:[^{}\"]|\"(?:[^\"\\]|\\.)*\")*\}")
+
+
+def modules(before: tuple[str, str], after: tuple[str, str], places: Sequence[Mapping[str, Any] | None]) -> Picture:
+    """Names and texts of both, and the places where they part: as `equiv --format json` has them, lines from 1.
+
+    Each text is cut to the lines around its place; metadata, which says nothing about values, is left out.
+    """
+    columns = []
+    for (name, text), place in zip((before, after), (*places, None, None)[:2], strict=True):
+        at = int(place["line"]) if place else 0
+        lines = text.splitlines()
+        first = max(0, at - 1 - _AROUND) if at else _entry(lines)
+        shown = lines[first : first + 2 * _AROUND + 1]
+        columns.append(Column(name, tuple(Line(n, _short(s), n == at) for n, s in enumerate(shown, first + 1))))
+    where = " and ".join(f"%{p['instruction']}" for p in places if p)
+    return Picture(f"The two modules part at {where}" if where else "The two modules", columns=tuple(columns))
+
+
+def _entry(lines: Sequence[str]) -> int:
+    return next((n for n, line in enumerate(lines) if line.startswith("ENTRY")), 0)
+
+
+def _short(line: str) -> str:
+    line = _MADE_UP.sub("", line)
+    return line if len(line) <= _LONGEST else line[:_LONGEST] + " ..."
