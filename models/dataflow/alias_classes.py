@@ -203,6 +203,7 @@ class Buffers:
         operand = partial(self._operand, place.computation, i)
         match opcode, role:
             case "copy", "start":
+                # Gives (destination, source, context): only the source is the operand's buffer.
                 if at == (1,):
                     yield from operand(0, ())
             case "copy", "done":
@@ -211,6 +212,8 @@ class Buffers:
                 yield from operand(0, at)
             case (("all-gather" | "collective-permute"), "start"):
                 if at[:1] == (0,):
+                    # Gives (operands, results, contexts). With `slice_sizes` the operands are source, target and the
+                    # offsets in both, and the target is what is written.
                     several = len(i.operands) > 1 and "slice_sizes" not in i.attributes
                     yield from operand(at[1], at[2:]) if several and len(at) > 1 else operand(0, at[1:])
                 elif at[:1] == (1,) and "slice_sizes" in i.attributes:
@@ -265,6 +268,8 @@ class Buffers:
             values[place] = set() if sources else {place}
             if not sources:
                 stack.append(place)
+        # From below to the least fixed point: a place may hold what any of its sources may hold. The sets only grow, so
+        # that loops end.
         while stack:
             place = stack.pop()
             for user in users.get(place, ()):

@@ -59,6 +59,7 @@ def equal_parts(buffers: Buffers, callees_first: Sequence[str]) -> EqualParts:
         told = {name: _told_apart(name, parts[name], sites[name], classes, roots) for name in sites}
         if all(len(set(told[name].values())) == len(set(classes[name].values())) for name in sites):
             break
+        # Only a partition that a whole round leaves as it is holds by induction over the turns.
         classes = told
     else:
         classes = {}
@@ -82,6 +83,7 @@ def _told_apart(
     out: dict[_Part, int] = {}
     for k, part in enumerate(parts):
         values = [_value(handed[k], classes, roots) for handed in sites]
+        # What is not known is equal to nothing but itself.
         key = part if any(v is None for v in values) else (classes[name][part], *values)
         out[part] = numbers.setdefault(key, len(numbers))
     return out
@@ -184,6 +186,7 @@ class _Roots:
                 return self._through(place, called(i, "to_apply") or called(i, "calls"), i.operands)
             case "while":
                 handed = self._through(place, called(i, "body"), i.operands)
+                # What moves from part to part of the state is another value after each turn.
                 return handed if handed is not None and handed.index == place.index else None
             case "conditional":
                 ways = [self._through(place, b, i.operands[k + 1 : k + 2]) for k, b in enumerate(branches(i))]

@@ -157,6 +157,7 @@ class LocalBuffers:
                 source = self.computation.by_name[self.version.get(operand, operand)[0]]
                 fixed = optional and source.opcode == "constant"
                 self.writes.append(InPlaceWrite(i.name, spot, operand, optional))
+                # Without a schedule an update in place shares nothing yet: copy insertion may still keep the two apart.
                 if not fixed and (not optional or self.scheduled):
                     self._share(operand, spot)
                 continue
@@ -167,6 +168,7 @@ class LocalBuffers:
                     for s in sources.get(HloPosition(self.computation.name, *spot), ())
                     if s.computation == self.computation.name
                 ]
+                # Where several values may arrive, as in a loop's state, the place holds a version of its own.
                 kept = (local[0].instruction, local[0].index) if len(local) == 1 else None
             self.version[spot] = self.version.get(kept, kept) if kept is not None else self._equal.get(spot, spot)
         for operand, number, optional in self._written_unseen(i, in_place):
@@ -279,6 +281,7 @@ class LocalBuffers:
                 if not isinstance(shape_at(i.shape, at), ArrayShape | BufferShape):
                     continue
                 origin = summary.passes.get(at)
+                # A part that each turn hands on as it got it is never replaced.
                 if i.opcode == "while" and origin != (0, at):
                     if self._one_value_goes_round(operands[0], at, summary):
                         continue
@@ -319,6 +322,7 @@ class LocalBuffers:
                 return None
             handed = (operands[origin[0]], origin[1])
             found.add(self.version.get(handed, handed))
+        # All branches must hand back the same version; which of them runs is not known.
         return found.pop() if len(found) == 1 else None
 
     def _read_by(self, i: Instruction) -> list[Spot]:
@@ -326,8 +330,10 @@ class LocalBuffers:
         link = link_of(i.opcode)
         if i.opcode in PASS_ON or (link is not None and link.role == "done"):
             return []
+        # Of a tuple the copy takes the table of pointers only, and reads no element.
         if i.opcode == "copy" and not isinstance(i.shape, ArrayShape | BufferShape):
             return []
+        # The first operand is the chain itself; what is bound here are the others.
         if link is not None and link.role == "update":
             return [spot for name in i.operands[1:] for spot in self.leaves(name)]
         if i.opcode in ("call", "while", "conditional"):
@@ -361,6 +367,8 @@ class LocalBuffers:
             return
         if len(self.computation.parameters) != 1:
             return
+        # XLA's alias analysis puts the initial state, the parameters of body and condition, the body's root and the
+        # result into one buffer; copy insertion has made room where values would collide.
         parameter, root = self.computation.parameters[0].name, self.computation.root_name
         for name, at in self.leaves(root):
             if (parameter, at) in self.version:
@@ -437,6 +445,7 @@ def local_buffers(buffers: Buffers, scheduled: bool) -> dict[str, LocalBuffers]:
             continue
         if name in wanted or name not in module.by_name:
             continue
+        # Met again when all its callees are done: their summaries are needed first.
         stack.append((name, True))
         for i in module.by_name[name].instructions:
             run = buffers.chains.runs(i)

@@ -75,9 +75,11 @@ def simplify_domain(
 ) -> Domain:
     """The domain, as simple as the rules make it. No interval of a variable may be empty."""
     d = Domain(dict(intervals), {}, explain=explain)
+    # In an order of their own, so that the domain does not depend on how the text lists them.
     pending = sorted(constraints, key=lambda c: (key(c[0]), c[1]))
     for _ in range(_ROUNDS):
         before = (dict(d.intervals), dict(d.constraints))
+        # Without the constraints: one that is simplified by what it says itself would vanish.
         rewriter = Rewriter(d.intervals, explain=explain)
         todo = [(rewriter.simplify(e), i) for e, i in pending] + [
             (rewriter.simplify(e), i) for e, i in sorted(d.constraints.items(), key=lambda c: key(c[0]))
@@ -186,6 +188,7 @@ def _pairs(d: Domain, rewriter: Rewriter) -> None:
 
 
 def _pair_step(d: Domain, rewriter: Rewriter) -> bool:
+    # Two constraints have rules only where both are about remainders of one expression; all pairs would be many.
     groups: dict[Expr, list[Expr]] = {}
     for e in sorted(d.constraints, key=key):
         if isinstance(e, Binary) and e.op == "mod":

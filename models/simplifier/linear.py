@@ -47,6 +47,7 @@ class Linear:
             self._expr = e
             if len(_linear) > _LIMIT:
                 _linear.clear()
+            # Read back, the expression is this very sum: `linear_of` is asked much more often than it has to compute.
             _linear[e] = self
         return e
 
@@ -155,6 +156,7 @@ def product(parts: Iterable[Linear]) -> Linear:
             outside *= f.const
             continue
         g = gcd(f.content(), f.const)
+        # By the sign of the first coefficient, so that (a - b) * c and (b - a) * c are one atom, with two signs.
         if f.terms[0][1] < 0:
             g = -g
         outside *= g
@@ -205,6 +207,7 @@ def key(e: Expr) -> _Key:
 def _key(e: Expr) -> _Key:
     match e:
         case Const(value):
+            # In hexadecimal, since Python refuses the decimal text of an integer of more than 4,300 digits.
             return (*_LAST, value, _digest(f"{value:x}".encode()).digest())
         case Var(name):
             digest = _digest(name.encode()).digest()
@@ -214,6 +217,8 @@ def _key(e: Expr) -> _Key:
             left, right = _keys[lhs], _keys[rhs]
             first = min(left, right)
             divisor = rhs.value if isinstance(rhs, Const) else 0
+            # Made of the operands' digests, never of `hash`, which another run gives otherwise; it decides only between
+            # expressions that the rest of the key does not tell apart.
             digest = _digest(op.encode() + left[5] + right[5]).digest()
             return (first[0], first[1], _RANK[op], first[3], divisor, digest)
     raise AssertionError(e)

@@ -90,9 +90,11 @@ def solve(e: Expr, v: int, b: Bindings) -> Bindings | None:
                 return b if value(e, b) == v else None
             if op == "*" and (x is not None or y is not None):
                 known, other = (x, rhs) if x is not None else (y, lhs)
+                # A known factor of 0 leaves the other one open, which is no answer.
                 if not known or v % known:
                     return None
                 return solve(other, v // known, b)
+            # Both sides are open: what the rest of the pattern binds will decide between the many solutions.
             return {**b, _OPEN: (*_equations(b), (e, v))}  # type: ignore[dict-item]
     return None
 
@@ -201,6 +203,8 @@ def _compile_sum(e: Expr, rule: RuleBase, known: set[str]) -> SumPattern:
                 parts.append(PatternPart(kind, coefficient, pattern, whole))
 
     while True:
+        # Known parts first, since they are only subtracted; then one anchor, which binds metavariables and may make
+        # further parts known. Constants come before scaled parts: an equation for c spares guessing it.
         take("known", lambda c, f: f is not None and (c.free | f.free) <= known)
         anchors = [s for s in loose if isinstance(s[1], Binary)]
         if not anchors:
@@ -269,12 +273,14 @@ def match_atom(p: NodePattern, atom: Atom, b: Bindings, build: _Builder) -> Iter
         return
     lhs, rhs = linear_of(atom.lhs), linear_of(atom.rhs)
     yield from match_operands(p, lhs, rhs, b, build)
+    # Their operands stand in the order of `key`, which is not that of the pattern.
     if p.op in ("min", "max"):
         yield from match_operands(p, rhs, lhs, b, build)
 
 
 def match_operands(p: NodePattern, lhs: Linear, rhs: Linear, b: Bindings, build: _Builder) -> Iterator[Bindings]:
     """The ways to match both operands, in this order; the right one is matched first."""
+    # A divisor is mostly a constant: it decides at once, and binds what the pattern of the dividend needs.
     for found in match(p.rhs, rhs, b, build):
         yield from match(p.lhs, lhs, found, build)
 
@@ -298,6 +304,7 @@ def match_parts(p: SumPattern, at: int, s: Linear, b: Bindings, build: _Builder)
         case "known":
             instance = build.build(part.source, b)
             present = {a for a, _ in s.terms}
+            # Subtracting terms that the sum does not have would only make it longer.
             if instance.is_const or any(a in present for a, _ in instance.terms):
                 yield from match_parts(p, at + 1, s.plus(instance, -1), b, build)
         case "const":
@@ -313,6 +320,7 @@ def match_parts(p: SumPattern, at: int, s: Linear, b: Bindings, build: _Builder)
         case _:
             assert part.factor is not None
             negated = part.coefficient is _MINUS_ONE
+            # Otherwise x and -x would both take every rest.
             if negated and s.terms and s.terms[0][1] > 0:
                 return
             for found in match(part.factor, s.scale(-1) if negated else s, b, build):
@@ -328,6 +336,7 @@ def _factors(coefficient: Expr, s: Linear, b: Bindings) -> Iterator[tuple[Bindin
         return
     if not isinstance(coefficient, Var):
         return
+    # An equation that waits, as c * m == 12, leaves only divisors of its value for c.
     divisor = 0
     for e, v in _equations(b):
         if coefficient.name in e.free:
@@ -341,6 +350,7 @@ def _factors(coefficient: Expr, s: Linear, b: Bindings) -> Iterator[tuple[Bindin
     if divisor:
         tried.add(divisor)
     for g in sorted(tried, key=neg):
+        # Every sum is a multiple of 1: that factor takes nothing apart.
         if g > 1:
             found = solve(coefficient, g, b)
             if found is not None:

@@ -65,6 +65,7 @@ class Rewriter:
         self._atom_facts: dict[Expr, Interval] = {}
         self._sum_facts: list[tuple[Linear, Interval]] = []
         for e, interval in (facts or {}).items():
+            # A fact about one atom holds wherever that atom stands; one about a sum is looked for in each sum.
             s = linear_of(e)
             if len(s.terms) == 1 and not s.const and s.terms[0][1] == 1:
                 self._atom_facts[e] = interval
@@ -85,6 +86,7 @@ class Rewriter:
         while True:
             self._cut = False
             after = self._round(e)
+            # Where a rule was cut off for its depth, the next round begins with what there is, and less deep.
             if after is e or not self._cut:
                 return after
             e = after
@@ -168,6 +170,8 @@ class Rewriter:
             self._cut = True
             return of_atom(Binary(*k))
         self._depth += 1
+        # Whether this operator was cut short is asked apart from what was before: it is remembered only if it was not,
+        # since asked from less deep it may come out smaller.
         cut, self._cut = self._cut, False
         found = self._rewritten(op, x, y, Binary(*k))
         if not self._cut:
@@ -200,6 +204,7 @@ class Rewriter:
             if rhs.terms:
                 return
             b: Bindings = {compiled.divisor: rhs.const}
+            # What asks for the divisor alone is asked before the dividend is taken apart.
             for c in compiled.early:
                 if not self._constant_condition(c, b):
                     return
@@ -235,6 +240,7 @@ class Rewriter:
                 found = after
             found = self._point(found)
             if not self._cut:
+                # Under both names: what came out is finished as well.
                 self._finished[s.expr] = found
                 self._finished[found.expr] = found
         return found
@@ -278,6 +284,8 @@ class Rewriter:
         for c in rule.computed:
             if c.function in ("range", "least", "greatest"):
                 r = self._rough(c.arguments[0], bound)
+                # From the ranges of what is bound first; the expression is built, which simplifies it, only where that
+                # is not exact.
                 if not r.is_point and not _divides(c.arguments[0]):
                     r = self.range(self.build(c.arguments[0], bound))
                 if c.function == "range" and not r.is_point:
@@ -353,6 +361,8 @@ class Rewriter:
 
     def _narrowed(self, s: Linear, fact: Linear, interval: Interval, found: Interval) -> Interval:
         """The range where the sum holds a multiple of one whose interval is known."""
+        # The sum is q times the fact's sum and what is left over; its range is that of both added, which is narrower
+        # than term by term. The atoms' own ranges are known by now: `range` has asked for them.
         first, c0 = fact.terms[0]
         table = dict(s.terms)
         c = table.get(first, 0)
