@@ -114,6 +114,7 @@ def run(arguments: Sequence[str]) -> int:
         print(harmless(f"Error: {error}"), file=sys.stderr)
         return int(Exit.BAD_INPUT)
     except (click.Abort, KeyboardInterrupt):
+        print("interrupted", file=sys.stderr)
         return int(Exit.INTERRUPTED)
     except BrokenPipeError:
         # Who reads the output has closed it (`hloproof ... | head`): what was written is all that was wanted.

@@ -108,6 +108,8 @@ def command(
     try:
         new = campaign.run(kept, chosen, limits, at_once, show, executor)
     except KeyboardInterrupt:
+        for line in campaign.report(kept):
+            say(line)
         say(f"interrupted; the campaign is kept in {folder}", err=True)
         return int(Exit.INTERRUPTED)
     if show is not None:

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from hloproof.commands.limits import SECONDS
 from hloproof.pipeline.options import Selection
-from hloproof.processes.process import end_with_parent
 from hloproof.report.destinations import FORMATS
 from hloproof.results.errors import BadInput
-
-if TYPE_CHECKING:
-    from hloproof.results.results import FileResults
 
 
 @click.command(
@@ -32,6 +27,7 @@ if TYPE_CHECKING:
 @click.option(
     "--jobs", "-j", type=click.IntRange(0), default=0, help="Worker processes for a folder; 0 is one per core."
 )
+@click.option("--budget", type=SECONDS, default=300.0, show_default=True, help="Seconds for each plan.")
 @click.option("--format", "form", type=click.Choice(tuple(FORMATS)), default="text", help="Format of standard output.")
 @click.option(
     "--svg", type=click.Path(path_type=Path), help="Draw the plan: time across, bytes upward, conflicts in red."
@@ -50,10 +46,10 @@ def command(path: str, assignment: str | None, form: str, svg: Path | None, **gi
     (*after_optimizations-buffer-assignment.txt) or named as ASSIGNMENT; or a folder of such dumps.
     """
     from hloproof.claims.catalogue import unknown_name
+    from hloproof.pipeline.memory_plans import Plans, check_plans
     from hloproof.report.destinations import Style, write_standard_output
     from hloproof.results.baseline import read
     from hloproof.results.findings import Policy, judge
-    from hloproof.results.results import Report
 
     for name in (*given["only"], *given["skip"]):
         if sentence := unknown_name(name):
@@ -61,7 +57,7 @@ def command(path: str, assignment: str | None, form: str, svg: Path | None, **gi
     pairs = _pairs(path, assignment)
     if svg is not None and len(pairs) != 1:
         raise BadInput(f"{path}: --svg draws one plan, and here are {len(pairs)}")
-    report = Report(_checked(pairs, Selection(given["only"], given["skip"]), given["jobs"]))
+    report = check_plans(pairs, Plans(given["budget"], Selection(given["only"], given["skip"])), given["jobs"])
     baseline = given["baseline"]
     known = read(baseline) if baseline else ()
     judged = judge(report, Policy(given["allow_unknown"], baseline=known, against_baseline=bool(baseline)))
@@ -92,21 +88,6 @@ def _pairs(path: str, assignment: str | None) -> list[tuple[str, str]]:
         stem = Path(path).name.rpartition(".")[0]
         raise BadInput(f"{path}: no memory plan beside it; looked for {stem}-buffer-assignment.txt")
     return [(path, beside)]
-
-
-def _checked(pairs: list[tuple[str, str]], selection: Selection, jobs: int) -> list[FileResults]:
-    check = partial(_check, selection)
-    workers = min(jobs or os.cpu_count() or 1, len(pairs) // 8)
-    if workers < 2:
-        return [check(pair) for pair in pairs]
-    with ProcessPoolExecutor(workers, initializer=end_with_parent) as executor:
-        return list(executor.map(check, pairs, chunksize=4))
-
-
-def _check(selection: Selection, pair: tuple[str, str]) -> FileResults:
-    from hloproof.pipeline.memory_plans import check_files
-
-    return check_files(*pair, selection.takes_claim)
 
 
 def _draw(module: str, assignment: str, svg: Path, allocation: int | None) -> None:

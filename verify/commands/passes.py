@@ -96,6 +96,8 @@ def command(
             say(line)
         if program and keep is None and found.verdicts - {"proved"}:
             say("The dumps are removed; --keep DIR leaves them there.")
+    if found.interrupted:
+        return int(Exit.INTERRUPTED)
     if "refuted" in found.verdicts:
         return int(Exit.REFUTED)
     return int(Exit.UNKNOWN if "unknown" in found.verdicts else Exit.OK)

@@ -6,7 +6,9 @@ A dump of the compiler (`--xla_dump_to=DIR --xla_dump_hlo_as_text`) has the plan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from hloproof.claims.asynchronous.judgement import by_instruction
@@ -15,7 +17,12 @@ from hloproof.memory.judge import CLAIMS, judge
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module
 from hloproof.models.memory.assignment import BufferAssignment, parse_assignment
+from hloproof.models.stages import OutOfTime, Run, running
+from hloproof.pipeline.items import unreadable
+from hloproof.pipeline.options import Selection
 from hloproof.pipeline.sources import Source
+from hloproof.processes.alarm import at_most
+from hloproof.processes.pool import work_on
 from hloproof.results.errors import BadInput
 from hloproof.results.results import (
     FileResults,
@@ -26,6 +33,7 @@ from hloproof.results.results import (
     Report,
     Site,
 )
+from hloproof.results.verdict import Verdict
 
 
 def check_plan(
@@ -82,6 +90,63 @@ def check_files(module: str, assignment: str, takes: Callable[[str], bool] = lam
             InputProblem(error.file or module, error.message, error.line, error.column, error.render())
         )
     return results
+
+
+@dataclass(frozen=True)
+class Plans:
+    """What a worker is told that checks plans: how long one may take, and which claims are asked for."""
+
+    budget: float
+    selection: Selection
+    megabytes: int = 4096
+
+    @property
+    def seconds(self) -> float:
+        return 1.5 * self.budget + 5
+
+    @property
+    def late(self) -> str:
+        return f"no answer within {self.seconds:g} seconds (--budget {self.budget:g})"
+
+    def begin(self) -> Callable[[tuple[str, str]], FileResults]:
+        return self.checked
+
+    def checked(self, pair: tuple[str, str]) -> FileResults:
+        """The results for one module and its plan; unknown where the budget ran out."""
+
+        def over() -> OutOfTime:
+            return OutOfTime(f"the total time ran out (--budget {self.budget:g})")
+
+        try:
+            with running(Run(self.budget, limit="--budget")), at_most(self.budget, over):
+                return check_files(*pair, self.selection.takes_claim)
+        except OutOfTime as error:
+            return self.lost(pair, str(error))
+
+    def lost(self, asked: tuple[str, str], reason: str) -> FileResults:
+        return FileResults(asked[0], "memory", others=[unreadable(asked[0], reason, Verdict.UNKNOWN)])
+
+    def failed(self, asked: tuple[str, str], error: Exception) -> FileResults:
+        said = f"{type(error).__name__}: {error}"
+        return FileResults(asked[0], "memory", others=[unreadable(asked[0], said, Verdict.INTERNAL)])
+
+
+def check_plans(pairs: Sequence[tuple[str, str]], plans: Plans, jobs: int) -> Report:
+    """Check the plans of modules, given as paths: a few in this process, many in processes of their own.
+    KeyboardInterrupt ends it, and what is known by then is told."""
+    report = Report([])
+    found: dict[int, FileResults] = {}
+    workers = min(jobs or os.cpu_count() or 1, len(pairs) // 8)
+    try:
+        if workers < 2:
+            for n, pair in enumerate(pairs):
+                found[n] = plans.checked(pair)
+        else:
+            work_on(pairs, workers, plans, found.__setitem__, ahead=2)
+    except KeyboardInterrupt:
+        report.interrupted = True
+    report.files += [found.get(n) or plans.lost(pair, "not tried: interrupted") for n, pair in enumerate(pairs)]
+    return report
 
 
 def attach_plan(

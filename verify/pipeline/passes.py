@@ -69,6 +69,8 @@ class Compilation:
     modules: Sequence[Dumps]
     judged: list[JudgedChange] = field(default_factory=list)
     seconds: float = 0.0
+    interrupted: bool = False
+    """It was ended from outside; what has no answer by then is unknown."""
 
     def first_broken(self, module: str) -> JudgedChange | None:
         """The first pass that was refuted for a module."""
@@ -81,6 +83,7 @@ class Compilation:
 
 def validate(modules: Sequence[Dumps], options: PassOptions, progress: Progress | None = None) -> Compilation:
     """Judges every change of every module, in processes of their own; what was judged before is taken from the cache.
+    KeyboardInterrupt ends the processes, and what is known by then is told.
 
     Raises BadInput for a file that cannot be read.
     """
@@ -103,11 +106,16 @@ def validate(modules: Sequence[Dumps], options: PassOptions, progress: Progress 
             if progress is not None:
                 progress(len(answers), len(todo), f"{todo[n][0]} {todo[n][1].name}")
 
-        work_on([todo[n][1] for n in rest], options.jobs, _Judging(options), answered)
+        interrupted = False
+        try:
+            work_on([todo[n][1] for n in rest], options.jobs, _Judging(options), answered)
+        except KeyboardInterrupt:
+            interrupted = True
     finally:
         cache.close()
-    judged = [JudgedChange(module, change, answers[n], n in kept) for n, (module, change) in enumerate(todo)]
-    return Compilation(modules, judged, monotonic() - start)
+    missing = _unknown("not tried: interrupted")
+    judged = [JudgedChange(m, change, answers.get(n, missing), n in kept) for n, (m, change) in enumerate(todo)]
+    return Compilation(modules, judged, monotonic() - start, interrupted)
 
 
 def _changes(dumps: Dumps, since: str) -> list[Change]:

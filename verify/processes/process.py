@@ -259,11 +259,15 @@ def main() -> None:
         _work(source, sink)
     except MemoryError:  # while something was read or written
         os._exit(_STARVED)
+    except (BrokenPipeError, _CutShort):  # nobody hears the answer any more, or asks
+        os._exit(0)
 
 
 def _work(source: IO[bytes], sink: IO[bytes]) -> None:
     global _telling
-    work: Work = _receive(source)
+    work: Work | None = _receive(source)
+    if work is None:
+        return
     answer = work.begin()
     limit = work.megabytes << 20
     with contextlib.suppress(ValueError, OSError):  # a lower hard limit is set already
@@ -293,10 +297,19 @@ def _send(sink: IO[bytes], message: _Message) -> None:
 
 
 def _receive(source: IO[bytes]) -> Any:
+    """What comes next; None at the end. Raises _CutShort where the other side ended while it wrote."""
     head = source.read(_LENGTH)
-    if len(head) < _LENGTH:
+    if not head:
         return None
-    return pickle.loads(source.read(int.from_bytes(head, "little")))
+    length = int.from_bytes(head, "little")
+    data = source.read(length)
+    if len(head) < _LENGTH or len(data) < length:
+        raise _CutShort
+    return pickle.loads(data)
+
+
+class _CutShort(Exception):
+    """A message without its end."""
 
 
 def _is_starved() -> bool:

@@ -34,6 +34,8 @@ def text_lines(found: Compilation, verbose: bool = False) -> Iterator[str]:
         broken = found.first_broken(module.module)
         if broken is not None:
             yield f"{name}: the first pass that changes what the program computes is {broken.change.name}"
+    if found.interrupted:
+        yield "interrupted: what was not judged by then is unknown"
     yield _summary(found)
 
 
@@ -94,7 +96,12 @@ def as_json(found: Compilation) -> dict[str, Any]:
                 "first_broken": broken.change.name if broken else None,
             }
         )
-    return {"schema": "hloproof-passes/1", "modules": modules, "seconds": round(found.seconds, 3)}
+    return {
+        "schema": "hloproof-passes/1",
+        "modules": modules,
+        "seconds": round(found.seconds, 3),
+        "interrupted": found.interrupted,
+    }
 
 
 def _change(j: JudgedChange) -> dict[str, Any]:
