@@ -1,0 +1,52 @@
+"""Modules of a few lines, and what is asked of pairs of them that a prover must not, or must, take for equal."""
+
+from __future__ import annotations
+
+from hloproof.equivalence import decide
+from hloproof.models.hlo.parser import parse_module
+
+ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b)\n}\n"
+
+
+def entry(*lines: str, before: str = "") -> str:
+    return "HloModule m\n\n" + before + "ENTRY e {\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
+
+
+def one(kind: str, *lines: str) -> str:
+    return entry(f"p = {kind} parameter(0)", *lines)
+
+
+def product(precision: str) -> str:
+    return entry(
+        "p0 = f32[2,2] parameter(0)",
+        "p1 = f32[2,2] parameter(1)",
+        "ROOT r = f32[2,2] dot(p0, p1), lhs_contracting_dims={1}, rhs_contracting_dims={0}, "
+        f"operand_precision={{{precision}}}",
+    )
+
+
+def turned(precision: str, swapped: bool) -> str:
+    """x times y, or the transpose of the transposed y times the transposed x."""
+    sides = "dot(y, x), lhs_contracting_dims={0}, rhs_contracting_dims={1}"
+    straight = "dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+    return entry(
+        "x = f32[4,4] parameter(0)",
+        "y = f32[4,4] parameter(1)",
+        f"d = f32[4,4] {sides if swapped else straight}, operand_precision={{{precision}}}",
+        "ROOT r = f32[4,4] transpose(d), dimensions={1,0}" if swapped else "ROOT r = f32[4,4] copy(d)",
+    )
+
+
+COPY = one("f32[4]", "ROOT r = f32[4] copy(p)")
+
+
+def unproved(before: str, after: str, tier: str) -> None:
+    """The two differ, and each is equal to itself: the pair is unknown for its difference, not because it cannot be
+    read."""
+    assert decide(parse_module(before), parse_module(after), tier, 5.0).verdict != "proved"  # type: ignore[arg-type]
+    assert decide(parse_module(before), parse_module(before), "exact", 5.0).verdict == "proved"
+
+
+def proved(before: str, after: str, tier: str) -> None:
+    """Beside what is wrong stands what is right."""
+    assert decide(parse_module(before), parse_module(after), tier, 5.0).verdict == "proved"  # type: ignore[arg-type]

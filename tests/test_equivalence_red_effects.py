@@ -1,0 +1,327 @@
+"""Pairs that differ in effects, calls, attributes or orders, each found by reading the prover: none may be proved."""
+
+from __future__ import annotations
+
+import pytest
+from red_pairs import ADD, entry, one, proved, unproved
+
+from hloproof.equivalence import decide
+from hloproof.equivalence.meaning import attribute_key
+from hloproof.models.hlo.attributes import Attributes, Word
+from hloproof.models.hlo.module import Instruction
+from hloproof.models.hlo.opcodes import BODIES, OPCODES
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.shape import ArrayShape
+
+TWO_LOOPS = """HloModule m
+
+c1 {
+  s = (s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(5)
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+
+b1 {
+  s = (s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(1)
+  j = s32[] add(i, n)
+  ROOT r = (s32[]) tuple(j)
+}
+
+c2 {
+  s = (s32[], s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(11)
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+
+b2 {
+  s = (s32[], s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  v = s32[] get-tuple-element(s), index=2
+  n = s32[] constant(1)
+  j = s32[] add(i, n)
+  ROOT r = (s32[], s32[], s32[]) tuple(j, v, v)
+}
+
+ENTRY e {
+  z = s32[] constant(0)
+  t = (s32[]) tuple(z)
+  w = (s32[]) while(t), condition=c1, body=b1
+  five = s32[] get-tuple-element(w), index=0
+  ten = s32[] constant(10)
+  u = (s32[], s32[], s32[]) tuple(ten, z, five)
+  w2 = (s32[], s32[], s32[]) while(u), condition=c2, body=b2
+  ROOT o = s32[] get-tuple-element(w2), index=1
+}
+"""
+
+SENT = ("p0 = f32[] parameter(0)", "p1 = f32[] parameter(1)", "t = token[] after-all()")
+
+
+def outfed(first: str, second: str) -> str:
+    return entry(
+        *SENT,
+        f"a = token[] outfeed({first}, t), outfeed_shape=f32[]",
+        f"q = f32[] add-dependency({second}, a)",
+        "b = token[] outfeed(q, t), outfeed_shape=f32[]",
+        "ROOT r = f32[] add(p0, p1)",
+    )
+
+
+def predicates(attributes: str) -> str:
+    """select-and-scatter over truth values, whose two functions are of one type."""
+    functions = "".join(
+        f"{n} {{\n  x = pred[] parameter(0)\n  y = pred[] parameter(1)\n  ROOT r = pred[] {n}(x, y)\n}}\n\n".replace(
+            f"{n} {{", f"{n}.f {{"
+        )
+        for n in ("and", "xor")
+    )
+    return entry(
+        "p0 = pred[4] parameter(0)",
+        "p1 = pred[2] parameter(1)",
+        "z = pred[] constant(false)",
+        f"ROOT r = pred[4] select-and-scatter(p0, p1, z), window={{size=2 stride=2}}, {attributes}",
+        before=functions,
+    )
+
+
+def sent(first: int, second: int) -> str:
+    return entry(
+        *SENT,
+        f"s = (f32[], u32[], token[]) send(p0, t), channel_id={first}",
+        f"d = token[] send-done(s), channel_id={first}",
+        f"s2 = (f32[], u32[], token[]) send(p1, d), channel_id={second}",
+        f"ROOT d2 = token[] send-done(s2), channel_id={second}",
+    )
+
+
+def scattered(kind: str, turned: bool) -> str:
+    """Updates added one after another, in the order of rows or of columns."""
+    given = "j, v" if turned else "i, u"
+    return entry(
+        f"p = {kind}[5] parameter(0)",
+        "i = s32[2,3,1] parameter(1)",
+        f"u = {kind}[2,3] parameter(2)",
+        "j = s32[3,2,1] transpose(i), dimensions={1,0,2}",
+        f"v = {kind}[3,2] transpose(u), dimensions={{1,0}}",
+        f"ROOT r = {kind}[5] scatter(p, {given}), update_window_dims={{}}, inserted_window_dims={{0}}, "
+        "scatter_dims_to_operand_dims={0}, index_vector_dim=2, to_apply=add",
+        before=ADD.replace("f32", kind),
+    )
+
+
+def random_state(count: int) -> str:
+    """The state after `count` random numbers."""
+    return entry(
+        "s = u64[2] parameter(0)",
+        f"g = (u64[2], u32[{count}]) rng-bit-generator(s), algorithm=rng_philox",
+        "ROOT r = u64[2] get-tuple-element(g), index=0",
+    )
+
+
+def fed(first: str) -> str:
+    """What comes in second."""
+    return entry(
+        "t = token[] after-all()",
+        f"i = ({first}, token[]) infeed(t)",
+        "u = token[] get-tuple-element(i), index=1",
+        "j = (f32[4], token[]) infeed(u)",
+        "ROOT r = f32[4] get-tuple-element(j), index=0",
+    )
+
+
+def called(results: str) -> str:
+    return entry(
+        "p = f32[4] parameter(0)",
+        f'c = {results} custom-call(p), custom_call_target="f"',
+        "ROOT r = f32[4] get-tuple-element(c), index=0",
+    )
+
+
+def factored(order: str) -> str:
+    """A call of a function that reads memory column by column."""
+    return entry(
+        "p = f32[4,4] parameter(0)",
+        f'ROOT r = f32[4,4]{order} custom-call(p), custom_call_target="getrf", '
+        f"operand_layout_constraints={{f32[4,4]{order}}}",
+    )
+
+
+def top(more: str) -> str:
+    return entry(
+        "p = pred[8] parameter(0)",
+        f"t = (pred[3], s32[3]) topk(p), k=3{more}",
+        "ROOT r = pred[3] get-tuple-element(t), index=0",
+    )
+
+
+def outfed_apart(first: str, second: str) -> str:
+    return entry(
+        *SENT,
+        "s = f32[] add(p0, p1)",
+        "q = f32[] add(p1, p0)",
+        f"a = token[] outfeed({first}, t), outfeed_shape=f32[]",
+        f"b = token[] outfeed({second}, t), outfeed_shape=f32[]",
+        "ROOT r = f32[] negate(p0)",
+    )
+
+
+def waiting(second: str, more: str = "", first: str = "") -> str:
+    """Two outfeeds that no token orders."""
+    return entry(
+        *SENT,
+        f"a = token[] outfeed(p0, t), outfeed_shape=f32[]{first}",
+        f"q = f32[] {second}",
+        f"b = token[] outfeed(q, t), outfeed_shape=f32[]{more}",
+        "ROOT r = f32[] negate(p0)",
+    )
+
+
+def aliased(more: str) -> str:
+    return one("f32[4]", f'ROOT r = f32[4] custom-call(p), custom_call_target="f"{more}')
+
+
+def outfed_within(told: bool, called: bool) -> str:
+    """Two outfeeds, the first in a function whose result waits for it."""
+    outfeed = "outfeed({}, t), outfeed_shape=f32[]"
+    lines = ("p = f32[] parameter(0)", "t = token[] after-all()")
+    first = f"a = token[] {outfeed.format('p')}"
+    waits = "= f32[] copy(p)" + (", control-predecessors={a}" if told else "")
+    body = [*lines, first, f"ROOT r {waits}"]
+    function = "f {\n" + "".join(f"  {line}\n" for line in body) + "}\n\n"
+    return entry(
+        *lines,
+        *(("q = f32[] call(p), to_apply=f",) if called else (first, f"q {waits}")),
+        f"b = token[] {outfeed.format('q')}",
+        "ROOT r = f32[] negate(p)",
+        before=function if called else "",
+    )
+
+
+def outfed_beside(asynchronous: bool) -> str:
+    """Two outfeeds, of which the second waits for the first, or may overtake it though the text is scheduled."""
+    lines = ("p = f32[] parameter(0)", "t = token[] after-all()")
+    second = "b = token[] outfeed(p, t), outfeed_shape=f32[]"
+    root = "ROOT r = f32[] negate(p)"
+    if not asynchronous:
+        first = "a = token[] outfeed(p, t), outfeed_shape=f32[]"
+        return entry(*lines, first, second + ", control-predecessors={a}", root)
+    body = ("x = f32[] parameter(0)", "u = token[] after-all()", "ROOT a = token[] outfeed(x, u), outfeed_shape=f32[]")
+    return entry(
+        *lines,
+        "s = ((f32[]), token[]) async-start(p), calls=f",
+        second,
+        "d = token[] async-done(s)",
+        root,
+        before="f {\n" + "".join(f"  {line}\n" for line in body) + "}\n\n",
+    ).replace("HloModule m", "HloModule m, is_scheduled=true")
+
+
+PAIRS = {
+    "two loops have states of one name": (TWO_LOOPS, entry("ROOT z = s32[] constant(0)"), "exact"),
+    "what selects and what scatters": (
+        predicates("select=and.f, scatter=xor.f"),
+        predicates("scatter=and.f, select=xor.f"),
+        "exact",
+    ),
+    "peers are named by their channels": (sent(1, 2), sent(2, 1), "exact"),
+    "the order of updates that are added": (scattered("f32", False), scattered("f32", True), "exact"),
+    "what goes out first": (outfed("p0", "p1"), outfed("p1", "p0"), "exact"),
+    "what goes out first, of which one is written otherwise": (
+        outfed_apart("p0", "s"),
+        outfed_apart("q", "p0"),
+        "exact",
+    ),
+    "what waited by add-dependency": (waiting("add-dependency(p1, a)"), waiting("copy(p1)"), "exact"),
+    "what waited by a control edge": (waiting("copy(p1)", ", control-predecessors={a}"), waiting("copy(p1)"), "exact"),
+    "what waited by a control edge elsewhere": (
+        waiting("copy(p1)", ", control-predecessors={a}"),
+        waiting("copy(p1)", first=", control-predecessors={b}"),
+        "exact",
+    ),
+    "how many random numbers were made": (random_state(8), random_state(1000), "exact"),
+    "how much came in first": (fed("f32[8]"), fed("f32[4]"), "exact"),
+    "the other results of a call": (called("(f32[4], f32[4])"), called("(f32[4], f32[8])"), "exact"),
+    "the types of other results of a call": (called("(f32[4], f32[4])"), called("(f32[4], s32[4])"), "exact"),
+    "the number of results of a call": (called("(f32[4], f32[4])"), called("(f32[4])"), "exact"),
+    "the order of memory that a call demands": (factored("{0,1}"), factored("{1,0}"), "exact"),
+    "the largest where nothing is said": (top(""), top(", largest=false"), "exact"),
+    "a call that writes in place": (aliased(", output_to_operand_aliasing={{}: (0, {})}"), aliased(""), "exact"),
+    "a function whose result waits": (outfed_within(True, True), outfed_within(False, False), "exact"),
+    "an effect beside another one": (outfed_beside(False), outfed_beside(True), "exact"),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "tier"), PAIRS.values(), ids=PAIRS)
+def test_a_pair_that_differs_is_not_proved(before: str, after: str, tier: str) -> None:
+    unproved(before, after, tier)
+
+
+SOUND = {
+    "a function whose result waits, and the same written out": (
+        outfed_within(True, True),
+        outfed_within(True, False),
+        "exact",
+    ),
+    "integers are added in any order": (scattered("s32", False), scattered("s32", True), "exact"),
+    "an effect that waits more": (waiting("copy(p1)"), waiting("add-dependency(p1, a)"), "exact"),
+    "an effect that waits for it otherwise": (
+        waiting("add-dependency(p1, a)"),
+        waiting("copy(p1)", ", control-predecessors={a}"),
+        "exact",
+    ),
+    "the same numbers of random ones": (random_state(8), random_state(8), "exact"),
+    "effects that are written otherwise": (outfed_apart("p0", "s"), outfed_apart("p0", "q"), "exact"),
+    "the largest, said": (top(""), top(", largest=true"), "exact"),
+    "floats are, over real numbers": (scattered("f32", False), scattered("f32", True), "real"),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "tier"), SOUND.values(), ids=SOUND)
+def test_a_pair_beside_them_is_proved(before: str, after: str, tier: str) -> None:
+    proved(before, after, tier)
+
+
+CALL = 'ROOT r = f32[4] custom-call(p), custom_call_target="f", api_version=API_VERSION_'
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"), [("TYPED_FFI", "STATUS_RETURNING", False), ("TYPED_FFI", "TYPED_FFI", True)]
+)
+def test_the_version_of_a_calls_interface_is_part_of_it(one: str, other: str, same: bool) -> None:
+    """It says which of a library's functions of that name is called, and how."""
+    before, after = (parse_module(entry("p = f32[4] parameter(0)", CALL + v)) for v in (one, other))
+    assert (decide(before, after).verdict.value == "proved") is same
+
+
+SILENT = {
+    "async_execution_thread": "where it runs",
+    "channel_id": "a number without meaning of its own; that there is one is kept",
+    "dimensions of map": "all of them",
+    "indices_are_sorted": "told as a promise",
+    "operand_layout_constraints": "kept with the layout of the results",
+    "output_to_operand_aliasing of async-done": "where the result lies",
+    "output_to_operand_aliasing of async-start": "where the result lies",
+    "output_to_operand_aliasing of async-update": "where the result lies",
+    "output_to_operand_aliasing of call": "where the result lies",
+    "output_to_operand_aliasing of fusion": "where the result lies",
+    "result_accuracy": "how near",
+    "schedule": "when it runs",
+    "type of compare": "that of the operands, but for the total order",
+    "unique_indices": "told as a promise",
+}
+"""Attributes in the table of opcodes that two equal operations may have with two values, and why."""
+
+
+@pytest.mark.parametrize("opcode", sorted(OPCODES))
+def test_operations_that_differ_in_an_attribute_are_two(opcode: str) -> None:
+    """Called computations aside, which are compared as functions."""
+    for name in OPCODES[opcode].attributes - BODIES - {n for n in SILENT if " " not in n}:
+        made = (
+            Instruction("i", opcode, ArrayShape("f32", ()), attributes=Attributes(((name, Word(value)),)))
+            for value in ("one", "other")
+        )
+        assert len({attribute_key(i, opcode) for i in made}) == (1 if f"{name} of {opcode}" in SILENT else 2), name
