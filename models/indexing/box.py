@@ -146,6 +146,7 @@ def linear(index: Sequence[Expr], box: Sequence[int]) -> Expr:
 def delinear(position: Expr, box: Sequence[int]) -> tuple[Expr, ...]:
     """The index in a box of these sizes at a row-major position that is known to lie inside."""
     digits = [divided(position, prod(box[i + 1 :])) for i in range(len(box))]
+    # The position lies inside, so that the first digit needs no remainder.
     return (*digits[:1], *(e % size for e, size in zip(digits[1:], box[1:], strict=True)))
 
 

@@ -102,6 +102,7 @@ def scaled_dot_output_to_input(op: Operation, output: int) -> tuple[OperandMaps,
     for n, index in enumerate(indices):
         found.append(one(n, "reads", IndexingMap(box, index, ranges.done())))
     for n, shape in enumerate(op.operands[2:]):
+        # A scale of rank 0 serves all of the operand.
         if not sizes(shape):
             found.append(one(n + 2, "reads", IndexingMap(box, (), ranges.done())))
             continue
@@ -147,6 +148,7 @@ def ragged_dot_output_to_input(op: Operation, output: int) -> tuple[OperandMaps,
     groups = op.attributes.integers("rhs_group_dims")
     first = 0
     if ragged[0] in lhs.contracting:
+        # Contracted along groups, the result has one matrix for each of them, in a dimension in front.
         if len(out) != len(lhs.batch) + len(lhs.free) + len(rhs.free) + 1:
             raise NotModelled("ragged-dot with an output of another rank")
         first = 1
@@ -236,6 +238,8 @@ def _triangle(op: Operation) -> _Triangle:
     kind = op.attributes.get("transpose_a")
     transposed = isinstance(kind, Word) and kind.text in ("TRANSPOSE", "ADJOINT")
     left, lower = op.attributes.flag("left_side"), op.attributes.flag("lower")
+    # The transpose of a lower triangle is an upper one; and from the right the columns of X are solved where from the
+    # left its rows are, which turns the order round.
     effective_lower = lower != transposed
     return _Triangle(left, effective_lower == left, transposed, op.attributes.flag("unit_diagonal"))
 
@@ -252,6 +256,7 @@ def triangular_solve_output_to_input(op: Operation, output: int) -> tuple[Operan
     of_a = IndexingMap(boxed(out), (*batch, *_entry(t, p, q)), ranges.done(), constraints=tuple(constraints))
     solved = RangeVariables()
     k = solved.new(n)
+    # Of the right sides only those that were solved before this one, in its own column.
     column = {**dict(enumerate(batch)), line: k, other: dim(other)}
     of_b = IndexingMap(boxed(out), placed(column), solved.done(), constraints=tuple(_not_after(t, k, dim(line), n)))
     if n == 1 and t.unit_diagonal:

@@ -193,6 +193,7 @@ def _finished(op: Operation) -> list[tuple[tuple[int, ...], Shape]]:
         return started
     if op.opcode == "all-reduce-done" or len(started) < 2 * outputs:
         raise NotModelled(f"{op.opcode} of a start with {len(started)} arrays")
+    # In front stand the operands, behind the contexts.
     return started[outputs : 2 * outputs]
 
 

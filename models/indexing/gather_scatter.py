@@ -85,6 +85,7 @@ class _Windows:
 
     def vector(self, batch: Sequence[Expr], component: Expr) -> tuple[Expr, ...]:
         """The element of the index tensor that holds a component of the vector at a batch index."""
+        # A vector dimension beyond the rank: each element of the index tensor is a vector of one component.
         if self.vector_dim >= len(self.indices):
             return tuple(batch)
         return (*batch[: self.vector_dim], component, *batch[self.vector_dim :])
@@ -100,6 +101,8 @@ class _Windows:
         """A runtime variable per component. Unclamped ones keep the whole range of the index type."""
         found = []
         for k, i in enumerate(self.start_map):
+            # XLA clamps the starts of a gather, so that the window fits; those of a scatter it takes as they are, and
+            # drops windows that do not fit.
             interval = Interval(0, self.operand[i] - self.window[i]) if clamped else self.index_interval
             index = IndexingMap(dims, self.vector(batch, Const(k)), ranges)
             found.append(RuntimeVariable(interval, provider=f"operand({provider})", index=index))

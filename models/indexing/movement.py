@@ -98,6 +98,7 @@ def slice_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...
     results: list[Expr] = []
     constraints: list[Constraint] = []
     for i, (c, n) in enumerate(zip(cuts, bounds(op.shape), strict=True)):
+        # Up to the last element that is taken, which may lie before the limit.
         kept[i] = Interval(c.start, c.start + (n - 1) * c.stride)
         shifted = plus(dim(i), -c.start)
         results.append(divided(shifted, c.stride))
@@ -124,6 +125,7 @@ def concatenate_output_to_input(op: Operation, output: int) -> tuple[OperandMaps
     out, found = bounds(op.shape), []
     first_dynamic = _first_dynamic(op, axis)
     for n, (begin, end) in enumerate(pairwise(begins)):
+        # Up to the first operand of dynamic size every place is known; behind it they depend on sizes at run time.
         if n < first_dynamic:
             kept = {axis: Interval(begin, end - 1)}
             results = tuple(plus(dim(i), -begin) if i == axis else dim(i) for i in range(len(out)))
@@ -237,6 +239,7 @@ def _widest(p: PaddingDimension, bound: int) -> int:
 def _inside(op: Operation) -> tuple[Interval, ...]:
     """Dimension by dimension, the operand's indices whose places lie inside the output."""
     return tuple(
+        # Negative edges crop: the first element whose place is not below 0 has the number ceil(-low / step).
         Interval(max(0, -(p.low // (p.interior + 1))), min(n - 1, (size - 1 - p.low) // (p.interior + 1)))
         for p, n, size in zip(_padding(op), bounds(op.operands[0]), bounds(op.shape), strict=True)
     )
@@ -291,6 +294,7 @@ def padding_maps(op: Operation) -> list[IndexingMap]:
             every = (*earlier, *constraints, *later)
             if not any(v.interval.is_empty for v in box) and not any(c.interval.is_empty for c in every):
                 found.append(with_sizes_used(IndexingMap(box, (), runtime=held.done(), constraints=every)))
+        # The next dimension tells apart only places that are at an element in this one, so that no place is told twice.
         kept[i] = reached
         earlier += at_elements
     return found

@@ -139,6 +139,7 @@ def scan_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
         to, ranges = sizes(operand), RangeVariables()
         results: list[Expr] = [ranges.new(size) for size in to]
         constraints: list[Constraint] = []
+        # Without carries nothing leads from slice to slice: each depends on its own.
         if inputs == len(op.operands):
             ranges = RangeVariables()
             results = [dim(axis) if i == axis else ranges.new(size) for i, size in enumerate(to)]

@@ -40,6 +40,7 @@ def touched(place: Expr, position: Expr, w: WindowDimension, size: int, constrai
     Appends what must hold for it to be an element: not in the padding, not in a hole of the base dilation.
     """
     p = plus(total((times(place, w.stride), times(position, w.window_dilation))), -w.padding_low)
+    # Without padding the shape rule keeps every window inside.
     if w.padding_low or w.padding_high:
         constraints.append(within(p, 0, (size - 1) * w.base_dilation))
     if w.base_dilation > 1:
@@ -176,6 +177,7 @@ def convolution_output_to_input(op: Operation, output: int) -> tuple[OperandMaps
         k = ranges.new(w.size)
         place = dim(labels.output_spatial[i])
         lhs[labels.input_spatial[i]] = touched(place, k, w, c.lhs[labels.input_spatial[i]], constraints)
+        # A reversed window meets the kernel from its last element on.
         rhs[labels.kernel_spatial[i]] = plus(times(k, -1), w.size - 1) if w.reversal else k
     feature, out_feature = ranges.new(c.in_features), dim(labels.output_feature)
     group = _group_of(out_feature, c.out_features, c.feature_groups)
@@ -197,6 +199,7 @@ def convolution_input_to_output(op: Operation, operand: int) -> tuple[OperandMap
     out: dict[int, Expr] = {}
     if operand == 1:
         out[labels.output_batch] = ranges.new(c.batch)
+        # At every place, also where it only meets padding: it is multiplied by zero there, and read.
         out[labels.output_feature] = dim(labels.kernel_output_feature)
         for i in labels.output_spatial:
             out[i] = ranges.new(c.out[i])

@@ -133,6 +133,7 @@ class Composer:
             try:
                 found = output_to_input(op, number) if direction == OUTPUT_TO_INPUT else input_to_output(op, number)
             except NotModelled as error:
+                # Why there are none is kept too, since each equal operation asks again.
                 found = error
             self._plain[key] = found
         if isinstance(found, NotModelled):
@@ -169,6 +170,8 @@ class Composer:
         found: dict[LocalPosition, Reached] = {}
         order, places = self._ordered(computation)
         sign = -1 if direction == OUTPUT_TO_INPUT else 1
+        # By place in the topological order: all routes to an array are together before any of them goes on, so that
+        # each array is left once.
         waiting = [sign * places[start[0]]]
         joins = self.joins
         while waiting:
@@ -183,6 +186,7 @@ class Composer:
                 elif self.joins - joins > MOST_JOINS:
                     why = f"more than {MOST_JOINS} compositions"
                 found[instruction.name, position] = Reached({} if why else arrived, why)
+                # What is unknown goes on as unknown: nothing behind it may look complete.
                 for name, step in self._steps(computation, instruction, position, direction, why):
                     if name not in routes and name not in unknown:
                         heappush(waiting, sign * places[name])

@@ -106,6 +106,7 @@ def join(first: Route, second: Route, direction: Direction) -> Route:
     device between them reads, its own place in the groups of the second among it, has an index map whose replica part
     are the steps that lead there.
     """
+    # Most steps are elementwise: an identity that cuts nothing off need not be composed.
     if not second.tables and is_identity(second.map) and _fits(first.map, second.map):
         return first
     m = compose(first.map, second.map)
@@ -161,6 +162,8 @@ def _across(
     near, far = (first, second) if forward else (second, first)
     steps = list(m.replica.results) if m.replica is not None else []
     count_first, boundary = len(first.tables), len(second.map.runtime)
+    # Composition lists the steps of `first` before those of `second`; a route tells them from the reader on, who is at
+    # the other end where the walk goes forwards.
     m = _with_steps(m, steps if forward else steps[count_first:] + steps[:count_first])
     assert m.replica is not None
     ahead = m.replica.results[: len(near.tables)]

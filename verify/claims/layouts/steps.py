@@ -56,6 +56,7 @@ class LayoutStep:
         other = {f"x{i}": Var(f"z{i}") for i in range(len(self.before))}
         same = conj(*(eq(Var(f"x{i}"), Var(f"z{i}")) for i in range(len(self.before))))
         results = conj(*(eq(e, substitute(e, other)) for e in self.forward))
+        # All pairs of cases: two points of different parts must not meet either.
         boxes = product(self._boxes_before("x"), self._boxes_before("z"))
         return tuple(Obligation((*x, *z), same, results, f"{self.name}: one to one") for x, z in boxes)
 
@@ -198,10 +199,12 @@ def _split(parts: tuple[int, ...], sizes: tuple[int, ...], dimension: int, cuts:
     offset: Expr = _x(k)
     start_back: Expr = Const(0)
     for j, (a, b) in enumerate(pairwise(bounds[:-1]), 1):
+        # The number of cuts at or below the coordinate; without a case distinction, which expressions do not have.
         part = part + _step_function(_x(k), b)
         offset = offset - _step_function(_x(k), b) * (b - a)
         start_back = start_back + _step_function(_y(p), j) * (b - a)
     lengths = list(sizes)
+    # Every part takes the space of the longest, so that the part's number and the offset are a box.
     lengths[dimension] = max(b - a for a, b in pairwise(bounds))
     forward = [*(_x(i) for i in range(p)), part, *(_x(p + i) for i in range(len(sizes)))]
     forward[k + 1] = offset
@@ -235,6 +238,7 @@ def _combine(parts: tuple[int, ...], sizes: tuple[int, ...], tile: Tile) -> Layo
     backward: list[Expr] = [_y(i) for i in range(p + first)]
     group: list[int] = []
     for k, entry in enumerate(tile.dimensions, first - leading):
+        # A tile longer than the rank begins with ones, which have no coordinate.
         group += [k] if k >= 0 else []
         if entry == COMBINE:
             continue

@@ -46,6 +46,7 @@ def same_relation(
     sides = [[m for m in side if not m.is_trivially_empty] for side in (one, two)]
     if not all(sides):
         return _all_empty(sides, prove, names)
+    # Positions in different numbers of steps are not comparable as results.
     steps = {0 if m.replica is None else len(m.replica.results) for side in sides for m in side}
     if len(steps) > 1:
         return Found(Verdict.UNKNOWN, reason="the maps take different numbers of steps between devices")
@@ -54,6 +55,7 @@ def same_relation(
     comparison = _Comparison(maps, prove, again)
     engines: dict[str, None] = {}
     unknown: Found | None = None
+    # Each map of a side in all of the other together, not map by map: the same pairs may be cut up in another way.
     for inside, outside, (name, other) in ((here, there, names), (there, here, names[::-1])):
         for n in inside:
             found = comparison.lies_in(n, list(outside), name, other)
@@ -170,11 +172,14 @@ class _Comparison:
 
     def lies_in(self, n: int, others: list[int], name: str, other: str) -> Found:
         """Whether every pair of map n is one of the others."""
+        # Written the same, reading the same: nothing has to be asked, and nothing of the simplifier is used.
         if any(self._maps[n] == self._maps[k] for k in others):
             return Found(Verdict.PROVED)
         tried = difference(self._maps[n], [self._maps[k] for k in others])
         if tried is not None:
             return self._apart(tried[0], name, other, ("evaluation",))
+        # A difference may then come from values that no program can hold; only one that is found where every provider
+        # holds one value all over is told.
         unsure = bool(self._unsure & {n, *others})
         if unsure and (found := self._differ_everywhere_the_same(n, others, name, other)) is not None:
             return found
@@ -188,6 +193,8 @@ class _Comparison:
                 found = Found(Verdict.PROVED, outcome.engines)
                 stated = plain_inclusion(self._maps[n], [self._maps[k] for k in others])
                 return found if self._again is None else stated_twice(found, (stated,), self._again)
+            # The point names values of both sides; it is looked at once more with all that they must agree on, before
+            # it is shown.
             if outcome.verdict == "refuted" and not unsure:
                 return self._replayed(self._view, n, others, outcome, name, other)
             if outcome.verdict not in ("refuted", "unknown"):

@@ -61,6 +61,7 @@ class AffineRow:
         self.columns = tuple(c for c, _ in form)
         self.lower: int | None
         self.upper: int | None
+        # A row and its opposite are about one linear form, so that lower and upper bounds of it meet in one entry.
         if form[0][1] > 0:
             self.linear, self.lower, self.upper = form, -constant, -constant if is_equality else None
         else:
@@ -95,9 +96,12 @@ class Conjunction:
         if divisor == 0:
             self.absurd = self.absurd or (constant != 0 if is_equality else constant < 0)
             return
+        # The linear form is a multiple of the divisor wherever its columns are integers; the constant is none.
         if is_equality and constant % divisor:
             self.absurd = True
             return
+        # Over the integers the constant of an inequality may be rounded down with the coefficients: 2x - 3 >= 0 is x -
+        # 2 >= 0.
         row = sorted((c, v // divisor) for c, v in form.items() if c != CONSTANT)
         self.rows.append(AffineRow(tuple(row), constant // divisor, is_equality))
 

@@ -55,10 +55,13 @@ class ClauseSearch:
             return self._sample(node.rows)
         point: Solution = {}
         parts = self._independent(node)
+        # The simplest part first: one without a point ends the search, whatever the others hold.
         for rows, clauses in sorted(parts, key=lambda part: len(part[1])):
             if not clauses:
                 found = self._sample(rows)
             else:
+                # By identity: alternatives are made once and live as long as the search; to look into them would cost
+                # more than it saves.
                 key = (frozenset(rows), frozenset(tuple(map(id, clause)) for clause in clauses))
                 if key not in self.solved:
                     self.solved[key] = self._choose(rows, clauses, node)
@@ -194,6 +197,7 @@ class ClauseSearch:
     def _sample(self, rows: list[AffineRow]) -> Solution | None:
         """A point of all rows; None when some component has none."""
         point: Solution = {}
+        # The largest first: the more rows hang together, the likelier they contradict each other.
         for component in sorted(components(rows), key=len, reverse=True):
             key = frozenset(component)
             if key not in self.samples:

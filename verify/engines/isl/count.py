@@ -58,6 +58,7 @@ def _count_pairs(maps: Sequence[IndexingMap]) -> int:
     kept: list[tuple[IndexingMap, Any]] = []
     for k, (m, r) in enumerate(relations):
         others = [o for _, o in kept] + [o for _, o in relations[k + 1 :]]
+        # What others contain adds nothing, and a union with it is harder to take apart.
         if not any(r.is_subset(o) for o in others):
             kept.append((m, r))
     if all(a.is_disjoint(b) for k, (_, a) in enumerate(kept) for _, b in kept[k + 1 :]):
@@ -176,6 +177,7 @@ def _count(s: Any) -> int:
         return 0
     if not s.is_bounded():
         raise NotExpressible("an unbounded set")
+    # Disjoint, since sizes are added; coalesced before, since fewer pieces are made of it.
     pieces = s.coalesce().make_disjoint().get_basic_sets()
     return sum(_count_piece(isl.Set.from_basic_set(p)) for p in pieces)
 
@@ -196,6 +198,7 @@ def _independent(s: Any) -> Any:
     kind = isl.dim_type
     for k in reversed(range(s.dim(kind.set))):
         rest = s.dim(kind.set) - 1
+        # As a map from the other coordinates to this one: a function adds no element.
         if rest and isl.Map.from_domain(s).move_dims(kind.out, 0, kind.in_, k, 1).is_single_valued():
             s = s.project_out(kind.set, k, 1)
     return s
@@ -215,6 +218,7 @@ def _factors(s: Any) -> list[Any]:
             if k not in g:
                 part = part.eliminate(kind.set, k, 1)
         cylinder = cylinder.intersect(part)
+    # The groups are read off constraints as they happen to be written: it is a product only where isl says so.
     if not cylinder.is_equal(s):
         return [s]
     return [_projected(s, g) for g in groups]
@@ -232,6 +236,8 @@ def _groups(s: Any, rank: int) -> list[set[int]]:
     kind = isl.dim_type
     groups = [{k} for k in range(rank)]
     for basic in s.remove_redundancies().get_basic_sets():
+        # Columns beyond the rank are the quotients that isl introduced: they tie coordinates together and are none
+        # themselves.
         local = basic.dim(kind.div)
         ties: list[set[int]] = []
         for matrix in (
@@ -261,6 +267,7 @@ def _count_factor(s: Any) -> int:
     box = prod(extents)
     if box <= FEW_POINTS or (rank == 1 and box <= MOST_POINTS):
         return int(s.count_val().to_python())
+    # The shortest side gives the fewest slices, and each is a set of one dimension less.
     k = min(range(rank), key=lambda i: extents[i])
     if extents[k] > MOST_SLICES or rank == 1:
         raise GaveUp(f"a set of up to {box} elements that is no product of simpler ones")

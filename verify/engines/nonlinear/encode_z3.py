@@ -27,6 +27,7 @@ def context() -> Any:
 
 def contradictory(facts: Sequence[Poly], rlimit: int, ctx: Any) -> bool:
     """The facts `p >= 0` cannot all hold over the integers. False means: not shown."""
+    # A polynomial without monomials says 0 >= 0.
     closed = [f for f in facts if f]
     if any(degree(f) == 0 and f[()] < 0 for f in closed):
         return True
@@ -35,6 +36,8 @@ def contradictory(facts: Sequence[Poly], rlimit: int, ctx: Any) -> bool:
     products = _products(closed, closed) + _equal_products(closed)
     if _unsatisfiable([*closed, *products], rlimit, ctx):
         return True
+    # The third round multiplies once more, but only by short facts, such as signs and orders of two variables: with all
+    # of them the products would be too many.
     signs = [f for f in closed if len(f) <= 3 and degree(f) <= 1]
     return _unsatisfiable([*closed, *products, *_products(signs, products)], rlimit, ctx)
 
@@ -65,6 +68,7 @@ def _unsatisfiable(facts: Sequence[Mapping[Monomial, int]], rlimit: int, ctx: An
     for f in facts:
         terms = [str(c) if not m else f"(* {c} {names.setdefault(m, f'm{len(names)}')})" for m, c in f.items()]
         lines.append(f"(assert (>= (+ 0 {' '.join(terms)}) 0))".replace("(* 1 ", "(+ 0 "))
+    # No rational point, no integer one: what is contradictory over the rationals need not be asked again.
     for sort, logic in (("Real", "QF_LRA"), ("Int", "QF_LIA")):
         solver = z3.SolverFor(logic, ctx=ctx)
         solver.set("rlimit", rlimit)
