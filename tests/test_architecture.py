@@ -121,9 +121,25 @@ def modules() -> Mapping[str, Path]:
     return found
 
 
-def imported(source: str) -> Iterator[tuple[str, int]]:
+@cache
+def parsed(source: str) -> ast.Module:
+    """The tree of a text; the files are asked for it by one test after the other."""
+    return ast.parse(source)
+
+
+@cache
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def imported(source: str) -> tuple[tuple[str, int], ...]:
     """What a text imports anywhere in it, with the line; `from a import b` gives `a.b`."""
-    for node in ast.walk(ast.parse(source)):
+    return tuple(_imported(source))
+
+
+def _imported(source: str) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -176,7 +192,7 @@ def test_every_room_stands_in_the_table() -> None:
 
 
 def test_a_room_imports_only_what_the_table_allows() -> None:
-    assert [s for name, path in modules().items() for s in strays(name, path.read_text(encoding="utf-8"))] == []
+    assert [s for name, path in modules().items() for s in strays(name, text_of(path))] == []
 
 
 def test_the_table_has_no_circle() -> None:
@@ -215,7 +231,7 @@ def test_an_arrow_that_runs_back_is_noticed(name: str, source: str) -> None:
 def classes() -> Iterator[tuple[str, ast.ClassDef]]:
     """Every class of the project at the top of a file, with the file's name."""
     for name, path in modules().items():
-        yield from ((name, n) for n in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(n, ast.ClassDef))
+        yield from ((name, n) for n in parsed(text_of(path)).body if isinstance(n, ast.ClassDef))
 
 
 TERMS: Final = (
@@ -252,7 +268,7 @@ def test_a_name_means_one_thing() -> None:
     """Campaigns state what they try a second time, so that their own names stand beside those of the thing."""
     found: dict[str, list[str]] = {}
     for name, path in modules().items():
-        for defined in types_of(ast.parse(path.read_text(encoding="utf-8"))):
+        for defined in types_of(parsed(text_of(path))):
             if room(name) != "fuzz":
                 found.setdefault(defined, []).append(name)
     twice = {defined: places for defined, places in found.items() if len(places) > 1}
@@ -295,7 +311,7 @@ def test_no_files_import_each_other_in_a_circle() -> None:
     arrows: dict[str, set[str]] = {}
     for name, path in known.items():
         found = arrows.setdefault(name, set())
-        for full, _ in imported(path.read_text(encoding="utf-8")):
+        for full, _ in imported(text_of(path)):
             inside = full.removeprefix("hloproof.")
             owner = inside if inside in known else inside.rpartition(".")[0]
             if full.startswith("hloproof.") and owner in known and owner != name:
@@ -316,7 +332,7 @@ def test_the_fingerprint_of_proofs_covers_what_engines_import() -> None:
         room(full)
         for name, path in modules().items()
         if room(name) in ("logic", "engines")
-        for full, _ in imported(path.read_text(encoding="utf-8"))
+        for full, _ in imported(text_of(path))
         if full.startswith("hloproof.")
     }
     assert used - covered - {"models", "models.stages"} == set()  # a clock decides nothing
@@ -370,7 +386,7 @@ def written() -> tuple[frozenset[str], frozenset[str]]:
     texts: set[str] = set()
     for path in (p for folder in ("verify", "models", "tests") for p in (ROOT / folder).rglob("*.py")):
         names.update((path.stem, *path.parts))
-        for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for n in ast.walk(parsed(text_of(path))):
             match n:
                 case ast.FunctionDef(name) | ast.ClassDef(name) | ast.arg(name) | ast.Name(name, ast.Store()):
                     names.add(name)
