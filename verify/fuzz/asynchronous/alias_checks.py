@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice, product
 
-from hloproof.fuzz.asynchronous.oracle_aliases import Aliases, Spot
+from hloproof.fuzz.asynchronous.reading import Reading, Spot
 from hloproof.fuzz.target import Failure
 from hloproof.models.dataflow.alias_classes import Buffers
 from hloproof.models.dataflow.async_chain import AsyncChains
@@ -30,16 +30,16 @@ def same(what: str, found: object, expected: object, where: object = "") -> None
 
 def check_aliases(module: Module) -> tuple[str, ...]:
     """Raises Failure where the code and the reading differ, under every option."""
-    plain = Aliases(module)
+    plain = Reading(module)
     _values(Buffers(module), plain)
     _classes(Buffers(module, chains=AsyncChains(module)), plain)
-    _values(Buffers(module, threads=frozenset({"main"})), Aliases(module, main_only=True))
-    _values(Buffers(module, bitcast_makes_value=True), Aliases(module, new_bitcasts=True))
+    _values(Buffers(module, threads=frozenset({"main"})), Reading(module, main_only=True))
+    _values(Buffers(module, bitcast_makes_value=True), Reading(module, new_bitcasts=True))
     opcodes = {i.opcode for c in module.computations for i in c.instructions}
     return ("aliases", *sorted(opcodes - {"parameter", "constant"}))
 
 
-def _values(code: Buffers, read: Aliases) -> None:
+def _values(code: Buffers, read: Reading) -> None:
     same("list of places", [spot_of(p) for p in code.places], read.spots)
     given: dict[Spot, list[Spot]] = {}
     for a, b in read.pairs:
@@ -54,17 +54,13 @@ def _values(code: Buffers, read: Aliases) -> None:
         same("value", {spot_of(p) for p in code.values[place]}, values[s], place)
         same("answer whether values meet", code.merges(place), s in merging, place)
         same("answer whether a value leaves", code.leaves_module(place), any(s in values[p] for p in live), place)
-    for name, body in ((c, body) for c, body in read.starts.items() if body):
-        for start in body:
-            same(
-                "list of bound operands",
-                [spot_of(p)[:2] for p in code.bound(HloPosition(*start))],
-                read.bound(start),
-                name,
-            )
+    for name, starts in read.starts.items():
+        for start in starts:
+            found = [spot_of(p)[:2] for p in code.bound(HloPosition(*start[:2]))]
+            same("list of bound operands", found, read.bound(start), name)
 
 
-def _classes(code: Buffers, read: Aliases) -> None:
+def _classes(code: Buffers, read: Reading) -> None:
     same("declaration", [(spot_of(a), spot_of(b), m) for a, b, m in code.declared_by_module()], read.donated())
     for may in (False, True):
         order = {s: n for n, s in enumerate(read.spots)}

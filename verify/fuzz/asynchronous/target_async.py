@@ -9,33 +9,29 @@ branches of conditionals. None of the judges shares code with the checks.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 from hypothesis import strategies as st
 
 from hloproof.claims.asynchronous import judge
 from hloproof.fuzz.asynchronous.alias_checks import check_aliases
-from hloproof.fuzz.asynchronous.generate_aliases import NAME as ALIASES
-from hloproof.fuzz.asynchronous.generate_aliases import alias_modules
-from hloproof.fuzz.asynchronous.generate_chains import BREAKS, SLIP, chain_modules
-from hloproof.fuzz.asynchronous.generate_chains import NAME as CHAINS
-from hloproof.fuzz.asynchronous.generate_channels import (
-    BUFFERS,
-    CHANNELS,
-    IN_PLACE,
-    buffer_modules,
-    channel_modules,
-    in_place_modules,
+from hloproof.fuzz.asynchronous.buffers import broken_buffers, buffer_modules
+from hloproof.fuzz.asynchronous.channels import broken_channels, channel_modules
+from hloproof.fuzz.asynchronous.generate import (
+    BREAKS,
+    SLIP,
+    alias_modules,
+    branch_modules,
+    chain_modules,
+    flight_modules,
+    order_modules,
 )
-from hloproof.fuzz.asynchronous.generate_flights import NAME as FLIGHTS
-from hloproof.fuzz.asynchronous.generate_flights import flight_modules
-from hloproof.fuzz.asynchronous.hazard_words import ARGUMENTS, check_words
-from hloproof.fuzz.asynchronous.oracle_branches import NAME as BRANCHES
-from hloproof.fuzz.asynchronous.oracle_branches import branch_modules, check_branches
-from hloproof.fuzz.asynchronous.oracle_channels import broken_buffers, broken_channels, spoils_itself, steps_of
-from hloproof.fuzz.asynchronous.oracle_flights import Program, hazards
-from hloproof.fuzz.asynchronous.oracle_orders import NAME as ORDERS
-from hloproof.fuzz.asynchronous.oracle_orders import check_orders, order_modules
+from hloproof.fuzz.asynchronous.hazard_words import ARGUMENTS, Words
+from hloproof.fuzz.asynchronous.in_place import in_place_modules, spoils_itself, steps_of
+from hloproof.fuzz.asynchronous.order_checks import check_orders
+from hloproof.fuzz.asynchronous.simulation import Program, hazards, moments_of
+from hloproof.fuzz.asynchronous.slips import SLIPS
 from hloproof.fuzz.target import Failure, Target
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module
@@ -44,36 +40,6 @@ from hloproof.results.verdict import Verdict
 
 Key = tuple[str, str]
 """A claim and an instruction, with its computation where names are not unique."""
-
-_CHAIN_CLAIMS: Final = (
-    "async-chain",
-    "async-linear",
-    "async-thread",
-    "async-computation",
-    "async-shape",
-    "async-done",
-    "async-binding",
-)
-
-
-_ROLES: Final = ("-start", "-update", "-done")
-
-
-def cases() -> st.SearchStrategy[str]:
-    return st.one_of(
-        flight_modules(),
-        flight_modules(),
-        flight_modules(),
-        chain_modules(),
-        chain_modules(),
-        channel_modules(),
-        buffer_modules(),
-        in_place_modules(),
-        alias_modules(),
-        alias_modules(),
-        order_modules(),
-        branch_modules(),
-    )
 
 
 def judged(module: Module, claims: Collection[str]) -> tuple[set[Key], set[Key], set[Key]]:
@@ -100,25 +66,47 @@ def compare(what: str, expected: set[Key], found: tuple[set[Key], set[Key], set[
         raise Failure(f"async: {claim} is proved where it is broken ({what})", place)
 
 
-def _is_loop(module: Module, name: str) -> bool:
-    """What one turn of a loop leaves for the next is not run here."""
-    return module.entry.by_name[name].opcode == "while"
+def _in_entry(module: Module, broken: set[Key]) -> set[Key]:
+    return {(claim, f"{module.entry_name}.{name}") for claim, name in broken}
+
+
+def _covered(expected: set[Key]) -> list[str]:
+    return sorted({f"{claim} broken" for claim, _ in expected})
 
 
 def _flights(module: Module, text: str) -> tuple[str, ...]:
     program = Program(module)
-    expected = {(claim, f"{module.entry_name}.{name}") for claim, name in hazards(program)}
+    moments = moments_of(program)
+    expected = _in_entry(module, hazards(program, moments))
     claims = ("hazard-operand", "hazard-output", "hazard-overwrite", "hazard-donation")
     how = "scheduled" if program.scheduled else "unscheduled"
-    rounds = {
+    rounds = {  # what one turn of a loop leaves for the next is not run here
         (j.claim, f"{j.place.computation}.{j.place.instruction}")
         for j in judge(module, lambda name: name in claims, lambda name: False)
-        if j.problem is not None and ARGUMENTS.match(j.problem) and _is_loop(module, j.place.instruction)
+        if ARGUMENTS.match(j.problem or "") and module.entry.by_name[j.place.instruction].opcode == "while"
     }
     compare(f"{how} modules", expected, judged(module, claims), rounds)
-    check_words(module, program, judge(module, lambda name: name in claims, lambda name: name in claims))
-    forms = {i.opcode for i in module.entry.instructions if i.name in {f.opening for f in program.flights}}
-    return (how, *sorted(forms), *sorted({f"{claim} broken" for claim, _ in expected}))
+    Words(program, moments).check(judge(module, lambda name: name in claims, lambda name: name in claims))
+    forms = {module.entry.by_name[f.opening].opcode for f in program.flights}
+    return (how, *sorted(forms), *_covered(expected))
+
+
+def _branches(module: Module, text: str) -> tuple[str, ...]:
+    program = Program(module)
+    said = [
+        j
+        for j in judge(module, lambda n: n == "hazard-overwrite", lambda n: False)
+        if j.place.instruction == module.entry.root_name and "returns one buffer for" in (j.problem or "returns one buffer for")
+    ]
+    found = (said, [j.problem for j in said if j.problem])
+    expected = (program.scheduled, program.scheduled and bool(program.joined))
+    if tuple(map(bool, found)) != expected:
+        raise Failure("async: hazard-overwrite of a conditional is decided wrongly", f"{found}, by hand {program.joined}")
+    Words(program, []).check(said)
+    return ("branches", *(("branches that disagree",) if program.joined else ()))
+
+
+_CHAIN_CLAIMS: Final = tuple(sorted({slip.claim for slip in SLIPS.values()}))
 
 
 def _chains(module: Module, text: str) -> tuple[str, ...]:
@@ -129,51 +117,55 @@ def _chains(module: Module, text: str) -> tuple[str, ...]:
     slip = text.splitlines()[0].removeprefix(SLIP) if text.startswith(SLIP) else ""
     compare("chains", expected, found, found[0] - expected if slip else set())
     links = {i.opcode for c in module.computations for i in c.instructions if i.opcode.endswith(_ROLES)}
-    return (*sorted(links), *sorted({f"{claim} broken" for claim, _ in expected}), *filter(None, (slip,)))
+    return (*sorted(links), *_covered(expected), *filter(None, (slip,)))
+
+
+_ROLES: Final = ("-start", "-update", "-done")
 
 
 def _channels(module: Module, text: str) -> tuple[str, ...]:
-    expected = {(claim, f"{module.entry_name}.{name}") for claim, name in broken_channels(module)}
+    expected = _in_entry(module, broken_channels(module))
     compare("channels", expected, judged(module, ("async-channel", "collective-deadlock")), set())
-    return ("channels", *sorted({f"{claim} broken" for claim, _ in expected}))
+    return ("channels", *_covered(expected))
 
 
 def _buffers(module: Module, text: str) -> tuple[str, ...]:
-    expected = {(claim, f"{module.entry_name}.{name}") for claim, name in broken_buffers(module)}
+    expected = _in_entry(module, broken_buffers(module))
     compare("buffers", expected, judged(module, ("buffer-alias",)), set())
-    return ("buffers", *sorted({f"{claim} broken" for claim, _ in expected}))
+    return ("buffers", *_covered(expected))
 
 
 def _in_place(module: Module, text: str) -> tuple[str, ...]:
-    expected = {("hazard-in-place", f"{module.entry_name}.f")} if spoils_itself(module) else set[Key]()
+    expected = _in_entry(module, {("hazard-in-place", "f")} if spoils_itself(module) else set())
     found = judged(module, ("hazard-in-place",))
     compare("fused updates", expected, found, set())
     word = "unknown" if found[1] else "broken" if expected else "proved"
     return (f"hazard-in-place {word}", *sorted(set(steps_of(module)) - {"parameter", "constant"}))
 
 
-def _aliases(module: Module, text: str) -> tuple[str, ...]:
-    return check_aliases(module)
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Modules of one name: how they are drawn, how often, and how they are examined."""
+
+    drawn: Callable[[], Any]
+    examine: Callable[[Module, str], tuple[str, ...]]
+    often: int = 1
 
 
-def _orders(module: Module, text: str) -> tuple[str, ...]:
-    return check_orders(module)
-
-
-def _branches(module: Module, text: str) -> tuple[str, ...]:
-    return check_branches(module)
-
-
-_KINDS: Final[dict[str, Callable[[Module, str], tuple[str, ...]]]] = {
-    FLIGHTS: _flights,
-    CHAINS: _chains,
-    CHANNELS: _channels,
-    BUFFERS: _buffers,
-    IN_PLACE: _in_place,
-    ALIASES: _aliases,
-    ORDERS: _orders,
-    BRANCHES: _branches,
+KINDS: Final[dict[str, Kind]] = {
+    "flights": Kind(flight_modules, _flights, 3),
+    "chains": Kind(chain_modules, _chains, 2),
+    "channels": Kind(channel_modules, _channels),
+    "buffers": Kind(buffer_modules, _buffers),
+    "in_place": Kind(in_place_modules, _in_place),
+    "aliases": Kind(alias_modules, lambda module, text: check_aliases(module), 2),
+    "orders": Kind(order_modules, lambda module, text: check_orders(module)),
+    "branches": Kind(branch_modules, _branches),
 }
+
+
+def cases() -> st.SearchStrategy[str]:
+    return st.one_of(*(kind.drawn() for kind in KINDS.values() for _ in range(kind.often)))
 
 
 def examine(text: str) -> tuple[str, ...]:
@@ -183,7 +175,7 @@ def examine(text: str) -> tuple[str, ...]:
         if text.startswith(SLIP):
             return ("refused when read",)
         raise
-    return _KINDS[module.name](module, text)
+    return KINDS[module.name].examine(module, text)
 
 
 TARGET = Target("async", "asynchronous operations against walks over their schedules and runs", cases, examine, ".hlo")

@@ -1,0 +1,366 @@
+"""Strategies for asynchronous modules of every kind, as text. Each kind is known by the name of its modules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from hypothesis import strategies as st
+
+from hloproof.fuzz.asynchronous.forms import (
+    ALIASED,
+    ASIDE,
+    BUSY,
+    ODD,
+    ONE,
+    OWN,
+    PAIR,
+    SCATTERED,
+    SILENT,
+    TYPES,
+    F,
+    Form,
+    G,
+    S,
+)
+from hloproof.fuzz.asynchronous.slips import SLIPS, Type
+from hloproof.fuzz.asynchronous.structure import Body, Drawn, never, part, tree
+from hloproof.fuzz.drawing import Draw
+
+SLIP: Final = "// a slip: "
+"""Opens the first line of a module that a reader may refuse."""
+BREAKS: Final = "// breaks "
+"""Opens a line that tells a claim and where it does not hold."""
+
+Templates = tuple[tuple[Type | None, str], ...]
+"""Instructions by the types of their results, as `Body.write` takes them."""
+
+_PASSED: Final[Templates] = (
+    (None, "opt-barrier(<T>)"),
+    (None, "copy(<T>)"),
+    (None, "add-dependency(<T>, <token[]>)"),
+    (G, "bitcast(<F>)"),
+    (None, "domain(<T>)"),
+)
+_UPDATED: Final[Templates] = (
+    (F, "dynamic-update-slice(<F>, <f32[1]>, <s32[]>)"),
+    (F, f"scatter(<F>, <s32[1,1]>, <f32[1]>), {SCATTERED}, to_apply=second"),
+    (PAIR, f"scatter(<F>, <F>, <s32[1,1]>, <f32[1]>, <f32[1]>), {SCATTERED}, to_apply=add2"),
+    (F, "sort(<F>), dimensions={0}, to_apply=less"),
+    (PAIR, "sort(<F>, <F>), dimensions={0}, to_apply=less2"),
+    ("f32[<=4]", "set-dimension-size(<F>, <s32[]>), dimensions={0}"),
+    ("f32[]", "reduce(<F>, <f32[]>), dimensions={0}, to_apply=add"),
+)
+_FUSED: Final[Templates] = tuple(
+    (shape, f"fusion(<F>, <F>), kind=kLoop, calls=fused{n}")
+    for n, shape in enumerate((F, F, F, F, F, PAIR, PAIR, (F,)), 1)
+)
+_TOUCHED: Final[tuple[Templates, ...]] = (
+    ((F, "negate(<F>)"),),
+    *(((F, f"custom-call(<F>), {ALIASED}"),),) * 2,
+    tuple((F, f"call(<F>), to_apply={body}") for body in ("reads", "writes", "passes")),
+    *(((F, "dynamic-update-slice(<F>, <F>, <s32[]>)"),),) * 2,
+    tuple(
+        (F, f"conditional(<s32[]>, <F>, <F>), branch_computations={{{bodies}}}")
+        for bodies in ("passes, passes", "passes, reads", "reads, reads", "writes, passes", "reads, writes")
+    ),
+)
+"""What reads arrays or writes them in place."""
+_SCHEDULED: Final[tuple[Templates, ...]] = (
+    tuple((F, f"while(<F>), condition=never, body={body}") for body in ("reads", "writes", "passes")),
+    tuple((PAIR, f"while(<P>), condition=never2, body={body}") for body in ("kept", "first", "first", "anew")),
+    ((PAIR, f"custom-call(<F>), {ALIASED.replace('{}: (0, {})', '{0}: (0, {}), {1}: (0, {})')}"),),
+)
+_UNSCHEDULED: Final[tuple[Templates, ...]] = (*_TOUCHED[:1] * 4, *_TOUCHED[4:5] * 3)
+
+
+def _aliasing(entries: Sequence[tuple[tuple[int, ...], int, tuple[int, ...], str]]) -> str:
+    """The text of output positions that lie where positions of operands lie."""
+    index = ["{" + ",".join(map(str, at)) + "}" for entry in entries for at in (entry[0], entry[2])]
+    said = (f"{index[2 * n]}: ({k}, {index[2 * n + 1]}{kind})" for n, (_, k, _, kind) in enumerate(entries))
+    return f"{{ {', '.join(said)} }}"
+
+
+# -- values and buffers ------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def alias_modules(draw: Draw) -> str:
+    """Values and buffers go many ways; calls go two deep. Everything is well typed; what asynchronous instructions
+    promise is not always what they are given."""
+    m = Drawn(draw)
+    b, given = Body(m, "e", 2), (F, m.one_of(TYPES), PAIR)
+    result: Type = m.one_of((F, PAIR, (PAIR, F)))
+    root = _filled(b, given, result, m.number(1, 7))
+    declared = []
+    for at in draw(st.lists(st.sampled_from(tree(result)), unique=True, max_size=2)):
+        k = m.number(0, 2)
+        same = [inside for inside in tree(given[k]) if part(given[k], inside) == part(result, at)]
+        if same:  # other places are errors in the text
+            declared.append((at, k, m.one_of(same), m.one_of((", must-alias", ", may-alias", ""))))
+    return m.text("aliases", b, root, f", input_output_alias={_aliasing(declared)}" if declared else "")
+
+
+def _filled(b: Body, given: Sequence[Type], result: Type, steps: int) -> str:
+    """Gives a computation its parameters, so many steps, and a root, which it names."""
+    m = b.module
+    numbers = m.shuffled(range(len(given))) if m.chance(3) else range(len(given))
+    for k in numbers:
+        b.add(given[k], f"parameter({k})", f"p{k}")
+    for _ in range(steps):
+        _step(b)
+    _land(b)
+    root = b.made(result)
+    return b.add(result, f"opt-barrier({root})") if m.chance(3) else root
+
+
+def _computation(b: Body, given: Sequence[Type], result: Type, suffix: str = "", depth: int | None = None) -> str:
+    """A computation that is called from here, made and named."""
+    m = b.module
+    inner = Body(m, m.name("c"), b.depth - 1 if depth is None else depth)
+    return inner.close(_filled(inner, given, result, m.number(0, 3)), suffix)
+
+
+def _step(b: Body) -> None:
+    """Any step that can be taken here."""
+    m = b.module
+    kinds = ["pass", "pass", "pass", "declare", "update", "fusion", *("start", "own", "odd") * 2, "start"]
+    kinds += ["advance", "advance", "land"] if b.flying else []
+    kinds += ["call", "while", "branch"] * 2 if b.depth else []
+    match m.one_of(kinds):
+        case "pass":
+            b.write(*m.one_of(_PASSED))
+        case "update":
+            b.write(*m.one_of(_UPDATED))
+        case "fusion":
+            shape, text = m.one_of(_FUSED)
+            if shape == F and m.chance(4):
+                b.done(b.start(Form("fusion", PAIR, F, text.partition("), ")[2])))
+            else:
+                b.write(shape, text)
+        case "declare":
+            given, result = (b.any_type(), F), b.any_type()
+            operands = ", ".join([b.pick(s) for s in given])
+            b.add(result, f'custom-call({operands}), custom_call_target="f"{_declared(b, given, result, 2)}')
+        case "start":
+            _start(b)
+        case "own":
+            b.done(b.start(m.one_of(OWN)))
+        case "odd":
+            f = b.start(m.one_of(ODD))
+            if f.form.finished:
+                b.done(f)
+            b.flying = [other for other in b.flying if other is not f]
+        case "advance":
+            f = m.one_of(b.flying)
+            if m.chance(3):
+                b.carry(f, m.one_of(("tuple", "barrier")))
+            else:
+                b.update(f, m.one_of((1, 2, 2)))
+        case "land":
+            _land(b, 1)
+        case kind:
+            _run(b, kind)
+
+
+def _declared(b: Body, given: Sequence[Type], result: Type, most: int, before: tuple[int, ...] = ()) -> str:
+    """Where results are said to lie in operands, mostly in a part of their own type. `before`: where the results
+    stand."""
+    m, entries = b.module, []
+    for at in m.shuffled(tree(result), m.number(0, most)):
+        k = m.number(0, len(given) - 1) if not m.chance(8) else len(given)
+        inside = tree(given[k]) if k < len(given) else [()]
+        same = [i for i in inside if k < len(given) and part(given[k], i) == part(result, at)]
+        within = m.one_of(same if same and not m.chance(5) else inside)
+        odd = before and m.chance(6)
+        entries.append((m.one_of(((0, 0), (2,), ())) if odd else (*before, *at), k, within, ""))
+    return f", output_to_operand_aliasing={_aliasing(entries)}" if entries else ""
+
+
+def _start(b: Body) -> None:
+    """The generic form, or a call or another operation in sugar, with operands and results of any type."""
+    m = b.module
+    opcode = m.one_of(("async", "async", "call", "call", "exponential", "reduce-scatter"))
+    given: tuple[Type, ...] = (F,)
+    result: Type = F
+    said = "dimensions={0}, replica_groups={{0}}, to_apply=second" if opcode == "reduce-scatter" else ""
+    if opcode in ("async", "call"):
+        given = tuple(b.any_type() for _ in range(m.number(1, 3)))
+        result = m.one_of((F, F, PAIR, PAIR, G))
+        aside = m.chance(4)
+        name = _computation(b, given, result, ', execution_thread="aside"' if aside else "", 0)
+        said = ("calls=" if opcode == "async" else "to_apply=") + name + (ASIDE if aside and m.chance(2) else "")
+    bound = None if m.chance(3) else max(0, len(given) - m.one_of((1, 1, 2, 2)))
+    said += _declared(b, given, result, 1, (1,))
+    said = said.removeprefix(", ")
+    b.start(Form(opcode, given, result, said, bound=bound, promised=() if m.chance(2) else None))
+
+
+def _land(b: Body, count: int | None = None) -> None:
+    """Finishes so many operations, or all. Where the operation stands in the opcode, a reader sees what is missing."""
+    m = b.module
+    for _ in range(len(b.flying) if count is None else count):
+        f = m.one_of(b.flying)
+        while f.late and (f.form.opcode not in ("async", "call") or not m.chance(8)):
+            b.update(f, m.one_of((1, 2, 2)))
+        b.done(f)
+
+
+def _run(b: Body, kind: str) -> None:
+    """A call or two of one computation, a loop, or a branch, with bodies of their own."""
+    m, result = b.module, b.any_type()
+    match kind:
+        case "call":
+            given = (b.any_type(), F)
+            name = _computation(b, given, result)
+            for _ in range(m.number(1, 2)):
+                b.add(result, f"call({', '.join([b.pick(s) for s in given])}), to_apply={name}")
+        case "while":
+            body = _computation(b, (result,), result)
+            b.add(result, f"while({b.pick(result)}), condition={never(m, result)}, body={body}")
+            if m.chance(3):
+                b.add(result, f"call({b.pick(result)}), to_apply={body}")
+        case "branch":
+            given = (b.any_type(), b.any_type())
+            names = [_computation(b, [s], result) for s in given]
+            if given[0] == given[1] and m.chance(3):
+                names[1] = names[0]
+            x, y = (b.pick(s) for s in given)
+            if m.chance(2):
+                choice, said = b.hidden("pred[]", "constant(true)"), "true_computation={}, false_computation={}"
+            else:
+                choice, said = b.pick(S), "branch_computations={{{}, {}}}"
+            b.add(result, f"conditional({choice}, {x}, {y}), {said.format(*names)}")
+
+
+# -- hazards -----------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def flight_modules(draw: Draw) -> str:
+    """Operations in flight, at most two at a time, finished in the same computation, and who touches their buffers.
+    Scheduled modules also run loops, write two results into one buffer, and may donate a parameter."""
+    m = Drawn(draw)
+    scheduled, b = m.chance(2), Body(m, "e", controlled=True)
+    for k, shape in enumerate((F, F, PAIR)[: m.one_of((2, 2, 3))]):
+        b.add(shape, f"parameter({k})", f"p{k}")
+    for _ in range(m.number(2, 6)):
+        kind = m.one_of(("touch", "touch", "touch", "start", "start", "peek", "peek", "update", "done"))
+        f = m.one_of(b.flying) if b.flying else None
+        if kind == "start" and len(b.flying) < 2:
+            b.start(m.one_of((*OWN, *ONE, *ONE[1:3])))
+        elif kind == "touch":
+            shape, text = m.one_of(m.one_of((*_TOUCHED, *(_SCHEDULED if scheduled else _UNSCHEDULED))))
+            made = b.write(shape, text)
+            for k in m.one_of(((0,), (1,), (0, 1))) if shape == PAIR else ():
+                b.element(made, PAIR, (k,))
+        elif kind == "peek" and f is not None:
+            at = m.one_of([at for at in tree(f.shape) if part(f.shape, at) == F])
+            if at:
+                b.element(f.state, f.shape, at)
+            else:  # the state is the array itself
+                b.add(F, m.one_of((f"negate({f.state})", f"custom-call({f.state}), {ALIASED}")))
+        elif kind == "update" and f is not None and f.form.updates:
+            b.update(f, own=m.chance(3))
+        elif kind == "done" and f is not None and not f.late:
+            if f.shape != F and m.chance(5):
+                b.carry(f, "barrier")
+            b.done(f)
+    for f in list(b.flying):
+        if f.late:
+            b.update(f, own=m.chance(3))
+        b.done(f)
+    roots = [b.pick(F), b.pick(F)]
+    header = ", is_scheduled=true" if scheduled else ""
+    if scheduled and m.chance(4):
+        number, at = m.one_of(((2, (0,)), (2, (1,))) if ("p2", PAIR) in b.values else ((0, ()), (1, ())))
+        kind = m.one_of((", must-alias", ", must-alias", ", may-alias"))
+        header += f", input_output_alias={_aliasing([((0,), number, at, kind)])}"
+        roots[0] = b.add(F, f"negate({roots[0]})")
+    return m.text("flights", b, b.add(PAIR, f"tuple({', '.join(roots)})"), header)
+
+
+@st.composite
+def branch_modules(draw: Draw) -> str:
+    """Two or three branches that hand on, negate or overwrite the parts of a pair."""
+    m = Drawn(draw)
+    b, names = Body(m, "e"), []
+    b.add(PAIR, "parameter(0)", "p")
+    b.add(S, "parameter(1)", "k")
+    shape: Type = m.one_of((PAIR, (F, F, F), (PAIR, F)))
+    for _ in range(m.number(2, 3)):
+        inner = Body(m, m.name("branch"))
+        inner.add(PAIR, "parameter(0)", "p")
+        for k in range(2):
+            inner.element("p", PAIR, (k,))
+        for _ in range(m.number(0, 2)):
+            inner.write(F, m.one_of(("negate(<F>)", f"custom-call(<F>), {ALIASED}", "opt-barrier(<F>)")))
+        names.append(inner.close(inner.made(shape)))
+    text = f"conditional(k{', p' * len(names)}), branch_computations={{{', '.join(names)}}}"
+    return m.text("branches", b, b.add(shape, text, "c"), "" if m.chance(6) else ", is_scheduled=true")
+
+
+# -- chains and orders -------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def chain_modules(draw: Draw) -> str:
+    """One or two chains that are right by the way they are made, or have one slip. What a slip breaks is known from
+    where it was made, and is written in the first lines of the module."""
+    m = Drawn(draw)
+    m.slip = m.one_of(("", "", "", *SLIPS))
+    b = Body(m, "e")
+    b.add(F, "parameter(0)", "p")
+    for _ in range(m.number(1, 2)):
+        _chain(b)
+    said = f"{SLIP}{m.slip}\n" if m.planted else ""
+    said += "".join(f"{BREAKS}{claim} {place}\n" for claim, place in dict.fromkeys(m.broken))
+    return said + m.text("chains", b, b.add(F, "negate(p)"))
+
+
+def _chain(b: Body) -> None:
+    m = b.module
+    f = b.start(m.one_of((BUSY,) if m.slip == "busy on main" else (*OWN[:4], *ONE, *SILENT, BUSY)))
+    place = f"{b.name}.{f.start}"
+    for _ in range(m.number(0, 2)):
+        if f.form.updates and m.chance(2):
+            b.update(f)
+        else:
+            b.carry(f, m.one_of(("tuple", "barrier", "call", "branch", "loop", "loop")))
+            if f not in b.flying:
+                return
+    b.flying.remove(f)
+    if f.endless and m.chance(4):
+        return
+    if f.late and m.slip != "not bound":
+        b.update(f)
+    if f.state == f.maker and m.slips("looked at", f"{b.name}.{f.maker}"):
+        b.hidden(F, f'custom-call({f.state}), custom_call_target="look"')
+    if f.late:
+        m.slips("not bound", f"{b.name}.{b.done(f)}")
+        return
+    if f.state == f.start and m.slips("no done", place):
+        return
+    if m.slips("two dones", place):
+        b.done(f)
+    b.done(f)
+
+
+@st.composite
+def order_modules(draw: Draw) -> str:
+    """Up to six steps besides the parameter. Data comes before its use; what a control dependency names may stand later
+    in the text."""
+    m = Drawn(draw)
+    b, count = Body(m, "e"), m.one_of((1, 3, 4, 5, 6))
+    turn = m.shuffled(range(count))
+    """When each instruction runs in one order that is possible."""
+    b.add(F, "parameter(0)", "p")
+    for k in range(count):
+        earlier = ["p", *(f"o{j}" for j in range(k) if turn[j] < turn[k])]
+        operands = [m.one_of(earlier[-3:]) for _ in range(m.number(1, 2))]
+        # The one right before, often later in the text.
+        before = sorted((j for j in range(count) if turn[j] < turn[k]), key=lambda j: -turn[j])[:3]
+        after = m.shuffled([f"o{j}" for j in before], m.number(0, 2))
+        control = f", control-predecessors={{{', '.join(after)}}}" if after else ""
+        b.add(F, f'custom-call({", ".join(operands)}), custom_call_target="f"{control}', f"o{k}")
+    return m.text("orders", b, f"o{count - 1}")

@@ -1,0 +1,296 @@
+"""One computation carried out step by step on cells: which array lies in which buffer, who reads and writes it, and what
+is in flight meanwhile.
+
+A cell is a buffer with one content. What an instruction hands on is the same cell; what it makes is a new content, in a
+new buffer or in that of an operand. Bodies are carried out where they are called. The orders of the steps are then
+walked, and in each what runs between a start and its done is looked at. In a scheduled module there is the one order,
+and contents that are read after their buffer was written again are found as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Final
+
+from hloproof.fuzz.asynchronous.reading import declared, handed, named, role, tree, updated
+from hloproof.fuzz.asynchronous.reading import part as part_of
+from hloproof.models.hlo.attributes import Word
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.shape import ArrayShape, Index, Shape
+
+Hazards = set[tuple[str, str]]
+"""(claim, the instruction that it is about)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What an array lies in: a buffer, and which content of it."""
+
+    buffer: int
+    version: int
+
+
+Cells = dict[Index, Cell]
+"""The arrays of a value, by position; scalars and tokens are not followed."""
+
+
+@dataclass(slots=True)
+class Step:
+    """What one instruction does to buffers."""
+
+    name: str
+    waits: frozenset[str]
+    reads: list[Cell] = field(default_factory=list)
+    writes: list[Cell] = field(default_factory=list)
+    spared: list[Cell] = field(default_factory=list)
+    """What a compiler may write over, unless it puts a copy between."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """From the step `opening` to the step `closing`, neither included, and not the links themselves."""
+
+    opening: str
+    closing: str
+    links: tuple[str, ...]
+    reads: frozenset[Cell]
+    writes: frozenset[Cell]
+
+
+@dataclass(slots=True)
+class _Chain:
+    """An operation in flight while the steps are made: the openings so far, each with what it reads."""
+
+    output: frozenset[Cell]
+    openings: list[tuple[str, list[Cell]]]
+    links: list[str]
+
+
+def waits_of(i: Instruction) -> frozenset[str]:
+    """Who has to run before."""
+    control = i.attributes.get("control-predecessors")
+    after = [w.text for w in control if isinstance(w, Word)] if isinstance(control, tuple) else []
+    return frozenset((*i.operands, *after))
+
+
+def _arrays(shape: Shape) -> list[Index]:
+    leaves = [(at, part_of(shape, at)) for at in tree(shape)]
+    return [at for at, s in leaves if isinstance(s, ArrayShape) and s.dimensions]
+
+
+_MOVING: Final = ("parameter", "tuple", "get-tuple-element", "opt-barrier", "constant", "after-all")
+"""What touches no element."""
+
+
+class Program:
+    """The steps of the entry computation, its flights, and what each value lies in."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.scheduled = module.attributes.flag("is_scheduled")
+        self.flights: list[Flight] = []
+        self.maker: dict[int, str] = {}
+        """The instruction that made a content."""
+        self.same: dict[int, int] = {}
+        """Buffers of results that are those of parameters."""
+        self.joined: list[tuple[str, str, Index, Index]] = []
+        """A branch that puts two parts of its result into one buffer, and another that does not."""
+        self._count = 0
+        self._chain: dict[str, _Chain] = {}
+        self.steps = [Step(i.name, waits_of(i)) for i in module.entry.instructions]
+        self.values = self._carried_out(module.entry, [], self.steps)
+        self.result = list(self.values[module.entry.root_name].values())
+        parameters = {p.parameter_number: self.values[p.name] for p in module.entry.parameters}
+        for said in declared(module.attributes.get("input_output_alias")):
+            if said.kind == "must-alias" and self.scheduled:
+                output = self.values[module.entry.root_name][said.output_index]
+                self.same[output.buffer] = parameters[said.operand][said.operand_index].buffer
+
+    def buffer(self, cell: Cell) -> int:
+        return self.same.get(cell.buffer, cell.buffer)
+
+    def _carried_out(self, body: Computation, given: Sequence[Cells], steps: Sequence[Step]) -> dict[str, Cells]:
+        """The cells of every value; what is done is noted in the step of each instruction. Parameters that are not
+        given lie in buffers of their own."""
+        values: dict[str, Cells] = {}
+        for i, step in zip(body.instructions, steps, strict=True):
+            if i.opcode == "parameter":
+                own = {at: self._made(Step(i.name, frozenset())) for at in _arrays(i.shape)}
+                values[i.name] = given[i.parameter_number or 0] if given else own
+            else:
+                values[i.name] = self._result(body, i, [values[o] for o in i.operands], step)
+        return values
+
+    def _made(self, step: Step, buffer: int | None = None) -> Cell:
+        """A new content, in a new buffer or in this one."""
+        self._count += 1
+        cell = Cell(self._count if buffer is None else buffer, self._count)
+        self.maker[cell.version] = step.name
+        step.writes.append(cell)
+        return cell
+
+    def _result(self, body: Computation, i: Instruction, given: list[Cells], step: Step) -> Cells:
+        link = role(i.opcode)
+        shapes = [body.by_name[o].shape for o in i.operands]
+        out = {
+            (*b, *at[len(a) :]): cell
+            for k, a, b in handed(i, shapes)
+            for at, cell in given[k].items()
+            if at[: len(a)] == a and i.opcode != "while"
+        }
+        lies: dict[Index, tuple[Cell, bool]] = {}
+        """Parts of the result in the buffers of operands, and whether a copy may come between."""
+        for k, a, b in updated(self.module, i):
+            lies |= {b: (given[k][a], True)}
+        for e in declared(i.attributes.get("output_to_operand_aliasing")):
+            lies[e.output_index] = (given[e.operand][e.operand_index], False)
+        if i.opcode in ("call", "while", "conditional"):
+            out, lies = self._bodies(i, given, step)
+        for inside in named(i, "calls", "to_apply") if i.opcode in _RUN else ():
+            if len(self.module.by_name[inside].parameters) > len(given):
+                continue
+            root = self._inside(inside, given, Step("", frozenset()))[()]
+            lies |= {(1,): (c, True) for g in given for c in g.values() if c.buffer == root.buffer and (1,) not in lies}
+        if link == "update":
+            step.reads += [c for g in given[1:] for c in g.values()]
+        elif link != "done" and i.opcode not in (*_MOVING, "call", "while", "conditional"):
+            step.reads += [c for g in given for c in g.values()]
+        fresh: list[Cell] = []
+        for at in _arrays(i.shape):
+            if at not in out:
+                cell, may = lies.get(at, (None, False))
+                if cell is not None and may and not self.scheduled:
+                    step.spared.append(cell)
+                in_place = cell is not None and (self.scheduled or not may)
+                out[at] = self._made(step, cell.buffer if cell is not None and in_place else None)
+                fresh.append(out[at])
+        self._fly(i, given, fresh, step)
+        return {at: out[at] for at in _arrays(i.shape)}
+
+    def _inside(self, name: str, given: Sequence[Cells], step: Step) -> Cells:
+        """Carries out a body as a part of one step; what its result lies in."""
+        body = self.module.by_name[name]
+        return self._carried_out(body, given, [step] * len(body.instructions))[body.root_name]
+
+    def _bodies(self, i: Instruction, given: list[Cells], step: Step) -> tuple[Cells, dict[Index, tuple[Cell, bool]]]:
+        """What a call, loop or conditional hands on, and which of the rest lies in the buffers of operands."""
+        if i.opcode == "call":
+            return self._inside(named(i, "to_apply")[0], given, step), {}
+        if i.opcode == "while":
+            # A loop that changes a part of its state writes it back where it came from.
+            after = self._inside(named(i, "body")[0], given, Step("", frozenset()))
+            step.reads += [c for at, c in given[0].items() if after[at] != c]
+            kept = {at: c for at, c in given[0].items() if after[at] == c}
+            return kept, {at: (c, False) for at, c in given[0].items() if at not in kept}
+        names = named(i, "branch_computations")
+        ends = [self._inside(name, [g], Step("", frozenset())) for name, g in zip(names, given[1:], strict=True)]
+        for one, other in ((a, b) for a in range(len(ends)) for b in range(len(ends))):
+            for p, q in combinations(ends[one], 2):
+                if ends[one][p].buffer == ends[one][q].buffer and ends[other][p].buffer != ends[other][q].buffer:
+                    self.joined.append((names[one], names[other], p, q))
+        out = {at: c for at, c in ends[0].items() if all(end[at] == c for end in ends)}
+        if len(out) < len(ends[0]):  # what only some branches hand on is copied into the result
+            step.reads += [c for g in given[1:] for c in g.values()]
+        lies = {
+            at: (c, True)
+            for at in ends[0]
+            for g, end in reversed(list(zip(given[1:], ends, strict=True)))
+            for c in g.values()
+            if end[at] != c and end[at].buffer == c.buffer
+        }
+        return out, lies
+
+    def _fly(self, i: Instruction, given: Sequence[Cells], fresh: Sequence[Cell], step: Step) -> None:
+        """Notes what is in flight."""
+        link = role(i.opcode)
+        if link == "start":
+            self._chain[i.name] = _Chain(frozenset(fresh), [(i.name, list(step.reads))], [i.name])
+            return
+        chain = self._chain.get(i.operands[0]) if i.operands else None
+        if chain is None or (link is None and i.opcode != "opt-barrier"):
+            return
+        self._chain[i.name] = chain
+        if link is not None:
+            chain.links.append(i.name)
+        if link == "update" and step.reads:
+            chain.openings.append((i.name, list(step.reads)))
+        for opening, reads in chain.openings if link == "done" else ():
+            self.flights.append(Flight(opening, i.name, tuple(chain.links), frozenset(reads), chain.output))
+
+
+_RUN: Final = ("async-start", "call-start")
+
+
+def moments(steps: Sequence[Step]) -> Iterator[tuple[frozenset[str], Step]]:
+    """Every step together with every set of steps that can have run when it runs: all orders, without their number."""
+    at = {s.name: n for n, s in enumerate(steps)}
+    waits = [sum(1 << at[name] for name in s.waits) for s in steps]
+    seen, stack = {0}, [0]
+    while stack:
+        done = stack.pop()
+        names: frozenset[str] | None = None
+        for n, step in enumerate(steps):
+            if not done >> n & 1 and waits[n] & ~done == 0:
+                names = names or frozenset(s.name for k, s in enumerate(steps) if done >> k & 1)
+                yield names, step
+                after = done | 1 << n
+                if after not in seen:
+                    seen.add(after)
+                    stack.append(after)
+
+
+def moments_of(program: Program) -> list[tuple[frozenset[str], Step]]:
+    """The moments of the order that is given, or of all that can be."""
+    if program.scheduled:
+        names = [s.name for s in program.steps]
+        return [(frozenset(names[:n]), s) for n, s in enumerate(program.steps)]
+    own = {s.name: s for s in program.steps}
+    gone = {s.name for s in program.steps if not s.waits and not s.reads and not s.writes}
+    rest = [Step(s.name, s.waits - gone) for s in program.steps if s.name not in gone]
+    return [(before, own[s.name]) for before, s in moments(rest)]
+
+
+def during(flight: Flight, before: frozenset[str], step: Step) -> bool:
+    """The step runs while the operation is in flight, and is none of its links."""
+    return flight.opening in before and flight.closing not in before and step.name not in flight.links
+
+
+def hazards(program: Program, steps: Sequence[tuple[frozenset[str], Step]]) -> Hazards:
+    """What is broken in the given order of a scheduled module, or in some order of another."""
+    found: Hazards = set()
+    for before, step in steps:
+        for flight in program.flights:
+            if not during(flight, before, step):
+                continue
+            held = {program.buffer(c) for c in flight.writes}
+            for cell in step.writes:
+                if program.buffer(cell) in {program.buffer(c) for c in flight.reads}:
+                    found.add(("hazard-operand", flight.opening))
+                if program.buffer(cell) in held:
+                    found.add(("hazard-output", flight.opening))
+            for cell in step.reads:
+                # Before copies are inserted an older content of the buffer is not there to be read: a copy is.
+                if program.buffer(cell) in held and (program.scheduled or cell in flight.writes):
+                    found.add(("hazard-output", flight.opening))
+    return found | _stale(program) if program.scheduled else found
+
+
+def _stale(program: Program) -> Hazards:
+    """Contents that are read when their buffer holds others, and two that one instruction wrote into one buffer and
+    that are both read."""
+    found: Hazards = set()
+    holds: dict[int, set[int]] = {}
+    donated = set(program.same.values())
+    needed = {c.version for c in (*program.result, *(c for s in program.steps for c in s.reads))}
+    for step in (*program.steps, Step("", frozenset(), program.result)):
+        late = [c for c in step.reads if c.version not in holds.get(program.buffer(c), {c.version})]
+        for cell in step.writes:
+            beside = {c.version for c in step.writes if program.buffer(c) == program.buffer(cell)}
+            holds[program.buffer(cell)] = beside
+            late += [cell] if cell.version in needed and len(beside & needed) > 1 else []
+        for cell in late:
+            claim = "hazard-donation" if program.buffer(cell) in donated else "hazard-overwrite"
+            found.add((claim, program.maker[cell.version]))
+    return found
