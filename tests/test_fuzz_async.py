@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import permutations
 from typing import Any
 
 import pytest
+from hypothesis import find
 
 from hloproof.claims.asynchronous import judge
 from hloproof.claims.asynchronous.judgement import Judgement, judged
 from hloproof.fuzz.asynchronous import target_async
-from hloproof.fuzz.asynchronous.generate_chains import chain_modules
-from hloproof.fuzz.asynchronous.generate_channels import buffer_modules, channel_modules, in_place_modules
-from hloproof.fuzz.asynchronous.generate_flights import flight_modules
-from hloproof.fuzz.asynchronous.oracle_channels import spoils_itself
-from hloproof.fuzz.asynchronous.oracle_flights import Step, moments
+from hloproof.fuzz.asynchronous.generate import BREAKS, SLIP, chain_modules
+from hloproof.fuzz.asynchronous.in_place import spoils_itself
+from hloproof.fuzz.asynchronous.simulation import Step, moments
+from hloproof.fuzz.asynchronous.slips import SLIPS
 from hloproof.fuzz.chunk import first_failure
 from hloproof.fuzz.target import Failure
 from hloproof.fuzz.targets import target
@@ -40,15 +41,13 @@ CLAIMS = (
 )
 
 
-def cases_of(claim: str) -> Callable[[], Any]:
-    """Those of the target's cases that break a claim."""
-    own = {
-        "async-channel": channel_modules,
-        "collective-deadlock": channel_modules,
-        "buffer-alias": buffer_modules,
-        "hazard-in-place": in_place_modules,
-    }
-    return own.get(claim, flight_modules if claim.startswith("hazard") else chain_modules)
+KIND = {
+    "async-channel": "channels",
+    "collective-deadlock": "channels",
+    "buffer-alias": "buffers",
+    "hazard-in-place": "in_place",
+}
+"""The cases of the target that break a claim; hazards are those of flights, what is left belongs to chains."""
 
 
 def blind(claim: str) -> Callable[..., Iterator[Judgement]]:
@@ -67,7 +66,8 @@ def strict(*arguments: Any) -> Iterator[Judgement]:
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_a_claim_that_finds_nothing_is_found_out(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(target_async, "judge", blind(claim))
-    found = first_failure(replace(target("async"), cases=cases_of(claim)), 1, 3000)
+    kind = KIND.get(claim, "flights" if claim.startswith("hazard") else "chains")
+    found = first_failure(replace(target("async"), cases=target_async.KINDS[kind].drawn), 1, 3000)
     assert found is not None and found.cause.startswith(f"async: {claim} is proved where it is broken")
 
 
@@ -75,6 +75,15 @@ def test_a_claim_that_finds_too_much_is_found_out(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(target_async, "judge", strict)
     found = first_failure(target("async"), 1, 20)
     assert found is not None and "is refuted where it holds" in found.cause
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_every_slip_is_planted_and_breaks_its_claim(slip: str) -> None:
+    made = partial(chain_modules, (slip,))
+    text = find(
+        made(), lambda text: text.startswith(f"{SLIP}{slip}\n") and "refused" not in target_async.examine(text)[0]
+    )
+    assert f"{BREAKS}{SLIPS[slip].claim} " in text
 
 
 def test_moments_are_those_of_all_orders() -> None:

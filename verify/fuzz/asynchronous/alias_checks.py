@@ -56,8 +56,8 @@ def _values(code: Buffers, read: Reading) -> None:
         same("answer whether a value leaves", code.leaves_module(place), any(s in values[p] for p in live), place)
     for name, starts in read.starts.items():
         for start in starts:
-            found = [spot_of(p)[:2] for p in code.bound(HloPosition(*start[:2]))]
-            same("list of bound operands", found, read.bound(start), name)
+            bound = [spot_of(p)[:2] for p in code.bound(HloPosition(*start[:2]))]
+            same("list of bound operands", bound, read.bound(start), name)
 
 
 def _classes(code: Buffers, read: Reading) -> None:

@@ -84,7 +84,10 @@ def _loses(module: Module, i: Instruction) -> bool:
     if not set(_buffers(i.shape)) <= {e.output_index for e in entries}:
         return True
     for e in entries:
-        ends = [part(i.shape, e.output_index), part(shapes[e.operand], e.operand_index) if e.operand < len(shapes) else None]
+        ends = [
+            part(i.shape, e.output_index),
+            part(shapes[e.operand], e.operand_index) if e.operand < len(shapes) else None,
+        ]
         arrays = [s.inner if isinstance(s, BufferShape) else s for s in ends]
         sizes = [(s.element_type, s.dimensions) for s in arrays if isinstance(s, ArrayShape)]
         if len(sizes) < 2 or sizes[0] != sizes[1]:

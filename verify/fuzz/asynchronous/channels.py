@@ -46,15 +46,21 @@ def channel_modules(draw: Draw) -> str:
 
 def _exchange(m: Drawn, k: int) -> list[list[tuple[str, Link]]]:
     """What sends and what receives, each in its order, with their names."""
-    name: str = m.one_of(("",) * 8 + tuple(CHANNEL_SLIPS))
+    name: str = m.one_of(("",) * 5 + tuple(CHANNEL_SLIPS))
     slip, state = CHANNEL_SLIPS.get(name), (F, U, TOKEN)
     channel = f"channel_id={m.number(1, 2)}" + (", is_host_transfer=true" if name == "to the host" else "")
     said, other = f"{channel}, {_routes(m, name != 'round about')}", f"{channel}, {_routes(m, m.chance(2))}"
     if name == "to the host":
         said = m.one_of((said, channel))
     queues = [
-        [Link("send", "send", "", ("p", "t"), state, said), Link("done", "send-done", "", (f"send{k}",), TOKEN, channel)],
-        [Link("recv", "recv", other, ("t",), state, said), Link("done", "recv-done", "", (f"recv{k}",), (F, TOKEN), channel)],
+        [
+            Link("send", "send", "", ("p", "t"), state, said),
+            Link("done", "send-done", "", (f"send{k}",), TOKEN, channel),
+        ],
+        [
+            Link("recv", "recv", other, ("t",), state, said),
+            Link("done", "recv-done", "", (f"recv{k}",), (F, TOKEN), channel),
+        ],
     ]
     if name == "sent twice":
         queues[0] *= 2

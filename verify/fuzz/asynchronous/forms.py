@@ -8,7 +8,7 @@ from typing import Final
 from hloproof.fuzz.asynchronous.slips import Type
 
 F, G, U, S, TOKEN = "f32[4]", "f32[2,2]", "u32[]", "s32[]", "token[]"
-PAIR: Final[Type] = (F, F)
+PAIR: Final[tuple[Type, ...]] = (F, F)
 TYPES: Final[tuple[Type, ...]] = (F, F, F, PAIR, PAIR, (F,), (PAIR, F), (F, (G, F)), G)
 
 SCATTERED: Final = (
@@ -27,6 +27,9 @@ CONSTANTS: Final[dict[Type, str]] = {
 """What stands for a value where there is none."""
 
 ALIASED: Final = 'custom_call_target="f", output_to_operand_aliasing={{}: (0, {})}'
+_PREFIX: Final = """
+  a = f32[4] parameter(0)  b = f32[4] parameter(1)  k = s32[] constant(0)  s = f32[1] constant({0})
+  i = s32[1,1] constant({{0}})  f = f32[2,2] bitcast(b)  g = f32[4] bitcast(f)"""
 FIXED: Final = f"""add {{ x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT z = f32[] add(x, y) }}
 second {{ x = f32[] parameter(0)  ROOT y = f32[] parameter(1) }}
 add2 {{ x = f32[] parameter(0)  y = f32[] parameter(1)  v = f32[] parameter(2)  w = f32[] parameter(3)
@@ -50,24 +53,15 @@ anew {{ q = (f32[4], f32[4]) parameter(0)  one = f32[4] get-tuple-element(q), in
   ROOT r = (f32[4], f32[4]) tuple(made, more) }}
 never {{ q = f32[4] parameter(0)  ROOT r = pred[] constant(false) }}
 never2 {{ q = (f32[4], f32[4]) parameter(0)  ROOT r = pred[] constant(false) }}
-fused1 {{ a = f32[4] parameter(0)  b = f32[4] parameter(1)  k = s32[] constant(0)  s = f32[1] constant({{0}})
-  ROOT r = f32[4] dynamic-update-slice(b, s, k) }}
-fused2 {{ a = f32[4] parameter(0)  b = f32[4] parameter(1)  k = s32[] constant(0)  s = f32[1] constant({{0}})
-  f = f32[2,2] bitcast(b)  g = f32[4] bitcast(f)  r = f32[4] dynamic-update-slice(g, s, k)
-  q = f32[2,2] bitcast(r)  ROOT o = f32[4] bitcast(q) }}
-fused3 {{ a = f32[4] parameter(0)  b = f32[4] parameter(1)  k = s32[] constant(0)  s = f32[1] constant({{0}})
-  n = f32[4] negate(a)  ROOT r = f32[4] dynamic-update-slice(n, s, k) }}
-fused4 {{ a = f32[4] parameter(0)  b = f32[4] parameter(1)  i = s32[1,1] constant({{{{0}}}})  s = f32[1] constant({{0}})
-  r = f32[4] scatter(a, i, s), {SCATTERED}, to_apply=second  q = f32[2,2] bitcast(r)  ROOT o = f32[4] bitcast(q) }}
-fused5 {{ a = f32[4] parameter(0)  b = f32[4] parameter(1)  ROOT n = f32[4] negate(a) }}
-fused6 {{ a = f32[4] parameter(0)  b = f32[4] parameter(1)  k = s32[] constant(0)  s = f32[1] constant({{0}})
-  r = f32[4] dynamic-update-slice(b, s, k)  n = f32[4] negate(b)  ROOT t = (f32[4], f32[4]) tuple(n, r) }}
-fused7 {{ a = f32[4] parameter(0)  b = f32[4] parameter(1)  k = s32[] constant(0)  s = f32[1] constant({{0}})
-  f = f32[2,2] bitcast(b)  g = f32[4] bitcast(f)  r = f32[4] dynamic-update-slice(g, s, k)
-  u = f32[4] dynamic-update-slice(a, s, k)  p = f32[2,2] bitcast(u)  q = f32[4] bitcast(p)
-  ROOT t = (f32[4], f32[4]) tuple(r, q) }}
-fused8 {{ a = f32[4] parameter(0)  b = f32[4] parameter(1)  k = s32[] constant(0)  s = f32[1] constant({{0}})
-  r = f32[4] dynamic-update-slice(a, s, k)  ROOT t = (f32[4]) tuple(r) }}
+fused1 {{{_PREFIX}  n = f32[4] negate(a)  ROOT r = f32[4] dynamic-update-slice(n, s, k) }}
+fused2 {{{_PREFIX}  r = f32[4] dynamic-update-slice(g, s, k)  q = f32[2,2] bitcast(r)  ROOT o = f32[4] bitcast(q) }}
+fused3 {{{_PREFIX}  ROOT r = f32[4] scatter(a, i, s), {SCATTERED}, to_apply=second }}
+fused4 {{{_PREFIX}  ROOT n = f32[4] negate(a) }}
+fused5 {{{_PREFIX}  r = f32[4] dynamic-update-slice(b, s, k)  n = f32[4] negate(b)
+  ROOT t = (f32[4], f32[4]) tuple(n, r) }}
+fused6 {{{_PREFIX}  r = f32[4] dynamic-update-slice(g, s, k)  u = f32[4] dynamic-update-slice(a, s, k)
+  p = f32[2,2] bitcast(u)  q = f32[4] bitcast(p)  ROOT t = (f32[4], f32[4]) tuple(r, q) }}
+fused7 {{{_PREFIX}  r = f32[4] dynamic-update-slice(a, s, k)  ROOT t = (f32[4]) tuple(r) }}
 """
 """Computations that any module may call by name."""
 

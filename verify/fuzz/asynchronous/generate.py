@@ -24,7 +24,7 @@ from hloproof.fuzz.asynchronous.forms import (
     S,
 )
 from hloproof.fuzz.asynchronous.slips import SLIPS, Type
-from hloproof.fuzz.asynchronous.structure import Body, Drawn, never, part, tree
+from hloproof.fuzz.asynchronous.structure import Body, Drawn, Flying, never, part, tree
 from hloproof.fuzz.drawing import Draw
 
 SLIP: Final = "// a slip: "
@@ -53,7 +53,7 @@ _UPDATED: Final[Templates] = (
 )
 _FUSED: Final[Templates] = tuple(
     (shape, f"fusion(<F>, <F>), kind=kLoop, calls=fused{n}")
-    for n, shape in enumerate((F, F, F, F, F, PAIR, PAIR, (F,)), 1)
+    for n, shape in enumerate((F, F, F, F, PAIR, PAIR, (F,)), 1)
 )
 _TOUCHED: Final[tuple[Templates, ...]] = (
     ((F, "negate(<F>)"),),
@@ -81,7 +81,11 @@ def _aliasing(entries: Sequence[tuple[tuple[int, ...], int, tuple[int, ...], str
     return f"{{ {', '.join(said)} }}"
 
 
-# -- values and buffers ------------------------------------------------------------------------------------------------
+# -- values, buffers and hazards ---------------------------------------------------------------------------------------
+
+_STARTS: Final = ("start", "own", "odd") * 2 + ("start",)
+_VALUES: Final = ("pass", "pass", "pass", "declare", "update", "fusion", *_STARTS, "advance", "advance", "land")
+_HAZARDS: Final = ("touch", "touch", "touch", "one", "one", "peek", "peek", "advance", "land")
 
 
 @st.composite
@@ -89,45 +93,63 @@ def alias_modules(draw: Draw) -> str:
     """Values and buffers go many ways; calls go two deep. Everything is well typed; what asynchronous instructions
     promise is not always what they are given."""
     m = Drawn(draw)
-    b, given = Body(m, "e", 2), (F, m.one_of(TYPES), PAIR)
+    b, given = Body(m, "e", _VALUES, 2), (F, m.one_of(TYPES), PAIR)
     result: Type = m.one_of((F, PAIR, (PAIR, F)))
-    root = _filled(b, given, result, m.number(1, 7))
-    declared = []
-    for at in draw(st.lists(st.sampled_from(tree(result)), unique=True, max_size=2)):
-        k = m.number(0, 2)
+    _filled(b, given, m.number(1, 7))
+    return m.text("aliases", b, b.made(result), _donated(m, given, result, m.shuffled(tree(result), m.number(0, 2))))
+
+
+@st.composite
+def flight_modules(draw: Draw) -> str:
+    """Operations in flight, at most two at a time, finished in the same computation, and who touches their buffers.
+    Scheduled modules also run loops, write two results into one buffer, and may donate a parameter."""
+    m = Drawn(draw)
+    scheduled = m.chance(2)
+    b, given = Body(m, "e", _HAZARDS, controlled=True, scheduled=scheduled), (F, F, PAIR)[: m.one_of((2, 2, 3))]
+    _filled(b, given, m.number(2, 6))
+    first = b.pick(F)
+    header = ", is_scheduled=true" if scheduled else ""
+    if scheduled and m.chance(4):
+        header += _donated(m, given, PAIR, [(0,)])
+        first = b.add(F, f"negate({first})")
+    return m.text("flights", b, b.add(PAIR, f"tuple({first}, {b.pick(F)})"), header)
+
+
+def _donated(m: Drawn, given: Sequence[Type], result: Type, places: Sequence[tuple[int, ...]]) -> str:
+    """What a module declares of these places of its result: mostly to lie in a parameter."""
+    entries = []
+    for at in places:
+        k = m.number(0, len(given) - 1)
         same = [inside for inside in tree(given[k]) if part(given[k], inside) == part(result, at)]
         if same:  # other places are errors in the text
-            declared.append((at, k, m.one_of(same), m.one_of((", must-alias", ", may-alias", ""))))
-    return m.text("aliases", b, root, f", input_output_alias={_aliasing(declared)}" if declared else "")
+            entries.append((at, k, m.one_of(same), m.one_of((", must-alias", ", may-alias", ""))))
+    return f", input_output_alias={_aliasing(entries)}" if entries else ""
 
 
-def _filled(b: Body, given: Sequence[Type], result: Type, steps: int) -> str:
-    """Gives a computation its parameters, so many steps, and a root, which it names."""
+def _filled(b: Body, given: Sequence[Type], steps: int) -> None:
+    """Gives a computation its parameters and so many steps, and finishes what is in flight."""
     m = b.module
-    numbers = m.shuffled(range(len(given))) if m.chance(3) else range(len(given))
-    for k in numbers:
+    for k in m.shuffled(range(len(given))) if m.chance(3) else range(len(given)):
         b.add(given[k], f"parameter({k})", f"p{k}")
     for _ in range(steps):
         _step(b)
-    _land(b)
-    root = b.made(result)
-    return b.add(result, f"opt-barrier({root})") if m.chance(3) else root
+    while b.flying:
+        _land(b, m.one_of(b.flying))
 
 
 def _computation(b: Body, given: Sequence[Type], result: Type, suffix: str = "", depth: int | None = None) -> str:
     """A computation that is called from here, made and named."""
     m = b.module
-    inner = Body(m, m.name("c"), b.depth - 1 if depth is None else depth)
-    return inner.close(_filled(inner, given, result, m.number(0, 3)), suffix)
+    inner = Body(m, m.name("c"), b.kinds, b.depth - 1 if depth is None else depth)
+    _filled(inner, given, m.number(0, 3))
+    root = inner.made(result)
+    return inner.close(inner.add(result, f"opt-barrier({root})") if m.chance(3) else root, suffix)
 
 
 def _step(b: Body) -> None:
-    """Any step that can be taken here."""
-    m = b.module
-    kinds = ["pass", "pass", "pass", "declare", "update", "fusion", *("start", "own", "odd") * 2, "start"]
-    kinds += ["advance", "advance", "land"] if b.flying else []
-    kinds += ["call", "while", "branch"] * 2 if b.depth else []
-    match m.one_of(kinds):
+    """One of the kinds of steps that the computation takes; nothing where it cannot be taken here."""
+    m, f = b.module, b.module.one_of(b.flying) if b.flying else None
+    match m.one_of((*b.kinds, *("call", "while", "branch") * 2 * (b.depth > 0))):
         case "pass":
             b.write(*m.one_of(_PASSED))
         case "update":
@@ -142,8 +164,17 @@ def _step(b: Body) -> None:
             given, result = (b.any_type(), F), b.any_type()
             operands = ", ".join([b.pick(s) for s in given])
             b.add(result, f'custom-call({operands}), custom_call_target="f"{_declared(b, given, result, 2)}')
+        case "touch":
+            shape, text = m.one_of(m.one_of((*_TOUCHED, *(_SCHEDULED if b.scheduled else _UNSCHEDULED))))
+            made = b.write(shape, text)
+            for k in m.one_of(((0,), (1,), (0, 1))) if shape == PAIR else ():
+                b.element(made, PAIR, (k,))
+        case "hand":
+            b.write(F, m.one_of(("negate(<F>)", f"custom-call(<F>), {ALIASED}", "opt-barrier(<F>)")))
         case "start":
             _start(b)
+        case "one" if len(b.flying) < 2:
+            b.start(m.one_of((*OWN, *ONE, *ONE[1:3])))
         case "own":
             b.done(b.start(m.one_of(OWN)))
         case "odd":
@@ -151,15 +182,20 @@ def _step(b: Body) -> None:
             if f.form.finished:
                 b.done(f)
             b.flying = [other for other in b.flying if other is not f]
-        case "advance":
-            f = m.one_of(b.flying)
-            if m.chance(3):
-                b.carry(f, m.one_of(("tuple", "barrier")))
+        case "peek" if f is not None:
+            at = m.one_of([at for at in tree(f.shape) if part(f.shape, at) == F])
+            if at:
+                b.element(f.state, f.shape, at)
+            else:  # the state is the array itself
+                b.add(F, m.one_of((f"negate({f.state})", f"custom-call({f.state}), {ALIASED}")))
+        case "advance" if f is not None:
+            if m.chance(3) or not f.form.updates:
+                b.carry(f, "barrier" if "peek" in b.kinds else m.one_of(("tuple", "barrier")))
             else:
-                b.update(f, m.one_of((1, 2, 2)))
-        case "land":
-            _land(b, 1)
-        case kind:
+                b.update(f, m.one_of((1, 2, 2)), own=m.chance(3))
+        case "land" if f is not None:
+            _land(b, f)
+        case "call" | "while" | "branch" as kind:
             _run(b, kind)
 
 
@@ -196,14 +232,12 @@ def _start(b: Body) -> None:
     b.start(Form(opcode, given, result, said, bound=bound, promised=() if m.chance(2) else None))
 
 
-def _land(b: Body, count: int | None = None) -> None:
-    """Finishes so many operations, or all. Where the operation stands in the opcode, a reader sees what is missing."""
+def _land(b: Body, f: Flying) -> None:
+    """Finishes an operation. Where it stands in the opcode, a reader sees what is missing, and in a schedule all do."""
     m = b.module
-    for _ in range(len(b.flying) if count is None else count):
-        f = m.one_of(b.flying)
-        while f.late and (f.form.opcode not in ("async", "call") or not m.chance(8)):
-            b.update(f, m.one_of((1, 2, 2)))
-        b.done(f)
+    while f.late and ("peek" in b.kinds or f.form.opcode not in ("async", "call") or not m.chance(8)):
+        b.update(f, m.one_of((1, 2, 2)), own=m.chance(3))
+    b.done(f)
 
 
 def _run(b: Body, kind: str) -> None:
@@ -211,7 +245,7 @@ def _run(b: Body, kind: str) -> None:
     m, result = b.module, b.any_type()
     match kind:
         case "call":
-            given = (b.any_type(), F)
+            given: tuple[Type, ...] = (b.any_type(), F)
             name = _computation(b, given, result)
             for _ in range(m.number(1, 2)):
                 b.add(result, f"call({', '.join([b.pick(s) for s in given])}), to_apply={name}")
@@ -233,69 +267,15 @@ def _run(b: Body, kind: str) -> None:
             b.add(result, f"conditional({choice}, {x}, {y}), {said.format(*names)}")
 
 
-# -- hazards -----------------------------------------------------------------------------------------------------------
-
-
-@st.composite
-def flight_modules(draw: Draw) -> str:
-    """Operations in flight, at most two at a time, finished in the same computation, and who touches their buffers.
-    Scheduled modules also run loops, write two results into one buffer, and may donate a parameter."""
-    m = Drawn(draw)
-    scheduled, b = m.chance(2), Body(m, "e", controlled=True)
-    for k, shape in enumerate((F, F, PAIR)[: m.one_of((2, 2, 3))]):
-        b.add(shape, f"parameter({k})", f"p{k}")
-    for _ in range(m.number(2, 6)):
-        kind = m.one_of(("touch", "touch", "touch", "start", "start", "peek", "peek", "update", "done"))
-        f = m.one_of(b.flying) if b.flying else None
-        if kind == "start" and len(b.flying) < 2:
-            b.start(m.one_of((*OWN, *ONE, *ONE[1:3])))
-        elif kind == "touch":
-            shape, text = m.one_of(m.one_of((*_TOUCHED, *(_SCHEDULED if scheduled else _UNSCHEDULED))))
-            made = b.write(shape, text)
-            for k in m.one_of(((0,), (1,), (0, 1))) if shape == PAIR else ():
-                b.element(made, PAIR, (k,))
-        elif kind == "peek" and f is not None:
-            at = m.one_of([at for at in tree(f.shape) if part(f.shape, at) == F])
-            if at:
-                b.element(f.state, f.shape, at)
-            else:  # the state is the array itself
-                b.add(F, m.one_of((f"negate({f.state})", f"custom-call({f.state}), {ALIASED}")))
-        elif kind == "update" and f is not None and f.form.updates:
-            b.update(f, own=m.chance(3))
-        elif kind == "done" and f is not None and not f.late:
-            if f.shape != F and m.chance(5):
-                b.carry(f, "barrier")
-            b.done(f)
-    for f in list(b.flying):
-        if f.late:
-            b.update(f, own=m.chance(3))
-        b.done(f)
-    roots = [b.pick(F), b.pick(F)]
-    header = ", is_scheduled=true" if scheduled else ""
-    if scheduled and m.chance(4):
-        number, at = m.one_of(((2, (0,)), (2, (1,))) if ("p2", PAIR) in b.values else ((0, ()), (1, ())))
-        kind = m.one_of((", must-alias", ", must-alias", ", may-alias"))
-        header += f", input_output_alias={_aliasing([((0,), number, at, kind)])}"
-        roots[0] = b.add(F, f"negate({roots[0]})")
-    return m.text("flights", b, b.add(PAIR, f"tuple({', '.join(roots)})"), header)
-
-
 @st.composite
 def branch_modules(draw: Draw) -> str:
     """Two or three branches that hand on, negate or overwrite the parts of a pair."""
     m = Drawn(draw)
-    b, names = Body(m, "e"), []
+    b = Body(m, "e", ("hand",), 1)
     b.add(PAIR, "parameter(0)", "p")
     b.add(S, "parameter(1)", "k")
     shape: Type = m.one_of((PAIR, (F, F, F), (PAIR, F)))
-    for _ in range(m.number(2, 3)):
-        inner = Body(m, m.name("branch"))
-        inner.add(PAIR, "parameter(0)", "p")
-        for k in range(2):
-            inner.element("p", PAIR, (k,))
-        for _ in range(m.number(0, 2)):
-            inner.write(F, m.one_of(("negate(<F>)", f"custom-call(<F>), {ALIASED}", "opt-barrier(<F>)")))
-        names.append(inner.close(inner.made(shape)))
+    names = [_computation(b, (PAIR,), shape) for _ in range(m.number(2, 3))]
     text = f"conditional(k{', p' * len(names)}), branch_computations={{{', '.join(names)}}}"
     return m.text("branches", b, b.add(shape, text, "c"), "" if m.chance(6) else ", is_scheduled=true")
 
@@ -304,11 +284,11 @@ def branch_modules(draw: Draw) -> str:
 
 
 @st.composite
-def chain_modules(draw: Draw) -> str:
-    """One or two chains that are right by the way they are made, or have one slip. What a slip breaks is known from
-    where it was made, and is written in the first lines of the module."""
+def chain_modules(draw: Draw, slips: Sequence[str] = ("",) * 3 + tuple(SLIPS)) -> str:
+    """One or two chains that are right by the way they are made, or have one slip of these. What a slip breaks is known
+    from where it was made, and is written in the first lines of the module."""
     m = Drawn(draw)
-    m.slip = m.one_of(("", "", "", *SLIPS))
+    m.slip = m.one_of(slips)
     b = Body(m, "e")
     b.add(F, "parameter(0)", "p")
     for _ in range(m.number(1, 2)):
@@ -322,7 +302,7 @@ def _chain(b: Body) -> None:
     m = b.module
     f = b.start(m.one_of((BUSY,) if m.slip == "busy on main" else (*OWN[:4], *ONE, *SILENT, BUSY)))
     place = f"{b.name}.{f.start}"
-    for _ in range(m.number(0, 2)):
+    for _ in range(0 if m.slip == "no done" else m.number(0, 2)):
         if f.form.updates and m.chance(2):
             b.update(f)
         else:
@@ -330,7 +310,7 @@ def _chain(b: Body) -> None:
             if f not in b.flying:
                 return
     b.flying.remove(f)
-    if f.endless and m.chance(4):
+    if f.endless and m.chance(2):
         return
     if f.late and m.slip != "not bound":
         b.update(f)

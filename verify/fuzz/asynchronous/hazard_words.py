@@ -29,8 +29,8 @@ def _braced(index: Sequence[int]) -> str:
 class Words:
     """The true sentences about one program. Methods raise Failure where another one is said."""
 
-    def __init__(self, program: Program, moments: Sequence[tuple[frozenset[str], Step]]) -> None:
-        self.program, self.moments, self.entry = program, moments, program.module.entry
+    def __init__(self, program: Program) -> None:
+        self.program, self.computation = program, program.computation
         self.step = {s.name: s for s in program.steps}
         self.number = {s.name: n for n, s in enumerate(program.steps)}
         self.spots: dict[Cell, list[str]] = {}
@@ -39,9 +39,9 @@ class Words:
                 self.spots.setdefault(cell, []).append(name + _braced(at))
 
     def check(self, judgements: Iterable[Judgement]) -> None:
-        """Whatever is said of the entry computation is so."""
+        """Whatever is said of the computation is so."""
         for j in judgements:
-            if j.place.computation != self.entry.name:
+            if j.place.computation != self.computation.name:
                 continue
             if j.claim in ("hazard-operand", "hazard-output"):
                 self._note(j) if j.problem is None else self._in_flight(j, j.problem)
@@ -53,7 +53,7 @@ class Words:
             raise Failure(f"async: {j.claim} says what is not so: {what}", f"{j.place}: {j.problem or j.note}")
 
     def _who(self, name: str) -> str:
-        return f"{name} (line {self.entry.by_name[name].position.line})"
+        return f"{name} (line {self.computation.by_name[name].position.line})"
 
     def _named(self, cells: Iterable[Cell], buffers: Collection[int]) -> list[str]:
         return [spot for c in cells if self.program.buffer(c) in buffers for spot in self.spots.get(c, ())]
@@ -65,7 +65,7 @@ class Words:
         self._true("who is shown", [r.what.partition(" = ")[0] for r in rows] == list(marks), j)
         for n, row in enumerate(rows):
             name = row.what.partition(" = ")[0]
-            i = self.entry.by_name[name]
+            i = self.computation.by_name[name]
             self._true("a row's instruction", row.what.startswith(f"{name} = {i.opcode}("), j)
             self._true("a row's line", row.line == i.position.line, j)
             self._true("a row's time", row.time == self.number[name] or not self.program.scheduled, j)
@@ -92,14 +92,14 @@ class Words:
     def _in_flight(self, j: Judgement, problem: str) -> None:
         flight = next(f for f in self.program.flights if f.opening == j.place.instruction)
         operand = j.claim == "hazard-operand"
-        steps = {s.name: s for before, s in self.moments if during(flight, before, s)}
+        steps = {s.name: s for before, s in self.program.moments if during(flight, before, s)}
         true = {said: (s, act) for s in steps.values() for said, act in self._touched(operand, flight, s)}
         self._true("the first line", problem.splitlines()[0] in true, j)
         step, act = true[problem.splitlines()[0]]
         buffers = {self.program.buffer(c) for c in (flight.reads if operand else flight.writes)}
         spots = self._named(self.spots, buffers)
         # Waiting for the end mends it, where the end does not wait for the step itself.
-        if any(step.name not in before for before, s in self.moments if s.name == flight.closing):
+        if any(step.name not in before for before, s in self.program.moments if s.name == flight.closing):
             mended = [f"  mended by control-predecessors={{%{flight.closing}}} on {step.name}"]
         else:
             finished = f"for {step.name}, or by finishing {flight.opening} first"
@@ -115,7 +115,7 @@ class Words:
                 continue
             operand = j.claim == "hazard-operand"
             buffers = {self.program.buffer(c) for c in (flight.reads if operand else flight.writes)}
-            for step in (s for before, s in self.moments if during(flight, before, s)):
+            for step in (s for before, s in self.program.moments if during(flight, before, s)):
                 cells = step.spared if operand else [c for c in step.reads if c not in flight.writes]
                 for spot in self._named(self.spots, {self.program.buffer(c) for c in cells} & buffers):
                     if operand:
@@ -141,7 +141,7 @@ class Words:
         pairs = [(a, b) for a, c in own for b, d in own if c != d and program.buffer(c) == program.buffer(d)]
         if first in {f"{a} and {b} lie in one buffer, and both are needed" for a, b in pairs}:
             return
-        for one, other, p, q in program.joined:
+        for _, one, other, p, q in program.joined:
             parts = f"{name}{_braced(p)} and {name}{_braced(q)}"
             if first == f"{one} returns one buffer for {parts}, into which {other} writes two values":
                 self._true("what mends it", last == f"  mended by a copy of one of them in {one}", j)
@@ -161,7 +161,12 @@ class Words:
                 continue
             said = f"{self._who(step.name)} overwrites {spot}, which is"
             if cell in program.result:
-                yield f"{said} part of the result of {self.entry.name}", spot, step.name, self.entry.root_name
+                yield (
+                    f"{said} part of the result of {self.computation.name}",
+                    spot,
+                    step.name,
+                    self.computation.root_name,
+                )
             else:
                 for r in (s.name for s in program.steps[n + 1 :] if cell in s.reads):
                     yield f"{said} read by {self._who(r)} afterwards", spot, step.name, r

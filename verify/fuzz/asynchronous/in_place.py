@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import permutations
 from typing import Final
 
@@ -57,6 +56,11 @@ _OUTSIDE: Final = 2
 """Start indices are tried so far beyond both ends."""
 
 Terms = tuple[object, ...]
+
+
+def broken_in_place(module: Module) -> set[tuple[str, str]]:
+    """(claim, instruction) of the fusion, if it spoils itself."""
+    return {("hazard-in-place", module.entry.root_name)} if spoils_itself(module) else set()
 
 
 def spoils_itself(module: Module) -> bool:
@@ -116,8 +120,3 @@ def element(body: Computation, name: str, at: int, memory: Terms, i: int, j: int
             source = body.by_name[step.operands[0]]
             return ("sum", *memory) if source.opcode == "reduce" else "zero"
     raise AssertionError(step.opcode)
-
-
-def steps_of(module: Module) -> Iterator[str]:
-    """The opcodes of the computation `fused`, in order."""
-    return (i.opcode for i in module.by_name["fused"].instructions)

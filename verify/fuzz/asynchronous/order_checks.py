@@ -47,7 +47,12 @@ def _check(computation: Computation, scheduled: bool, steps: list[Step]) -> None
                     ran = [frozenset(shown[:n]) for n in range(len(shown))]
                     possible = sorted(shown) == sorted(names) and all(waits[n] <= ran[k] for k, n in enumerate(shown))
                     _same("the order shown is one", possible, True, (where, shown))
-                    _same("it has it between", _inside(ran[shown.index(name)], name, opening, closings), True, (where, shown))
+                    _same(
+                        "it has it between",
+                        _inside(ran[shown.index(name)], name, opening, closings),
+                        True,
+                        (where, shown),
+                    )
 
 
 def _inside(done: Collection[str], name: str, opening: str | None, closings: tuple[str, ...]) -> bool:

@@ -154,9 +154,9 @@ class Reading:
         self.starts: dict[tuple[str, str], list[Spot]] = {}
         """For each update and done the starts whose state can reach it."""
         pairs = [p for c, i in self.all if role(i.opcode) is None for p in self._pairs(c, i)]
-        begun = {(c, i.name, ()): {(c, i.name, ())} for c, i in self.all if role(i.opcode) == "start"}
+        starts: list[Spot] = [(c, i.name, ()) for c, i in self.all if role(i.opcode) == "start"]
         through = [((c, i.operands[0], ()), (c, i.name, ())) for c, i in self.all if role(i.opcode) == "update"]
-        reached = spread([*pairs, *through], begun)
+        reached = spread([*pairs, *through], {s: {s} for s in starts})
         for c, i in self.all:
             if role(i.opcode) in ("update", "done"):
                 self.starts[c, i.name] = sorted(reached.get((c, i.operands[0], ()), ()))

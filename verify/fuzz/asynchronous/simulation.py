@@ -1,5 +1,5 @@
-"""One computation carried out step by step on cells: which array lies in which buffer, who reads and writes it, and what
-is in flight meanwhile.
+"""One computation carried out step by step on cells: which array lies in which buffer, who reads and writes it, and
+what is in flight meanwhile.
 
 A cell is a buffer with one content. What an instruction hands on is the same cell; what it makes is a new content, in a
 new buffer or in that of an operand. Bodies are carried out where they are called. The orders of the steps are then
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from typing import Final
 
@@ -34,6 +35,10 @@ class Cell:
 
 Cells = dict[Index, Cell]
 """The arrays of a value, by position; scalars and tokens are not followed."""
+
+
+Lies = dict[Index, tuple[Cell, bool]]
+"""Parts of a result in the buffers of operands, and whether a copy may come between."""
 
 
 @dataclass(slots=True)
@@ -85,31 +90,42 @@ _MOVING: Final = ("parameter", "tuple", "get-tuple-element", "opt-barrier", "con
 
 
 class Program:
-    """The steps of the entry computation, its flights, and what each value lies in."""
+    """The steps of a computation, its flights, and what each value lies in. Parameters lie apart from one another."""
 
-    def __init__(self, module: Module) -> None:
-        self.module = module
+    def __init__(self, module: Module, computation: Computation) -> None:
+        self.module, self.computation = module, computation
         self.scheduled = module.attributes.flag("is_scheduled")
         self.flights: list[Flight] = []
         self.maker: dict[int, str] = {}
         """The instruction that made a content."""
         self.same: dict[int, int] = {}
         """Buffers of results that are those of parameters."""
-        self.joined: list[tuple[str, str, Index, Index]] = []
-        """A branch that puts two parts of its result into one buffer, and another that does not."""
+        self.joined: list[tuple[str, str, str, Index, Index]] = []
+        """Conditionals with a branch that puts two parts of the result into one buffer, and another that does not."""
         self._count = 0
         self._chain: dict[str, _Chain] = {}
-        self.steps = [Step(i.name, waits_of(i)) for i in module.entry.instructions]
-        self.values = self._carried_out(module.entry, [], self.steps)
-        self.result = list(self.values[module.entry.root_name].values())
-        parameters = {p.parameter_number: self.values[p.name] for p in module.entry.parameters}
-        for said in declared(module.attributes.get("input_output_alias")):
+        self.steps = [Step(i.name, waits_of(i)) for i in computation.instructions]
+        self.values = self._carried_out(computation, [], self.steps)
+        self.result = list(self.values[computation.root_name].values())
+        parameters = {p.parameter_number: self.values[p.name] for p in computation.parameters}
+        for said in declared(module.attributes.get("input_output_alias")) if computation is module.entry else ():
             if said.kind == "must-alias" and self.scheduled:
-                output = self.values[module.entry.root_name][said.output_index]
+                output = self.values[computation.root_name][said.output_index]
                 self.same[output.buffer] = parameters[said.operand][said.operand_index].buffer
 
     def buffer(self, cell: Cell) -> int:
         return self.same.get(cell.buffer, cell.buffer)
+
+    @cached_property
+    def moments(self) -> list[tuple[frozenset[str], Step]]:
+        """Those of the order that is given, or of all that can be."""
+        if self.scheduled or not self.flights:
+            names = [s.name for s in self.steps]
+            return [(frozenset(names[:n]), s) for n, s in enumerate(self.steps)]
+        own = {s.name: s for s in self.steps}
+        gone = {s.name for s in self.steps if not s.waits and not s.reads and not s.writes}
+        rest = [Step(s.name, s.waits - gone) for s in self.steps if s.name not in gone]
+        return [(before, own[s.name]) for before, s in moments(rest)]
 
     def _carried_out(self, body: Computation, given: Sequence[Cells], steps: Sequence[Step]) -> dict[str, Cells]:
         """The cells of every value; what is done is noted in the step of each instruction. Parameters that are not
@@ -140,41 +156,42 @@ class Program:
             for at, cell in given[k].items()
             if at[: len(a)] == a and i.opcode != "while"
         }
-        lies: dict[Index, tuple[Cell, bool]] = {}
-        """Parts of the result in the buffers of operands, and whether a copy may come between."""
-        for k, a, b in updated(self.module, i):
-            lies |= {b: (given[k][a], True)}
-        for e in declared(i.attributes.get("output_to_operand_aliasing")):
-            lies[e.output_index] = (given[e.operand][e.operand_index], False)
         if i.opcode in ("call", "while", "conditional"):
             out, lies = self._bodies(i, given, step)
-        for inside in named(i, "calls", "to_apply") if i.opcode in _RUN else ():
-            if len(self.module.by_name[inside].parameters) > len(given):
-                continue
-            root = self._inside(inside, given, Step("", frozenset()))[()]
-            lies |= {(1,): (c, True) for g in given for c in g.values() if c.buffer == root.buffer and (1,) not in lies}
-        if link == "update":
-            step.reads += [c for g in given[1:] for c in g.values()]
-        elif link != "done" and i.opcode not in (*_MOVING, "call", "while", "conditional"):
-            step.reads += [c for g in given for c in g.values()]
+        else:
+            lies = self._in_place(i, given)
+            if link != "done" and i.opcode not in _MOVING:
+                step.reads += [c for g in given[link == "update" :] for c in g.values()]
         fresh: list[Cell] = []
         for at in _arrays(i.shape):
             if at not in out:
-                cell, may = lies.get(at, (None, False))
-                if cell is not None and may and not self.scheduled:
-                    step.spared.append(cell)
-                in_place = cell is not None and (self.scheduled or not may)
-                out[at] = self._made(step, cell.buffer if cell is not None and in_place else None)
+                where, may = lies.get(at, (None, False))
+                if where is not None and may and not self.scheduled:
+                    step.spared.append(where)
+                    where = None
+                out[at] = self._made(step, None if where is None else where.buffer)
                 fresh.append(out[at])
         self._fly(i, given, fresh, step)
         return {at: out[at] for at in _arrays(i.shape)}
+
+    def _in_place(self, i: Instruction, given: Sequence[Cells]) -> Lies:
+        """What the instruction writes into operands: as it declares, as compilers do, and as what it starts does."""
+        lies: Lies = {b: (given[k][a], True) for k, a, b in updated(self.module, i)}
+        for e in declared(i.attributes.get("output_to_operand_aliasing")):
+            lies[e.output_index] = (given[e.operand][e.operand_index], False)
+        for body in named(i, "calls", "to_apply") if i.opcode in _RUN else ():
+            if len(self.module.by_name[body].parameters) <= len(given):
+                root = self._inside(body, given, Step("", frozenset()))[()]
+                for cell in (c for g in given for c in g.values() if c.buffer == root.buffer):
+                    lies.setdefault((1,), (cell, True))
+        return lies
 
     def _inside(self, name: str, given: Sequence[Cells], step: Step) -> Cells:
         """Carries out a body as a part of one step; what its result lies in."""
         body = self.module.by_name[name]
         return self._carried_out(body, given, [step] * len(body.instructions))[body.root_name]
 
-    def _bodies(self, i: Instruction, given: list[Cells], step: Step) -> tuple[Cells, dict[Index, tuple[Cell, bool]]]:
+    def _bodies(self, i: Instruction, given: list[Cells], step: Step) -> tuple[Cells, Lies]:
         """What a call, loop or conditional hands on, and which of the rest lies in the buffers of operands."""
         if i.opcode == "call":
             return self._inside(named(i, "to_apply")[0], given, step), {}
@@ -189,7 +206,7 @@ class Program:
         for one, other in ((a, b) for a in range(len(ends)) for b in range(len(ends))):
             for p, q in combinations(ends[one], 2):
                 if ends[one][p].buffer == ends[one][q].buffer and ends[other][p].buffer != ends[other][q].buffer:
-                    self.joined.append((names[one], names[other], p, q))
+                    self.joined.append((step.name, names[one], names[other], p, q))
         out = {at: c for at, c in ends[0].items() if all(end[at] == c for end in ends)}
         if len(out) < len(ends[0]):  # what only some branches hand on is copied into the result
             step.reads += [c for g in given[1:] for c in g.values()]
@@ -241,26 +258,15 @@ def moments(steps: Sequence[Step]) -> Iterator[tuple[frozenset[str], Step]]:
                     stack.append(after)
 
 
-def moments_of(program: Program) -> list[tuple[frozenset[str], Step]]:
-    """The moments of the order that is given, or of all that can be."""
-    if program.scheduled:
-        names = [s.name for s in program.steps]
-        return [(frozenset(names[:n]), s) for n, s in enumerate(program.steps)]
-    own = {s.name: s for s in program.steps}
-    gone = {s.name for s in program.steps if not s.waits and not s.reads and not s.writes}
-    rest = [Step(s.name, s.waits - gone) for s in program.steps if s.name not in gone]
-    return [(before, own[s.name]) for before, s in moments(rest)]
-
-
 def during(flight: Flight, before: frozenset[str], step: Step) -> bool:
     """The step runs while the operation is in flight, and is none of its links."""
     return flight.opening in before and flight.closing not in before and step.name not in flight.links
 
 
-def hazards(program: Program, steps: Sequence[tuple[frozenset[str], Step]]) -> Hazards:
+def hazards(program: Program) -> Hazards:
     """What is broken in the given order of a scheduled module, or in some order of another."""
     found: Hazards = set()
-    for before, step in steps:
+    for before, step in program.moments:
         for flight in program.flights:
             if not during(flight, before, step):
                 continue
@@ -280,7 +286,7 @@ def hazards(program: Program, steps: Sequence[tuple[frozenset[str], Step]]) -> H
 def _stale(program: Program) -> Hazards:
     """Contents that are read when their buffer holds others, and two that one instruction wrote into one buffer and
     that are both read."""
-    found: Hazards = set()
+    found: Hazards = {("hazard-overwrite", name) for name, *_ in program.joined}
     holds: dict[int, set[int]] = {}
     donated = set(program.same.values())
     needed = {c.version for c in (*program.result, *(c for s in program.steps for c in s.reads))}

@@ -1,4 +1,4 @@
-"""Errors that are planted in asynchronous modules: one table of what is spoiled, how, and the claim that it must break."""
+"""Errors that are planted in asynchronous modules: what is spoiled, how, and the claim that it must break."""
 
 from __future__ import annotations
 
@@ -124,7 +124,9 @@ BUFFER_SLIPS: Final[dict[str, Slip]] = {
     "another operand": Slip("buffer-alias", "taker", lambda link, w: _says(link, "{}: (0,", "{}: (1,")),
     "another result": Slip("buffer-alias", "taker", lambda link, w: _says(link, "{}:", "{0}:")),
     "one operand twice": Slip("buffer-alias", "taker", lambda link, w: _says(link, "(1,", "(0,")),
-    "one result only": Slip("buffer-alias", "taker", lambda link, w: _says(link, "{0}: (0, {}), {1}: (1, {})", "{}: (0, {})")),
+    "one result only": Slip(
+        "buffer-alias", "taker", lambda link, w: _says(link, "{0}: (0, {}), {1}: (1, {})", "{}: (0, {})")
+    ),
     "another size": Slip(
         "buffer-alias", "taker", lambda link, w: replace(link, shape=_exchanged(link.shape, "b(f32[4])", "b(f32[8])"))
     ),

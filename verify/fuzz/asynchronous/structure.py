@@ -75,11 +75,20 @@ class Drawn(Writer):
 
 
 class Body:
-    """A computation while it is drawn. `depth`: how deep calls may go from here; `controlled`: steps may wait for
-    others that give them no data."""
+    """A computation while it is drawn. `kinds`: the steps that are drawn in it; `depth`: how deep calls may go from
+    here; `controlled`: steps may wait for others that give them no data; `scheduled`: its order is given."""
 
-    def __init__(self, module: Drawn, name: str, depth: int = 0, controlled: bool = False) -> None:
-        self.module, self.name, self.depth, self.controlled = module, name, depth, controlled
+    def __init__(
+        self,
+        module: Drawn,
+        name: str,
+        kinds: Sequence[str] = (),
+        depth: int = 0,
+        controlled: bool = False,
+        scheduled: bool = False,
+    ) -> None:
+        self.module, self.name, self.kinds, self.depth = module, name, kinds, depth
+        self.controlled, self.scheduled = controlled, scheduled
         self.lines: list[tuple[str, str]] = []
         self.values: list[tuple[str, Type]] = []
         self.flying: list[Flying] = []
@@ -183,8 +192,9 @@ class Body:
         """Binds so many of the operands that are missing; `own`: the operation's own output instead of what it was to
         be."""
         now, f.late = f.late[:count], f.late[count:]
+        assert isinstance(f.shape, tuple)
         held, promised, context = f.shape
-        names = [self.element(f.state, f.shape, (1,)) if own and promised == F else name for _, name in now]
+        names = [self.element(f.state, f.shape, (1,)) if own and promised == s == F else name for s, name in now]
         if now:
             held = (*(held if isinstance(held, tuple) else (held,)), *(shape for shape, _ in now))
         if promised == () and self.module.chance(2):
