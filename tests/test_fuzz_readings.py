@@ -11,7 +11,7 @@ from hloproof.claims.asynchronous.judgement import judged
 from hloproof.claims.asynchronous.orders import Orders
 from hloproof.fuzz.asynchronous import target_async
 from hloproof.fuzz.asynchronous.alias_checks import check_aliases
-from hloproof.fuzz.asynchronous.hazard_words import Words
+from hloproof.fuzz.asynchronous.hazards import Hazards
 from hloproof.fuzz.asynchronous.order_checks import check_orders
 from hloproof.fuzz.asynchronous.reading import Reading
 from hloproof.fuzz.asynchronous.simulation import Program
@@ -194,13 +194,13 @@ ENTRY e { a = f32[4] parameter(0)
 )
 def test_words_that_are_not_so_are_found(said: str, instead: str) -> None:
     module = parse_module(FLIGHT)
-    words = Words(Program(module, module.entry))
+    shown = Hazards(Program(module, module.entry))
     found = list(judge(module, lambda c: c == "hazard-operand", lambda c: False))
-    words.check(found)
+    shown.check(found)
     (wrong,) = found
     assert wrong.problem is not None and said in wrong.problem
     with pytest.raises(Failure):
-        words.check([judged(wrong.claim, wrong.place, wrong.problem.replace(said, instead))])
+        shown.check([judged(wrong.claim, wrong.place, wrong.problem.replace(said, instead))])
 
 
 def test_a_copy_that_is_not_told_of_is_found() -> None:
@@ -211,14 +211,14 @@ def test_a_copy_that_is_not_told_of_is_found() -> None:
         ).replace("  s =", "  b = f32[1] parameter(1)  k = s32[] parameter(2)  s =")
     )
     (found,) = judge(module, lambda c: c == "hazard-operand", lambda c: False)
-    words = Words(Program(module, module.entry))
+    shown = Hazards(Program(module, module.entry))
     assert found.problem is None and found.note is not None
-    words.check([found])
+    shown.check([found])
     for note in (None, "needs-copy: d may not update a in place while s reads it"):
         with pytest.raises(Failure):
-            words.check([judged(found.claim, found.place, note=note)])
+            shown.check([judged(found.claim, found.place, note=note)])
     with pytest.raises(Failure):
-        words.check([judged("hazard-output", found.place, note="needs-copy: w reads a, whose")])
+        shown.check([judged("hazard-output", found.place, note="needs-copy: w reads a, whose")])
 
 
 def test_nothing_is_found_on_a_few_examples() -> None:

@@ -80,6 +80,8 @@ class Form:
     """So many operands are bound by the start, the others by updates; None: all."""
     promised: Type | None = None
     """What the start says of the result; None: the result."""
+    flat: bool = False
+    """The state holds the only operand itself, as in older text."""
     finished: bool = True
 
     @property
@@ -92,7 +94,8 @@ class Form:
 
     def started(self) -> Type:
         bound = self.given if self.bound is None else self.given[: self.bound]
-        return self.state or (bound, self.result if self.promised is None else self.promised, S)
+        held = bound[0] if self.flat else bound
+        return self.state or (held, self.result if self.promised is None else self.promised, S)
 
 
 _DIMENSIONS, _PAIRS = "dimensions={0}, replica_groups={{0}}", "source_target_pairs={{0,0}}"
@@ -137,8 +140,8 @@ ODD: Final[tuple[Form, ...]] = (
     Form("all-gather", PAIR, PAIR, _DIMENSIONS, (F, PAIR), finished=False),
     Form("all-gather", (PAIR,), F, _DIMENSIONS, (PAIR, F), finished=False),
     Form("all-gather", (PAIR, F), PAIR, _DIMENSIONS, ((PAIR, F), PAIR), finished=False),
-    Form("all-gather", (PAIR, F), PAIR, _DIMENSIONS, ((PAIR, F), PAIR), finished=False),
     Form("collective-permute", (PAIR, PAIR, U, U), PAIR, _PAIRS + ", slice_sizes={{4},{4}}", (PAIR, PAIR, U, U)),
+    *(Form("fusion", PAIR, F, f"kind=kLoop, calls=fused{n}") for n in (1, 2, 3, 4)),
     Form("send", (PAIR, TOKEN), TOKEN, "channel_id={n}", (PAIR, U, TOKEN)),
     Form("recv", (TOKEN,), (PAIR, TOKEN), "channel_id={n}", (PAIR, U, TOKEN)),
 )

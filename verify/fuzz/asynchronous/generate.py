@@ -24,7 +24,7 @@ from hloproof.fuzz.asynchronous.forms import (
     S,
 )
 from hloproof.fuzz.asynchronous.slips import SLIPS, Type
-from hloproof.fuzz.asynchronous.structure import Body, Drawn, Flying, never, part, tree
+from hloproof.fuzz.asynchronous.structure import Body, Drawn, Flying, Style, part, tree
 from hloproof.fuzz.drawing import Draw
 
 SLIP: Final = "// a slip: "
@@ -32,46 +32,59 @@ SLIP: Final = "// a slip: "
 BREAKS: Final = "// breaks "
 """Opens a line that tells a claim and where it does not hold."""
 
-Templates = tuple[tuple[Type | None, str], ...]
-"""Instructions by the types of their results, as `Body.write` takes them."""
-
-_PASSED: Final[Templates] = (
-    (None, "opt-barrier(<T>)"),
-    (None, "copy(<T>)"),
-    (None, "add-dependency(<T>, <token[]>)"),
-    (G, "bitcast(<F>)"),
-    (None, "domain(<T>)"),
-)
-_UPDATED: Final[Templates] = (
-    (F, "dynamic-update-slice(<F>, <f32[1]>, <s32[]>)"),
-    (F, f"scatter(<F>, <s32[1,1]>, <f32[1]>), {SCATTERED}, to_apply=second"),
-    (PAIR, f"scatter(<F>, <F>, <s32[1,1]>, <f32[1]>, <f32[1]>), {SCATTERED}, to_apply=add2"),
-    (F, "sort(<F>), dimensions={0}, to_apply=less"),
-    (PAIR, "sort(<F>, <F>), dimensions={0}, to_apply=less2"),
-    ("f32[<=4]", "set-dimension-size(<F>, <s32[]>), dimensions={0}"),
-    ("f32[]", "reduce(<F>, <f32[]>), dimensions={0}, to_apply=add"),
-)
-_FUSED: Final[Templates] = tuple(
-    (shape, f"fusion(<F>, <F>), kind=kLoop, calls=fused{n}")
-    for n, shape in enumerate((F, F, F, F, PAIR, PAIR, (F,)), 1)
-)
-_TOUCHED: Final[tuple[Templates, ...]] = (
-    ((F, "negate(<F>)"),),
-    *(((F, f"custom-call(<F>), {ALIASED}"),),) * 2,
-    tuple((F, f"call(<F>), to_apply={body}") for body in ("reads", "writes", "passes")),
-    *(((F, "dynamic-update-slice(<F>, <F>, <s32[]>)"),),) * 2,
-    tuple(
+_TWO_IN_ONE: Final = ALIASED.replace("{}: (0, {})", "{0}: (0, {}), {1}: (0, {})")
+_TEMPLATES: Final[dict[str, tuple[tuple[Type | None, str], ...]]] = {
+    "pass": (
+        (None, "opt-barrier(<T>)"),
+        (None, "copy(<T>)"),
+        (None, "add-dependency(<T>, <token[]>)"),
+        (G, "bitcast(<F>)"),
+        (None, "domain(<T>)"),
+    ),
+    "update": (
+        (F, "dynamic-update-slice(<F>, <f32[1]>, <s32[]>)"),
+        (F, f"scatter(<F>, <s32[1,1]>, <f32[1]>), {SCATTERED}, to_apply=second"),
+        (PAIR, f"scatter(<F>, <F>, <s32[1,1]>, <f32[1]>, <f32[1]>), {SCATTERED}, to_apply=add2"),
+        (F, "sort(<F>), dimensions={0}, to_apply=less"),
+        (PAIR, "sort(<F>, <F>), dimensions={0}, to_apply=less2"),
+        ("f32[<=4]", "set-dimension-size(<F>, <s32[]>), dimensions={0}"),
+        ("f32[]", "reduce(<F>, <f32[]>), dimensions={0}, to_apply=add"),
+    ),
+    "fusion": tuple(
+        (shape, f"fusion(<F>, <F>), kind=kLoop, calls=fused{n}")
+        for n, shape in enumerate((F, F, F, F, PAIR, PAIR, (F,)), 1)
+    ),
+    "hand": ((F, "negate(<F>)"), (F, f"custom-call(<F>), {ALIASED}"), (F, "opt-barrier(<F>)")),
+    "read": ((F, "negate(<F>)"),),
+    "write": ((F, f"custom-call(<F>), {ALIASED}"),),
+    "replace": ((F, "dynamic-update-slice(<F>, <F>, <s32[]>)"),),
+    "body": tuple((F, f"call(<F>), to_apply={body}") for body in ("reads", "writes", "passes")),
+    "choice": tuple(
         (F, f"conditional(<s32[]>, <F>, <F>), branch_computations={{{bodies}}}")
         for bodies in ("passes, passes", "passes, reads", "reads, reads", "writes, passes", "reads, writes")
     ),
+    "loop": tuple((F, f"while(<F>), condition=never, body={body}") for body in ("reads", "writes", "passes")),
+    "loop of two": tuple(
+        (PAIR, f"while(<P>), condition=never2, body={body}") for body in ("kept", "first", "first", "anew")
+    ),
+    "write two": ((PAIR, f"custom-call(<F>), {_TWO_IN_ONE}"),),
+}
+"""Kinds of steps that are single instructions, by the types of their results, as `Body.write` takes them."""
+
+_VALUES: Final = Style(
+    ("pass",) * 3 + ("start", "own", "odd") * 2 + ("start", "update", "fusion", "declare", "advance", "advance", "land")
 )
-"""What reads arrays or writes them in place."""
-_SCHEDULED: Final[tuple[Templates, ...]] = (
-    tuple((F, f"while(<F>), condition=never, body={body}") for body in ("reads", "writes", "passes")),
-    tuple((PAIR, f"while(<P>), condition=never2, body={body}") for body in ("kept", "first", "first", "anew")),
-    ((PAIR, f"custom-call(<F>), {ALIASED.replace('{}: (0, {})', '{0}: (0, {}), {1}: (0, {})')}"),),
+_BRANCHES: Final = Style(("hand",))
+_TOUCHED: Final = ("read", "write", "write", "replace", "replace", "body", "choice")
+_UNDER_WAY: Final = ("begin", "peek", "peek", "begin", "advance", "land")
+_FORMS: Final = (*OWN, *ONE, *ONE[1:3])
+_ORDERED: Final = Style((*_TOUCHED, "loop", "loop of two", "write two", *_UNDER_WAY, *_UNDER_WAY[:3]), _FORMS)
+_FREE: Final = Style((*_TOUCHED, "read", "read", "replace", *_UNDER_WAY, *_UNDER_WAY[:3]), _FORMS)
+_CHAINS: Final = Style(
+    ("begin", "begin", "advance", "carry", "carry"),
+    (*OWN[:4], *ONE, *SILENT, BUSY),
+    ("tuple", "barrier", "call", "branch", "while", "while"),
 )
-_UNSCHEDULED: Final[tuple[Templates, ...]] = (*_TOUCHED[:1] * 4, *_TOUCHED[4:5] * 3)
 
 
 def _aliasing(entries: Sequence[tuple[tuple[int, ...], int, tuple[int, ...], str]]) -> str:
@@ -81,38 +94,7 @@ def _aliasing(entries: Sequence[tuple[tuple[int, ...], int, tuple[int, ...], str
     return f"{{ {', '.join(said)} }}"
 
 
-# -- values, buffers and hazards ---------------------------------------------------------------------------------------
-
-_STARTS: Final = ("start", "own", "odd") * 2 + ("start",)
-_VALUES: Final = ("pass", "pass", "pass", "declare", "update", "fusion", *_STARTS, "advance", "advance", "land")
-_HAZARDS: Final = ("touch", "touch", "touch", "one", "one", "peek", "peek", "advance", "land")
-
-
-@st.composite
-def alias_modules(draw: Draw) -> str:
-    """Values and buffers go many ways; calls go two deep. Everything is well typed; what asynchronous instructions
-    promise is not always what they are given."""
-    m = Drawn(draw)
-    b, given = Body(m, "e", _VALUES, 2), (F, m.one_of(TYPES), PAIR)
-    result: Type = m.one_of((F, PAIR, (PAIR, F)))
-    _filled(b, given, m.number(1, 7))
-    return m.text("aliases", b, b.made(result), _donated(m, given, result, m.shuffled(tree(result), m.number(0, 2))))
-
-
-@st.composite
-def flight_modules(draw: Draw) -> str:
-    """Operations in flight, at most two at a time, finished in the same computation, and who touches their buffers.
-    Scheduled modules also run loops, write two results into one buffer, and may donate a parameter."""
-    m = Drawn(draw)
-    scheduled = m.chance(2)
-    b, given = Body(m, "e", _HAZARDS, controlled=True, scheduled=scheduled), (F, F, PAIR)[: m.one_of((2, 2, 3))]
-    _filled(b, given, m.number(2, 6))
-    first = b.pick(F)
-    header = ", is_scheduled=true" if scheduled else ""
-    if scheduled and m.chance(4):
-        header += _donated(m, given, PAIR, [(0,)])
-        first = b.add(F, f"negate({first})")
-    return m.text("flights", b, b.add(PAIR, f"tuple({first}, {b.pick(F)})"), header)
+# -- steps -------------------------------------------------------------------------------------------------------------
 
 
 def _donated(m: Drawn, given: Sequence[Type], result: Type, places: Sequence[tuple[int, ...]]) -> str:
@@ -140,7 +122,7 @@ def _filled(b: Body, given: Sequence[Type], steps: int) -> None:
 def _computation(b: Body, given: Sequence[Type], result: Type, suffix: str = "", depth: int | None = None) -> str:
     """A computation that is called from here, made and named."""
     m = b.module
-    inner = Body(m, m.name("c"), b.kinds, b.depth - 1 if depth is None else depth)
+    inner = Body(m, m.name("c"), b.style, b.depth - 1 if depth is None else depth)
     _filled(inner, given, m.number(0, 3))
     root = inner.made(result)
     return inner.close(inner.add(result, f"opt-barrier({root})") if m.chance(3) else root, suffix)
@@ -149,32 +131,15 @@ def _computation(b: Body, given: Sequence[Type], result: Type, suffix: str = "",
 def _step(b: Body) -> None:
     """One of the kinds of steps that the computation takes; nothing where it cannot be taken here."""
     m, f = b.module, b.module.one_of(b.flying) if b.flying else None
-    match m.one_of((*b.kinds, *("call", "while", "branch") * 2 * (b.depth > 0))):
-        case "pass":
-            b.write(*m.one_of(_PASSED))
-        case "update":
-            b.write(*m.one_of(_UPDATED))
-        case "fusion":
-            shape, text = m.one_of(_FUSED)
-            if shape == F and m.chance(4):
-                b.done(b.start(Form("fusion", PAIR, F, text.partition("), ")[2])))
-            else:
-                b.write(shape, text)
+    match m.one_of((*b.style.kinds, *("call", "while", "branch") * 2 * (b.depth > 0))):
         case "declare":
             given, result = (b.any_type(), F), b.any_type()
             operands = ", ".join([b.pick(s) for s in given])
             b.add(result, f'custom-call({operands}), custom_call_target="f"{_declared(b, given, result, 2)}')
-        case "touch":
-            shape, text = m.one_of(m.one_of((*_TOUCHED, *(_SCHEDULED if b.scheduled else _UNSCHEDULED))))
-            made = b.write(shape, text)
-            for k in m.one_of(((0,), (1,), (0, 1))) if shape == PAIR else ():
-                b.element(made, PAIR, (k,))
-        case "hand":
-            b.write(F, m.one_of(("negate(<F>)", f"custom-call(<F>), {ALIASED}", "opt-barrier(<F>)")))
         case "start":
             _start(b)
-        case "one" if len(b.flying) < 2:
-            b.start(m.one_of((*OWN, *ONE, *ONE[1:3])))
+        case "begin" if len(b.flying) < 2:
+            b.start(m.one_of(b.style.forms))
         case "own":
             b.done(b.start(m.one_of(OWN)))
         case "odd":
@@ -188,15 +153,19 @@ def _step(b: Body) -> None:
                 b.element(f.state, f.shape, at)
             else:  # the state is the array itself
                 b.add(F, m.one_of((f"negate({f.state})", f"custom-call({f.state}), {ALIASED}")))
-        case "advance" if f is not None:
-            if m.chance(3) or not f.form.updates:
-                b.carry(f, "barrier" if "peek" in b.kinds else m.one_of(("tuple", "barrier")))
-            else:
-                b.update(f, m.one_of((1, 2, 2)), own=m.chance(3))
+        case "advance" if f is not None and f.form.updates:
+            _bind(b, f)
+        case "advance" | "carry" if f is not None:
+            b.carry(f, m.one_of(b.style.ways))
         case "land" if f is not None:
             _land(b, f)
         case "call" | "while" | "branch" as kind:
             _run(b, kind)
+        case kind if kind in _TEMPLATES:
+            shape, text = m.one_of(_TEMPLATES[kind])
+            made = b.write(shape, text)
+            if shape == PAIR:
+                b.element(made, PAIR, (m.number(0, 1),))
 
 
 def _declared(b: Body, given: Sequence[Type], result: Type, most: int, before: tuple[int, ...] = ()) -> str:
@@ -229,49 +198,84 @@ def _start(b: Body) -> None:
     bound = None if m.chance(3) else max(0, len(given) - m.one_of((1, 1, 2, 2)))
     said += _declared(b, given, result, 1, (1,))
     said = said.removeprefix(", ")
-    b.start(Form(opcode, given, result, said, bound=bound, promised=() if m.chance(2) else None))
+    flat = len(given) == 1 and bound != 0 and m.chance(4)
+    b.start(Form(opcode, given, result, said, bound=bound, promised=() if m.chance(2) else None, flat=flat))
+
+
+def _bind(b: Body, f: Flying) -> None:
+    """An update with one or two of the operands that are missing, or none."""
+    b.update(f, b.module.one_of((1, 2, 2)), own="peek" in b.style.kinds and b.module.chance(3))
 
 
 def _land(b: Body, f: Flying) -> None:
-    """Finishes an operation. Where it stands in the opcode, a reader sees what is missing, and in a schedule all do."""
-    m = b.module
-    while f.late and ("peek" in b.kinds or f.form.opcode not in ("async", "call") or not m.chance(8)):
-        b.update(f, m.one_of((1, 2, 2)), own=m.chance(3))
-    b.done(f)
+    """Finishes an operation, or leaves it to a loop. What is wrapped may lack operands; elsewhere readers see it."""
+    m, place = b.module, f"{b.name}.{f.start}"
+    unbound = m.slip == "not bound" and not m.planted
+    unbound |= b.style is _VALUES and f.form.opcode in ("async", "call") and m.chance(8)
+    while f.late and not unbound:
+        _bind(b, f)
+    if f.state == f.maker and m.slips("looked at", f"{b.name}.{f.maker}"):
+        b.hidden(F, f'custom-call({f.state}), custom_call_target="look"')
+    if (f.endless and m.chance(2)) or (f.state == f.start and not f.late and m.slips("no done", place)):
+        b.flying.remove(f)
+    elif f.late:
+        m.slips("not bound", f"{b.name}.{b.done(f)}")
+    else:
+        if m.slips("two dones", place):
+            b.done(f)
+        b.done(f)
 
 
 def _run(b: Body, kind: str) -> None:
     """A call or two of one computation, a loop, or a branch, with bodies of their own."""
     m, result = b.module, b.any_type()
-    match kind:
-        case "call":
-            given: tuple[Type, ...] = (b.any_type(), F)
-            name = _computation(b, given, result)
-            for _ in range(m.number(1, 2)):
-                b.add(result, f"call({', '.join([b.pick(s) for s in given])}), to_apply={name}")
-        case "while":
-            body = _computation(b, (result,), result)
-            b.add(result, f"while({b.pick(result)}), condition={never(m, result)}, body={body}")
-            if m.chance(3):
-                b.add(result, f"call({b.pick(result)}), to_apply={body}")
-        case "branch":
-            given = (b.any_type(), b.any_type())
-            names = [_computation(b, [s], result) for s in given]
-            if given[0] == given[1] and m.chance(3):
-                names[1] = names[0]
-            x, y = (b.pick(s) for s in given)
-            if m.chance(2):
-                choice, said = b.hidden("pred[]", "constant(true)"), "true_computation={}, false_computation={}"
-            else:
-                choice, said = b.pick(S), "branch_computations={{{}, {}}}"
-            b.add(result, f"conditional({choice}, {x}, {y}), {said.format(*names)}")
+    given: tuple[Type, ...] = {"call": (b.any_type(), F), "while": (result,)}.get(kind) or (b.any_type(), b.any_type())
+    if kind == "branch":
+        names = [_computation(b, [s], result) for s in given]
+        if given[0] == given[1] and m.chance(3):
+            names[1] = names[0]
+        b.run(kind, names, [b.pick(s) for s in given], result)
+        return
+    name = _computation(b, given, result)
+    b.run(kind, [name], [b.pick(s) for s in given], result)
+    if m.chance(3):
+        b.run("call", [name], [b.pick(s) for s in given], result)
+
+
+# -- kinds of modules --------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def alias_modules(draw: Draw) -> str:
+    """Values and buffers go many ways; calls go two deep. Everything is well typed; what asynchronous instructions
+    promise is not always what they are given."""
+    m = Drawn(draw)
+    b, given = Body(m, "e", _VALUES, 2), (F, m.one_of(TYPES), PAIR)
+    result: Type = m.one_of((F, PAIR, (PAIR, F)))
+    _filled(b, given, m.number(1, 7))
+    return m.text("aliases", b, b.made(result), _donated(m, given, result, m.shuffled(tree(result), m.number(0, 2))))
+
+
+@st.composite
+def flight_modules(draw: Draw) -> str:
+    """Operations in flight, at most two at a time, finished in the same computation, and who touches their buffers.
+    Scheduled modules also run loops, write two results into one buffer, and may donate a parameter."""
+    m = Drawn(draw)
+    scheduled = m.chance(2)
+    b, given = Body(m, "e", _ORDERED if scheduled else _FREE, controlled=True), (F, F, PAIR)[: m.one_of((2, 2, 3))]
+    _filled(b, given, m.number(2, 6))
+    first, header = b.pick(F), ", is_scheduled=true" if scheduled else ""
+    if scheduled and m.chance(4):
+        header += _donated(m, given, PAIR, [(0,)])
+        first = b.add(F, f"negate({first})")
+    return m.text("flights", b, b.add(PAIR, f"tuple({first}, {b.pick(F)})"), header)
 
 
 @st.composite
 def branch_modules(draw: Draw) -> str:
     """Two or three branches that hand on, negate or overwrite the parts of a pair."""
     m = Drawn(draw)
-    b = Body(m, "e", ("hand",), 1)
+    b = Body(m, "e", _BRANCHES, 1)
     b.add(PAIR, "parameter(0)", "p")
     b.add(S, "parameter(1)", "k")
     shape: Type = m.one_of((PAIR, (F, F, F), (PAIR, F)))
@@ -280,50 +284,19 @@ def branch_modules(draw: Draw) -> str:
     return m.text("branches", b, b.add(shape, text, "c"), "" if m.chance(6) else ", is_scheduled=true")
 
 
-# -- chains and orders -------------------------------------------------------------------------------------------------
-
-
 @st.composite
 def chain_modules(draw: Draw, slips: Sequence[str] = ("",) * 3 + tuple(SLIPS)) -> str:
-    """One or two chains that are right by the way they are made, or have one slip of these. What a slip breaks is known
-    from where it was made, and is written in the first lines of the module."""
+    """Chains that are right by the way they are made, or have one slip of these. What a slip breaks is known from where
+    it was made, and is written in the first lines of the module."""
     m = Drawn(draw)
     m.slip = m.one_of(slips)
-    b = Body(m, "e")
+    b = Body(m, "e", _CHAINS)
     b.add(F, "parameter(0)", "p")
-    for _ in range(m.number(1, 2)):
-        _chain(b)
+    b.start(m.one_of((BUSY,) if m.slip == "busy on main" else _CHAINS.forms))
+    _filled(b, (), m.number(0, 4))
     said = f"{SLIP}{m.slip}\n" if m.planted else ""
     said += "".join(f"{BREAKS}{claim} {place}\n" for claim, place in dict.fromkeys(m.broken))
     return said + m.text("chains", b, b.add(F, "negate(p)"))
-
-
-def _chain(b: Body) -> None:
-    m = b.module
-    f = b.start(m.one_of((BUSY,) if m.slip == "busy on main" else (*OWN[:4], *ONE, *SILENT, BUSY)))
-    place = f"{b.name}.{f.start}"
-    for _ in range(0 if m.slip == "no done" else m.number(0, 2)):
-        if f.form.updates and m.chance(2):
-            b.update(f)
-        else:
-            b.carry(f, m.one_of(("tuple", "barrier", "call", "branch", "loop", "loop")))
-            if f not in b.flying:
-                return
-    b.flying.remove(f)
-    if f.endless and m.chance(2):
-        return
-    if f.late and m.slip != "not bound":
-        b.update(f)
-    if f.state == f.maker and m.slips("looked at", f"{b.name}.{f.maker}"):
-        b.hidden(F, f'custom-call({f.state}), custom_call_target="look"')
-    if f.late:
-        m.slips("not bound", f"{b.name}.{b.done(f)}")
-        return
-    if f.state == f.start and m.slips("no done", place):
-        return
-    if m.slips("two dones", place):
-        b.done(f)
-    b.done(f)
 
 
 @st.composite

@@ -167,11 +167,13 @@ class Reading:
         return part(self.module.by_name[spot[0]].by_name[spot[1]].shape, spot[2])
 
     def tree_pairs(self, a: Spot, b: Spot, leaves_only: bool = False) -> Iterator[tuple[Spot, Spot]]:
-        """From everything at `a` to what stands at the same position at `b`, where both have it."""
+        """From everything at `a` to what stands at the same position at `b`, where both have it. An empty tuple stands
+        for what is not there yet."""
         held, given = self._at(a), self._at(b)
-        for at in tree(given) if held is not None and given is not None else ():
-            both = (part(held, at), part(given, at)) if held is not None and given is not None else ()
-            if None not in both and not (leaves_only and any(isinstance(x, TupleShape) for x in both)):
+        if held is None or given is None or held == TupleShape():
+            return
+        for at in tree(given):
+            if part(held, at) is not None and not (leaves_only and isinstance(part(given, at), TupleShape)):
                 yield (*a[:2], (*a[2], *at)), (*b[:2], (*b[2], *at))
 
     def _root(self, body: str) -> Spot:

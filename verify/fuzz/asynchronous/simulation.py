@@ -2,9 +2,8 @@
 what is in flight meanwhile.
 
 A cell is a buffer with one content. What an instruction hands on is the same cell; what it makes is a new content, in a
-new buffer or in that of an operand. Bodies are carried out where they are called. The orders of the steps are then
-walked, and in each what runs between a start and its done is looked at. In a scheduled module there is the one order,
-and contents that are read after their buffer was written again are found as well.
+new buffer or in that of an operand. Bodies are carried out where they are called. The orders of the steps are walked
+without their number, as the sets of steps that can have run when one runs; a schedule is the only order.
 """
 
 from __future__ import annotations
@@ -20,9 +19,6 @@ from hloproof.fuzz.asynchronous.reading import part as part_of
 from hloproof.models.hlo.attributes import Word
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import ArrayShape, Index, Shape
-
-Hazards = set[tuple[str, str]]
-"""(claim, the instruction that it is about)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,47 +252,3 @@ def moments(steps: Sequence[Step]) -> Iterator[tuple[frozenset[str], Step]]:
                 if after not in seen:
                     seen.add(after)
                     stack.append(after)
-
-
-def during(flight: Flight, before: frozenset[str], step: Step) -> bool:
-    """The step runs while the operation is in flight, and is none of its links."""
-    return flight.opening in before and flight.closing not in before and step.name not in flight.links
-
-
-def hazards(program: Program) -> Hazards:
-    """What is broken in the given order of a scheduled module, or in some order of another."""
-    found: Hazards = set()
-    for before, step in program.moments:
-        for flight in program.flights:
-            if not during(flight, before, step):
-                continue
-            held = {program.buffer(c) for c in flight.writes}
-            for cell in step.writes:
-                if program.buffer(cell) in {program.buffer(c) for c in flight.reads}:
-                    found.add(("hazard-operand", flight.opening))
-                if program.buffer(cell) in held:
-                    found.add(("hazard-output", flight.opening))
-            for cell in step.reads:
-                # Before copies are inserted an older content of the buffer is not there to be read: a copy is.
-                if program.buffer(cell) in held and (program.scheduled or cell in flight.writes):
-                    found.add(("hazard-output", flight.opening))
-    return found | _stale(program) if program.scheduled else found
-
-
-def _stale(program: Program) -> Hazards:
-    """Contents that are read when their buffer holds others, and two that one instruction wrote into one buffer and
-    that are both read."""
-    found: Hazards = {("hazard-overwrite", name) for name, *_ in program.joined}
-    holds: dict[int, set[int]] = {}
-    donated = set(program.same.values())
-    needed = {c.version for c in (*program.result, *(c for s in program.steps for c in s.reads))}
-    for step in (*program.steps, Step("", frozenset(), program.result)):
-        late = [c for c in step.reads if c.version not in holds.get(program.buffer(c), {c.version})]
-        for cell in step.writes:
-            beside = {c.version for c in step.writes if program.buffer(c) == program.buffer(cell)}
-            holds[program.buffer(cell)] = beside
-            late += [cell] if cell.version in needed and len(beside & needed) > 1 else []
-        for cell in late:
-            claim = "hazard-donation" if program.buffer(cell) in donated else "hazard-overwrite"
-            found.add((claim, program.maker[cell.version]))
-    return found

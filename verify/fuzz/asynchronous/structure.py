@@ -45,6 +45,15 @@ class Flying:
     """A loop has begun it anew."""
 
 
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What is drawn in a computation: kinds of steps, forms that it begins, and ways that states go."""
+
+    kinds: tuple[str, ...] = ()
+    forms: tuple[Form, ...] = ()
+    ways: tuple[str, ...] = ("barrier",)
+
+
 class Drawn(Writer):
     """A module while it is drawn."""
 
@@ -75,20 +84,13 @@ class Drawn(Writer):
 
 
 class Body:
-    """A computation while it is drawn. `kinds`: the steps that are drawn in it; `depth`: how deep calls may go from
-    here; `controlled`: steps may wait for others that give them no data; `scheduled`: its order is given."""
+    """A computation while it is drawn. `depth`: how deep calls may go from here; `controlled`: steps may wait for
+    others that give them no data."""
 
     def __init__(
-        self,
-        module: Drawn,
-        name: str,
-        kinds: Sequence[str] = (),
-        depth: int = 0,
-        controlled: bool = False,
-        scheduled: bool = False,
+        self, module: Drawn, name: str, style: Style = Style(), depth: int = 0, controlled: bool = False
     ) -> None:
-        self.module, self.name, self.kinds, self.depth = module, name, kinds, depth
-        self.controlled, self.scheduled = controlled, scheduled
+        self.module, self.name, self.style, self.depth, self.controlled = module, name, style, depth, controlled
         self.lines: list[tuple[str, str]] = []
         self.values: list[tuple[str, Type]] = []
         self.flying: list[Flying] = []
@@ -232,22 +234,32 @@ class Body:
                 f.state = self.hidden(f.shape, f"get-tuple-element({whole}), index=0")
             case "barrier":
                 f.state = self.hidden(f.shape, f"opt-barrier({state})")
-            case "call":
-                self._behind(f, ends, f"call({state}), to_apply={self._inside(f, ends)}")
-            case "branch":
-                idle = ends and m.slips("idle branch", f"{self.name}.{f.start}")
-                bodies = f"{self._inside(f, ends)}, {self._inside(f, ends, idle)}"
-                choice = self.pick(S)
-                self._behind(f, ends, f"conditional({choice}, {state}, {state}), branch_computations={{{bodies}}}")
-            case "loop":
+            case "call" | "branch":
+                bodies = [self._inside(f, ends)]
+                if way == "branch":
+                    idle = ends and m.slips("idle branch", f"{self.name}.{f.start}")
+                    bodies.append(self._inside(f, ends, idle))
+                f.state = self.run(way, bodies, [state] * len(bodies), f.form.result if ends else f.shape, shown=ends)
+                if ends:
+                    self.flying.remove(f)
+            case "while":
                 self._turn(f)
 
-    def _behind(self, f: Flying, ended: bool, text: str) -> None:
-        if ended:
-            self.add(f.form.result, text)
-            self.flying.remove(f)
-        else:
-            f.state = self.hidden(f.shape, text)
+    def run(self, way: str, bodies: Sequence[str], operands: Sequence[str], result: Type, shown: bool = True) -> str:
+        """What carries out bodies: a call, a loop that need not turn, or a branch, written in one of two ways."""
+        said = f"call({', '.join(operands)}), to_apply={bodies[0]}"
+        if way == "while":
+            b = Body(self.module, self.module.name("k"))
+            b.add(result, "parameter(0)", "s")
+            condition = b.close(b.add("pred[]", "constant(false)"))
+            said = f"while({operands[0]}), condition={condition}, body={bodies[0]}"
+        elif way == "branch" and self.module.chance(2):
+            choice = self.hidden("pred[]", "constant(true)")
+            named = f"true_computation={bodies[0]}, false_computation={bodies[1]}"
+            said = f"conditional({choice}, {', '.join(operands)}), {named}"
+        elif way == "branch":
+            said = f"conditional({self.pick(S)}, {', '.join(operands)}), branch_computations={{{', '.join(bodies)}}}"
+        return self.add(result, said, shown=shown)
 
     def _inside(self, f: Flying, ends: bool, idle: bool = False) -> str:
         """A computation that takes the state and hands it on, finishes it, or (idle) forgets it."""
@@ -275,14 +287,6 @@ class Body:
             m.broken.append(("async-linear", f"{b.name}.{out}"))
             f.anew = True
         f.endless = not f.anew and out == inner.state
-        body, condition = b.close(b.add(state, f"tuple({out}, {x})")), never(m, state)
-        given = self.hidden(state, f"tuple({f.state}, {self.pick(F)})")
-        after = self.hidden(state, f"while({given}), condition={condition}, body={body}")
+        body = b.close(b.add(state, f"tuple({out}, {x})"))
+        after = self.run("while", [body], [self.hidden(state, f"tuple({f.state}, {self.pick(F)})")], state, shown=False)
         f.state = self.hidden(f.shape, f"get-tuple-element({after}), index=0")
-
-
-def never(m: Drawn, state: Type) -> str:
-    """The condition of a loop with this state: no more turns."""
-    b = Body(m, m.name("k"))
-    b.add(state, "parameter(0)", "s")
-    return b.close(b.add("pred[]", "constant(false)"))

@@ -28,10 +28,10 @@ from hloproof.fuzz.asynchronous.generate import (
     flight_modules,
     order_modules,
 )
-from hloproof.fuzz.asynchronous.hazard_words import ARGUMENTS, Words
+from hloproof.fuzz.asynchronous.hazards import ARGUMENTS, Hazards
 from hloproof.fuzz.asynchronous.in_place import broken_in_place, in_place_modules
 from hloproof.fuzz.asynchronous.order_checks import check_orders
-from hloproof.fuzz.asynchronous.simulation import Program, hazards
+from hloproof.fuzz.asynchronous.simulation import Program
 from hloproof.fuzz.asynchronous.slips import SLIPS
 from hloproof.fuzz.target import Failure, Target
 from hloproof.models.errors import InputError
@@ -47,6 +47,10 @@ Answers = tuple[set[Key], set[Key], set[Key]]
 """What is refuted, what is unknown, and everything that is said."""
 
 
+def key_of(j: Judgement) -> Key:
+    return (j.claim, f"{j.place.computation}.{j.place.instruction}")
+
+
 def judged(module: Module, claims: Collection[str]) -> Answers:
     return found(judge(module, lambda name: name in claims, lambda name: name in claims))
 
@@ -54,7 +58,7 @@ def judged(module: Module, claims: Collection[str]) -> Answers:
 def found(judgements: Iterable[Judgement]) -> Answers:
     refuted, unknown, said = set[Key](), set[Key](), set[Key]()
     for j in judgements:
-        key = (j.claim, f"{j.place.computation}.{j.place.instruction}")
+        key = key_of(j)
         said.add(key)
         if j.problem is not None:
             refuted.add(key)
@@ -79,35 +83,29 @@ def _covered(expected: set[Key]) -> list[str]:
 
 
 _HAZARDS: Final = ("hazard-operand", "hazard-output", "hazard-overwrite", "hazard-donation")
+_JOINED: Final = "returns one buffer for"
 
 
 def _flights(module: Module, text: str) -> tuple[str, ...]:
-    programs = [Program(module, c) for c in module.computations]
-    expected = {(claim, f"{p.computation.name}.{name}") for p in programs for claim, name in hazards(p)}
+    shown = [Hazards(Program(module, c)) for c in module.computations]
     said = list(judge(module, lambda name: name in _HAZARDS, lambda name: name in _HAZARDS))
     if module.name == "branches":
         # Of several parts of a conditional's result only what the branches make of one another's is told here.
-        entry = module.entry_name
-        expected = {key for key in expected if not key[1].startswith(f"{entry}.")}
-        expected |= {("hazard-overwrite", f"{entry}.{name}") for p in programs for name, *_ in p.joined if p.scheduled}
-        said = [
-            j
-            for j in said
-            if j.place.computation != entry or "returns one buffer for" in (j.problem or "returns one buffer for")
-        ]
-    rounds = {  # what one turn of a loop leaves for the next is not run here
-        (j.claim, f"{j.place.computation}.{j.place.instruction}")
-        for j in said
-        if ARGUMENTS.match(j.problem or "")
-        and module.by_name[j.place.computation].by_name[j.place.instruction].opcode == "while"
-    }
+        entry, shown = module.entry_name, shown[:-1] + [h.only(_JOINED) for h in shown[-1:]]
+        said = [j for j in said if j.place.computation != entry or _JOINED in (j.problem or _JOINED)]
+    expected = {(claim, f"{h.computation.name}.{name}") for h in shown for claim, name in h.broken}
+    rounds = {key_of(j) for j in said if ARGUMENTS.match(j.problem or "") and _opcode(module, j) == "while"}
     how = "scheduled" if module.attributes.flag("is_scheduled") else "unscheduled"
     compare(f"{how} modules", expected, found(said), rounds)
-    for program in programs:
-        Words(program).check(said)
-    forms = {p.computation.by_name[f.opening].opcode for p in programs for f in p.flights}
-    joined = any(p.joined for p in programs)
+    for hazards in shown:
+        hazards.check(said)
+    forms = {h.computation.by_name[f.opening].opcode for h in shown for f in h.program.flights}
+    joined = any(h.program.joined for h in shown)
     return (how, *sorted(forms), *_covered(expected), *(("branches that disagree",) if joined else ()))
+
+
+def _opcode(module: Module, j: Judgement) -> str:
+    return module.by_name[j.place.computation].by_name[j.place.instruction].opcode
 
 
 _CHAIN_CLAIMS: Final = tuple(sorted({slip.claim for slip in SLIPS.values()}))
