@@ -256,3 +256,57 @@ def test_a_start_that_is_read_from_the_buffer_that_is_written_is_unknown() -> No
         shape="s32[8]",
     )
     assert _verdicts(text)["hazard-in-place"][0] == "unknown"
+
+
+_COUNTED = """HloModule m, is_scheduled=true
+g {
+  p = f32[8] parameter(0)
+  k = s32[] parameter(1)
+  z = s32[] constant(0)
+  s = f32[4] dynamic-slice(p, k), dynamic_slice_sizes={4}
+  ROOT u = f32[8] dynamic-update-slice(p, s, z)
+}
+cond {
+  t = (s32[], f32[8]) parameter(0)
+  k = s32[] get-tuple-element(t), index=0
+  n = s32[] constant(TURNS)
+  ROOT l = pred[] compare(k, n), direction=LT
+}
+body {
+  t = (s32[], f32[8]) parameter(0)
+  k = s32[] get-tuple-element(t), index=0
+  a = f32[8] get-tuple-element(t), index=1
+  one = s32[] constant(1)
+  f = f32[8] fusion(a, READ), kind=kLoop, calls=g
+  j = s32[] add(k, STEP)
+  ROOT u = (s32[], f32[8]) tuple(j, f)
+}
+ENTRY e {
+  x = f32[8] parameter(0)
+  y = s32[] parameter(1)
+  zero = s32[] constant(0)
+  i = s32[] copy(FIRST)
+  v = f32[8] copy(x)
+  t = (s32[], f32[8]) tuple(i, v)
+  l = (s32[], f32[8]) while(t), condition=cond, body=body
+  ROOT r = f32[8] get-tuple-element(l), index=1
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("turns", "read", "step", "first", "verdict"),
+    [
+        (3, "k", "one", "zero", "refuted"),  # the second turn reads at 1 what the update writes at 0
+        (100, "k", "one", "zero", "refuted"),  # the first turns are enough to show it
+        (1, "k", "one", "zero", "proved"),  # the counter is 0 whenever the body runs
+        (5, "k", "n", "zero", "proved"),  # and so it is where one turn is all
+        (3, "k", "one", "y", "unknown"),  # the program may give any number, and then no turn may come
+        (3, "k", "k", "zero", "unknown"),  # for ever: 0 + 0
+    ],
+)
+def test_a_start_that_a_loop_counts(turns: int, read: str, step: str, first: str, verdict: str) -> None:
+    text = _COUNTED.replace("TURNS", str(turns)).replace("READ", read).replace("STEP", step).replace("FIRST", first)
+    if step == "n":
+        text = text.replace("  one = s32[] constant(1)\n", "  n = s32[] constant(9)\n")
+    assert _verdicts(text)["hazard-in-place"][0] == verdict

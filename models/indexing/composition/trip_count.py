@@ -35,20 +35,33 @@ def known_turns(
 ) -> tuple[State, ...] | None:
     """The states of the turns of a loop; None where it is not known how many there are. `given` is what is known of the
     parameters of the computation that the loop stands in."""
+    states, are_all = first_turns(scalars, computation, instruction, condition, body, given)
+    return states if are_all else None
+
+
+def first_turns(
+    scalars: KnownScalars,
+    computation: Computation,
+    instruction: Instruction,
+    condition: Computation,
+    body: Computation,
+    given: GivenScalar,
+) -> tuple[tuple[State, ...], bool]:
+    """The states of the first turns of a loop that are known to be taken, and whether there are no others."""
     places = [at for at, leaf in leaves(instruction.shape) if is_single_integer(leaf)]
     (start,) = instruction.operands
+    stated = stated_count(instruction)
     state = _integers(scalars, computation, start, places, given)
     states: list[State] = []
     while len(states) <= MOST_TURNS:
         decision = scalars.value(condition, condition.root_name, (), given_by(state))
         if decision is None:
-            return None
+            return tuple(states), False
         if not decision:
-            stated = stated_count(instruction)
-            return tuple(states) if stated is None or stated == len(states) else None
+            return (tuple(states), True) if stated is None or stated == len(states) else ((), False)
         states.append(state)
         state = _integers(scalars, body, body.root_name, places, given_by(state))
-    return None
+    return tuple(states), False
 
 
 def stated_count(instruction: Instruction) -> int | None:

@@ -8,12 +8,14 @@ bytes have two names, through bitcasts or because a fusion is handed one buffer 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from math import prod
 
 from hloproof.claims.asynchronous.computation_checks import aliasing_of
 from hloproof.claims.asynchronous.hazard_checks import scene_of
 from hloproof.claims.asynchronous.in_place_steps import FusedReader, FusedWriter, Stated, Written, state, writer_of
 from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement, judged
+from hloproof.claims.asynchronous.loop_turns import turns_of
 from hloproof.claims.asynchronous.start_values import Given
 from hloproof.engines.door import How, prove_one
 from hloproof.logic.obligation import Outcome
@@ -47,7 +49,7 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
                 composer = composer or plain_composer(module)
                 place = HloPosition(computation.name, i.name)
                 numbers = _in_one_buffer(context, computation, i, written.number)
-                given = Given(computation, i, computation is module.entry)
+                given = Given(computation, i, computation is module.entry, turns_of(module, computation))
                 found = _Fusion(composer, body, given, context.how).judge(written, numbers)
                 if found.problem is not None and not written.sure and context.scheduled:
                     found = judged(
@@ -205,15 +207,27 @@ class _Fusion:
         if outcome.verdict == "proved":
             return None
         if outcome.verdict == "refuted":
+            if self._holds_in_every_turn(stated, engines):
+                return None
             return self._refuted(written, reader, found, stated, outcome)
         internal = outcome.verdict == "internal"
         return judged(CLAIM, self._place, unknown=outcome.reason, internal=internal, final=outcome.final)
+
+    def _holds_in_every_turn(self, stated: Stated, engines: set[str]) -> bool:
+        """What fails for some numbers holds for all that the counters of the loop around ever are."""
+        if not stated.values.turns.are_all:
+            return False
+        outcomes = [prove_one(fixed, self._how) for fixed, _ in stated.values.in_turns(stated.obligation)]
+        engines |= {e for o in outcomes for e in o.engines}
+        return all(o.verdict == "proved" for o in outcomes)
 
     def _model(self, stated: Stated, outcome: Outcome) -> dict[str, int] | None:
         """A counterexample whose values may come up; None where none is known."""
         if not stated.values.computed:
             return dict(outcome.model)
-        for fixed, numbers in stated.values.with_small_numbers(stated.obligation):
+        values = stated.values
+        tried = values.in_turns(stated.obligation) if values.counted_only else iter(())
+        for fixed, numbers in chain(values.with_small_numbers(stated.obligation), tried):
             found = prove_one(fixed, self._how)
             if found.verdict == "refuted":
                 return dict(found.model) | numbers

@@ -12,6 +12,16 @@ from dataclasses import dataclass
 from itertools import product as numbers_of
 from typing import Final
 
+from hloproof.claims.asynchronous.integer_arrays import (
+    element_before,
+    holds_integers,
+    hull_of,
+    kind_of,
+    numbers_in,
+    range_of_type,
+    rank_of,
+)
+from hloproof.claims.asynchronous.loop_turns import Turns, part_of_state
 from hloproof.logic.formula import FALSE, TRUE, Formula, Not, conj, disj, eq, le, lt, ne, replace_variables
 from hloproof.logic.obligation import Obligation
 from hloproof.models.dataflow.async_chain import text_of
@@ -21,14 +31,9 @@ from hloproof.models.expressions.expr import Const, Expr, Var, maximum, minimum,
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.attributes import SliceDimension
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape
-from hloproof.models.hlo.text.literal import LiteralError, Nested, parse_literal
-from hloproof.models.layouts.physical import default_layout, layout_of
+from hloproof.models.hlo.shape import ArrayShape, ShapeIndex
 from hloproof.models.layouts.tiling import linear_index
 from hloproof.models.maps.indexing_map import RuntimeVariable
-
-MOST_ELEMENTS: Final = 64
-"""Constants with more elements are not looked up one by one."""
 
 SMALL: Final = range(4)
 MOST_FACTORS: Final = 2
@@ -44,11 +49,13 @@ _Place = tuple[str, tuple[int, ...]]
 @dataclass(frozen=True, slots=True)
 class Given:
     """A fusion, the computation that it stands in, and whether that is the entry: the program may be given anything,
-    but what a loop, a branch or a call hands its computation need not take every value."""
+    but what a loop, a branch or a call hands its computation need not take every value. `turns` are the states that a
+    loop's body is given, one after the other, where they are known."""
 
     computation: Computation
     call: Instruction
     in_entry: bool
+    turns: Turns = Turns()
 
 
 class StartValues:
@@ -72,15 +79,18 @@ class StartValues:
         """Of each variable that stands for what a computation was given: whose element it is, and which."""
         self.products: list[tuple[str, Expr, Expr, Interval]] = []
         """Of each variable that stands for a product of two values: the factors, and what its type can hold."""
+        self.counters: dict[str, ShapeIndex] = {}
+        """Of each variable that holds a counter of the loop around: the part of the state that it is."""
         self._given = given
         self._caller: StartValues | None = None
         self._calls = self._arbitrary = False
+        self._turns = Turns()
         if given is not None:
             caller = StartValues(given.computation, self._steps)
             caller._calls, caller._arbitrary = True, given.in_entry
             caller.variables, caller.facts = self.variables, self.facts
             caller.computed, caller.outside = self.computed, self.outside
-            caller.products = self.products
+            caller.products, caller.counters, caller._turns = self.products, self.counters, given.turns
             self._caller = caller
 
     def start(self, name: str, bound: Interval) -> Expr | None:
@@ -99,14 +109,14 @@ class StartValues:
                     return _clamped(value, r.interval)
             elif not r.index.runtime and r.index.replica is None:
                 index = tuple(substitute(e, dict(renamed or {})) for e in r.index.results)
-                if len(index) == _rank(self._body.by_name[name]) and _integers(self._body.by_name[name]):
+                if len(index) == rank_of(self._body.by_name[name]) and holds_integers(self._body.by_name[name]):
                     return _clamped(self._value(name, index), r.interval)
         self.computed.append(provider)
         return self._fresh(r.interval)
 
     def _single(self, name: str) -> Expr | None:
         i = self._body.by_name[name]
-        if not _integers(i) or not isinstance(i.shape, ArrayShape) or i.shape.elements != 1:
+        if not holds_integers(i) or not isinstance(i.shape, ArrayShape) or i.shape.elements != 1:
             return None
         return self._value(name, (Const(0),) * i.shape.rank)
 
@@ -141,12 +151,23 @@ class StartValues:
                 if at[name] not in held:
                     break
             else:
-                into: dict[str, Expr] = {name: Const(n) for name, n in at.items()}
-                rest = tuple(v for v in obligation.variables if v[0] not in at)
-                conclusion, hypothesis = (
-                    replace_variables(f, into) for f in (obligation.conclusion, obligation.hypothesis)
-                )
-                yield Obligation(rest, conclusion, hypothesis, obligation.label), at
+                yield _with_numbers(obligation, at), at
+
+    @property
+    def turns(self) -> Turns:
+        """Of the loop around, whose counters are read."""
+        return self._caller._turns if self._caller is not None and self.counters else Turns()
+
+    @property
+    def counted_only(self) -> bool:
+        """All that is computed in a way that is not followed are counters of the loop around."""
+        return len(self.computed) == len(self.counters)
+
+    def in_turns(self, obligation: Obligation) -> Iterator[tuple[Obligation, dict[str, int]]]:
+        """The obligation in each turn that is known of the loop around."""
+        for state in self.turns.states:
+            at = {name: state[part] for name, part in self.counters.items()}
+            yield _with_numbers(obligation, at), at
 
     # -- values -----------------------------------------------------------------------------------------------------
 
@@ -154,7 +175,7 @@ class StartValues:
         """One element of an array of integers."""
         key = (name, index)
         if key not in self._known:
-            self._known[key] = self._wrapped(self._raw(name, index), _kind(self._body.by_name[name]))
+            self._known[key] = self._wrapped(self._raw(name, index), kind_of(self._body.by_name[name]))
         return self._known[key]
 
     def _raw(self, name: str, index: _Index) -> Expr:
@@ -166,7 +187,7 @@ class StartValues:
 
     def _made(self, name: str, index: _Index) -> Expr:
         i = self._body.by_name[name]
-        kind = _kind(i)
+        kind = kind_of(i)
         operands = [self._body.by_name[o] for o in i.operands]
         match i.opcode:
             case "constant":
@@ -177,12 +198,12 @@ class StartValues:
                 return self._taken(i, index)
             case "iota":
                 return index[i.attributes.integer("iota_dimension", 0)]
-            case "copy" | "convert" if _integers(operands[0]):
-                if _kind(operands[0]) == kind:
+            case "copy" | "convert" if holds_integers(operands[0]):
+                if kind_of(operands[0]) == kind:
                     return self._raw(operands[0].name, index)
                 return self._value(operands[0].name, index)
             case "bitcast" | "reshape":
-                at = _reshaped(operands[0], i, index)
+                at = element_before(operands[0], i, index)
                 if at is not None:
                     return self._raw(operands[0].name, at)
             case "broadcast":
@@ -206,9 +227,9 @@ class StartValues:
                     if isinstance(sides[n], Const):
                         return sides[1 - n] * sides[n]
                 self.computed.append(name)
-                made = self._fresh(_range(kind))
+                made = self._fresh(range_of_type(kind))
                 assert isinstance(made, Var)
-                self.products.append((made.name, sides[0], sides[1], _range(kind)))
+                self.products.append((made.name, sides[0], sides[1], range_of_type(kind)))
                 return made
             case "minimum" | "maximum":
                 x, y = (self._value(o, index) for o in i.operands)
@@ -219,11 +240,11 @@ class StartValues:
             case "select":
                 return self._chosen(i, index)
         self.computed.append(name)
-        return self._fresh(_range(kind))
+        return self._fresh(range_of_type(kind))
 
     def _scalar(self, name: str, index: _Index) -> _Index:
         """The index of what may be one number for all elements."""
-        return index if _rank(self._body.by_name[name]) == len(index) else ()
+        return index if rank_of(self._body.by_name[name]) == len(index) else ()
 
     def _chosen(self, i: Instruction, index: _Index) -> Expr:
         taken = self._truth(i.operands[0], self._scalar(i.operands[0], index))
@@ -234,7 +255,7 @@ class StartValues:
             return x
         if taken == FALSE:
             return y
-        value = self._fresh(_hull(self._bounds(x), self._bounds(y)) or _range(_kind(i)))
+        value = self._fresh(hull_of(self._bounds(x), self._bounds(y)) or range_of_type(kind_of(i)))
         either = (eq(value, x), eq(value, y))
         if taken is None:
             self.facts.append(disj(*either))
@@ -245,7 +266,7 @@ class StartValues:
     def _truth(self, name: str, index: _Index) -> Formula | None:
         """When an element of a pred holds; None where that is not followed."""
         i = self._body.by_name[name]
-        if i.opcode == "compare" and all(_integers(self._body.by_name[o]) for o in i.operands):
+        if i.opcode == "compare" and all(holds_integers(self._body.by_name[o]) for o in i.operands):
             x, y = (self._value(o, index) for o in i.operands)
             direction = text_of(i, "direction")
             match direction:
@@ -277,10 +298,10 @@ class StartValues:
     def _of_constant(self, i: Instruction, index: _Index) -> Expr:
         shape = i.shape
         assert isinstance(shape, ArrayShape)
-        numbers = _numbers(i)
+        numbers = numbers_in(i)
         if numbers is None or len(numbers) != shape.elements:
             self.computed.append(i.name)
-            return self._fresh(_range(shape.element_type))
+            return self._fresh(range_of_type(shape.element_type))
         if len(set(numbers)) == 1:
             return Const(numbers[0])
         place = linear_index(index, shape.dimensions, Const(0))
@@ -317,11 +338,14 @@ class StartValues:
         for other, theirs in known:
             if other == index:
                 return theirs
-        value = self._fresh(_range(_kind(i)))
+        value = self._fresh(range_of_type(kind_of(i)))
         assert isinstance(value, Var)
         self.outside[value.name] = (i, index)
         if self._calls and not (self._arbitrary and source.opcode == "parameter"):
             self.computed.append(i.name)
+            part = part_of_state(source, place[1], self._turns)
+            if part is not None:
+                self.counters[value.name] = part
         for other, theirs in known:
             differs = [ne(a, b) for a, b in zip(index, other, strict=True)]
             if not all(isinstance(a, Const) and isinstance(b, Const) for a, b in zip(index, other, strict=True)):
@@ -343,7 +367,7 @@ class StartValues:
             return None
 
     def _wrapped(self, raw: Expr, kind: str) -> Expr:
-        within = _range(kind)
+        within = range_of_type(kind)
         if isinstance(raw, Const):
             return Const((raw.value - within.lower) % within.count + within.lower)
         found = self._bounds(raw)
@@ -353,74 +377,12 @@ class StartValues:
         return moved + Const(within.lower) if within.lower else moved
 
 
-def _numbers(i: Instruction) -> tuple[int, ...] | None:
-    """The elements of a constant of few integers, row-major."""
-    shape = i.shape
-    if not isinstance(shape, ArrayShape) or shape.elements > MOST_ELEMENTS:
-        return None
-    try:
-        found = list(_flat(parse_literal(i.literal or "", shape)))
-    except LiteralError:
-        return None
-    numbers = tuple(v for v in found if isinstance(v, int) and not isinstance(v, bool))
-    return numbers if len(numbers) == len(found) else None
-
-
-def _flat(value: Nested) -> Iterator[Nested]:
-    if isinstance(value, (list, tuple)):
-        for part in value:
-            yield from _flat(part)
-    else:
-        yield value
-
-
-def _kind(i: Instruction) -> str:
-    assert isinstance(i.shape, ArrayShape)
-    return i.shape.element_type
-
-
-def _integers(i: Instruction) -> bool:
-    """An array of integers."""
-    if not isinstance(i.shape, ArrayShape) or i.shape.element_type not in ELEMENT_BITS:
-        return False
-    kind = i.shape.element_type
-    return kind[:1] in ("s", "u") and kind[1:].isdecimal()
-
-
-def _rank(i: Instruction) -> int:
-    return i.shape.rank if isinstance(i.shape, ArrayShape) else -1
-
-
-def _reshaped(source: Instruction, result: Instruction, index: _Index) -> _Index | None:
-    """The element that a reshape, or a bitcast between arrays in row-major order, moves to an index."""
-    a, b = source.shape, result.shape
-    if not isinstance(a, ArrayShape) or not isinstance(b, ArrayShape) or a.element_type != b.element_type:
-        return None
-    if a.elements == 1:
-        return (Const(0),) * a.rank
-    if a.dimensions == b.dimensions and layout_of(a) == layout_of(b):
-        return index
-    if result.opcode == "bitcast" and not (_is_row_major(a) and _is_row_major(b)):
-        return None
-    place = linear_index(index, b.dimensions, Const(0))
-    out: list[Expr] = []
-    for n in reversed(a.dimensions):
-        out.append(place % Const(n) if n > 1 else Const(0))
-        place = place // Const(n)
-    return tuple(reversed(out))
-
-
-def _is_row_major(shape: ArrayShape) -> bool:
-    return layout_of(shape) == default_layout(shape.rank)
-
-
-def _range(element_type: str) -> Interval:
-    bits = ELEMENT_BITS[element_type]
-    return Interval(0, (1 << bits) - 1) if element_type[0] == "u" else Interval(-(1 << bits - 1), (1 << bits - 1) - 1)
-
-
-def _hull(a: Interval | None, b: Interval | None) -> Interval | None:
-    return None if a is None or b is None else Interval(min(a.lower, b.lower), max(a.upper, b.upper))
+def _with_numbers(obligation: Obligation, at: Mapping[str, int]) -> Obligation:
+    """The obligation with numbers in place of variables."""
+    into: dict[str, Expr] = {name: Const(n) for name, n in at.items()}
+    rest = tuple(v for v in obligation.variables if v[0] not in at)
+    conclusion, hypothesis = (replace_variables(f, into) for f in (obligation.conclusion, obligation.hypothesis))
+    return Obligation(rest, conclusion, hypothesis, obligation.label)
 
 
 def _clamped(value: Expr, bound: Interval) -> Expr:

@@ -1,0 +1,47 @@
+"""What the counters of a loop hold in each of its turns, where that follows from constants: numbers that do come up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hloproof.models.dataflow.value_flow import called
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.shape import ShapeIndex
+from hloproof.models.indexing.composition.known_scalars import KnownScalars
+from hloproof.models.indexing.composition.trip_count import State, first_turns
+
+
+@dataclass(frozen=True)
+class Turns:
+    """States that a loop's body is given, one after the other; `are_all` where there are no others."""
+
+    states: tuple[State, ...] = ()
+    are_all: bool = False
+
+
+def turns_of(module: Module, computation: Computation) -> Turns:
+    """The states of the first turns of the loop whose body this is; none where it is not known which they are, or
+    whether the loop runs: it is the one use of the computation, and stands in the entry."""
+    uses = [
+        (c, i) for c in module.computations for i in c.instructions if computation.name in i.attributes.computations()
+    ]
+    if len(uses) != 1:
+        return Turns()
+    ((outer, loop),) = uses
+    condition = module.find(called(loop, "condition"))
+    if loop.opcode != "while" or called(loop, "body") != computation.name or outer is not module.entry:
+        return Turns()
+    if condition is None or len(loop.operands) != 1:
+        return Turns()
+    return Turns(*first_turns(KnownScalars(module), outer, loop, condition, computation, _nothing))
+
+
+def _nothing(_number: int, _at: ShapeIndex) -> int | None:
+    return None
+
+
+def part_of_state(source: Instruction, path: tuple[int, ...], turns: Turns) -> ShapeIndex | None:
+    """The part of a loop's state that is taken from its parameter, where every turn is known to hold a number there."""
+    if source.opcode != "parameter" or not turns.states or any(path not in state for state in turns.states):
+        return None
+    return path
