@@ -10,9 +10,10 @@ from time import perf_counter
 
 from hloproof.claims.maps.defined import UndefinedMap
 from hloproof.claims.maps.rewrite import rewrite, second_prover
+from hloproof.claims.maps.two_readings import under_both, with_remainders_from_zero
 from hloproof.engines.door import HOW, How, prove_one
 from hloproof.models.errors import InputError, NotModelled, Position
-from hloproof.models.specs.maps import MapSpec
+from hloproof.models.specs.maps import ClaimedMaps, MapSpec
 from hloproof.pipeline.claimed_maps import as_defined, composed_as_said, same_modules
 from hloproof.queries.indexing import find_instruction
 from hloproof.results.expectation import met, met_problem
@@ -75,11 +76,16 @@ def _statements(spec: MapSpec, how: How) -> Iterator[tuple[Position | None, Foun
         return
     ask, again = partial(prove_one, how=how), second_prover(how)
     computation, instruction = find_instruction(spec.module, spec.instruction)
-    for claimed in spec.claimed:
+
+    def judged(claimed: ClaimedMaps) -> Found:
+        assert spec.module is not None
         if spec.follow or instruction.opcode in COMPOSED:
-            yield claimed.position, composed_as_said(spec, spec.module, claimed, ask, again)
-        else:
-            yield claimed.position, as_defined(spec, computation, instruction, claimed, ask)
+            return composed_as_said(spec, spec.module, claimed, ask, again)
+        return as_defined(spec, computation, instruction, claimed, ask)
+
+    for claimed in spec.claimed:
+        from_zero = replace(claimed, maps=tuple(map(with_remainders_from_zero, claimed.maps)))
+        yield claimed.position, under_both(judged, claimed, from_zero)
     if spec.after is not None:
         for found in same_modules(spec, spec.module, spec.after, ask, again):
             yield spec.after_position, found

@@ -19,6 +19,7 @@ from hloproof.claims.maps.equality import labelled, one_domain, same_relation, s
 from hloproof.claims.maps.plain_inclusion import plain_inclusion
 from hloproof.claims.maps.points_apart import pointwise_difference
 from hloproof.claims.maps.shared_readings import Readings
+from hloproof.claims.maps.two_readings import under_both, with_remainders_from_zero
 from hloproof.engines.door import HOW, How, Prove, prove_one
 from hloproof.logic.formula import Formula, conj, eq, replace_variables, within
 from hloproof.logic.obligation import Obligation, Outcome
@@ -49,8 +50,14 @@ def rewrite(before: IndexingMap, after: IndexingMap, mode: Equality | None = Non
 
     `mode` None means pointwise where the maps have the same numbers of dims, range and runtime variables, relational
     otherwise. Raises InputError when the maps cannot be compared (dims or
-    results differ in number) or a divisor of `before` is zero at some point of its domain.
+    results differ in number) or a divisor of `before` is zero at some point of its domain. Remainders by negative
+    numbers are read in both ways.
     """
+    other = with_remainders_from_zero(before), with_remainders_from_zero(after)
+    return under_both(lambda maps: _rewritten(*maps, mode, how), (before, after), other)
+
+
+def _rewritten(before: IndexingMap, after: IndexingMap, mode: Equality | None, how: How) -> Found:
     ask = partial(prove_one, how=how)
     again = second_prover(how)
     if before.is_trivially_empty or after.is_trivially_empty:
