@@ -139,7 +139,9 @@ def _taken(source: str, second: int, low: int = 0) -> str:
 
 PLACES = [
     # reads [i, i + 2], writes [min(i, 2), min(i, 2) + 2]: apart or the same for i in [0, 2] and at 5, not at 3
-    (LEAST, COUNTED, Verdict.UNKNOWN),
+    (LEAST, COUNTED, Verdict.PROVED),  # 0, 1 and 2
+    (LEAST, COUNTED.replace("constant(3)", "constant(4)"), Verdict.REFUTED),
+    (LEAST, COUNTED.replace("add(%a, %one)", "add(%a, %a)"), Verdict.UNKNOWN),
     (LEAST, CALLED, Verdict.UNKNOWN),
     (LEAST, _taken("%made", 0), Verdict.PROVED),
     (LEAST, _taken("%made", 0, 3), Verdict.REFUTED),
