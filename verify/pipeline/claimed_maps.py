@@ -27,6 +27,7 @@ from hloproof.results.verdict import Found, Verdict
 _OPERAND: Final = re.compile(r"operand\(\d+\)")
 _CONSTANT: Final = re.compile(r"constant\(")
 _INPUT: Final = re.compile(r"parameter\(\d+\)")
+_GROUPS: Final = "collectives on the way group the devices differently; positions in their groups are not compared"
 
 
 # --- one instruction ---------------------------------------------------------------------------------------------
@@ -150,7 +151,7 @@ def _unclear(sets: Sequence[OperandMaps]) -> str:
     if any(s.kind == "bound" for s in sets):
         return "the composition is only a bound of what is read"
     if len({t for s in sets for t in s.tables if t}) > 1:
-        return "positions in the groups of several tables"
+        return _GROUPS
     return ""
 
 
@@ -205,7 +206,7 @@ def _same_reads(
         raise NotModelled("only a bound of what is read is known of one of the modules")
     tables = {t for s in sides if s is not None for t in s.tables if t}
     if len(tables) > 1:
-        raise NotModelled("positions in the groups of several tables")
+        raise NotModelled(_GROUPS)
     providers = {p for m in (*one, *two) for p in _providers(m)}
     for p in sorted(providers):
         if not _INPUT.fullmatch(p) and not _CONSTANT.match(p):
@@ -220,7 +221,7 @@ def _same_reads(
 
 def _providers(m: IndexingMap) -> Iterator[str]:
     for v in m.runtime:
-        yield v.provider or "a variable without a provider"
+        yield v.provider or "a runtime variable of which nothing says what it reads"
         if v.index is not None:
             yield from _providers(v.index)
 

@@ -235,7 +235,7 @@ class _Comparison:
             self._undecided.append((n, k, "not compared, since many others are undecided"))
             return False
         if any(v.provider is None for m in (self._maps[n], self._maps[k]) for v in m.runtime):
-            self._undecided.append((n, k, "a runtime variable without a provider"))
+            self._undecided.append((n, k, "a runtime variable of which nothing says what it reads"))
             return False
         unsure = {n, k} & (self._view.shifting.keys() | self._view.elsewhere)
         view = self._same_everywhere() if unsure else self._view
@@ -251,7 +251,7 @@ class _Comparison:
                 point = view.whole_point(inside, (outside,), dict(outcome.model))
                 pair = None if point is None else view.pair(inside, point)
                 if pair is None or not self._note_apart(view, (inside,), (outside,), pair):
-                    self._undecided.append((n, k, "a counterexample does not replay"))
+                    self._undecided.append((n, k, "a difference was found that is none when it is computed"))
                 return False
             if outcome.verdict != "proved":
                 self._undecided.append((n, k, outcome.reason or "undecided"))
@@ -279,7 +279,11 @@ class _Comparison:
                 point, part = found
                 self._apart.append(Apart((inside,), (outside,), tuple(point.items()), part))
                 return False
-        self._undecided.append((n, k, "what is read at run time depends on range variables or on other such values"))
+        reason = (
+            "what is read at run time depends on range variables or on other such values; "
+            "no difference was found either"
+        )
+        self._undecided.append((n, k, reason))
         return False
 
     def _same_everywhere(self) -> ComparedMaps:

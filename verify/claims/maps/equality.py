@@ -201,7 +201,10 @@ class _Comparison:
                 return Found(Verdict.INTERNAL, outcome.engines, reason=outcome.reason)
             if outcome.verdict == "unknown":
                 return Found(Verdict.UNKNOWN, reason=outcome.reason)
-        reason = "what is read at run time depends on range variables, on other such values or on other devices"
+        reason = (
+            "what is read at run time depends on range variables, on other such values or on other devices; "
+            "no difference was found either"
+        )
         return Found(Verdict.UNKNOWN, reason=reason)
 
     def _differ_everywhere_the_same(self, n: int, others: list[int], name: str, other: str) -> Found | None:
@@ -220,7 +223,7 @@ class _Comparison:
         point = view.whole_point(n, others, dict(outcome.model))
         pair = None if point is None else view.pair(n, point)
         if pair is None or not _is_witness(view, n, others, pair):
-            return Found(Verdict.UNKNOWN, reason="a counterexample does not replay")
+            return Found(Verdict.UNKNOWN, reason="a difference was found that is none when it is computed")
         spelled = view.shared.told(pair, self._maps[0].display_names())
         told = {spelled.get(variable, variable): value for variable, value in pair.items()}
         return self._apart(told, name, other, outcome.engines)

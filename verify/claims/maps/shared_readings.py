@@ -166,7 +166,7 @@ class Readings:
     def _known(self, v: RuntimeVariable, single: Mapping[str, Expr]) -> SharedReading:
         reading = self.reading(v, single)
         if reading is None:
-            raise NotModelled("a runtime variable whose element is written by unknown variables")
+            raise NotModelled("a runtime variable whose index has variables that the map does not have")
         return reading
 
     def name_of(self, v: RuntimeVariable, single: Mapping[str, Expr]) -> str:

@@ -75,7 +75,7 @@ def definition_parts(about: Subject, maps: OperandMaps | None, definition: Defin
         return wrong
     parts: list[Part] = []
     if maps.kind == "moves" and definition.kind == "reads":
-        parts.append(refuted(f"the maps are marked as moving elements, and {about.op.opcode} computes new ones"))
+        parts.append(refuted(f"the maps are marked as moving elements, but {about.op.opcode} computes new ones"))
     if maps.kind == "reads" and definition.kind == "moves" and maps.maps:
         parts.append(refuted(f"the maps are marked as reading elements, and {about.op.opcode} moves them unchanged"))
     if not definition.group_size and any(m.replica is not None for m in maps.maps):

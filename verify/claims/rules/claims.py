@@ -362,7 +362,7 @@ def _described(rule: Rule, work: _Work) -> str:
         again = f"; to see it again: hloproof rewrite '{maps[0]}' '{maps[1]}'" if reading == FLOOR else ""
         return f"{at}: the left side is {left}, the right side {right}{again}"
     if s is None:
-        return f"{at}: both sides evaluated do not say the same"
+        return f"{at}: evaluated, the two sides do not say the same"
     if s.exists:
         return f"{at}: {s.fails}"
     failing = next(g for g in s.goals if not meets((g,), values, reading))

@@ -68,7 +68,7 @@ def mismatch(search: Search, goal: Goal) -> Mismatch:
     """The first dead end below the goal."""
     end = search.dead_ends[0] if search.dead_ends else goal
     left, right = search.rules.heads(end)
-    return Mismatch(place(left, 0), place(right, 1), f"no step from {said(left)} to {said(right)}")
+    return Mismatch(place(left, 0), place(right, 1), f"no known identity leads from {said(left)} to {said(right)}")
 
 
 def place(term: Term, side: int) -> Place | None:

@@ -148,7 +148,7 @@ class Refuter:
                     found = self._attempt(choice, seed, in_parts, end, latest, at_a_glance)
                     if found is not None:
                         return found
-        return self._said() or f"both give the same on {2 * _ROUNDS * len(CHOICES)} choices of inputs"
+        return self._said() or f"run on {2 * _ROUNDS * len(CHOICES)} choices of inputs, both give the same"
 
     def _attempt(
         self, choice: Choice, seed: int, in_parts: bool, end: float, latest: float, at_a_glance: bool
