@@ -20,6 +20,8 @@ from hloproof.version import VERSION
 
 
 class CommandEntry(NamedTuple):
+    """A row of the table of commands."""
+
     module: str
     """The module under hloproof.commands that holds the click command `command`."""
     help: str

@@ -63,6 +63,7 @@ def combine(op: str, x: Interval, y: Interval) -> Interval:
 
 
 def times(x: Interval, y: Interval) -> Interval:
+    """All products of a value of x and one of y; neither interval is empty."""
     corners = (x.lower * y.lower, x.lower * y.upper, x.upper * y.lower, x.upper * y.upper)
     return Interval(min(corners), max(corners))
 

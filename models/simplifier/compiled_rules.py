@@ -49,6 +49,8 @@ def compiled_rules() -> tuple[Mapping[str, tuple[Compiled, ...]], tuple[Compiled
 
 
 def compile_rule(rule: Rule) -> Compiled:
+    """A rule about expressions, ready to be matched. Raises ValueError where its left side is a product, which no
+    pattern matches."""
     assert isinstance(rule, ExpressionRule), rule.name
     pattern = compile_pattern(rule.lhs, rule, set())
     if isinstance(rule.lhs, Binary) and rule.lhs.op == "*" and isinstance(pattern, SumPattern) is False:

@@ -119,6 +119,8 @@ def _settled(b: Bindings) -> Bindings | None:
 
 @dataclass(frozen=True, slots=True)
 class Hole:
+    """A metavariable that stands for a sum, a variable or a constant, by its sort."""
+
     name: str
     sort: Sort
 
@@ -269,6 +271,7 @@ def _single(s: Linear) -> bool:
 
 
 def match_atom(p: NodePattern, atom: Atom, b: Bindings, build: _Builder) -> Iterator[Bindings]:
+    """Every way in which an operation that is no sum is an instance of the pattern; min and max in both orders."""
     if not isinstance(atom, Binary) or atom.op != p.op:
         return
     lhs, rhs = linear_of(atom.lhs), linear_of(atom.rhs)

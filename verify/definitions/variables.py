@@ -90,6 +90,8 @@ def operand_array(op: Operation, operand: int, position: tuple[int, ...] = ()) -
 
 
 def array(shape: Shape, what: str) -> ArrayShape:
+    """The array itself, or the array a buffer holds; `what` names it. Raises NotModelled for anything else, and for one
+    with an unbounded dimension."""
     shape = shape.inner if isinstance(shape, BufferShape) else shape
     if not isinstance(shape, ArrayShape):
         raise NotModelled(f"{what} is no array")

@@ -52,6 +52,8 @@ def may_be_empty(node: Node) -> bool:
 
 
 def elementwise(node: Node, at: At) -> Term:
+    """The operation on the operands' elements at the same index, scalars at their only one. Converting to the type that
+    is there is nothing."""
     args = tuple(Elem(o, at if o.sizes else ()) for o in node.operands)
     if node.head == "convert" and node.type == node.operands[0].type:
         return args[0]

@@ -31,10 +31,13 @@ def dynamic_slice(node: Node, at: At) -> Term:
 
 
 def clamped(starts: list[Node], sizes: tuple[int, ...], window: tuple[int, ...]) -> list[Lin]:
+    """Where a window starts in each dimension: cut to [0, size - window], so that it lies inside."""
     return [start(s, (), size - own) for s, size, own in zip(starts, sizes, window, strict=True)]
 
 
 def starts_of(starts: list[Node], rank: int) -> list[Node]:
+    """The starts, one scalar for each of `rank` dimensions. Raises NotModelled for the older form, one tensor of
+    them."""
     if len(starts) != rank or any(s.sizes for s in starts):
         raise NotModelled("starts given as one tensor")
     return starts

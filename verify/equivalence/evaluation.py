@@ -80,6 +80,7 @@ def evaluate(op: str, type_: str, args: tuple[Num | Lit, ...], key: Hashable) ->
 
 
 def at_least(form: Lin) -> Term:
+    """The predicate that a form is at least 0."""
     return Cond(form, TRUE, FALSE)
 
 
@@ -102,6 +103,7 @@ def counted(op: str, type_: str, args: tuple[Num, ...], key: Hashable) -> Term |
 
 
 def times(a: Lin, b: Lin) -> Lin | None:
+    """The product of two forms where one is a number; else None."""
     if a.is_constant:
         return b * a.constant
     return a * b.constant if b.is_constant else None
@@ -156,6 +158,8 @@ def integer(op: str, type_: str, forms: list[Lin]) -> Lin | None:
 
 
 def compared(attributes: Attributes, x: Lin, y: Lin) -> Term | None:
+    """The comparison of two integers, by the direction that the attributes give, as a predicate; None where they give
+    none."""
     direction = attributes.get("direction")
     match direction.text if isinstance(direction, Word) else "":
         case "LT":

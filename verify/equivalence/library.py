@@ -65,6 +65,7 @@ def call(element: Elem, place: int) -> tuple[str, Term, int] | None:
 
 
 def configuration(whole: Node) -> dict[str, Any] | None:
+    """What the configuration of a cuDNN convolution says; None where there is none, or it says more than is known."""
     value = whole.attributes.get("backend_config")
     text = value.text if isinstance(value, Word | Quoted) else ""
     try:

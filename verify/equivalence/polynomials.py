@@ -209,6 +209,7 @@ def plus(a: Polynomial, b: Polynomial) -> Polynomial:
 
 
 def scaled(a: Polynomial, by: Fraction) -> Polynomial:
+    """by * a; `by` is not 0, which would leave monomials with the coefficient 0."""
     return {m: c * by for m, c in a.items()}
 
 

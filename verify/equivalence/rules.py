@@ -47,6 +47,7 @@ LARGEST_ENUMERATION: Final = 256
 
 
 def same(rules: Rules, goal: Goal) -> list[Goal]:
+    """Nothing is left to show where both sides are written the same. Raises Denied."""
     left, right = rules.heads(goal)
     if left != right:
         raise Denied("not the same")

@@ -205,6 +205,7 @@ def variables_of(term: Term) -> frozenset[Var]:
 
 
 def integer_bounds(type_: str) -> tuple[int, int]:
+    """The lowest and the highest value of an integer type, or of pred; both included."""
     return (0, 1) if type_ == "pred" else (int(lowest(type_)), int(highest(type_)))
 
 

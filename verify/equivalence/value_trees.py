@@ -21,6 +21,7 @@ class Pending:
 
 
 def leaves_of(value: ValueTree) -> Iterator[Node]:
+    """The tensors of a value, from left to right, those of operations in flight included."""
     if isinstance(value, list):
         for element in value:
             yield from leaves_of(element)

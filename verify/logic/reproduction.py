@@ -55,6 +55,8 @@ def from_json(data: dict[str, Any]) -> Obligation:
 
 
 def formula_to_json(f: Formula) -> list[Any]:
+    """A formula as lists, as `formula_from_json` reads it; expressions are tables of nodes, shared ones written
+    once."""
     match f:
         case Compare(op, lhs, rhs):
             return [op, [list(row) for row in expr_table(lhs)], [list(row) for row in expr_table(rhs)]]
@@ -69,6 +71,7 @@ def formula_to_json(f: Formula) -> list[Any]:
 
 
 def formula_from_json(data: list[Any]) -> Formula:
+    """The formula that `formula_to_json` wrote. Raises ValueError, KeyError and the like for anything else."""
     head, *rest = data
     match head:
         case "and":

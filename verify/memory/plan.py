@@ -157,4 +157,5 @@ def last_read(plan: Plan, key: Key, after: int) -> Read | None:
 
 
 def name_of(key: Key) -> str:
+    """A value in the words of the plan: an instruction, and a shape index where it is not the whole result."""
     return place_text(key)

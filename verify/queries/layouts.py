@@ -102,6 +102,7 @@ def _array_answer(shape: ArrayShape, index: tuple[int, ...] | None, linear_index
 
 
 def as_json(j: JudgedClaim) -> dict[str, Any]:
+    """A claim about a layout as JSON; `ms` in milliseconds."""
     return {
         "claim": j.claim.name,
         "statement": j.claim.statement,

@@ -92,6 +92,7 @@ class Answering:
 
 
 def listener() -> Callable[[int, int, str], None]:
+    """Tells the client how far a request has come, at most once every BETWEEN seconds."""
     last = 0.0
 
     def report(done: int, total: int, what: str) -> None:

@@ -29,6 +29,7 @@ PROTOCOL: Final = "hloproof-serve/1"
 
 
 def parse_module(hlo: str) -> dict[str, Any]:
+    """The modules of a text, printed again, with their names."""
     from hloproof.models.hlo.parser import parse_modules
     from hloproof.models.hlo.printer import print_module
 
@@ -45,6 +46,7 @@ def indexing(
     fused: bool = False,
     layout: str = "logical",
 ) -> dict[str, Any]:
+    """The maps of one output, or of one operand, of an instruction. Raises BadParameters for what is not there."""
     from hloproof.models.hlo.parser import parse_module
     from hloproof.models.indexing.composition.route import DIRECTIONS
     from hloproof.queries.indexing import answer, as_json, layout_named
@@ -68,6 +70,7 @@ MOST_REMEMBERED: Final = 20_000
 def check(
     hlo: str, only: list[str] | None = None, skip: list[str] | None = None, layout_sensitive: bool = False
 ) -> dict[str, Any]:
+    """The report on a module, with what was proved before in this process."""
     from hloproof.claims.catalogue import unknown_name
     from hloproof.pipeline.driver import check_hlo
     from hloproof.pipeline.options import Options, Selection
@@ -89,6 +92,7 @@ _NO_PROOF: Final[Mapping[str, Any]] = {"axioms": [], "counterexample": None, "mi
 def equiv(
     before: str, after: str, budget: float = 10.0, tier: str = "rounding", certificate: bool = False
 ) -> dict[str, Any]:
+    """Whether two modules compute the same, within a tier."""
     from hloproof.models.stages import OutOfTime
     from hloproof.queries.certificates import certificate_text
     from hloproof.queries.equivalence import compare, one_module, tier_named
@@ -137,6 +141,7 @@ def passes(
 
 
 def recheck(certificate: str) -> dict[str, Any]:
+    """What the checker alone says of a certificate of equivalence."""
     from hloproof.queries.certificates import recheck_text
 
     found = recheck_text(certificate, "certificate")
@@ -146,6 +151,7 @@ def recheck(certificate: str) -> dict[str, Any]:
 def analyze(
     hlo: str, instruction: str = "", tile: list[int] | None = None, launch: str = "", thread_map: str = ""
 ) -> dict[str, Any]:
+    """What each fusion of a module reads, as `hloproof analyze` tells it."""
     from hloproof.analysis.launch import SECTOR, WARP, parse_launch, parse_thread_map
     from hloproof.analysis.printing import as_json
     from hloproof.analysis.report import analyze, ranks_by_name
@@ -174,6 +180,7 @@ def analyze(
 
 
 def aliases(hlo: str, may: bool = False, all: bool = False) -> dict[str, Any]:
+    """The alias classes of a module."""
     from hloproof.models.hlo.parser import parse_modules
     from hloproof.queries.aliases import alias_classes
 
@@ -188,6 +195,7 @@ def run(
     replicas: int | None = None,
     partitions: int | None = None,
 ) -> dict[str, Any]:
+    """The results of a module on given inputs, or on random ones."""
     from hloproof.models.errors import NotModelled
     from hloproof.models.interpreter.operations.collective import Stuck
     from hloproof.models.interpreter.value import BadArgument
@@ -209,6 +217,7 @@ def run(
 
 
 def memory(hlo: str, assignment: str) -> dict[str, Any]:
+    """The report on a memory plan and its module."""
     from hloproof.pipeline.memory_plans import check_plan
     from hloproof.report.json_report import obligations
 
@@ -217,6 +226,7 @@ def memory(hlo: str, assignment: str) -> dict[str, Any]:
 
 
 def version() -> dict[str, Any]:
+    """The versions of this program and of the protocol."""
     return {
         "name": "hloproof",
         "version": VERSION,
@@ -227,7 +237,7 @@ def version() -> dict[str, Any]:
 
 
 def shutdown() -> None:
-    return None
+    """Ends the server when this is answered."""
 
 
 METHODS: Final[Mapping[str, Method]] = {

@@ -27,6 +27,7 @@ def write(rule: TensorRule, proof: RuleProof, folder: Path) -> Path:
 
 
 def contents(rule: TensorRule, proof: RuleProof) -> dict[str, Any]:
+    """The certificate of a rule: its text, and the obligations that a proof of it needs, by their digests."""
     return {
         "schema": SCHEMA,
         "rule": text_of(rule),

@@ -186,6 +186,7 @@ def divided_out(e: Expr, divisors: Iterable[Expr], is_positive: Callable[[Expr],
 
 
 def times(a: Expr, b: Expr) -> Expr:
+    """a * b, without a factor 1 in front."""
     return b if a is Const(1) else a * b
 
 

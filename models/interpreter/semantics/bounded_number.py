@@ -130,6 +130,7 @@ def at(value: float) -> Number:
 
 
 def down(value: float) -> float:
+    """The next number below, in 64 bits."""
     return nextafter(value, -inf)
 
 

@@ -23,6 +23,7 @@ def _guarded(f: Callable[[complex], complex]) -> Callable[[complex], complex]:
 
 
 def divide(a: complex, b: complex) -> complex:
+    """a / b; by zero an infinity with the signs of a, and NaN for 0 / 0."""
     try:
         return a / b
     except ZeroDivisionError:
@@ -32,6 +33,7 @@ def divide(a: complex, b: complex) -> complex:
 
 
 def power(a: complex, b: complex) -> complex:
+    """a to the power b by its principal logarithm; 0 to the power 0 is 1."""
     if a == 0:
         return 1 + 0j if b == 0 else 0j
     try:

@@ -14,6 +14,7 @@ from hloproof.models.interpreter.semantics.semantics import Function
 
 
 def divide(a: float, b: float) -> float:
+    """a / b as IEEE 754 has it: by zero an infinity with the sign of both, NaN for 0 / 0."""
     if b:
         return a / b
     if a == 0 or isnan(a) or isnan(b):
@@ -29,6 +30,8 @@ def remainder(a: float, b: float) -> float:
 
 
 def power(a: float, b: float) -> float:
+    """pow as C has it: infinite beyond the type and for a negative power of zero, NaN for a root of a negative
+    number."""
     try:
         return math.pow(a, b)
     except OverflowError:
@@ -72,24 +75,29 @@ def _guarded(f: Callable[[float], float], above: float = inf, outside: float = n
 
 
 def log(a: float) -> float:
+    """The natural logarithm; -inf of zero, NaN below."""
     return math.log(a) if a > 0 else -inf if a == 0 else nan
 
 
 def log_plus_one(a: float) -> float:
+    """log(1 + a), also where a is small; -inf of -1, NaN below."""
     return math.log1p(a) if a > -1 else -inf if a == -1 else nan
 
 
 def square_root(a: float) -> float:
+    """The square root; NaN below zero, and -0 of -0."""
     return math.sqrt(a) if a >= 0 else nan
 
 
 def reciprocal_square_root(a: float) -> float:
+    """1 / sqrt(a); an infinity with the sign of a zero, NaN below."""
     if a == 0:
         return copysign(inf, a)
     return 1 / math.sqrt(a) if a > 0 else nan
 
 
 def cube_root(a: float) -> float:
+    """The real cube root, with the sign of a; zeros, infinities and NaN as they are."""
     return a if a == 0 or isnan(a) or isinf(a) else copysign(_positive_cube_root(abs(a)), a)
 
 
@@ -99,6 +107,7 @@ def _positive_cube_root(a: float) -> float:
 
 
 def logistic(a: float) -> float:
+    """1 / (1 + exp(-a)); 0 where exp is beyond the type."""
     try:
         return 1 / (1 + math.exp(-a))
     except OverflowError:
@@ -106,6 +115,7 @@ def logistic(a: float) -> float:
 
 
 def sinh(a: float) -> float:
+    """The hyperbolic sine; infinite beyond the type."""
     try:
         return math.sinh(a)
     except OverflowError:
@@ -113,6 +123,7 @@ def sinh(a: float) -> float:
 
 
 def atanh(a: float) -> float:
+    """The inverse of the hyperbolic tangent; infinite at 1 and -1, NaN beyond."""
     return copysign(inf, a) if abs(a) == 1 else math.atanh(a) if abs(a) < 1 else nan
 
 
@@ -122,6 +133,7 @@ def _whole(f: Callable[[float], float]) -> Callable[[float], float]:
 
 
 def away_from_zero(a: float) -> float:
+    """The nearest whole number, halves away from zero; HLO's round-nearest-afz. Here for a of at least 0."""
     return math.floor(a) if a - math.floor(a) < 0.5 else math.ceil(a)
 
 
@@ -130,6 +142,7 @@ def _half_away(a: float) -> float:
 
 
 def sign(a: float) -> float:
+    """1 or -1 with the sign of a; zeros and NaN as they are."""
     return a if a == 0 or isnan(a) else copysign(1.0, a)
 
 

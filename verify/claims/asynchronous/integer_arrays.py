@@ -41,6 +41,7 @@ def _flat(value: Nested) -> Iterator[Nested]:
 
 
 def kind_of(i: Instruction) -> str:
+    """The element type of an array."""
     assert isinstance(i.shape, ArrayShape)
     return i.shape.element_type
 
@@ -54,6 +55,7 @@ def holds_integers(i: Instruction) -> bool:
 
 
 def rank_of(i: Instruction) -> int:
+    """The rank of an array; -1 for anything else."""
     return i.shape.rank if isinstance(i.shape, ArrayShape) else -1
 
 
@@ -81,9 +83,11 @@ def _is_row_major(shape: ArrayShape) -> bool:
 
 
 def range_of_type(element_type: str) -> Interval:
+    """All values of an integer type, `s8` to `u64`."""
     bits = ELEMENT_BITS[element_type]
     return Interval(0, (1 << bits) - 1) if element_type[0] == "u" else Interval(-(1 << bits - 1), (1 << bits - 1) - 1)
 
 
 def hull_of(a: Interval | None, b: Interval | None) -> Interval | None:
+    """The interval around both; None where one is not known."""
     return None if a is None or b is None else Interval(min(a.lower, b.lower), max(a.upper, b.upper))

@@ -370,6 +370,7 @@ def _described(rule: Rule, work: _Work) -> str:
 
 
 def rule_sort(rule: Rule, name: str) -> str:
+    """What a metavariable stands for; an expression where the rule does not say."""
     return dict(rule.sorts).get(name, "expression")
 
 

@@ -72,10 +72,13 @@ def mismatch(search: Search, goal: Goal) -> Mismatch:
 
 
 def place(term: Term, side: int) -> Place | None:
+    """Where a term stands in the module of a side, 0 or 1, or else in the other; None where it is no element of a
+    tensor."""
     return term.node.places[side] or term.node.places[1 - side] if isinstance(term, Elem) else None
 
 
 def said(term: Term) -> str:
+    """A term in a few words, by its outermost operation."""
     match term:
         case Elem(node, _):
             return f"{node.head} {node.type}{list(node.sizes)}"

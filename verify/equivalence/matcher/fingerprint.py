@@ -111,12 +111,15 @@ class Fingerprints:
 
 
 def sound(value: Any) -> _Number:
+    """A value that fingerprints may be made of; None for others, floats that are none or large among them."""
     if isinstance(value, bool | int):
         return value
     return value if isinstance(value, float) and isfinite(value) and abs(value) < 1e30 else None
 
 
 def filling(seed: int, type_: str) -> _Number:
+    """The value that stands for all elements of a tensor of a type; the same for the same seed. None for complex
+    numbers."""
     source = Random(seed)
     if type_ == "pred":
         return source.random() < 0.5
@@ -126,6 +129,7 @@ def filling(seed: int, type_: str) -> _Number:
 
 
 def applied(op: str, types: list[str], type_: str, key: Any, of: list[_Number]) -> _Number:
+    """An elementwise operation on values, floats in 64 bits; None where an operand has no value, or the result none."""
     if op == "select" and of[0] is None:
         return of[1] if of[1] == of[2] else None
     if not of or any(v is None for v in of):
@@ -145,6 +149,7 @@ def _operation(node: Node) -> str | None:
 
 
 def reduced(op: str | None, count: int, of: _Number, initial: _Number) -> _Number:
+    """The fold of `count` equal elements from an initial value by an operation; None where that is not known."""
     if of is None or initial is None or op is None:
         return None
     match op:
@@ -162,4 +167,5 @@ def reduced(op: str | None, count: int, of: _Number, initial: _Number) -> _Numbe
 
 
 def times(count: int, a: _Number, b: _Number) -> _Number:
+    """count * a * b: a contraction over `count` equal elements. None where a factor has no value."""
     return None if a is None or b is None else count * a * b

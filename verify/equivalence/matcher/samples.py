@@ -306,6 +306,7 @@ def name_of(node: Node) -> object:
 
 
 def type_of_argument(term: Term) -> str:
+    """The element type of a term; all cases of a choice have one."""
     while isinstance(term, Cond):
         term = term.then
     return term.node.type if isinstance(term, Elem) else term.type
@@ -344,6 +345,7 @@ def hashed(key: object, node: Node | None) -> Any:
 
 
 def applied(op: str, types: tuple[str, ...], type_: str, key: Any, args: list[Any]) -> Any:
+    """An elementwise operation on sampled values. Raises _Unknown where it has no value, or none that is known."""
     if op == "convert" and types[0] in FLOATS and type_ in FLOATS:
         return args[0]
     if op == "bitcast-convert":
@@ -377,6 +379,8 @@ def _function(op: str, types: tuple[str, ...], type_: str, key: Any) -> Any:
 
 
 def checked(value: Any) -> Sample:
+    """A value that samples are compared by; None for NaN, for complex numbers with infinite parts, and for anything
+    else."""
     if isinstance(value, bool | int):
         return value
     if isinstance(value, complex):

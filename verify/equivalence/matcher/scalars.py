@@ -61,6 +61,7 @@ EXPANSIONS = _by_operation([(i.left.split("(")[0], i.name) for i in TABLE if i.n
 
 
 def allowed(search: Search, tier: str) -> bool:
+    """The search may use identities of this tier."""
     return TIERS.index(tier) <= TIERS.index(search.rules.tier)
 
 
