@@ -78,6 +78,15 @@ def parts_of_call(module: Module, computation: Computation, i: Instruction) -> t
     return direction, parts
 
 
+def written_elsewhere(module: Module, computation: Computation, i: Instruction) -> tuple[object, ...]:
+    """What such a call means by what stands outside of it, where that is not understood: how its operands are sharded,
+    the meshes of the module, the numbers of devices, and whole shapes."""
+    meshes = _text(module.attributes, "frontend_attributes")
+    counts = tuple(module.attributes.integer(name, 1) for name in ("replica_count", "num_partitions"))
+    operands = tuple(_text(computation.by_name[o].attributes, "sharding") for o in i.operands)
+    return meshes, counts, operands
+
+
 def _text(attributes: Attributes, name: str) -> str:
     value = attributes.get(name)
     return value.text if isinstance(value, Word) else ""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef, Quoted, ReplicaGroups, Word
+from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef, DevicePairs, Quoted, ReplicaGroups, Word
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
 from hloproof.models.hlo.text.lexer import Scanner
@@ -40,6 +40,9 @@ or made. A result that is left out of a module is part of the operation still.""
 _PEERS: Final = frozenset({"send", "recv", "send-done", "recv-done"})
 """Operations whose partner lies in another program, and is named by attributes."""
 
+_OUTSIDE: Final = _PEERS | {"infeed", "outfeed"}
+"""Operations that are done by the devices that their sharding names."""
+
 _OF_CALLS: Final = frozenset({"backend_config", "frontend_attributes", "sharding"})
 """Attributes that take part in the meaning of a custom call."""
 
@@ -57,7 +60,7 @@ def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
             continue
         elif name == "api_version" and _plain(value) == "API_VERSION_ORIGINAL":
             continue  # what a call without it has
-        elif name in _OF_CALLS and opcode == "custom-call":
+        elif (name in _OF_CALLS and opcode == "custom-call") or (name == "sharding" and opcode in _OUTSIDE):
             out.append((name, _text(value)))
         elif name == "output_to_operand_aliasing" and opcode == "custom-call":
             # What is called may leave parts of a result as it found them, which is then the operand.
@@ -81,7 +84,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Word | Quoted):
         return value.text
     if isinstance(value, ReplicaGroups):
-        return tuple(value.groups)
+        return tuple(sorted(value.groups))  # a device finds its group by being in it
+    if isinstance(value, DevicePairs):
+        return tuple(sorted(value.pairs))
     if isinstance(value, tuple):
         return tuple(_plain(v) for v in value)
     return value

@@ -25,7 +25,7 @@ from hloproof.models.hlo.attributes import Attributes, ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import COLLECTIVES, async_sugar
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
-from hloproof.models.hlo.shard_shapes import parts_of_call
+from hloproof.models.hlo.shard_shapes import is_shard_call, parts_of_call, written_elsewhere
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
 
 
@@ -213,6 +213,9 @@ class GraphReader:
                     for one, node, at in zip(arrays, operands, parted[1], strict=True)
                 ]
                 return made if isinstance(shape, TupleShape) else made[0]
+            if is_shard_call(i):
+                assert computation is not None
+                key = (key, written_elsewhere(self.module, computation, i))
         demanded = memory_key(i) if opcode == "custom-call" else ()
         if demanded:
             key = (key, demanded)
