@@ -32,6 +32,7 @@ class Orders:
         out: dict[str, int] = {}
         for name in self._topological:
             i = self.computation.by_name[name]
+            # Sets as integers: a union is one operation on machine words, and there is one for every instruction.
             bits = 1 << self.number[name]
             for other in (*i.operands, *predecessors(i)):
                 bits |= out[other]
@@ -64,6 +65,7 @@ class Orders:
 
     def between(self, opening: str | None, name: str, closings: Iterable[str]) -> bool:
         """`name` can run after `opening` (None: the beginning) and before one of the closings (none: the end)."""
+        # What must have run before the operation began is not in between, whatever the order.
         if opening is not None and (name == opening or self.must_precede(name, opening)):
             return False
         ends = tuple(closings)

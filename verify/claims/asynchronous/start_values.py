@@ -86,6 +86,8 @@ class StartValues:
         self._calls = self._arbitrary = False
         self._turns = Turns()
         if given is not None:
+            # One set of variables for both computations: what the fusion reads and what it is given are one program's
+            # values.
             caller = StartValues(given.computation, self._steps)
             caller._calls, caller._arbitrary = True, given.in_entry
             caller.variables, caller.facts = self.variables, self.facts
@@ -199,6 +201,7 @@ class StartValues:
             case "iota":
                 return index[i.attributes.integer("iota_dimension", 0)]
             case "copy" | "convert" if holds_integers(operands[0]):
+                # Between two types the value itself is what is converted; within one, its residue will do.
                 if kind_of(operands[0]) == kind:
                     return self._raw(operands[0].name, index)
                 return self._value(operands[0].name, index)
@@ -223,6 +226,7 @@ class StartValues:
                 return Const(0) - self._raw(i.operands[0], index)
             case "multiply":
                 sides = [self._raw(o, index) for o in i.operands]
+                # By a number the product is linear, and modulo 2^n it does not matter where it wrapped round.
                 for n in (0, 1):
                     if isinstance(sides[n], Const):
                         return sides[1 - n] * sides[n]
@@ -255,6 +259,7 @@ class StartValues:
             return x
         if taken == FALSE:
             return y
+        # A new variable and a fact, since expressions have no choice; where the truth is not followed it may be either.
         value = self._fresh(hull_of(self._bounds(x), self._bounds(y)) or range_of_type(kind_of(i)))
         either = (eq(value, x), eq(value, y))
         if taken is None:
@@ -304,6 +309,7 @@ class StartValues:
             return self._fresh(range_of_type(shape.element_type))
         if len(set(numbers)) == 1:
             return Const(numbers[0])
+        # A table as a disjunction over its places: constants that are starts are short.
         place = linear_index(index, shape.dimensions, Const(0))
         if isinstance(place, Const) and 0 <= place.value < len(numbers):
             return Const(numbers[place.value])

@@ -85,6 +85,7 @@ def shared(
         open_readings: list[OpenReading] = []
         own: list[tuple[str, Interval]] = []
         for k, v in enumerate(m.runtime):
+            # With one value everywhere it does not matter which element is read.
             reading = SharedReading(v.provider or "", ()) if same_everywhere else names.reading(v, single)
             # The pair does not say which element is read: the map is shifting, and its variable must not be taken for
             # one value.
@@ -97,6 +98,8 @@ def shared(
             if reading.steps:
                 elsewhere.add(n)
             own.append((names.name(reading, v.interval), v.interval))
+        # All of them can be written, or none is used: a map of which one reading is left out would say less than it
+        # does.
         if n in shifting and len(open_readings) == sum(name.startswith("u") for name, _ in own):
             shifting[n] = tuple(open_readings)
         made.append((piece, own))
@@ -211,6 +214,7 @@ class Readings:
         listed = list(self.names.items())
         for n, (a, name) in enumerate(listed):
             for b, other in listed[n + 1 :]:
+                # Elements of other devices are not compared: whether two steps lead to one device is not followed.
                 if a.provider != b.provider or a.steps or b.steps or len(a.index) != len(b.index):
                     continue
                 apart = [ne(x, y) for x, y in zip(a.index, b.index, strict=True) if x is not y]
@@ -222,6 +226,8 @@ def one_value(name: str, other: str, interval: Interval, others: Interval) -> Fo
     """Both are one value, clamped into two intervals."""
     if interval == others:
         return eq(Var(name), Var(other))
+    # What is known of the one value is only what both clamps let through: inside the common part they agree; apart, the
+    # lower one is at its upper bound or the higher one at its lower.
     common = interval.intersect(others)
     if common.is_empty:
         (low, below), (high, above) = sorted([(name, interval), (other, others)], key=lambda x: x[1].lower)

@@ -83,6 +83,7 @@ def _choices(wanted: Sequence[OpenReading], known: Sequence[_Known]) -> Iterator
         [x for x in known if x.provider == r.provider and len(x.index) == len(r.index) and x.interval == r.interval]
         for r in wanted
     ]
+    # Each choice is one more disjunct of a quantified formula; a few are enough, since more would not be decided.
     for chosen in islice(product(*ways), _ASSIGNMENTS):
         yield list(zip(wanted, chosen, strict=True))
 
@@ -153,6 +154,7 @@ class _Contents:
             element = (v.provider or "", tuple(evaluate(e, at) for e in index))
             if element not in self.held:
                 span = self._span[element[0]]
+                # Small contents first: they are what indices of small arrays are, and meet one another.
                 close = span.intersect(self._near)
                 chosen = span if close.is_empty else close
                 self.held[element] = self._random.randint(chosen.lower, chosen.upper)
@@ -173,6 +175,7 @@ def _told(
     every: list[tuple[IndexingMap, tuple[int, ...]]] = []
     for other in others:
         axes = [range(v.interval.lower, v.interval.upper + 1) for v in other.ranges]
+        # All points of the others, not those that were listed: the witness says that none of them gives the pair.
         every += [(other, s) for s in islice(product(*axes), _MOST_RANGES + 1)]
         if len(every) > _MOST_RANGES:
             return None

@@ -125,6 +125,7 @@ class OwedClaim:
         key = self.key()
         known = _KNOWN.get(key)
         if known is None:
+            # Emptied as a whole: it saves work only, and which claims come again is not known.
             if len(_KNOWN) >= KEPT:
                 _KNOWN.clear()
             known = _KNOWN[key] = tuple(p.obligation for p in self.build())
@@ -150,6 +151,7 @@ class OwedClaim:
         matching = [p for p in self.build() if p.obligation == obligation]
         if not matching:
             raise KeyError("the obligation is not one of this claim")
+        # Two parts may owe one obligation, in two sentences; the label says which of them was asked.
         best = next((p for p in matching if p.obligation.label == obligation.label), matching[0])
         return best.describe(dict(model))
 
@@ -209,6 +211,8 @@ class _Table:
 
     def claims(self) -> list[OwedClaim]:
         pairs = self._pairs()
+        # The pairs of a tuple of thousands of arrays grow with its square; where each output has one source they do
+        # not.
         if len(pairs) > MOST_PAIRS and self.op.opcode not in ONE_SOURCE:
             raise NotModelled(f"more than {MOST_PAIRS} pairs of an output and an operand")
         out = self._unclaimed({output for output, _, _ in pairs})
@@ -249,6 +253,7 @@ class _Table:
     def _reads(self, output: int, operand: int, position: ShapeIndex) -> bool:
         checkpoint()
         try:
+            # Only a definition may say that nothing is read; where there is none the pair is owed, and will be unknown.
             return not nothing_read(self.define(output, operand, position))
         except NotModelled:
             return True
@@ -287,6 +292,7 @@ class _Table:
         def add(claim: str, about: Subject, build: Build, again: Again | None = None) -> None:
             def key() -> Hashable:
                 maps = [self.maps(a) for a in ([about] if claim not in BOTH_DIRECTIONS else both)]
+                # Where something is read at run time the operands' shapes decide what a provider may be asked for.
                 providers = any(v.runtime for m in maps if m is not None for v in m.maps)
                 return (
                     claim,
@@ -344,6 +350,7 @@ class _Table:
         def build() -> list[Part]:
             maps = [m for m in self.forward(0) if m.operand in supplying]
             definitions = [self.define(0, k, ()) for k in supplying]
+            # Pieces are told apart by what is read at run time: the definition that names it names it for all of them.
             definition = next((d for d in definitions if d.runtime), definitions[0])
             return partition_parts(op, output, maps, definition)
 

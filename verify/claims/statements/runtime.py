@@ -106,6 +106,7 @@ def match(m: IndexingMap, number: int, direction: Direction, definition: Definit
         elif k is None:
             named.append((name, interval))
         else:
+            # The map's variable under the definition's name: it is both, so it lies where both do.
             met = interval.intersect(reads[k].interval)
             named.append((f"r{k}", interval if met.is_empty else met))
     piece = piece_of(m, number, direction, named, suffix)
@@ -121,6 +122,7 @@ def match(m: IndexingMap, number: int, direction: Direction, definition: Definit
         if reading is None:
             continue
         index = tuple(substitute(e, names) for e in reading.index)
+        # Nothing owed ties it to one value, and one pair may read several elements.
         if k is None and any(not e.free.isdisjoint(ranges) for e in index):
             shifting.add(name)
         if k is not None:
@@ -135,6 +137,7 @@ def _closest(piece: Piece, own: ElementReading, reads: Sequence[RuntimeRead]) ->
         for k, r in enumerate(reads)
         if (r.operand, r.of_sizes) == (own.operand, own.of_sizes) and len(r.index) == len(own.index)
     ]
+    # A guess is enough: what it stands for is owed as an obligation, and a wrong one is not proved.
     if len(candidates) < 2:
         return candidates[0] if candidates else None
     random = Random(0)
