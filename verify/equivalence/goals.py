@@ -56,6 +56,7 @@ def holds(form: Lin, facts: KnownForms) -> bool | None:
     near = [f for f in facts if not form.terms.keys().isdisjoint(f.terms)]
     if not near:
         return None
+    # Over the integers the contrary of form >= 0.
     contrary = -form - 1
     for fact in near:
         if _least(form, fact) >= 0:
@@ -80,6 +81,8 @@ def _least(form: Lin, *facts: Lin) -> int:
     terms = dict(form.terms)
     out = form.constant
     for fact in facts:
+        # The facts are at least 0, so that the form is at least what is left without them; and that is bounded by its
+        # atoms.
         out -= fact.constant
         for atom, c in fact.terms.items():
             terms[atom] = terms.get(atom, 0) - c
@@ -163,6 +166,7 @@ class Terms:
         form = self.read.get(term)
         if form is None:
             form = self._form_of(self.settle(term, ()), depth)
+            # What was cut off by the depth of another term is not remembered as this one's form.
             if not depth:
                 self.read[term] = form
         return form
@@ -172,6 +176,7 @@ class Terms:
         if isinstance(opened, App) and all(type_of(a) in INTEGERS for a in opened.args):
             forms = [self.form_of(a, depth + 1) for a in opened.args]
             found = forms[0] if opened.op == "convert" else integer(opened.op, opened.type, forms)
+            # What may wrap round is no form.
             if found is not None and lowest(opened.type) <= found.lo and found.hi <= highest(opened.type):
                 return found
         return value_form(head)
@@ -212,6 +217,7 @@ def assume(goal: Goal, form: Lin) -> Goal | None:
         if isinstance(atom, Digit) and atom.modulus == 0:
             if c > 0:  # of // a >= m
                 return assume(goal, atom.of - -(form.constant // c) * atom.divisor)
+            # of // a <= m is of <= (m + 1) * a - 1
             return assume(goal, (form.constant // -c + 1) * atom.divisor - 1 - atom.of)
         if isinstance(atom, Var):
             low = max(0, -(form.constant // c)) if c > 0 else 0
@@ -224,6 +230,7 @@ def assume(goal: Goal, form: Lin) -> Goal | None:
 
 def _reduced(form: Lin) -> Lin:
     """The same condition with coprime coefficients."""
+    # The constant is rounded down, as the form is at least 0 at integers only.
     g = gcd(*form.terms.values())
     return Lin(form.constant // g, {a: c // g for a, c in form.terms.items()}) if g > 1 else form
 

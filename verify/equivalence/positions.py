@@ -103,6 +103,7 @@ class _Sums:
         return found
 
     def places(self, part: _Part) -> set[int]:
+        # A variable over one value is 0 wherever it stands.
         return {self.goal.next + k for k, n in enumerate(part.sizes) if n > 1}
 
 
@@ -203,21 +204,26 @@ def _by_position(
         moved = position - rest
         stride = 1
         for n, (atom, c) in enumerate(mine):
+            # Coefficients 1, n1, n1 * n2, ... make the variables digits of the position: each position is met once, and
+            # the variables follow from it.
             if c != stride or atom.place in solved:
                 raise Denied("positions that are not counted one by one")
             digit = moved // stride
             if n + 1 < len(mine):
                 digit = digit % atom.size
             else:
+                # The highest digit has no modulus: beyond its size the part has no such point.
                 tests += [digit, constant(atom.size - 1) - digit]
             solved[atom.place] = digit
             stride *= atom.size
         if not mine:
             tests += [moved, -moved]
+        # The fold that comes out runs over the positions of the tensor, so that nothing may be added at others.
         for outside in (-element.at[d] - 1, element.at[d] - shape[d]):
             owed = assume(Goal(inside, goal.facts, part.body, sums.neutral), outside)
             if owed is not None:
                 goals.append(owed)
+    # A variable in no index: each position would be added as often as it has values.
     if set(solved) != places:
         raise Denied("elements that are read several times")
     for k, n in enumerate(part.sizes):
