@@ -81,6 +81,8 @@ def reshaped(at: At, sizes: tuple[int, ...], source: tuple[int, ...]) -> At:
         left = sizes[i] if i < len(sizes) else 1
         right = source[j] if j < len(source) else 1
         i, j = min(i + 1, len(sizes)), min(j + 1, len(source))
+        # The shortest groups of dimensions whose products agree: inside of one the position is split, between them
+        # nothing moves.
         while left != right:
             if left < right:
                 left, i = left * sizes[i], i + 1
@@ -119,6 +121,7 @@ def _pad(node: Node, at: At) -> Term:
 
 def _concatenate(node: Node, at: At) -> Term:
     (d,) = node.attributes.integers("dimensions")
+    # Empty operands hold no place; with them two would begin at the same one.
     operands = [o for o in node.operands if o.sizes[d]]
     starts = [sum(o.sizes[d] for o in operands[:k]) for k in range(len(operands))]
     return placed(movement.concatenate(at, d, starts), operands)
@@ -196,6 +199,7 @@ def _conditional(node: Node, at: At) -> Term:
     chosen: Term = Elem(selector, ())
     if selector.type == "pred":
         return App("select", node.type, (chosen, terms[0], terms[1]))
+    # Any number beyond the branches takes the last one, as XLA says; so it is what all tests fall through to.
     out = terms[-1]
     for k in range(len(terms) - 2, -1, -1):
         is_k = App("compare", "pred", (chosen, from_pattern(selector.type, k)), (("direction", "EQ"),))

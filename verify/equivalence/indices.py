@@ -114,6 +114,7 @@ class Lin:
                 terms[atom] = total
             else:
                 terms.pop(atom, None)
+        # Only addition brings two digits together; every other way to a form goes through it or keeps them apart.
         return _joined(self.constant + other.constant, terms)
 
     __radd__ = __add__
@@ -155,6 +156,7 @@ class Lin:
         rest = Lin(self.constant % m, {atom: c for atom, c in self.terms.items() if c % m})
         if self.lo >= 0 and self.hi < m:
             return self
+        # All values lie between the same two multiples of m, so that the remainder is a difference.
         if rest.lo // m == rest.hi // m:
             return rest - m * (rest.lo // m)
         found = _low_part(rest, m)
@@ -162,6 +164,7 @@ class Lin:
             high, low, g = found
             return (high % (m // g)) * g + low
         atom = _only_atom(rest)
+        # (of // a % (k * m)) % m is of // a % m.
         if isinstance(atom, Digit) and (atom.modulus == 0 or atom.modulus % m == 0):
             return _digit(atom.of, atom.divisor, m)
         return _digit(rest, 1, m)
@@ -223,6 +226,7 @@ def _only_atom(x: Lin) -> Atom | None:
 
 def _low_part(x: Lin, a: int) -> tuple[Lin, Lin, int] | None:
     """x as g*high + low with 0 <= low < g, g > 1 a divisor of a; None if no such g is seen."""
+    # The small coefficients are the low part: in a row-major position they belong to the minor dimensions.
     by_size = sorted(x.terms.items(), key=lambda item: abs(item[1]))
     for cut in range(len(by_size)):
         g = gcd(a, *(c for _, c in by_size[cut:]))
@@ -242,6 +246,7 @@ def _divided_rest(x: Lin, a: int) -> Lin:
     found = _low_part(x, a)
     if found is not None:
         high, _, g = found
+        # (g * high + low) // a, where low < g and g divides a, is high // (a / g): what is low never reaches a.
         return high // (a // g)
     atom = _only_atom(x)
     if isinstance(atom, Digit):
@@ -265,6 +270,8 @@ def _joined(total: int, terms: dict[Atom, int]) -> Lin:
                 and other.of == atom.of
             ):
                 del terms[atom], terms[other]
+                # One pair at a time: what is joined may be the neighbour of a third digit, and the addition below looks
+                # again.
                 joined = _digit(atom.of, atom.divisor, atom.modulus * other.modulus)
                 return Lin(total, terms) + joined * c
     return Lin(total, terms)

@@ -125,6 +125,7 @@ class Polynomials:
         if number is None:
             number = self.numbers[head] = len(self.atoms)
             self.atoms.append(head)
+        # The sum may lose the atom, as x - x does: where it has a value is written down before.
         if type_of(head) in FLOATS and not self.everywhere(head):
             self.owed.add(("value", self.renamed.get(number, number)))
         return {((self.renamed.get(number, number), Fraction(1)),): Fraction(1)}
@@ -163,6 +164,7 @@ class Polynomials:
                     for a, _ in monomial:
                         self.owe(a, exponent)
                     return {raised: c**exponent if c != 1 else Fraction(1)}  # type: ignore[dict-item]
+        # Larger powers of sums stay atoms: multiplied out they are mostly too long to be compared.
         if exponent in (1, 2, 3):
             out = base
             for _ in range(int(exponent) - 1):
@@ -170,6 +172,7 @@ class Polynomials:
             return out
         if not base:
             raise TooManyMonomials
+        # Roots are named by the root, since s ** (1/2) squared is s only where s is not negative.
         key = (frozenset(base.items()), Fraction(1, 2) if exponent.denominator == 2 else Fraction(1))
         number = self.sums.setdefault(key, -1 - len(self.sums))
         self.owe(number, exponent)
@@ -223,6 +226,7 @@ def product(a: Polynomial, b: Polynomial) -> Polynomial:
             powers = dict(m)
             for atom, e in n:
                 powers[atom] = powers.get(atom, Fraction(0)) + e
+            # An exponent that cancels leaves a factor 1; that its base is not zero has been written down as owed.
             key = tuple(sorted((x, e) for x, e in powers.items() if e))
             out = plus(out, {key: c * d})
     return out

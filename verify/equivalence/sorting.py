@@ -89,8 +89,10 @@ def sorted_lines(
     stable = dict(key).get("is_stable") is True
     out: list[Node] = []
     for k, operand in enumerate(operands):
+        # By a total order of the operand itself equal elements are the same bits, and no permutation of them shows.
         ordered = read == {k} and _orders_itself(graph, comparator, operand.type, k)
         kept = [j for j in range(len(operands)) if j in read or j == k]
+        # Without a promise for ties another operand may decide between them: all stay in.
         if not (stable or ordered) or applies_functions(comparator):
             kept = [*range(len(operands))]
         function = _renumbered(graph, comparator, kept)

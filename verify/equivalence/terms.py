@@ -126,6 +126,8 @@ def number(type_: str, form: Lin) -> Num | Lit | None:
         fits = -most <= form.lo and form.hi <= most
     if fits:
         return Num(type_, form)
+    # A known number is rounded as the type has it; a form that may leave the exact range would be rounded at some of
+    # its values only.
     return from_value(type_, form.constant) if form.is_constant and type_ != "pred" else None
 
 
@@ -254,6 +256,8 @@ class TermSubstitution:
             case Cond(test, then, other):
                 return Cond(form(test), self(then), self(other))
             case Fold(head, type_, place, sizes, bodies, sides):
+                # Places are never used twice on one way down, so that nothing is captured; this asks whether that is
+                # so.
                 if any(place <= p < place + len(sizes) for p in self.by_place):
                     raise ValueError("a variable of a fold cannot be replaced from outside")
                 return Fold(head, type_, place, sizes, tuple(map(self, bodies)), tuple(map(self, sides)))

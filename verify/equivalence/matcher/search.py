@@ -94,6 +94,8 @@ class Search:
                     answer = self.memory[asked]
                     if answer is None:
                         self.apart += self.causes.get(asked, ())
+                # A goal that leads back to itself is not proved by itself; the answer holds for this way only and is
+                # not remembered.
                 elif asked in open_:
                     answer = None
                 else:
@@ -103,6 +105,7 @@ class Search:
                     answer = None
                     started = True
             count += 1
+            # The clock costs more than a step.
             if count % 16 == 0:
                 now = perf_counter()
                 aside = self.aside
@@ -127,6 +130,7 @@ class Search:
                     self.shown.append((goal, answer))
                 elif len(self.apart) > before:
                     self.causes[goal] = tuple(dict.fromkeys(self.apart[before:]))[:MOST_CAUSES]
+                # Who asked gets the causes of this goal from memory, above; left here as well they would count twice.
                 del self.apart[before:]
                 asked = goal  # answered from memory for whoever asked
                 if not stack:

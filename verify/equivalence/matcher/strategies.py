@@ -38,6 +38,8 @@ def strategy(search: Search, goal: Goal) -> Asking:
     left, right = rules.heads(goal)
     if left == right:
         return Proof(["same"])
+    # Before anything is tried: most goals that are asked for on the way are not equal, and numbers say so at once.
+    # Unless the facts contradict each other, which numbers do not see.
     if search.hopeless(Goal(goal.next, goal.facts, left, right)):
         if goal.facts:
             return (yield from search.step(goal, ["absurd"]))
@@ -50,11 +52,13 @@ def strategy(search: Search, goal: Goal) -> Asking:
         if isinstance(head, Cond):
             looked_up = yield from table_proof(search, goal, head)
             return looked_up or (yield from search.step(goal, ["split", side]))
+    # At all indices instead of these: proved once, the general goal answers for every element that is asked for later.
     wider = general(rules, goal)
     if wider is not None and (wider.left, wider.right) != (goal.left, goal.right):
         found = yield wider
         if found is not None:
             return Proof([], (found,), wider)
+        # The goal was as general as the other: what failed there fails here.
         if not goal.facts and not _special(left) and not _special(right):
             return None
     if (
@@ -169,6 +173,7 @@ def _orders(search: Search, a: App, b: App) -> Iterator[ProofStep]:
         yield ["arguments"]
         return
     mine, theirs = ([term_support(search, x) for x in t.args] for t in (a, b))
+    # What depends on the same inputs is tried first; a wrong pair may cost a whole search.
     crossed = mine == theirs[::-1] and mine != theirs
     orders: list[ProofStep] = [["arguments", True], ["arguments"]] if crossed else [["arguments"], ["arguments", True]]
     yield from orders
