@@ -9,7 +9,8 @@ from hloproof.claims.rules import crossed as crossing
 from hloproof.engines.door import How
 from hloproof.engines.gave_up import GaveUp
 from hloproof.engines.independence import ENCODERS, independent
-from hloproof.engines.portfolio import ENGINES, FIRST, SECOND
+from hloproof.engines.portfolio import FIRST, SECOND
+from hloproof.engines.procedures import ENGINES
 from hloproof.results.verdict import Verdict
 
 CROSS = How(cross=True)

@@ -9,7 +9,7 @@ import pytest
 from random_obligations import obligation as random_obligation
 
 from hloproof.engines import enumeration as enumerate_points
-from hloproof.engines import portfolio
+from hloproof.engines import procedures
 from hloproof.engines.gave_up import GaveUp, NotExpressible
 from hloproof.engines.isl import encode as encode_isl
 from hloproof.engines.portfolio import prove
@@ -175,7 +175,7 @@ FALSE_ONE = owed(eq(d // 2 * 2, d), d=(0, 9))
 
 
 def test_disagreement_is_an_internal_error_with_a_reproduction(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(portfolio.ENGINES, "isl", lambda o, b: None)
+    monkeypatch.setitem(procedures.ENGINES, "isl", lambda o, b: None)
     outcome = prove(FALSE_ONE, cross=True, reproductions=tmp_path)
     assert outcome.verdict == "internal"
     (path,) = tmp_path.iterdir()
@@ -189,7 +189,7 @@ def test_a_counterexample_that_does_not_replay_is_an_internal_error(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cross: bool
 ) -> None:
     for stage in ("isl", "isl briefly"):
-        monkeypatch.setitem(portfolio.ENGINES, stage, lambda o, b: {"d": 4})
+        monkeypatch.setitem(procedures.ENGINES, stage, lambda o, b: {"d": 4})
     outcome = prove(TRUE_ONE, cross=cross, reproductions=tmp_path)
     assert outcome.verdict == "internal"
     assert list(tmp_path.iterdir())

@@ -13,7 +13,8 @@ from hloproof.claims.rules.rounding import quotient
 from hloproof.engines.budget import DEFAULT
 from hloproof.engines.certificate import MANIFEST
 from hloproof.engines.door import How, prove_one
-from hloproof.engines.portfolio import ENGINES, ROUNDINGS, prove_by
+from hloproof.engines.portfolio import prove_by
+from hloproof.engines.procedures import ENGINES, ROUNDINGS
 from hloproof.logic.formula import Compare
 from hloproof.logic.normal_form import key
 from hloproof.logic.obligation import FLOOR, Obligation, Outcome, Rounding, RoundingSemantics

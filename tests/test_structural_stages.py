@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from benchmarks.hard_set import ALIGNED_CHAINS, COPRIME_CHAINS, reshape_chain
 
-from hloproof.engines import portfolio
+from hloproof.engines import procedures
 from hloproof.engines.gave_up import GaveUp, NotExpressible
 from hloproof.engines.isl import encode as encode_isl
 from hloproof.engines.portfolio import prove
@@ -91,7 +91,7 @@ def test_a_digit_of_the_wrong_size_is_refuted(monkeypatch: pytest.MonkeyPatch) -
     left, goal = mixed_radix.take_apart(wrong)
     assert isl(left) is None  # what is left would prove the wrong claim
     assert isl(goal) is not None
-    monkeypatch.setitem(portfolio.ENGINES, "isl briefly", gives_up)
+    monkeypatch.setitem(procedures.ENGINES, "isl briefly", gives_up)
     assert prove(wrong).verdict == "refuted"
     assert prove(Obligation((("d", SMALL),), eq((d // 10) % 5, d // 10))).verdict == "proved"
 
@@ -101,7 +101,7 @@ def test_a_wrong_split_into_digits_is_refuted(monkeypatch: pytest.MonkeyPatch) -
     wrong = Obligation((("d", WIDE), ("e", Interval(0, 9))), eq((d * 7 + e) // 14, d // 2))
     _, goal = mixed_radix.take_apart(wrong)
     assert isl(goal) is not None
-    monkeypatch.setitem(portfolio.ENGINES, "isl briefly", gives_up)
+    monkeypatch.setitem(procedures.ENGINES, "isl briefly", gives_up)
     assert prove(wrong).verdict == "refuted"
 
 
@@ -145,7 +145,7 @@ def test_a_wrong_bound_is_refuted(monkeypatch: pytest.MonkeyPatch, op: str) -> N
     with pytest.raises(GaveUp):
         intervals.find_counterexample(wrong, z3)
     for stage in ("isl briefly", "digits", "isl"):
-        monkeypatch.setitem(portfolio.ENGINES, stage, gives_up)
+        monkeypatch.setitem(procedures.ENGINES, stage, gives_up)
     assert prove(wrong).verdict == "refuted"
 
 

@@ -28,7 +28,7 @@ class Obligation:
     """For all integers in the intervals (None: all integers) that satisfy the hypothesis, the conclusion holds.
 
     `label` says for the reader which part of which claim this is; it takes no part in equality. `rounding` is how its
-    quotients and remainders are read. Anything but floor is for the engines that say so (`portfolio.ROUNDINGS`); the
+    quotients and remainders are read. Anything but floor is for the engines that say so (`procedures.ROUNDINGS`); the
     others are not asked.
     """
 
