@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from hloproof.cli import run
+from hloproof.report.destinations import FORMATS
 from hloproof.results import files
 from hloproof.results.errors import BadInput
 from hloproof.results.files import LARGEST, read_file
 
 GOOD = "HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] negate(p)\n}\n"
 MANY = "9" * 5000
+WRONG = b"layout a\n  shape f32[4]{0}\n  formula (d0) -> (d0 floordiv d0), domain: d0 in [0, 3]\n"
 
 
 def hloproof(folder: Path, *arguments: str, shell: str = "", stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -31,6 +33,11 @@ def hloproof(folder: Path, *arguments: str, shell: str = "", stdin: bytes = b"")
 FILES = [
     ("m.map", b"", 0, ""),
     ("m.layout", b"", 0, ""),
+    ("m.rules", b"", 0, ""),
+    ("m.pairs", b"", 0, ""),
+    ("m.pairs", b"# nothing\n", 0, ""),
+    ("m.trules", b"", 2, "no rule in this file"),
+    ("m.hlo", b"", 2, "no HLO module"),
     ("m.rules", b"// nothing\n", 2, ""),
     (
         "m.map",
@@ -39,7 +46,7 @@ FILES = [
         2,
         "expected '='",
     ),
-    ("m.layout", b"layout a\n  shape f32[4]{0}\n  formula (d0) -> (d0 floordiv d0), domain: d0 in [0, 3]\n", 1, ""),
+    ("m.layout", WRONG, 1, ""),
     ("m.rules", b"rule a\n  for s in [l, u] => nothing\n  when s > 3\n", 2, "a condition is about the constants"),
     ("m.layout", f"layout a\n  shape f32[{MANY}]\n".encode(), 2, "64 bits"),
     ("m.rules", f"rule a\n  x * {MANY} => x\n".encode(), 2, ""),
@@ -102,7 +109,7 @@ STREAMS = [
 @pytest.mark.parametrize(("arguments", "shell", "status"), STREAMS)
 def test_standard_streams(arguments: tuple[str, ...], shell: str, status: int, tmp_path: Path) -> None:
     (tmp_path / "m.hlo").write_text(GOOD)
-    (tmp_path / "wrong.layout").write_bytes(FILES[4][1])
+    (tmp_path / "wrong.layout").write_bytes(WRONG)
     done = hloproof(tmp_path, *arguments, shell=shell)
     assert done.returncode == status and b"internal" not in done.stderr, done.stderr
 
@@ -110,11 +117,14 @@ def test_standard_streams(arguments: tuple[str, ...], shell: str, status: int, t
 def test_names_of_files_that_are_no_text(tmp_path: Path) -> None:
     name = os.fsdecode(b"\xff a\n.hlo")
     (tmp_path / name).write_text(GOOD)
-    for form in ("text", "json", "sarif", "junit"):
-        done = hloproof(tmp_path, "check", "--no-cache", name, "--format", form, "--output", f"{form}=out")
-        assert done.returncode == 0 and done.stdout.decode() and (tmp_path / "out").read_text(encoding="utf-8"), (
-            done.stderr
-        )
+    broken = os.fsdecode(b"\xfe b.hlo")
+    (tmp_path / broken).write_text(GOOD.replace("f32[4] negate", "f32[5] negate"))
+    for form in FORMATS:
+        for names, status in (((name,), 0), ((name, broken), 2)):
+            done = hloproof(tmp_path, "check", "--no-cache", *names, "--format", form, "--output", f"{form}=out")
+            assert done.returncode == status and b"internal error" not in done.stderr, done.stderr
+            written = (tmp_path / "out").read_text(encoding="utf-8") if form != "svg" else ""
+            assert written == done.stdout.decode().replace("\r", "")
     assert hloproof(tmp_path, "check", os.fsdecode(b"\xfe.hlo")).returncode == 2
 
 
@@ -246,6 +256,46 @@ def test_amounts_that_nothing_can_keep_are_bad_usage(
     monkeypatch.chdir(tmp_path)
     assert run([*command.split(), amount]) == 2
     assert "Invalid value for" in capsys.readouterr().err
+
+
+SETTINGS = (
+    *(f"jobs = {MANY}", f"total-seconds = {MANY}", "paths = " + "[" * 100_000, "= 1", "\xff"),
+    *("[tool]\nhloproof = 3", "[severity]\n[severity]", "x = 1979-13-45", "index-width = 64.5"),
+)
+
+
+@pytest.mark.parametrize("text", SETTINGS, ids=lambda t: t[:16])
+def test_settings_that_are_broken(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "m.hlo").write_text(GOOD)
+    (tmp_path / "hloproof.toml").write_bytes(text.encode("latin1"))
+    monkeypatch.chdir(tmp_path)
+    assert run(["check", "--no-cache", "m.hlo"]) == 2 and "hloproof.toml: " in capsys.readouterr().err
+
+
+CAMPAIGNS = (
+    *(("[", ""), ("{}", ""), ("[" * 100_000, ""), ('{"seed": "x", "chunk_size": 1}', ""), ("\xff", "")),
+    *(('{"seed": 1, "chunk_size": -1}', ""), (f'{{"seed": 1, "chunk_size": {MANY}}}', ""), ("3", "")),
+    *(('{"seed": 1, "chunk_size": 25}', line) for line in ("[]", "{}", '{"target": "maps"}', "1", '{"target": [1]}')),
+    ('{"seed": 1, "chunk_size": 25, "corpus": 1}', ""),
+)
+
+
+@pytest.mark.parametrize(("head", "lines"), CAMPAIGNS, ids=lambda t: t[:16])
+@pytest.mark.parametrize("command", ["fuzz --report .", "fuzz maps --examples 1 --state ."])
+def test_campaigns_that_are_broken(
+    command: str,
+    head: str,
+    lines: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "campaign.json").write_bytes(head.encode("latin1"))
+    (tmp_path / "chunks.jsonl").write_text(lines + "\n")
+    monkeypatch.chdir(tmp_path)
+    assert run(command.split()) == 2 and "internal" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "1e308", "-1.0", "true"])

@@ -129,8 +129,8 @@ def command(**given: Any) -> int:
     for also, path in outputs:
         pieces = FORMATS[also](judged, Style())
         first = next(pieces, None)
-        if first is not None:
-            write_file(path, chain([first], pieces))
+        if first is not None or also != "svg":  # a report without findings may be empty; an old one is replaced
+            write_file(path, chain([first or ""], pieces))
         else:
             say(f"Nothing to draw, as no hazard is refuted: {path} is not written.", err=True)
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ

@@ -8,6 +8,7 @@ minimised case, behind a comment that says what fails, one test that replays it,
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections import Counter
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ from typing import Any
 
 from hloproof.fuzz.chunk import Chunk, Found
 from hloproof.fuzz.target import Target
+from hloproof.results.errors import BadInput
+from hloproof.results.files import read_file, read_json
 
 
 @dataclass
@@ -37,11 +40,11 @@ class State:
     @classmethod
     def open(cls, folder: Path, seed: int | None, chunk_size: int, corpus: Path | None = None) -> State:
         """The state in the folder, or a new one. Raises ValueError when the folder's campaign has another seed, or
-        draws from other modules."""
+        draws from other modules, BadInput when its files are none of a campaign."""
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / "campaign.json"
         if file.exists():
-            kept = json.loads(file.read_text())
+            kept = _header(file)
             if seed is not None and seed != kept["seed"]:
                 raise ValueError(f"the campaign in {folder} has seed {kept['seed']}, not {seed}")
             own = Path(kept["corpus"]) if "corpus" in kept else None
@@ -130,14 +133,40 @@ class State:
 
 
 def _lines(file: Path) -> list[dict[str, Any]]:
-    """The whole lines of the file; one that was cut off when a process was killed is left out."""
+    """The whole lines of the file; one that was cut off when a process was killed is left out. Raises BadInput for one
+    that is whole and tells of no chunk."""
     found = []
-    for line in file.read_text().splitlines() if file.exists() else ():
+    for number, line in enumerate(read_file(file).splitlines() if file.exists() else (), 1):
         try:
-            found.append(json.loads(line))
-        except json.JSONDecodeError:
+            told = json.loads(line)
+        except (ValueError, RecursionError):
             continue
+        if not _tells_of_a_chunk(told):
+            raise BadInput(f"{file}:{number}: no line that a campaign has written")
+        found.append(told)
     return found
+
+
+def _tells_of_a_chunk(line: Any) -> bool:
+    if not isinstance(line, dict) or not isinstance(line.get("target"), str):
+        return False
+    counts = [line.get("coverage"), line.get("causes")]
+    numbers = [line.get(k) for k in ("chunk", "examples", "seconds")]
+    for table in counts:
+        if not isinstance(table, dict):
+            return False
+        numbers += table.values()
+    return all(isinstance(n, int | float) and 0 <= n < math.inf for n in numbers)
+
+
+def _header(file: Path) -> dict[str, Any]:
+    """What `campaign.json` holds. Raises BadInput when that is none."""
+    kept = read_json(file)
+    if not isinstance(kept, dict) or not all(isinstance(kept.get(k), int) for k in ("seed", "chunk_size")):
+        raise BadInput(f"{file}: no campaign: it has a seed and a chunk_size")
+    if kept["chunk_size"] < 1 or not isinstance(kept.get("corpus", ""), str):
+        raise BadInput(f"{file}: no campaign: its chunks hold an example at least, its corpus is a folder")
+    return kept
 
 
 def replace(file: Path, text: str) -> None:

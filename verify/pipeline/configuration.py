@@ -93,8 +93,8 @@ def read_configuration(folder: Path, chosen: Path | None = None) -> dict[str, An
 def _settings(path: Path) -> dict[str, Any]:
     try:
         data = tomllib.loads(read_file(path).decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"{path}: {error}") from error
+    except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, an integer of too many digits
+        raise BadInput(f"{path}: {str(error).partition(';')[0]}") from error
     tool = data.get("tool")
     inside = "pyproject" in path.name
     table = (tool.get("hloproof", {}) if isinstance(tool, dict) else {}) if inside else data

@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from time import perf_counter
 from typing import Final
 
@@ -105,7 +106,7 @@ def _sections(lines: list[str], file: str) -> Iterator[tuple[int, list[str]]]:
     for n, line in enumerate(lines[: heads[0] if heads else len(lines)]):
         if line.strip() and not line.startswith("#"):
             raise InputError("expected a line `pair NAME`", n + 1, 1, line, file)
-    for start, end in zip(heads, [*heads[1:], len(lines)], strict=True):
+    for start, end in pairwise([*heads, len(lines)]):
         yield start, lines[start:end]
 
 

@@ -60,7 +60,7 @@ def _invocation(judged: Judged) -> dict[str, Any]:
 
 
 def _location(file: str, line: int, column: int, message: str = "") -> dict[str, Any]:
-    physical: dict[str, Any] = {"artifactLocation": {"uri": quote(file)}}
+    physical: dict[str, Any] = {"artifactLocation": {"uri": quote(file, errors="surrogateescape")}}
     if line:
         physical["region"] = {"startLine": line, "startColumn": max(column, 1)}
     out: dict[str, Any] = {"physicalLocation": physical}
