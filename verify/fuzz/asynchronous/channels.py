@@ -63,11 +63,12 @@ def _exchange(m: Drawn, k: int) -> list[list[tuple[str, Link]]]:
         ],
     ]
     if name == "sent twice":
-        queues[0] *= 2
-        del queues[0][2]
-    spoiled = [[slip.spoil(x, m) if slip and slip.fits(x) and m.chance(2) else x for x in queue] for queue in queues]
-    named = [[(f"{x.opcode}{k}" + "s" * (n - 1), x) for n, x in enumerate(queue)] for queue in spoiled]
-    return named[name == "not sent" : 1 if name == "not received" else 2]
+        queues[0].append(queues[0][1])
+    if name in ("not sent", "not received"):
+        del queues[name == "not received"]
+    if slip is not None:
+        queues = [[slip.spoil(x, m) if slip.fits(x) and m.chance(2) else x for x in queue] for queue in queues]
+    return [[(f"{x.opcode}{k}" if n < 2 else f"again{k}", x) for n, x in enumerate(queue)] for queue in queues]
 
 
 # -- every order of the devices ---------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ _TEMPLATES: Final[dict[str, tuple[tuple[Type | None, str], ...]]] = {
         for n, shape in enumerate((F, F, F, F, PAIR, PAIR, (F,)), 1)
     ),
     "hand": ((F, "negate(<F>)"), (F, f"custom-call(<F>), {ALIASED}"), (F, "opt-barrier(<F>)")),
-    "read": ((F, "negate(<F>)"),),
+    "read": ((F, "negate(<F>)"), (F, "negate(<F>)"), (PAIR, 'custom-call(<F>, <F>), custom_call_target="g"')),
     "write": ((F, f"custom-call(<F>), {ALIASED}"),),
     "replace": ((F, "dynamic-update-slice(<F>, <F>, <s32[]>)"),),
     "body": tuple((F, f"call(<F>), to_apply={body}") for body in ("reads", "writes", "passes")),
@@ -76,10 +76,10 @@ _VALUES: Final = Style(
 )
 _BRANCHES: Final = Style(("hand",))
 _TOUCHED: Final = ("read", "write", "write", "replace", "replace", "body", "choice")
-_UNDER_WAY: Final = ("begin", "peek", "peek", "begin", "advance", "land")
+_UNDER_WAY: Final = ("begin", "begin", "peek", "peek", "advance", "land")
 _FORMS: Final = (*OWN, *ONE, *ONE[1:3])
-_ORDERED: Final = Style((*_TOUCHED, "loop", "loop of two", "write two", *_UNDER_WAY, *_UNDER_WAY[:3]), _FORMS)
-_FREE: Final = Style((*_TOUCHED, "read", "read", "replace", *_UNDER_WAY, *_UNDER_WAY[:3]), _FORMS)
+_ORDERED: Final = Style((*((*_TOUCHED, "loop", "loop of two", "write two"),) * 3, *_UNDER_WAY), _FORMS)
+_FREE: Final = Style((*((*_TOUCHED, "read", "read", "replace"),) * 3, *_UNDER_WAY), _FORMS)
 _CHAINS: Final = Style(
     ("begin", "begin", "advance", "carry", "carry"),
     (*OWN[:4], *ONE, *SILENT, BUSY),
@@ -131,7 +131,8 @@ def _computation(b: Body, given: Sequence[Type], result: Type, suffix: str = "",
 def _step(b: Body) -> None:
     """One of the kinds of steps that the computation takes; nothing where it cannot be taken here."""
     m, f = b.module, b.module.one_of(b.flying) if b.flying else None
-    match m.one_of((*b.style.kinds, *("call", "while", "branch") * 2 * (b.depth > 0))):
+    kind = m.one_of((*b.style.kinds, *("call", "while", "branch") * 2 * (b.depth > 0)))
+    match m.one_of(kind) if isinstance(kind, tuple) else kind:
         case "declare":
             given, result = (b.any_type(), F), b.any_type()
             operands = ", ".join([b.pick(s) for s in given])
@@ -292,7 +293,8 @@ def chain_modules(draw: Draw, slips: Sequence[str] = ("",) * 3 + tuple(SLIPS)) -
     m.slip = m.one_of(slips)
     b = Body(m, "e", _CHAINS)
     b.add(F, "parameter(0)", "p")
-    b.start(m.one_of((BUSY,) if m.slip == "busy on main" else _CHAINS.forms))
+    where = SLIPS[m.slip].where if m.slip else ""
+    b.start(m.one_of([form for form in _CHAINS.forms if where in form.attributes]))
     _filled(b, (), m.number(0, 4))
     said = f"{SLIP}{m.slip}\n" if m.planted else ""
     said += "".join(f"{BREAKS}{claim} {place}\n" for claim, place in dict.fromkeys(m.broken))

@@ -47,9 +47,9 @@ class Flying:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What is drawn in a computation: kinds of steps, forms that it begins, and ways that states go."""
+    """What is drawn in a computation: kinds of steps or groups of them, forms that it begins, ways that states go."""
 
-    kinds: tuple[str, ...] = ()
+    kinds: tuple[str | tuple[str, ...], ...] = ()
     forms: tuple[Form, ...] = ()
     ways: tuple[str, ...] = ("barrier",)
 
