@@ -36,7 +36,7 @@ def channel_modules(draw: Draw) -> str:
     b = Body(m, "e")
     b.add(F, "parameter(0)", "p")
     b.add(TOKEN, "after-all()", "t")
-    waiting = [queue for k in range(m.number(1, 3)) for queue in _exchange(m, k)]
+    waiting = [queue for k in range(m.one_of((1, 2, 3, 3))) for queue in _exchange(m, k)]
     while any(waiting):
         name, link = m.one_of([queue for queue in waiting if queue]).pop(0)
         said = f", {link.said}" if link.said else ""
@@ -46,7 +46,7 @@ def channel_modules(draw: Draw) -> str:
 
 def _exchange(m: Drawn, k: int) -> list[list[tuple[str, Link]]]:
     """What sends and what receives, each in its order, with their names."""
-    name: str = m.one_of(("",) * 5 + tuple(CHANNEL_SLIPS))
+    name: str = m.one_of(("",) * 4 + ("round about",) * 3 + tuple(CHANNEL_SLIPS))
     slip, state = CHANNEL_SLIPS.get(name), (F, U, TOKEN)
     channel = f"channel_id={m.number(1, 2)}" + (", is_host_transfer=true" if name == "to the host" else "")
     said, other = f"{channel}, {_routes(m, name != 'round about')}", f"{channel}, {_routes(m, m.chance(2))}"

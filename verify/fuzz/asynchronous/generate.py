@@ -104,7 +104,7 @@ def _donated(m: Drawn, given: Sequence[Type], result: Type, places: Sequence[tup
         k = m.number(0, len(given) - 1)
         same = [inside for inside in tree(given[k]) if part(given[k], inside) == part(result, at)]
         if same:  # other places are errors in the text
-            entries.append((at, k, m.one_of(same), m.one_of((", must-alias", ", may-alias", ""))))
+            entries.append((at, k, m.one_of(same), m.one_of((", must-alias", ", must-alias", ", may-alias", ""))))
     return f", input_output_alias={_aliasing(entries)}" if entries else ""
 
 
@@ -154,7 +154,7 @@ def _step(b: Body) -> None:
                 b.element(f.state, f.shape, at)
             else:  # the state is the array itself
                 b.add(F, m.one_of((f"negate({f.state})", f"custom-call({f.state}), {ALIASED}")))
-        case "advance" if f is not None and f.form.updates:
+        case "advance" if f is not None and f.form.updates and (f.late or m.chance(2)):
             _bind(b, f)
         case "advance" | "carry" if f is not None:
             b.carry(f, m.one_of(b.style.ways))
@@ -266,7 +266,7 @@ def flight_modules(draw: Draw) -> str:
     b, given = Body(m, "e", _ORDERED if scheduled else _FREE, controlled=True), (F, F, PAIR)[: m.one_of((2, 2, 3))]
     _filled(b, given, m.number(2, 6))
     first, header = b.pick(F), ", is_scheduled=true" if scheduled else ""
-    if scheduled and m.chance(4):
+    if scheduled and m.chance(2):
         header += _donated(m, given, PAIR, [(0,)])
         first = b.add(F, f"negate({first})")
     return m.text("flights", b, b.add(PAIR, f"tuple({first}, {b.pick(F)})"), header)
