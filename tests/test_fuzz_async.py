@@ -77,6 +77,27 @@ def test_a_claim_that_finds_too_much_is_found_out(monkeypatch: pytest.MonkeyPatc
     assert found is not None and "is refuted where it holds" in found.cause
 
 
+@pytest.mark.parametrize(
+    ("kind", "oracle", "wrong"),
+    [
+        ("aliases", "reading.handed", lambda i, given: ()),
+        ("aliases", "reading.updated", lambda module, i: ()),
+        ("flights", "simulation.handed", lambda i, given: ()),
+        ("flights", "simulation.updated", lambda module, i: ()),
+        ("branches", "simulation.declared", lambda value: []),
+        ("orders", "order_checks.waits_of", lambda i: frozenset(i.operands)),
+        ("channels", "channels._stuck", lambda module, steps: set()),
+        ("buffers", "buffers._loses", lambda module, i: False),
+        ("in_place", "in_place.spoils_itself", lambda module: False),
+    ],
+)
+def test_an_oracle_that_is_wrong_is_found_out(
+    kind: str, oracle: str, wrong: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"hloproof.fuzz.asynchronous.{oracle}", wrong)
+    assert first_failure(replace(target("async"), cases=target_async.KINDS[kind].drawn), 1, 300) is not None
+
+
 @pytest.mark.parametrize("slip", SLIPS)
 def test_every_slip_is_planted_and_breaks_its_claim(slip: str) -> None:
     made = partial(chain_modules, (slip,))
