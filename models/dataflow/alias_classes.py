@@ -21,21 +21,21 @@ from hloproof.models.dataflow.in_place import fused_in_place, in_place_operand
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.hlo.attributes import Aliasing
 from hloproof.models.hlo.module import Computation, Instruction, Module
-from hloproof.models.hlo.shape import Shape, TupleShape
+from hloproof.models.hlo.shape import Shape, ShapeIndex, TupleShape
 
 _PASS_ON: Final = frozenset({"bitcast", "opt-barrier", "domain"})
 
 
-def positions(shape: Shape, index: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
-    """All positions of a tuple tree, inner nodes before what they hold."""
+def positions(shape: Shape, index: ShapeIndex = ()) -> Iterator[ShapeIndex]:
+    """All shape indices of a tuple tree, inner nodes before what they hold."""
     yield index
     if isinstance(shape, TupleShape):
         for k, element in enumerate(shape.elements):
             yield from positions(element, (*index, k))
 
 
-def shape_at(shape: Shape | None, index: tuple[int, ...]) -> Shape | None:
-    """The shape at a position; None where there is none."""
+def shape_at(shape: Shape | None, index: ShapeIndex) -> Shape | None:
+    """The shape at a shape index; None where there is none."""
     for k in index:
         if not isinstance(shape, TupleShape) or not 0 <= k < len(shape.elements):
             return None
@@ -107,14 +107,14 @@ class Buffers:
     def _instruction(self, place: HloPosition) -> Instruction:
         return self.module.by_name[place.computation].by_name[place.instruction]
 
-    def _operand(self, computation: str, i: Instruction, n: int, index: tuple[int, ...]) -> Iterator[HloPosition]:
+    def _operand(self, computation: str, i: Instruction, n: int, index: ShapeIndex) -> Iterator[HloPosition]:
         """A position of an operand, where there is one."""
         if n < len(i.operands):
             found = HloPosition(computation, i.operands[n], index)
             if shape_at(self._instruction(found).shape, index) is not None:
                 yield found
 
-    def _root(self, name: str | None, at: tuple[int, ...]) -> Iterator[HloPosition]:
+    def _root(self, name: str | None, at: ShapeIndex) -> Iterator[HloPosition]:
         body = self.module.find(name)
         if body is not None and shape_at(body.root.shape, at) is not None:
             yield HloPosition(body.name, body.root_name, at)
@@ -177,7 +177,7 @@ class Buffers:
             else:
                 yield from self._result(sorted(self.chains.starts[here]), at[1:])
 
-    def _result(self, starts: Sequence[HloPosition], at: tuple[int, ...]) -> Iterator[HloPosition]:
+    def _result(self, starts: Sequence[HloPosition], at: ShapeIndex) -> Iterator[HloPosition]:
         """The root of the computation that runs asynchronously, where the text shows it."""
         for start in starts:
             i = self._instruction(start)

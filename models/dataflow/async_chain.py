@@ -16,7 +16,7 @@ from typing import Final, Literal
 from hloproof.models.dataflow.value_flow import HloPosition, ValueFlow, called
 from hloproof.models.hlo.attributes import Quoted, Word
 from hloproof.models.hlo.module import Computation, Instruction, Module
-from hloproof.models.hlo.shape import Shape, TupleShape
+from hloproof.models.hlo.shape import Shape, ShapeIndex, TupleShape
 
 Role = Literal["start", "update", "done"]
 _Form = Literal["generic", "sugared", "explicit"]
@@ -39,7 +39,7 @@ EXPLICIT: Final[Mapping[str, tuple[Role, str]]] = {
 }
 """Opcodes with start and done instructions of their own."""
 
-RESULT_INDEX: Final[Mapping[str, tuple[int, ...]]] = {
+RESULT_INDEX: Final[Mapping[str, ShapeIndex]] = {
     "copy": (0,),
     "all-reduce": (),
     "all-gather": (1,),

@@ -17,9 +17,9 @@ from hloproof.models.dataflow.alias_classes import Buffers, positions, shape_at
 from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.shape import ArrayShape, BufferShape
+from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex
 
-_Part = tuple[int, tuple[int, ...]]
+_Part = tuple[int, ShapeIndex]
 """A parameter's number and a position in it."""
 
 _MOST_ROUNDS: Final = 100
@@ -150,7 +150,7 @@ class _Roots:
 
     def __init__(self, buffers: Buffers) -> None:
         self._buffers, self._module = buffers, buffers.module
-        self._found: dict[tuple[str, tuple[int, ...]], HloPosition | None] = {}
+        self._found: dict[tuple[str, ShapeIndex], HloPosition | None] = {}
 
     def add(self, name: str) -> None:
         """Notes the parts of a computation's root; its callees have been added."""

@@ -16,9 +16,9 @@ from hloproof.models.dataflow.async_chain import AsyncChains, Link
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.dataflow.versions import LocalBuffers, Spot
 from hloproof.models.hlo.attributes import Aliasing
-from hloproof.models.hlo.shape import ArrayShape, BufferShape
+from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex
 
-_OUTPUT: Final[dict[str, tuple[int, ...] | None]] = {
+_OUTPUT: Final[dict[str, ShapeIndex | None]] = {
     "copy": (0,),
     "all-reduce": (),
     "all-gather": (1,),
@@ -27,7 +27,7 @@ _OUTPUT: Final[dict[str, tuple[int, ...] | None]] = {
     "send": None,
 }
 """Where explicit starts return the buffer that is being written."""
-_OPERAND: Final[dict[str, tuple[int, ...] | None]] = {
+_OPERAND: Final[dict[str, ShapeIndex | None]] = {
     "copy": (1,),
     "all-reduce": None,
     "all-gather": (0,),
@@ -113,7 +113,7 @@ def _openings(chains: AsyncChains, members: tuple[HloPosition, ...]) -> Iterator
 
 
 def _closings(
-    chains: AsyncChains, local: LocalBuffers, opening: str, index: tuple[int, ...]
+    chains: AsyncChains, local: LocalBuffers, opening: str, index: ShapeIndex
 ) -> tuple[tuple[str, ...], bool]:
     """Where the state that stands at the opening is finished or handed over, and whether it leaves the computation."""
     computation = local.computation
@@ -171,13 +171,13 @@ def _overwritten(
 
 
 def _held(
-    local: LocalBuffers, link: Link, chains: AsyncChains, opening: str, index: tuple[int, ...]
+    local: LocalBuffers, link: Link, chains: AsyncChains, opening: str, index: ShapeIndex
 ) -> tuple[tuple[Spot, ...], tuple[Spot, ...]]:
     """The spots of the buffers being read and being written, as seen at the opening."""
     i = local.computation.by_name[opening]
     own = chains.links.get(HloPosition(local.computation.name, opening))
 
-    def under(at: tuple[int, ...] | None) -> tuple[Spot, ...]:
+    def under(at: ShapeIndex | None) -> tuple[Spot, ...]:
         if at is None:
             return ()
         part = shape_at(i.shape, (*index, *at))

@@ -7,8 +7,9 @@ from typing import Final
 
 from hloproof.models.dataflow.value_flow import called
 from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.shape import ShapeIndex
 
-Pair = tuple[tuple[int, ...], int, tuple[int, ...]]
+Pair = tuple[ShapeIndex, int, ShapeIndex]
 """A position of the output, an operand number, a position of that operand."""
 
 _FIRST_OPERAND: Final = frozenset({"dynamic-update-slice", "set-dimension-size"})

@@ -14,6 +14,7 @@ from typing import Final
 
 from hloproof.models.hlo.attributes import ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.shape import ShapeIndex
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -22,7 +23,7 @@ class HloPosition:
 
     computation: str
     instruction: str
-    index: tuple[int, ...] = ()
+    index: ShapeIndex = ()
 
     def __str__(self) -> str:
         return self.instruction + ("{" + ",".join(map(str, self.index)) + "}" if self.index else "")
@@ -75,7 +76,7 @@ class ValueFlow:
     def _sources(self, place: HloPosition) -> Iterator[HloPosition]:
         i, at = self.instruction(place), place.index
 
-        def operand(n: int, index: tuple[int, ...]) -> Iterator[HloPosition]:
+        def operand(n: int, index: ShapeIndex) -> Iterator[HloPosition]:
             if n < len(i.operands):
                 yield HloPosition(place.computation, i.operands[n], index)
 
@@ -101,7 +102,7 @@ class ValueFlow:
             case _:
                 return
 
-    def _root(self, computation: str | None, index: tuple[int, ...]) -> Iterator[HloPosition]:
+    def _root(self, computation: str | None, index: ShapeIndex) -> Iterator[HloPosition]:
         body = self.module.find(computation)
         if body is not None:
             yield HloPosition(body.name, body.root_name, index)
@@ -170,7 +171,7 @@ class ValueFlow:
                     case "call" | "fusion" | "conditional":
                         yield out
 
-    def _into(self, computation: Computation, user: Instruction, n: int, at: tuple[int, ...]) -> Iterator[HloPosition]:
+    def _into(self, computation: Computation, user: Instruction, n: int, at: ShapeIndex) -> Iterator[HloPosition]:
         match user.opcode:
             case "tuple":
                 yield HloPosition(computation.name, user.name, (n, *at))
@@ -192,7 +193,7 @@ class ValueFlow:
             case "call" | "fusion":
                 yield from self._parameter(called(user, "to_apply") or called(user, "calls"), n, at)
 
-    def _parameter(self, computation: str | None, number: int, at: tuple[int, ...]) -> Iterator[HloPosition]:
+    def _parameter(self, computation: str | None, number: int, at: ShapeIndex) -> Iterator[HloPosition]:
         body = self.module.find(computation)
         if body is not None and number < len(body.parameters):
             yield HloPosition(body.name, body.parameters[number].name, at)

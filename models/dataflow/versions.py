@@ -23,10 +23,10 @@ from hloproof.models.dataflow.in_place import Pair, fused_in_place, in_place_ope
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.hlo.attributes import Aliasing
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.shape import ArrayShape, BufferShape
+from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex
 
-Spot = tuple[str, tuple[int, ...]]
-"""An instruction's name and a position in its result."""
+Spot = tuple[str, ShapeIndex]
+"""An instruction's name and a shape index of its result: an HLO position within one computation."""
 
 UNSEEN: Final = -1
 """Begins the index of a version that a body leaves in an operand's buffer and does not hand back; the operand's number
@@ -83,8 +83,8 @@ class Summary:
     """What callers of a computation need to know: accesses to parts of parameters, and which part of which parameter a
     part of the result passes on unchanged (None) or overwritten in place."""
 
-    accesses: Mapping[tuple[int, tuple[int, ...]], Access]
-    passes: Mapping[tuple[int, ...], tuple[int, tuple[int, ...]]]
+    accesses: Mapping[tuple[int, ShapeIndex], Access]
+    passes: Mapping[ShapeIndex, tuple[int, ShapeIndex]]
 
 
 class LocalBuffers:
@@ -180,7 +180,7 @@ class LocalBuffers:
                 self._share(operand, spot)
         self._reads[i.name] = self._read_by(i)
 
-    def one_part(self, loop: Instruction, a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    def one_part(self, loop: Instruction, a: ShapeIndex, b: ShapeIndex) -> bool:
         """Both parts of a loop's state hold one value at first and after every turn."""
         held = [self.version.get((loop.operands[0], at), (loop.operands[0], at)) for at in (a, b)]
         return held[0] == held[1] and self.equal.same(called(loop, "body") or "", (0, a), (0, b))
@@ -193,7 +193,7 @@ class LocalBuffers:
         return next((e for e in earlier if self.version.get(e) == e and self.one_part(i, e[1], spot[1])), None)
 
     def _written_unseen(
-        self, i: Instruction, in_place: Mapping[tuple[int, ...], tuple[Spot, bool]]
+        self, i: Instruction, in_place: Mapping[ShapeIndex, tuple[Spot, bool]]
     ) -> list[tuple[Spot, int, bool]]:
         """Parts of operands that a body writes in place and does not hand back, each with the operand's number and
         whether a copy may come between. Nothing of the result tells of such a write."""
@@ -209,12 +209,12 @@ class LocalBuffers:
                     found.setdefault(spot, (i.operands.index(operands[number]), i.opcode != "call"))
         return [(spot, number, optional) for spot, (number, optional) in found.items()]
 
-    def _in_place(self, i: Instruction) -> dict[tuple[int, ...], tuple[Spot, bool]]:
+    def _in_place(self, i: Instruction) -> dict[ShapeIndex, tuple[Spot, bool]]:
         """For parts of the result that are written into an operand's buffer: that operand's part, and whether a copy
         may come between."""
-        out: dict[tuple[int, ...], tuple[Spot, bool]] = {}
+        out: dict[ShapeIndex, tuple[Spot, bool]] = {}
 
-        def pair(output: tuple[int, ...], operand: str, index: tuple[int, ...], optional: bool) -> None:
+        def pair(output: ShapeIndex, operand: str, index: ShapeIndex, optional: bool) -> None:
             shape = shape_at(i.shape, output)
             source = shape_at(self.computation.by_name[operand].shape, index)
             if shape is None or source is None:
@@ -271,7 +271,7 @@ class LocalBuffers:
             return [(name, list(i.operands))] if name else []
         return []
 
-    def _through_bodies(self, i: Instruction, out: dict[tuple[int, ...], tuple[Spot, bool]]) -> None:
+    def _through_bodies(self, i: Instruction, out: dict[ShapeIndex, tuple[Spot, bool]]) -> None:
         """Parts of a result that a body hands back in the buffer of its argument after writing it."""
         for body, operands in self.bodies(i):
             summary = self.summaries.get(body)
@@ -291,7 +291,7 @@ class LocalBuffers:
                     if access is not None and access.writer is not None:
                         out[at] = ((operands[origin[0]], origin[1]), i.opcode != "call")
 
-    def _one_value_goes_round(self, state: str, at: tuple[int, ...], summary: Summary) -> bool:
+    def _one_value_goes_round(self, state: str, at: ShapeIndex, summary: Summary) -> bool:
         """However often a loop turns, this part of its state holds what it held at first: the parts that the body takes
         it from, one turn after the other, all began as the same version, and are not written."""
         first = self.version.get((state, at), (state, at))
@@ -409,7 +409,7 @@ class LocalBuffers:
         for spot, version in self.version.items():
             if spot == version and spot[0] in parameters:
                 held.setdefault(spot, []).append(spot)
-        accesses: dict[tuple[int, tuple[int, ...]], Access] = {}
+        accesses: dict[tuple[int, ShapeIndex], Access] = {}
         origin: dict[Spot, Spot] = {spot: spot for spot in held}
         for write in self.writes:  # in the order of the text: an operand's origin is known
             if write.optional and not self.scheduled:
@@ -425,7 +425,7 @@ class LocalBuffers:
                 if source is not None:
                     key = (parameters[source[0]], source[1])
                     accesses[key] = accesses.get(key, Access()).read_by(i.name, self.order[i.name])
-        passes: dict[tuple[int, ...], tuple[int, tuple[int, ...]]] = {}
+        passes: dict[ShapeIndex, tuple[int, ShapeIndex]] = {}
         for name, at in self.leaves(self.computation.root_name):
             source = origin.get(self.version.get((name, at), (name, at)))
             if source is not None:

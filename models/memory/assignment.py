@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Final
 
 from hloproof.models.errors import InputError
-from hloproof.models.hlo.shape import Shape
+from hloproof.models.hlo.shape import Shape, ShapeIndex
 from hloproof.models.hlo.text.shapes import parse_shape
 
 HEADER: Final = "BufferAssignment:"
@@ -30,7 +30,7 @@ _WORDS: Final = re.compile(
     r"|(?P<flag>constant|thread-local|maybe-live-out|preallocated-temp))"
 )
 
-Key = tuple[str, tuple[int, ...]]
+Key = tuple[str, ShapeIndex]
 """An instruction's name and a position in its tuple tree: a value by where it is made."""
 
 
@@ -40,7 +40,7 @@ class Slice:
 
     id: int
     instruction: str
-    index: tuple[int, ...]
+    index: ShapeIndex
     phi: bool
     colour: int
     size: int
@@ -71,7 +71,7 @@ class Allocation:
     line: int
     colour: int = 0
     parameter: int | None = None
-    parameter_index: tuple[int, ...] = ()
+    parameter_index: ShapeIndex = ()
     whole_output: bool = False
     """`output shape is`: it holds the root's own array or table."""
     constant: bool = False
@@ -186,5 +186,5 @@ def _slice(m: re.Match[str], allocation: int, number: int, line: str, file: str)
     )
 
 
-def _index(text: str) -> tuple[int, ...]:
+def _index(text: str) -> ShapeIndex:
     return tuple(int(k) for k in text.split(",") if k)

@@ -15,7 +15,7 @@ from typing import Final, Literal
 from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.value_flow import branches, called
 from hloproof.models.hlo.module import Instruction
-from hloproof.models.hlo.shape import Shape, TupleShape
+from hloproof.models.hlo.shape import Shape, ShapeIndex, TupleShape
 from hloproof.models.memory.assignment import Key
 
 PASS_ON: Final = frozenset(
@@ -26,7 +26,7 @@ CALLS: Final = frozenset({"while", "conditional", "call"})
 """What runs other computations in its place in the order."""
 
 _Kind = Literal["makes", "forwards", "merges"]
-Root = Callable[[str | None, tuple[int, ...]], Key | None]
+Root = Callable[[str | None, ShapeIndex], Key | None]
 """The place at a position of the root of a computation."""
 
 
@@ -44,7 +44,7 @@ MAKES: Final = Origin("makes")
 _TABLE: Final = Origin("makes", optional=True)
 
 
-def origin_of(i: Instruction, at: tuple[int, ...], shape: Shape, root: Root) -> Origin:
+def origin_of(i: Instruction, at: ShapeIndex, shape: Shape, root: Root) -> Origin:
     """The origin of position `at` of an instruction that is not a parameter. `shape` is the shape there."""
     opcode = i.opcode
     if opcode == "get-tuple-element":
@@ -67,7 +67,7 @@ def origin_of(i: Instruction, at: tuple[int, ...], shape: Shape, root: Root) -> 
     return _generic(i, at, shape, link.role, root)
 
 
-def _from(i: Instruction, operand: int, at: tuple[int, ...]) -> Origin:
+def _from(i: Instruction, operand: int, at: ShapeIndex) -> Origin:
     return Origin("forwards", ((i.operands[operand], at),))
 
 
@@ -76,7 +76,7 @@ def _merge(*sources: Key | None) -> Origin:
     return Origin("merges", found) if found else MAKES
 
 
-def _explicit(i: Instruction, at: tuple[int, ...], shape: Shape, role: str, opcode: str) -> Origin:
+def _explicit(i: Instruction, at: ShapeIndex, shape: Shape, role: str, opcode: str) -> Origin:
     table = isinstance(shape, TupleShape)
     match opcode, role:
         case "copy", "start":
@@ -99,7 +99,7 @@ def _explicit(i: Instruction, at: tuple[int, ...], shape: Shape, role: str, opco
     return MAKES
 
 
-def _generic(i: Instruction, at: tuple[int, ...], shape: Shape, role: str, root: Root) -> Origin:
+def _generic(i: Instruction, at: ShapeIndex, shape: Shape, role: str, root: Root) -> Origin:
     """async-start: ((operands), result, contexts...). Tables around them are made anew."""
     if role == "start":
         if at[:1] == (0,) and len(at) > 1 and at[1] < len(i.operands):

@@ -16,7 +16,7 @@ from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.value_flow import branches, called
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Computation, Instruction, Module
-from hloproof.models.hlo.shape import OpaqueShape, Shape, TokenShape, TupleShape
+from hloproof.models.hlo.shape import OpaqueShape, Shape, ShapeIndex, TokenShape, TupleShape
 from hloproof.models.memory.assignment import Key, place_text
 from hloproof.models.memory.forwarding import CALLS, Origin, origin_of
 
@@ -67,13 +67,13 @@ class HloValues:
 
     # -- origins ----------------------------------------------------------------------------------------------------
 
-    def _root(self, name: str | None, at: tuple[int, ...]) -> Key | None:
+    def _root(self, name: str | None, at: ShapeIndex) -> Key | None:
         body = self.module.find(name)
         if body is None or shape_at(body.root.shape, at) is None:
             return None
         return body.root_name, at
 
-    def _origin(self, computation: str, i: Instruction, at: tuple[int, ...]) -> Origin:
+    def _origin(self, computation: str, i: Instruction, at: ShapeIndex) -> Origin:
         shape = shape_at(i.shape, at)
         assert shape is not None
         if i.opcode != "parameter":
@@ -81,7 +81,7 @@ class HloValues:
         sources = tuple(self._arguments(computation, i.parameter_number or 0, at))
         return Origin("merges", sources) if sources else Origin("makes")
 
-    def _arguments(self, computation: str, number: int, at: tuple[int, ...]) -> Iterator[Key]:
+    def _arguments(self, computation: str, number: int, at: ShapeIndex) -> Iterator[Key]:
         """What reaches parameter `number` of a computation, at a position."""
         if self.rooms[computation] == "applied":
             return
@@ -173,7 +173,7 @@ class HloValues:
             )
         return out
 
-    def places_in(self, instruction: str) -> Iterator[tuple[tuple[int, ...], Key]]:
+    def places_in(self, instruction: str) -> Iterator[tuple[ShapeIndex, Key]]:
         """The positions of an instruction's result with the value at each."""
         for at in positions(self.instruction[instruction].shape):
             value = self._value.get((instruction, at))

@@ -12,8 +12,9 @@ from hloproof.claims.asynchronous.judgement import Judgement, judged
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.dataflow.versions import Access, LocalBuffers, Spot, Summary
 from hloproof.models.hlo.module import Instruction
+from hloproof.models.hlo.shape import ShapeIndex
 
-_Key = tuple[int, tuple[int, ...]]
+_Key = tuple[int, ShapeIndex]
 _NOTHING: Final = Access()
 
 
@@ -89,7 +90,7 @@ def _in_a_loop(local: LocalBuffers, i: Instruction, bodies: list[tuple[str, Summ
     return None
 
 
-def _is_used(local: LocalBuffers, i: Instruction, at: tuple[int, ...]) -> bool:
+def _is_used(local: LocalBuffers, i: Instruction, at: ShapeIndex) -> bool:
     version = local.version.get((i.name, at), (i.name, at))
     ends = [local.version.get(spot, spot) for spot in local.leaves(local.computation.root_name)]
     later = local.computation.instructions[local.order[i.name] + 1 :]
@@ -104,5 +105,5 @@ def _told(name: str, first: Access, written: _Key, why: str, other: _Key) -> str
     )
 
 
-def _part(number: int, index: tuple[int, ...]) -> str:
+def _part(number: int, index: ShapeIndex) -> str:
     return f"argument {number}" + ("{" + ",".join(map(str, index)) + "}" if index else "")
