@@ -132,6 +132,7 @@ class KnownScalars:
             if is_single_integer(leaf)
         ]
         handed = {(number, at): known.get((i.operands[number], at)) for number, at in places}
+        # By what is handed over, not by the call: layers that call one function with equal counters ask once.
         key = (callee.name, at, tuple(handed.values()))
         if key not in self._returned:
             if len(self._returned) >= _REMEMBERED:
@@ -191,6 +192,7 @@ def _computed(i: Instruction, values: list[int]) -> int | None:
         case "convert", [a]:
             return int(a != 0) if kind == "pred" else _wrapped(a, kind)
         case (("divide" | "remainder"), [a, b]):
+            # XLA says what a division by zero gives, by type and by width; nothing here needs it.
             if b == 0 or kind == "pred":
                 return None
             quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)  # rounded to zero

@@ -130,6 +130,7 @@ def _instructions(composer: Composer, computation: Computation) -> int:
 def _steps(composer: Composer, loop: Loop, position: ShapeIndex, direction: Direction) -> tuple[RouteStep, ...]:
     if position not in loop.depends:
         return ()
+    # Backwards it comes from itself alone; forwards it may go into others on the way, which the turns have to say.
     if loop.depends[position] is None and direction == "output-to-input":
         here = bounds(dict(leaves(loop.instruction.shape))[position])
         return (RouteStep(0, position, "moves", (Route(identity(here)),)),)
@@ -157,6 +158,7 @@ def _bound(composer: Composer, loop: Loop, position: ShapeIndex, direction: Dire
     if direction not in loop.any_turns:
         loop.any_turns[direction] = _all_any_turns(composer, loop, direction) if loop.small else {}
     reached = loop.any_turns[direction].get(position)
+    # How many turns there are depends on what decides about them; so does everything that a turn changes.
     deciding = _closure(loop.depends, loop.decides)
     if direction == "output-to-input":
         wholly = deciding if reached is not None else _closure(loop.depends, {position})
@@ -223,6 +225,7 @@ def _any_turns(composer: Composer, loop: Loop, position: ShapeIndex, direction: 
                     return None
         if not fresh:
             return {at: tuple(maps) for at, maps in found.items() if maps}
+        # Only what is new is led through another turn: the maps of n turns are joined to a turn once.
         latest = fresh
     return None
 
@@ -244,6 +247,7 @@ def _dependences(instruction: Instruction, decides: frozenset[ShapeIndex], turn:
         if is_handed_on(turn, at):
             found[at] = None
         else:
+            # The array itself: without a turn it is what it was at first.
             found[at] = decides | {at} | parameter_positions(turn, turn.root_name, at)
     return found
 
@@ -288,6 +292,7 @@ def _turn_by_turn(
     shapes = dict(leaves(loop.instruction.shape))
     here: dict[ShapeIndex, _Routes] = {position: {Route(identity(bounds(shapes[position]))): "moves"}}
     order = range(len(turns))
+    # From the result back the last turn comes first.
     for turn in reversed(order) if direction == "output-to-input" else order:
         key = (loop.computation.name, loop.instruction.name, turn)
         with composer.known.in_turn(key, loop.body, given_by(turns[turn])):
@@ -359,6 +364,7 @@ def _in_turn(composer: Composer, loop: Loop, turns: tuple[State, ...], turn: int
 
 def _with_counters(composer: Composer, loop: Loop, m: IndexingMap, state: GivenScalar) -> IndexingMap:
     """The map with the runtime variables replaced that read a single integer which is known, clamped."""
+    # From the last on, so that the numbers of those before stay what they are.
     for k in reversed(range(len(m.runtime))):
         v = m.runtime[k]
         value = None if v.provider is None else composer.known.named(loop.body, v.provider, state)
@@ -378,6 +384,7 @@ def _initial(loop: Loop, provider: str) -> Instruction | None:
     if i is None or i.opcode != "get-tuple-element" or start.opcode != "tuple":
         return None
     number = i.attributes.integer("index", 0)
+    # Only a part that no turn changes is still the one from before the loop.
     if loop.body.by_name[i.operands[0]].opcode != "parameter" or loop.depends.get((number,), ()) is not None:
         return None
     return loop.computation.by_name[start.operands[number]]

@@ -25,6 +25,7 @@ def tidied(m: IndexingMap) -> IndexingMap:
     pending: dict[Expr, Interval] = {}
     for c in m.constraints:
         e = c.expr
+        # The interval of a runtime variable says what its value is cut to, and no constraint may change that.
         if isinstance(e, Var) and not e.name.startswith("rt"):
             narrowed = intervals[e.name].intersect(c.interval)
             if narrowed.is_empty:
@@ -64,6 +65,7 @@ def tidied_providers(m: IndexingMap) -> IndexingMap:
 def _alive(index: IndexingMap) -> IndexingMap:
     """An index map tidied, unless that shows that it is never used: then it stays as it is."""
     found = tidied(index)
+    # The empty map would no longer say which element is read, and what reads nothing is undefined, not empty.
     return index if found.is_trivially_empty else used_by_index(found)
 
 
@@ -95,6 +97,7 @@ def used_variables_only(m: IndexingMap) -> IndexingMap:
         index = m.runtime[k].index
         if index is not None and index.ranges:
             used = used | _range_names(index)
+    # A variable without values is used by being empty: without it the map would have points.
     kept_ranges = [j for j, v in enumerate(m.ranges) if f"s{j}" in used or v.interval.is_empty]
     if len(kept_ranges) == len(m.ranges) and len(kept_runtime) == len(m.runtime):
         return m

@@ -156,6 +156,7 @@ def onto(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
             direct,
             lambda model: f"position {', '.join(str(model[f'q{i}']) for i in range(len(sizes)))} holds no element",
         )
+    # A hole is found by search and proved by an obligation: that the search knows the steps proves nothing.
     hole = _hole(claimed, steps)
     if hole is None:
         raise NotModelled("no position without an element was found, and there are more positions than elements")
@@ -242,6 +243,7 @@ def inverse(claimed: ClaimedLayout, steps: Chain) -> LayoutClaim:
     same = Obligation(
         (("q0", back.dims[0].interval),),
         conj(*(eq(e, g) for e, g in pairs)),
+        # Without elements there is no position to lead back from.
         holds if shape.elements else FALSE,
         "the way back is the composition of the steps back",
     )

@@ -103,6 +103,7 @@ def deduplicate(
     """The different maps of a set; with `containment` also which of them lie in others. All maps have the same dims and
     numbers of results. Where maps pass other devices, `tables` tells for each in whose groups its positions count, and
     `devices` how many there are."""
+    # A position counts in the groups of one table: positions of two tables are no numbers to be compared.
     classes = comparable(maps, tables, devices)
     if len(classes) > 1:
         return _by_class(maps, classes, direction, how, containment)
@@ -182,6 +183,8 @@ class _Comparison:
                 continue
             own: list[int] = []
             for n in group:
+                # With the kept ones only: being one relation is transitive, so that what equals a dropped map equals
+                # the one kept for it.
                 if not any(self._is_same(n, k) for k in own):
                     own.append(n)
             kept += own
@@ -200,6 +203,8 @@ class _Comparison:
             k = first.setdefault(self._maps[n], n)
             if k != n:
                 self._same.append(Same(n, k, ()))
+        # Points first, since most maps differ at one of a few: engines are asked only inside of a group that no point
+        # splits.
         pending, found = [list(first.values())], list[list[int]]()
         while pending:
             group = pending.pop()
@@ -237,6 +242,8 @@ class _Comparison:
         if any(v.provider is None for m in (self._maps[n], self._maps[k]) for v in m.runtime):
             self._undecided.append((n, k, "a runtime variable of which nothing says what it reads"))
             return False
+        # Where a map may read several values at one pair, equality is shown for values of their own below; first it
+        # must hold where every provider has one value.
         unsure = {n, k} & (self._view.shifting.keys() | self._view.elsewhere)
         view = self._same_everywhere() if unsure else self._view
         for inside, outside in ((n, k), (k, n)):
