@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from spec_texts import check_layouts_text
+from spec_texts import check_layouts_text, check_maps_text
 
 from hloproof.claims.layouts.clauses import JUDGES
 from hloproof.models.specs.layouts import SILENT, WORDS, parse_layouts
+from hloproof.pipeline.driver import check_hlo
+from hloproof.pipeline.options import Options, Selection
 from hloproof.results.verdict import ClaimResult, Verdict
 
 SAYING = sorted(WORDS - SILENT)
@@ -132,3 +134,42 @@ def test_splits_are_not_compared_by_their_offsets_alone() -> None:
 def test_the_words_of_an_entry_are_kept_in_order() -> None:
     (spec,) = parse_layouts("layout a\n  shape f32[4]\n  padded 4\n  note n\n  bytes 16\n", "x.layout")
     assert spec.said == ("padded", "bytes")
+
+
+MEMORIES = [
+    # Equal offsets are the same bits in one memory only.
+    ("f32[8,130]{1,0:T(8,128)}", "bitcast f32[8,130]{1,0:T(8,128)S(1)}", "unknown"),
+    ("f32[8,130]{1,0:T(8,128)S(1)}", "bitcast f32[1040]{0:S(1)}", "refuted"),
+    ("f32[8,128]{1,0:T(8,128)S(1)}", "bitcast f32[1024]{0:S(1)}", "proved"),
+    ("f32[8]{0}", "same f32[8]{0:S(1)}", "proved"),  # positions are compared, and no bits
+    # M(n) bytes lie before the data: bytes and bits begin there, and positions count elements.
+    ("f32[8]{0:M(64)}", "bitcast f32[8]{0}", "unknown"),
+    ("f32[8]{0:M(64)}", "bitcast f32[2,4]{1,0:M(64)}", "proved"),
+    ("f32[8]{0:M(64)}", "bytes 32", "unknown"),
+    ("f32[8]{0:M(64)}", "xla-bytes 32", "unknown"),
+    ("f32[8]{0:M(64)}", "bit [0] = 0", "unknown"),
+    ("f32[8]{0:M(64)}", "padded 8", "proved"),
+    # Which bits of a dynamic size belong to elements is known at run time.
+    ("f32[<=8]{0}", "bitcast f32[8]{0}", "unknown"),
+    # XLA's sum has no meaning where the first tile combines dimensions.
+    ("f32[3,5]{1,0:T(*,4)}", "xla-bytes 64", "unknown"),
+    ("f32[3,5]{1,0:T(*,4)}", "bytes 64", "proved"),
+]
+
+
+@pytest.mark.parametrize(("shape", "clause", "verdict"), MEMORIES)
+def test_bits_are_those_of_one_memory(shape: str, clause: str, verdict: str) -> None:
+    found = checked(f"shape {shape}", clause)
+    assert found.verdict.value == verdict
+    assert verdict != "unknown" or f"`{clause.split()[0]}`" in (found.reason or "")
+
+
+@pytest.mark.parametrize(("space", "verdict"), [("", "proved"), ("S(1)", "unknown")])
+def test_a_bitcast_stays_in_its_memory(space: str, verdict: str) -> None:
+    """In a module and in a map spec as in a layout spec."""
+    text = f"x = f32[4,2]{{1,0}} parameter(0)\n    ROOT r = f32[8]{{0{':' if space else ''}{space}}} bitcast(x)"
+    options = Options(selection=Selection(("bitcast",)), jobs=1)
+    assert {r.verdict.value for r in check_hlo(f"ENTRY e {{\n    {text}\n}}", options).records()} == {verdict}
+    said = "output-to-input 0 (d0) -> (d0 / 2, d0 mod 2), domain: d0 in [0, 7]"
+    (found,) = check_maps_text(f"map a\n  hlo\n    {text}\n  {said}\n", "x.map")
+    assert found.verdict.value == verdict

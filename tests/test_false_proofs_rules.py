@@ -194,3 +194,44 @@ def test_a_wrong_statement_is_noticed(plant: object, text: str, monkeypatch: pyt
     assert callable(plant)
     plant(monkeypatch)
     assert verdict(text) is Verdict.REFUTED
+
+
+# --- what says nothing -------------------------------------------------------------------------------------------
+
+WITHOUT_A_VALUE = [
+    ("x floordiv (b - b) => 5", "vacuous"),
+    ("x in [a floordiv (b - b), 5] => x in [7, 8]", "vacuous"),  # once proved: nothing meets its hypotheses
+    ("x in [0, a mod 0] => never", "vacuous"),
+    ("x in [a floordiv b, 5] => x in [a floordiv b, 6]", "refuted"),
+    ("x in [a floordiv b, 5] => x in [a floordiv b, 5], x - 1 in [a floordiv b - 1, 4]", "proved"),
+    ("for s in [0, a floordiv 0] => nothing witness s = 0", "vacuous"),
+    ("for s in [0, a floordiv 2] => nothing witness s = 0", "refuted"),
+    ("for s in [0, a floordiv 2] => nothing when a >= 0 witness s = 0", "proved"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), WITHOUT_A_VALUE)
+def test_a_rule_whose_left_side_never_has_a_value_is_vacuous(text: str, expected: str) -> None:
+    assert verdict(text).value == expected
+
+
+FOR = "for s in [0, 3] => for t in [0, 3] with s = 3 - t "
+UNHEARD = [
+    ("x mod a => 0 when a divides x <= 3", "no part of a chain"),  # once read as a <= 3
+    ("x + 0 => x with q: constant", "a sort is given for 'q'"),
+    (f"{FOR}witness t = 3 - s, t = s", "witness says twice"),
+    (f"{FOR}witness t = 3 - s witness t = s", "witness says twice"),
+    ("x * c => c * x compute c = 1, c = 2", "compute says twice"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), UNHEARD)
+def test_a_clause_that_nothing_would_take_notice_of_is_an_error(text: str, message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        parse_rules(f"rule a\n{text}\n")
+    assert message in raised.value.message
+
+
+def test_what_is_said_once_and_taken_notice_of_is_read() -> None:
+    for text in (f"{FOR}witness t = 3 - s", "x mod a => 0 when a divides x, x <= 3", "s + 0 => s with s: variable"):
+        assert verdict(text) is Verdict.PROVED

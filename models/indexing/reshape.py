@@ -13,6 +13,7 @@ from hloproof.models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape, Layout
 from hloproof.models.indexing.box import Builders, RangeVariables, array, delinear, linear, one, placed, sizes
 from hloproof.models.indexing.map_set import Kind, OperandMaps
 from hloproof.models.layouts.bitcast import same_bits_map
+from hloproof.models.layouts.memory_size import check_one_memory
 from hloproof.models.maps.indexing_map import IndexingMap, boxed, dim
 
 
@@ -78,7 +79,8 @@ def _kind(bits: Callable[[ArrayShape], int], op: Operation) -> Kind:
 
 
 def _same_bits(source: ArrayShape, target: ArrayShape) -> IndexingMap:
-    """Elements of `source` to the elements of `target` that lie at the same bits."""
+    """Elements of `source` to the elements of `target` that lie at the same bits. Raises NotModelled."""
+    check_one_memory(source, target)
     box, to = sizes(source), sizes(target)
     order, to_order = physical_order(source), physical_order(target)
     physical_box = [box[i] for i in order]

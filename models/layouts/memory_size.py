@@ -29,6 +29,23 @@ def padding_share(shape: ArrayShape) -> Fraction:
     return Fraction(padding_elements(shape), total) if total else Fraction(0)
 
 
+def check_one_memory(one: ArrayShape, other: ArrayShape) -> None:
+    """Positions in the one are positions in the other. Raises NotModelled for two memory spaces, `S(n)`, where equal
+    offsets are different bits, and for metadata before the data, `M(n)`, of different size."""
+    first, second = layout_of(one), layout_of(other)
+    if first.memory_space != second.memory_space:
+        spaces = " and ".join(map(str, sorted((first.memory_space, second.memory_space))))
+        raise NotModelled(f"equal offsets in the memory spaces {spaces} as the same bits")
+    if first.dynamic_prefix_bytes != second.dynamic_prefix_bytes:
+        raise NotModelled("offsets behind metadata M(n) of different size")
+
+
+def check_no_metadata(shape: ArrayShape) -> None:
+    """Memory begins with the data. Raises NotModelled where metadata of dynamic sizes, `M(n)`, lies before it."""
+    if layout_of(shape).dynamic_prefix_bytes:
+        raise NotModelled("bytes of memory with metadata M(n) before the data")
+
+
 def element_bits(shape: ArrayShape) -> int:
     """Bits that an element takes in memory: `E(n)`, else the whole bytes of its type."""
     if layout_of(shape).element_bits:

@@ -39,6 +39,10 @@ class Bounded:
     lower: Expr
     upper: Expr
 
+    @property
+    def terms(self) -> tuple[Expr, Expr, Expr]:
+        return self.expr, self.lower, self.upper
+
     def __str__(self) -> str:
         return f"{to_text(self.expr)} in [{to_text(self.lower)}, {to_text(self.upper)}]"
 

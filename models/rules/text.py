@@ -25,6 +25,7 @@ from hloproof.models.rules.rule import (
 from hloproof.models.specs.folder import specs_folder
 
 _CLAUSES: Final = ("when", "compute", "with", "witness", "because", "from", "expect", "remainder", "division", "note")
+_COMPARISONS: Final = ("==", "!=", "<=", "<", ">=", ">")
 _FUNCTIONS: Final = {"gcd": 2, "lcm": 2, "inverse": 2, "range": 1, "least": 1, "greatest": 1}
 
 
@@ -78,6 +79,9 @@ def _rule(reader: Reader, file: str) -> Rule:
     sorts: dict[str, Sort] = {}
     while not reader.at_end and not reader.at("rule"):
         _clause(reader, names, common, sorts)
+    wrong = _unheard(common, sorts, names)
+    if wrong is not None:
+        raise InputError(f"rule {name}: {wrong}", line, column, reader.line_at(line), file)
     witnesses = dict(common.get("witness", ()))
     common["sorts"] = tuple((n, sorts.get(n) or default_sort(n)) for n in names if n not in witnesses)
     rule: Rule = build(common)
@@ -85,6 +89,21 @@ def _rule(reader: Reader, file: str) -> Rule:
     if wrong is not None:
         raise InputError(f"rule {name}: {wrong}", line, column, reader.line_at(line), file)
     return rule
+
+
+def _unheard(common: dict[str, Any], sorts: dict[str, Sort], names: _Names) -> str | None:
+    """What a clause says that nothing would take notice of."""
+    for n in sorts:
+        if n not in names:
+            return f"a sort is given for {n!r}, which the rule does not mention"
+    for word, given in (
+        ("witness", [n for n, _ in common.get("witness", ())]),
+        ("compute", [c.name for c in common.get("computed", ())]),
+    ):
+        for n in given:
+            if given.count(n) > 1:
+                return f"{word} says twice what {n!r} is"
+    return None
 
 
 def _wrongly_bound(rule: Rule) -> str | None:
@@ -230,9 +249,11 @@ def _conditions(reader: Reader, names: _Names) -> Iterable[Condition]:
         if reader.at("divides"):
             reader.take()
             yield Condition("==", Binary("mod", expression(reader, names), left), Const(0))
-        elif reader.text not in ("==", "!=", "<=", "<", ">=", ">"):
+            if reader.text in _COMPARISONS and not reader.at_end:
+                raise reader.error("',' and another condition: 'divides' is no part of a chain", found=False)
+        elif reader.text not in _COMPARISONS:
             raise reader.error("an operator, a comparison or 'divides'")
-        while reader.text in ("==", "!=", "<=", "<", ">=", ">") and not reader.at_end:
+        while reader.text in _COMPARISONS and not reader.at_end:
             sign = reader.take()
             right = expression(reader, names)
             match sign:

@@ -19,6 +19,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Const, Expr
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape, Tile
+from hloproof.models.layouts.memory_size import check_one_memory
 
 
 def bitcast(op: Operation, output: int, operand: int) -> Definition:
@@ -27,6 +28,7 @@ def bitcast(op: Operation, output: int, operand: int) -> Definition:
     out, into = output_array(op, output), operand_array(op, operand)
     require_static("bitcast", out)
     require_static("bitcast", into)
+    check_one_memory(out, into)
     assumed = tuple(
         f"bitcast: the {name} has no layout, row-major is taken"
         for name, shape in (("output", out), ("operand", into))

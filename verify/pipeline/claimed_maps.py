@@ -14,10 +14,12 @@ from hloproof.claims.operations.definition import Subject, definition_parts
 from hloproof.claims.operations.in_bounds import in_bounds_parts
 from hloproof.claims.statements.statement import Part
 from hloproof.definitions import define
+from hloproof.definitions.variables import array_in, arrays_of
 from hloproof.engines.door import Prove
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.module import Computation, Instruction, Module, Operation
-from hloproof.models.hlo.shape import ArrayShape, Shape, leaves
+from hloproof.models.hlo.body_use import body_uses
+from hloproof.models.hlo.module import Computation, Instruction, Module, Operation, device_counts
+from hloproof.models.hlo.shape import ArrayShape, Shape, ShapeIndex, leaves
 from hloproof.models.indexing import OperandMaps
 from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, array_of_sizes, boxed, sizes_of
 from hloproof.models.specs.maps import ClaimedMaps, MapSpec
@@ -36,27 +38,45 @@ _GROUPS: Final = "collectives on the way group the devices differently; position
 def as_defined(
     spec: MapSpec, computation: Computation, instruction: Instruction, claimed: ClaimedMaps, ask: Prove
 ) -> Found:
-    """The claimed maps are the relation that the operation means. Raises NotModelled."""
-    op = Operation.of(instruction, computation)
-    outputs = [leaf for _, leaf in leaves(op.shape) if isinstance(leaf, ArrayShape)]
-    output = spec.output or 0
-    if not 0 <= claimed.operand < len(op.operands) or not 0 <= output < len(outputs):
-        raise NotModelled(f"no operand {claimed.operand} or no output {output} of {instruction.name}")
+    """The claimed maps are the relation that the operation means, on the devices of its module. Raises NotModelled."""
+    assert spec.module is not None
+    # What the operation reads depends on how many devices there are, and on what its body uses.
+    op = Operation.of(instruction, computation, *device_counts(spec.module), body_uses(spec.module, instruction))
+    if not 0 <= claimed.operand < len(op.operands):
+        raise NotModelled(f"no operand {claimed.operand} of {instruction.name}")
     operand = op.operands[claimed.operand]
     if not isinstance(operand, ArrayShape):
         raise NotModelled("maps to an operand that is a tuple")
+    place = _array_output(instruction, spec.output or 0)
+    arrays = arrays_of(op.shape)
+    output = [at for at, _ in arrays].index(place)  # definitions count the arrays alone
     definition = define(op, output, claimed.operand)
-    about = Subject(op, output, claimed.operand, outputs[output], operand, claimed.direction)
+    about = Subject(op, output, claimed.operand, arrays[output][1], operand, claimed.direction)
     given = [m for m in claimed.maps if not m.is_trivially_empty]  # all empty maps are one: no map
     own = OperandMaps(claimed.operand, definition.kind, tuple(_by_operand(m, computation, instruction) for m in given))
     parts = [p for m in given for p in owed_values(m)]
     found = _proved(parts, ask)
     if found.verdict is Verdict.PROVED:
-        found = _proved([*in_bounds_parts(about, own), *definition_parts(about, own, definition)], ask)
+        # Where only a bound is known, all that is judged is that the maps stay inside of the arrays.
+        owed = [] if definition.kind == "bound" else definition_parts(about, own, definition)
+        found = _proved([*in_bounds_parts(about, own), *owed], ask)
+    if definition.kind == "bound" and found.verdict is Verdict.PROVED:
+        raise NotModelled(f"only a bound of what {op.opcode} reads is known")
     numbers = {r.operand for r in definition.runtime}
     if found.verdict is Verdict.REFUTED and len({instruction.operands[k] for k in numbers}) < len(numbers):
         return Found(Verdict.UNKNOWN, reason="one array is two operands that are read at run time: one value, not two")
     return found
+
+
+def _array_output(instruction: Instruction, output: int) -> ShapeIndex:
+    """Where output number `output` lies in the result: outputs count the leaves, tokens among them.
+
+    Raises NotModelled where there is no such output, or it is no array.
+    """
+    found = dict(enumerate(leaves(instruction.shape))).get(output)
+    if found is None or array_in(found[1]) is None:
+        raise NotModelled(f"no output {output} of {instruction.name}" + (" that is an array" if found else ""))
+    return found[0]
 
 
 def _by_operand(m: IndexingMap, computation: Computation, instruction: Instruction) -> IndexingMap:
@@ -115,9 +135,13 @@ def composed_as_said(
 ) -> Found:
     """The claimed maps together are the maps of the composition together. Raises NotModelled."""
     output = spec.output or 0
+    _, about = find_instruction(module, spec.instruction)
+    _array_output(about, output)
     if claimed.direction == "output-to-input":
         sets = answer(module, spec.instruction, claimed.direction, output, fused=spec.follow)
         wanted = claimed.operand
+        if all(s.operand != wanted for s in sets):
+            raise NotModelled(f"no {'parameter' if spec.follow else 'operand'} {wanted} that is an array")
     elif spec.follow:
         name = _followed_parameter(module, spec.instruction, claimed.operand)
         sets = answer(module, name, claimed.direction, fused=True)
@@ -168,6 +192,8 @@ def same_modules(
         yield Found(Verdict.REFUTED, counterexample=told)
         return
     _require_one_input(before, after)
+    if spec.output is not None:
+        _array_output(before.entry.root, spec.output)
     for output in range(counts[0]) if spec.output is None else (spec.output,):
         sides = [
             {(s.operand, s.position): s for s in answer(m, "", "output-to-input", output, fused=True)}

@@ -21,7 +21,7 @@ from hloproof.models.expressions.expr import Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.hlo.text.shapes import print_shape
-from hloproof.models.layouts.memory_size import element_bits, padded_elements
+from hloproof.models.layouts.memory_size import check_one_memory, element_bits, padded_elements
 from hloproof.models.layouts.physical import part_count
 from hloproof.models.layouts.tiling import expanded_dimensions, index_map, position_expression
 from hloproof.models.maps.indexing_map import IndexingMap
@@ -34,6 +34,9 @@ def bitcast_claims(
     name the elements that lie there. Raises NotModelled."""
     if part_count(operand) > 1 or part_count(result) > 1:
         raise NotModelled("a bitcast of an array that is split over memories")
+    if operand.is_dynamic or result.is_dynamic:
+        raise NotModelled("a bitcast with dynamic dimensions")
+    check_one_memory(operand, result)
     out = [same_size(operand, result)]
     data_operand, data_result = operand.elements * element_bits(operand), result.elements * element_bits(result)
     if data_operand <= data_result:

@@ -26,6 +26,7 @@ from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.hlo.text.shapes import print_shape
 from hloproof.models.layouts.memory_size import (
+    check_no_metadata,
     data_bytes,
     element_bits,
     padded_elements,
@@ -120,6 +121,8 @@ _MEASURED: Final[dict[str, Callable[[ArrayShape], int | None]]] = {
     "xla-bytes": upstream_bytes,
     "parts": part_count,
 }
+_OF_MEMORY: Final = frozenset({"bytes", "xla-bytes"})
+"""Clauses that count what lies before the data, too."""
 _SIZES: Final[dict[str, Callable[[ArrayShape], tuple[int, ...]]]] = {
     "physical": physical_dimensions,
     "tiled": expanded_dimensions,
@@ -129,7 +132,11 @@ SIZELESS: Final = frozenset({"element-bits"})
 
 
 def _number(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Found]:
+    if word in _OF_MEMORY:
+        check_no_metadata(shape)
     measured, said = _MEASURED[word](shape), dict(spec.numbers)[word]
+    if measured is None:
+        raise NotModelled("a size that XLA does not define")
     if measured != said:
         yield _wrong(word, f"{word} is {measured}, not {said}")
 
@@ -157,6 +164,7 @@ def _positions(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> 
 
 
 def _bits(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Found]:
+    check_no_metadata(shape)
     for index, bit in spec.bits:
         for reading, found in both_readings(shape, index):
             begin = found * element_bits(shape)

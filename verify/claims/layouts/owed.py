@@ -65,8 +65,6 @@ def bitcast_parts(op: Operation) -> list[Part]:
     """The sub-goals of the bitcast claims, about the operation's own maps where there are any. Raises NotModelled."""
     if len(op.operands) != 1 or not isinstance(op.shape, ArrayShape) or not isinstance(op.operands[0], ArrayShape):
         raise NotModelled("a bitcast of something else than one array")
-    if op.shape.is_dynamic or op.operands[0].is_dynamic:
-        raise NotModelled("a bitcast with dynamic dimensions")
     return _parts(bitcast_claims(op.operands[0], op.shape, _maps(op)))
 
 

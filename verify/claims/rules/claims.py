@@ -163,17 +163,18 @@ def _nothing_said(rule: Rule, work: _Work) -> Verdict | None:
     says. Else the verdict: vacuous where no values do, unknown where none were found."""
     names = [n for n, _ in rule.sorts]
     reading = reading_of(rule)
-    terms: list[Expr] = []
-    if isinstance(rule, ExpressionRule):
-        terms = [rule.lhs]
-    elif isinstance(rule, ConstraintRule):
-        terms = [b.expr for b in rule.before]
-    given = (*rule.conditions, *(d for e in terms for d in defined(e)))
+    terms = [rule.lhs] if isinstance(rule, ExpressionRule) else [e for b in rule.before for e in b.terms]
+    # What is undefined for single values of a variable that the rule binds says nothing of the others.
+    owed = (
+        d for e in terms for d in defined(e) if not isinstance(rule, VariableRule) or rule.variable not in d.lhs.free
+    )
+    given = (*rule.conditions, *owed)
     if not given or next(instances(rule, names, given, reading, _TRIES), None) is not None:
         return None
     asked = obligation_of(given, NEVER, reading)
     if work.asking.verdict("products at length", asked, RLIMIT, certify=False) == "proved":
-        work.reasons.append("no values meet the conditions")
+        also = " and leave the left side with a value" if len(given) > len(rule.conditions) else ""
+        work.reasons.append(f"no values meet the conditions{also}")
         return Verdict.VACUOUS
     work.reasons.append("no instance of the conditions was found, and none was shown not to exist")
     return Verdict.UNKNOWN

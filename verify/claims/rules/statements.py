@@ -115,7 +115,7 @@ def _right_side_defined(given: tuple[Condition, ...], owed: tuple[Condition, ...
 
 
 def _defined_bounds(bounded: Sequence[Bounded]) -> tuple[Condition, ...]:
-    return tuple(d for b in bounded for e in (b.expr, b.lower, b.upper) for d in defined(e))
+    return tuple(d for b in bounded for e in b.terms for d in defined(e))
 
 
 def _total(bounded: Sequence[Bounded]) -> tuple[Condition, ...]:

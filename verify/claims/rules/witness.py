@@ -93,5 +93,5 @@ def _terms(rule: Rule) -> list[Expr]:
         case ExpressionRule():
             terms += [rule.lhs, rule.rhs]
         case ConstraintRule() | VariableRule():
-            terms += [e for b in (*rule.before, *rule.after) for e in (b.expr, b.lower, b.upper)]
+            terms += [e for b in (*rule.before, *rule.after) for e in b.terms]
     return terms

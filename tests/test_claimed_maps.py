@@ -1,0 +1,128 @@
+"""What a map spec says of one operation is judged on the devices of its module, by what its bodies use, and where only
+a bound is known not at all. Each that was judged wrongly stands beside its twin."""
+
+from __future__ import annotations
+
+import pytest
+from spec_texts import check_maps_text
+
+from hloproof.results.verdict import ClaimResult
+
+
+def checked(instructions: str, *clauses: str, header: str = "HloModule m", bodies: str = "") -> ClaimResult:
+    module = f"{header}\n{bodies}\nENTRY e {{\n{instructions}\n}}"
+    text = "".join(f"    {line}\n" for line in module.split("\n")) + "".join(f"  {c}\n" for c in clauses)
+    (found,) = check_maps_text(f"map a\n  hlo\n{text}", "x.map")
+    return found
+
+
+# --- devices -----------------------------------------------------------------------------------------------------
+
+ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }"
+OWN = "output-to-input 0 (d0) -> (d0), domain: d0 in [0, 1]"
+EACH = (
+    OWN.replace("(d0) ->", "(d0)[s0] ->")
+    + ", s0 in [0, 1]\n    replica id:\n    (d0)[s0] -> (s0), domain: d0 in [0, 1], s0 in [0, 1]"
+)
+FIRST = OWN + "\n    replica id:\n    (d0) -> (0), domain: d0 in [0, 1]"
+REDUCE, BROADCAST = "all-reduce(x), to_apply=add", "collective-broadcast(x)"
+DEVICES = [
+    # One group of all: of as many as the header of the module says, and not of one.
+    ("replica_count=2", REDUCE, OWN, "refuted"),
+    ("replica_count=2", REDUCE, EACH, "proved"),
+    ("replica_count=1", REDUCE, OWN, "proved"),
+    ("num_partitions=2", REDUCE, OWN, "proved"),
+    ("num_partitions=2", REDUCE + ", channel_id=1", OWN, "refuted"),
+    ("num_partitions=2", REDUCE + ", channel_id=1", EACH, "proved"),
+    ("replica_count=2", BROADCAST, OWN, "refuted"),
+    ("replica_count=2", BROADCAST, FIRST, "proved"),
+    ("replica_count=2", REDUCE + ", replica_groups={{0},{1}}", OWN, "proved"),
+]
+
+
+@pytest.mark.parametrize(("devices", "operation", "said", "verdict"), DEVICES)
+def test_a_group_of_all_holds_the_devices_of_the_module(devices: str, operation: str, said: str, verdict: str) -> None:
+    found = checked(
+        f"x = f32[2] parameter(0)\nROOT r = f32[2] {operation}", said, header=f"HloModule m, {devices}", bodies=ADD
+    )
+    assert found.verdict.value == verdict
+
+
+# --- bodies ------------------------------------------------------------------------------------------------------
+
+KEYS = (
+    "by {{ a = f32[] parameter(0)\n b = f32[] parameter(1)\n i = s32[] parameter(2)\n j = s32[] parameter(3)\n"
+    " ROOT c = pred[] compare({}), direction=GT }}"
+)
+SORT = (
+    "x = f32[3] parameter(0)\ny = s32[3] parameter(1)\n"
+    "ROOT r = (f32[3], s32[3]) sort(x, y), dimensions={0}, to_apply=by"
+)
+LINE = "(d0)[s0] -> (s0), domain: d0 in [0, 2], s0 in [0, 2]"
+BODIES = [
+    ("a, b", "nothing", "proved"),  # the second array is carried along, and decides nothing
+    ("a, b", LINE, "refuted"),
+    ("i, j", LINE, "proved"),
+    ("i, j", "nothing", "refuted"),
+]
+
+
+@pytest.mark.parametrize(("compared", "said", "verdict"), BODIES)
+def test_a_sort_reads_what_its_comparator_uses(compared: str, said: str, verdict: str) -> None:
+    found = checked(SORT, f"output-to-input 1 {said}", "output 0", bodies=KEYS.format(compared))
+    assert found.verdict.value == verdict
+
+
+# --- bounds ------------------------------------------------------------------------------------------------------
+
+CALL = 'x = f32[4] parameter(0)\nROOT r = f32[4] custom-call(x), custom_call_target="q"'
+FACTOR = "x = f32[2,2] parameter(0)\nROOT r = f32[2,2] cholesky(x), lower=true"
+BOUNDS = [
+    # Which elements an opaque call reads is not known: all of them is not proved, and less is not refuted.
+    (CALL, "(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 3]", "unknown"),
+    (CALL, "(d0) -> (d0), domain: d0 in [0, 3]", "unknown"),
+    (CALL, "nothing", "unknown"),
+    # There is nothing to read outside of an array, though, and no output element outside of the result.
+    (CALL, "(d0) -> (d0 + 1), domain: d0 in [0, 3]", "refuted"),
+    (CALL, "(d0)[s0] -> (s0), domain: d0 in [0, 4], s0 in [0, 3]", "refuted"),
+    (CALL, "(d0) -> (d0, 0), domain: d0 in [0, 3]", "refuted"),
+    (FACTOR, "(d0, d1)[s0, s1] -> (s0, s1), domain: d0 in [0, 1], d1 in [0, 1], s0 in [0, 1], s1 in [0, 1]", "unknown"),
+]
+
+
+@pytest.mark.parametrize(("instructions", "said", "verdict"), BOUNDS)
+def test_of_what_only_a_bound_is_known_no_maps_are_proved(instructions: str, said: str, verdict: str) -> None:
+    found = checked(instructions, f"output-to-input 0 {said}")
+    assert found.verdict.value == verdict
+    assert verdict != "unknown" or "only a bound" in (found.reason or "")
+
+
+# --- what is not there -------------------------------------------------------------------------------------------
+
+ONE = "x = f32[4] parameter(0)\nROOT r = f32[4] negate(x)"
+FUSED = "x = f32[4] parameter(0)\nROOT r = f32[4] fusion(x), kind=kLoop, calls=f"
+BODY = "f { p = f32[4] parameter(0)\n ROOT n = f32[4] negate(p) }"
+BESIDE = "x = f32[4] parameter(0)\nk = token[] after-all()\nROOT r = (token[], f32[4]) tuple(k, x)"
+ABSENT = [
+    (ONE, ("follow", "output-to-input 7 nothing"), "no parameter 7"),
+    (ONE, ("follow", "output 3", "input-to-output 0 nothing"), "no output 3"),
+    (ONE, ("output 3", "output-to-input 0 nothing"), "no output 3"),
+    (FUSED, ("output-to-input 3 nothing",), "no operand 3"),
+    (FUSED, ("output 5", "input-to-output 0 nothing"), "no output 5"),
+    (BESIDE, ("output-to-input 1 nothing",), "no output 0 of r that is an array"),
+    (BESIDE, ("follow", "output-to-input 0 nothing"), "no output 0 of r that is an array"),
+]
+
+
+@pytest.mark.parametrize(("instructions", "clauses", "reason"), ABSENT)
+def test_nothing_is_not_said_of_what_is_not_there(instructions: str, clauses: tuple[str, ...], reason: str) -> None:
+    found = checked(instructions, *clauses, bodies=BODY)
+    assert (found.verdict.value, reason in (found.reason or "")) == ("unknown", True)
+
+
+@pytest.mark.parametrize("clauses", [("output-to-input 1",), ("follow", "output-to-input 0")])
+def test_an_output_beside_a_token_has_one_number(clauses: tuple[str, ...]) -> None:
+    """Alone and followed: outputs count the leaves of the tuple, tokens among them."""
+    same = "(d0) -> (d0), domain: d0 in [0, 3]"
+    assert checked(BESIDE, "output 1", *clauses[:-1], f"{clauses[-1]} {same}").verdict.value == "proved"
+    assert checked(BESIDE, "output 1", *clauses[:-1], f"{clauses[-1]} nothing").verdict.value == "refuted"
