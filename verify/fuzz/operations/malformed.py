@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any, Final
 
 from hloproof.definitions import define
+from hloproof.fuzz.operations.plain_maps import element_bits
 from hloproof.fuzz.operations.tagged_run import Tagged
 from hloproof.fuzz.target import Failure
 from hloproof.models.errors import NotModelled
@@ -26,7 +27,7 @@ from hloproof.models.hlo.attributes import (
 )
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.opcodes import ELEMENTWISE
-from hloproof.models.hlo.shape import ArrayShape, TupleShape
+from hloproof.models.hlo.shape import ArrayShape, Layout, SplitConfig, TupleShape
 from hloproof.models.indexing import input_to_output, output_to_input
 from hloproof.models.interpreter.run import Machine
 from hloproof.models.interpreter.semantics.real import Real
@@ -140,6 +141,21 @@ def _bitcast_convert(op: Operation) -> Changes:
 
 def _iota(op: Operation) -> Changes:
     yield _with(op, "R", iota_dimension=None)
+
+
+def _bitcast(op: Operation) -> Changes:
+    """Over split memory, over elements whose sizes do not divide, over types without a size, and with an order that
+    leaves dimensions out."""
+    operand, result = op.operands[0], op.shape
+    assert isinstance(operand, ArrayShape) and isinstance(result, ArrayShape)
+    layout = operand.layout or Layout(tuple(reversed(range(operand.rank))))
+    changed = [replace(operand, element_type="unheard")]
+    if not layout.element_bits:
+        changed.append(replace(operand, layout=replace(layout, element_bits=element_bits(result) // 2 * 3)))
+    if operand.rank:
+        changed.append(replace(operand, layout=replace(layout, minor_to_major=())))
+        changed.append(replace(operand, layout=replace(layout, split_configs=(SplitConfig(0, (1,)),))))
+    yield from (Deformed(replace(op, operands=(s,)), "M") for s in changed)
 
 
 # --- indices -----------------------------------------------------------------------------------------------------
@@ -305,6 +321,7 @@ _CHANGES: Final[dict[str, Callable[[Operation], Changes]]] = {
     **dict.fromkeys(("dynamic-slice", "dynamic-update-slice"), _dynamic),
     **dict.fromkeys(("reduce-window", "select-and-scatter"), _windowed),
     "all-to-all": _all_to_all,
+    "bitcast": _bitcast,
     "bitcast-convert": _bitcast_convert,
     "broadcast": _broadcast,
     "collective-permute": _permute,
@@ -320,24 +337,25 @@ _CHANGES: Final[dict[str, Callable[[Operation], Changes]]] = {
 }
 
 
-def examine_malformed(tagged: Tagged, only_run: bool = False) -> None:
+def examine_malformed(tagged: Tagged) -> None:
     """Raises Failure where one of them has a definition, maps from its output or its deformed operand, or a result."""
     op = tagged.op
     first = {"scatter": len(op.operands) // 2 + 1, "scaled-dot": 2}.get(op.opcode, 0)
     asked = 2 if op.opcode == "scaled-dot" else 0
     made = _CHANGES[op.opcode](op) if op.opcode in _CHANGES else ()
     for changed in chain(made, _far_devices(op, tagged.across.count)):
-        now, by = changed.operation, "R" if only_run else changed.by
-        if "R" in changed.by:
-            _refused(f"{op.opcode}: runs what has no meaning", partial(_run, tagged), now)
+        now, by = changed.operation, changed.by
+        if "R" in by:
+            refused(f"{op.opcode}: runs what has no meaning", partial(run_with, tagged), now)
         if "D" in by:
-            _refused(f"{op.opcode}: a definition of what has no meaning", lambda o: define(o, 0, first), now)
+            refused(f"{op.opcode}: a definition of what has no meaning", lambda o: define(o, 0, first), now)
         if "M" in by:
-            _refused(f"{op.opcode}: maps of what has no meaning", lambda o: output_to_input(o, 0), now)
-            _refused(f"{op.opcode}: maps of what has no meaning", lambda o: input_to_output(o, asked), now)
+            refused(f"{op.opcode}: maps of what has no meaning", lambda o: output_to_input(o, 0), now)
+            refused(f"{op.opcode}: maps of what has no meaning", lambda o: input_to_output(o, asked), now)
 
 
-def _refused(what: str, ask: Callable[[Operation], object], changed: Operation) -> None:
+def refused(what: str, ask: Callable[[Operation], object], changed: Operation) -> None:
+    """Raises Failure unless the question is answered by NotModelled."""
     try:
         found = ask(changed)
     except NotModelled:
@@ -345,7 +363,7 @@ def _refused(what: str, ask: Callable[[Operation], object], changed: Operation) 
     raise Failure(what, f"{changed}: {found}")
 
 
-def _run(tagged: Tagged, changed: Operation) -> object:
+def run_with(tagged: Tagged, changed: Operation) -> object:
     """What the module comes to with this operation as its root."""
     module, entry = tagged.module, tagged.module.entry
     root = entry.root

@@ -9,20 +9,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hloproof.definitions import define
-from hloproof.fuzz.operations.tagged_run import Observed, Reads, Tagged, observe
+from hloproof.fuzz.operations.tagged_run import Observed, Reads, observe
 from hloproof.fuzz.target import Failure
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import PaddingDimension, Window, WindowDimension
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import ArrayShape
-from hloproof.models.interpreter.value import Array
+from hloproof.models.interpreter.semantics.element_type import INTEGERS
+from hloproof.models.interpreter.value import Array, indices
 
 
-def examine_definitions(tagged: Tagged, found: Observed) -> None:
+def examine_definitions(found: Observed) -> None:
     """Raises Failure where the definitions of an operation are not as they should be."""
-    op = found.op
-    for (device, output, operand), stated in found.defined.items():
-        definition = define(op, output, operand)
+    tagged = found.tagged
+    op = tagged.op
+    for (device, output, source), stated in found.defined.items():
+        definition, operand = define(op, output, *source), source[0]
         if definition.group_size not in (0, len(found.groups[device])):
             raise Failure(f"{op.opcode}: definition over a group of another size", str(definition.group_size))
         if stated and definition.multiplicity != counts_are_told(op, operand):
@@ -31,7 +33,7 @@ def examine_definitions(tagged: Tagged, found: Observed) -> None:
         assumes = op.opcode in ("all-gather", "reduce-scatter") and definition.group_size and output == operand
         if assumes and bool(definition.assumptions) != is_counted_by_shapes:
             raise Failure(f"{op.opcode}: assumptions of a definition", str(definition.assumptions))
-    _bounds(tagged, found)
+    _bounds(found)
     _dynamic(op)
 
 
@@ -55,17 +57,21 @@ def counts_are_told(op: Operation, operand: int) -> bool:
     return True
 
 
-def _bounds(tagged: Tagged, found: Observed) -> None:
-    op = found.op
+def _bounds(found: Observed) -> None:
+    tagged, op = found.tagged, found.tagged.op
+    if op.opcode == "iota":  # integers are the numbers that they are, since they may be indices; others count nothing
+        ((made,),), axis = tagged.run({}), op.attributes.integer("iota_dimension", 0)
+        if made.data != [d[axis] if made.element_type in INTEGERS else 0 for d in indices(made.sizes)]:
+            raise Failure("iota: counts as something that is read", str(made))
     if op.opcode == "cholesky":
-        for d, x, _ in found.defined[0, 0, 0]:
+        for d, x, _ in found.defined[0, 0, (0, ())]:
             if d[:-2] != x[:-2]:
                 raise Failure("cholesky: the definition reads another matrix", f"{d}: {x}")
     if op.opcode == "ragged-all-to-all":
         none = {k: Array(a.element_type, a.sizes, [0] * len(a.data)) for k, a in found.indices.items()}
         seen = observe(tagged, none).seen
         for device in range(tagged.across.count):
-            _equal(op, found.defined[device, 0, 1], seen[device, 0, 1], 1)
+            _equal(op, found.defined[device, 0, (1, ())], seen[device, 0, (1, ())], 1)
     if op.opcode == "ragged-dot":
         sizes = found.indices[2]
         together: dict[int, Reads] = {0: Reads(), 1: Reads()}
@@ -73,9 +79,9 @@ def _bounds(tagged: Tagged, found: Observed) -> None:
             every = [100 if k % sizes.sizes[-1] == group else 0 for k in range(len(sizes.data))]
             seen = observe(tagged, {2: Array(sizes.element_type, sizes.sizes, every)}).seen
             for operand, reads in together.items():
-                reads.update(seen[0, 0, operand])
+                reads.update(seen[0, 0, (operand, ())])
         for operand, reads in together.items():
-            _equal(op, found.defined[0, 0, operand], reads, operand)
+            _equal(op, found.defined[0, 0, (operand, ())], reads, operand)
 
 
 def _equal(op: Operation, stated: Reads, seen: Reads, operand: int) -> None:

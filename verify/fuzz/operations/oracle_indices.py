@@ -30,15 +30,15 @@ def sizes(op: Operation, operand: int) -> Index:
     return shape.dimensions
 
 
-def examine_indices(tagged: Tagged, found: Observed) -> None:
+def examine_indices(found: Observed) -> None:
     """Raises Failure where the definitions of operands that say where to read are others than what is seen."""
+    tagged = found.tagged
     op = tagged.op
     _examine_reads(found)
     if not found.indices or op.opcode == "ragged-all-to-all":  # whose numbers have no meaning out of bounds
         return
-    outputs = sorted({o for _, o, _ in found.seen})
     (first,) = tagged.run(found.indices)
-    elements = [(o, d) for o in outputs for d in indices(first[o].sizes)]
+    elements = [(o, d) for o in range(len(first)) for d in indices(first[o].sizes)]
     positions = [(k, n) for k, x in found.indices.items() for n in range(len(x.data))]
     pairs: list[Dependence] = [(*e, *p) for e, p in product(elements, positions)]
     for o, d, k, n in Random(tagged.seed).sample(pairs, min(MOST, len(pairs))):
@@ -46,10 +46,10 @@ def examine_indices(tagged: Tagged, found: Observed) -> None:
         seen = _changed(tagged, given, k, n)
         x = list(indices(found.indices[k].sizes))[n]
         for other, at in seen:
-            if (at, x, 0) not in found.defined[0, other, k]:
+            if (at, x, 0) not in found.defined[0, other, (k, ())]:
                 said = f"{at} depends on {list(x)}"
                 raise Failure(f"{op.opcode}: the definition of indices misses one", said)
-        stated = (d, x, 0) in found.defined[0, o, k]
+        stated = (d, x, 0) in found.defined[0, o, (k, ())]
         if stated and (o, d) not in seen and _matters(op, k, x) and define(op, o, k).kind != "bound":
             raise Failure(f"{op.opcode}: the definition of indices states one that is none", f"{d}: {list(x)}")
 
@@ -116,11 +116,11 @@ def _matters(op: Operation, operand: int, x: Index) -> bool:
 
 def _examine_reads(found: Observed) -> None:
     """Numbers that a window is moved by are clamped, those that drop a window are not, and range over their type."""
-    op = found.op
-    for _, output, operand in found.seen:
-        for r in define(op, output, operand).runtime:
+    op = found.tagged.op
+    for _, output, source in found.seen:
+        for r in define(op, output, *source).runtime:
             if r.clamped == (op.opcode == "scatter"):
-                raise Failure(f"{op.opcode}: a number is clamped, or is not", f"output {output}, operand {operand}")
+                raise Failure(f"{op.opcode}: a number is clamped, or is not", f"output {output}, operand {source}")
             kind = found.indices[r.operand].element_type
             if not r.clamped and (r.interval.lower, r.interval.upper) != (lowest(kind), highest(kind)):
                 raise Failure(f"{op.opcode}: other values than those of {kind}", str(r.interval))

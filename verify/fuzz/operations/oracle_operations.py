@@ -12,27 +12,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from random import Random
 from typing import Final
 
 from hloproof.definitions import define
-from hloproof.fuzz.operations.generators.control import OPCODES as CONTROL
 from hloproof.fuzz.operations.generators.operations import unshaped_operations
-from hloproof.fuzz.operations.generators.runs import REFUSED, RUN_ONLY
-from hloproof.fuzz.operations.malformed import examine_malformed
-from hloproof.fuzz.operations.oracle_bitcast import examine_bitcast
-from hloproof.fuzz.operations.oracle_control import examine_control
+from hloproof.fuzz.operations.generators.runs import REFUSED
+from hloproof.fuzz.operations.malformed import examine_malformed, refused, run_with
 from hloproof.fuzz.operations.oracle_definitions import examine_definitions
 from hloproof.fuzz.operations.oracle_indices import examine_indices
 from hloproof.fuzz.operations.plain_maps import not_plain
 from hloproof.fuzz.operations.predicate import count_reads
-from hloproof.fuzz.operations.run_only import examine_run
-from hloproof.fuzz.operations.tagged_run import Observed, Reads, Tagged, is_counted, observe, random_indices
+from hloproof.fuzz.operations.tagged_run import Observed, Reads, Source, Tagged, is_counted, observe, random_indices
 from hloproof.fuzz.target import Failure, Target
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.parser import parse_module
-from hloproof.models.hlo.shape import ArrayShape, Index, leaves
+from hloproof.models.hlo.shape import Index
 from hloproof.models.indexing import input_to_output, output_to_input
 from hloproof.models.indexing.collective import READER
 from hloproof.models.indexing.map_set import OperandMaps
@@ -41,7 +38,8 @@ from hloproof.models.interpreter.value import flat_index, strides
 from hloproof.models.maps.indexing_map import IndexingMap
 
 TOO_LARGE: Final = 4000
-"""Pairs of an output and an operand element that are looked at; larger operations are passed over."""
+"""Pairs of an output and an operand element that are looked at; larger operations are passed over, other than
+bitcasts, which are cheap."""
 
 FORWARDS: Final = "output-to-input"
 BACKWARDS: Final = "input-to-output"
@@ -50,38 +48,37 @@ BACKWARDS: Final = "input-to-output"
 def examine(text: str, seed: int | None = None) -> tuple[str, ...]:
     """Raises Failure where the definition or a map set and the interpreter disagree; answers the opcode."""
     module = parse_module(text)
-    root = module.entry.root
-    if module.name in (RUN_ONLY, REFUSED):
-        return examine_run(module)
-    if root.opcode == "bitcast":
-        return examine_bitcast(Operation.of(root, module.entry))
-    if root.opcode in CONTROL:
-        return examine_control(module)
-    sizes = [s.elements for _, s in leaves(root.shape) if isinstance(s, ArrayShape)]
-    into = [
-        s.elements for o in root.operands for _, s in leaves(module.entry.by_name[o].shape) if isinstance(s, ArrayShape)
-    ]
-    if sum(sizes) * sum(into) > TOO_LARGE:
-        return (f"{root.opcode} (too large)",)
+    opcode = module.entry.root.opcode
     random = Random(len(text) if seed is None else seed)
     tagged = Tagged(module, random.randint(0, 99))
+    if module.name == REFUSED:
+        refused(f"{opcode}: runs what has no meaning", partial(run_with, tagged), tagged.op)
+        return (f"{opcode}: refused by the interpreter",)
+    pairs = sum(s.elements for s in tagged.outputs) * sum(s.elements for s in tagged.arrays.values())
+    if pairs > TOO_LARGE and opcode != "bitcast":
+        return (f"{opcode} (too large)",)
     found = observe(tagged, random_indices(tagged.op, random))
-    covered = [root.opcode]
-    for (device, output, operand), seen in found.seen.items():
-        covered.append(_against_definition(found, device, output, operand, seen, found.groups[device]))
-    for device in range(found.across.count):
-        covered += _against_maps(found, device)
-    examine_definitions(tagged, found)
-    examine_indices(tagged, found)
+    covered = {opcode: None}
+    for device in range(tagged.across.count):
+        for output in range(len(tagged.outputs)):
+            for source in tagged.arrays:
+                covered[_against_definition(found, device, output, source)] = None
+    for device in range(tagged.across.count):
+        for output in range(len(tagged.outputs)):
+            covered |= _against_maps(found, device, FORWARDS, output)
+        for operand in range(len(tagged.op.operands)):
+            covered |= _against_maps(found, device, BACKWARDS, operand)
+    examine_definitions(found)
+    examine_indices(found)
     examine_malformed(tagged)
-    return tuple(dict.fromkeys(covered))
+    return tuple(covered)
 
 
-def _against_definition(found: Observed, device: int, output: int, operand: int, seen: Reads, group: list[int]) -> str:
-    """Where nothing can be seen, of operands that say where to read, what is defined is what maps are held to."""
-    op = found.op
+def _against_definition(found: Observed, device: int, output: int, source: Source) -> str:
+    """Where nothing can be seen what is defined is what maps are held to."""
+    op, group, place = found.tagged.op, found.groups[device], (device, output, source)
     try:
-        definition = define(op, output, operand)
+        definition = define(op, output, *source)
     except NotModelled as reason:
         raise Failure(f"{op.opcode}: no definition", str(reason)) from reason
 
@@ -89,27 +86,17 @@ def _against_definition(found: Observed, device: int, output: int, operand: int,
         x = found.indices[k]
         return int(x.data[flat_index(index, strides(x.sizes))])
 
-    own = group.index(device)
-    stated = count_reads(definition, read, own)
-    by_device: Reads = Counter()
-    for (d, x, q), count in stated.items():
-        by_device[d, x, group[q] if definition.group_size else device] += count
-    found.defined[device, output, operand] = by_device
-    if operand in found.indices:
-        found.seen[device, output, operand] = by_device
-        return f"{op.opcode}: definition of indices"
-    what = f"{op.opcode}: the definition of output {output} from operand {operand}"
-    kind = "bound" if _settled_at_run_time(op, output, operand) else definition.kind
-    _compare(what, kind, by_device, seen, _counted(op, output, operand))
+    stated: Reads = Counter()
+    for (d, x, q), count in count_reads(definition, read, group.index(device)).items():
+        stated[d, x, group[q] if definition.group_size else device] += count
+    found.defined[place] = stated
+    if place not in found.seen:
+        found.seen[place] = stated
+        return f"{op.opcode}: definition of what does not show"
+    kind = "bound" if _settled_at_run_time(op, output, source[0]) else definition.kind
+    what = f"{op.opcode}: the definition of output {output} from operand {source}"
+    _compare(what, kind, stated, found.seen[place], is_counted(op) and definition.multiplicity)
     return f"{op.opcode}: definition {definition.kind}"
-
-
-def _counted(op: Operation, output: int, operand: int) -> bool:
-    """Whether how often an element is read can be observed (not so for initial values), and is told by the tags."""
-    try:
-        return is_counted(op) and define(op, output, operand).multiplicity
-    except NotModelled:
-        return False
 
 
 def _settled_at_run_time(op: Operation, output: int, operand: int) -> bool:
@@ -122,57 +109,48 @@ def _settled_at_run_time(op: Operation, output: int, operand: int) -> bool:
     return op.opcode == "scatter" and len(op.operands) > 3 and operand != output
 
 
-def _against_maps(found: Observed, device: int) -> list[str]:
-    op, covered = found.op, []
-    outputs = sorted({o for _, o, _ in found.seen})
-    pairs = [(output, operand) for output in outputs for operand in range(len(op.operands))]
-    for direction, starts in ((FORWARDS, outputs), (BACKWARDS, range(len(op.operands)))):
-        for start in starts:
-            try:
-                sets = output_to_input(op, start) if direction == FORWARDS else input_to_output(op, start)
-            except NotModelled as reason:
-                raise Failure(f"{op.opcode}: no {direction} maps", str(reason)) from reason
-            for s in sets:
-                pair = (start, s.operand) if direction == FORWARDS else (s.operand, start)
-                covered.append(_against_set(found, device, direction, s, *pair))
-            named = {(start, s.operand) if direction == FORWARDS else (s.operand, start) for s in sets}
-            for output, operand in pairs:
-                left_out = (output if direction == FORWARDS else operand) == start and (output, operand) not in named
-                if left_out and found.seen[device, output, operand]:
-                    said = f"output {output} from operand {operand}: {op}"
-                    raise Failure(f"{op.opcode}: {direction} maps leave out an array", said)
-    return covered
+def _against_maps(found: Observed, device: int, direction: str, start: int) -> dict[str, None]:
+    """The maps from this output, or to this operand."""
+    op, forwards = found.tagged.op, direction == FORWARDS
+    try:
+        sets = output_to_input(op, start) if forwards else input_to_output(op, start)
+    except NotModelled as reason:
+        raise Failure(f"{op.opcode}: no {direction} maps", str(reason)) from reason
+    named = [(start, (s.operand, s.position)) if forwards else (s.operand, (start, s.position)) for s in sets]
+    for (own, output, source), seen in found.seen.items():
+        is_asked = own == device and (output if forwards else source[0]) == start
+        if is_asked and seen and (output, source) not in named:
+            said = f"output {output} from operand {source}: {op}"
+            raise Failure(f"{op.opcode}: {direction} maps leave out an array", said)
+    return dict.fromkeys(
+        _against_set(found, device, direction, s, output, source)
+        for s, (output, source) in zip(sets, named, strict=True)
+    )
 
 
-def _against_set(found: Observed, device: int, direction: str, s: OperandMaps, output: int, operand: int) -> str:
-    op = found.op
-    group = found.groups[device]
-    place = group.index(device)
-    what = f"{op.opcode}: {direction} maps between output {output} and operand {operand}"
-    is_regions = op.opcode == "pad" and operand == 1
+def _against_set(found: Observed, device: int, direction: str, s: OperandMaps, output: int, source: Source) -> str:
+    op, place = found.tagged.op, (device, output, source)
+    what = f"{op.opcode}: {direction} maps between output {output} and operand {source}"
+    is_regions = op.opcode == "pad" and source[0] == 1
     for m in s.maps:
-        why = not_plain(m, op.opcode)
+        why = not_plain(m, op)
         if is_regions and not relation_with_positions(m):
             why = "a region without places"
         if why:
-            raise Failure(f"{what} are not plain", why)
-    stated = _of_maps(found, s.maps, group, device, place, direction == FORWARDS)
-    kind = "bound" if _settled_at_run_time(op, output, operand) else s.kind
-    seen, defined = found.seen[device, output, operand], define(op, output, operand).kind
-    if s.kind != defined and found.defined[device, output, operand]:
-        raise Failure(f"{what} are of another kind than the definition", f"{s.kind}, not {defined}")
-    _compare(what, kind, stated, seen, _counted(op, output, operand))
-    if kind == "bound":
-        extra = [k for k in stated if k not in found.defined[device, output, operand]]
-        if extra:
-            raise Failure(f"{what} promise less than is defined", str(extra[0]))
+            raise Failure(f"{what} are not plain", f"{why}: {m}")
+    stated, defined = _of_maps(found, s.maps, device, direction == FORWARDS), define(op, output, *source)
+    kind = "bound" if _settled_at_run_time(op, output, source[0]) else s.kind
+    if s.kind != defined.kind and found.defined[place]:
+        raise Failure(f"{what} are of another kind than the definition", f"{s.kind}, not {defined.kind}")
+    _compare(what, kind, stated, found.seen[place], is_counted(op) and defined.multiplicity)
+    if kind == "bound" and (extra := [k for k in stated if k not in found.defined[place]]):
+        raise Failure(f"{what} promise less than is defined", str(extra[0]))
     return f"{op.opcode}: maps {s.kind}"
 
 
-def _of_maps(
-    found: Observed, maps: Sequence[IndexingMap], group: list[int], device: int, place: int, forwards: bool
-) -> Reads:
-    providers = {f"operand({k})": x for k, x in found.indices.items()}
+def _of_maps(found: Observed, maps: Sequence[IndexingMap], device: int, forwards: bool) -> Reads:
+    group, providers = found.groups[device], {f"operand({k})": x for k, x in found.indices.items()}
+    place = group.index(device)
     stated: Reads = Counter()
     for m in maps:
         if any(r.provider == READER and place not in r.interval for r in m.runtime):
@@ -183,9 +161,8 @@ def _of_maps(
             return place if m.runtime[k].provider == READER else plain(k, dims, ranges)
 
         for (dims, results, positions), count in relation_with_positions(m, read).items():
-            source = group[positions[0]] if positions else device
-            key = (dims, results, source) if forwards else (results, dims, source)
-            stated[key] += count
+            other = group[positions[0]] if positions else device
+            stated[(dims, results, other) if forwards else (results, dims, other)] += count
     return stated
 
 

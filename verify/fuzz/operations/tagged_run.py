@@ -4,20 +4,21 @@ often. Operands that say where to read are given numbers."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from random import Random
-from typing import Final
+from typing import Final, cast
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import DevicePairs, ReplicaGroups
 from hloproof.models.hlo.module import Module, Operation, device_counts
-from hloproof.models.hlo.shape import ArrayShape, Index, Shape, leaves
+from hloproof.models.hlo.shape import ArrayShape, Index, Shape, TupleShape, leaves
 from hloproof.models.interpreter.operations.collective import Devices
 from hloproof.models.interpreter.run import Machine
 from hloproof.models.interpreter.semantics.counted import Counted, reads, tags
 from hloproof.models.interpreter.semantics.element_type import highest, lowest
-from hloproof.models.interpreter.value import Array, Value, indices
+from hloproof.models.interpreter.value import Array, Token, Value, indices
 
 Reads = Counter[tuple[Index, Index, int]]
 """(output index, operand index, device) and how often."""
@@ -61,17 +62,21 @@ def index_operands(op: Operation) -> frozenset[int]:
     return frozenset()
 
 
+Source = tuple[int, Index]
+"""An operand, and where an array lies in its tuple; () for an operand that is an array."""
+
+
 @dataclass
 class Observed:
-    """One operation, its run-time indices, and what was read: by device of the reader, output and operand."""
+    """One operation, its run-time indices, and what was read: by device of the reader, output and source."""
 
-    op: Operation
-    across: Devices
+    tagged: Tagged
     groups: list[list[int]]
     """By device, the numbers of those that it exchanges data with."""
     indices: dict[int, Array]
-    seen: dict[tuple[int, int, int], Reads]
-    defined: dict[tuple[int, int, int], Reads] = field(default_factory=dict)
+    seen: dict[tuple[int, int, Source], Reads]
+    """Nothing for a source whose reads do not show: operands that say where to read, and bits below padding."""
+    defined: dict[tuple[int, int, Source], Reads] = field(default_factory=dict)
     """The same as the definitions state it."""
 
 
@@ -144,67 +149,90 @@ class Tagged:
         self.module, self.seed = module, seed
         self.across = devices_of(module)
         self.op = Operation.of(module.entry.root, module.entry, *device_counts(module))
-        self.chosen = sorted(index_operands(self.op))
-        counts = [s.elements if isinstance(s, ArrayShape) else 0 for s in self.op.operands]
-        self.data = [0 if k in self.chosen else n for k, n in enumerate(counts)]
+        self.chosen = index_operands(self.op)
+        self.arrays: dict[Source, ArrayShape] = {
+            (k, position): leaf
+            for k, s in enumerate(self.op.operands)
+            for position, leaf in leaves(s)
+            if isinstance(leaf, ArrayShape)
+        }
+        self.outputs = arrays_in(self.op.shape)
+        self.where = [
+            (device, source, index)
+            for device in range(self.across.count)
+            for source, s in self.arrays.items()
+            if source[0] not in self.chosen
+            for index in indices(s.dimensions)
+        ]
+        """What each tag stands for."""
 
     def run(self, fixed: Mapping[int, Array]) -> list[list[Array]]:
         """The results of each device, given the operands that say where to read. Raises NotModelled where the
         interpreter does."""
         module, op = self.module, self.op
         order = [module.entry.by_name[o].parameter_number or 0 for o in module.entry.root.operands]
-        total, given = sum(self.data), list[tuple[Value, ...]]()
-        all_tags = tags(total * self.across.count, BITS)
-        for device in range(self.across.count):
-            base, values = device * total, list[Value]()
-            for k, s in enumerate(op.operands):
-                if not isinstance(s, ArrayShape):
-                    raise NotModelled("operands that are not arrays")
-                if k in fixed:
-                    values.append(fixed[k])
-                    continue
-                values.append(Array(s.element_type, s.dimensions, all_tags[base : base + self.data[k]]))
-                base += self.data[k]
-            by_number = dict(zip(order, values, strict=True))
-            given.append(tuple(by_number[n] for n in range(len(by_number))))
+        unused = iter(tags(len(self.where), BITS))
+        given = [
+            [fixed[k] if k in fixed else _tagged(s, unused) for k, s in enumerate(op.operands)]
+            for _ in range(self.across.count)
+        ]
+        if op.opcode in _SAID:
+            return [arrays_of(_SAID[op.opcode](values)) for values in given]
         machine = Machine(module, Counted(union=not is_counted(op)), self.across, self.seed)
-        return [arrays_of(result) for result in machine.run(given)]
+        by_number = [dict(zip(order, values, strict=True)) for values in given]
+        return [arrays_of(result) for result in machine.run([tuple(v[n] for n in range(len(v))) for v in by_number])]
+
+
+def _tagged(shape: Shape, unused: Iterator[int]) -> Value:
+    """A value of this shape whose elements are the next tags."""
+    if isinstance(shape, TupleShape):
+        return tuple(_tagged(s, unused) for s in shape.elements)
+    if isinstance(shape, ArrayShape):
+        return Array(shape.element_type, shape.dimensions, list(islice(unused, shape.elements)))
+    return Token()
+
+
+def _of_dynamic_size(given: list[Value]) -> Value:
+    """Whether an element is there depends on the size."""
+    x, size = given
+    assert isinstance(x, Array) and isinstance(size, Array)
+    return Array(x.element_type, x.sizes, [value + size.data[0] for value in x.data])
+
+
+_SAID: Final[dict[str, Callable[[list[Value]], Value]]] = {
+    "get-dimension-size": lambda given: Array("s32", (), [0]),
+    "recv-done": lambda given: cast(tuple[Value, ...], given[0])[0],
+    "send": lambda given: (given[0], Array("u32", (), [0])),
+    "set-dimension-size": _of_dynamic_size,
+}
+"""What operations come to that are not run alone, or whose numbers are no tags: their arrays."""
 
 
 def observe(tagged: Tagged, fixed: dict[int, Array]) -> Observed:
-    """What is read, given the operands that say where to read."""
+    """What is read, given the operands that say where to read. Of a bitcast nothing shows where it is not run on tags:
+    between widths, and over padding."""
     op, across = tagged.op, tagged.across
-    seen: dict[tuple[int, int, int], Reads] = {}
-    for reader_id, result in enumerate(tagged.run(fixed)):
+    seen: dict[tuple[int, int, Source], Reads] = {
+        (device, output, source): Counter()
+        for device in range(across.count)
+        for output in range(len(tagged.outputs))
+        for source in tagged.arrays
+        if source[0] not in tagged.chosen
+    }
+    try:
+        results = tagged.run(fixed)
+    except NotModelled:
+        if op.opcode != "bitcast":
+            raise
+        seen, results = {}, []
+    for own, result in enumerate(results):
         for output, array in enumerate(result):
-            for k in range(len(op.operands)):
-                seen[reader_id, output, k] = Counter()
-            _collect(op, array, output, reader_id, (across.count, sum(tagged.data), tagged.data), seen)
-    return Observed(op, across, group_numbers(op, across), fixed, seen)
-
-
-def _collect(
-    op: Operation,
-    array: Array,
-    output: int,
-    reader_id: int,
-    layout: tuple[int, int, list[int]],
-    seen: dict[tuple[int, int, int], Reads],
-) -> None:
-    devices, total, data = layout
-    where = [
-        (device, k, index)
-        for device in range(devices)
-        for k, s in enumerate(op.operands)
-        if data[k] and isinstance(s, ArrayShape)
-        for index in indices(s.dimensions)
-    ]
-    for out, element in zip(indices(array.sizes), array.data, strict=True):
-        if not element:
-            continue
-        for (device, k, index), count in zip(where, reads(element, total * devices, BITS), strict=True):
-            if count:
-                seen[reader_id, output, k][out, index, device] += count
+            for out, element in zip(indices(array.sizes), array.data, strict=True):
+                counts = reads(element, len(tagged.where), BITS) if element else ()
+                for (device, source, index), count in zip(tagged.where, counts, strict=False):
+                    if count:
+                        seen[own, output, source][out, index, device] += count
+    return Observed(tagged, group_numbers(op, across), fixed, seen)
 
 
 def random_indices(op: Operation, random: Random) -> dict[int, Array]:

@@ -7,7 +7,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from hloproof.fuzz.drawing import Draw
-from hloproof.fuzz.operations.generators.operation_text import boxes, braces, one, shape, sizes
+from hloproof.fuzz.operations.generators.operation_text import boxes, braces, one, shape
 
 OPCODES: Final = (
     "tuple",
@@ -20,7 +20,6 @@ OPCODES: Final = (
     "all-gather-done",
     "all-reduce-done",
     "collective-permute-done",
-    "get-dimension-size",
     "set-dimension-size",
     "send",
     "recv-done",
@@ -31,7 +30,7 @@ OPCODES: Final = (
 @st.composite
 def control(draw: Draw) -> str:
     """The operands of some are tuples, nested ones among them."""
-    first, second = (shape(draw(sizes(maximum=2))) for _ in range(2))
+    first, second = (shape(draw(boxes(maximum=2, most=12))) for _ in range(2))
     opcode = draw(st.sampled_from(OPCODES))
     nested = f"({first}, ({second}, {first}))"
     match opcode:
@@ -60,9 +59,6 @@ def control(draw: Draw) -> str:
             return one(opcode, [first, "token[]"], "channel_id=1", result=f"({first}, u32[], token[])")
         case "recv-done":
             return one(opcode, [f"({first}, u32[], token[])"], "channel_id=1")
-        case "get-dimension-size":
-            sized = shape(draw(sizes(minimum=1, maximum=2)))
-            return one(opcode, [sized], "dimensions={0}")
         case "set-dimension-size":
             dims = draw(boxes(minimum=1, maximum=3, most=24))
             axis = draw(st.integers(0, len(dims) - 1))

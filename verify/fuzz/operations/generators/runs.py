@@ -1,5 +1,5 @@
-"""Strategies for modules that are only run: operations that read no operand, and those that have no meaning, which the
-interpreter must refuse. The name of the module says which."""
+"""Strategies for operations that read no operand, for bitcasts without layouts, and for modules that have no meaning,
+which the interpreter must refuse: their name says so."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hloproof.fuzz.drawing import Draw
 from hloproof.fuzz.operations.generators.operation_text import one, shape, sizes
 
-RUN_ONLY: Final = "run_only"
 REFUSED: Final = "refused"
 
 _WITHOUT_MEANING: Final = (
@@ -35,7 +34,7 @@ def iota(draw: Draw) -> str:
     dims = draw(sizes(minimum=1, maximum=3))
     axis = draw(st.integers(0, len(dims) - 1))
     kind = draw(st.sampled_from(("s32", "f32", "u8", "c64")))
-    return _run_only(one("iota", [], f"iota_dimension={axis}", result=shape(dims, kind)))
+    return one("iota", [], f"iota_dimension={axis}", result=shape(dims, kind))
 
 
 @st.composite
@@ -43,15 +42,11 @@ def bitcast_of_bits(draw: Draw) -> str:
     """Between types of one width, without layouts."""
     kind, kind_to = draw(st.sampled_from((("f32", "s32"), ("s32", "f32"), ("u8", "s8"), ("f32", "f32"))))
     n, m = draw(sizes(minimum=2, maximum=2))
-    return _run_only(one("bitcast", [shape([n, m], kind)], result=shape([n * m], kind_to)))
+    return one("bitcast", [shape([n, m], kind)], result=shape([n * m], kind_to))
 
 
 @st.composite
 def get_dimension_size(draw: Draw) -> str:
     dims = draw(sizes(minimum=1, maximum=3))
     axis = draw(st.integers(0, len(dims) - 1))
-    return _run_only(one("get-dimension-size", [shape(dims)], f"dimensions={{{axis}}}"))
-
-
-def _run_only(text: str) -> str:
-    return text.replace("HloModule case", f"HloModule {RUN_ONLY}")
+    return one("get-dimension-size", [shape(dims)], f"dimensions={{{axis}}}")
