@@ -12,36 +12,40 @@ pytest.importorskip("hypothesis")
 
 import hloproof.definitions
 from hloproof.definitions.definition import Definition
-from hloproof.fuzz.drawing import ADD
 from hloproof.fuzz.modules import target_recorded
 from hloproof.fuzz.operations import oracle_operations
-from hloproof.fuzz.operations.generators.operation_text import LESS, one
-from hloproof.fuzz.operations.generators.runs import without_meaning
+from hloproof.fuzz.operations.generators.builder import one
+from hloproof.fuzz.operations.generators.control import without_meaning
+from hloproof.fuzz.operations.generators.operations import operation
 from hloproof.fuzz.target import Failure
 from hloproof.logic.formula import FALSE, TRUE
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.operations import collective, dispatch
 from hloproof.models.interpreter.value import Array, Value
 
-PAD = one("pad", ["f32[3]", "f32[]"], "padding=1_1")
-SORT = one("sort", ["f32[5]"], "dimensions={0}, to_apply=less", LESS)
-REDUCE = one("reduce", ["f32[4]", "f32[]"], "dimensions={0}, to_apply=add", ADD)
-TOPK = one("topk", ["f32[5]"], "k=2, largest=true")
-SLICE = one("dynamic-slice", ["f32[5]", "s32[]"], "dynamic_slice_sizes={2}")
-BITS = one("bitcast-convert", ["f32[2]"], result="u8[2,4]")
+PAD = one("pad", "f32[3]", "f32[]", padding="1_1")
+SORT = one("sort", "f32[5]", dimensions=[0], to_apply="is_LT")
+REDUCE = one("reduce", "f32[4]", "f32[]", dimensions=[0], to_apply="add")
+TOPK = one("topk", "f32[5]", k=2, largest=True)
+SLICE = one("dynamic-slice", "f32[5]", "s32[]", dynamic_slice_sizes=[2])
+BITS = one("bitcast-convert", "f32[2]", result="u8[2,4]")
 REDUCE_ALL = one(
     "all-reduce",
-    ["f32[2]"],
-    "channel_id=1, replica_groups={{1,0}}, to_apply=add",
-    ADD,
-    ", replica_count=2, num_partitions=2",
+    "f32[2]",
+    header=", replica_count=2, num_partitions=2",
+    channel_id=1,
+    replica_groups=[[1, 0]],
+    to_apply="add",
 )
-PERMUTE = one("collective-permute", ["f32[2]"], "source_target_pairs={{0,1}}", "", ", replica_count=2")
-GATHER_ALL = one("all-gather", ["f32[2]"], "dimensions={0}", result="f32[6]")
+PERMUTE = one("collective-permute", "f32[2]", header=", replica_count=2", source_target_pairs=[(0, 1)])
+GATHER_ALL = one("all-gather", "f32[2]", dimensions=[0], result="f32[6]")
 RAGGED = one(
     "ragged-dot",
-    ["f32[3,2]", "f32[2,2,2]", "s32[2]"],
-    "lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}",
+    *("f32[3,2]", "f32[2,2,2]", "s32[2]"),
+    lhs_contracting_dims=[1],
+    rhs_contracting_dims=[1],
+    lhs_ragged_dims=[0],
+    rhs_group_dims=[0],
 )
 TEXTS = {
     "pad": PAD,
@@ -116,7 +120,7 @@ def test_another_definition_is_noticed(
 
 
 def test_a_run_of_what_has_no_meaning_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = one("bitcast", ["f32[2]"], result="f32[4]").replace("case", "refused", 1)
+    text = one("bitcast", "f32[2]", result="f32[4]").replace("case", "refused", 1)
     assert oracle_operations.examine(text)
     monkeypatch.setitem(dispatch.OPERATIONS, "bitcast", lambda step: Array("f32", (4,), [2.0] * 4))
     with pytest.raises(Failure, match="has no meaning"):
@@ -126,7 +130,7 @@ def test_a_run_of_what_has_no_meaning_is_noticed(monkeypatch: pytest.MonkeyPatch
 def test_what_has_no_meaning_parses() -> None:
     import hypothesis
 
-    @hypothesis.given(without_meaning())
+    @hypothesis.given(operation(without_meaning))
     @hypothesis.settings(max_examples=20, database=None)
     def each(text: str) -> None:
         assert parse_module(text).name == "refused"

@@ -1,188 +1,153 @@
-"""Strategies for modules of several data movement operations, as text: chains with branches that join again."""
+"""Modules of several data movement operations, as text: chains with branches that join again."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from math import prod
-from typing import Final
+from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.drawing import ADD, Draw, Writer
+from hloproof.fuzz.drawing import Draw
+from hloproof.fuzz.operations.generators.builder import Array, Builder, computation, shape
+from hloproof.fuzz.operations.generators.movement import STEPS, reshape, transpose
+from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
 
 LARGEST: Final = 48
 """Elements of a tensor."""
 
 
-def _shape(dims: Sequence[int]) -> str:
-    return f"f32[{','.join(map(str, dims))}]"
+class Unfit(Exception):
+    """A step has nothing to work on, or makes too much."""
 
 
-class _Writer(Writer):
-    """Instructions so far: names and sizes of the tensors that later ones may read."""
+class Chain(Builder):
+    """One computation of a module: steps on any of the arrays so far. `i` is an index, `z` zero."""
 
-    def __init__(self, draw: Draw) -> None:
+    least = 1
+    folds = ("add",)
+
+    def __init__(self, draw: Draw, bodies: dict[str, str], prefix: str = "", prefixed: str = "") -> None:
+        """Names that begin with one of the letters `prefixed` are the computation's own; others come elsewhere, too."""
         super().__init__(draw)
-        self.lines: list[str] = []
-        self.tensors: list[tuple[str, list[int]]] = []
+        self.bodies = bodies
+        self.tensors: list[Array] = []
+        self._prefix, self._prefixed = prefix, prefixed
+        self._counts: dict[str, int] = {}
+        self.i = self.own("i")
+        self.numbers = [self.i]
+        """Names of start indices."""
 
-    def add(self, dims: Sequence[int], text: str) -> None:
-        name = f"v{len(self.lines)}"
-        self.lines.append(f"  {name} = {_shape(dims)} {text}\n")
-        self.tensors.append((name, list(dims)))
+    def own(self, name: str) -> str:
+        return f"{self._prefix if name[0] in self._prefixed else ''}{name}"
 
-    def pick(self) -> tuple[str, list[int]]:
-        """Mostly one of the latest tensors."""
-        found: tuple[str, list[int]] = self.one_of([*self.tensors[-3:] * 3, *self.tensors])
+    def name(self, letter: str = "v") -> str:
+        self._counts[letter] = self._counts.get(letter, -1) + 1
+        return self.own(f"{letter}{self._counts[letter]}")
+
+    def line(self, made: str, opcode: str, *operands: str, letter: str = "v", **attributes: Any) -> str:
+        """An instruction of this shape: its name."""
+        name = self.name(letter)
+        self.lines.append(f"{name} = {made} {opcode}({', '.join(operands)}){self.attributes(attributes)}")
+        return name
+
+    def op(self, opcode: str, *operands: Array | str, sizes: Sequence[int] | None = None, **attributes: Any) -> Array:
+        """As with any builder; the sizes of the result must be given, and not be too large."""
+        if sizes is None or prod(sizes) > LARGEST:
+            raise Unfit
+        attributes.pop("result", None)
+        names = [o.name if isinstance(o, Array) else o for o in operands]
+        self.tensors.append(Array(self.line(shape(sizes), opcode, *names, **attributes), tuple(sizes)))
+        return self.tensors[-1]
+
+    def tensor(self, least: int = 0, most: int = 4, elements: int = LARGEST) -> Array:
+        """Mostly one of the latest. Raises Unfit where none has so many dimensions."""
+        fitting = [t for t in self.tensors if least <= len(t.sizes)]
+        if not fitting:
+            raise Unfit
+        found: Array = self.one_of([*fitting[-3:] * 3, *fitting])
         return found
 
+    def beside(self, x: Array, axis: int) -> list[Array]:
+        def rest(sizes: Sequence[int]) -> tuple[int, Sequence[int], Sequence[int]]:
+            return len(sizes), sizes[:axis], sizes[axis + 1 :]
 
-def _reshape(w: _Writer) -> None:
-    name, dims = w.pick()
-    factors = _factors(prod(dims)) if prod(dims) else [*dims]
-    order = w.draw(st.permutations(factors))
-    result: list[int] = []
-    for f in order:
-        if result and w.number(0, 1):
-            result[-1] *= f
-        else:
-            result.append(f)
-    if w.number(0, 3) == 0:
-        result.insert(w.number(0, len(result)), 1)
-    w.add(result, f"reshape({name})")
+        return [self.one_of([t for t in self.tensors if rest(t.sizes) == rest(x.sizes)])]
 
+    def array(self, sizes: Sequence[int]) -> Array:
+        return self.fitted(self.tensor(), sizes)
 
-def _factors(n: int) -> list[int]:
-    found, f = [], 2
-    while n > 1:
-        while n % f == 0:
-            found.append(f)
-            n //= f
-        f += 1
-    return found
+    def zero(self) -> Array:
+        return Array(self.line("f32[]", "constant", "0", letter="z"), ())
 
+    def starts(self, rank: int) -> list[Array]:
+        return [Array(self.number_of_start(), ()) for _ in range(rank)]
 
-def _transpose(w: _Writer) -> None:
-    name, dims = w.pick()
-    order = w.draw(st.permutations(range(len(dims))))
-    w.add([dims[k] for k in order], f"transpose({name}), dimensions={{{','.join(map(str, order))}}}")
+    def number_of_start(self) -> str:
+        """What was given, or made of it."""
+        match self.number(0, 9):
+            case 0:
+                return self.line("s32[]", "constant", str(self.number(0, 2)), letter="j")
+            case 1 | 2:
+                return self.line("s32[]", "negate", self.one_of(self.numbers), letter="j")
+            case 3 | 4:
+                pair = self.one_of(self.numbers), self.one_of(self.numbers)
+                return self.line("s32[]", self.one_of(("add", "multiply")), *pair, letter="j")
+        return str(self.one_of(self.numbers))
 
+    def fitted(self, x: Array, sizes: Sequence[int]) -> Array:
+        """The elements of an array in one of other sizes, cut or padded."""
+        if tuple(sizes) == x.sizes:
+            return x
+        have, want = prod(x.sizes), prod(sizes)
+        if have != want:
+            x = self.op("reshape", x, sizes=[have])
+            if have > want:
+                start = self.number(0, have - want)
+                x = self.op("slice", x, sizes=[want], slice=(SliceDimension(start, start + want),))
+            else:
+                low = self.number(0, want - have)
+                padding = (PaddingDimension(low, want - have - low),)
+                x = self.op("pad", x, self.zero(), sizes=[want], padding=padding)
+        return x if tuple(sizes) == x.sizes else self.op("reshape", x, sizes=sizes)
 
-def _slice(w: _Writer) -> None:
-    name, dims = w.pick()
-    bounds, result = [], []
-    for n in dims:
-        start = w.number(0, max(0, n - 1))
-        limit = w.number(min(n, start + 1), n)
-        stride = w.one_of((1, 1, 2, 3))
-        bounds.append(f"[{start}:{limit}:{stride}]")
-        result.append(-(-(limit - start) // stride))
-    w.add(result, f"slice({name}), slice={{{','.join(bounds)}}}")
+    def step(self) -> None:
+        """One more operation, or none where what was drawn does not fit."""
+        with suppress(Unfit):
+            self.one_of(_STEPS)(self)
 
-
-def _pad(w: _Writer) -> None:
-    name, dims = w.pick()
-    if not dims:
-        return
-    padding, result = [], []
-    for n in dims:
-        interior = w.one_of((0, 0, 1))
-        full = n + max(0, n - 1) * interior
-        low = w.number(-min(1, full), 2)
-        high = w.number(-min(1, full + low), 2)
-        padding.append(f"{low}_{high}_{interior}")
-        result.append(full + low + high)
-    if prod(result) <= LARGEST:
-        w.add(result, f"pad({name}, z), padding={'x'.join(padding)}")
+    def written(self, head: str) -> str:
+        """The computation; the last instruction is its root."""
+        return computation(head, *self.lines)
 
 
-def _reverse(w: _Writer) -> None:
-    name, dims = w.pick()
-    chosen = [k for k in range(len(dims)) if w.number(0, 1)]
-    w.add(dims, f"reverse({name}), dimensions={{{','.join(map(str, chosen))}}}")
+def _joined(b: Builder) -> None:
+    """Two arrays of one shape, element by element."""
+    assert isinstance(b, Chain)
+    x = b.tensor()
+    other = b.one_of([t for t in b.tensors if t.sizes == x.sizes])
+    b.op(b.one_of(("add", "add", "multiply")), x, other, sizes=x.sizes)
 
 
-def _broadcast(w: _Writer) -> None:
-    name, dims = w.pick()
-    at, size = w.number(0, len(dims)), w.number(1, 3)
-    result = [*dims[:at], size, *dims[at:]]
-    kept = [k for k in range(len(result)) if k != at]
-    if prod(result) <= LARGEST:
-        w.add(result, f"broadcast({name}), dimensions={{{','.join(map(str, kept))}}}")
-
-
-def _concatenate(w: _Writer) -> None:
-    name, dims = w.pick()
-    if not dims:
-        return
-    axis = w.number(0, len(dims) - 1)
-    fitting = [
-        (other, sizes)
-        for other, sizes in w.tensors
-        if len(sizes) == len(dims)
-        and all(a == b for k, (a, b) in enumerate(zip(dims, sizes, strict=True)) if k != axis)
-    ]
-    other, sizes = w.one_of(fitting)
-    result = [*dims[:axis], dims[axis] + sizes[axis], *dims[axis + 1 :]]
-    if prod(result) <= LARGEST:
-        w.add(result, f"concatenate({name}, {other}), dimensions={{{axis}}}")
-
-
-def _add(w: _Writer) -> None:
-    name, dims = w.pick()
-    other, _ = w.one_of([t for t in w.tensors if t[1] == dims])
-    w.add(dims, f"add({name}, {other})")
-
-
-def _reduce(w: _Writer) -> None:
-    name, dims = w.pick()
-    if not dims:
-        return
-    axis = w.number(0, len(dims) - 1)
-    w.add([n for k, n in enumerate(dims) if k != axis], f"reduce({name}, z), dimensions={{{axis}}}, to_apply=add")
-
-
-def _dynamic_slice(w: _Writer) -> None:
-    name, dims = w.pick()
-    if not dims:
-        return
-    window = [w.number(1, n) if n else 0 for n in dims]
-    starts = ", ".join(w.one_of(("i", "j")) for _ in dims)
-    w.add(window, f"dynamic-slice({name}, {starts}), dynamic_slice_sizes={{{','.join(map(str, window))}}}")
-
-
-_STEPS: Final = (
-    _reshape,
-    _reshape,
-    _transpose,
-    _transpose,
-    _slice,
-    _pad,
-    _reverse,
-    _broadcast,
-    _concatenate,
-    _add,
-    _reduce,
-    _dynamic_slice,
-)
+_STEPS: Final[tuple[Callable[[Builder], None], ...]] = (*STEPS, reshape, transpose, _joined)
 
 
 @st.composite
 def movement_modules(draw: Draw, most: int = 8) -> str:
     """Up to `most` operations over two parameters, with two more for start indices; half of them are a fusion."""
-    w = _Writer(draw)
-    dims = [draw(st.lists(st.sampled_from((1, 2, 2, 3, 4)), max_size=3)) for _ in range(2)]
-    for n, d in enumerate(dims):
-        w.add(d, f"parameter({n})")
-    for step in draw(st.lists(st.sampled_from(_STEPS), min_size=1, max_size=most)):
-        step(w)
-    starts = "  i = s32[] parameter(2)\n  j = s32[] parameter(3)\n"
-    lines = [*w.lines[:2], starts, "  z = f32[] constant(0)\n", *w.lines[2:]]
-    lines.append(f"  ROOT root = {_shape(w.tensors[-1][1])} negate({w.tensors[-1][0]})\n")
-    root = _shape(w.tensors[-1][1])
-    body = "".join(lines)
-    if draw(st.booleans()):
-        entry = "".join(f"  p{n} = {_shape(d)} parameter({n})\n" for n, d in enumerate(dims)) + starts
-        entry += f"  ROOT f = {root} fusion(p0, p1, i, j), kind=kLoop, calls=fused\n"
-        return f"HloModule case\n\n{ADD}fused {{\n{body}}}\n\nENTRY e {{\n{entry}}}\n"
-    return f"HloModule case\n\n{ADD}ENTRY e {{\n{body}}}\n"
+    bodies: dict[str, str] = {}
+    c = Chain(draw, bodies)
+    dims = [c.sizes(most=3, of=(1, 2, 2, 3, 4)) for _ in range(2)]
+    given = [f"p{n} = {shape(d)} parameter({n})" for n, d in enumerate(dims)]
+    given += ["i = s32[] parameter(2)", "j = s32[] parameter(3)"]
+    c.lines, c.numbers = [*given], ["i", "j"]
+    c.tensors = [Array(f"p{n}", tuple(d)) for n, d in enumerate(dims)]
+    for _ in range(c.number(1, most)):
+        c.step()
+    made = shape(c.op("negate", c.tensors[-1], sizes=c.tensors[-1].sizes).sizes)
+    is_fusion = c.chance(2)
+    text = c.written("fused" if is_fusion else "ENTRY e")
+    if is_fusion:
+        text += computation("ENTRY e", *given, f"f = {made} fusion(p0, p1, i, j), kind=kLoop, calls=fused")
+    return f"HloModule case\n\n{''.join(bodies.values())}{text}"

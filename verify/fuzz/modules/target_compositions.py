@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from hloproof.fuzz.modules.generate_calls import STRUCTURE, structures
 from hloproof.fuzz.modules.generate_modules import movement_modules
-from hloproof.fuzz.modules.generate_structures import NAME, structures
 from hloproof.fuzz.modules.oracle_composed import examine_composed
 from hloproof.fuzz.target import Target
 from hloproof.models.hlo.parser import parse_module
@@ -21,7 +21,7 @@ def cases() -> st.SearchStrategy[str]:
 def examine(text: str) -> tuple[str, ...]:
     module = parse_module(text)
     covered = examine_composed(module, len(text))
-    return (NAME, *covered) if module.name == NAME else covered
+    return (STRUCTURE, *covered) if module.name == STRUCTURE else covered
 
 
 TARGET = Target(

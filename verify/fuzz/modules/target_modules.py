@@ -9,7 +9,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.modules.generate_devices import device_modules
+from hloproof.fuzz.modules.generate_calls import device_modules
 from hloproof.fuzz.modules.generate_modules import movement_modules
 from hloproof.fuzz.target import Failure, Target
 from hloproof.logic.obligation import Outcome

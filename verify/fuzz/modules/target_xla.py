@@ -33,8 +33,9 @@ LEFT_OUT: Final = (
     " reduce-scatter(",
     " collective-",
     " ragged-all-",
-    "flip {",
-    "both {",
+    "%flip (",
+    "%pair_sum (",
+    "%crossed (",
     " cholesky(",
     "scatter_dims_to_operand_dims={}",
 )
@@ -58,7 +59,7 @@ def neutral(text: str) -> str:
     if given is None:
         return text
     kind, value = given[1], "false" if given[1] == "pred" else "0"
-    if "to_apply=most" in text:
+    if re.search(r"to_apply=%?most\b", text):
         value = str(lowest(kind)) if kind in INTEGERS else "false" if kind == "pred" else "-inf"
     text = re.sub(rf"(?m)^(ENTRY .*), p{number}: \w+\[\]\)", r"\1)", text)
     return text.replace(given[0], f"  %p{number} = {kind}[] constant({value})")

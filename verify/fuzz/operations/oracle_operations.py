@@ -17,8 +17,8 @@ from random import Random
 from typing import Final
 
 from hloproof.definitions import define
+from hloproof.fuzz.operations.generators.control import REFUSED
 from hloproof.fuzz.operations.generators.operations import unshaped_operations
-from hloproof.fuzz.operations.generators.runs import REFUSED
 from hloproof.fuzz.operations.malformed import examine_malformed, refused, run_with
 from hloproof.fuzz.operations.oracle_definitions import examine_definitions
 from hloproof.fuzz.operations.oracle_indices import examine_indices

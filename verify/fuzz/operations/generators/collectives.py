@@ -1,4 +1,4 @@
-"""Strategies for collectives over replicas and partitions, in groups whose order is not that of the ids.
+"""Collectives over replicas and partitions, in groups whose order is not that of the ids.
 
 Groups name replicas, partitions, replicas with all their partitions, or devices by number, as the attributes say; or
 there are none, and no count of devices either.
@@ -6,165 +6,130 @@ there are none, and no count of devices either.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import Any, Final
 
-from hypothesis import strategies as st
+from hloproof.fuzz.operations.generators.builder import FOLDS, Builder, resized, shape, together
 
-from hloproof.fuzz.drawing import ADD, Draw
-from hloproof.fuzz.operations.generators.operation_text import boxes, braces, fold, one, shape
-
-
-@dataclass(frozen=True)
-class Space:
-    """The devices of a module and how they are grouped: the header, the attributes, and the devices of a group."""
-
-    header: str
-    attributes: tuple[str, ...]
-    group: int
+_FLAGGED: Final = frozenset({"all-reduce", "all-gather", "reduce-scatter"})
+"""Those that know use_global_device_ids."""
 
 
-@st.composite
-def spaces(draw: Draw, flagged: bool, most: int = 4) -> Space:
-    """`flagged`: of an operation that knows use_global_device_ids."""
-    replicas = draw(st.integers(1, 3))
-    partitions = draw(st.integers(1, most // replicas))
-    header = f", replica_count={replicas}" if replicas > 1 or draw(st.booleans()) else ""
-    header += f", num_partitions={partitions}" if partitions > 1 else ""
-    attributes, named, times = [], replicas, 1
-    if draw(st.booleans()):
-        attributes.append(f"channel_id={draw(st.integers(0, 2))}")
-        named = partitions
-        if flagged:
-            named, times = replicas, partitions
-            if draw(st.booleans()):
-                attributes.append("use_global_device_ids=true")
-                named, times = replicas * partitions, 1
+def _space(b: Builder, opcode: str, most: int = 4) -> tuple[dict[str, Any], int]:
+    """The devices of the module and how they are grouped: the attributes, and the devices of a group."""
+    replicas = b.number(1, 3)
+    partitions = b.number(1, most // replicas)
+    b.header = f", replica_count={replicas}" if replicas > 1 or b.chance(2) else ""
+    b.header += f", num_partitions={partitions}" if partitions > 1 else ""
+    attributes: dict[str, Any] = {}
+    named, times = replicas, 1
+    if b.chance(2):
+        attributes["channel_id"] = b.number(0, 2)
+        named, times = (replicas, partitions) if opcode in _FLAGGED else (partitions, 1)
+        if opcode in _FLAGGED and b.chance(2):
+            attributes["use_global_device_ids"] = True
+            named, times = replicas * partitions, 1
     size = named
-    match draw(st.sampled_from(("none", "empty", "groups", "groups", "groups"))):
+    match b.one_of(("none", "empty", "groups", "groups", "groups")):
         case "empty":
-            attributes.append("replica_groups={}")
+            attributes["replica_groups"] = "{}"
         case "groups":
-            size = draw(st.sampled_from([n for n in range(1, named + 1) if named % n == 0]))
-            order = draw(st.permutations(range(named)))
-            groups = [braces(order[k : k + size]) for k in range(0, named, size)]
-            attributes.append(f"replica_groups={braces(groups)}")
-    return Space(header, tuple(attributes), size * times)
+            size = b.one_of([n for n in range(1, named + 1) if named % n == 0])
+            order = b.shuffled(range(named))
+            attributes["replica_groups"] = [order[k : k + size] for k in range(0, named, size)]
+    return attributes, size * times
 
 
-@st.composite
-def collective(draw: Draw) -> str:
-    """Operations on one array each, along a dimension or on all of it."""
-    dims = draw(boxes(minimum=1, maximum=2, most=9))
-    axis = draw(st.integers(0, len(dims) - 1))
-    opcode = draw(st.sampled_from(("all-reduce", "all-gather", "reduce-scatter", "all-to-all")))
-    space = draw(spaces(flagged=opcode != "all-to-all"))
-    wide = [*dims[:axis], dims[axis] * space.group, *dims[axis + 1 :]]
-    along = f"dimensions={braces([axis])}"
-    name, body = draw(fold())
-    match opcode:
-        case "all-gather":
-            return _one(opcode, [shape(dims)], space, along, result=shape(wide))
-        case "reduce-scatter":
-            return _one(opcode, [shape(wide)], space, along, f"to_apply={name}", before=body, result=shape(dims))
-        case "all-to-all":
-            return _one(opcode, [shape(wide)], space, along)
-    return _one("all-reduce", [shape(dims)], space, f"to_apply={name}", before=body)
+def collective(b: Builder) -> None:
+    """One array, along a dimension or all of it."""
+    _exchange(b, b.one_of(("all-reduce", "all-gather", "reduce-scatter", "all-to-all")), 1)
 
 
-def _one(opcode: str, operands: list[str], space: Space, *more: str, before: str = "", result: str = "") -> str:
-    return one(opcode, operands, ", ".join((*space.attributes, *more)), before, space.header, result)
-
-
-@st.composite
-def collective_of_several(draw: Draw) -> str:
-    """Several arrays at once, of sizes of their own; a tuple of one array now and then for all-to-all."""
-    opcode = draw(st.sampled_from(("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-broadcast")))
-    space = draw(spaces(flagged=opcode in ("all-reduce", "all-gather", "reduce-scatter"), most=3))
-    axis = draw(st.integers(0, 1))
-    name, body = draw(fold())
+def collective_of_several(b: Builder) -> None:
+    """Several arrays at once, of sizes of their own; of one array a tuple now and then for all-to-all."""
+    opcode = b.one_of(("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-broadcast"))
     if opcode == "all-to-all":
-        s = shape(draw(boxes(maximum=2, most=4)))
-        return _one(opcode, [s] * space.group, space)
-    count = draw(st.integers(1, 2))
-    narrow = [[draw(st.integers(1, 2)), draw(st.integers(1, 2))] for _ in range(count)]
-    wide = [[n * space.group if k == axis else n for k, n in enumerate(dims)] for dims in narrow]
-    operands = wide if opcode == "reduce-scatter" else narrow
-    more = [f"dimensions={braces([axis])}"] if opcode in ("all-gather", "reduce-scatter") else []
-    more += [f"to_apply={name}"] if opcode in ("all-reduce", "reduce-scatter") else []
-    before = body if "to_apply" in str(more) else ""
-    results = {"all-gather": wide, "reduce-scatter": narrow}.get(opcode, [])
-    text = ", ".join(shape(d) for d in results)
-    result = f"({text})" if len(results) > 1 else text
-    return _one(opcode, [shape(d) for d in operands], space, *more, before=before, result=result)
+        attributes, group = _space(b, opcode, 3)
+        b.op(opcode, *[shape(b.box(most=2, elements=4))] * group, **attributes)
+    else:
+        _exchange(b, opcode, b.number(1, 2))
 
 
-@st.composite
-def permute(draw: Draw) -> str:
+def started(b: Builder) -> None:
+    _exchange(b, b.one_of(("all-reduce-start", "all-gather-start")), b.number(1, 2))
+
+
+def _exchange(b: Builder, opcode: str, count: int) -> None:
+    plain = opcode.removesuffix("-start")
+    attributes, group = _space(b, plain, 4 if count == 1 else 3)
+    first = b.box(1, 2, 9 if count == 1 else 6)
+    narrow = [first, *([b.number(1, 2) for _ in first] for _ in range(count - 1))]
+    axis = b.axis(first)
+    wide = [resized(dims, axis, dims[axis] * group) for dims in narrow]
+    if plain not in ("all-reduce", "collective-broadcast"):
+        attributes["dimensions"] = [axis]
+    if plain in ("all-reduce", "reduce-scatter"):
+        attributes["to_apply"] = b.one_of(FOLDS)
+    given = [shape(d) for d in (wide if plain in ("reduce-scatter", "all-to-all") else narrow)]
+    made = together([shape(d) for d in {"all-gather": wide, "reduce-scatter": narrow}.get(plain, [])])
+    result = f"({together(given)}, {made})" if opcode == "all-gather-start" else made
+    b.op(opcode, *given, result=result, **attributes)
+
+
+def counted_by_shapes(b: Builder) -> None:
+    """No count of devices and no groups: the shapes say how many there are."""
+    dims = b.box(1, 2, 6)
+    axis, groups = b.axis(dims), b.one_of((None, "{}"))
+    narrow, wide = shape(dims), shape(resized(dims, axis, dims[axis] * b.number(1, 3)))
+    if b.chance(2):
+        b.op("all-gather", narrow, dimensions=[axis], replica_groups=groups, result=wide)
+    else:
+        b.op("reduce-scatter", wide, dimensions=[axis], replica_groups=groups, to_apply="add", result=narrow)
+
+
+def permute(b: Builder) -> None:
     """Pairs of replicas, or of partitions where there is a channel; some are no target, some no source."""
-    replicas, partitions = draw(st.sampled_from(((1, 1), (2, 1), (3, 1), (1, 2), (1, 3), (2, 2))))
-    header = draw(st.sampled_from((f", replica_count={replicas}, num_partitions={partitions}", "")))
-    across = draw(st.booleans())
-    named = partitions if across else replicas
-    targets = draw(st.permutations(range(named)))[: draw(st.integers(0, named))]
-    pairs = braces([braces(p) for p in zip(draw(st.permutations(range(named))), targets, strict=False)])
-    attributes = f"source_target_pairs={pairs}" + (", channel_id=1" if across else "")
-    s = shape(draw(boxes(maximum=2, most=6)))
-    if draw(st.booleans()):
-        form = draw(st.sampled_from((f"({s}, {s})", f"({s}, {s}, u32[], u32[])", s)))
-        return one("collective-permute-start", [s], attributes, header=header, result=form)
-    if draw(st.integers(0, 3)) == 0:
-        return one("collective-permute", [s, s], attributes, header=header)
-    return one("collective-permute", [s], attributes, header=header)
+    replicas, partitions = b.one_of(((1, 1), (2, 1), (3, 1), (1, 2), (1, 3), (2, 2)))
+    b.header = b.one_of((f", replica_count={replicas}, num_partitions={partitions}", ""))
+    across = b.chance(2)
+    named = range(partitions if across else replicas)
+    pairs = [*zip(b.shuffled(named), b.some(named), strict=False)]
+    attributes: dict[str, Any] = {"source_target_pairs": pairs, "channel_id": 1 if across else None}
+    s = shape(b.box(most=2, elements=6))
+    if b.chance(2):
+        result = b.one_of((f"({s}, {s})", f"({s}, {s}, u32[], u32[])", s))
+        b.op("collective-permute-start", s, result=result, **attributes)
+    else:
+        b.op("collective-permute", *[s] * (2 if b.chance(4) else 1), **attributes)
 
 
-@st.composite
-def permute_shifted(draw: Draw) -> str:
+def permute_shifted(b: Builder) -> None:
     """Runs of devices that each hand on to one at the same distance; some of the pairs are missing."""
-    devices, distance = draw(st.integers(3, 6)), draw(st.integers(-2, 2))
-    around = draw(st.booleans())
+    devices, distance, around = b.number(3, 6), b.number(-2, 2), b.chance(2)
     pairs = [(k, (k + distance) % devices) for k in range(devices) if around or 0 <= k + distance < devices]
-    kept = [p for p in pairs if draw(st.integers(0, 5))]
-    if draw(st.integers(0, 2)) == 0:
+    kept = [p for p in pairs if not b.chance(6)]
+    if b.chance(3):
         kept = [(s, t) for s, t in kept if s > 1] + [(1, 0)] if (1, 0) not in kept else kept
     kept = list({t: (s, t) for s, t in kept}.values())
-    text = braces([braces(p) for p in draw(st.permutations(kept))])
-    header = f", replica_count={devices}"
-    s = shape(draw(boxes(maximum=1, most=3)))
-    return one("collective-permute", [s], f"source_target_pairs={text}", header=header)
+    b.header = f", replica_count={devices}"
+    b.op("collective-permute", shape(b.box(most=1, elements=3)), source_target_pairs=b.shuffled(kept))
 
 
-@st.composite
-def started(draw: Draw) -> str:
-    """The starts of asynchronous collectives."""
-    space = draw(spaces(flagged=True, most=3))
-    dims = draw(boxes(minimum=1, maximum=2, most=6))
-    axis = draw(st.integers(0, len(dims) - 1))
-    s, count = shape(dims), draw(st.integers(1, 2))
-    if draw(st.booleans()):
-        name, body = draw(fold())
-        return _one("all-reduce-start", [s] * count, space, f"to_apply={name}", before=body)
-    wide = shape([*dims[:axis], dims[axis] * space.group, *dims[axis + 1 :]])
-    result = f"({s}, {wide})" if count == 1 else f"(({s}, {s}), ({wide}, {wide}))"
-    return _one("all-gather-start", [s] * count, space, f"dimensions={braces([axis])}", result=result)
-
-
-@st.composite
-def counted_by_shapes(draw: Draw) -> str:
-    """No count of devices and no groups: the shapes say how many there are."""
-    dims = draw(boxes(minimum=1, maximum=2, most=6))
-    axis, devices = draw(st.integers(0, len(dims) - 1)), draw(st.integers(1, 3))
-    wide = shape([*dims[:axis], dims[axis] * devices, *dims[axis + 1 :]])
-    attributes = f"dimensions={braces([axis])}" + draw(st.sampled_from(("", ", replica_groups={}")))
-    if draw(st.booleans()):
-        return one("all-gather", [shape(dims)], attributes, result=wide)
-    return one("reduce-scatter", [wide], f"{attributes}, to_apply=add", ADD, result=shape(dims))
-
-
-@st.composite
-def ragged_exchange(draw: Draw) -> str:
+def ragged_exchange(b: Builder) -> None:
     """Pieces of rows, several for each device."""
-    space = draw(spaces(flagged=False, most=3))
-    tail = draw(boxes(maximum=1, most=2))
-    given, taken = (shape([draw(st.integers(1, 4)), *tail]) for _ in range(2))
-    offsets = shape([space.group * draw(st.integers(1, 2))], draw(st.sampled_from(("s32", "s64"))))
-    return _one("ragged-all-to-all", [given, taken, offsets, offsets, offsets, offsets], space)
+    attributes, group = _space(b, "ragged-all-to-all", 3)
+    tail = b.box(most=1, elements=2)
+    given, taken = (shape([b.number(1, 4), *tail]) for _ in range(2))
+    offsets = shape([group * b.number(1, 2)], b.one_of(("s32", "s64")))
+    b.op("ragged-all-to-all", given, taken, *[offsets] * 4, **attributes)
+
+
+DRAWN: Final[tuple[Callable[[Builder], None], ...]] = (
+    collective,
+    collective_of_several,
+    started,
+    counted_by_shapes,
+    permute,
+    permute_shifted,
+    ragged_exchange,
+)

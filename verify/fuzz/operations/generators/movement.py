@@ -1,184 +1,203 @@
-"""Strategies for operations that move elements, and elementwise ones."""
+"""Operations that move elements. Those of STEPS work on whatever arrays the builder gives them, alone or in a chain."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
+from typing import Final
 
-from hypothesis import strategies as st
-
-from hloproof.fuzz.drawing import Draw
-from hloproof.fuzz.operations.generators.operation_text import boxes, braces, extent, one, shape, sizes
-
-
-@st.composite
-def copy(draw: Draw) -> str:
-    s = shape(draw(sizes()))
-    return one("copy", [s])
+from hloproof.fuzz.operations.generators.builder import Array, Builder, shape
+from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
 
 
-@st.composite
-def broadcast(draw: Draw) -> str:
-    result = draw(boxes())
-    chosen = draw(st.lists(st.sampled_from(range(len(result))), unique=True)) if result else []
-    return one("broadcast", [shape([result[d] for d in chosen])], f"dimensions={braces(chosen)}", result=shape(result))
+def copy(b: Builder) -> None:
+    x = b.tensor()
+    b.op("copy", x, sizes=x.sizes)
 
 
-@st.composite
-def reshape(draw: Draw) -> str:
-    primes = draw(st.lists(st.sampled_from((1, 2, 2, 3, 5)), max_size=5))
-    if draw(st.integers(0, 9)) == 0:
-        primes = [*primes, 0]
-    grouped = [_grouped(draw, primes), _grouped(draw, draw(st.permutations(primes)))]
-    return one("reshape", [shape(grouped[1])], result=shape(grouped[0]))
+def broadcast(b: Builder) -> None:
+    """Dimensions of the operand in any order, new ones between them."""
+    x = b.tensor(most=3, elements=24)
+    sizes = [*x.sizes, *(max(b.least, b.number(0, 3)) for _ in range(b.number(0, max(1, 4 - len(x.sizes)))))]
+    order = b.shuffled(range(len(sizes)))
+    result = [sizes[k] for k in order]
+    dimensions = [order.index(k) for k in range(len(x.sizes))]
+    b.op("broadcast", x, sizes=result, result=shape(result), dimensions=dimensions)
 
 
-def _grouped(draw: Draw, factors: Sequence[int]) -> list[int]:
-    """A factorisation of the product of the factors."""
-    out: list[int] = []
-    for f in factors:
-        if out and draw(st.booleans()):
-            out[-1] *= f
-        else:
-            out.append(f)
-    return out
+def reshape(b: Builder) -> None:
+    x = b.tensor()
+    factors = [f for n in x.sizes for f in _FACTORS.get(n, (n,))] + [1] * b.number(0, 1)
+    sizes = b.grouped(b.shuffled(factors))
+    b.op("reshape", x, sizes=sizes, result=shape(sizes))
 
 
-@st.composite
-def transpose(draw: Draw) -> str:
-    dims = draw(boxes())
-    order = draw(st.permutations(range(len(dims))))
-    return one("transpose", [shape(dims)], f"dimensions={braces(order)}")
+_FACTORS: Final = {1: (), 4: (2, 2), 6: (2, 3), 8: (2, 2, 2), 9: (3, 3), 10: (2, 5), 12: (2, 2, 3)}
 
 
-@st.composite
-def reverse(draw: Draw) -> str:
-    dims = draw(boxes(minimum=1))
-    chosen = draw(st.lists(st.sampled_from(range(len(dims))), unique=True))
-    return one("reverse", [shape(dims)], f"dimensions={braces(chosen)}")
+def transpose(b: Builder) -> None:
+    x = b.tensor()
+    order = b.shuffled(range(len(x.sizes)))
+    b.op("transpose", x, sizes=[x.sizes[k] for k in order], dimensions=order)
 
 
-@st.composite
-def slice_(draw: Draw) -> str:
-    dims, bounds = draw(boxes()), []
-    for n in dims:
-        start = draw(st.sampled_from((0, 0, min(1, n), min(2, n), draw(st.integers(0, n)))))
-        limit = draw(st.sampled_from((n, n, max(start, n - 1), draw(st.integers(start, n)))))
-        stride = draw(st.integers(1, 4))
-        bounds.append(f"[{start}:{limit}:{stride}]")
-    return one("slice", [shape(dims)], f"slice={braces(bounds)}")
+def reverse(b: Builder) -> None:
+    x = b.tensor(least=1)
+    b.op("reverse", x, sizes=x.sizes, dimensions=b.some(range(len(x.sizes))))
 
 
-@st.composite
-def pad(draw: Draw) -> str:
-    dims, padding = draw(boxes(maximum=3, most=20)), []
-    most = 4 - len(dims) if len(dims) < 3 else 1
-    for n in dims:
-        interior = draw(st.integers(0, most))
+def slice_(b: Builder) -> None:
+    x, bounds = b.tensor(), []
+    for n in x.sizes:
+        start = b.one_of((0, 0, min(1, n), min(2, n), b.number(0, n)))
+        start = max(0, min(start, n - b.least))
+        limit = b.one_of((n, n, max(start, n - 1), b.number(start, n)))
+        bounds.append(SliceDimension(start, max(limit, min(n, start + b.least)), b.number(1, 4)))
+    sizes = [len(range(d.start, d.limit, d.stride)) for d in bounds]
+    b.op("slice", x, sizes=sizes, slice=tuple(bounds))
+
+
+def pad(b: Builder) -> None:
+    """Interior padding, and edges that crop: low ones that crop more than there is are made good by the high one."""
+    x, padding, sizes = b.tensor(most=3, elements=20), [], []
+    most = max(1, 4 - len(x.sizes))
+    for n in x.sizes:
+        interior = b.number(0, most)
         full = n + max(0, n - 1) * interior
-        # Low edges that crop more than there is are made good by the high one.
-        low = draw(st.integers(-min(most + 1, full + 1), most))
-        least = max(-most - 1, -(full + low))
-        high = draw(st.integers(least, max(least, most)))
-        padding.append(f"{low}_{high}_{interior}")
-    return one("pad", [shape(dims), shape([])], f"padding={'x'.join(padding)}" if dims else "padding=")
+        low = b.number(-min(most + 1, full + 1), most)
+        least = max(-most - 1, b.least - (full + low))
+        padding.append(PaddingDimension(low, b.number(least, max(least, most)), interior))
+        sizes.append(full + low + padding[-1].high)
+    b.op("pad", x, b.zero(), sizes=sizes, padding=tuple(padding))
 
 
-@st.composite
-def concatenate(draw: Draw) -> str:
-    dims = draw(boxes(minimum=1, maximum=3, most=12))
-    axis = draw(st.integers(0, len(dims) - 1))
-    parts = draw(st.lists(extent, min_size=1, max_size=4))
-    operands = [shape([*dims[:axis], n, *dims[axis + 1 :]]) for n in parts]
-    return one("concatenate", operands, f"dimensions={braces([axis])}")
+def concatenate(b: Builder) -> None:
+    x = b.tensor(1, 3, 12)
+    axis = b.axis(x.sizes)
+    parts = b.shuffled([x, *b.beside(x, axis)])
+    sizes = [*x.sizes[:axis], sum(p.sizes[axis] for p in parts), *x.sizes[axis + 1 :]]
+    b.op("concatenate", *parts, sizes=sizes, dimensions=[axis])
 
 
-@st.composite
-def bitcast_convert(draw: Draw) -> str:
-    dims = draw(sizes(maximum=3))
-    match draw(st.sampled_from(("same", "narrower", "wider"))):
-        case "same":
-            return one("bitcast-convert", [shape(dims)], result=shape(dims, "s32"))
-        case "narrower":
-            wide, narrow, parts = draw(st.sampled_from((("f32", "u8", 4), ("f32", "s16", 2), ("f64", "f32", 2))))
-            return one("bitcast-convert", [shape(dims, wide)], result=shape([*dims, parts], narrow))
-    wide, narrow = draw(st.sampled_from((("f32", "u16"), ("f64", "f32"), ("f64", "s32"))))
-    return one("bitcast-convert", [shape([*dims, 2], narrow)], result=shape(dims, wide))
+def reduce(b: Builder) -> None:
+    """Over any of its dimensions, none included."""
+    x = b.tensor()
+    chosen = b.some(range(len(x.sizes)))
+    sizes = [n for k, n in enumerate(x.sizes) if k not in chosen]
+    b.op("reduce", x, b.zero(), sizes=sizes, dimensions=chosen, to_apply=b.one_of(b.folds))
 
 
-@st.composite
-def bitcast(draw: Draw) -> str:
-    """Between arrays that are given by their sizes in the order of memory; tiles where there are two dimensions."""
-    case = draw(st.sampled_from(("reordered", "regrouped", "retiled", "width", "width")))
-    if case == "reordered":
-        sizes, tiles = draw(boxes(maximum=4, most=30)), draw(_tiles)
-        return _bitcast(draw, sizes, tiles, sizes, tiles)
-    if case == "retiled":
-        tile = draw(st.sampled_from(((2, 2), (2, 3), (3, 2), (4,), (2,))))
-        sizes = [draw(st.integers(1, 2)) * n for n in tile]
-        text = f"T({','.join(map(str, tile))})"
-        return _bitcast(draw, sizes, text, [prod(sizes)] if draw(st.booleans()) else sizes, "")
-    factors = [n for n in draw(st.lists(st.sampled_from((1, 2, 2, 3, 5)), max_size=4)) if n]
-    if draw(st.integers(0, 15)) == 0:
-        factors = [*factors, 0]
-    one_side, other = _grouped(draw, factors), _grouped(draw, draw(st.permutations(factors)))
-    if case == "regrouped":
-        return _bitcast(draw, one_side, "", other, "")
-    wide, narrow = draw(st.sampled_from((("f32", "u16"), ("s32", "u8"), ("u16", "s8"), ("c64", "f32"), ("f32", "s32"))))
-    parts = {"c64": 2, "f32": 2 if narrow == "u16" else 1, "s32": 4, "u16": 2}[wide]
-    split = [*other, parts] if draw(st.booleans()) else _grouped(draw, [*draw(st.permutations(factors)), parts])
-    sides = ((one_side, wide), (split, narrow))
-    (first, kind), (second, kind_to) = sides if draw(st.booleans()) else sides[::-1]
-    return _bitcast(draw, first, "", second, "", kind, kind_to)
+def dynamic_slice(b: Builder) -> None:
+    """Windows up to the operand, sizes of 0 included."""
+    x = b.tensor(most=3, elements=30)
+    window = _window(b, x)
+    b.op("dynamic-slice", x, *b.starts(len(x.sizes)), sizes=window, dynamic_slice_sizes=window)
 
 
-_tiles = st.sampled_from(
-    ("", "", "T(2)", "T(2,3)", "T(2,2)", "T(4,2)(2,1)", "T(2,2)(2)", "T(*,2)", "T(2,3,2)", "T(2)(2,2)")
+def dynamic_update_slice(b: Builder) -> None:
+    """Updates up to the operand, sizes of 0 included."""
+    x = b.tensor(most=3, elements=30)
+    b.op("dynamic-update-slice", x, b.array(_window(b, x)), *b.starts(len(x.sizes)), sizes=x.sizes)
+
+
+def _window(b: Builder, x: Array) -> list[int]:
+    return [max(min(b.least, n), b.one_of((n, max(0, n - 1), b.number(0, n), min(1, n)))) for n in x.sizes]
+
+
+STEPS: Final[tuple[Callable[[Builder], None], ...]] = (
+    reshape,
+    transpose,
+    slice_,
+    pad,
+    reverse,
+    broadcast,
+    concatenate,
+    reduce,
+    dynamic_slice,
+    dynamic_update_slice,
+    copy,
 )
 
 
-@st.composite
-def bitcast_rows(draw: Draw) -> str:
+def bitcast_convert(b: Builder) -> None:
+    dims = b.sizes(most=3)
+    wide, narrow, parts = b.one_of((("f32", "s32", 1), ("f32", "u8", 4), ("f32", "u16", 2), ("f64", "f32", 2)))
+    sides = shape(dims, wide), shape([*dims, parts] if parts > 1 else dims, narrow)
+    operand, result = sides if b.chance(2) else sides[::-1]
+    b.op("bitcast-convert", operand, result=result)
+
+
+def bitcast_of_bits(b: Builder) -> None:
+    """Between types of one width, without layouts."""
+    kind, kind_to = b.one_of((("f32", "s32"), ("s32", "f32"), ("u8", "s8"), ("f32", "f32")))
+    dims = b.sizes(2, 2)
+    b.op("bitcast", shape(dims, kind), result=shape([prod(dims)], kind_to))
+
+
+def bitcast(b: Builder) -> None:
+    """Between arrays that are given by their sizes in the order of memory; tiles where there are two dimensions."""
+    case = b.one_of(("reordered", "regrouped", "retiled", "width", "width"))
+    if case == "reordered":
+        sizes, tiles = b.box(elements=30), b.one_of(_TILES)
+        return _bitcast(b, (sizes, tiles, "f32"), (sizes, tiles, "f32"))
+    if case == "retiled":
+        tile = b.one_of(((2, 2), (2, 3), (3, 2), (4,), (2,)))
+        sizes = [b.number(1, 2) * n for n in tile]
+        text = f"T({','.join(map(str, tile))})"
+        return _bitcast(b, (sizes, text, "f32"), ([prod(sizes)] if b.chance(2) else sizes, "", "f32"))
+    factors = b.sizes(most=4, of=(1, 2, 2, 3, 5)) + ([0] if b.chance(16) else [])
+    one_side, other = b.grouped(factors), b.grouped(b.shuffled(factors))
+    if case == "regrouped":
+        return _bitcast(b, (one_side, "", "f32"), (other, "", "f32"))
+    wide, narrow = b.one_of((("f32", "u16"), ("s32", "u8"), ("u16", "s8"), ("c64", "f32"), ("f32", "s32")))
+    parts = {"c64": 2, "f32": 2 if narrow == "u16" else 1, "s32": 4, "u16": 2}[wide]
+    split = [*other, parts] if b.chance(2) else b.grouped([*b.shuffled(factors), parts])
+    return _bitcast(b, (one_side, "", wide), (split, "", narrow), turned=b.chance(2))
+
+
+_TILES: Final = ("", "", "T(2)", "T(2,3)", "T(2,2)", "T(4,2)(2,1)", "T(2,2)(2)", "T(*,2)", "T(2,3,2)", "T(2)(2,2)")
+
+
+def bitcast_rows(b: Builder) -> None:
     """Equal tiles over equal sizes below, and whole rows of tiles on both sides; or all but one of these."""
-    combined = draw(st.integers(0, 7)) == 0
-    tile = (1, 2) if combined else draw(st.sampled_from(((2, 3), (2, 2), (3, 2), (2,), (2,), (2,), (2, 1, 2))))
-    below = [draw(st.sampled_from((n, 2 * n, n + 1, 1))) for n in tile[1:]]
-    rows = [draw(st.sampled_from((1, 2, 2, 3))) for _ in range(draw(st.integers(1, 2)))]
-    but = draw(st.sampled_from(("nothing", "nothing", "bits", "below", "rows", "rank", "tiles", "more tiles")))
-    last = tile[0] * draw(st.integers(1, 2)) + (but == "rows")
-    to = [*_grouped(draw, rows), last] if draw(st.booleans()) else [prod(rows) * last]
+    combined = b.chance(8)
+    tile = (1, 2) if combined else b.one_of(((2, 3), (2, 2), (3, 2), (2,), (2,), (2,), (2, 1, 2)))
+    below = [b.one_of((n, 2 * n, n + 1, 1)) for n in tile[1:]]
+    rows = [b.one_of((1, 2, 2, 3)) for _ in range(b.number(1, 2))]
+    but = b.one_of(("nothing", "nothing", "bits", "below", "rows", "rank", "tiles", "more tiles"))
+    last = tile[0] * b.number(1, 2) + (but == "rows")
+    to = [*b.grouped(rows), last] if b.chance(2) else [prod(rows) * last]
     kind, below_to = "f32", below
     match but:
         case "bits":
             kind, to = "u16", [*to[:-1], to[-1] * 2]
         case "below":
-            below_to = draw(st.permutations(below))
+            below_to = b.shuffled(below)
         case "rank":
             to, below_to = [prod(to) * prod(below)], []
-    text = "T(*,2)" if combined else f"T({','.join(map(str, tile))})" + draw(st.sampled_from(("", "", "(2,1)", "(2)")))
+    text = "T(*,2)" if combined else f"T({','.join(map(str, tile))})" + b.one_of(("", "", "(2,1)", "(2)"))
     text += "(2,1)" if but == "more tiles" else ""
     sides = ([*rows, last, *below], text, "f32"), ([*to, *below_to], "" if but == "tiles" else text, kind)
-    (sizes, tiles, first), (sizes_to, tiles_to, second) = sides if draw(st.booleans()) else sides[::-1]
-    return _bitcast(draw, sizes, tiles, sizes_to, tiles_to, first, second)
+    _bitcast(b, *sides, turned=b.chance(2))
 
 
-def _bitcast(
-    draw: Draw,
-    sizes: Sequence[int],
-    tiles: str,
-    to: Sequence[int],
-    tiles_to: str,
-    kind: str = "f32",
-    kind_to: str = "f32",
-) -> str:
-    return one("bitcast", [_laid(draw, sizes, tiles, kind)], result=_laid(draw, to, tiles_to, kind_to))
+_Laid = tuple[Sequence[int], str, str]
+"""Sizes in the order of memory, tiles, type."""
 
 
-def _laid(draw: Draw, sizes: Sequence[int], tiles: str, kind: str) -> str:
+def _bitcast(b: Builder, operand: _Laid, result: _Laid, turned: bool = False) -> None:
+    given, made = _laid(b, *operand), _laid(b, *result)
+    b.op("bitcast", made if turned else given, result=given if turned else made)
+
+
+def _laid(b: Builder, sizes: Sequence[int], tiles: str, kind: str) -> str:
     """An array with these sizes in the order of memory; tiles only where it has as many dimensions."""
-    order = draw(st.permutations(range(len(sizes))))
+    order = b.shuffled(range(len(sizes)))
     dims = [n for _, n in sorted(zip(order, sizes, strict=True))]
     ending = f":{tiles}" if tiles and sizes else ""
-    if not sizes or (not ending and list(order) == sorted(order) and draw(st.booleans())):
+    if not sizes or (not ending and order == sorted(order) and b.chance(2)):
         return shape(dims, kind)
     return f"{shape(dims, kind)}{{{','.join(map(str, reversed(order)))}{ending}}}"
+
+
+DRAWN: Final = (*STEPS, bitcast_convert, bitcast_of_bits, bitcast, bitcast_rows)

@@ -1,109 +1,69 @@
-"""Strategies for operations with a window: strides that do not divide, negative padding, dilation on both sides,
-windows larger than what they slide over.
-"""
+"""Operations with a window: strides that do not divide, negative padding, dilation on both sides, windows larger than
+what they slide over."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
 
-from hypothesis import strategies as st
-
-from hloproof.fuzz.drawing import Draw
-from hloproof.fuzz.operations.generators.operation_text import CROSSED, GE, fold, one, positive, shape, sizes
+from hloproof.fuzz.operations.generators.builder import FOLDS, POSITIVE, Builder, shape
+from hloproof.models.hlo.attributes import Window, WindowDimension
 
 
-@st.composite
-def window_dimension(draw: Draw, size: int, base_dilation: bool = True, reversal: bool = False) -> dict[str, int]:
-    """Fields of one window dimension, no wider than what is left of the base when it is cropped."""
-    taps = draw(st.integers(1, 3))
-    stride, window_dilation = draw(st.integers(1, 3)), draw(st.sampled_from((1, 1, 2)))
-    dilation = draw(st.sampled_from((1, 1, 2, 3))) if base_dilation else 1
-    low, high = draw(st.integers(-1, 3)), draw(st.integers(-1, 3))
+def _dimension(b: Builder, size: int) -> WindowDimension:
+    """One window dimension, no wider than what is left of the base when it is cropped."""
+    taps, stride, dilation = b.number(1, 3), b.number(1, 3), b.one_of((1, 1, 2, 3))
+    low, high = b.number(-1, 3), b.number(-1, 3)
     spread = (size - 1) * dilation + 1 if size else 0
     if spread + low + high < 0:
         low, high = 0, 0
-    return {
-        "size": taps,
-        "stride": stride,
-        "low": low,
-        "high": high,
-        "lhs": dilation,
-        "rhs": window_dilation,
-        "reversal": int(reversal and draw(st.booleans())),
-    }
+    return WindowDimension(taps, stride, low, high, dilation, b.one_of((1, 1, 2)))
 
 
-def window_text(dims: Sequence[dict[str, int]]) -> str:
-    def joined(name: str) -> str:
-        return "x".join(str(d[name]) for d in dims)
-
-    text = f"size={joined('size')} stride={joined('stride')} pad=" + "x".join(f"{d['low']}_{d['high']}" for d in dims)
-    text += f" lhs_dilate={joined('lhs')} rhs_dilate={joined('rhs')}"
-    if any(d["reversal"] for d in dims):
-        text += f" rhs_reversal={joined('reversal')}"
-    return "{" + text + "}"
-
-
-@st.composite
-def reduce_window(draw: Draw) -> str:
+def reduce_window(b: Builder) -> None:
     """Of one array, or of two at once; without dimensions now and then."""
-    dims = draw(sizes(maximum=2))
-    window = [draw(window_dimension(n)) for n in dims]
-    s = shape(dims)
-    text = f"window={window_text(window)}, " if dims else ""
-    if draw(st.integers(0, 3)) == 0:
-        operands = [s, s, shape([]), shape([])]
-        return one("reduce-window", operands, f"{text}to_apply=both", CROSSED)
-    name, body = draw(fold())
-    return one("reduce-window", [s, shape([])], f"{text}to_apply={name}", body)
+    dims = b.sizes(most=2)
+    window = Window(tuple(_dimension(b, n) for n in dims)) if dims else None
+    count = 2 if b.chance(4) else 1
+    fold = "crossed" if count == 2 else b.one_of(FOLDS)
+    b.op("reduce-window", *[shape(dims)] * count, *["f32[]"] * count, window=window, to_apply=fold)
 
 
-@st.composite
-def select_and_scatter(draw: Draw) -> str:
-    dims = draw(sizes(minimum=1, maximum=2, of=positive))
-    window = [draw(window_dimension(n, base_dilation=False)) for n in dims]
-    for w in window:
-        w["rhs"] = 1
-        w["low"], w["high"] = max(0, w["low"]), max(0, w["high"])
-    places = [
-        max(0, (n + w["low"] + w["high"] - w["size"]) // w["stride"] + 1) for n, w in zip(dims, window, strict=True)
+def select_and_scatter(b: Builder) -> None:
+    dims = b.sizes(1, 2, POSITIVE)
+    window = [
+        replace(w, padding_low=max(0, w.padding_low), padding_high=max(0, w.padding_high))
+        for w in (replace(_dimension(b, n), base_dilation=1, window_dilation=1) for n in dims)
     ]
-    text = window_text(window).replace(f" lhs_dilate={'x'.join('1' for _ in dims)}", "")
-    name, body = draw(fold())
-    direction = draw(st.sampled_from(("GE", "GE", "GT", "LE", "LT")))
-    return one(
+    places = [
+        max(0, (n + w.padding_low + w.padding_high - w.size) // w.stride + 1) for n, w in zip(dims, window, strict=True)
+    ]
+    b.op(
         "select-and-scatter",
-        [shape(dims), shape(places), shape([])],
-        f"window={text}, select=ge, scatter={name}",
-        GE.replace("direction=GE", f"direction={direction}") + body,
+        *(shape(dims), shape(places), "f32[]"),
+        window=Window(tuple(window)),
+        select=b.one_of(("is_GE", "is_GE", "is_GT", "is_LE", "is_LT")),
+        scatter=b.one_of(FOLDS),
     )
 
 
-@st.composite
-def convolution(draw: Draw) -> str:
-    rank = draw(st.integers(0, 2))
-    spatial = [draw(positive) for _ in range(rank)]
-    window = [draw(window_dimension(n, reversal=True)) for n in spatial]
-    batch, features, outputs = draw(st.integers(1, 2)), draw(st.integers(1, 2)), draw(st.integers(1, 2))
-    groups, batch_groups = 1, 1
-    match draw(st.sampled_from(("plain", "feature", "batch"))):
-        case "feature":
-            groups = draw(st.integers(1, 3))
-        case "batch":
-            batch_groups = draw(st.integers(1, 3))
-    letters = [str(k) for k in range(rank)]
-    lhs_order = draw(st.permutations(["b", "f", *letters]))
-    rhs_order = draw(st.permutations(["i", "o", *letters]))
-    out_order = draw(st.permutations(["b", "f", *letters]))
-    out_features = outputs * groups * batch_groups
-    lhs = {"b": batch * batch_groups, "f": features * groups, **{str(k): n for k, n in enumerate(spatial)}}
-    rhs = {"i": features, "o": out_features, **{str(k): w["size"] for k, w in enumerate(window)}}
-    attributes = f"dim_labels={''.join(lhs_order)}_{''.join(rhs_order)}->{''.join(out_order)}"
-    if rank:
-        attributes = f"window={window_text(window)}, {attributes}"
-    if groups > 1:
-        attributes += f", feature_group_count={groups}"
-    if batch_groups > 1:
-        attributes += f", batch_group_count={batch_groups}"
-    operands = [shape([lhs[c] for c in lhs_order]), shape([rhs[c] for c in rhs_order])]
-    return one("convolution", operands, attributes)
+def convolution(b: Builder) -> None:
+    spatial = b.sizes(most=2, of=POSITIVE)
+    window = [replace(_dimension(b, n), reversal=b.chance(2)) for n in spatial]
+    batch, features, outputs = b.number(1, 2), b.number(1, 2), b.number(1, 2)
+    attributes: dict[str, Any] = {"window": Window(tuple(window))} if window else {}
+    groups, counts = {"feature": 1, "batch": 1}, b.one_of((None, "feature", "batch"))
+    if counts:
+        groups[counts] = b.number(1, 3)
+    letters = [str(k) for k in range(len(spatial))]
+    lhs_order, rhs_order, out_order = (b.shuffled([*some, *letters]) for some in ("bf", "io", "bf"))
+    attributes["dim_labels"] = f"{''.join(lhs_order)}_{''.join(rhs_order)}->{''.join(out_order)}"
+    attributes |= {f"{kind}_group_count": n for kind, n in groups.items() if n > 1}
+    lhs = {"b": batch * groups["batch"], "f": features * groups["feature"], **dict(zip(letters, spatial, strict=True))}
+    rhs = {"i": features, "o": outputs * groups["feature"] * groups["batch"]}
+    rhs |= {c: w.size for c, w in zip(letters, window, strict=True)}
+    b.op("convolution", shape([lhs[c] for c in lhs_order]), shape([rhs[c] for c in rhs_order]), **attributes)
+
+
+DRAWN: Final[tuple[Callable[[Builder], None], ...]] = (reduce_window, select_and_scatter, convolution)
