@@ -148,8 +148,8 @@ class _Module:
     def computation(self, name: str, is_entry: bool = False) -> None:
         """Calls of computations before it, and changes of its own; the last step is a change."""
         c = _Body(self, name)
-        for _ in range(c.number(1 if is_entry else 0, 3 if self.on_devices else 2)):
-            if self.made and not (self.on_devices and c.chance(2)):
+        for _ in range(c.number(1, 3) if is_entry else c.number(0, 2)):
+            if self.made and (not self.on_devices or c.chance(3)):
                 c.called()
             elif self.on_devices:
                 c.changed()

@@ -102,7 +102,7 @@ class Chain(Builder):
             return x
         have, want = prod(x.sizes), prod(sizes)
         if have != want:
-            x = self.op("reshape", x, sizes=[have])
+            x = self.op("reshape", x, sizes=[have]) if len(x.sizes) != 1 else x
             if have > want:
                 start = self.number(0, have - want)
                 x = self.op("slice", x, sizes=[want], slice=(SliceDimension(start, start + want),))
