@@ -6,7 +6,7 @@ Texts with most of these are refused when they are read, so that only those who 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -86,7 +86,18 @@ def _at(dimensions: Sizes, at: int, size: int) -> Sizes:
     return (*dimensions[:at], size, *dimensions[at + 1 :])
 
 
-# --- movement and elements ---------------------------------------------------------------------------------------
+_UNEVEN: Final = ReplicaGroups(((0, 1), (2,)), "")
+_TWICE: Final = ReplicaGroups(((0, 1), (1, 2)), "")
+"""Groups of several sizes, and those that have a device in common."""
+
+
+def _listed(op: Operation, name: str) -> Changes:
+    """One entry per dimension is too few or something else."""
+    entries = op.attributes.get(name)
+    yield _with(op, "R", **{name: None})
+    if isinstance(entries, tuple) and entries:
+        others = entries[:-1], tuple(range(len(entries))), (*entries, PaddingDimension(0, 0), entries[0])
+        yield from (_with(op, "M", **{name: other}) for other in (*others, None))
 
 
 def _elementwise(op: Operation) -> Changes:
@@ -105,44 +116,6 @@ def _broadcast(op: Operation) -> Changes:
         yield _with(op, "D", dimensions=(to[0], to[0], *to[2:]))
 
 
-def _listed(name: str) -> Callable[[Operation], Changes]:
-    """One entry per dimension is too few or something else."""
-
-    def changes(op: Operation) -> Changes:
-        yield _with(op, "R", **{name: None})
-        entries = op.attributes.get(name)
-        if isinstance(entries, tuple) and entries:
-            for other in (
-                entries[:-1],
-                tuple(range(len(entries))),
-                None,
-                (*entries, PaddingDimension(0, 0), entries[0]),
-            ):
-                yield _with(op, "M", **{name: other})
-
-    return changes
-
-
-def _reshape(op: Operation) -> Changes:
-    if 0 not in _of(op):
-        yield _result(op, "M", *_of(op), 2)
-        yield _result(op, "M", *_of(op), 0)
-
-
-def _bitcast_convert(op: Operation) -> Changes:
-    box = _of(op)
-    yield _result(op, "M", *box, 3, 3)
-    yield _result(op, "M", *box, 1)
-    yield _operand(op, "M", 0, *_of(op, 0), 1)
-    if box:
-        yield _result(op, "M", *_at(box, len(box) - 1, box[-1] + 7))
-    yield from (_result(op, "M", *box, kind=kind) for kind in ("s2", "c128"))
-
-
-def _iota(op: Operation) -> Changes:
-    yield _with(op, "R", iota_dimension=None)
-
-
 def _bitcast(op: Operation) -> Changes:
     """Over split memory, over elements whose sizes do not divide, over types without a size, and with an order that
     leaves dimensions out."""
@@ -158,74 +131,64 @@ def _bitcast(op: Operation) -> Changes:
     yield from (Deformed(replace(op, operands=(s,)), "M") for s in changed)
 
 
-# --- indices -----------------------------------------------------------------------------------------------------
+def _bitcast_convert(op: Operation) -> Changes:
+    box = _of(op)
+    uneven = [(*box[:-1], box[-1] + 7)] if box else []
+    yield from (_result(op, "M", *sizes) for sizes in ((*box, 3, 3), (*box, 1), *uneven))
+    yield _operand(op, "M", 0, *_of(op, 0), 1)
+    yield from (_result(op, "M", *box, kind=kind) for kind in ("s2", "c128"))
 
 
 def _dynamic(op: Operation) -> Changes:
     """A start index too many."""
-    if len(op.operands) > (1 if op.opcode == "dynamic-slice" else 2):
-        scalars = op.operands[-1] is not op.operands[0] and _of(op, 0) and not _of(op, len(op.operands) - 1)
-        yield _one_more(op, "DR" if scalars else "R", len(op.operands) - 1)
+    last = len(op.operands) - 1
+    if last >= (1 if op.opcode == "dynamic-slice" else 2):
+        scalars = op.operands[last] is not op.operands[0] and _of(op, 0) and not _of(op, last)
+        yield _one_more(op, "DR" if scalars else "R", last)
 
 
-def _index_types(op: Operation, number: int) -> Changes:
-    yield from (
-        _operand(op, "M", number, *_of(op, number), kind=k) for k in ("f32", "pred", "c64", "bf16", "s3", "u65")
-    )
-
-
-def _gather(op: Operation) -> Changes:
-    yield from _index_types(op, 1)
+def _indexed(op: Operation) -> Changes:
+    """Indices of a type that is none."""
+    at = 1 if op.opcode == "gather" else len(op.operands) // 2
+    kinds = ("f32", "pred", "c64", "bf16", "s3", "u65")
+    yield from (_operand(op, "M", at, *_of(op, at), kind=kind) for kind in kinds)
+    name = "offset_dims" if op.opcode == "gather" else "update_window_dims"
+    yield _with(op, "D", **{name: (*op.attributes.integers(name), 0)})
+    if op.opcode == "scatter":
+        yield _with(op, "D", index_vector_dim=-1)
+        yield from (_operand(op, "D", at, *_of(op, at), kind=kind) for kind in ("f32", "pred", "s", "token"))
+        return
     sizes = op.attributes.integers("slice_sizes")
     yield _with(op, "D", slice_sizes=(*sizes, 1))
-    yield _with(op, "D", offset_dims=(*op.attributes.integers("offset_dims"), 0))
     gone = (*op.attributes.integers("collapsed_slice_dims"), *op.attributes.integers("operand_batching_dims"))
     for k, n in enumerate(_of(op, 0)):
-        yield _with(op, "D", slice_sizes=_at(sizes, k, n + 1))
-        if k in gone and n > 1:
-            yield _with(op, "D", slice_sizes=_at(sizes, k, 2))
-
-
-def _scatter(op: Operation) -> Changes:
-    at = len(op.operands) // 2
-    yield from _index_types(op, at)
-    yield _with(op, "D", update_window_dims=(*op.attributes.integers("update_window_dims"), 0))
-    yield _with(op, "D", index_vector_dim=-1)
-    yield from (_operand(op, "D", at, *_of(op, at), kind=kind) for kind in ("f32", "pred", "s", "token"))
-
-
-# --- windows, products, statistics -------------------------------------------------------------------------------
+        for size in (n + 1, *((2,) if k in gone and n > 1 else ())):
+            yield _with(op, "D", slice_sizes=_at(sizes, k, size))
 
 
 def _windowed(op: Operation) -> Changes:
     window = op.attributes.get("window")
-    needed = {"reduce-window": ("to_apply",), "select-and-scatter": ("select", "scatter")}.get(op.opcode, ())
-    yield from (_with(op, "R", **{name: None}) for name in needed)
-    if not isinstance(window, Window):
-        return
-    dims = window.dimensions
+    dims = window.dimensions if isinstance(window, Window) else ()
     if dims:
         yield _with(op, ALL, window=None)
-        yield _with(op, "MR", window=Window(dims[:-1]))
-        yield _with(op, "D", window=Window(dims[1:]))
-        yield _with(op, "MR", window=Window((*dims, dims[0])))
+        for by, other in (("MR", dims[:-1]), ("D", dims[1:]), ("MR", (*dims, dims[0]))):
+            yield _with(op, by, window=Window(other))
+    zeros: list[dict[str, Any]] = [{"stride": 0}, {"base_dilation": 0}, {"window_dilation": 0}]
+    if op.opcode == "select-and-scatter":
+        zeros += [{"base_dilation": 2}, {"window_dilation": 2}]
     for k, w in enumerate(dims):
-        changes = [replace(w, stride=0), replace(w, base_dilation=0), replace(w, window_dilation=0)]
-        if op.opcode == "select-and-scatter":
-            changes += [replace(w, base_dilation=2), replace(w, window_dilation=2)]
-        yield from (_with(op, "D", window=Window((*dims[:k], other, *dims[k + 1 :]))) for other in changes)
+        yield from (_with(op, "D", window=Window((*dims[:k], replace(w, **z), *dims[k + 1 :]))) for z in zeros)
 
 
 def _convolution(op: Operation) -> Changes:
     yield from _windowed(op)
-    labels = op.attributes.get("dim_labels")
+    labels, kernel = op.attributes.get("dim_labels"), _of(op, 1)
     assert isinstance(labels, ConvolutionDimensions)
     yield _with(op, ALL, dim_labels=None)
     yield _with(op, "M", feature_group_count=2, batch_group_count=2)
-    yield _with(op, "DR", feature_group_count=0)
-    yield _with(op, "DR", batch_group_count=0)
-    kernel = _of(op, 1)
-    if max(op.attributes.integer(f"{k}_group_count", 1) for k in ("feature", "batch")) > 1:
+    counts = ("feature_group_count", "batch_group_count")
+    yield from (_with(op, "DR", **{count: 0}) for count in counts)
+    if max(op.attributes.integer(count, 1) for count in counts) > 1:
         longer = _result(op, "", *_longer(_of(op), labels.output_feature)).operation
         yield _operand(longer, "D", 1, *_longer(kernel, labels.kernel_output_feature))
     yield _operand(op, "D", 1, *_longer(kernel, labels.kernel_input_feature))
@@ -233,35 +196,19 @@ def _convolution(op: Operation) -> Changes:
 
 def _scaled_dot(op: Operation) -> Changes:
     base, scale = _of(op, 0), _of(op, 2)
-    if not scale:
-        return
-    yield _operand(op, "M", 2, *scale, 1)
-    yield _operand(op, "D", 2, *base, 1)
-    yield from (_operand(op, "M", 2, *base[:-1], m) for m in (base[-1] + 1, 0))
-    yield from (_operand(op, "D", 2, *_at(base, k, m)) for k, n in enumerate(base) for m in (0, n + 1))
-
-
-def _ragged_dot(op: Operation) -> Changes:
-    ragged = op.attributes.integers("lhs_ragged_dims")
-    yield _with(op, "M", lhs_ragged_dims=(*ragged, *ragged))
-    yield _with(op, "M", lhs_ragged_dims=None)
-
-
-def _featured(op: Operation) -> Changes:
-    yield _with(op, "M" if op.opcode == "batch-norm-inference" else "DM", feature_index=None)
-
-
-# --- devices -----------------------------------------------------------------------------------------------------
+    if scale:
+        yield from (
+            _operand(op, "M", 2, *sizes) for sizes in ((*scale, 1), (*base[:-1], base[-1] + 1), (*base[:-1], 0))
+        )
+        yield _operand(op, "D", 2, *base, 1)
+        yield from (_operand(op, "D", 2, *_at(base, k, m)) for k, n in enumerate(base) for m in (0, n + 1))
 
 
 def _grouped(op: Operation) -> Changes:
-    """Groups of several sizes, or that have a device in common."""
-    uneven, twice = ReplicaGroups(((0, 1), (2,)), ""), ReplicaGroups(((0, 1), (1, 2)), "")
     if op.opcode in ("all-reduce", "all-to-all", "collective-broadcast") and not isinstance(op.shape, TupleShape):
-        yield _with(op, "M", replica_groups=uneven)
+        yield _with(op, "M", replica_groups=_UNEVEN)
     if op.opcode != "all-to-all":
-        yield _with(op, "D", replica_groups=uneven)
-        yield _with(op, "D", replica_groups=twice)
+        yield from (_with(op, "D", replica_groups=groups) for groups in (_UNEVEN, _TWICE))
 
 
 def _all_to_all(op: Operation) -> Changes:
@@ -277,12 +224,11 @@ def _all_to_all(op: Operation) -> Changes:
 def _gathered(op: Operation) -> Changes:
     yield from _grouped(op)
     (axis,) = op.attributes.integers("dimensions")
-    small = _of(op, 0) if op.opcode == "all-gather" else _of(op)
+    gathers = op.opcode == "all-gather"
+    small = _of(op, 0) if gathers else _of(op)
     if isinstance(op.shape, ArrayShape) and small and small[axis] > 1:
-        if op.opcode == "all-gather":
-            yield _result(op, "M", *_longer(_of(op), axis))
-        else:
-            yield _operand(op, "M", 0, *_longer(_of(op, 0), axis))
+        wide = _longer(_of(op) if gathers else _of(op, 0), axis)
+        yield _result(op, "M", *wide) if gathers else _operand(op, "M", 0, *wide)
 
 
 def _permute(op: Operation) -> Changes:
@@ -312,13 +258,24 @@ def _far_devices(op: Operation, devices: int) -> Changes:
         yield _with(op, "R", source_target_pairs=DevicePairs(((devices, 0),)))
 
 
-_CHANGES: Final[dict[str, Callable[[Operation], Changes]]] = {
+_LEFT_OUT: Final = (
+    ("iota", "R", "iota_dimension"),
+    ("reduce-window", "R", "to_apply"),
+    ("select-and-scatter", "R", "select"),
+    ("select-and-scatter", "R", "scatter"),
+    ("ragged-dot", "M", "lhs_ragged_dims"),
+    ("batch-norm-grad", "DM", "feature_index"),
+    ("batch-norm-inference", "M", "feature_index"),
+    ("batch-norm-training", "DM", "feature_index"),
+)
+"""Attributes that operations do not mean anything without, and who refuses them."""
+_CHANGES: Final[dict[str, Callable[[Operation], Iterable[Deformed]]]] = {
     **dict.fromkeys(ELEMENTWISE, _elementwise),
     **dict.fromkeys(("all-gather", "reduce-scatter"), _gathered),
     **dict.fromkeys(("all-gather-start", "collective-permute-start"), _started),
     **dict.fromkeys(("all-reduce", "collective-broadcast"), _grouped),
-    **dict.fromkeys(("batch-norm-grad", "batch-norm-inference", "batch-norm-training"), _featured),
     **dict.fromkeys(("dynamic-slice", "dynamic-update-slice"), _dynamic),
+    **dict.fromkeys(("gather", "scatter"), _indexed),
     **dict.fromkeys(("reduce-window", "select-and-scatter"), _windowed),
     "all-to-all": _all_to_all,
     "bitcast": _bitcast,
@@ -326,14 +283,11 @@ _CHANGES: Final[dict[str, Callable[[Operation], Changes]]] = {
     "broadcast": _broadcast,
     "collective-permute": _permute,
     "convolution": _convolution,
-    "gather": _gather,
-    "iota": _iota,
-    "pad": _listed("padding"),
-    "ragged-dot": _ragged_dot,
-    "reshape": _reshape,
+    "pad": lambda op: _listed(op, "padding"),
+    "ragged-dot": lambda op: [_with(op, "M", lhs_ragged_dims=2 * op.attributes.integers("lhs_ragged_dims"))],
+    "reshape": lambda op: [_result(op, "M", *_of(op), n) for n in (2, 0) if 0 not in _of(op)],
     "scaled-dot": _scaled_dot,
-    "scatter": _scatter,
-    "slice": _listed("slice"),
+    "slice": lambda op: _listed(op, "slice"),
 }
 
 
@@ -343,7 +297,8 @@ def examine_malformed(tagged: Tagged) -> None:
     first = {"scatter": len(op.operands) // 2 + 1, "scaled-dot": 2}.get(op.opcode, 0)
     asked = 2 if op.opcode == "scaled-dot" else 0
     made = _CHANGES[op.opcode](op) if op.opcode in _CHANGES else ()
-    for changed in chain(made, _far_devices(op, tagged.across.count)):
+    left_out = (_with(op, by, **{name: None}) for opcode, by, name in _LEFT_OUT if opcode == op.opcode)
+    for changed in chain(made, left_out, _far_devices(op, tagged.across.count)):
         now, by = changed.operation, changed.by
         if "R" in by:
             refused(f"{op.opcode}: runs what has no meaning", partial(run_with, tagged), now)
