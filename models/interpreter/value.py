@@ -70,6 +70,15 @@ class InFlight:
 Value = Array | Classed | Token | InFlight | tuple["Value", ...]
 
 
+def arrays(value: Value) -> Iterator[Array]:
+    """The arrays of a value, depth first; tokens have none."""
+    if isinstance(value, Array):
+        yield value
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from arrays(part)
+
+
 def strides(sizes: Sequence[int]) -> tuple[int, ...]:
     """How far apart neighbours along each dimension lie in row-major order."""
     out = [1] * len(sizes)

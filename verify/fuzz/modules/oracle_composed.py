@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from unittest.mock import patch
 
@@ -33,6 +34,19 @@ IndexPairs = set[tuple[Index, Index]]
 """An output element and the parameter element that it reads."""
 Between = tuple[int, int, Index]
 """The number of an output, a parameter's, and a place in the parameter's tuple."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """What following an array came to: whether something was given up, the most maps that led to one array anywhere and
+    out here, and compositions as the composer counts them and as they were made."""
+
+    given_up: bool
+    most: int
+    here: int
+    joins: int
+    composed: int
+
 
 DIRECTIONS: tuple[Direction, ...] = ("output-to-input", "input-to-output")
 
@@ -65,7 +79,6 @@ def examine_composed(module: Module, seed: int) -> tuple[str, ...]:
     _callees(module)
     if not any(i.opcode == "while" for c in module.computations for i in c.instructions):
         _limits(module)  # loops count what they compose apart
-        _counts(module)
     _sites(module, [m for _, _, s in _answers(plain) for m in s.maps])
     return tuple(dict.fromkeys(covered))
 
@@ -87,68 +100,50 @@ def _answers(composer: Composer) -> Iterator[tuple[Direction, Between, OperandMa
                     )
 
 
-def _limits(module: Module) -> None:
-    """At the least limits nothing is given up; at lower ones something is."""
-    root, entry = module.entry.root, module.entry
+def _walk(module: Module, limits: Mapping[str, int], again: bool = False) -> _Walk:
+    """Follows the first array of the root backwards under these limits of the composer; `again`: a second time."""
+    composer, root = plain_composer(module), module.entry.root
     place = next(p for p, leaf in leaves(root.shape) if isinstance(leaf, ArrayShape))
+    most = composed = 0
 
-    def given_up(limits: dict[str, int], again: bool = False) -> tuple[bool, int, int, int]:
-        composer_of_limits = plain_composer(module)
-        most = 0
-
-        def counting(routes: Mapping[Route, Kind], unknown: str = "") -> Reached:
-            """What is called has arrays of its own, which more maps may lead to than to any array out here."""
-            nonlocal most
-            most = max(most, len(routes))
-            return Reached(routes, unknown)
-
-        with ExitStack() as stack:
-            stack.enter_context(patch.object(composer_module, "Reached", counting))
-            for name, value in limits.items():
-                stack.enter_context(patch.object(composer_module, name, value))
-            if again:
-                composer_of_limits.backwards(entry, root, place)
-            before = composer_of_limits.joins
-            reached = composer_of_limits.backwards(entry, root, place)
-        here = max(len(r.routes) for r in reached.values())
-        return any(r.unknown for r in reached.values()), most, here, composer_of_limits.joins - before
-
-    unknown, most, here, joins = given_up({})
-    deep = _depth(module, entry)
-    tried: list[tuple[dict[str, int], bool]] = [
-        ({}, unknown),
-        ({"MOST_MAPS": most}, False),
-        ({"MOST_JOINS": joins}, False),
-        ({"DEEPEST_NESTING": deep}, False),
-    ]
-    for limits, expected in tried:
-        if given_up(limits)[0] != expected:
-            raise Failure("compositions: given up before the limit", str(limits))
-    *_, later = given_up({}, again=True)
-    if given_up({"MOST_JOINS": max(joins, later)}, again=True)[0]:
-        raise Failure("compositions: joins of an earlier walk count", str(joins))
-    if here > 1 and not given_up({"MOST_MAPS": here - 1})[0]:
-        raise Failure("compositions: not given up beyond the limit", f"{here} maps")
-    if deep and module.name == STRUCTURE and not given_up({"DEEPEST_NESTING": 0})[0]:
-        raise Failure("compositions: not given up beyond the limit", f"{deep} calls deep")
-
-
-def _counts(module: Module) -> None:
-    """Compositions are counted, and nothing else is."""
-    counted = 0
+    def reached_by(routes: Mapping[Route, Kind], unknown: str = "") -> Reached:
+        """What is called has arrays of its own, which more maps may lead to than to any array out here."""
+        nonlocal most
+        most = max(most, len(routes))
+        return Reached(routes, unknown)
 
     def join(first: Route, second: Route, direction: Direction) -> Route:
-        nonlocal counted
+        nonlocal composed
         joined = route_join(first, second, direction)
-        counted += joined is not first
+        composed += joined is not first
         return joined
 
-    composer = plain_composer(module)
-    before = composer.joins
-    with patch.object(composer_module, "join", join):
-        composer.backwards(module.entry, module.entry.root, next(p for p, _ in leaves(module.entry.root.shape)))
-    if composer.joins - before != counted:
-        raise Failure("compositions: compositions are counted otherwise", f"{composer.joins - before}, not {counted}")
+    with ExitStack() as stack:
+        for name, value in {**limits, "Reached": reached_by, "join": join}.items():
+            stack.enter_context(patch.object(composer_module, name, value))
+        if again:
+            composer.backwards(module.entry, root, place)
+        before, composed = composer.joins, 0
+        reached = composer.backwards(module.entry, root, place).values()
+    here = max(len(r.routes) for r in reached)
+    return _Walk(any(r.unknown for r in reached), most, here, composer.joins - before, composed)
+
+
+def _limits(module: Module) -> None:
+    """At the least limits nothing is given up, below them something is. Compositions are counted, nothing else is."""
+    free, deep = _walk(module, {}), _depth(module, module.entry)
+    if free.joins != free.composed:
+        raise Failure("compositions: compositions are counted otherwise", f"{free.joins}, not {free.composed}")
+    for limits in ({"MOST_MAPS": free.most}, {"MOST_JOINS": free.joins}, {"DEEPEST_NESTING": deep}):
+        if _walk(module, limits).given_up != free.given_up:
+            raise Failure("compositions: given up before the limit", str(limits))
+    later = max(free.joins, _walk(module, {}, again=True).joins)
+    if _walk(module, {"MOST_JOINS": later}, again=True).given_up:
+        raise Failure("compositions: joins of an earlier walk count", str(free.joins))
+    if free.here > 1 and not _walk(module, {"MOST_MAPS": free.here - 1}).given_up:
+        raise Failure("compositions: not given up beyond the limit", f"{free.here} maps")
+    if deep and module.name == STRUCTURE and not _walk(module, {"DEEPEST_NESTING": 0}).given_up:
+        raise Failure("compositions: not given up beyond the limit", f"{deep} calls deep")
 
 
 def _callees(module: Module) -> None:

@@ -17,8 +17,8 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
-from hloproof.fuzz.modules.reference import Xla
-from hloproof.fuzz.modules.target_recorded import FILE, MOVING, difference, interpreted
+from hloproof.fuzz.modules.reference import Xla, encoded
+from hloproof.fuzz.modules.target_recorded import FILE, MOVING, difference, inputs, interpreted
 from hloproof.fuzz.mutation.reach import draw
 from hloproof.fuzz.operations.generators.operations import BY_NAME, operation
 from hloproof.fuzz.operations.tagged_run import devices_of, random_indices
@@ -73,24 +73,16 @@ def arguments(module: Module, random: Random) -> list[list[list[Any]]]:
 def case(text: str, xla: Xla) -> tuple[str | None, str]:
     """The line of a case, and what became of it."""
     module, random = parse_module(text), Random(text)
-    shapes = [p.shape for p in sorted(module.entry.parameters, key=lambda p: p.parameter_number or 0)]
-    if devices_of(module).partitions > 1 or not all(isinstance(s, ArrayShape) for s in shapes):
+    if devices_of(module).partitions > 1 or not all(isinstance(p.shape, ArrayShape) for p in module.entry.parameters):
         return None, "not asked"
     given = arguments(module, random)
-    asked = [
-        [
-            {"type": s.element_type, "sizes": s.dimensions, "data": data}
-            for s, data in zip(shapes, own, strict=True)
-            if isinstance(s, ArrayShape)
-        ]
-        for own in given
-    ]
-    answer = xla.ask({"hlo": text, "replicas": asked})
+    values = inputs(module, given)
+    answer = xla.ask({"hlo": text, "replicas": [[encoded(a) for a in own] for own in values]})
     if "error" in answer:
         return None, "refused"
     found = [[output["data"] for output in own] for own in answer["replicas"]]
     try:
-        differs = difference(interpreted(module, given), found, module.entry.root.opcode in MOVING)
+        differs = difference(interpreted(module, values), found, module.entry.root.opcode in MOVING)
     except NotModelled as reason:
         differs = str(reason)
     if differs is not None:

@@ -8,11 +8,10 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Final
 
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.shape import ArrayShape, Shape
@@ -20,7 +19,7 @@ from hloproof.models.interpreter.operations.collective import Devices
 from hloproof.models.interpreter.run import Machine
 from hloproof.models.interpreter.semantics.element_type import INTEGERS, highest, lowest, rounded
 from hloproof.models.interpreter.semantics.real import Real
-from hloproof.models.interpreter.value import Array, Value
+from hloproof.models.interpreter.value import Array, Value, arrays
 from hloproof.processes.process import isolate_children
 
 DIED = "the reference process died"
@@ -99,13 +98,8 @@ def encoded(value: Array) -> dict[str, Any]:
     return {"type": value.element_type, "sizes": list(value.sizes), "data": data}
 
 
-def arrays(value: Value) -> Iterator[Array]:
-    """The arrays of a value, depth first; tokens have none."""
-    if isinstance(value, Array):
-        yield value
-    elif isinstance(value, tuple):
-        for part in value:
-            yield from arrays(part)
+_ABOVE: Final = (0.0, 1.0, 0.5, 1.5, 2.5, 0.3, 7.7, 100.25, 3e4, 1e38, math.inf)
+_CORNERS: Final = (*_ABOVE, *(-x for x in _ABOVE), math.nan)
 
 
 def corner_value(shape: Shape, random: Random) -> Value:
@@ -118,25 +112,7 @@ def corner_value(shape: Shape, random: Random) -> Value:
         low, high = lowest(kind), highest(kind)
         chosen = [v for v in (low, low + 1, -7, -2, -1, 0, 1, 2, 3, 9, 31, 32, 64, high - 1, high) if low <= v <= high]
     else:
-        chosen = [
-            0.0,
-            -0.0,
-            1.0,
-            -1.0,
-            0.5,
-            1.5,
-            2.5,
-            -2.5,
-            0.3,
-            -7.7,
-            100.25,
-            3e4,
-            -1e38,
-            math.inf,
-            -math.inf,
-            math.nan,
-        ]
-        chosen += [random.uniform(-3, 3), random.uniform(-300, 300)]
+        chosen = [*_CORNERS, random.uniform(-3, 3), random.uniform(-300, 300)]
     if kind in ("c64", "c128"):
         chosen = [complex(random.uniform(-3, 3), random.uniform(-3, 3)) for _ in range(9)]
     return Array(kind, shape.dimensions, [rounded(kind, random.choice(chosen)) for _ in range(shape.elements)])
@@ -203,17 +179,23 @@ def _first_difference(a: Array, theirs: list[Any], tolerance: float, each: bool,
     allowed = max(floor, relative * max([1.0, *finite]))
     wrong = []
     for n, (x, given) in enumerate(zip(a.data, theirs, strict=True)):
-        y = complex(*given) if isinstance(given, list) else given
+        y = number(given)
         if each and isinstance(x, float) and math.isfinite(x):
             allowed = relative * max(abs(x), 1e-3)
-        if not _close(x, y, allowed):
+        if not close(x, y, allowed):
             wrong.append((n, x, y))
     return f"{len(wrong)} of {len(theirs)} differ, first {wrong[0]}" if wrong else None
 
 
-def _close(x: Any, y: Any, allowed: float) -> bool:
+def number(v: Any) -> Any:
+    """Complex numbers are pairs in JSON."""
+    return complex(*v) if isinstance(v, list) else v
+
+
+def close(x: Any, y: Any, allowed: float = 0.0) -> bool:
+    """Equal, or as near as allowed; what is no number equals itself."""
     if isinstance(x, complex):
-        return _close(x.real, y.real, allowed) and _close(x.imag, y.imag, allowed)
+        return close(x.real, y.real, allowed) and close(x.imag, y.imag, allowed)
     if isinstance(x, float):
         if math.isnan(x) or math.isnan(y):
             return math.isnan(x) and math.isnan(y)
@@ -221,4 +203,4 @@ def _close(x: Any, y: Any, allowed: float) -> bool:
     return bool(x == y)
 
 
-__all__ = ["DIED", "HANGS", "Xla", "arrays", "disagreement", "encoded", "python_with_jax"]
+__all__ = ["DIED", "HANGS", "Xla", "arrays", "close", "disagreement", "encoded", "number", "python_with_jax"]

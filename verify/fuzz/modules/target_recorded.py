@@ -14,16 +14,16 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.modules.reference import arrays
+from hloproof.fuzz.modules.reference import arrays, close, number
 from hloproof.fuzz.target import Failure, Target
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
-from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.interpreter.operations.collective import Devices
 from hloproof.models.interpreter.run import Machine
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
 from hloproof.models.interpreter.semantics.real import Real
-from hloproof.models.interpreter.value import Array, Value
+from hloproof.models.interpreter.value import Array
 
 MOVING: Final = frozenset(
     "broadcast concatenate copy dynamic-slice dynamic-update-slice gather pad reshape reverse slice topk "
@@ -38,22 +38,20 @@ def recorded() -> tuple[str, ...]:
     return tuple(FILE.read_text(encoding="utf-8").splitlines())
 
 
-def interpreted(module: Module, given: list[list[list[Any]]]) -> list[list[Array]]:
+def inputs(module: Module, given: list[list[list[Any]]]) -> list[list[Array]]:
+    """The arguments of each replica as arrays, from their elements."""
+    parameters = sorted(module.entry.parameters, key=lambda p: p.parameter_number or 0)
+    shapes = [s for p in parameters for _, s in leaves(p.shape) if isinstance(s, ArrayShape)]
+    return [
+        [Array(s.element_type, s.dimensions, [number(v) for v in data]) for s, data in zip(shapes, own, strict=True)]
+        for own in given
+    ]
+
+
+def interpreted(module: Module, given: list[list[Array]]) -> list[list[Array]]:
     """The arrays that each replica is left with, by its arguments."""
-    shapes = [p.shape for p in sorted(module.entry.parameters, key=lambda p: p.parameter_number or 0)]
-    inputs: list[tuple[Value, ...]] = []
-    for own in given:
-        values: list[Value] = []
-        for shape, data in zip(shapes, own, strict=True):
-            assert isinstance(shape, ArrayShape)
-            values.append(Array(shape.element_type, shape.dimensions, [number(v) for v in data]))
-        inputs.append(tuple(values))
-    return [list(arrays(result)) for result in Machine(module, Real(), Devices(len(given)), 0).run(inputs)]
-
-
-def number(v: Any) -> Any:
-    """Complex numbers are pairs in JSON."""
-    return complex(*v) if isinstance(v, list) else v
+    machine = Machine(module, Real(), Devices(len(given)), 0)
+    return [list(arrays(result)) for result in machine.run([tuple(own) for own in given])]
 
 
 def difference(found: list[list[Array]], expected: list[list[list[Any]]], signed: bool) -> str | None:
@@ -74,19 +72,16 @@ def difference(found: list[list[Array]], expected: list[list[list[Any]]], signed
 
 
 def _same(x: Any, y: Any, signed: bool) -> bool:
-    if isinstance(x, float) and isinstance(y, float):
-        if math.isnan(x) or math.isnan(y):
-            return math.isnan(x) and math.isnan(y)
-        if signed and math.copysign(1.0, x) != math.copysign(1.0, y):
-            return False
-    return bool(x == y)
+    if signed and isinstance(x, float) and x == 0.0 and math.copysign(1.0, x) != math.copysign(1.0, y):
+        return False
+    return close(x, y)
 
 
 def examine(line: str) -> tuple[str, ...]:
     case = json.loads(line)
     module = parse_module(case["hlo"])
     opcode = module.entry.root.opcode
-    found = difference(interpreted(module, case["given"]), case["found"], opcode in MOVING)
+    found = difference(interpreted(module, inputs(module, case["given"])), case["found"], opcode in MOVING)
     if found is not None:
         raise Failure(f"recorded: another result of {opcode}", found)
     return (opcode,)

@@ -15,36 +15,8 @@ from hloproof.models.hlo.parser import parse_modules
 from hloproof.models.hlo.printer import print_modules
 from hloproof.models.specs.folder import specs_folder
 
-_PIECES = (
-    "{",
-    "}",
-    "(",
-    ")",
-    "[",
-    "]",
-    ",",
-    "=",
-    "%",
-    '"',
-    "/*",
-    "*/",
-    "//",
-    "ROOT",
-    "ENTRY",
-    "f32",
-    "->",
-    "<=",
-    "-1",
-    "99999999999999999999",
-    "\x00",
-    "\n",
-    " ",
-    "parameter(0)",
-    "{1,0}",
-    "T(8,128)",
-    "inf",
-    "é",
-)
+_WORDS = '{ } ( ) [ ] , = % " /* */ // ROOT ENTRY f32 -> <= -1 parameter(0) {1,0} T(8,128) inf é'
+_PIECES = (*_WORDS.split(), "99999999999999999999", "\x00", "\n", " ")
 
 
 @cache

@@ -18,7 +18,7 @@ from hloproof.models.interpreter.operations.collective import Devices
 from hloproof.models.interpreter.run import Machine
 from hloproof.models.interpreter.semantics.counted import Counted, reads, tags
 from hloproof.models.interpreter.semantics.element_type import highest, lowest
-from hloproof.models.interpreter.value import Array, Token, Value, indices
+from hloproof.models.interpreter.value import Array, Token, Value, arrays, indices
 
 Reads = Counter[tuple[Index, Index, int]]
 """(output index, operand index, device) and how often."""
@@ -44,22 +44,20 @@ def is_counted(op: Operation) -> bool:
     return op.opcode not in UNCOUNTED and not (op.opcode in ("reduce", "reduce-window") and len(op.operands) > 2)
 
 
+_SAY_WHERE: Final = {
+    "dynamic-slice": slice(1, None),
+    "dynamic-update-slice": slice(2, None),
+    "gather": slice(1, 2),
+    "ragged-dot": slice(2, 3),
+    "ragged-all-to-all": slice(2, None),
+}
+
+
 def index_operands(op: Operation) -> frozenset[int]:
     """The operands that say where to read or write."""
-    match op.opcode:
-        case "dynamic-slice":
-            return frozenset(range(1, len(op.operands)))
-        case "dynamic-update-slice":
-            return frozenset(range(2, len(op.operands)))
-        case "gather":
-            return frozenset({1})
-        case "scatter":
-            return frozenset({len(op.operands) // 2})
-        case "ragged-dot":
-            return frozenset({2})
-        case "ragged-all-to-all":
-            return frozenset(range(2, len(op.operands)))
-    return frozenset()
+    half = len(op.operands) // 2
+    where = slice(half, half + 1) if op.opcode == "scatter" else _SAY_WHERE.get(op.opcode, slice(0))
+    return frozenset(range(len(op.operands))[where])
 
 
 Source = tuple[int, Index]
@@ -108,12 +106,6 @@ def _group(
         return next(g for g in ([everyone[n] for n in w] for w in written or [range(len(everyone))]) if own in g)
     found = next(g for g in written or [range(across.replicas)] if replica in g)
     return [(r, p) for r in found for p in range(across.partitions)]
-
-
-def arrays_of(value: Value) -> list[Array]:
-    if isinstance(value, Array):
-        return [value]
-    return [a for v in value for a in arrays_of(v)] if isinstance(value, tuple) else []
 
 
 def devices_of(module: Module) -> Devices:
@@ -177,10 +169,10 @@ class Tagged:
             for _ in range(self.across.count)
         ]
         if op.opcode in _SAID:
-            return [arrays_of(_SAID[op.opcode](values)) for values in given]
+            return [list(arrays(_SAID[op.opcode](values))) for values in given]
         machine = Machine(module, Counted(union=not is_counted(op)), self.across, self.seed)
         by_number = [dict(zip(order, values, strict=True)) for values in given]
-        return [arrays_of(result) for result in machine.run([tuple(v[n] for n in range(len(v))) for v in by_number])]
+        return [list(arrays(result)) for result in machine.run([tuple(v[n] for n in range(len(v))) for v in by_number])]
 
 
 def _tagged(shape: Shape, unused: Iterator[int]) -> Value:
