@@ -1,117 +1,68 @@
-"""Operands that say where to read or write: an output element depends on a number in them when, for some numbers in the
-others, another number there changes what the element is made of. What definitions say of the numbers read at run time.
+"""Operands that say where to read or write: every output element that another number in them changes depends on that
+number, and definitions state just what the interpreter's sets of reads state. What definitions say of the numbers read
+at run time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import product
 from random import Random
 from typing import Final
 
 from hloproof.definitions import define
-from hloproof.fuzz.operations.tagged_run import Observed, Tagged
+from hloproof.fuzz.operations.tagged_run import Observed, Reads
 from hloproof.fuzz.target import Failure
-from hloproof.models.hlo.module import Operation
-from hloproof.models.hlo.shape import ArrayShape, Index
+from hloproof.models.interpreter.observed import reads_of_starts
 from hloproof.models.interpreter.semantics.element_type import highest, lowest
 from hloproof.models.interpreter.value import Array, indices
 
-MOST: Final = 24
-"""Pairs of an output element and a number that are tried."""
-
-Dependence = tuple[int, Index, int, int]
-"""Output, index of its element, operand that says where, position in its data."""
-
-
-def sizes(op: Operation, operand: int) -> Index:
-    shape = op.operands[operand]
-    assert isinstance(shape, ArrayShape)
-    return shape.dimensions
+MOST: Final = 6
+"""Numbers that are exchanged for others."""
 
 
 def examine_indices(found: Observed) -> None:
     """Raises Failure where the definitions of operands that say where to read are others than what is seen."""
-    tagged = found.tagged
-    op = tagged.op
+    opcode = found.tagged.op.opcode
     _examine_reads(found)
-    if not found.indices or op.opcode == "ragged-all-to-all":  # whose numbers have no meaning out of bounds
+    if not found.indices or opcode == "ragged-all-to-all":  # whose numbers have no meaning out of bounds
         return
-    (first,) = tagged.run(found.indices)
-    elements = [(o, d) for o in range(len(first)) for d in indices(first[o].sizes)]
-    positions = [(k, n) for k, x in found.indices.items() for n in range(len(x.data))]
-    pairs: list[Dependence] = [(*e, *p) for e, p in product(elements, positions)]
-    for o, d, k, n in Random(tagged.seed).sample(pairs, min(MOST, len(pairs))):
-        given = _covering(op, found.indices, d)
-        seen = _changed(tagged, given, k, n)
-        x = list(indices(found.indices[k].sizes))[n]
-        for other, at in seen:
-            if (at, x, 0) not in found.defined[0, other, (k, ())]:
-                said = f"{at} depends on {list(x)}"
-                raise Failure(f"{op.opcode}: the definition of indices misses one", said)
-        stated = (d, x, 0) in found.defined[0, o, (k, ())]
-        if stated and (o, d) not in seen and _matters(op, k, x) and define(op, o, k).kind != "bound":
-            raise Failure(f"{op.opcode}: the definition of indices states one that is none", f"{d}: {list(x)}")
+    _examine_changes(found)
+    if opcode != "ragged-dot":
+        _examine_sets(found)
 
 
-def _changed(tagged: Tagged, given: Mapping[int, Array], operand: int, position: int) -> set[tuple[int, Index]]:
-    """The output elements that another number at this position changes."""
-    (before,) = tagged.run(given)
-    x, found = given[operand], set[tuple[int, Index]]()
-    value, low, high = x.data[position], lowest(x.element_type), highest(x.element_type)
-    for other in {max(low, value - 1), min(high, value + 1), max(low, -1), min(high, 100)} - {value}:
-        data = [*x.data[:position], other, *x.data[position + 1 :]]
-        (after,) = tagged.run({**given, operand: Array(x.element_type, x.sizes, data)})
-        for o, (a, b) in enumerate(zip(before, after, strict=True)):
-            found |= {(o, d) for d, u, v in zip(indices(a.sizes), a.data, b.data, strict=True) if u != v}
-    return found
+def _examine_changes(found: Observed) -> None:
+    tagged = found.tagged
+    (before,) = tagged.run(found.indices)
+    numbers = [(k, n) for k, x in found.indices.items() for n in range(len(x.data))]
+    for k, n in Random(tagged.seed).sample(numbers, min(MOST, len(numbers))):
+        x, where = found.indices[k], list(indices(found.indices[k].sizes))[n]
+        value, low, high = x.data[n], lowest(x.element_type), highest(x.element_type)
+        for other in {max(low, value - 1), min(high, value + 1), max(low, -1), min(high, 100)} - {value}:
+            changed = Array(x.element_type, x.sizes, [*x.data[:n], other, *x.data[n + 1 :]])
+            (after,) = tagged.run({**found.indices, k: changed})
+            for output, (a, b) in enumerate(zip(before, after, strict=True)):
+                for at, u, v in zip(indices(a.sizes), a.data, b.data, strict=True):
+                    if u != v and (at, where, 0) not in found.defined[0, output, (k, ())]:
+                        said = f"{at} depends on {list(where)}"
+                        raise Failure(f"{tagged.op.opcode}: the definition of indices misses one", said)
 
 
-def _covering(op: Operation, given: Mapping[int, Array], d: Index) -> dict[int, Array]:
-    """Numbers such that windows lie inside and reach this output element, as far as any do."""
-    if op.opcode == "dynamic-update-slice":
-        free = [n - w for n, w in zip(sizes(op, 0), sizes(op, 1), strict=True)]
-        starts = [min(i, room) for i, room in zip(d, free, strict=True)]
-        if [x.sizes for x in given.values()] == [(len(starts),)]:
-            return {k: Array(x.element_type, x.sizes, list(starts)) for k, x in given.items()}
-        return {k: Array(x.element_type, x.sizes, [starts[k - 2]]) for k, x in given.items()}
-    if op.opcode != "scatter":
-        return {k: Array(x.element_type, x.sizes, [1] * len(x.data)) for k, x in given.items()}
-    ((operand, x),) = given.items()
-    mapped, extent = op.attributes.integers("scatter_dims_to_operand_dims"), _extent(op)
-    starts = [min(d[j], sizes(op, 0)[j] - extent[j]) for j in mapped]
-    place = op.attributes.integer("index_vector_dim", len(x.sizes))
-    component = [at[place] if place < len(x.sizes) else 0 for at in indices(x.sizes)]
-    return {operand: Array(x.element_type, x.sizes, [starts[c] for c in component])}
-
-
-def _extent(op: Operation) -> dict[int, int]:
-    """Of a scatter, the size of a window along each dimension of the operand."""
-    gone = (*op.attributes.integers("inserted_window_dims"), *op.attributes.integers("input_batching_dims"))
-    kept = [j for j in range(len(sizes(op, 0))) if j not in gone]
-    windows = op.attributes.integers("update_window_dims")
-    update = sizes(op, len(op.operands) // 2 + 1)
-    return dict.fromkeys(gone, 1) | {j: update[i] for j, i in zip(kept, windows, strict=True)}
-
-
-def _matters(op: Operation, operand: int, x: Index) -> bool:
-    """Whether there is a choice: a window as large as its dimension starts at 0 whatever the number, and an empty one
-    writes nothing."""
-    match op.opcode:
-        case "dynamic-slice":
-            vector = len(op.operands) == 2 and len(x) == 1
-            j, shape = (x[0] if vector else operand - 1), op.shape
-            assert isinstance(shape, ArrayShape)
-            return shape.dimensions[j] < sizes(op, 0)[j]
-        case "dynamic-update-slice":
-            vector = len(op.operands) == 3 and len(x) == 1
-            j, update = (x[0] if vector else operand - 2), sizes(op, 1)
-            return 0 not in update and update[j] < sizes(op, 0)[j]
-        case "gather":
-            place = op.attributes.integer("index_vector_dim", len(x))
-            j = op.attributes.integers("start_index_map")[x[place] if place < len(x) else 0]
-            return op.attributes.integers("slice_sizes")[j] < sizes(op, 0)[j]
-    return 0 not in sizes(op, len(op.operands) // 2 + 1)
+def _examine_sets(found: Observed) -> None:
+    tagged = found.tagged
+    op, places = tagged.op, [(k, at) for k, x in found.indices.items() for at in indices(x.sizes)]
+    sets = iter([1 << n for n in range(len(places))])
+    starts = [Array(x.element_type, x.sizes, [next(sets) for _ in x.data]) for x in found.indices.values()]
+    update = op.operands[-1] if op.opcode == "scatter" else None
+    read = reads_of_starts(tagged.module.entry.root, starts, update)
+    for output, shape in enumerate(tagged.outputs):
+        for k in found.indices:
+            seen: Reads = Reads()
+            for d in indices(shape.dimensions):
+                seen.update((d, at, 0) for n, (own, at) in enumerate(places) if own == k and read(d) >> n & 1)
+            if seen.keys() != found.defined[0, output, (k, ())].keys():
+                where = min(seen.keys() ^ found.defined[0, output, (k, ())].keys())
+                verb = "misses" if where in seen else "states too much:"
+                raise Failure(f"{op.opcode}: the definition of indices {verb} a read", f"operand {k}: {where}")
 
 
 def _examine_reads(found: Observed) -> None:
