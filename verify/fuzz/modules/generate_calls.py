@@ -137,7 +137,7 @@ class _Module:
         self.bodies: dict[str, str] = {}
         self.made: list[str] = []
         self.done: list[str] = []
-        self.prefixed = draw(st.sampled_from(("", "ijrvwz", "ijrvwz", "iw", "irvwz")))
+        self.prefixed = draw(st.sampled_from(("", "ijkvwz", "ijkvwz", "iw", "ikvwz")))
         """Letters of the names that each computation has for itself."""
         self._channels = 0
 

@@ -88,7 +88,7 @@ class Chain(Builder):
         """What was given, or made of it."""
         match self.number(0, 9):
             case 0:
-                return self.line("s32[]", "constant", str(self.number(0, 2)), letter="j")
+                return self.line("s32[]", "constant", str(self.number(0, 2)), letter="k")
             case 1 | 2:
                 return self.line("s32[]", "negate", self.one_of(self.numbers), letter="j")
             case 3 | 4:

@@ -19,8 +19,7 @@ from hloproof.models.hlo.shape import ArrayShape, Index, leaves
 from hloproof.models.indexing.composition import composer as composer_module
 from hloproof.models.indexing.composition.composer import Composer
 from hloproof.models.indexing.composition.module_maps import composer_of, followed_maps, plain_composer
-from hloproof.models.indexing.composition.route import Reached, Route
-from hloproof.models.indexing.composition.route import join as route_join
+from hloproof.models.indexing.composition.route import Reached, Route, join
 from hloproof.models.indexing.composition.tidy import used_variables_only
 from hloproof.models.indexing.map_set import Kind, OperandMaps
 from hloproof.models.interpreter.maps import Reader, reader, relation
@@ -112,14 +111,15 @@ def _walk(module: Module, limits: Mapping[str, int], again: bool = False) -> _Wa
         most = max(most, len(routes))
         return Reached(routes, unknown)
 
-    def join(first: Route, second: Route, direction: Direction) -> Route:
+    def joined(first: Route, second: Route, direction: Direction) -> Route:
         nonlocal composed
-        joined = route_join(first, second, direction)
-        composed += joined is not first
-        return joined
+        composed += join(first, second, direction) is not first
+        return counted(first, second, direction)
 
+    counted = composer.joined
     with ExitStack() as stack:
-        for name, value in {**limits, "Reached": reached_by, "join": join}.items():
+        stack.enter_context(patch.object(composer, "joined", joined))
+        for name, value in {**limits, "Reached": reached_by}.items():
             stack.enter_context(patch.object(composer_module, name, value))
         if again:
             composer.backwards(module.entry, root, place)
