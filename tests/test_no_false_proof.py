@@ -1,0 +1,371 @@
+"""What was once proved and is wrong, beside what is right: one table, run as a user runs it, plain and under `--cross`.
+
+Each row names the test that goes further into its matter. A row whose wrong side is proved, whose right side is not, or
+whose test is gone, fails.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal
+
+import test_async_paths
+import test_effects_of_callees
+import test_in_place_fusions
+from test_false_proofs_layouts import RIGHT, WRONG
+from test_false_proofs_maps import COPY, P4, SLICES
+
+from hloproof.cli import run
+
+HERE: Final = Path(__file__).parent
+Kind = Literal["layout", "map", "rules", "hlo"]
+
+
+Ending = Literal["refuted", "unknown", "no input", "proved"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One false proof, or false refutation, of long ago: what `wrong` comes to, and `right` beside it, which is proved.
+    Under `--cross` nothing more is proved, and `right` comes to `crossed` where no second engine can be had."""
+
+    what: str
+    kind: Kind
+    wrong: str
+    right: str
+    test: str
+    comes_to: Ending = "refuted"
+    crossed: Ending = "proved"
+
+
+def _layout(
+    wrong: str, right: str, what: str, test: str, comes_to: Ending = "refuted", crossed: Ending = "proved"
+) -> Row:
+    return Row(
+        what,
+        "layout",
+        f"layout a\n{wrong}",
+        f"layout a\n{right}",
+        f"test_false_proofs_layouts::{test}",
+        comes_to,
+        crossed,
+    )
+
+
+def _map(wrong: str, right: str, what: str, test: str, comes_to: Ending = "refuted", crossed: Ending = "proved") -> Row:
+    return Row(what, "map", f"map a\n{wrong}", f"map a\n{right}", f"test_false_proofs_maps::{test}", comes_to, crossed)
+
+
+def _rule(
+    wrong: str, right: str, what: str, test: str, comes_to: Ending = "refuted", crossed: Ending = "proved"
+) -> Row:
+    return Row(what, "rules", wrong, right, f"test_false_proofs_rules::{test}", comes_to, crossed)
+
+
+_FORMAT: Final = "  shape f32[?,?]{1,0:T(2,2)}\n"
+_SIZED: Final = "  shape f32[3,5]{1,0:T(2,2)}\n"
+_JUDGED: Final = "test_a_clause_of_a_format_is_judged_or_named"
+_CLAUSE: Final = "test_a_wrong_clause_is_refuted_and_its_twin_proved"
+
+LAYOUTS: Final = [
+    *(
+        _layout(
+            f"{_FORMAT}  {word} {WRONG[word]}\n",
+            f"{_SIZED}  {word} {RIGHT[word]}\n",
+            f"1: `{word}` of a format",
+            _JUDGED,
+        )
+        for word in ("padded", "position", "same", "formula", "bitcast")
+    ),
+    *(
+        _layout(
+            f"{_SIZED}  formula {RIGHT['formula']}\n  {word} {WRONG[word]}\n",
+            f"{_SIZED}  formula {RIGHT['formula']}\n  {word} {RIGHT[word]}\n",
+            f"1: `{word}` beside a formula",
+            _CLAUSE,
+        )
+        for word in ("position", "positions", "bit", "at")
+    ),
+    _layout(
+        "  shape f32[4]\n  formula (d0) -> (d0), domain: d0 in [5, 8]\n",
+        "  shape f32[4]\n  formula (d0) -> (d0), domain: d0 in [0, 3]\n",
+        "1: a formula over other indices",
+        "test_a_formula_is_defined_over_the_indices_and_no_other",
+    ),
+]
+
+_BOX: Final = "domain: d0 in [0, 3], s0 in [0, 3]"
+_SHIFT: Final = (
+    f"(d0)[s0]{{{{rt0}}}} -> ({{}}), {_BOX}, rt0 in [0, 9]\n      runtime variables:\n"
+    f"      rt0: parameter(1); (d0)[s0] -> (s0), {_BOX}\n"
+)
+_READ_TWICE: Final = (
+    "(d0){{rt0, rt1}} -> ({}), domain: d0 in [0, 3], rt0 in [0, 9], rt1 in [0, 9]\n      runtime variables:\n"
+    "      rt0: parameter(1); (d0) -> (d0), domain: d0 in [0, 3]\n"
+    "      rt1: parameter(1); (d0) -> ({}), domain: d0 in [0, 3]\n"
+)
+_NOUGHT: Final = "(d0) -> (0), domain: d0 in [0, 3]"
+_READS: Final = (
+    "(d0){{rt0}} -> (rt0), domain: d0 in [0, 9], rt0 in [0, 9]\n      runtime variables:\n"
+    "      rt0: parameter(1); (d0) -> (d0), domain: d0 in [0, {}]\n"
+)
+_INNER: Final = (
+    "(d0){{rt0}} -> (rt0), domain: d0 in [0, 9], rt0 in [0, 9]\n      runtime variables:\n"
+    "      rt0: parameter(1); (d0){{a, b}} -> ({}), domain: d0 in [0, 9], a in [0, 9], b in [0, 9]\n"
+)
+_SEVENTH: Final = (
+    "  map (d0) -> (7 floordiv d0), domain: d0 in [0, 9]{}\n  becomes (d0) -> (7 floordiv d0), domain: d0 in [0, 9]{}\n"
+)
+
+
+def _equal(word: str, one: str, two: str) -> str:
+    return f"  map {one.rstrip()}\n  {word} {two.rstrip()}\n"
+
+
+def _twice(text: str) -> str:
+    return _equal("becomes", text, text)
+
+
+def _gathered(indices: str) -> str:
+    """Rows of an array, taken at indices."""
+    return (
+        "    p = f32[8,2] parameter(0)\n    q = s32[4] parameter(1)\n    i = s32[4] reverse(q), dimensions={0}\n"
+        f"    ROOT g = f32[4,2] gather(p, {indices}), offset_dims={{1}}, collapsed_slice_dims={{0}}, "
+        "start_index_map={0}, index_vector_dim=1, slice_sizes={1,2}\n"
+    )
+
+
+def _beside(one: str, two: str) -> str:
+    return f"  hlo\n{one}  hlo-after\n{two}"
+
+
+_ONE: Final = "test_one_equality_of_maps"
+_ALL: Final = "test_modules_are_compared_by_all_that_they_read"
+_DEFINED: Final = "test_definedness_is_owed"
+_OWED: Final = "test_readings_have_values_where_they_are_asked"
+
+MAPS: Final = [
+    _map(
+        _equal("same-relation", _SHIFT.format("rt0 + s0"), _SHIFT.format("rt0 + 3 - s0")),
+        _equal("same-relation", _SHIFT.format("rt0 + s0"), _SHIFT.format("s0 + rt0")),
+        "2: a runtime variable of a range variable",
+        _ONE,
+        crossed="unknown",
+    ),
+    _map(
+        _beside(_gathered("q"), _gathered("i")),
+        _beside(_gathered("q"), _gathered("q")),
+        "2: indices read in another order, `hlo-after`",
+        _ALL,
+        "unknown",
+    ),
+    _map(
+        _equal("becomes", _READ_TWICE.format("rt0 - rt1", "3 - d0"), _NOUGHT),
+        _equal("becomes", _READ_TWICE.format("rt0 - rt1", "d0"), _NOUGHT),
+        "2: two variables that read one element",
+        _ONE,
+    ),
+    _map(_twice(_READS.format(3)), _twice(_READS.format(9)), "8: read where the own map has no point", _OWED),
+    _map(
+        _equal("becomes", _INNER.format("a"), _INNER.format("b")),
+        _twice(_INNER.format("a")),
+        "2: variables without a provider within another's map",
+        "test_variables_without_a_provider_are_told_apart_by_their_place",
+    ),
+    _map(
+        _twice("(d0) -> (d0 mod (d0 mod 3)), domain: d0 in [0, 9]"),
+        _twice("(d0) -> (d0 mod (d0 mod 3)), domain: d0 in [0, 9], d0 mod 3 in [1, 2]"),
+        "8: itself over divisors that are zero",
+        _DEFINED,
+    ),
+    _map(
+        _twice("(d0) -> (d0), domain: d0 in [0, 9], 7 mod d0 in [0, 6]"),
+        _twice("(d0) -> (d0), domain: d0 in [0, 9], 7 mod d0 in [0, 6], d0 + 0 in [1, 9]"),
+        "8: a constraint without a value",
+        _DEFINED,
+    ),
+    _map(
+        _equal("becomes", "(d0) -> (d0 mod 0 + d0), domain: d0 in [0, 9]", "(d0) -> (0), domain: d0 in [0, 9]"),
+        _equal("becomes", "(d0) -> (d0 mod 1 + d0), domain: d0 in [0, 9]", "(d0) -> (d0), domain: d0 in [0, 9]"),
+        "8: a remainder by zero",
+        _DEFINED,
+    ),
+    _map(
+        _SEVENTH.format("", ""),
+        _SEVENTH.format(", d0 in [1, 5]", ", d0 in [1, 5]"),
+        "smaller: a divisor that a constraint keeps from zero",
+        _DEFINED,
+    ),
+    _map(
+        _equal(
+            "becomes",
+            "(d0) -> (d0 mod -3), domain: d0 in [0, 9]",
+            "(d0) -> (d0 - (d0 floordiv -3) * -3), domain: d0 in [0, 9]",
+        ),
+        _equal(
+            "becomes",
+            "(d0) -> (d0 floordiv -3), domain: d0 in [0, 9]",
+            "(d0) -> ((-d0) floordiv 3), domain: d0 in [0, 9]",
+        ),
+        "remainders by negative numbers, under one reading",
+        "test_remainders_by_negative_numbers_are_read_in_both_ways",
+        comes_to="unknown",
+    ),
+    _map(
+        _beside(SLICES % "1:3", COPY),
+        _beside(SLICES % "2:4", COPY),
+        "false refuted: slices concatenated back, `hlo-after`",
+        _ALL,
+    ),
+    _map(
+        f"  hlo\n{SLICES % '1:3'}  follow\n  output-to-input 0 (d0) -> (d0), domain: d0 in [0, 3]\n",
+        f"  hlo\n{SLICES % '2:4'}  follow\n  output-to-input 0 (d0) -> (d0), domain: d0 in [0, 3]\n",
+        "false refuted: slices concatenated back, `follow`",
+        "test_what_is_followed_is_compared_as_a_union",
+    ),
+    _map(
+        _beside(f"{P4}    ROOT t = (f32[4], f32[4]) tuple(p, p)\n", f"{P4}    ROOT t = (f32[4]) tuple(p)\n"),
+        _beside(f"{P4}    ROOT t = (f32[4]) tuple(p)\n", f"{P4}    ROOT t = (f32[4]) tuple(p)\n"),
+        "2: arrays that one module gives and the other does not",
+        _ALL,
+    ),
+]
+
+_HIDDEN: Final = "rule a\nx + 0 => x\n{}rule b\nx => x + {}\n"
+RULES: Final = [
+    _rule(
+        _HIDDEN.format('  note 5" wide\n', 1),
+        _HIDDEN.format('  note 5" wide\n', 0),
+        "7: a quote in a note",
+        "test_a_quote_in_a_remark_hides_nothing",
+    ),
+    _rule(
+        "rule a\nfor s in [0, 0] => for t in [0, 10] with s = t when t == 0\n",
+        "rule a\nfor s in [0, 10] => for t in [0, 10] with s = t witness t = s\n",
+        "7: a binder that captures",
+        "test_names_are_not_captured",
+        comes_to="no input",
+    ),
+    _rule(
+        "rule a\nfor s in [0, 0] => for t in [0, 1] with s = t * (t_other - t_other) when t_other == 0 witness t = 0\n",
+        "rule a\nfor s in [0, t_other] => for t in [0, t_other] with s = t when t_other >= 0 witness t = s\n",
+        "7: a constant named as a second copy",
+        "test_twins",
+    ),
+    _rule(
+        "rule a\nx mod c => x - c * (x floordiv c) when c > 0 division trunc remainder floor\n",
+        "rule a\nx mod c => x - c * (x floordiv c) when c > 0 division trunc\n",
+        "7: a remainder beside a division",
+        "test_twins",
+    ),
+    _rule(
+        "rule a\nx => x + 0 * (1 mod c)\n",
+        "rule a\nx => x + 0 * (1 mod c) when c != 0\n",
+        "8: a right side without a value",
+        "test_twins",
+    ),
+]
+
+
+def _of_pairs() -> list[Row]:
+    rows: list[Row] = []
+    for what, (_, wrong, right) in test_effects_of_callees.PAIRS.items():
+        test = "test_effects_of_callees::test_a_write_that_is_not_handed_back_is_seen"
+        rows.append(Row(f"3: {what}", "hlo", wrong, right, test))
+    for what, (claim, wrong, right, _) in test_async_paths.PAIRS.items():
+        item = 6 if claim == "async-done" else 4
+        test = "test_async_paths::test_what_breaks_a_claim_is_refuted_and_its_twin_is_not"
+        rows.append(Row(f"{item}: {what}", "hlo", wrong, right, test))
+    for what in ("one buffer twice", "one buffer twice, as a bitcast", "a declared alias"):
+        wrong, (right, *_) = test_in_place_fusions.PAIRS[what]
+        test = "test_in_place_fusions::test_what_is_read_after_it_was_overwritten_is_told"
+        rows.append(Row(f"5: {what}", "hlo", wrong, right, test))
+    return rows
+
+
+TABLE: Final = [*LAYOUTS, *MAPS, *RULES, *_of_pairs()]
+
+ELSEWHERE: Final = {
+    "1: a wrong clause of each of a reader's words": (
+        "test_false_proofs_layouts::test_every_word_of_the_reader_has_a_judge_and_a_planted_error",
+        "test_false_proofs_maps::test_every_word_of_the_reader_has_a_planted_error",
+    ),
+    "4: a donated parameter that is not there": ("test_async_claims::test_every_claim_has_a_planted_violation",),
+    "7: the number of entries": (
+        "test_false_proofs_rules::test_as_many_entries_are_read_as_the_lines_show",
+        "test_false_proofs_rules::test_a_reader_that_passes_over_an_entry_is_noticed",
+    ),
+    "8: the simplifier": ("test_false_proofs_maps::test_definedness_is_owed",),
+    "9: `_contained` without constraints": (
+        "test_false_proofs_maps::test_a_wrong_statement_of_containment_is_noticed",
+        "test_false_proofs_maps::test_a_wrong_statement_of_points_is_noticed",
+    ),
+    "9: statements of rules": (
+        "test_false_proofs_rules::test_a_wrong_statement_is_noticed",
+        "test_false_proofs_rules::test_the_witness_contradicts_no_rule_that_is_proved",
+    ),
+    "--cross: two engines that share no encoder and no statement": (
+        "test_cross::test_no_second_engine_shares_an_encoder_with_the_first",
+        "test_cross::test_a_second_statement_is_asked_and_counts",
+        "test_second_statements::test_a_first_statement_that_says_too_little_is_noticed",
+    ),
+    "valid modules never end in 4": (
+        "test_collective_chains::test_chains_of_collectives_read_whom_they_read",
+        "test_device_modules::test_a_chain_of_collectives_in_a_call_has_an_answer",
+    ),
+    "smaller: simplifying twice": ("test_false_proofs_maps::test_simplifying_twice_changes_nothing",),
+    "smaller: why a simplification is unknown": ("test_false_proofs_maps::test_an_unknown_simplification_says_why",),
+    "two steps: effects": ("test_equivalence_effects::test_an_order_that_was_demanded_is_kept_however_it_is_written",),
+    "two results of two calls": ("test_effects_of_callees::test_a_loops_state_whose_parts_are_always_one_value",),
+    "a sharding at the operand": ("test_equivalence_devices::test_other_devices_are_not_proved",),
+}
+"""What no row of a file can say, and the tests that say it."""
+
+
+def _endings(folder: Path, *options: str) -> dict[str, tuple[str, str]]:
+    """What the two sides of each row come to when all are checked by one command."""
+    paths: dict[str, tuple[Path, Path]] = {}
+    for n, row in enumerate(TABLE):
+        sides = folder / f"{n}_wrong.{row.kind}", folder / f"{n}_right.{row.kind}"
+        for path, text in zip(sides, (row.wrong, row.right), strict=True):
+            path.write_text(text)
+        paths[row.what] = sides
+    report = folder / "report.json"
+    run(["check", "--no-cache", *options, "--output", f"json={report}", str(folder)])
+    found = json.loads(report.read_text())
+    verdicts: dict[str, set[str]] = {}
+    for record in found["obligations"]:
+        verdicts.setdefault(record["file"], set()).add(record["verdict"])
+    for problem in found["problems"]:
+        verdicts.setdefault(problem["file"], set()).add("no input")
+
+    def worst(path: Path) -> str:
+        seen = verdicts[str(path)]
+        return next(v for v in ("internal", "no input", "refuted", "unknown", "proved") if v in seen)
+
+    return {what: (worst(wrong), worst(right)) for what, (wrong, right) in paths.items()}
+
+
+def test_what_is_wrong_is_not_proved_and_its_twin_is(tmp_path: Path) -> None:
+    assert len({row.what for row in TABLE}) == len(TABLE)
+    assert _endings(tmp_path) == {row.what: (row.comes_to, "proved") for row in TABLE}
+
+
+def test_two_engines_prove_no_more(tmp_path: Path) -> None:
+    assert _endings(tmp_path, "--cross") == {row.what: (row.comes_to, row.crossed) for row in TABLE}
+
+
+@cache
+def _tests_of(file: str) -> frozenset[str]:
+    tree = ast.parse((HERE / f"{file}.py").read_text(encoding="utf-8"))
+    return frozenset(n.name for n in tree.body if isinstance(n, ast.FunctionDef))
+
+
+def test_the_tests_that_are_named_are_there() -> None:
+    for named in [*(row.test for row in TABLE), *(t for tests in ELSEWHERE.values() for t in tests)]:
+        file, _, name = named.partition("::")
+        assert name in _tests_of(file), named
