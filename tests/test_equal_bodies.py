@@ -15,7 +15,7 @@ from hloproof.models.indexing.composition.module_maps import composer_of
 from hloproof.pipeline.driver import check_hlo
 from hloproof.pipeline.equal_bodies import body_key
 from hloproof.pipeline.options import Options
-from hloproof.results.verdict import Exit
+from hloproof.results.verdict import Exit, Verdict
 
 
 def _equal_keys(text: str) -> bool:
@@ -24,6 +24,21 @@ def _equal_keys(text: str) -> bool:
     by_name, composer_ = module.entry.by_name, composer_of(module)
     x, y = (body_key(composer_, module.entry, by_name[n], Operation.of(by_name[n], module.entry)) for n in "xy")
     return x is not None and x == y
+
+
+def test_bodies_of_two_modules_are_not_taken_for_one() -> None:
+    """The second body is not modelled, whatever stands in the module before: what it owes is unknown."""
+
+    def module(name: str, root: str) -> str:
+        given = "  p = f32[<=4] parameter(0)\n"
+        body = f"f {{\n{given}  ROOT r = f32[<=4] {root}\n}}\n"
+        return f"HloModule {name}\n{body}ENTRY e {{\n{given}  ROOT k = f32[<=4] fusion(p), kind=kLoop, calls=f\n}}\n"
+
+    text = module("one", "negate(p)") + "// -----\n" + module("two", "reverse(p), dimensions={0}")
+    modules = check_hlo(text, Options(jobs=1)).files[0].modules
+    told = [{r.claim: r.verdict for r in m.records("x.hlo") if r.instruction == "k"} for m in modules]
+    assert set(told[0].values()) == {Verdict.PROVED}
+    assert set(told[1].values()) == {Verdict.UNKNOWN}
 
 
 STARTS = "  p = f32[8,4] parameter(0)\n  i = s32[] parameter(1)\n  j = s32[] parameter(2)\n  c = s32[] constant(3)\n"

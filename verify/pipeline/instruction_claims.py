@@ -48,6 +48,9 @@ class InstructionClaims:
         replicas, partitions = device_counts(module)
         generic = desugar(module) if has_sugar(module) else module
         self._composer = composer_of(generic, replicas, partitions)
+        # Bodies are told apart by numbers that the composer of one module gives them: another module's begin anew.
+        self._first.clear()
+        self._equal.clear()
         takes = self._options.selection.takes_instruction
         total = sum(len(c.instructions) for c in generic.computations)
         for computation in generic.computations:
