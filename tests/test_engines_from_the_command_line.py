@@ -111,3 +111,21 @@ def test_stats_name_the_stages(module: Path, tmp_path: Path) -> None:
     assert "isl" in first.stdout
     again = hloproof("check", "--stats", module, cwd=tmp_path)
     assert "cache" in again.stdout
+
+
+WHOLE = {"starting", "settings", "loading", "finding files", "reading", "waiting for engines", "putting together"}
+
+
+@pytest.mark.parametrize("more", [(), ("--skip", "definition"), ("--format", "json", "--cross")], ids=" ".join)
+def test_stats_account_for_the_whole_run(module: Path, tmp_path: Path, more: tuple[str, ...]) -> None:
+    """Every stage once, from the start of the process to the written report; the sum is what is told, and no more than
+    the process is old."""
+    done = hloproof("check", "--stats", "--no-cache", *more, module, cwd=tmp_path)
+    table = (done.stderr if "json" in more else done.stdout).partition("stage  ")[2].splitlines()[1:]
+    times = {line[:28].rstrip(): float(line[28:]) for line in table if len(line[28:].split()) == 1}
+    assert len(times) == sum(len(line[28:].split()) == 1 for line in table)
+    told, age = times.pop("all of this process"), times.pop("since it began")
+    assert times.pop("processor time") > 0 and times.pop("processor time of workers") >= 0
+    assert {*WHOLE, "reporting"} <= times.keys()
+    assert told == pytest.approx(sum(times.values()), abs=0.1 * len(times))
+    assert told <= age + 20  # which is known to a hundredth of a second

@@ -219,6 +219,20 @@ def test_a_file_that_cannot_be_read_in_time_is_unknown(tmp_path: Path, monkeypat
     assert (record.verdict, record.claim) == (Verdict.UNKNOWN, "input") and "'reading'" in str(record.reason)
 
 
+@pytest.mark.parametrize("seconds", [100, 130, 200, 500, 1500])
+def test_once_a_file_is_read_each_instruction_is_told_of(
+    seconds: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = checked(LOOPS, seconds, tmp_path, monkeypatch)
+    assert report.exit_status() is Exit.UNKNOWN and not any(r.claim == "input" for r in report.records())
+    told = {r.instruction for r in report.records()}
+    assert told >= {i.name for c in parse_module(LOOPS).computations for i in c.instructions if i.operands}
+    late = [str(r.reason) for r in report.records() if r.verdict is Verdict.UNKNOWN]
+    stages = {reason.rpartition("in the stage ")[2].strip("'") for reason in late}
+    named = {"gathering", "composition", "waiting for engines"}
+    assert all(name in named or name.startswith("stating ") for name in stages)
+
+
 def test_what_was_given_up_for_want_of_time_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = tmp_path / "cache" / "proofs.sqlite"
     first = checked(LOOPS, 300, tmp_path, monkeypatch, cache=cache, selection=Selection(skip=("dedup",)))

@@ -20,6 +20,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
+from hloproof.processes.process import end_with_parent
+
 ADD: Final = "add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] add(a, b)\n}\n"
 
 
@@ -409,8 +411,12 @@ def check(kind: str, path: Path, limit: float, more: list[str]) -> Run:
     text = path.read_text(encoding="utf-8")
     command = [sys.executable, "-m", "hloproof", "check", "--no-cache", "--jobs", "1", str(path), *more]
     with tempfile.TemporaryFile() as out:
-        process = subprocess.Popen(command, stdout=out, stderr=out, env=dict(os.environ), start_new_session=True)
+        # In a session of its own, so that its workers can be ended with it, and never without this process.
+        process = subprocess.Popen(
+            command, stdout=out, stderr=out, env=dict(os.environ), start_new_session=True, preexec_fn=end_with_parent
+        )
         ending = threading.Timer(limit, lambda: os.killpg(process.pid, signal.SIGKILL))
+        ending.daemon = True
         ending.start()
         _, status, used = os.wait4(process.pid, 0)
         ending.cancel()

@@ -12,8 +12,10 @@ from typing import Any
 import click
 
 from hloproof.commands.limits import SECONDS
+from hloproof.models.stages import Run, running, stage
 from hloproof.pipeline.options import Options, Selection
 from hloproof.pipeline.sources import KINDS, find_sources
+from hloproof.processes.age import age
 from hloproof.report.destinations import FORMATS
 from hloproof.results.errors import BadInput
 from hloproof.results.plain import say
@@ -114,30 +116,35 @@ def command(**given: Any) -> int:
     from hloproof.results.files import write_file
     from hloproof.results.findings import judge
 
-    settings = merged(given)
-    form = settings.get("format") or "text"
-    if form not in FORMATS:
-        raise BadInput(f"format {form!r}: one of {', '.join(FORMATS)}")
-    outputs = [_output(o) for o in settings.get("output", ())]
-    outputs += [_output(f"svg={given['svg']}")] if given["svg"] else []
-    policy = _policy(settings)
-    report = checked(settings, given["quiet"])
-    comments = tuple(c for f in report.files for c in f.suppressions)
-    judged = judge(report, replace(policy, comments=comments))
-    for problem in report.problems:
-        print(problem.said, file=sys.stderr)
-    for also, path in outputs:
-        pieces = FORMATS[also](judged, Style())
-        first = next(pieces, None)
-        if first is not None or also != "svg":  # a report without findings may be empty; an old one is replaced
-            write_file(path, chain([first or ""], pieces))
-        else:
-            say(f"Nothing to draw, as no hazard is refuted: {path} is not written.", err=True)
-    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    style = Style(given["verbose"] - given["quiet"], colour)
-    write_standard_output(form, judged, style)
+    with running(Run()) as around:
+        around.seconds["starting"] = age()
+        with stage("settings"):
+            settings = merged(given)
+            form = settings.get("format") or "text"
+            if form not in FORMATS:
+                raise BadInput(f"format {form!r}: one of {', '.join(FORMATS)}")
+            outputs = [_output(o) for o in settings.get("output", ())]
+            outputs += [_output(f"svg={given['svg']}")] if given["svg"] else []
+            policy = _policy(settings)
+        report = checked(settings, given["quiet"])
+        with stage("reporting"):
+            comments = tuple(c for f in report.files for c in f.suppressions)
+            judged = judge(report, replace(policy, comments=comments))
+            for problem in report.problems:
+                print(problem.said, file=sys.stderr)
+            for also, path in outputs:
+                pieces = FORMATS[also](judged, Style())
+                first = next(pieces, None)
+                if first is not None or also != "svg":  # a report without findings may be empty; an old one is replaced
+                    write_file(path, chain([first or ""], pieces))
+                else:
+                    say(f"Nothing to draw, as no hazard is refuted: {path} is not written.", err=True)
+            colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+            write_standard_output(form, judged, Style(given["verbose"] - given["quiet"], colour))
     if given["stats"]:
-        for line in text.stage_lines(report):
+        used = os.times()
+        processor = (used.user + used.system, used.children_user + used.children_system)
+        for line in text.stage_lines(report, around.seconds, age(), processor):
             print(line, file=sys.stdout if form == "text" else sys.stderr)
     return int(judged.exit_status())
 
@@ -162,10 +169,11 @@ def merged(given: dict[str, Any]) -> dict[str, Any]:
 
 def checked(settings: dict[str, Any], quiet: bool) -> Any:
     """The report of a check with these settings. Raises BadInput."""
-    from hloproof.claims.catalogue import unknown_name
-    from hloproof.engines.store import default_path
-    from hloproof.pipeline.driver import check
-    from hloproof.pipeline.progress import progress_bar
+    with stage("loading"):
+        from hloproof.claims.catalogue import unknown_name
+        from hloproof.engines.store import default_path
+        from hloproof.pipeline.driver import check
+        from hloproof.pipeline.progress import progress_bar
 
     only, skip = tuple(settings.get("only", ())), tuple(settings.get("skip", ()))
     for name in (*only, *skip):

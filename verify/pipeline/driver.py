@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,14 +37,21 @@ def check(paths: str | Iterable[str], options: Options | None = None, progress: 
     known so far and is marked as interrupted.
     """
     options = options or Options()
-    paths = [paths] if isinstance(paths, str) else paths
-    return check_sources(find_sources(paths, options.kind, options.include, options.exclude), options, progress)
+    return check_sources(_named([paths] if isinstance(paths, str) else paths, options), options, progress)
+
+
+def _named(paths: Iterable[str], options: Options) -> Iterator[Source]:
+    """The sources, looked for when the first is asked for."""
+    with stage("finding files"):
+        found = find_sources(paths, options.kind, options.include, options.exclude)
+    yield from found
 
 
 def check_sources(sources: Iterable[Source], options: Options, progress: Progress | None = None) -> Report:
     """Check files whose kinds are known."""
     with running(inside(options.total_seconds)) as time:
-        run = _Check(options, progress)
+        with stage("loading"):
+            run = _Check(options, progress)
         report = Report([], stages=run.stages, times=time.seconds)
         missing = "not tried"
         try:
@@ -265,4 +272,5 @@ class _Check:
         for module in modules:
             seen[module.name] += 1
             label = module.name if seen[module.name] == 1 else f"{module.name}@{seen[module.name]}"
-            results.modules.append(self.instructions.module(module, label))
+            with stage("gathering"):
+                results.modules.append(self.instructions.module(module, label))

@@ -17,6 +17,7 @@ from hloproof.models.hlo.opcodes import COMPOSED
 from hloproof.models.hlo.shape import BufferShape, leaves
 from hloproof.models.indexing.composition.composer import Composer
 from hloproof.models.indexing.composition.module_maps import composer_of
+from hloproof.models.stages import OutOfTime
 from hloproof.pipeline.equal_bodies import body_key
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Owed, Progress, Prover
@@ -83,7 +84,10 @@ class InstructionClaims:
         """What is composed is stated once for instructions with equal bodies. What was simplified on the way is owed by
         the first of them alone. What could not be stated is not shared: the reason names where it stands."""
         assert self._composer is not None
-        key = body_key(self._composer, computation, instruction, operation)
+        try:
+            key = body_key(self._composer, computation, instruction, operation)
+        except OutOfTime:
+            key = None  # what is owed is given up below, with this reason
         if key in self._equal:
             return self._equal[key]
         claims = self._first.get(key) if key is not None else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from hloproof.results.findings import Finding, Judged
 from hloproof.results.plain import escaped, harmless
@@ -118,16 +118,26 @@ def _incomplete(report: Report) -> Iterator[str]:
             yield f"  {opcode}: {c.complete} of {c.instructions} instructions complete"
 
 
-def stage_lines(report: Report) -> Iterator[str]:
+def stage_lines(report: Report, around: Mapping[str, float], age: float, processor: Sequence[float]) -> Iterator[str]:
     """Which engine stage decided how many obligations in how much time, and what else took time (`--stats`).
 
-    The engines run in workers; the stages of this process, each without those inside of it, add up to the time of the
-    whole check.
+    The engines run in workers, and their time is waited for; the stages of this process, each without those inside of
+    it, add up to the time of the whole run. `around` is the time of what is done around the check, `age` the seconds
+    since the process began, so that what no stage has shows, and `processor` the processor seconds of this process and
+    of its workers.
     """
     total = sum(n for n, _ in report.stages.values()) or 1
     yield f"{'stage':28s} {'obligations':>12s} {'share':>7s} {'ms':>10s}"
     for name, (count, ms) in sorted(report.stages.items(), key=lambda item: -item[1][0]):
         yield f"{name:28s} {count:12d} {100 * count / total:6.1f}% {ms:10.1f}"
-    for name, seconds in sorted(report.times.items(), key=lambda item: -item[1]):
-        yield f"{name:28s} {'':12s} {'':7s} {1e3 * seconds:10.1f}"
-    yield f"{'all of this process':28s} {'':12s} {'':7s} {1e3 * sum(report.times.values()):10.1f}"
+    times = {**report.times, **around}
+    for name, seconds in sorted(times.items(), key=lambda item: -item[1]):
+        yield _time_line(name, seconds)
+    yield _time_line("all of this process", sum(times.values()))
+    yield _time_line("since it began", age)
+    yield _time_line("processor time", processor[0])
+    yield _time_line("processor time of workers", processor[1])
+
+
+def _time_line(name: str, seconds: float) -> str:
+    return f"{name:28s} {'':12s} {'':7s} {1e3 * seconds:10.1f}"
