@@ -348,9 +348,9 @@ def test_what_is_known_is_told_when_the_process_is_told_to_end(ending: signal.Si
 
 
 def _open_files(pid: int) -> bool:
-    """Whether the process has not come to wait in a read of its standard input."""
+    """Whether the process has not come to wait for its standard input, in a read of it or in a poll."""
     try:
-        return not Path(f"/proc/{pid}/syscall").read_text().startswith("0 0x0 ")
+        return not Path(f"/proc/{pid}/syscall").read_text().startswith(("0 0x0 ", "7 "))
     except OSError:
         return False
 

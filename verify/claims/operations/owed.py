@@ -210,11 +210,15 @@ class _Table:
         return found[0] if found else None
 
     def claims(self) -> list[OwedClaim]:
+        too_many = NotModelled(f"more than {MOST_PAIRS} pairs of an output and an operand")
+        told_apart = self.op.opcode not in ONE_SOURCE
+        # One output has a pair with every array of the operands; of several outputs most may be known to have none. The
+        # pairs of a tuple of thousands of arrays grow with its square; where each output has one source they do not.
+        if told_apart and len(self.outputs) == 1 and sum(len(arrays_of(s)) for s in self.op.operands) > MOST_PAIRS:
+            raise too_many
         pairs = self._pairs()
-        # The pairs of a tuple of thousands of arrays grow with its square; where each output has one source they do
-        # not.
-        if len(pairs) > MOST_PAIRS and self.op.opcode not in ONE_SOURCE:
-            raise NotModelled(f"more than {MOST_PAIRS} pairs of an output and an operand")
+        if told_apart and len(pairs) > MOST_PAIRS:
+            raise too_many
         out = self._unclaimed({output for output, _, _ in pairs})
         for output, operand, position in pairs:
             if self._exists(output, operand, position):
