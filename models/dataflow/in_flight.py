@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from hloproof.models.dataflow.accesses import Spot
 from hloproof.models.dataflow.alias_classes import positions, shape_at
 from hloproof.models.dataflow.async_chain import AsyncChains, Link
 from hloproof.models.dataflow.value_flow import HloPosition
-from hloproof.models.dataflow.versions import LocalBuffers, Spot
+from hloproof.models.dataflow.versions import LocalBuffers
 from hloproof.models.hlo.attributes import Aliasing
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex
 

@@ -12,10 +12,11 @@ a buffer of its own, or in place, in the buffer of an operand. Two modes say wha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
+from hloproof.models.dataflow.accesses import UNSEEN, Access, InPlaceWrite, Spot, Summary
 from hloproof.models.dataflow.alias_classes import Buffers, positions, shape_at
 from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.equal_parts import EqualParts, equal_parts
@@ -24,13 +25,6 @@ from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.hlo.attributes import Aliasing
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex
-
-Spot = tuple[str, ShapeIndex]
-"""An instruction's name and a shape index of its result: an HLO position within one computation."""
-
-UNSEEN: Final = -1
-"""Begins the index of a version that a body leaves in an operand's buffer and does not hand back; the operand's number
-and the position in it follow."""
 
 PASS_ON: Final = frozenset(
     {
@@ -46,45 +40,6 @@ PASS_ON: Final = frozenset(
     }
 )
 """Instructions that touch no element of their operands."""
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """What a computation does to a part of one of its parameters: the instruction that does it, or None."""
-
-    reader: str | None = None
-    writer: str | None = None
-    last_read: int = -1
-    """The position of the last instruction that reads the part; -1 where none does."""
-    first_write: int = -1
-    """The position of the first instruction that writes it; -1 where none does."""
-
-    def read_by(self, name: str, when: int) -> Access:
-        return replace(self, reader=self.reader or name, last_read=max(self.last_read, when))
-
-    def written_by(self, name: str, when: int) -> Access:
-        first = when if self.first_write < 0 else min(self.first_write, when)
-        return replace(self, writer=self.writer or name, first_write=first)
-
-
-@dataclass(frozen=True, slots=True)
-class InPlaceWrite:
-    """Instruction `writer` makes a version at `result` in the buffer that held the version at `operand`."""
-
-    writer: str
-    result: Spot
-    operand: Spot
-    optional: bool = False
-    """Only where nothing collides: a copy keeps the two apart otherwise."""
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What callers of a computation need to know: accesses to parts of parameters, and which part of which parameter a
-    part of the result passes on unchanged (None) or overwritten in place."""
-
-    accesses: Mapping[tuple[int, ShapeIndex], Access]
-    passes: Mapping[ShapeIndex, tuple[int, ShapeIndex]]
 
 
 class LocalBuffers:

@@ -11,10 +11,11 @@ from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgemen
 from hloproof.claims.asynchronous.orders import Orders
 from hloproof.claims.asynchronous.shared_arguments import shared_arguments
 from hloproof.claims.asynchronous.timeline import BEGINS, ENDS, timeline
+from hloproof.models.dataflow.accesses import UNSEEN, InPlaceWrite, Spot
 from hloproof.models.dataflow.alias_classes import Buffers
 from hloproof.models.dataflow.in_flight import Flight, flights
 from hloproof.models.dataflow.value_flow import HloPosition, branches
-from hloproof.models.dataflow.versions import UNSEEN, InPlaceWrite, LocalBuffers, Spot, local_buffers
+from hloproof.models.dataflow.versions import LocalBuffers, local_buffers
 from hloproof.models.hlo.module import Computation
 
 

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement, judged
+from hloproof.models.dataflow.accesses import Access, Spot, Summary
 from hloproof.models.dataflow.value_flow import HloPosition, called
-from hloproof.models.dataflow.versions import Access, LocalBuffers, Spot, Summary
+from hloproof.models.dataflow.versions import LocalBuffers
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.shape import ShapeIndex
 
