@@ -25,14 +25,16 @@ import sys
 import time
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from tested_mutants import Lines, reaching, tried
+from tested_mutants import MOST_CALLS, reaching, tried_on
 
 from hloproof.equivalence.decide import decide
 from hloproof.equivalence.refuting.refute import Refutation, refute
+from hloproof.fuzz.mutation.reach import Lines, Watch
 from hloproof.fuzz.mutation.sites import Site, sites
 from hloproof.models.errors import InputError, NotModelled
 from hloproof.models.hlo.module import Module
@@ -209,9 +211,9 @@ def main() -> int:
     same, wrong = collected(given.seed, given.equal, given.different)
     files = sorted((ROOT / "verify" / "equivalence" / "matcher").glob("*.py"))
     names = [f.relative_to(ROOT).as_posix() for f in files]
-    lines = Lines(names)
+    watch = Watch(names, MOST_CALLS)
     cases: list[Case] = []
-    reach: list[tuple[float, set[tuple[str, int]]]] = []
+    reach: list[tuple[float, Lines]] = []
     false: list[str] = []
     for pair, equal in [(p, True) for p in same] + [(p, False) for p in wrong]:
         begun = time.process_time()
@@ -223,10 +225,8 @@ def main() -> int:
             false.append(pair.name)
             print(f"proved without an error planted: {pair.name}")
             continue
-        with lines.noted() as seen:
-            asked(pair)
+        reach.append((spent, watch.lines_of(partial(asked, pair))))
         cases.append(Case(pair, equal, said))
-        reach.append((spent, seen))
     chosen = [s for name, f in zip(names, files, strict=True) for s in sites(name, f.read_text(encoding="utf-8"))]
     if 0 < given.sample < len(chosen):
         chosen = random.Random(given.seed).sample(chosen, given.sample)
@@ -242,7 +242,7 @@ def main() -> int:
         if answer.startswith("FALSE") or answer == "not reached":
             print(f"{answer}: {site}", flush=True)
 
-    found = tried(chosen, shown, given.jobs, given.seconds, told)
+    found = tried_on(chosen, shown, given.jobs, given.seconds, told)
     differ = sum(any(not cases[k].equal for k in reaching(reach, s, len(cases))) for s, _ in found)
     print(f"{differ} of {len(found)} sites are run by pairs that differ")
     tally = Counter(answer.split(" of ")[0].split(" (")[0] for _, answer in found)

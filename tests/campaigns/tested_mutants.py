@@ -12,31 +12,28 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import resource
-import select
-import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from types import CodeType, FrameType
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from _pytest.runner import runtestprotocol
 
+from hloproof.fuzz.mutation.children import tried
 from hloproof.fuzz.mutation.mutants import known_equivalent, plant
-from hloproof.fuzz.mutation.reach import forget
+from hloproof.fuzz.mutation.reach import Lines, Watch, forget
 from hloproof.fuzz.mutation.sites import Site, sites
 
 ROOT: Final = Path(__file__).parents[2]
 MOST_SECONDS: Final = 120.0
 """A mutant that takes longer is ended: it has shown."""
 MOST_CALLS: Final = 300
-"""So many calls of a function are traced in each test: lines that only later ones run are missed, and time is saved."""
+"""So many calls of a function are traced in each test."""
 SLOW: Final = 2.0
 """Tests that take more processor seconds are left out."""
 
@@ -65,107 +62,31 @@ PARTS: Final[dict[str, Part]] = {
 }
 
 
-class Lines:
-    """Notes which lines of some files run, at no great cost."""
-
-    def __init__(self, files: list[str]) -> None:
-        self.names = {str(Path(os.path.realpath(ROOT / f))): f for f in files}
-        self.files: dict[str, str | None] = {}
-        self.seen: set[tuple[str, int]] = set()
-        self.calls: Counter[CodeType] = Counter()
-
-    def _file(self, name: str) -> str | None:
-        if name not in self.files:
-            self.files[name] = self.names.get(os.path.realpath(name))
-        return self.files[name]
-
-    def _called(self, frame: FrameType, event: str, argument: object) -> Any:
-        code = frame.f_code
-        file = self._file(code.co_filename)
-        if file is None or self.calls[code] >= MOST_CALLS:
-            return None
-        self.calls[code] += 1
-        seen = self.seen
-
-        def local(frame: FrameType, event: str, argument: object) -> Any:
-            seen.add((file, frame.f_lineno))
-            return local
-
-        return local
-
-    @contextmanager
-    def noted(self) -> Iterator[set[tuple[str, int]]]:
-        """The set is filled while the block runs."""
-        self.seen, self.calls = set(), Counter()
-        before = sys.gettrace()
-        sys.settrace(self._called)
-        try:
-            yield self.seen
-        finally:
-            sys.settrace(before)
-
-
-def reaching(reach: list[tuple[float, set[tuple[str, int]]]], site: Site, most: int) -> list[int]:
+def reaching(reach: list[tuple[float, Lines]], site: Site, most: int) -> list[int]:
     """The numbers of the cheapest cases that run the changed line, or else its statement."""
-    for first, last in ((site.line, site.line), site.span):
-        wanted = {(site.file, line) for line in range(first, last + 1)}
-        found = [k for k, (_, lines) in enumerate(reach) if lines & wanted]
+    for first, last in site.ranges[:2]:
+        wanted = range(first, last + 1)
+        found = [k for k, (_, lines) in enumerate(reach) if not lines.get(site.file, frozenset()).isdisjoint(wanted)]
         if found:
             return sorted(found, key=lambda k: reach[k][0])[:most]
     return []
 
 
-def tried(
+def tried_on(
     chosen: list[Site], shown: Callable[[Site], str], jobs: int, seconds: float, told: Callable[[Site, str], None]
 ) -> list[tuple[Site, str]]:
     """What `shown` says of each change, in a process that has it. Those that were not begun in time are left out."""
-    found: list[tuple[Site, str]] = []
-    waiting, running = list(reversed(chosen)), dict[int, tuple[int, Site, float]]()
-    end = time.monotonic() + seconds
-    while (waiting and time.monotonic() < end) or running:
-        while waiting and len(running) < jobs and time.monotonic() < end:
-            site = waiting.pop()
-            reading, writing = os.pipe()
-            sys.stdout.flush()
-            pid = os.fork()
-            if pid == 0:
-                os.close(reading)
-                _child(site, shown, writing)
-            os.close(writing)
-            running[reading] = (pid, site, time.monotonic())
-        ready, _, _ = select.select(list(running), [], [], 0.5)
-        for reading, (pid, site, started) in list(running.items()):
-            if reading in ready:
-                answer = os.read(reading, 400).decode() or "crash"
-            elif time.monotonic() - started > MOST_SECONDS:
-                os.kill(pid, signal.SIGKILL)
-                answer = "time"
-            else:
-                continue
-            os.waitpid(pid, 0)
-            os.close(reading)
-            del running[reading]
-            found.append((site, answer))
-            told(site, answer)
-    return found
 
-
-def _child(site: Site, shown: Callable[[Site], str], out: int) -> None:
-    """Never returns."""
-    try:
-        quiet = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(quiet, 1)
-        os.dup2(quiet, 2)
-        resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+    def answer(site: Site) -> str:
         plant(site)
         forget()
-        answer = shown(site)
-    except BaseException as error:
-        answer = f"crash ({type(error).__name__})"
-    try:
-        os.write(out, answer.encode()[:400])
-    finally:  # Also where nobody reads any more: a child that went on would report as if it were the campaign.
-        os._exit(0)
+        return shown(site)
+
+    found: list[tuple[Site, str]] = []
+    for site, said, _ in tried(chosen, answer, jobs, MOST_SECONDS, seconds):
+        found.append((site, said))
+        told(site, said)
+    return found
 
 
 def drawn(part: Part, sample: int, seed: int) -> list[Site]:
@@ -186,9 +107,9 @@ class Campaign:
         self.found: list[tuple[Site, str]] = []
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        lines = Lines(sorted({s.file for s in self.chosen}))
+        watch = Watch({s.file for s in self.chosen}, MOST_CALLS)
         items: list[pytest.Item] = []
-        reach: list[tuple[float, set[tuple[str, int]]]] = []
+        reach: list[tuple[float, Lines]] = []
         for item in session.items:
             begun = time.process_time()
             passed = _passes(item)
@@ -196,10 +117,8 @@ class Campaign:
             if not passed or spent > SLOW:
                 continue
             forget()
-            with lines.noted() as seen:
-                _passes(item)
+            reach.append((spent, watch.lines_of(partial(_passes, item))))
             items.append(item)
-            reach.append((spent, seen))
         print(f"\n{len(self.chosen)} mutants, {len(items)} of {len(session.items)} tests", flush=True)
 
         def shown(site: Site) -> str:
@@ -212,7 +131,7 @@ class Campaign:
             if answer in ("survived", "not reached"):
                 print(f"{answer}: {site}", flush=True)
 
-        self.found = tried(self.chosen, shown, self.given.jobs, self.given.seconds, told)
+        self.found = tried_on(self.chosen, shown, self.given.jobs, self.given.seconds, told)
         return True
 
 

@@ -10,7 +10,7 @@ import math
 import time
 import traceback
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -131,8 +131,7 @@ def _draw(
     until: float = math.inf,
 ) -> Found | None:
     """Runs the examples up to the first failure of a cause that is not among `causes`; that failure, minimised."""
-    import hypothesis
-    from hypothesis import HealthCheck, Phase
+    from hypothesis.errors import Flaky
 
     last: list[Found] = []
 
@@ -153,6 +152,29 @@ def _draw(
             raise
         chunk.coverage.update(covered)
 
+    try:
+        each_drawn(chosen, seed, examples, body, minimise)
+    except _CampaignOver:
+        chunk.whole = False
+        return last[-1] if last else None
+    except Failure as failure:
+        # The minimal example is run last.
+        return next(f for f in reversed(last) if f.cause == failure.cause)
+    except Flaky as error:
+        flaky = last[-1] if last else Found(chosen.name, "flaky", str(error), "")
+        return Found(chosen.name, f"not the same twice: {flaky.cause}", flaky.message, flaky.case)
+    return None
+
+
+def each_drawn(chosen: Target, seed: int, examples: int, body: Callable[[str], None], minimise: bool = False) -> None:
+    """Gives so many cases of a target to `body`, and what it raises is raised; a case that it raises at first is made
+    small, if asked for."""
+    import hypothesis
+    from hypothesis import HealthCheck, Phase
+
+    def run(case: str) -> None:
+        body(case)
+
     options: dict[str, Any] = {
         "max_examples": examples,
         "database": None,
@@ -164,17 +186,5 @@ def _draw(
     }
     seeded: Any = hypothesis.seed(seed)
     limited: Any = hypothesis.settings(**options)
-    given: Any = hypothesis.given
-    run: Any = seeded(limited(given(chosen.cases())(body)))
-    try:
-        run()
-    except _CampaignOver:
-        chunk.whole = False
-        return last[-1] if last else None
-    except Failure as failure:
-        # The minimal example is run last.
-        return next(f for f in reversed(last) if f.cause == failure.cause)
-    except hypothesis.errors.Flaky as error:
-        flaky = last[-1] if last else Found(chosen.name, "flaky", str(error), "")
-        return Found(chosen.name, f"not the same twice: {flaky.cause}", flaky.message, flaky.case)
-    return None
+    given: Any = hypothesis.given(chosen.cases())
+    seeded(limited(given(run)))()

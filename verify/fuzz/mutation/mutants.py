@@ -10,14 +10,10 @@ from __future__ import annotations
 import math
 import os
 import random
-import resource
-import select
-import signal
-import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -27,6 +23,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from hloproof.fuzz.chunk import examine
+from hloproof.fuzz.mutation.children import tried
 from hloproof.fuzz.mutation.reach import ROOT, Reach, explore, forget, module_name
 from hloproof.fuzz.mutation.rule_mutants import judged, rule_files, rule_sites
 from hloproof.fuzz.mutation.sites import Site, mutated, sites
@@ -118,9 +115,6 @@ MOST: Final = 150
 SECONDS_PER_EXAMPLE: Final = 15
 """An example that takes longer with an error planted has noticed it; the slowest takes two."""
 
-MOST_MEMORY: Final = 3 * 2**30
-"""Bytes of address space of a child; one that asks for more has noticed the error."""
-
 IMPOSSIBLE, SURVIVED, PROVED = "!", "-", "="
 """What a child answers besides the name of what noticed the error."""
 
@@ -182,13 +176,12 @@ def plant(site: Site) -> None:
 
 def _code_named(code: CodeType, owner: str, name: str) -> CodeType | None:
     """The code of the function in a module's code, or in the class `owner` there."""
-    inside = code
-    if owner:
-        classes = [c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == owner]
-        if not classes:
-            return None
-        inside = classes[0]
-    return next((c for c in inside.co_consts if isinstance(c, CodeType) and c.co_name == name), None)
+
+    def named(inside: CodeType | None, wanted: str) -> CodeType | None:
+        constants = () if inside is None else inside.co_consts
+        return next((c for c in constants if isinstance(c, CodeType) and c.co_name == wanted), None)
+
+    return named(named(code, owner) if owner else code, name)
 
 
 def _functions(module: ModuleType) -> list[tuple[str, FunctionType]]:
@@ -202,14 +195,11 @@ def _functions(module: ModuleType) -> list[tuple[str, FunctionType]]:
 
 
 def _below(value: Any) -> list[FunctionType]:
-    for attribute in ("__wrapped__", "__func__", "fget", "func"):
-        inner = getattr(value, attribute, None) if not isinstance(value, (FunctionType, type)) else None
-        if inner is not None:
-            return _below(inner)
+    """The function that a decorated one, a method or a property stands for, and those that it wraps itself."""
     if isinstance(value, FunctionType):
-        wrapped = getattr(value, "__wrapped__", None)
-        return [value, *(_below(wrapped) if wrapped is not None else [])]
-    return []
+        return [value, *_below(getattr(value, "__wrapped__", None))]
+    inner = (getattr(value, attribute, None) for attribute in ("__wrapped__", "__func__", "fget", "func"))
+    return next((_below(found) for found in inner if found is not None), [])
 
 
 def notice(examples: Sequence[tuple[str, str]]) -> str | None:
@@ -236,19 +226,6 @@ def _judged(site: Site) -> str:
     return PROVED if verdict is Verdict.PROVED else f"the prover of rules: {verdict}"
 
 
-def _child(site: Site, examples: Sequence[tuple[str, str]], out: int) -> None:
-    """Never returns."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        os.chdir(tempfile.gettempdir())  # an internal error is written down where it happens
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-        answer = _judged(site) if _is_rule(site.file) else _noticed(site, examples)
-    except BaseException as error:
-        answer = f"crash ({type(error).__name__})"
-    os.write(out, answer.encode())
-    os._exit(0)
-
-
 def explored(
     seed: int, files: Collection[str], jobs: int, counts: dict[str, int] = EXAMPLES, seconds: float = math.inf
 ) -> Reach:
@@ -266,12 +243,8 @@ def explored(
 
 def examples_for(reach: Reach, site: Site, seed: int, most: int = MOST) -> list[tuple[str, str]]:
     """Those that run the changed line, or else its statement, or else its function."""
-    ranges = ((site.line, site.line), site.span, site.body)
-    for first, last in ranges:
-        found = reach.chosen(site.file, range(first, last + 1), most, seed)
-        if found:
-            return found
-    return []
+    tried_in_turn = (reach.chosen(site.file, range(first, last + 1), most, seed) for first, last in site.ranges)
+    return next((found for found in tried_in_turn if found), [])
 
 
 def run(
@@ -291,54 +264,29 @@ def run(
     for file in {s.file for s in chosen if not _is_rule(s.file)}:
         import_module(module_name(file))
     score, excused = Score(), {} if equivalent_too else known_equivalent()
-    waiting = list(reversed(chosen))
-    begun = time.monotonic()
-    running: dict[int, tuple[int, Site, float]] = {}
-    while waiting or running:
-        if total is not None and time.monotonic() - begun > total:
-            waiting.clear()
-        while waiting and len(running) < jobs:
-            site = waiting.pop()
-            reason = excused.get(site.key)
-            if reason is not None:
-                score.equivalent.append((site, reason))
-                continue
-            examples = [] if _is_rule(site.file) else examples_for(reach, site, seed)
-            if not examples and not _is_rule(site.file):
+
+    def waiting() -> Iterator[Site]:
+        for site in chosen:
+            if site.key in excused:
+                score.equivalent.append((site, excused[site.key]))
+            elif not _is_rule(site.file) and not examples_for(reach, site, seed):
                 score.unreached.append(site)
-                continue
-            reading, writing = os.pipe()
-            sys.stdout.flush()
-            pid = os.fork()
-            if pid == 0:
-                end_with_parent()
-                os.close(reading)
-                _child(site, examples, writing)
-            os.close(writing)
-            running[reading] = (pid, site, time.monotonic())
-        ready, _, _ = select.select(list(running), [], [], 0.5)
-        for reading, (pid, site, started) in list(running.items()):
-            spent = time.monotonic() - started
-            if reading in ready:
-                answer = os.read(reading, 200).decode() or "crash"
-            elif spent > seconds:
-                os.kill(pid, signal.SIGKILL)
-                answer = "time"
             else:
-                continue
-            os.waitpid(pid, 0)
-            os.close(reading)
-            del running[reading]
-            if answer == IMPOSSIBLE:
-                score.impossible.append(site)
-            elif answer == PROVED:
-                score.equivalent.append((site, "the changed rule is proved"))
-            elif answer == SURVIVED:
-                score.survived.append(site)
-            else:
-                score.caught.append((site, answer, spent))
-            if show is not None:
-                show(score, len(chosen))
+                yield site
+
+    def answer(site: Site) -> str:
+        os.chdir(tempfile.gettempdir())  # an internal error is written down where it happens
+        return _judged(site) if _is_rule(site.file) else _noticed(site, examples_for(reach, site, seed))
+
+    for site, said, spent in tried(waiting(), answer, jobs, seconds, math.inf if total is None else total):
+        if said == PROVED:
+            score.equivalent.append((site, "the changed rule is proved"))
+        elif said in (IMPOSSIBLE, SURVIVED):
+            (score.survived if said == SURVIVED else score.impossible).append(site)
+        else:
+            score.caught.append((site, said, spent))
+        if show is not None:
+            show(score, len(chosen))
     return score
 
 
@@ -352,21 +300,18 @@ def sample(count: int | None, seed: int, files: Sequence[str] | None = None) -> 
 
 def lines(score: Score) -> list[str]:
     """The score in lines of text."""
+    missed = [*score.survived, *score.unreached]
     out = [f"survived: {site}" for site in score.survived]
     out += [f"not reached: {site}" for site in score.unreached]
     out += [f"not planted: {site}" for site in score.impossible]
     reasons = Counter(reason for _, reason in score.equivalent)
     out += [f"equivalent: {count}, because {reason}" for reason, count in reasons.items()]
     by = Counter(name for _, name, _ in score.caught)
+    out += [f"caught by {name}: {count}" for name, count in sorted(by.items())]
+    caught_in = Counter(site.file for site, _, _ in score.caught)
+    all_in = caught_in + Counter(site.file for site in missed)
+    out += [f"{file}: {caught_in[file]} of {count}" for file, count in sorted(all_in.items())]
     times = sorted(seconds for _, _, seconds in score.caught)
-    for name, count in sorted(by.items()):
-        out.append(f"caught by {name}: {count}")
-    missed = [*score.survived, *score.unreached]
-    files = sorted({s.file for s in missed} | {s.file for s, _, _ in score.caught})
-    for file in files:
-        caught = sum(s.file == file for s, _, _ in score.caught)
-        total = caught + sum(s.file == file for s in missed)
-        out.append(f"{file}: {caught} of {total}")
     if times:
         out.append(f"half of them within {times[len(times) // 2]:.1f} s, all within {times[-1]:.1f} s")
     out.append(

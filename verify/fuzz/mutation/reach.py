@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -17,10 +18,10 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, Final
 
-from hloproof.fuzz.chunk import chunk_seed
+from hloproof.fuzz.chunk import chunk_seed, each_drawn
 from hloproof.fuzz.target import Failure, Target
 from hloproof.fuzz.targets import target as find_target
 from hloproof.processes.alarm import at_most
@@ -95,24 +96,8 @@ class Reach:
 
 def draw(chosen: Target, seed: int, count: int) -> list[str]:
     """So many examples of a target, fewer where some come twice. Same seed, same examples."""
-    import hypothesis
-    from hypothesis import HealthCheck, Phase
-
     cases: list[str] = []
-    options: dict[str, Any] = {
-        "max_examples": count,
-        "database": None,
-        "deadline": None,
-        "suppress_health_check": list(HealthCheck),
-        "phases": [Phase.generate],
-    }
-
-    def body(case: str) -> None:
-        cases.append(case)
-
-    given: Any = hypothesis.given(chosen.cases())
-    run: Any = hypothesis.seed(chunk_seed(seed, chosen.name, 0))(hypothesis.settings(**options)(given(body)))
-    run()
+    each_drawn(chosen, chunk_seed(seed, chosen.name, 0), count, cases.append)
     return list(dict.fromkeys(cases))
 
 
@@ -158,7 +143,7 @@ def _ending(until: float) -> AbstractContextManager[None]:
 def trace_cases(name: str, cases: Sequence[str], files: Collection[str], until: float = math.inf) -> Traced:
     """Notes which lines of these files each of the examples runs; no more are begun at `until`."""
     chosen = find_target(name)
-    watched = {_path(file): file for file in files}
+    watch = Watch(files)
     kept: dict[str, set[int]] = {}
     found: list[tuple[str, Lines, bool]] = []
     failing: list[str] = []
@@ -170,8 +155,8 @@ def trace_cases(name: str, cases: Sequence[str], files: Collection[str], until: 
             with _ending(until):
                 if n < SETTLING:
                     forget()
-                    first = _lines(partial(chosen.examine, case), watched)
-                lines = _lines(partial(chosen.examine, case), watched)
+                    first = watch.lines_of(partial(chosen.examine, case))
+                lines = watch.lines_of(partial(chosen.examine, case))
         except _Over:
             break
         except Failure as failure:
@@ -184,26 +169,39 @@ def trace_cases(name: str, cases: Sequence[str], files: Collection[str], until: 
     return Traced(name, tuple(found), {f: frozenset(n) for f, n in kept.items()}, tuple(failing))
 
 
-def _lines(run: Callable[[], object], watched: dict[str, str]) -> Lines:
-    seen: dict[str, set[int]] = {file: set() for file in watched.values()}
+class Watch:
+    """Notes which lines of some files run; of each function only so many calls are looked at, where that is given:
+    lines that only later ones run are missed, and time is saved."""
 
-    def local(numbers: set[int], frame: FrameType, event: str, argument: object) -> Any:
-        numbers.add(frame.f_lineno)
-        return locals_of[frame.f_code.co_filename]
+    def __init__(self, files: Collection[str], most_calls: float = math.inf) -> None:
+        self.files = {_path(file): file for file in files}
+        self.most_calls = most_calls
 
-    locals_of = {path: partial(local, seen[file]) for path, file in watched.items()}
+    def lines_of(self, run: Callable[[], object]) -> Lines:
+        """The lines that run while this does."""
+        seen: dict[str, set[int]] = {file: set() for file in self.files.values()}
+        calls = Counter[CodeType]()
 
-    def called(frame: FrameType, event: str, argument: object) -> Any:
-        watcher = locals_of.get(frame.f_code.co_filename)
-        return watcher(frame, event, argument) if watcher is not None else None
+        def local(numbers: set[int], frame: FrameType, event: str, argument: object) -> Any:
+            numbers.add(frame.f_lineno)
+            return locals_of[frame.f_code.co_filename]
 
-    before = sys.gettrace()
-    sys.settrace(called)
-    try:
-        run()
-    finally:
-        sys.settrace(before)
-    return {file: frozenset(numbers) for file, numbers in seen.items() if numbers}
+        locals_of = {path: partial(local, seen[file]) for path, file in self.files.items()}
+
+        def called(frame: FrameType, event: str, argument: object) -> Any:
+            watcher = locals_of.get(frame.f_code.co_filename)
+            if watcher is None:
+                return None
+            calls[frame.f_code] += 1
+            return watcher(frame, event, argument) if calls[frame.f_code] <= self.most_calls else None
+
+        before = sys.gettrace()
+        sys.settrace(called)
+        try:
+            run()
+        finally:
+            sys.settrace(before)
+        return {file: frozenset(numbers) for file, numbers in seen.items() if numbers}
 
 
 def explore(

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from typing import Final
+from typing import Final, cast
 
-from hloproof.fuzz.mutation.sites import Site
+from hloproof.fuzz.mutation.sites import WORDS, Site
 from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, to_text
 from hloproof.models.rules.rule import (
     Bounded,
@@ -25,16 +25,7 @@ from hloproof.models.rules.rule import (
 from hloproof.models.rules.text import parse_rules, rules_folder
 from hloproof.results.verdict import Verdict
 
-_COMPARATORS: Final[dict[Comparator, Comparator]] = {"==": "!=", "!=": "==", "<=": "<", "<": "<="}
-_OPERATORS: Final[dict[Operator, Operator]] = {
-    "+": "*",
-    "*": "+",
-    "floordiv": "ceildiv",
-    "ceildiv": "floordiv",
-    "mod": "floordiv",
-    "min": "max",
-    "max": "min",
-}
+_OTHERS: Final[dict[str, str]] = WORDS | {"==": "!=", "!=": "==", "+": "*", "*": "+"}
 
 
 def rule_files() -> tuple[str, ...]:
@@ -87,7 +78,7 @@ def changes(rule: Rule) -> Iterator[tuple[str, Rule]]:
 
 
 def _conditions(c: Condition) -> Iterator[tuple[str, Condition]]:
-    other = _COMPARATORS[c.op]
+    other = cast(Comparator, _OTHERS[c.op])
     yield f"{c.op} becomes {other}", replace(c, op=other)
     for change, e in _expressions(c.lhs):
         yield change, replace(c, lhs=e)
@@ -109,7 +100,7 @@ def _expressions(e: Expr) -> Iterator[tuple[str, Expr]]:
     if isinstance(e, Const):
         yield f"{e.value} becomes {e.value + 1}", Const(e.value + 1)
     if isinstance(e, Binary):
-        other = _OPERATORS[e.op]
+        other = cast(Operator, _OTHERS[e.op])
         yield f"{e.op} of {to_text(e)} becomes {other}", Binary(other, e.lhs, e.rhs)
         for change, part in _expressions(e.lhs):
             yield change, Binary(e.op, part, e.rhs)

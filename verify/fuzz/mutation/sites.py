@@ -4,71 +4,42 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from typing import Final
 
-_OPERATORS: Final[dict[type[ast.AST], type[ast.AST]]] = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Add,
-    ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.FloorDiv,
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.And: ast.Or,
-    ast.Or: ast.And,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
+
+def _both_ways(*pairs: str) -> dict[str, str]:
+    """Two words of each text, which become one another."""
+    found = [(one, other) for one, other in map(str.split, pairs)]
+    return dict(found) | {other: one for one, other in found}
+
+
+_OPERATORS: Final[dict[type[ast.AST], tuple[str, type[ast.AST]]]] = {
+    ast.Add: ("+", ast.Sub),
+    ast.Sub: ("-", ast.Add),
+    ast.Mult: ("*", ast.Add),
+    ast.FloorDiv: ("//", ast.Mult),
+    ast.Mod: ("%", ast.FloorDiv),
+    ast.Lt: ("<", ast.LtE),
+    ast.LtE: ("<=", ast.Lt),
+    ast.Gt: (">", ast.GtE),
+    ast.GtE: (">=", ast.Gt),
+    ast.Eq: ("==", ast.NotEq),
+    ast.NotEq: ("!=", ast.Eq),
+    ast.And: ("and", ast.Or),
+    ast.Or: ("or", ast.And),
+    ast.In: ("in", ast.NotIn),
+    ast.NotIn: ("not in", ast.In),
+    ast.Is: ("is", ast.IsNot),
+    ast.IsNot: ("is not", ast.Is),
 }
-_SIGNS: Final[dict[type[ast.AST], str]] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.And: "and",
-    ast.Or: "or",
-    ast.In: "in",
-    ast.NotIn: "not in",
-    ast.Is: "is",
-    ast.IsNot: "is not",
-}
-_CALLS: Final[dict[str, str]] = {
-    "min": "max",
-    "max": "min",
-    "minimum": "maximum",
-    "maximum": "minimum",
-    "le": "lt",
-    "lt": "le",
-    "eq": "ne",
-    "ne": "eq",
-    "conj": "disj",
-    "disj": "conj",
-    "any": "all",
-    "all": "any",
-}
+"""How an operator is written, and what it becomes."""
+_CALLS: Final = _both_ways("min max", "minimum maximum", "le lt", "eq ne", "conj disj", "any all")
 """Names that are exchanged where they are called and the file has both, or both are built in."""
-_WORDS: Final[dict[str, str]] = {
-    "floordiv": "ceildiv",
-    "ceildiv": "floordiv",
-    "mod": "floordiv",
-    "min": "max",
-    "max": "min",
-    "<=": "<",
-    "<": "<=",
-}
+WORDS: Final = _both_ways("floordiv ceildiv", "min max", "<= <") | {"mod": "floordiv"}
 """Operators that are written as words."""
 
 
@@ -95,10 +66,28 @@ class Site:
         return f"{self.file}:{self.line} {self.function}: {self.change}: {self.code}"
 
     @property
+    def ranges(self) -> tuple[tuple[int, int], ...]:
+        """What has to run for the change to show: the line, or else its statement, or else its function."""
+        return (self.line, self.line), self.span, self.body
+
+    @property
     def key(self) -> str:
         """Names the change without numbers of lines, so that it stays when lines are added elsewhere."""
         nth = f" #{self.nth}" if self.nth > 1 else ""
         return f"{self.file} :: {self.function} :: {self.code} :: {self.change}{nth}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the walk is: the names of the functions around, and the lines that `Site` names `span` and `body`."""
+
+    functions: tuple[str, ...] = ()
+    span: tuple[int, int] = (0, 0)
+    body: tuple[int, int] = (0, 0)
+
+
+_Change = tuple[ast.AST, _Place, str, Callable[[], None]]
+"""The changed node, its place, what is changed, and what changes it in the tree."""
 
 
 def _header(node: ast.stmt) -> tuple[int, int]:
@@ -108,147 +97,97 @@ def _header(node: ast.stmt) -> tuple[int, int]:
     return node.lineno, min([last, *(line - 1 for line in inner)])
 
 
-class _Walker(ast.NodeTransformer):
-    """Counts sites; changes the one with number `chosen`, if any. Only the bodies of functions have sites."""
+def _is_left_alone(node: ast.AST) -> bool:
+    """What an error says is not what is tried here; lengths for `zip` that differ are errors of their own."""
+    return isinstance(node, (ast.Raise, ast.JoinedStr, ast.arguments)) or (
+        isinstance(node, ast.keyword) and node.arg == "strict"
+    )
 
-    def __init__(self, chosen: int | None = None) -> None:
-        self.chosen = chosen
-        self.sites: list[tuple[int, str, str, tuple[int, int], tuple[int, int]]] = []
-        self.functions: list[str] = []
-        self.span = self.body = (0, 0)
-        self.names: set[str] = set()
 
-    def _take(self, node: ast.AST, change: str) -> bool:
-        """Notes a site; whether it is the one to change."""
-        if not self.functions:
-            return False
-        self.sites.append((getattr(node, "lineno", 0), ".".join(self.functions), change, self.span, self.body))
-        return len(self.sites) - 1 == self.chosen
+def _walk(node: ast.AST, put: Callable[[ast.AST], None], at: _Place, names: set[str]) -> Iterator[_Change]:
+    """Every change of the tree, those of inner nodes first; `put` puts another node in the place of this one. Only the
+    bodies of functions are changed."""
+    if _is_left_alone(node):
+        return
+    if isinstance(node, ast.stmt):
+        lines = (node.lineno, node.end_lineno or node.lineno)
+        at = replace(at, span=_header(node), body=at.body if at.functions else lines)
+    fields = [name for name, _ in ast.iter_fields(node)]
+    if isinstance(node, ast.FunctionDef):
+        at, fields = replace(at, functions=(*at.functions, node.name)), ["body"]
+    elif isinstance(node, ast.AnnAssign):
+        fields = ["value"]
+    for name in fields:
+        inside = getattr(node, name)
+        if isinstance(inside, list):
+            documented = isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None
+            for k in range(documented, len(inside)):
+                if isinstance(inside[k], ast.AST):
+                    yield from _walk(inside[k], partial(inside.__setitem__, k), at, names)
+        elif isinstance(inside, ast.AST):
+            yield from _walk(inside, partial(setattr, node, name), at, names)
+    if at.functions:
+        for change, other in _changes(node, names):
+            yield node, at, change, partial(put, ast.copy_location(other, node))
 
-    def visit(self, node: ast.AST) -> Any:
-        if not isinstance(node, ast.stmt):
-            return super().visit(node)
-        before, self.span = self.span, _header(node)
-        if not self.functions:
-            self.body = (node.lineno, node.end_lineno or node.lineno)
-        changed = super().visit(node)
-        self.span = before
-        return changed
 
-    def visit_Module(self, node: ast.Module) -> ast.AST:
-        self.names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {"min", "max", "any", "all"}
-        return self.generic_visit(node)
+def _changes(node: ast.AST, names: set[str]) -> Iterator[tuple[str, ast.AST]]:
+    """What a node may become, and how that is told."""
+    match node:
+        case ast.BinOp(op=op) | ast.BoolOp(op=op) if type(op) in _OPERATORS:
+            sign, other = _exchanged(op)
+            yield sign, _with(node, op=other)
+        case ast.Compare(ops=ops):
+            for k, compared in enumerate(ops):
+                sign, other = _exchanged(compared)
+                yield sign, _with(node, ops=[*ops[:k], other, *ops[k + 1 :]])
+        case ast.UnaryOp(op=ast.Not() | ast.USub() as op, operand=operand):
+            yield f"{'not' if isinstance(op, ast.Not) else '-'} is left out", operand
+        case ast.Constant(value=bool(value)):
+            yield f"{value} becomes {not value}", ast.Constant(not value)
+        case ast.Constant(value=int(value)):
+            yield f"{value} becomes {value + 1}", ast.Constant(value + 1)
+        case ast.Constant(value=str(value)) if value in WORDS:
+            yield f"{value!r} becomes {WORDS[value]!r}", ast.Constant(WORDS[value])
+        case ast.Call(func=ast.Name(id=name) as function) if _CALLS.get(name) in names:
+            called = ast.copy_location(ast.Name(_CALLS[name], ast.Load()), function)
+            yield f"{name} becomes {_CALLS[name]}", _with(node, func=called)
+        case ast.Tuple(elts=parts, ctx=ast.Load()) | ast.List(elts=parts, ctx=ast.Load()):
+            # One element left out of a sequence of calls: a dropped constraint, a lost condition.
+            for k in range(len(parts) if all(isinstance(e, ast.Call) for e in parts) else 0):
+                yield f"element {k} is left out", _with(node, elts=[*parts[:k], *parts[k + 1 :]])
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        self.functions.append(node.name)
-        doc = ast.get_docstring(node) is not None
-        node.body = [s if k == 0 and doc else self.visit(s) for k, s in enumerate(node.body)]
-        self.functions.pop()
-        return node
 
-    def visit_Raise(self, node: ast.Raise) -> ast.AST:
-        return node  # what an error says is not what is tried here
+def _exchanged(op: ast.AST) -> tuple[str, ast.AST]:
+    sign, other = _OPERATORS[type(op)]
+    return f"{sign} becomes {_OPERATORS[other][0]}", other()
 
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
-        return node
 
-    def visit_arguments(self, node: ast.arguments) -> ast.AST:
-        return node
+def _with(node: ast.AST, **changed: object) -> ast.AST:
+    return type(node)(**{**dict(ast.iter_fields(node)), **changed})
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        if node.value is not None:
-            node.value = self.visit(node.value)
-        return node
 
-    def visit_keyword(self, node: ast.keyword) -> ast.AST:
-        if node.arg == "strict":  # of zip: lengths that differ are errors of their own
-            return node
-        return self.generic_visit(node)
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        self.generic_visit(node)
-        other = _OPERATORS.get(type(node.op))
-        if other is not None and self._take(node, f"{_SIGNS[type(node.op)]} becomes {_SIGNS[other]}"):
-            node.op = other()  # type: ignore[assignment]
-        return node
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
-        self.generic_visit(node)
-        other = _OPERATORS[type(node.op)]
-        if self._take(node, f"{_SIGNS[type(node.op)]} becomes {_SIGNS[other]}"):
-            node.op = other()  # type: ignore[assignment]
-        return node
-
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        self.generic_visit(node)
-        for k, op in enumerate(node.ops):
-            other = _OPERATORS.get(type(op))
-            if other is not None and self._take(node, f"{_SIGNS[type(op)]} becomes {_SIGNS[other]}"):
-                node.ops[k] = other()  # type: ignore[call-overload]
-        return node
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.op, (ast.Not, ast.USub)):
-            sign = "not" if isinstance(node.op, ast.Not) else "-"
-            if self._take(node, f"{sign} is left out"):
-                return node.operand
-        return node
-
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        if isinstance(node.value, bool):
-            if self._take(node, f"{node.value} becomes {not node.value}"):
-                return ast.copy_location(ast.Constant(not node.value), node)
-        elif isinstance(node.value, int):
-            if self._take(node, f"{node.value} becomes {node.value + 1}"):
-                return ast.copy_location(ast.Constant(node.value + 1), node)
-        elif isinstance(node.value, str) and node.value in _WORDS:
-            other = _WORDS[node.value]
-            if self._take(node, f"{node.value!r} becomes {other!r}"):
-                return ast.copy_location(ast.Constant(other), node)
-        return node
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Name):
-            other = _CALLS.get(node.func.id)
-            if other is not None and other in self.names and self._take(node, f"{node.func.id} becomes {other}"):
-                node.func = ast.copy_location(ast.Name(other, ast.Load()), node.func)
-        return node
-
-    def visit_Tuple(self, node: ast.Tuple) -> ast.AST:
-        return self._dropped(node)
-
-    def visit_List(self, node: ast.List) -> ast.AST:
-        return self._dropped(node)
-
-    def _dropped(self, node: ast.Tuple | ast.List) -> ast.AST:
-        """One element left out of a sequence of calls: a dropped constraint, a lost condition."""
-        self.generic_visit(node)
-        if isinstance(node.ctx, ast.Load) and node.elts and all(isinstance(e, ast.Call) for e in node.elts):
-            for k in range(len(node.elts)):
-                if self._take(node, f"element {k} is left out"):
-                    return ast.copy_location(type(node)([*node.elts[:k], *node.elts[k + 1 :]], node.ctx), node)
-        return node
+def _all_changes(tree: ast.Module) -> Iterator[_Change]:
+    names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | {"min", "max", "any", "all"}
+    return _walk(tree, lambda other: None, _Place(), names)
 
 
 def sites(file: str, source: str) -> list[Site]:
     """All sites of a file."""
-    walker = _Walker()
-    walker.visit(ast.parse(source))
     text = source.splitlines()
     seen: Counter[tuple[str, str, str]] = Counter()
     found: list[Site] = []
-    for n, (line, function, change, span, body) in enumerate(walker.sites):
+    for n, (node, at, change, _) in enumerate(_all_changes(ast.parse(source))):
+        line, function = getattr(node, "lineno", 0), ".".join(at.functions)
         code = text[line - 1].strip()
         seen[function, code, change] += 1
-        found.append(Site(file, n, line, function, change, span, body, code, seen[function, code, change]))
+        found.append(Site(file, n, line, function, change, at.span, at.body, code, seen[function, code, change]))
     return found
 
 
 def mutated(source: str, number: int) -> ast.Module:
     """The tree with the change at the site of this number."""
     tree = ast.parse(source)
-    changed = _Walker(number).visit(tree)
-    assert isinstance(changed, ast.Module)
-    return ast.fix_missing_locations(changed)
+    _, _, _, make = next(islice(_all_changes(tree), number, None))
+    make()
+    return ast.fix_missing_locations(tree)
