@@ -22,7 +22,7 @@ from hloproof.fuzz.campaign import Limits
 from hloproof.fuzz.chunk import Chunk, Found, run_chunk
 from hloproof.fuzz.engines import target_solvers
 from hloproof.fuzz.layouts import layout_checks
-from hloproof.fuzz.maps import target_maps, target_rewrites
+from hloproof.fuzz.maps import map_laws
 from hloproof.fuzz.operations import predicate
 from hloproof.fuzz.state import State
 from hloproof.fuzz.target import Failure
@@ -71,8 +71,8 @@ def wrong_prove(*arguments: Any) -> Any:
 
 PLANTED: list[tuple[str, Any, str, Callable[..., Any]]] = [
     ("layouts", layout_checks, "position_of", wrong_position),
-    ("maps", target_maps, "simplify", wrong_simplify),
-    ("rewrites", target_rewrites, "simplify", lambda m: hloproof.models.simplifier.simplify.Simplified(m, m)),
+    ("maps", map_laws, "simplify", wrong_simplify),
+    ("rewrites", map_laws, "simplify", lambda m: hloproof.models.simplifier.simplify.Simplified(m, m)),
     ("solvers", target_solvers, "prove", wrong_prove),
     ("async", target_async, "judge", lambda module, wanted, named: iter(())),
 ]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hloproof.fuzz.chunk import first_failure
-from hloproof.fuzz.maps import composition_readings, target_rewrites
+from hloproof.fuzz.maps import compositions, map_laws
 from hloproof.fuzz.targets import target
 from hloproof.models.expressions.expr import Binary, Const
 from hloproof.models.expressions.interval import Interval
@@ -45,7 +45,7 @@ def leaving_out(m: IndexingMap) -> Simplified:
 
 @pytest.mark.parametrize("wrong", [narrowing, forgetting, dividing, leaving_out])
 def test_a_wrong_simplifier_is_found(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(target_rewrites, "simplify", wrong)
+    monkeypatch.setattr(map_laws, "simplify", wrong)
     assert first_failure(target("rewrites"), 1, 100) is not None
 
 
@@ -69,6 +69,6 @@ def turned_round(first: IndexingMap, second: IndexingMap) -> IndexingMap:
 
 @pytest.mark.parametrize("wrong", [reading_elsewhere, turned_round])
 def test_a_wrong_composition_is_found(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(composition_readings, "compose", wrong)
+    monkeypatch.setattr(compositions, "compose", wrong)
     found = first_failure(target("maps"), 1, 900)
     assert found is not None and "composition" in found.cause

@@ -27,15 +27,15 @@ class Writer:
         self.count += 1
         return f"{letter}{self.count}"
 
-    def chance(self, one_in: int) -> bool:
-        return bool(self.draw(_numbers(1, one_in)) == one_in)
-
     def number(self, low: int, high: int) -> int:
         """From `low` to `high`, both included."""
         return int(self.draw(_numbers(low, high)))
 
+    def chance(self, one_in: int) -> bool:
+        return self.number(1, one_in) == one_in
+
     def one_of(self, choices: Sequence[Any]) -> Any:
-        return choices[self.draw(_numbers(0, len(choices) - 1))]
+        return choices[self.number(0, len(choices) - 1)]
 
     def shuffled(self, items: Sequence[T], most: int | None = None) -> list[T]:
         """The items in another order, the first `most` of them only."""
@@ -43,3 +43,23 @@ class Writer:
         while rest and (most is None or len(out) < most):
             out.append(rest.pop(self.number(0, len(rest) - 1) if len(rest) > 1 else 0))
         return out
+
+
+class Replayed(Writer):
+    """Choices written down as hexadecimal digits, for cases that have no text of their own: Hypothesis makes the digits
+    zero, which are first choices, as it makes other cases small."""
+
+    def __init__(self, digits: str) -> None:
+        super().__init__(lambda strategy: None)
+        self.left = iter(bytes.fromhex(digits))
+
+    def number(self, low: int, high: int) -> int:
+        found = 0
+        for _ in range((max(1, high - low).bit_length() + 7) // 8):
+            found = found * 256 + next(self.left, 0)
+        return low + found % (high - low + 1)
+
+
+def choices(bytes_: int) -> st.SearchStrategy[str]:
+    """What `Replayed` takes, for so many choices; those that are missing are the first of each."""
+    return st.binary(min_size=bytes_, max_size=bytes_).map(lambda found: found.rstrip(b"\0").hex())

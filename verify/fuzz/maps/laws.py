@@ -1,13 +1,14 @@
 """What the simplifier is to see beyond single rules, as a table: results under constraints, and what they become.
 
 Letters a to w stand for constants, drawn from the values listed; each list and each bound may name those before it.
-x, y and z are variables of the map, in the intervals listed.
+x, y and z are variables of the map, and those that the box lists besides, in the intervals listed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations, islice
 from typing import Final
 
 from hloproof.fuzz.drawing import Writer
@@ -33,11 +34,22 @@ class Law:
     left: str = ""
 
 
+_VARIABLES: Final = ("d0", "d1", "s0", "d2", "s1", "s2")
 _SUM: Final = "p * x + q * y + r"
 _DIGIT: Final = "(1 - t) / 2 * (g - 1) + t * (z - l)"
 _WHOLE: Final = f"g * ({_SUM}) + {_DIGIT}"
 _OF_DIGITS: Final = "g: 2, 3, 4, 6; m: 2, 3, 5; l: 0, 1, 5, -4; t: 1, -1; p: 1, 2, 3, 5, 7; q: 0, 1, 3, -5; r: 0, 4, -2"
 _DIGITS_BOX: Final = "x: 0, 4; y: -1, 2; z: l, l + g - 1"
+
+_SIX: Final = "; ".join(f"{name}: 0, 1" for name in "xyzuvw")
+_PAIRS: Final = "; ".join(f"{one} + {other} in [0, 1]" for one, other in islice(combinations("xyzuvw", 2), 11))
+"""Eleven constraints, of which those on x, y and z imply one on their sum."""
+
+
+def _quotients(count: int, after: str = "") -> str:
+    """A sum of so many terms, which are rewritten one after the other, each by a rule within the one before."""
+    return " + ".join(f"(x * {k}) / 1009{after}" for k in range(200, 200 + count))
+
 
 LAWS: Final = (
     Law("digits", _OF_DIGITS, _DIGITS_BOX, f"({_WHOLE}) / (g * m)", f"({_SUM}) / m"),
@@ -109,6 +121,12 @@ LAWS: Final = (
         "x",
         "(x + y) mod a in [k mod a, k mod a]; (x + y) mod b in [k mod b, k mod b]; (x + y) mod c in [k mod c, k mod c]",
     ),
+    Law("constant", "k: -2, -1, 0, 1, 2, 3, 4", "", "3", "3", "k in [0, 2]"),
+    Law("crowded", "", _SIX, "x", "x", f"x + y + z in [0, 2]; {_PAIRS}", _PAIRS),
+    *(
+        Law("deep", "b: 2, 3", "x: 0, 20", f"({_quotients(n, ' mod b')}) mod b", f"({_quotients(n)}) mod b")
+        for n in (3, 11)
+    ),
 )
 
 
@@ -117,8 +135,8 @@ def law_case(w: Writer) -> Owed:
     at: dict[str, Expr] = {}
     for name, values in _listed(law.constants):
         at[name] = filled(w.one_of(values), at)
-    box: dict[str, Interval] = {}
-    for (name, (low, high)), own in zip(_listed(law.box), w.shuffled(["d0", "d1", "s0"]), strict=False):
+    box, variables = dict[str, Interval](), _listed(law.box)
+    for (name, (low, high)), own in zip(variables, w.shuffled(_VARIABLES[: max(3, len(variables))]), strict=False):
         box[own] = Interval(_number(low, at), _number(high, at))
         at[name] = Var(own)
     before, after = ([filled(e, at) for e in side.split(";")] for side in (law.before, law.after))

@@ -11,7 +11,17 @@ from random import Random
 from typing import Final
 
 from hloproof.fuzz.drawing import Writer
-from hloproof.fuzz.maps.spellings import Bounds, Box, all_respelled, map_over, points_of, respelled, terms, times, total
+from hloproof.fuzz.maps.spellings import (
+    Box,
+    all_respelled,
+    linear,
+    map_over,
+    meeting,
+    points_of,
+    respelled,
+    terms,
+    times,
+)
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.expressions.python_text import function_of
@@ -24,7 +34,6 @@ Owed = tuple[str, tuple[IndexingMap, ...]]
 """What is owed, such as `becomes nested-floordiv`, and a map, with the one that it becomes if it does."""
 
 MOST_POINTS: Final = 300
-COEFFICIENTS: Final = (1, 1, 1, 2, 2, 3, 4, 5, -1, -1, -2, -3)
 _CONSTANTS: Final = (-7, -5, -4, -3, -2, -1, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9, 10, 12, 15)
 _SOLUTIONS: Final = 60
 """So many values of a rule's constants that meet its conditions are drawn from."""
@@ -51,13 +60,6 @@ def applied_rules() -> tuple[ExpressionRule, ...]:
     """The rules that the simplifier applies to expressions."""
     rules = (*project_rules("division"), *project_rules("order"), *project_rules("sums"))
     return tuple(r for r in rules if isinstance(r, ExpressionRule))
-
-
-def linear(w: Writer, names: list[str], plain: bool = False) -> Expr:
-    """A sum of multiples of the variables and a constant; with `plain` the bare sum."""
-    parts = [times(Var(v), 1 if plain else w.one_of(COEFFICIENTS)) for v in names]
-    const = 0 if plain else w.one_of((0, 0, 0, 1, 2, -1, -4, 5))
-    return total([*parts, Const(const)] if const or not parts else parts)
 
 
 # --- metavariables -----------------------------------------------------------------------------------------------
@@ -244,12 +246,6 @@ def _constraints(w: Writer, rule: ConstraintRule) -> Owed | None:
         e, i = w.one_of(before)
         return f"keeps spoilt {rule.name}", (map_over(found.box, results, [(_spoilt(w, e, found.box), i)]),)
     return f"becomes {rule.name}", (widened(w, left), map_over(found.box, results, after))
-
-
-def meeting(box: Box, bounds: Bounds) -> list[tuple[int, ...]]:
-    """The points of the box that meet the constraints."""
-    f = function_of([e for e, _ in bounds], list(box))
-    return [p for p in points_of(box) if all(v in i for v, (_, i) in zip(f(*p), bounds, strict=True))]
 
 
 def collected(e: Expr) -> dict[Expr, int]:
