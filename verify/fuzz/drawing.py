@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import islice
 from typing import Any, Final, TypeVar
 
 from hypothesis import strategies as st
@@ -46,12 +47,11 @@ class Writer:
 
 
 class Replayed(Writer):
-    """Choices written down as hexadecimal digits, for cases that have no text of their own: Hypothesis makes the digits
-    zero, which are first choices, as it makes other cases small."""
+    """Choices that are written down; where these end, all others are the first ones."""
 
-    def __init__(self, digits: str) -> None:
+    def __init__(self, written: bytes) -> None:
         super().__init__(lambda strategy: None)
-        self.left = iter(bytes.fromhex(digits))
+        self.left = iter(written)
 
     def number(self, low: int, high: int) -> int:
         found = 0
@@ -59,7 +59,12 @@ class Replayed(Writer):
             found = found * 256 + next(self.left, 0)
         return low + found % (high - low + 1)
 
+    def some(self, count: int) -> bytes:
+        """So many of the choices that are left, without the zeros at the end."""
+        return bytes(islice(self.left, count)).rstrip(b"\0")
 
-def choices(bytes_: int) -> st.SearchStrategy[str]:
-    """What `Replayed` takes, for so many choices; those that are missing are the first of each."""
-    return st.binary(min_size=bytes_, max_size=bytes_).map(lambda found: found.rstrip(b"\0").hex())
+
+def from_choices(make: Callable[[Replayed], str], count: int) -> st.SearchStrategy[str]:
+    """Cases that are made from so many choices. To Hypothesis these are one, which it makes small byte by byte: from
+    what is drawn piece by piece it makes five of six examples by copying pieces about, and many of them are alike."""
+    return st.binary(min_size=count, max_size=count).map(lambda drawn: make(Replayed(drawn)))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from math import prod
-from random import Random
 from typing import Final
 
-from hloproof.fuzz.engines.three_valued import Point, points, read, size_of
+from hloproof.fuzz.drawing import Writer
+from hloproof.fuzz.engines.reading import DIVISIONS, Point, boxes, points, read, size_of
 from hloproof.fuzz.target import Failure
 from hloproof.logic.evaluate import TooManySteps, bounds, is_counterexample, truth
-from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
+from hloproof.logic.formula import Compare, Exists, Formula
 from hloproof.logic.obligation import Obligation
 from hloproof.models.expressions.evaluate import apply_operator
 from hloproof.models.expressions.expr import OPERATORS, Binary, Const, Expr, Var
@@ -18,7 +18,6 @@ JUDGED: Final = 40
 """About so many points of a domain are given to the judge."""
 MOST_BOX: Final = 400
 """A larger box is not read."""
-DIVISIONS: Final = ("floordiv", "ceildiv", "mod")
 
 
 def failing_points(obligation: Obligation) -> list[Point]:
@@ -43,24 +42,11 @@ def failing_points(obligation: Obligation) -> list[Point]:
 
 def _judged(f: Formula, point: Point, reading: bool | None) -> None:
     try:
-        found = truth(f, point, _boxes(f))
+        found = truth(f, point, boxes(f))
     except TooManySteps as error:
         raise Failure("solvers: the evaluator looks at more boxes than there are", str(point)) from error
     if found is not reading:
         raise Failure("solvers: the evaluator is wrong at a point", f"{point}: {found}, not {reading}")
-
-
-def _boxes(f: Formula) -> int:
-    """How many boxes a search can look at that halves them: twice as many as points, under each of them again."""
-    match f:
-        case Compare():
-            return 0
-        case Not(part):
-            return _boxes(part)
-        case And(parts) | Or(parts):
-            return sum(map(_boxes, parts))
-        case Exists(variables, part):
-            return 2 * prod(i.count for _, i in variables) * (1 + _boxes(part))
 
 
 def _outside(obligation: Obligation, point: Point) -> None:
@@ -128,10 +114,10 @@ def least_and_greatest(op: str, x: tuple[int, int], y: tuple[int, int]) -> tuple
     return min(attained), max(attained)
 
 
-def attained(draw: Random) -> None:
+def attained(w: Writer) -> None:
     """The evaluator's bounds of each operator are those that are attained over some box."""
-    x0, y0 = draw.randint(-9, 9), draw.randint(-5, 3)
-    x, y = (x0, x0 + draw.randint(0, 5)), (y0, y0 + draw.choice((0, 0, 1, 2, 3)))
+    x0, y0 = w.number(-9, 9), w.number(-5, 3)
+    x, y = (x0, x0 + w.number(0, 5)), (y0, y0 + w.one_of((0, 0, 1, 2, 3)))
     for op in OPERATORS:
         if op in DIVISIONS and y[0] <= 0 <= y[1]:
             y = (y[1] + 1, y[1] + 1 + y[1] - y[0])

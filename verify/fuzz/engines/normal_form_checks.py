@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from random import Random
 from typing import Any
 
-from hloproof.fuzz.engines.judge_checks import DIVISIONS
+from hloproof.fuzz.drawing import Writer
+from hloproof.fuzz.engines.reading import DIVISIONS, comparisons, conjuncts, is_defined
 from hloproof.fuzz.target import Failure
 from hloproof.logic import normal_form
 from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or, eq
@@ -19,26 +19,26 @@ Tree = tuple[Any, ...]
 """A term or formula written without regard to names, and to the order of arguments where there is none."""
 
 
-def normal_forms(obligation: Obligation, draw: Random) -> None:
+def normal_forms(obligation: Obligation, w: Writer) -> None:
     """Raises Failure where two that are the same are not seen to be, or two that are not are taken to be."""
-    other = _edited(obligation, draw)
+    other = _edited(obligation, w)
     if (normal_form.key(obligation) == normal_form.key(other)) is not (_tree(obligation) == _tree(other)):
         raise Failure("solvers: normal forms do not say what is the same", json.dumps(to_json(other)))
-    atoms = [c for f in (obligation.hypothesis, obligation.conclusion) for c in comparisons(f)]
+    atoms = [c for f in (obligation.hypothesis, obligation.conclusion) for c in comparisons(f, inside=False)]
     if atoms:
-        atom = draw.choice(atoms)
-        again = Compare(draw.choice(("==", "<=", "==", "<", "!=")), atom.lhs, _shuffled(atom.lhs, draw))
-        given = obligation.hypothesis if draw.random() < 0.5 else And((atom, Or((again, atom))))
-        _identical(Obligation(obligation.variables, draw.choice((again, And((again, atom)), atom)), given))
+        atom = w.one_of(atoms)
+        again = Compare(w.one_of(("==", "<=", "==", "<", "!=")), atom.lhs, _shuffled(atom.lhs, w))
+        given = obligation.hypothesis if w.chance(2) else And((atom, Or((again, atom))))
+        _identical(Obligation(obligation.variables, w.one_of((again, And((again, atom)), atom)), given))
     _identical(obligation)
-    divided = Binary(draw.choice(DIVISIONS), Var("n"), draw.choice((Var("k"), Const(0), Const(3), Const(-1))))
-    sides = [Binary(draw.choice(("+", "min")), Var(draw.choice("nk")), Const(draw.choice((1, 2)))) for _ in range(2)]
+    divided = Binary(w.one_of(DIVISIONS), Var("n"), w.one_of((Var("k"), Const(0), Const(3), Const(-1))))
+    sides = [Binary(w.one_of(("+", "min")), Var(w.one_of("nk")), Const(w.one_of((1, 2)))) for _ in range(2)]
     for lhs, rhs in ((divided, divided), sides):
         _identical(Obligation((("n", None), ("k", None)), Compare("==", lhs, rhs)))
-    _scopes(draw)
+    _scopes(w)
 
 
-def _edited(obligation: Obligation, draw: Random) -> Obligation:
+def _edited(obligation: Obligation, w: Writer) -> Obligation:
     """The obligation with one small change, which may leave it the same: another constant, operator, comparator, order
     of arguments, bound or name."""
     data = json.loads(json.dumps(to_json(obligation)))
@@ -68,8 +68,8 @@ def _edited(obligation: Obligation, draw: Random) -> Obligation:
                 elif isinstance(row[0], int):
                     spots.append((row, 0, [row[0] + 1]))
     if spots:
-        place, key, values = draw.choice(spots)
-        value = draw.choice(values)
+        place, key, values = w.one_of(spots)
+        value = w.one_of(values)
         if isinstance(value, str) and value.endswith("'"):
             text = json.dumps(data).replace(f'"{place[key]}"', f'"{value}"')
             return from_json(json.loads(text))
@@ -77,11 +77,11 @@ def _edited(obligation: Obligation, draw: Random) -> Obligation:
     return from_json(data)
 
 
-def _scopes(draw: Random) -> None:
+def _scopes(w: Writer) -> None:
     """Two bound variables of quantifiers inside one another are two, whatever their names."""
-    outer = tuple((f"o{n}", Interval(0, 1)) for n in range(draw.randint(1, 2)))
-    inner = tuple((f"i{n}", Interval(0, 1)) for n in range(draw.randint(1, 3)))
-    one, other = (Var(draw.choice((*outer, *inner))[0]) for _ in range(2))
+    outer = tuple((f"o{n}", Interval(0, 1)) for n in range(w.number(1, 2)))
+    inner = tuple((f"i{n}", Interval(0, 1)) for n in range(w.number(1, 3)))
+    one, other = (Var(w.one_of((*outer, *inner))[0]) for _ in range(2))
     keys = {normal_form.key(Obligation((), Exists(outer, Exists(inner, eq(v, 0))))) for v in (one, other)}
     if (len(keys) == 1) is not (one is other):
         raise Failure("solvers: normal forms take one bound variable for another", f"{outer}, {inner}, {one}, {other}")
@@ -121,32 +121,19 @@ def _term_tree(root: Expr, names: dict[str, str]) -> Tree:
     return made[root]
 
 
-def _shuffled(root: Expr, draw: Random) -> Expr:
+def _shuffled(root: Expr, w: Writer) -> Expr:
     """The same term, or nearly: arguments change places, here and there also those of a division."""
     made: dict[Expr, Expr] = {}
     for e in postorder(root):
         made[e] = e
         if isinstance(e, Binary):
             lhs, rhs = made[e.lhs], made[e.rhs]
-            if draw.random() < (0.1 if e.op in DIVISIONS else 0.5):
+            if w.chance(10 if e.op in DIVISIONS else 2):
                 lhs, rhs = rhs, lhs
-            if isinstance(rhs, Binary) and rhs.op == e.op and e.op not in DIVISIONS and draw.random() < 0.5:
+            if isinstance(rhs, Binary) and rhs.op == e.op and e.op not in DIVISIONS and w.chance(2):
                 lhs, rhs = Binary(e.op, lhs, rhs.lhs), rhs.rhs
             made[e] = Binary(e.op, lhs, rhs)
     return made[root]
-
-
-def comparisons(f: Formula, inside: bool = False) -> list[Compare]:
-    """The comparisons of a formula; those under quantifiers only if asked for."""
-    match f:
-        case Compare():
-            return [f]
-        case Not(part):
-            return comparisons(part, inside)
-        case And(parts) | Or(parts):
-            return [c for p in parts for c in comparisons(p, inside)]
-        case Exists(_, part):
-            return comparisons(part, inside) if inside else []
 
 
 def _identical(obligation: Obligation) -> None:
@@ -160,14 +147,3 @@ def _is_the_same(f: Formula) -> bool:
     if not isinstance(f, Compare) or f.op not in ("==", "<="):
         return False
     return _term_tree(f.lhs, {}) == _term_tree(f.rhs, {}) and all(map(is_defined, (f.lhs, f.rhs)))
-
-
-def is_defined(root: Expr) -> bool:
-    """No divisor can be zero: all are constants other than that."""
-    divisors = [e.rhs for e in postorder(root) if isinstance(e, Binary) and e.op in DIVISIONS]
-    return all(isinstance(d, Const) and d.value != 0 for d in divisors)
-
-
-def conjuncts(f: Formula) -> list[Formula]:
-    """The parts of nested conjunctions, in order."""
-    return [p for part in f.parts for p in conjuncts(part)] if isinstance(f, And) else [f]

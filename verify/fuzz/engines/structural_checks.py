@@ -8,15 +8,28 @@ from __future__ import annotations
 import json
 from itertools import islice, product
 from math import prod
-from random import Random
 from typing import Final
 
 from hloproof.engines.gave_up import GaveUp, NotExpressible
 from hloproof.engines.structural import intervals, mixed_radix
+from hloproof.fuzz.drawing import Writer
 from hloproof.fuzz.engines.generate_obligations import DIGITS
-from hloproof.fuzz.engines.judge_checks import DIVISIONS, least_and_greatest
-from hloproof.fuzz.engines.normal_form_checks import comparisons, conjuncts, is_defined, normal_forms
-from hloproof.fuzz.engines.three_valued import Point, points, read, size_of, work
+from hloproof.fuzz.engines.judge_checks import least_and_greatest
+from hloproof.fuzz.engines.law_tables import DIGIT_LAWS
+from hloproof.fuzz.engines.normal_form_checks import normal_forms
+from hloproof.fuzz.engines.reading import (
+    DIVISIONS,
+    Point,
+    comparisons,
+    conjuncts,
+    is_defined,
+    points,
+    read,
+    size_of,
+    terms,
+    work,
+)
+from hloproof.fuzz.letters import compared
 from hloproof.fuzz.target import Failure
 from hloproof.logic import normal_form
 from hloproof.logic.formula import Compare, Exists, Formula, eq
@@ -31,11 +44,11 @@ MOST_POINTS: Final = 150
 Range = tuple[int | None, int | None]
 
 
-def structure(obligation: Obligation, draw: Random) -> None:
+def structure(obligation: Obligation, w: Writer) -> None:
     """Raises Failure where a stage says what is not so, or does not see what it promises to."""
-    normal_forms(obligation, draw)
+    normal_forms(obligation, w)
     _digits(obligation)
-    for o in _digit_laws(draw):
+    for o in _digit_laws(w):
         _digits(o)
     for o in (obligation, _opened(obligation)):
         _intervals(o)
@@ -55,16 +68,21 @@ def _digits(obligation: Obligation) -> None:
     if _has_towers(left):
         raise Failure("solvers: quotients of quotients are left", json.dumps(to_json(left)))
     _by_subgoals(obligation, goal)
-    sides = [e for c in comparisons(goal.conclusion) for e in (c.lhs, c.rhs) if e is c.lhs or e not in postorder(c.lhs)]
+    sides = [
+        e
+        for c in comparisons(goal.conclusion, inside=False)
+        for e in (c.lhs, c.rhs)
+        if e is c.lhs or e not in postorder(c.lhs)
+    ]
     divided = [e for e in sides if isinstance(e, Binary) and e.op in DIVISIONS]
     if any(not isinstance(e.rhs, Const) or e.rhs.value <= 0 for e in divided):
         raise Failure("solvers: a step of the digits on what is no digit", json.dumps(to_json(goal)))
-    terms = [e for c in comparisons(left.conclusion) for side in (c.lhs, c.rhs) for e in postorder(side)]
+    terms = [e for c in comparisons(left.conclusion, inside=False) for side in (c.lhs, c.rhs) for e in postorder(side)]
     owed = obligation.label == DIGITS and not normal_form.identical(left)
     if owed and any(isinstance(e, Binary) and e.op in DIVISIONS for e in terms):
         raise Failure("solvers: digits are not taken apart to the end", json.dumps(to_json(left)))
     steps = read(goal.conclusion)
-    defined = all(is_defined(e) for c in comparisons(goal.conclusion) for e in (c.lhs, c.rhs))
+    defined = all(is_defined(e) for c in comparisons(goal.conclusion, inside=False) for e in (c.lhs, c.rhs))
     sound = True
     for point in _some_points(goal):
         found = steps(point)
@@ -80,45 +98,36 @@ def _digits(obligation: Obligation) -> None:
             raise Failure("solvers: digits change the meaning", f"{point}, {json.dumps(to_json(left))}")
 
 
-def _digit_laws(draw: Random) -> list[Obligation]:
+def _digit_laws(w: Writer) -> list[Obligation]:
     """One index taken apart by its last digit, one put together again from a quotient and a remainder, quotients of
     quotients; and such as no step is to be taken on."""
-    m, k, c, f = draw.randint(2, 5), draw.randint(2, 4), draw.choice((1, 2, 3, 7)), draw.choice((1, 2, -3))
-    a, b = Var("a"), Var("b")
-    index, x = a * m + b, a * draw.randint(1, 4) + b + draw.randint(-3, 3)
-    once, twice = draw.choice((1, 2, 3)), draw.choice((1, 2, 3))
-    parts = (
-        eq(index // (m * k), a // k),
-        eq(index % (m * k), a % k * m + b),
-        eq(index // m, a),
-        eq(index % m, b),
-        eq(x // c * (c * f) + x % c * f + a, x * f + a),
-        eq(a // once // twice, a // (once * twice)),
-    )
-    box: dict[str, Interval | None] = {"a": draw.choice((None, Interval(-4, 9))), "b": Interval(0, m - 1)}
-    odd = draw.choice((a // draw.choice((2, 0, -2)) // draw.choice((3, 0, -3)), index // 0, index % 0))
-    bounded = tuple(box.items())
-    made = [Obligation(bounded, draw.choice(parts), label=DIGITS), Obligation(bounded, eq(odd, b))]
-    if draw.random() < LONG:
+    m = w.number(2, 5)
+    a, b, at = Var("a"), Var("b"), {letter: Const(w.one_of((1, 2, 3))) for letter in "st"}
+    at |= {"k": Const(w.number(2, 4)), "c": Const(w.one_of((1, 2, 3, 7))), "f": Const(w.one_of((1, 2, -3)))}
+    given: dict[str, Expr] = {"a": a, "b": b, "m": Const(m), **at, "x": a * w.number(1, 4) + b + w.number(-3, 3)}
+    bounded = (("a", w.one_of((None, Interval(-4, 9)))), ("b", Interval(0, m - 1)))
+    index = a * m + b
+    odd = w.one_of((a // w.one_of((2, 0, -2)) // w.one_of((3, 0, -3)), index // 0, index % 0))
+    made = [Obligation(bounded, compared(w.one_of(DIGIT_LAWS), given), label=DIGITS), Obligation(bounded, eq(odd, b))]
+    if w.chance(LONG):
         names = [f"c{n}" for n in range(mixed_radix.MOST_TERMS - 1)]
         long: Expr = b
         for name in names:
             long = long + Var(name) * m
-        made.append(Obligation((("b", box["b"]), *((name, None) for name in names)), eq(long % m, b), label=DIGITS))
+        made.append(Obligation((bounded[1], *((name, None) for name in names)), eq(long % m, b), label=DIGITS))
     return made
 
 
-LONG: Final = 0.02
-"""In this part of the examples an index has as many terms as are taken apart."""
+LONG: Final = 50
+"""In one of so many examples an index has as many terms as are taken apart."""
 
 
 def _has_towers(obligation: Obligation) -> bool:
     """A quotient of a quotient, both by positive constants."""
-    for c in (c for f in (obligation.hypothesis, obligation.conclusion) for c in comparisons(f, inside=True)):
-        for e in (*postorder(c.lhs), *postorder(c.rhs)):
-            match e:
-                case Binary("floordiv", Binary("floordiv", _, Const(a)), Const(k)) if min(a, k) > 0:
-                    return True
+    for e in terms(obligation.hypothesis, obligation.conclusion):
+        match e:
+            case Binary("floordiv", Binary("floordiv", _, Const(a)), Const(k)) if min(a, k) > 0:
+                return True
     return False
 
 

@@ -3,119 +3,94 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from random import Random
 from typing import Final
 
 from hloproof.engines.gave_up import GaveUp, NotExpressible
 from hloproof.engines.nonlinear import products
-from hloproof.engines.nonlinear.polynomial import Poly, add, multiply, negate, number, variable
+from hloproof.engines.nonlinear.polynomial import Poly, add, multiply, number, variable
 from hloproof.engines.structural import symbolic_digits
-from hloproof.fuzz.engines.judge_checks import DIVISIONS
-from hloproof.fuzz.engines.three_valued import Point, read
+from hloproof.fuzz.drawing import Writer
+from hloproof.fuzz.engines.law_tables import ALWAYS, CONTRADICTIONS, NO_LAWS, PRODUCTS, WHERE_POSITIVE
+from hloproof.fuzz.engines.reading import DIVISIONS, Point, comparisons, read, terms
+from hloproof.fuzz.letters import compared, filled
 from hloproof.fuzz.target import Failure
 from hloproof.logic.formula import FALSE, TRUE, And, Comparator, Compare, Formula, Or, conj, eq, le, lt, ne
 from hloproof.logic.obligation import Obligation
 from hloproof.logic.reproduction import from_json, to_json
-from hloproof.models.expressions.expr import Binary, Const, Expr, Var, maximum, postorder
+from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var, maximum
 from hloproof.models.expressions.interval import Interval
 
 SAMPLES: Final = 100
 RLIMIT: Final = 1_000_000
 """Far more than these laws take."""
-LAWS_OF_PRODUCTS: Final = 0.1
-"""In this part of the examples a law is given to the stage of products, which costs most."""
+LAWS_OF_PRODUCTS: Final = 10
+"""In one of so many examples a law is given to the stage of products, which costs most."""
 
-x, y, k, j, e = (Var(name) for name in "xykje")
-NAMES: Final = ("x", "y", "k", "j", "e")
-_positive = conj(lt(0, k), lt(0, j))
-_not_zero = And((ne(k, 0), And((ne(j, 0),))))
+x, y, k, j, e = VARIABLES = tuple(Var(name) for name in "xykje")
+ANY: Final[tuple[tuple[str, Interval | None], ...]] = tuple((v.name, None) for v in VARIABLES)
+_positive: Final = conj(lt(0, k), lt(0, j))
+_not_zero: Final = And((ne(k, 0), And((ne(j, 0),))))
 
 
-def symbolic(draw: Random) -> None:
+def symbolic(w: Writer) -> None:
     """Raises Failure where a law is not proved, or what is not one is."""
-    lhs, rhs, given = _law(draw)
-    off = draw.choice((0, 0, 0, 1, -1))
-    hypothesis = draw.choice((given, given, _not_zero, TRUE) if given != FALSE else (_positive, _not_zero))
-    comparator: Comparator = draw.choice(("==", "==", "<="))
-    conclusion: Formula = Compare(comparator, lhs, rhs + off if off else rhs)
-    if draw.random() < 0.3:
+    table, given = (WHERE_POSITIVE, _positive) if w.chance(3) else (ALWAYS, w.one_of((_positive, _not_zero)))
+    if w.chance(10):
+        table, given = NO_LAWS, FALSE  # never given, so never owed
+    law = compared(w.one_of(table), _letters(w))
+    off = w.one_of((0, 0, 0, 1, -1))
+    hypothesis = w.one_of((given, given, _not_zero, TRUE) if given != FALSE else (_positive, _not_zero))
+    comparator: Comparator = w.one_of(("==", "==", "<="))
+    conclusion: Formula = Compare(comparator, law.lhs, law.rhs + off if off else law.rhs)
+    if w.chance(3):
         conclusion = And((conclusion, le(x, x)))
-    obligation = Obligation(tuple((name, None) for name in NAMES), conclusion, hypothesis)
-    _digits(obligation, draw, hypothesis is given and (not off or (off > 0 and comparator == "<=")))
+    obligation = Obligation(ANY, conclusion, hypothesis)
+    _digits(obligation, w, hypothesis is given and (not off or (off > 0 and comparator == "<=")))
     for other in (Or((conclusion,)), le(maximum(x // k, y), y), le(x.ceildiv(k), y)):
         try:
             symbolic_digits.take_apart(Obligation(obligation.variables, other, hypothesis))
         except NotExpressible:
             continue
         raise Failure("solvers: symbolic digits of what has none", repr(other))
-    if draw.random() < LAWS_OF_PRODUCTS:
-        _products(draw)
-    if draw.random() < LAWS_OF_PRODUCTS:
-        _bounded(draw)
-    if draw.random() < LAWS_OF_PRODUCTS:
-        _contradictions(draw)
+    for check in (_products, _bounds, _contradictions):
+        if w.chance(LAWS_OF_PRODUCTS):
+            check(w)
 
 
-def _law(draw: Random) -> tuple[Expr, Expr, Formula]:
-    """Two sides that are the same where the hypothesis holds, by steps that do not ask how large a digit is."""
-    c, f = draw.choice((1, 2, 3)), draw.choice((1, 2, -1, -3))
-    always = [
-        (x % k + k * (x // k), x),
-        ((x * k + y) // k, x + y // k),
-        ((x * k) // k, x),
-        ((x * k) % k, Const(0)),
-        ((x // k) * (k * j) + x % k * j, x * j),
-        ((x * k + y) % k, y % k),
-        ((x * j) // (j * k), (j * x) // (k * j)),
-        ((x * (c * 2) * k + y) // (k * 2), x * c + y // (k * 2)),
-        ((x * f + y + k) // k, (y + x * f) // k + 1),
-        (x // k + x // k, x // k * 2),
-        ((x * k * j + y * k) // (j * k), x + (y * k) // (k * j)),
-        ((x + k * f) * (y - j) + x // j * 0 + y % k, x * y - x * j + k * f * y - k * j * f + y % k),
-        ((x * 3 * k + y) // (k * 2), (y + k * x * 3) // (k * 2)),
-        ((x + 6) // 3, x // 3 + 2),
-        ((x + 5) // 3, (x + 5) // 3),
-    ]
-    where_positive = [
-        ((x // k) // j, x // (k * j)),
-        ((x + k * f) // k // j, (x // k + f) // j),
-        ((x // k + j * c) // j, x // (k * j) + c),
-        (x // 2 // k // j, x // (k * 2 * j)),
-    ]
-    if draw.random() < 0.1:  # no law: never given, so never owed
-        return (*draw.choice([(x // k, y // k), (x // k, x // j), (x % k, y % k), (x // k, x // k // j)]), FALSE)
-    if draw.random() < 0.3:
-        return (*draw.choice(where_positive), _positive)
-    return (*draw.choice(always), draw.choice((_positive, _not_zero)))
+def _letters(w: Writer) -> dict[str, Expr]:
+    return {v.name: v for v in VARIABLES} | {"c": Const(w.one_of((1, 2, 3))), "f": Const(w.one_of((1, 2, -1, -3)))}
 
 
-def _digits(obligation: Obligation, draw: Random, owed: bool) -> None:
+def _digits(obligation: Obligation, w: Writer, owed: bool) -> None:
+    """Where all steps hold at the points so does the obligation; every step is asked for, and minded."""
+    text = json.dumps(to_json(obligation))
     try:
         left, goals = symbolic_digits.take_apart(obligation)
     except NotExpressible as error:
-        raise Failure("solvers: symbolic digits are not taken apart", json.dumps(to_json(obligation))) from error
+        raise Failure("solvers: symbolic digits are not taken apart", text) from error
     plain = [_readable(o) for o in (left, *goals)]
-    points = [_point(draw, [name for name, _ in plain[0].variables]) for _ in range(SAMPLES)]
-    given, stated = read(obligation.hypothesis), read(obligation.conclusion)
-    points = [p for p in points if given(p) is True]
+    points = [
+        p for p in _points(tuple(name for name, _ in plain[0].variables)) if read(obligation.hypothesis)(p) is True
+    ]
     failing = [o for o in plain if not all(map(read(o.conclusion), points))]
-    products_of_sums = [t for t in _nodes(obligation.conclusion) if t.op == "*" and _is_sum(t.lhs) and _is_sum(t.rhs)]
+    products_of_sums = [
+        t
+        for t in terms(obligation.conclusion)
+        if isinstance(t, Binary) and t.op == "*" and _is_sum(t.lhs) and _is_sum(t.rhs)
+    ]
     if products_of_sums and not any(_says_something(o) for o in goals):
-        raise Failure("solvers: products of polynomials are taken for granted", json.dumps(to_json(obligation)))
+        raise Failure("solvers: products of polynomials are taken for granted", text)
     if failing and owed:
         raise Failure("solvers: a law of symbolic digits is lost", json.dumps(to_json(failing[0])))
-    if not failing and not all(map(stated, points)):
-        raise Failure("solvers: symbolic digits prove what is not so", json.dumps(to_json(obligation)))
+    if not failing and not all(map(read(obligation.conclusion), points)):
+        raise Failure("solvers: symbolic digits prove what is not so", text)
     asked: list[Obligation] = []
-    refused = draw.choice((left, *goals))
-
-    def ask(goal: Obligation) -> Point | None:
-        asked.append(goal)
-        return None
-
-    symbolic_digits.find_counterexample(obligation, ask)
+    refused = w.one_of((left, *goals))
+    symbolic_digits.find_counterexample(obligation, asked.append)
     if any(o not in asked for o in (left, *goals)):
-        raise Failure("solvers: symbolic digits are taken for granted", json.dumps(to_json(obligation)))
+        raise Failure("solvers: symbolic digits are taken for granted", text)
     try:
         symbolic_digits.find_counterexample(obligation, lambda goal: {} if goal == refused else None)
     except GaveUp:
@@ -125,21 +100,11 @@ def _digits(obligation: Obligation, draw: Random, owed: bool) -> None:
 
 def _says_something(goal: Obligation) -> bool:
     """An identity of polynomials whose sides are not one."""
-    stated = goal.conclusion
-    return goal.label == "an identity of polynomials" and isinstance(stated, Compare) and stated.lhs is not stated.rhs
+    return goal.label == "an identity of polynomials" and any(c.lhs is not c.rhs for c in comparisons(goal.conclusion))
 
 
 def _is_sum(term: Expr) -> bool:
     return isinstance(term, Binary) and term.op == "+"
-
-
-def _nodes(f: Formula) -> list[Binary]:
-    match f:
-        case Compare(_, lhs, rhs):
-            return [t for side in (lhs, rhs) for t in postorder(side) if isinstance(t, Binary)]
-        case And(parts):
-            return [t for p in parts for t in _nodes(p)]
-    return []
 
 
 def _readable(obligation: Obligation) -> Obligation:
@@ -147,97 +112,78 @@ def _readable(obligation: Obligation) -> Obligation:
     return from_json(json.loads(json.dumps(to_json(obligation)).replace("q'", "quotient")))
 
 
-def _point(draw: Random, names: list[str]) -> Point:
-    return {name: draw.randint(-7, 9) if name in ("x", "y") else draw.randint(-3, 4) for name in names}
+@cache
+def _points(names: tuple[str, ...]) -> tuple[Point, ...]:
+    """The same sample for all laws."""
+    random = Random(0)
+    values = [(name, (-7, 9) if name in ("x", "y") else (-3, 4)) for name in names]
+    return tuple({name: random.randint(*ends) for name, ends in values} for _ in range(SAMPLES))
 
 
-def _products(draw: Random) -> None:
-    """Laws that need products of inequalities, and nearly laws."""
-    below = (le(0, e), lt(e, k))
-    known: list[tuple[Formula, tuple[Formula, ...]]] = [
-        (le(0, x % k), (lt(0, k),)),
-        (lt(x % k, k), (lt(0, k),)),
-        (eq((x * k + e) // k, x), below),
-        (le(x // k * k, x), (ne(k, 0), lt(0, k))),
-        (And((le(0, x // k), le(x // k, x))), (le(0, x), lt(0, k))),
-        (lt(k, x % k), (lt(k, 0),)),
-    ]
-    conclusion, hypothesis = draw.choice(known)
-    kept = hypothesis if draw.random() < 0.6 else hypothesis[1:]
-    obligation = Obligation(tuple((name, None) for name in NAMES), conclusion, And(kept))
+def _asked(obligation: Obligation, owed: bool | None, what: str) -> None:
+    """The stage of products proves what is owed, and nothing that is not so; None: by the points."""
+    text = json.dumps(to_json(obligation))
     try:
         products.find_counterexample(obligation, RLIMIT)
     except GaveUp as error:
-        if kept == hypothesis:
-            raise Failure("solvers: a law of products is not proved", json.dumps(to_json(obligation))) from error
+        if owed:
+            raise Failure(f"solvers: {what} is not proved", text) from error
         return
-    given, stated = read(obligation.hypothesis), read(conclusion)
-    for _ in range(SAMPLES):
-        point = _point(draw, list(NAMES))
-        if given(point) is True and stated(point) is not True:
-            raise Failure("solvers: products prove what is not so", json.dumps(to_json(obligation)))
+    given, stated = read(obligation.hypothesis), read(obligation.conclusion)
+    fails = (given(p) is True and stated(p) is not True for p in _points(tuple("xykje")))
+    if owed is False or (owed is None and any(fails)):
+        raise Failure("solvers: products prove what is not so", text)
 
 
-def _bounded(draw: Random) -> None:
+def _products(w: Writer) -> None:
+    """Laws that need products of inequalities, and nearly laws."""
+    at = _letters(w)
+    stated, conditions = w.one_of(PRODUCTS)
+    parts = tuple(compared(text, at) for text in stated)
+    kept = conditions[w.chance(3) :]
+    hypothesis = And(tuple(compared(text, at) for text in kept))
+    obligation = Obligation(ANY, parts[0] if len(parts) == 1 else And(parts), hypothesis)
+    _asked(obligation, True if kept == conditions else None, "a law of products")
+
+
+def _bounds(w: Writer) -> None:
     """What the bounds of variables say, and what a divisor that may be zero spoils."""
-    low = draw.randint(-4, 4)
-    high = low + draw.randint(0, 4)
-    names: tuple[tuple[str, Interval | None], ...] = (("x", Interval(low, high)), ("k", None))
-    divided = Binary(draw.choice(DIVISIONS), x, draw.choice((k, k, Const(3), Const(0))))
-    cases: list[tuple[Formula, bool]] = [
+    low = w.number(-4, 4)
+    high = low + w.number(0, 4)
+    operator: Operator = w.one_of(DIVISIONS)
+    divided = Binary(operator, x, w.one_of((k, k, Const(3), Const(0))))
+    cases: tuple[tuple[Formula, bool], ...] = (
         (le(low, x), True),
         (le(x, high), True),
         (lt(x, high), False),
         (lt(low, x), False),
         (lt(x, high + 1), True),
         (eq(divided, divided), isinstance(divided.rhs, Const) and divided.rhs.value != 0),
-    ]
-    conclusion, holds = draw.choice(cases)
-    odd = draw.random() < 0.1
-    obligation = Obligation((*names, ("q!0", None)) if odd else names, conclusion)
-    try:
-        products.find_counterexample(obligation, RLIMIT)
-    except GaveUp as error:
-        if holds and not odd:
-            raise Failure("solvers: products do not prove a bound", json.dumps(to_json(obligation))) from error
-        return
-    if odd or not holds:
-        raise Failure("solvers: products prove what is not so", json.dumps(to_json(obligation)))
+    )
+    conclusion, holds = w.one_of(cases)
+    names: tuple[tuple[str, Interval | None], ...] = (("x", Interval(low, high)), ("k", None))
+    odd = w.chance(10)
+    _asked(Obligation((*names, ("q!0", None)) if odd else names, conclusion), holds and not odd, "a bound")
 
 
-def _contradictions(draw: Random) -> None:
-    """Polynomial inequalities that contradict one another, by one more step than the last each, and such as do not."""
+def _contradictions(w: Writer) -> None:
+    """Polynomial inequalities that contradict one another, and such as do not."""
     from hloproof.engines.nonlinear.encode_z3 import context, contradictory
 
-    a, b, c = (variable(name) for name in "abc")
-    s = draw.randint(-3, 3)
-
-    def plus(p: Poly, constant: int) -> Poly:
-        return add(p, number(constant))
-
-    equal = add(multiply(a, b), c, -1)
-    triple = multiply(multiply(a, b), c)
-    above = [plus(v, -1) for v in (a, b, c)]
-    positive = [plus(multiply(v, number(3)), -1) for v in (a, b)]
-    cases: list[tuple[list[Poly], bool]] = [
-        ([a, number(-1)], True),
-        ([number(1), number(0), a], False),
-        ([plus(a, -s), plus(negate(a), s - 1)], True),
-        ([plus(a, -s), plus(negate(a), s)], False),
-        ([plus(add(a, a), -1), plus(negate(add(a, a)), 1)], True),
-        ([*above[:2], negate(multiply(a, b))], True),
-        ([a, b, negate(multiply(a, b))], False),
-        ([*positive, negate(multiply(a, b))], True),
-        ([equal, negate(equal), plus(multiply(equal, b), -1)], True),
-        ([equal, negate(equal), plus(negate(multiply(equal, a)), -1)], True),
-        ([equal, negate(equal), multiply(equal, b)], False),
-        ([*above, negate(triple)], True),
-        ([a, b, c, negate(triple)], False),
-        ([a, b, c, plus(negate(triple), -1)], True),
-        ([plus(a, s), *(plus(a, 9 + n) for n in range(45)), plus(negate(a), -s - 1)], True),
-    ]
-    facts, holds = draw.choice(cases)
-    draw.shuffle(facts)
+    text, holds = w.one_of(CONTRADICTIONS)
+    at = {name: Var(name) for name in "abc"} | {"s": Const(w.number(-3, 3))}
+    facts = w.shuffled([_polynomial(filled(part.strip(), at)) for part in text.split(";")])
     found = contradictory(facts, RLIMIT, context())
     if found is not holds:
         raise Failure("solvers: contradictory polynomials" + ("" if found else " are not seen"), str(facts))
+
+
+def _polynomial(term: Expr) -> Poly:
+    match term:
+        case Const(value):
+            return number(value)
+        case Var(name):
+            return variable(name)
+        case Binary(op, lhs, rhs):
+            return (add if op == "+" else multiply)(_polynomial(lhs), _polynomial(rhs))
+    raise TypeError(f"no polynomial: {term}")

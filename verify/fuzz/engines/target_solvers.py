@@ -8,30 +8,33 @@ from __future__ import annotations
 
 import json
 import tempfile
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from random import Random
 from typing import Any, Final
+
+from hypothesis import strategies as st
 
 from hloproof.engines.budget import Budget
 from hloproof.engines.portfolio import prove
-from hloproof.fuzz.engines.encoder_checks import divided, encoder
-from hloproof.fuzz.engines.generate_obligations import OUTRIGHT, obligation_texts
+from hloproof.fuzz.drawing import Replayed, from_choices
+from hloproof.fuzz.engines.encoder_checks import encoders
+from hloproof.fuzz.engines.generate_obligations import KINDS, OUTRIGHT
 from hloproof.fuzz.engines.judge_checks import attained, failing_points, settled_at_once
+from hloproof.fuzz.engines.reading import Point, has_exists, points, size_of, terms, work
 from hloproof.fuzz.engines.structural_checks import structure
 from hloproof.fuzz.engines.symbolic_checks import symbolic
-from hloproof.fuzz.engines.three_valued import Point, points, size_of, work
 from hloproof.fuzz.target import Failure, Target
 from hloproof.logic.evaluate import TooManySteps, is_counterexample
-from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
 from hloproof.logic.obligation import Obligation
-from hloproof.logic.reproduction import from_json
-from hloproof.models.expressions.expr import Binary, Expr, postorder
+from hloproof.logic.reproduction import from_json, to_json
+from hloproof.models.expressions.expr import Binary, Expr
 from hloproof.models.expressions.interval import Interval
 
+CHOICES: Final = 160
+"""The small things that are asked beside an obligation take about so many."""
+CHOICES_OF_OBLIGATION: Final = 500
 MOST_WORK: Final = 6000
 """So many comparisons are made point by point, at most."""
 BUDGET: Final = Budget(isl_operations=2_000_000, z3_rlimit=2_000_000, enumeration_points=2_000, seconds=10)
@@ -43,11 +46,23 @@ Answer = Point | None
 """A counterexample, or None for: there is none."""
 
 
+def _case(w: Replayed) -> str:
+    """An obligation, and the choices of the small things that are asked beside it."""
+    beside = w.some(CHOICES).hex()
+    obligation = w.one_of(KINDS)(w)
+    return json.dumps({"choices": beside, "label": obligation.label, **to_json(obligation)})
+
+
+def cases() -> st.SearchStrategy[str]:
+    return from_choices(_case, CHOICES + CHOICES_OF_OBLIGATION)
+
+
 def examine(text: str) -> tuple[str, ...]:
-    obligation = from_json(json.loads(text))
-    turn = zlib.crc32(text.encode())
+    data = json.loads(text)
+    obligation, w = from_json(data), Replayed(bytes.fromhex(data.get("choices", "")))
+    turn = w.number(0, 2**16 - 1)
     answers: dict[str, Answer] = {}
-    linear = all(_is_linear(e) for e in _terms(obligation))
+    linear = all(map(_is_linear, terms(obligation.hypothesis, obligation.conclusion)))
     small = _work(obligation) <= MOST_WORK
     if small:
         failing = failing_points(obligation)
@@ -55,12 +70,8 @@ def examine(text: str) -> tuple[str, ...]:
         _at_single_points(obligation, failing, linear, turn)
     for formula in (obligation.hypothesis, obligation.conclusion):
         settled_at_once(formula)
-    attained(Random(turn))
-    encoder(Random(turn))
-    divided(Random(turn))
-    structure(obligation, Random(turn))
-    if turn % 3 == 0:
-        symbolic(Random(turn))
+    for check in (attained, encoders, partial(structure, obligation), *((symbolic,) if turn % 3 == 0 else ())):
+        check(w)
     covered = ["linear" if linear else "not linear", "read" if small else "too large to be read"]
     for name, owed, ask in _engines(obligation, turn):
         answered, answer = _asked(ask)
@@ -223,19 +234,6 @@ def _replays(obligation: Obligation, name: str, model: Answer) -> None:
 # what lies in whose fragment
 
 
-def _terms(f: Obligation | Formula) -> list[Expr]:
-    """All distinct terms, parts of terms included."""
-    match f:
-        case Obligation():
-            return [*_terms(f.hypothesis), *_terms(f.conclusion)]
-        case Compare(_, lhs, rhs):
-            return [*postorder(lhs), *postorder(rhs)]
-        case Not(part) | Exists(_, part):
-            return _terms(part)
-        case And(parts) | Or(parts):
-            return [e for p in parts for e in _terms(p)]
-
-
 def _is_linear(e: Expr) -> bool:
     """Products have a side without variables, divisors have none."""
     if not isinstance(e, Binary) or e.op in ("+", "min", "max"):
@@ -245,21 +243,8 @@ def _is_linear(e: Expr) -> bool:
 
 def _is_easy(obligation: Obligation) -> bool:
     """Linear, and no value has to be found under a quantifier: Z3 decides it."""
-    return all(_is_linear(e) for e in _terms(obligation)) and not (
-        _has_exists(obligation.hypothesis) or _has_exists(obligation.conclusion)
-    )
-
-
-def _has_exists(f: Formula) -> bool:
-    match f:
-        case Compare():
-            return False
-        case Not(part):
-            return _has_exists(part)
-        case And(parts) | Or(parts):
-            return any(map(_has_exists, parts))
-        case Exists():
-            return True
+    both = obligation.hypothesis, obligation.conclusion
+    return all(map(_is_linear, terms(*both))) and not any(map(has_exists, both))
 
 
 def _work(obligation: Obligation) -> float:
@@ -269,6 +254,5 @@ def _work(obligation: Obligation) -> float:
 
 
 TARGET = Target(
-    "solvers", "isl, Z3, structure and enumeration agree on random obligations", obligation_texts, examine, ".json", ""
+    "solvers", "isl, Z3, structure and enumeration agree on random obligations", cases, examine, ".json", ""
 )
-"""Obligations of `generate_obligations`."""

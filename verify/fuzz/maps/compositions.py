@@ -33,7 +33,7 @@ _NAMES: Final = ("", "", "", "", "a", "b", "a_0", "a_1", "b_0", "s0", "s1", "d1"
 
 def examine(text: str) -> tuple[str, ...]:
     """Raises Failure where a composition does not lead where its two maps lead, or is not named as it should be."""
-    w = Replayed(text.removeprefix(PREFIX))
+    w = Replayed(bytes.fromhex(text.removeprefix(PREFIX)))
 
     def made_up(dims: list[Interval]) -> IndexingMap:
         m = dressed(w, dims, 2, _NAMES, results=1)

@@ -16,7 +16,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.drawing import Draw, Replayed, Writer, choices
+from hloproof.fuzz.drawing import Replayed, Writer, from_choices
 from hloproof.fuzz.maps.dressed_maps import dressed, interval
 from hloproof.fuzz.maps.laws import law_case
 from hloproof.fuzz.maps.rule_instances import Owed, constraint_case, rule_case
@@ -44,8 +44,8 @@ AND: Final = "\n//and\n"
 """What stands between cases."""
 WITH: Final = "\n//with\n"
 """What stands between a map and the one that it becomes."""
-SPELLING: Final = 400
-"""Choices that are drawn for the words of a map and the white space between them, in all its spellings."""
+CHOICES: Final = 3000
+"""A text takes no more, as a rule."""
 
 
 def _text(owed: Owed) -> str:
@@ -55,7 +55,7 @@ def _text(owed: Owed) -> str:
 
 def _written(m: IndexingMap) -> str:
     """Maps with an empty interval are printed without anything of theirs; here they are wanted as they are."""
-    plain = Replayed("")
+    plain = Replayed(b"")
     return joined(words(m, plain), plain)[0] if m.is_trivially_empty else print_map(m)
 
 
@@ -182,10 +182,9 @@ def dressed_case(w: Writer) -> str:
     """A map with all that it may have: itself, another spelling of it, and spellings with an error planted."""
     text = _written(dressed(w, [interval(w, 4) for _ in range(w.number(0, 2))]))
     m = parse_map(text)  # its constraints are in the order of their texts
-    spelling = Replayed(w.draw(choices(SPELLING)))
-    said = joined(words(m, spelling), spelling)[0]
+    said = joined(words(m, w), w)[0]
     found = [f"//keeps dressed\n{text}", f"//spelled\n{said}{WITH}{text}"]
-    for what, wrong, (line, column) in refused(m, spelling):
+    for what, wrong, (line, column) in refused(m, w):
         found.append(f"//refused {line} {column} {what}\n{wrong}")
     return AND.join(found)
 
@@ -205,12 +204,14 @@ _KINDS: Final[tuple[tuple[Callable[[Writer], Owed | str | None], int], ...]] = (
 _DRAWN: Final = tuple(kind for kind, weight in _KINDS for _ in range(weight))
 
 
-@st.composite
-def rewrite_texts(draw: Draw) -> str:
+def rewrite_text(w: Replayed) -> str:
     """A few cases, of any kinds."""
-    w = Writer(draw)
     found = []
-    for _ in range(w.one_of((1, 4, 9, 9))):
+    for _ in range(w.one_of((1, 4, 6, 8))):
         case = combine_case(w) if w.chance(24) else w.one_of(_DRAWN)(w) or spelling_case(w)
         found.append(case if isinstance(case, str) else _text(case))
     return AND.join(found)
+
+
+def rewrite_texts() -> st.SearchStrategy[str]:
+    return from_choices(rewrite_text, CHOICES)

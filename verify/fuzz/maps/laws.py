@@ -12,12 +12,11 @@ from itertools import combinations, islice
 from typing import Final
 
 from hloproof.fuzz.drawing import Writer
+from hloproof.fuzz.letters import filled, number_of
 from hloproof.fuzz.maps.rule_instances import Owed
 from hloproof.fuzz.maps.spellings import Bounds, all_respelled, map_over, respelled
-from hloproof.models.expressions.evaluate import apply_operator
-from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var, rebuild
+from hloproof.models.expressions.expr import Expr, Var
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.expressions.text import parse_expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +136,7 @@ def law_case(w: Writer) -> Owed:
         at[name] = filled(w.one_of(values), at)
     box, variables = dict[str, Interval](), _listed(law.box)
     for (name, (low, high)), own in zip(variables, w.shuffled(_VARIABLES[: max(3, len(variables))]), strict=False):
-        box[own] = Interval(_number(low, at), _number(high, at))
+        box[own] = Interval(number_of(low, at), number_of(high, at))
         at[name] = Var(own)
     before, after = ([filled(e, at) for e in side.split(";")] for side in (law.before, law.after))
     given, left = (_bounds(side, at) for side in (law.given, law.left or law.given))
@@ -150,26 +149,9 @@ def _listed(text: str) -> list[tuple[str, list[str]]]:
     return [(name.strip(), values.split(",")) for name, values in entries]
 
 
-def filled(text: str, at: Mapping[str, Expr]) -> Expr:
-    """The expression with its letters replaced; what is constant is computed."""
-
-    def node(op: Operator, lhs: Expr, rhs: Expr) -> Expr:
-        if isinstance(lhs, Const) and isinstance(rhs, Const):
-            return Const(apply_operator(op, lhs.value, rhs.value))
-        return Binary(op, lhs, rhs)
-
-    return rebuild(parse_expr(text), lambda e: at[e.name] if isinstance(e, Var) else e, node)
-
-
-def _number(text: str, at: Mapping[str, Expr]) -> int:
-    found = filled(text, at)
-    assert isinstance(found, Const)
-    return found.value
-
-
 def _bounds(text: str, at: Mapping[str, Expr]) -> Bounds:
     found: Bounds = []
     for e, ends in (part.split(" in ") for part in text.split(";") if part):
         low, high = ends.strip("[] ").split(",")
-        found.append((filled(e, at), Interval(_number(low, at), _number(high, at))))
+        found.append((filled(e, at), Interval(number_of(low, at), number_of(high, at))))
     return found

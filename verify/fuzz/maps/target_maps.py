@@ -6,7 +6,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.drawing import Draw, Writer, choices
+from hloproof.fuzz.drawing import Replayed, Writer, from_choices
 from hloproof.fuzz.maps import compositions
 from hloproof.fuzz.maps.map_laws import check_map, check_printed
 from hloproof.fuzz.maps.readings import size
@@ -37,12 +37,10 @@ def _interval(w: Writer, widest: int) -> Interval:
     return Interval(low, low + w.number(-1 if w.chance(10) else 0, widest))
 
 
-@st.composite
-def cases(draw: Draw) -> str:
+def _case(w: Replayed) -> str:
     """A map over a few variables, with constraints on any expressions; or two maps to compose."""
-    w = Writer(draw)
-    if w.number(0, 3):
-        return f"{compositions.PREFIX}{draw(choices(compositions.CHOICES))}"
+    if w.chance(2):
+        return compositions.PREFIX + w.some(compositions.CHOICES).hex()
     dims, ranges = w.number(0, 3), w.number(0, 2)
     names = [f"d{k}" for k in range(dims)] + [f"s{k}" for k in range(ranges)]
     bounds = [Constraint(expression(w, names, 2, _CONSTANTS), _interval(w, 6)) for _ in range(w.one_of((0, 0, 1, 2)))]
@@ -54,6 +52,10 @@ def cases(draw: Draw) -> str:
             constraints=tuple(c for c in bounds if c.expr.free),
         )
     )
+
+
+def cases() -> st.SearchStrategy[str]:
+    return from_choices(_case, compositions.CHOICES)
 
 
 TARGET = Target(

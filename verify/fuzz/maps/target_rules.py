@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Final
 
 from hypothesis import strategies as st
 
-from hloproof.fuzz.drawing import Draw
+from hloproof.fuzz.drawing import Writer, from_choices
 from hloproof.fuzz.mutation.rule_mutants import changes
 from hloproof.fuzz.target import Failure, Target
 from hloproof.models.interpreter.rules import try_instance
@@ -15,10 +16,10 @@ from hloproof.models.rules.text import parse_rules, rules_folder
 from hloproof.models.specs.folder import specs_folder
 from hloproof.results.verdict import Verdict
 
-_AT = "#at "
+_AT: Final = "#at "
 """Opens the line with the number of a change, 0 for none, and the values of the metavariables."""
 
-values = st.one_of(st.integers(-4, 6), st.integers(-30, 40), st.sampled_from((-(2**31), 2**31, 2**40 + 7)))
+CHOICES: Final = 30
 
 
 @cache
@@ -35,13 +36,21 @@ def rule_texts() -> tuple[str, ...]:
     return tuple(found)
 
 
-@st.composite
-def cases(draw: Draw) -> str:
+def _case(w: Writer) -> str:
     """A rule as it stands or with one of the changes that make it another rule, and values for its metavariables."""
-    text: str = draw(st.sampled_from(rule_texts()))
-    change = draw(st.one_of(st.just(0), st.just(0), st.just(0), st.integers(0, len(_changes(text)) - 1)))
-    numbers = draw(st.lists(values, min_size=12, max_size=12))
-    return text + _AT + " ".join(map(str, (change, *numbers))) + "\n"
+    text: str = w.one_of(rule_texts())
+    change = w.number(0, len(_changes(text)) - 1) if w.chance(6) else 0
+    return f"{text}{_AT}{change} {' '.join(str(_value(w)) for _ in range(12))}\n"
+
+
+def _value(w: Writer) -> int:
+    """Mostly small, now and then beyond what a machine word holds."""
+    ends = w.one_of(((-4, 6), (-30, 40), None))
+    return int(w.one_of((-(2**31), 2**31, 2**40 + 7))) if ends is None else w.number(*ends)
+
+
+def cases() -> st.SearchStrategy[str]:
+    return from_choices(_case, CHOICES)
 
 
 @cache

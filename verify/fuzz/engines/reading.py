@@ -13,12 +13,14 @@ from typing import Any, Final
 
 from hloproof.logic.formula import And, Compare, Exists, Formula, Not, Or
 from hloproof.logic.obligation import Obligation
+from hloproof.models.expressions.expr import Binary, Const, Expr, postorder
 from hloproof.models.expressions.python_text import python_term
 
 Point = dict[str, int]
 Reading = Callable[[Point], bool | None]
 """True, false, or None where it is neither."""
 
+DIVISIONS: Final = ("floordiv", "ceildiv", "mod")
 _SCOPE: Final[dict[str, Any]] = {"min": min, "max": max}
 
 
@@ -30,10 +32,8 @@ def read(f: Formula) -> Reading:
         case Not(part):
             inner = read(part)
             return lambda point: None if (found := inner(point)) is None else not found
-        case And(parts):
-            return _joined([read(p) for p in parts], False)
-        case Or(parts):
-            return _joined([read(p) for p in parts], True)
+        case And() | Or():
+            return _joined([read(p) for p in f.parts], isinstance(f, Or))
         case Exists(variables, part):
             return _quantified(
                 [name for name, _ in variables], [range(i.lower, i.upper + 1) for _, i in variables], read(part)
@@ -68,17 +68,60 @@ def _quantified(names: list[str], axes: list[range], part: Reading) -> Reading:
     return at
 
 
-def work(f: Formula) -> int:
-    """How many comparisons a reading makes at a point, at most."""
+# --- what a formula is made of -------------------------------------------------------------------------------------
+
+
+def parts(f: Formula) -> tuple[Formula, ...]:
+    """The formulas that it is made of."""
     match f:
         case Compare():
-            return 1
-        case Not(part):
-            return work(part)
-        case And(parts) | Or(parts):
-            return sum(map(work, parts))
-        case Exists(variables, part):
-            return prod(i.count for _, i in variables) * max(1, work(part))
+            return ()
+        case Not(part) | Exists(_, part):
+            return (part,)
+        case And(found) | Or(found):
+            return found
+
+
+def comparisons(f: Formula, inside: bool = True) -> list[Compare]:
+    """The comparisons of a formula, in order; those under quantifiers if asked for."""
+    if isinstance(f, Compare):
+        return [f]
+    return [] if isinstance(f, Exists) and not inside else [c for p in parts(f) for c in comparisons(p, inside)]
+
+
+def conjuncts(f: Formula) -> list[Formula]:
+    """The parts of nested conjunctions, in order."""
+    return [p for part in f.parts for p in conjuncts(part)] if isinstance(f, And) else [f]
+
+
+def has_exists(f: Formula) -> bool:
+    return isinstance(f, Exists) or any(map(has_exists, parts(f)))
+
+
+def terms(*formulas: Formula) -> list[Expr]:
+    """All terms, parts of terms included."""
+    return [e for f in formulas for c in comparisons(f) for side in (c.lhs, c.rhs) for e in postorder(side)]
+
+
+def is_defined(root: Expr) -> bool:
+    """No divisor can be zero: all are constants other than that."""
+    divisors = [e.rhs for e in postorder(root) if isinstance(e, Binary) and e.op in DIVISIONS]
+    return all(isinstance(d, Const) and d.value != 0 for d in divisors)
+
+
+def work(f: Formula) -> int:
+    """How many comparisons a reading makes at a point, at most."""
+    inner = sum(map(work, parts(f)))
+    return prod(i.count for _, i in f.variables) * max(1, inner) if isinstance(f, Exists) else inner or 1
+
+
+def boxes(f: Formula) -> int:
+    """How many boxes a search can look at that halves them: twice as many as points, under each of them again."""
+    inner = sum(map(boxes, parts(f)))
+    return 2 * prod(i.count for _, i in f.variables) * (1 + inner) if isinstance(f, Exists) else inner
+
+
+# --- points --------------------------------------------------------------------------------------------------------
 
 
 def points(obligation: Obligation) -> Iterator[Point]:
