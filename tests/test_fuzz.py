@@ -20,9 +20,11 @@ from hloproof.fuzz import campaign, chunk
 from hloproof.fuzz.asynchronous import target_async
 from hloproof.fuzz.campaign import Limits
 from hloproof.fuzz.chunk import Chunk, Found, run_chunk
+from hloproof.fuzz.drawing import Replayed
 from hloproof.fuzz.engines import target_solvers
 from hloproof.fuzz.layouts import layout_checks
 from hloproof.fuzz.maps import map_laws
+from hloproof.fuzz.mutation.reach import draw
 from hloproof.fuzz.operations import predicate
 from hloproof.fuzz.state import State
 from hloproof.fuzz.target import Failure
@@ -49,6 +51,18 @@ def test_the_same_seed_gives_the_same_examples() -> None:
     first, second = (run_chunk("layouts", seed=4, number=2, examples=30) for _ in range(2))
     assert first.coverage == second.coverage
     assert first.coverage != run_chunk("layouts", seed=5, number=2, examples=30).coverage
+
+
+@pytest.mark.parametrize("name", ["maps", "rewrites", "rules", "solvers", "layouts"])
+def test_examples_are_not_copies_of_one_another(name: str) -> None:
+    """Of what is drawn piece by piece Hypothesis makes most examples by copying pieces of earlier ones."""
+    assert len(draw(target(name), 1, 60)) >= 55
+
+
+def test_choices_that_are_missing_are_the_first_ones() -> None:
+    w = Replayed(bytes([1, 5, 1, 0, 7]))
+    assert [w.number(0, 3), w.one_of("abc"), w.number(0, 1000), w.chance(2)] == [1, "c", 256, True]
+    assert (w.number(-4, 9), w.one_of("abc"), w.chance(1000), w.some(3)) == (-4, "a", False, b"")
 
 
 def wrong_position(shape: Any, index: Any) -> int:
@@ -269,7 +283,7 @@ def test_a_planted_change_of_a_map_builder_is_noticed_in_a_child_only() -> None:
 
 def test_examples_are_explored_no_longer_than_asked() -> None:
     from hloproof.fuzz.mutation import mutants
-    from hloproof.fuzz.mutation.reach import draw, trace_cases
+    from hloproof.fuzz.mutation.reach import trace_cases
 
     files = ["models/indexing/movement.py"]
     assert not mutants.explored(1, files, 1, {"ops": 400}, seconds=0.0).examples

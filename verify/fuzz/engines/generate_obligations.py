@@ -13,6 +13,7 @@ from hloproof.fuzz.drawing import Writer
 from hloproof.fuzz.engines.law_tables import OTHERS, OUTRIGHT_LAWS
 from hloproof.fuzz.letters import compared
 from hloproof.logic.formula import (
+    FALSE,
     TRUE,
     And,
     Comparator,
@@ -26,10 +27,11 @@ from hloproof.logic.formula import (
     free_variables,
     le,
     lt,
+    ne,
 )
 from hloproof.logic.obligation import Obligation
-from hloproof.models.expressions.evaluate import apply_operator
-from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var, lift
+from hloproof.models.expressions.evaluate import UndefinedValue, apply_operator, evaluate
+from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var, lift, maximum, minimum
 from hloproof.models.expressions.interval import Interval
 
 OUTRIGHT: Final = "a law of quotients"
@@ -203,6 +205,63 @@ def box(w: Writer) -> Obligation:
     return Obligation((), Exists(bound, Compare(w.one_of(_COMPARATORS), *sides)))
 
 
+def connected(w: Writer) -> Obligation:
+    """Connectives of two to five atoms, some of them true, false or undefined, over a few points."""
+    u, v = Var("u"), Var("v")
+
+    def atom() -> Formula:
+        x, c = w.one_of((u, v)), w.number(-1, 2)
+        atoms = (
+            eq(x, c),
+            eq(x, c),
+            ne(x, c),
+            ne(x, c),
+            le(x, c),
+            eq(0, 1),
+            eq(0, 0),
+            eq(Const(c) // 0, 0),
+            eq(x // 0, c),
+        )
+        ends = (le(c, maximum(u, v)), le(minimum(u, v), c), le(maximum(u, v) + x, c), le(c, minimum(u, v + 1)))
+        found: Formula = w.one_of((*atoms, *ends))
+        return found
+
+    pair, apart, more = Or((atom(), atom())), And((atom(), atom())), atom()
+    forms = (
+        Or((And((ne(u, 0), ne(v, w.number(0, 1)))), more)),
+        And((pair, more)),
+        Or((apart, more)),
+        Or((And((pair, atom())), more)),
+        And((Or((apart, more)), pair)),
+        Or((And((pair, eq(0, 1))), more)),
+        And((Or((And((pair, Or((atom(), atom())))), atom())), more)),
+    )
+    f: Formula = w.one_of(forms)
+    hypothesis, conclusion = w.one_of(((f, FALSE), (TRUE, f), (Not(f), FALSE), (TRUE, Not(f))))
+    return Obligation((("u", Interval(-1, 2)), ("v", Interval(-1, 2))), conclusion, hypothesis)
+
+
+def divided(w: Writer) -> Obligation:
+    """Quotients by what varies at a single point, near to what they are, or quantifiers inside one another."""
+    u, v, k, inner = Var("u"), Var("v"), Var("k"), Var("z")
+    point = {"u": w.number(-5, 5), "v": w.number(-2, 2), "k": w.one_of((1, 2, 3, 0, 0, -1, -2, -3))}
+    operator: Operator = w.one_of(("floordiv", "ceildiv", "mod"))
+    quotient = Binary(operator, u * w.one_of((1, 3, -2)), w.one_of((k, k, k + 1, Const(w.one_of((2, 0, -1, -3))))))
+    try:
+        near = evaluate(quotient, point) + w.one_of((0, 0, 1, -1))
+    except UndefinedValue:
+        near = 0
+    beside = Binary(operator, quotient.lhs, k * k + 1) if w.chance(3) else Const(near)
+    atom = Compare(w.one_of(_COMPARATORS), quotient, beside)
+    reach = Interval(0, 1), Interval(0, 2)
+    found = Exists((("z", w.one_of(reach)),), eq(inner, Var("w") + w.one_of((0, 0, 1))))
+    everywhere = Not(Exists((("w", w.one_of(reach)),), Not(found)))
+    f: Formula = w.one_of((atom, atom, Not(atom), And((atom, le(u, v))), Or((atom, le(u, v))), everywhere))
+    hypothesis, conclusion = w.one_of(((f, FALSE), (TRUE, f)))
+    variables = tuple((name, Interval.point(value)) for name, value in point.items())
+    return Obligation((*variables, ("idle", w.one_of((Interval.point(0), None)))), conclusion, hypothesis)
+
+
 # --- obligations of any size -----------------------------------------------------------------------------------------
 
 
@@ -298,5 +357,5 @@ def wide(w: Writer) -> Obligation:
 
 KINDS: Final[tuple[Callable[[Writer], Obligation], ...]] = (
     *(small, small, clausal, clausal, quantified, quantified),
-    *(far_away, law, digits, digit_chain, wide, box),
+    *(far_away, law, digits, digit_chain, wide, box, connected, connected, divided, divided),
 )

@@ -32,7 +32,7 @@ from hloproof.fuzz.engines.reading import (
 from hloproof.fuzz.letters import compared
 from hloproof.fuzz.target import Failure
 from hloproof.logic import normal_form
-from hloproof.logic.formula import Compare, Exists, Formula, eq
+from hloproof.logic.formula import Compare, Exists, eq
 from hloproof.logic.obligation import Obligation
 from hloproof.logic.reproduction import to_json
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, postorder
@@ -40,6 +40,9 @@ from hloproof.models.expressions.interval import Interval
 
 MOST_POINTS: Final = 150
 """At so many points, spread over the domain, terms are compared."""
+
+MOST_READ: Final = 40
+"""The sub-goals of terms that may have more values are not read."""
 
 Range = tuple[int | None, int | None]
 
@@ -180,45 +183,35 @@ def _intervals(obligation: Obligation) -> None:
     box = intervals.bounds_of_variables(obligation)
     if box != {n: (None, None) if i is None else (i.lower, i.upper) for n, i in obligation.variables}:
         raise Failure("solvers: the bounds of variables", str(box))
+    atoms = conjuncts(obligation.conclusion)
     if any(i is not None and i.is_empty for _, i in obligation.variables):
         return
-    atoms = conjuncts(obligation.conclusion)
-    proved = True
+    proved, every = True, list[Range]()
     for atom in atoms:
         if not isinstance(atom, Compare):
             return
-        sides: list[Range] = []
+        found: dict[Expr, Range] = {}
         for root in (atom.lhs, atom.rhs):
-            found = intervals.ranges(root, box)
+            found |= intervals.ranges(root, box)
             for e in postorder(root):
                 expected = _range(e, found, box)
                 if expected is None:
                     return
                 if found[e] != expected:
                     raise Failure("solvers: bounds of a term", f"{e}: {found[e]}, not {expected}")
-            sides.append(found[root])
-        proved = proved and _always(atom.op, *sides) and all(None not in found_side for found_side in sides)
-    unbounded = any(None in r for c in atoms for side in _sides(c) for r in intervals.ranges(side, box).values())
-    if unbounded or _all_bounded(atoms, box):
-        proved = proved and not unbounded
-        try:
-            intervals.find_counterexample(obligation, _first_failing if not unbounded else lambda goal: None)
-        except GaveUp as error:
-            if proved:
-                raise Failure("solvers: intervals do not prove what they show", str(error)) from error
-            return
-        if not proved:
-            raise Failure("solvers: intervals prove what they do not show", json.dumps(to_json(obligation)))
-
-
-def _all_bounded(atoms: list[Formula], box: dict[str, Range]) -> bool:
-    """All bounds are there and narrow enough for the sub-goals to be read."""
-    found = [r for c in atoms for side in _sides(c) for r in intervals.ranges(side, box).values()]
-    return all(lower is not None and upper is not None and upper - lower <= 40 for lower, upper in found)
-
-
-def _sides(atom: Formula) -> tuple[Expr, ...]:
-    return (atom.lhs, atom.rhs) if isinstance(atom, Compare) else ()
+        proved = proved and _always(atom.op, found[atom.lhs], found[atom.rhs])
+        every += found.values()
+    unbounded = any(None in r for r in every)
+    if not unbounded and any(_sure(r)[1] - _sure(r)[0] > MOST_READ for r in every):
+        return
+    try:
+        intervals.find_counterexample(obligation, (lambda goal: None) if unbounded else _first_failing)
+    except GaveUp as error:
+        if proved and not unbounded:
+            raise Failure("solvers: intervals do not prove what they show", str(error)) from error
+        return
+    if unbounded or not proved:
+        raise Failure("solvers: intervals prove what they do not show", json.dumps(to_json(obligation)))
 
 
 def _first_failing(goal: Obligation) -> Point | None:

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from hloproof.engines.budget import Budget
 from hloproof.engines.portfolio import prove
 from hloproof.fuzz.drawing import Replayed, from_choices
-from hloproof.fuzz.engines.encoder_checks import encoders
 from hloproof.fuzz.engines.generate_obligations import KINDS, OUTRIGHT
 from hloproof.fuzz.engines.judge_checks import attained, failing_points, settled_at_once
 from hloproof.fuzz.engines.reading import Point, has_exists, points, size_of, terms, work
@@ -70,7 +69,7 @@ def examine(text: str) -> tuple[str, ...]:
         _at_single_points(obligation, failing, linear, turn)
     for formula in (obligation.hypothesis, obligation.conclusion):
         settled_at_once(formula)
-    for check in (attained, encoders, partial(structure, obligation), *((symbolic,) if turn % 3 == 0 else ())):
+    for check in (attained, partial(structure, obligation), *((symbolic,) if turn % 3 == 0 else ())):
         check(w)
     covered = ["linear" if linear else "not linear", "read" if small else "too large to be read"]
     for name, owed, ask in _engines(obligation, turn):

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from itertools import product
+from itertools import islice, product
+from math import prod
 from typing import Any, Final
 
 from hloproof.fuzz.layouts import layout_readings as naive
@@ -118,21 +119,36 @@ def _sizes(shape: ArrayShape, memory: list[list[naive.Cell]], box: naive.Box) ->
     same("size by XLA", upstream_bytes(shape), naive.xla_bytes(shape))
 
 
+def check_some(shape: ArrayShape, some: int) -> None:
+    """About so many elements of a larger memory, each where the interpreter puts it."""
+    boxes = naive.final_boxes(shape)
+    for index in islice(product(*map(range, shape.dimensions)), 0, None, max(1, shape.elements // some)):
+        part, place = plain.place(shape, index)
+        same("element", naive.cell(boxes[part], place), index, f"part {part}, position {place}")
+        same("index", index_of(shape, place, part), index)
+        _element(shape, index, part, place)
+
+
 def _there(shape: ArrayShape, at: dict[Index, tuple[int, int]]) -> None:
-    expression, which = position_expression(shape), part_expression(shape)
-    if which is not None:
-        _plain_sums(which)
-    _plain_sums(expression)
+    for e in (position_expression(shape), part_expression(shape)):
+        if e is not None:
+            _plain_sums(e)
     for index in product(*map(range, shape.dimensions)):
-        part, place = at[index]
-        same("part", part_of(shape, index), part, index)
-        same("position", position_of(shape, index), place, index)
-        same("bit", bit_offset(shape, index), place * naive.bits_of(shape), index)
-        values = {f"d{k}": i for k, i in enumerate(index)}
-        same("position by its expression", evaluate(expression, values), place, index)
-        same("part by its expression", 0 if which is None else evaluate(which, values), part, index)
+        _element(shape, index, *at[index])
     for wrong in naive.corners(shape):
         same("answer outside of the shape", raises(ValueError, partial(position_of, shape, wrong)), True, wrong)
+
+
+def _element(shape: ArrayShape, index: Index, part: int, place: int) -> None:
+    """All ways to ask where an element lies."""
+    which, values = part_expression(shape), {f"d{k}": i for k, i in enumerate(index)}
+    same("part", part_of(shape, index), part, index)
+    same("position", position_of(shape, index), place, index)
+    same("bit", bit_offset(shape, index), place * naive.bits_of(shape), index)
+    same("position by its expression", evaluate(position_expression(shape), values), place, index)
+    same("part by its expression", 0 if which is None else evaluate(which, values), part, index)
+    same("place when interpreted", plain.place(shape, index), (part, place), index)
+    same("position when interpreted", plain.position(shape, index), place, index)
 
 
 def _plain_sums(root: Expr) -> None:
@@ -160,9 +176,7 @@ def _maps(shape: ArrayShape, at: dict[Index, tuple[int, int]], parts: int, box: 
         same("answer on the map from positions", raises(NotModelled, lambda: index_map(shape)), True)
         return
     back = index_map(shape)
-    positions = 1
-    for n in box.sizes:
-        positions *= n
+    positions = prod(box.sizes)
     same("domain of the map from positions", [v.interval for v in back.dims], [_of(positions)])
     found = relation(back)
     same("map from positions", found, dict.fromkeys((((p,), index) for index, (_, p) in at.items()), 1))
@@ -186,9 +200,7 @@ def _interpreted(
     same("padded size when interpreted", plain.padded_size(shape), len(memory[0]))
     everything = list(product(*map(range, shape.dimensions)))
     for index in everything:
-        part, place = at[index]
-        same("place when interpreted", plain.place(shape, index), (part, place), index)
-        same("position when interpreted", plain.position(shape, index), place, index)
+        part, _ = at[index]
         coordinates, sizes = plain.physical(shape, index)
         same("box when interpreted", sizes, boxes[part].sizes, index)
         same("coordinates when interpreted", boxes[part].at(coordinates), index, coordinates)

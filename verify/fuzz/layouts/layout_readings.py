@@ -115,6 +115,15 @@ def final_boxes(shape: ArrayShape) -> list[Box]:
     return out
 
 
+def cell(box: Box, place: int) -> Cell:
+    """What lies at a place of the box, counted in row-major order."""
+    coordinates: list[int] = []
+    for n in reversed(box.sizes):
+        place, i = divmod(place, n)
+        coordinates.insert(0, i)
+    return None if place else box.at(tuple(coordinates))
+
+
 def memory(shape: ArrayShape) -> list[list[Cell]]:
     """The cells of each part, in order, with the padding that `L(n)` adds at the end."""
     out: list[list[Cell]] = []

@@ -15,7 +15,6 @@ from hloproof.models.expressions.bounds import range_of
 from hloproof.models.expressions.expr import Binary, Const, Expr, postorder
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.expressions.python_text import function_of
-from hloproof.models.expressions.text import Reader, expression
 from hloproof.models.hlo.shape import Index
 from hloproof.models.maps.indexing_map import IndexingMap
 from hloproof.models.maps.text import KNOWN_EMPTY, parse_map, print_map
@@ -28,6 +27,7 @@ WEIGHT: Final = {"floordiv": 1, "ceildiv": 3, "mod": 1, "min": 1, "max": 1}
 MOST_STEPS: Final = 20
 """So many steps of a derivation are read, each at MOST_STEP_POINTS points."""
 MOST_STEP_POINTS: Final = 60
+FAR: Final = 2**200
 KINDS_OF_RULES: Final = ("division", "sums", "order", "constraints")
 
 
@@ -174,7 +174,7 @@ def _wrong_step(s: Simplified) -> str:
             return str(step)
         if step.after == "no points" or " ... " in step.before:  # as long texts are cut
             continue
-        sides = (_values(_side(text), names, points) for text in (step.before, step.after))
+        sides = (_read_at(text, names, points) for text in (step.before, step.after))
         for p, x, y in zip(points, *sides, strict=True):
             if x is not None and y is not None and x != y:
                 return f"{step} at {p}"
@@ -191,36 +191,15 @@ def _untold(s: Simplified) -> str:
     return ""
 
 
-Side = list[tuple[Expr, Interval | None]]
-
-
-def _side(text: str) -> Side:
-    """An expression, or constraints; `always` is none of them and `never` one that fails."""
+def _read_at(text: str, names: list[str], points: list[Index]) -> list[object]:
+    """The value of an expression at each point; of constraints, whether they all hold; None where it is undefined.
+    `always` is no constraint and `never` one that fails."""
     if text in ("always", "never"):
-        return [] if text == "always" else [(Const(0), Interval(1, 1))]
-    reader = Reader(text)
-    out: Side = []
-    while not reader.at_end:
-        e, interval = expression(reader, None), None
-        if reader.at("in"):
-            bounds = []
-            for word in ("in", "["):
-                reader.expect(word)
-            for closing in (",", "]"):
-                sign = -1 if reader.at("-") and reader.take() else 1
-                bounds.append(sign * reader.number())
-                reader.take()
-                reader.expect(closing)
-            interval = Interval(*bounds)
-        out.append((e, interval))
-        if reader.at(","):
-            reader.take()
-    return out
-
-
-def _values(side: Side, names: list[str], points: list[Index]) -> list[object]:
-    """The value of an expression at each point; of constraints, whether they all hold; None where it is undefined."""
-    f = function_of([e for e, _ in side], names)
+        return [text == "always"] * len(points)
+    stated = " in [" in text
+    domain = [*(f"{name} in [{-FAR}, {FAR}]" for name in names), *([text] if stated else [])]
+    m = parse_map(f"({', '.join(names)}) -> ({'' if stated else text}), domain: {', '.join(domain)}")
+    f = function_of([*m.results, *(c.expr for c in m.constraints)], [f"d{k}" for k in range(len(names))])
     found: list[object] = []
     for p in points:
         try:
@@ -228,8 +207,8 @@ def _values(side: Side, names: list[str], points: list[Index]) -> list[object]:
         except ZeroDivisionError:
             found.append(None)
             continue
-        whole = all(i is None or v in i for v, (_, i) in zip(values, side, strict=True))
-        found.append(values[0] if len(side) == 1 and side[0][1] is None else whole)
+        whole = all(v in c.interval for v, c in zip(values, m.constraints, strict=False))
+        found.append(whole if stated else values[0])
     return found
 
 

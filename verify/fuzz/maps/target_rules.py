@@ -39,7 +39,7 @@ def rule_texts() -> tuple[str, ...]:
 def _case(w: Writer) -> str:
     """A rule as it stands or with one of the changes that make it another rule, and values for its metavariables."""
     text: str = w.one_of(rule_texts())
-    change = w.number(0, len(_changes(text)) - 1) if w.chance(6) else 0
+    change = w.number(0, len(_changes(text)) - 1) if w.chance(12) else 0
     return f"{text}{_AT}{change} {' '.join(str(_value(w)) for _ in range(12))}\n"
 
 
