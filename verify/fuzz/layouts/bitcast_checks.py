@@ -7,7 +7,7 @@ from itertools import islice, permutations, product
 from math import prod
 
 from hloproof.fuzz.layouts import layout_readings as naive
-from hloproof.fuzz.target import Failure
+from hloproof.fuzz.layouts.layout_checks import same
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.shape import ArrayShape, Index, Layout, Tile
 from hloproof.models.interpreter.maps import relation
@@ -48,11 +48,6 @@ def others(shape: ArrayShape) -> Iterator[ArrayShape]:
             yield ArrayShape(shape.element_type, sizes, (), Layout(order))
 
 
-def _same(what: str, found: object, expected: object, where: object) -> None:
-    if found != expected:
-        raise Failure(f"layouts: bitcasts: {what}", f"{where}: {found}, by the cells of memory {expected}")
-
-
 def _same_bits(source: ArrayShape, target: ArrayShape) -> None:
     own, other = naive.bits_of(source), naive.bits_of(target)
     one, two = naive.memory(source), naive.memory(target)
@@ -60,9 +55,9 @@ def _same_bits(source: ArrayShape, target: ArrayShape) -> None:
     try:
         found = set(relation(same_bits_map(source, target)))
     except NotModelled:
-        _same("not modelled", True, not modelled, (source, target))
+        same("answer whether a bitcast is not modelled", True, not modelled, (source, target))
         return
-    _same("modelled", True, modelled, (source, target))
+    same("answer whether a bitcast is modelled", True, modelled, (source, target))
     held = {bit: cell for k, cell in enumerate(two[0]) for bit in range(k * other, (k + 1) * other)}
     expected = {
         (cell, held[bit])
@@ -70,7 +65,7 @@ def _same_bits(source: ArrayShape, target: ArrayShape) -> None:
         for bit in range(k * own, (k + 1) * own)
         if cell is not None and held.get(bit) is not None
     }
-    _same("other elements at the same bits", found, expected, (source, target))
+    same("set of elements at the same bits", found, expected, (source, target))
 
 
 def _is_dense(shape: ArrayShape) -> bool:
@@ -84,39 +79,39 @@ def _moves_nothing(operand: ArrayShape, result: ArrayShape) -> None:
     """A reshape counts both row-major; a transpose goes from dimension to dimension."""
     dense = _is_dense(operand) and _is_dense(result)
     alike = dense and operand.elements == result.elements
-    _same("whether it falls apart into steps", is_decomposable(operand, result), alike, (operand, result))
+    same("answer whether it falls apart into steps", is_decomposable(operand, result), alike, (operand, result))
     if not alike:
-        _same("whether a reshape moves nothing", reshape_is_bitcast(operand, result), False, (operand, result))
-        _same(
+        same("answer whether a reshape moves nothing", reshape_is_bitcast(operand, result), False, (operand, result))
+        same(
             "whether an order makes it so",
             aligned_layout(operand, result.dimensions) is not None and not _is_dense(operand),
             False,
             (operand, result),
         )
-        _same("whether it is a transpose", transpose_of_bitcast(operand, result), None, (operand, result))
+        same("answer whether it is a transpose", transpose_of_bitcast(operand, result), None, (operand, result))
         return
     at, to = _places(operand), _places(result)
     stays = [at[i] for i in _row_major(operand)] == [to[i] for i in _row_major(result)]
-    _same("whether a reshape moves nothing", reshape_is_bitcast(operand, result), stays, (operand, result))
+    same("answer whether a reshape moves nothing", reshape_is_bitcast(operand, result), stays, (operand, result))
     order = aligned_layout(operand, result.dimensions)
     ways = [
         p for p in permutations(range(result.rank)) if [at[i] for i in _row_major(operand)] == _places_by(result, p)
     ]
     if at:
-        _same("whether an order makes the reshape move nothing", order is not None, bool(ways), (operand, result))
-        _same("the order that makes it so", order is None or order in ways, True, (operand, result, order))
+        same("answer whether an order makes the reshape move nothing", order is not None, bool(ways), (operand, result))
+        same("order that makes it so", order is None or order in ways, True, (operand, result, order))
     found = transpose_of_bitcast(operand, result)
     if found is not None:
         there = [at[tuple(i[found.index(d)] for d in range(operand.rank))] for i in _row_major(result)]
-        _same("the transpose", there, [to[i] for i in _row_major(result)], (operand, result, found))
-        _same("sizes of the transpose", tuple(operand.dimensions[d] for d in found), result.dimensions, found)
+        same("transpose", there, [to[i] for i in _row_major(result)], (operand, result, found))
+        same("sizes of the transpose", tuple(operand.dimensions[d] for d in found), result.dimensions, found)
     sizes = [[s.dimensions[d] for d in naive.order_of(s)] for s in (operand, result)]
-    _same("whether it is a transpose", found is not None, sizes[0] == sizes[1], (operand, result))
+    same("answer whether it is a transpose", found is not None, sizes[0] == sizes[1], (operand, result))
     steps = decompose(operand, result)
     first = [tuple(i[d] for d in steps.first) for i in _row_major(operand)]
     flat = dict(zip(product(*map(range, steps.flattened.dimensions)), _row_major(steps.reshaped), strict=True))
     by_second = [tuple(flat[i][d] for d in steps.second) for i in first]
-    _same("the steps", [to[i] for i in by_second], [at[i] for i in _row_major(operand)], (operand, result, steps))
+    same("steps", [to[i] for i in by_second], [at[i] for i in _row_major(operand)], (operand, result, steps))
 
 
 def _row_major(shape: ArrayShape) -> list[Index]:

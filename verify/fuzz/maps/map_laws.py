@@ -32,7 +32,7 @@ KINDS_OF_RULES: Final = ("division", "sums", "order", "constraints")
 
 
 @dataclass(frozen=True)
-class Simplified:
+class BeforeAndAfter:
     """A map, its points, and the map that it was simplified to."""
 
     m: IndexingMap
@@ -46,10 +46,10 @@ class Simplified:
         return meaning(self.after)
 
 
-def simplified(m: IndexingMap) -> Simplified:
+def simplified(m: IndexingMap) -> BeforeAndAfter:
     """Raises Failure where a law is broken."""
     result = simplify(m)
-    s = Simplified(m, meaning(m), result.map, tuple(result.derivation))
+    s = BeforeAndAfter(m, meaning(m), result.map, tuple(result.derivation))
     for cause, broken in (*ALWAYS, *(WITH_POINTS if s.points else WITHOUT_POINTS)):
         wrong = broken(s)
         if wrong:
@@ -57,7 +57,7 @@ def simplified(m: IndexingMap) -> Simplified:
     return s
 
 
-def check_map(m: IndexingMap) -> Simplified:
+def check_map(m: IndexingMap) -> BeforeAndAfter:
     """As `simplified`, and ranges of all parts of its expressions."""
     for e, value, stated in _outside(m):
         raise Failure("maps: a value outside the computed range", f"{e!r} is {value}, not in {stated}")
@@ -84,22 +84,22 @@ def check_printed(m: IndexingMap, text: str) -> None:
 # --- points ------------------------------------------------------------------------------------------------------
 
 
-def _undefined(s: Simplified) -> bool:
+def _undefined(s: BeforeAndAfter) -> bool:
     return any(r is None for p, r in s.found.items() if s.points.get(p, ()) is not None)
 
 
-def _other_points(s: Simplified) -> bool:
+def _other_points(s: BeforeAndAfter) -> bool:
     undefined = {p for p, r in s.points.items() if r is None}
     found = {p: r for p, r in s.found.items() if p not in undefined}
     return found != {p: r for p, r in s.points.items() if r is not None}
 
 
-def _other_form_of_nothing(s: Simplified) -> bool:
+def _other_form_of_nothing(s: BeforeAndAfter) -> bool:
     said = () if list(s.after.intervals()) else KNOWN_EMPTY.constraints
     return s.after.constraints != said or print_map(s.after) != "KNOWN EMPTY"
 
 
-def _recognised(s: Simplified) -> bool:
+def _recognised(s: BeforeAndAfter) -> bool:
     """All variables have the same empty interval, and all results are 0."""
     intervals = [i for _, i in s.after.intervals()]
     plain = all(i.is_empty for i in intervals) and all(e == Const(0) for e in s.after.results)
@@ -110,7 +110,7 @@ def _renamed(m: IndexingMap) -> IndexingMap:
     return replace(m, dims=tuple(replace(v, name=f"n{k}") for k, v in enumerate(m.dims)))
 
 
-def _remembered(s: Simplified) -> bool:
+def _remembered(s: BeforeAndAfter) -> bool:
     """What is kept from earlier maps answers for equal ones, names apart."""
     again = simplify(_renamed(s.m)).map
     return again == s.after and again.display_names() == _renamed(s.after).display_names()
@@ -164,7 +164,7 @@ def _names_of_rules() -> frozenset[str]:
     return frozenset(r.name for kind in KINDS_OF_RULES for r in project_rules(kind))
 
 
-def _wrong_step(s: Simplified) -> str:
+def _wrong_step(s: BeforeAndAfter) -> str:
     """A step that names no rule, changes nothing or is shown otherwise, or does not hold at a point of the domain."""
     names = [n for n, _ in s.m.intervals()]
     points = [p for p, r in s.points.items() if r is not None][:MOST_STEP_POINTS]
@@ -181,7 +181,7 @@ def _wrong_step(s: Simplified) -> str:
     return ""
 
 
-def _untold(s: Simplified) -> str:
+def _untold(s: BeforeAndAfter) -> str:
     """Every interval that became narrower is what some step comes to."""
     if s.m.is_trivially_empty and [step.rule for step in s.steps] != ["no-interval"]:
         return print_map(s.m)
@@ -214,7 +214,7 @@ def _read_at(text: str, names: list[str], points: list[Index]) -> list[object]:
 
 # --- the laws ----------------------------------------------------------------------------------------------------
 
-Law = tuple[str, Callable[[Simplified], bool | str]]
+Law = tuple[str, Callable[[BeforeAndAfter], bool | str]]
 """What is broken, and whether it is, or how."""
 
 ALWAYS: Final[tuple[Law, ...]] = (

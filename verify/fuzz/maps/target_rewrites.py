@@ -9,7 +9,7 @@ from itertools import product
 from typing import Final
 
 from hloproof.fuzz.maps.generate_rewrites import AND, WITH, rewrite_texts
-from hloproof.fuzz.maps.map_laws import WEIGHT, Simplified, check_printed, nodes, operations, simplified
+from hloproof.fuzz.maps.map_laws import WEIGHT, BeforeAndAfter, check_printed, nodes, operations, simplified
 from hloproof.fuzz.maps.readings import meaning, size
 from hloproof.fuzz.maps.rule_instances import applied_rules, collected
 from hloproof.fuzz.target import Failure, Target
@@ -105,7 +105,7 @@ def _attained(m: IndexingMap) -> tuple[object, dict[Expr, Interval]]:
     return replace(m, constraints=()), held
 
 
-def _reduced(s: Simplified) -> bool:
+def _reduced(s: BeforeAndAfter) -> bool:
     """Operations on something other than constants have gone."""
     inner = [n for root in s.m.results for n in nodes(root) if n.op in WEIGHT]
     return any(any(collected(n.lhs).values()) for n in inner) and not operations(s.after)
