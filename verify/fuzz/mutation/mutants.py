@@ -230,15 +230,12 @@ def explored(
     seed: int, files: Collection[str], jobs: int, counts: dict[str, int] = EXAMPLES, seconds: float = math.inf
 ) -> Reach:
     """Examples of all targets, with the lines of these files that they run; as many as can be traced in this time."""
-    reach = Reach()
     files = [f for f in files if not _is_rule(f)]
     if not files:
-        return reach
+        return Reach()
     isolate_children()
     with ProcessPoolExecutor(jobs, get_context("spawn"), initializer=end_with_parent) as pool:
-        for traced in explore(counts, seed, files, pool, time.time() + seconds):
-            reach.add(traced)
-    return reach
+        return Reach(tuple(explore(counts, seed, files, pool, time.time() + seconds)))
 
 
 def examples_for(reach: Reach, site: Site, seed: int, most: int = MOST) -> list[tuple[str, str]]:

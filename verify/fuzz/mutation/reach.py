@@ -13,9 +13,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
+from itertools import zip_longest
 from pathlib import Path
 from random import Random
 from types import CodeType, FrameType
@@ -50,48 +51,41 @@ class Traced:
     """What examples said that fail without any error planted; they are left out."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Reach:
-    """Examples by the line that they run."""
+    """Examples with the lines that they run."""
 
-    examples: list[tuple[str, str]] = field(default_factory=list)
-    """(target, case)."""
-    by_line: dict[tuple[str, int], list[int]] = field(default_factory=dict)
-    everywhere: dict[tuple[str, int], list[str]] = field(default_factory=dict)
-    """Lines that every example of these targets relies on."""
-    failing: list[str] = field(default_factory=list)
-    slow: set[int] = field(default_factory=set)
+    traced: tuple[Traced, ...] = ()
 
-    def add(self, traced: Traced) -> None:
-        for case, lines, slow in traced.cases:
-            self.examples.append((traced.target, case))
-            if slow:
-                self.slow.add(len(self.examples) - 1)
-            for file, numbers in lines.items():
-                for line in numbers:
-                    self.by_line.setdefault((file, line), []).append(len(self.examples) - 1)
-        for file, numbers in traced.kept.items():
-            for line in numbers:
-                self.everywhere.setdefault((file, line), []).append(traced.target)
-        self.failing += [f"{traced.target}: {f}" for f in traced.failing]
+    @property
+    def examples(self) -> list[tuple[str, str]]:
+        """(target, case)."""
+        return [(t.target, case) for t in self.traced for case, _, _ in t.cases]
 
-    def of(self, file: str, lines: Sequence[int]) -> list[int]:
-        """The examples that run one of these lines."""
-        found = {k for line in lines for k in self.by_line.get((file, line), ())}
-        names = {name for line in lines for name in self.everywhere.get((file, line), ())}
-        if names:
-            found |= {k for k, (name, _) in enumerate(self.examples) if name in names}
-        return sorted(found - self.slow or found)
+    @property
+    def failing(self) -> list[str]:
+        """What fails without an error planted."""
+        return [f"{t.target}: {cause}" for t in self.traced for cause in t.failing]
 
-    def chosen(self, file: str, lines: Sequence[int], most: int, seed: int) -> list[tuple[str, str]]:
+    def chosen(self, file: str, lines: Collection[int], most: int, seed: int) -> list[tuple[str, str]]:
         """Examples that run one of these lines, the targets in turn, at most `most` of each target."""
-        by_target: dict[str, list[int]] = {}
-        for k in self.of(file, lines):
-            by_target.setdefault(self.examples[k][0], []).append(k)
+
+        def reached(ran: Lines) -> bool:
+            return not ran.get(file, frozenset()).isdisjoint(lines)
+
+        found = [
+            (t.target, case, slow)
+            for t in self.traced
+            for case, ran, slow in t.cases
+            if reached(ran) or reached(t.kept)
+        ]
+        by_target: dict[str, list[tuple[str, str]]] = {}
+        for target, case, _ in [one for one in found if not one[2]] or found:
+            by_target.setdefault(target, []).append((target, case))
         for some in by_target.values():
             Random(seed).shuffle(some)
-        turns = max((min(len(some), most) for some in by_target.values()), default=0)
-        return [self.examples[some[n]] for n in range(turns) for some in by_target.values() if n < min(len(some), most)]
+        turns = zip_longest(*(some[:most] for some in by_target.values()))
+        return [one for turn in turns for one in turn if one is not None]
 
 
 def draw(chosen: Target, seed: int, count: int) -> list[str]:
