@@ -259,7 +259,7 @@ def divided(w: Writer) -> Obligation:
     f: Formula = w.one_of((atom, atom, Not(atom), And((atom, le(u, v))), Or((atom, le(u, v))), everywhere))
     hypothesis, conclusion = w.one_of(((f, FALSE), (TRUE, f)))
     variables = tuple((name, Interval.point(value)) for name, value in point.items())
-    return Obligation((*variables, ("idle", w.one_of((Interval.point(0), None)))), conclusion, hypothesis)
+    return Obligation((*variables, ("idle", Interval.point(0))), conclusion, hypothesis)
 
 
 # --- obligations of any size -----------------------------------------------------------------------------------------
@@ -357,5 +357,5 @@ def wide(w: Writer) -> Obligation:
 
 KINDS: Final[tuple[Callable[[Writer], Obligation], ...]] = (
     *(small, small, clausal, clausal, quantified, quantified),
-    *(far_away, law, digits, digit_chain, wide, box, connected, connected, divided, divided),
+    *(far_away, law, digits, digit_chain, wide, box, connected, divided),
 )

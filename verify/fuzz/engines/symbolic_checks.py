@@ -9,6 +9,7 @@ from typing import Final
 
 from hloproof.engines.gave_up import GaveUp, NotExpressible
 from hloproof.engines.nonlinear import products
+from hloproof.engines.nonlinear.encode_z3 import context, contradictory
 from hloproof.engines.nonlinear.polynomial import Poly, add, multiply, number, variable
 from hloproof.engines.structural import symbolic_digits
 from hloproof.fuzz.drawing import Writer
@@ -168,8 +169,6 @@ def _bounds(w: Writer) -> None:
 
 def _contradictions(w: Writer) -> None:
     """Polynomial inequalities that contradict one another, and such as do not."""
-    from hloproof.engines.nonlinear.encode_z3 import context, contradictory
-
     text, holds = w.one_of(CONTRADICTIONS)
     at = {name: Var(name) for name in "abc"} | {"s": Const(w.number(-3, 3))}
     facts = w.shuffled([_polynomial(filled(part.strip(), at)) for part in text.split(";")])

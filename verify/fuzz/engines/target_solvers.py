@@ -16,10 +16,16 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from hloproof.engines import enumeration as enumerate_points
 from hloproof.engines.budget import Budget
+from hloproof.engines.gave_up import GaveUp, OutOfMemory
+from hloproof.engines.isl import encode as encode_isl
+from hloproof.engines.isl.basic_sets import context
 from hloproof.engines.portfolio import prove
+from hloproof.engines.smtlib import encode as encode_smtlib
+from hloproof.engines.z3 import encode as encode_z3
 from hloproof.fuzz.drawing import Replayed, from_choices
-from hloproof.fuzz.engines.generate_obligations import KINDS, OUTRIGHT
+from hloproof.fuzz.engines.generate_obligations import KINDS, OUTRIGHT, connected, divided, law
 from hloproof.fuzz.engines.judge_checks import attained, failing_points, settled_at_once
 from hloproof.fuzz.engines.reading import Point, has_exists, points, size_of, terms, work
 from hloproof.fuzz.engines.structural_checks import structure
@@ -61,14 +67,18 @@ def examine(text: str) -> tuple[str, ...]:
     obligation, w = from_json(data), Replayed(bytes.fromhex(data.get("choices", "")))
     turn = w.number(0, 2**16 - 1)
     answers: dict[str, Answer] = {}
-    linear = all(map(_is_linear, terms(obligation.hypothesis, obligation.conclusion)))
+    linear = _all_linear(obligation)
     small = _work(obligation) <= MOST_WORK
     if small:
         failing = failing_points(obligation)
         answers["points"] = failing[0] if failing else None
-        _at_single_points(obligation, failing, linear, turn)
+        _at_single_points(obligation, failing, turn, also_z3=turn % 4 == 1)
     for formula in (obligation.hypothesis, obligation.conclusion):
         settled_at_once(formula)
+    beside = (connected, divided)[turn % 2](w)
+    _at_single_points(beside, failing_points(beside), turn)
+    if _asked(partial(encode_isl.find_counterexample, law(w, outright=True), 0)) != (True, None):
+        raise Failure("solvers: isl's encoder does not settle a law of quotients", text)
     for check in (attained, partial(structure, obligation), *((symbolic,) if turn % 3 == 0 else ())):
         check(w)
     covered = ["linear" if linear else "not linear", "read" if small else "too large to be read"]
@@ -98,11 +108,6 @@ def _engines(obligation: Obligation, turn: int) -> Iterator[tuple[str, bool | No
 
     Of the ways to Z3 one is asked, in turn, since they cost most.
     """
-    from hloproof.engines import enumeration as enumerate_points
-    from hloproof.engines.isl import encode as encode_isl
-    from hloproof.engines.smtlib import encode as encode_smtlib
-    from hloproof.engines.z3 import encode as encode_z3
-
     few = _work(obligation) <= MOST_WORK and (size_of(obligation) or 0) <= BUDGET.enumeration_points
     limit = BUDGET.z3_rlimit if few else BUDGET.z3_rlimit // 20
 
@@ -135,35 +140,30 @@ def _engines(obligation: Obligation, turn: int) -> Iterator[tuple[str, bool | No
     yield "portfolio", few or None, lambda: _portfolio(obligation, cross=turn % 7 == 0)
 
 
-def _at_single_points(obligation: Obligation, failing: list[Point], linear: bool, turn: int) -> None:
+def _at_single_points(obligation: Obligation, failing: list[Point], turn: int, also_z3: bool = False) -> None:
     """The engines on the obligation at one point of its domain: where it fails they have to find that point, where it
     does not there is none to be found, wherever else the obligation fails."""
-    from hloproof.engines.isl import encode as encode_isl
-    from hloproof.engines.z3 import encode as encode_z3
-
-    chosen = [p for n, p in enumerate(points(obligation)) if n % (1 + (size_of(obligation) or 0) // 3) == turn % 3]
-    for point in [*failing[-1:], *failing[len(failing) // 2 :][:1], *chosen]:
+    linear, every = _all_linear(obligation), 1 + (size_of(obligation) or 0) // 3
+    chosen = [p for n, p in enumerate(points(obligation)) if n % every == turn % every]
+    some = [*failing[-1:], *failing[len(failing) // 2 :][:1], *chosen]
+    for k, point in enumerate(some):
+        if point in some[:k]:
+            continue
         at = replace(obligation, variables=tuple((n, Interval.point(point[n])) for n, _ in obligation.variables))
-        expected = point if point in failing else None
-        asked: list[tuple[str, bool, Callable[[], Answer]]] = [
-            ("isl", linear, partial(encode_isl.find_counterexample, at, BUDGET.isl_operations))
-        ]
-        if turn % 4 == 1 or not linear:
+        ways = [("isl", linear, partial(encode_isl.find_counterexample, at, BUDGET.isl_operations))]
+        if also_z3 or not linear:
             quickly = partial(encode_z3.find_counterexample_quickly, at, BUDGET.z3_rlimit)
-            asked.append(("z3 quickly", _is_easy(at), quickly))
-        for name, owed, ask in asked:
+            ways.append(("z3 quickly", _is_easy(at), quickly))
+        for name, owed, ask in ways:
             answered, answer = _asked(ask)
             if not answered and owed:
                 raise Failure(f"solvers: {name} does not decide a single point", str(point))
-            if answered and answer != expected:
+            if answered and answer != (point if point in failing else None):
                 raise Failure(f"solvers: {name} is wrong at a point", f"{point}: {answer}")
 
 
 def _asked(ask: Callable[[], Answer]) -> tuple[bool, Answer]:
     """Whether the engine answered, and its answer."""
-    from hloproof.engines.gave_up import GaveUp
-    from hloproof.engines.isl.basic_sets import context
-
     try:
         return True, ask()
     except (GaveUp, TooManySteps):
@@ -175,8 +175,6 @@ def _asked(ask: Callable[[], Answer]) -> tuple[bool, Answer]:
 
 def _own_contexts(obligation: Obligation, context: Any) -> None:
     """Questions have contexts of their own, unless one is given."""
-    from hloproof.engines.z3 import encode as encode_z3
-
     other = encode_z3.encode(obligation).solver.ctx
     if other is context or encode_z3.encode(obligation, context=other).solver.ctx is not other:
         raise Failure("solvers: questions to Z3 share a context, or do not where they should", "")
@@ -184,11 +182,6 @@ def _own_contexts(obligation: Obligation, context: Any) -> None:
 
 def _limits(obligation: Obligation, refuted: bool) -> None:
     """A counterexample takes isl a step; what does not reach is no answer. Reasons to give up are told apart."""
-    from hloproof.engines import enumeration as enumerate_points
-    from hloproof.engines.gave_up import OutOfMemory
-    from hloproof.engines.isl import encode as encode_isl
-    from hloproof.engines.z3 import encode as encode_z3
-
     if refuted and _asked(lambda: encode_isl.find_counterexample(obligation, encode_isl.OPERATIONS_PER_STEP - 1))[0]:
         raise Failure("solvers: isl's limit is not kept", "")
     answered, answer = _asked(lambda: encode_isl.find_counterexample(obligation, encode_isl.OPERATIONS_PER_STEP))
@@ -204,16 +197,12 @@ def _limits(obligation: Obligation, refuted: bool) -> None:
 
 
 def _satisfied(said: str, model: Callable[[], Point]) -> Answer:
-    from hloproof.engines.gave_up import GaveUp
-
     if said not in ("sat", "unsat"):
         raise GaveUp(said)
     return model() if said == "sat" else None
 
 
 def _portfolio(obligation: Obligation, cross: bool) -> Answer:
-    from hloproof.engines.gave_up import GaveUp
-
     outcome = prove(obligation, BUDGET, cross, Path(tempfile.gettempdir()))
     if outcome.verdict == "internal":
         raise Failure("solvers: the portfolio contradicts itself", outcome.reason)
@@ -240,10 +229,13 @@ def _is_linear(e: Expr) -> bool:
     return not e.rhs.free or (e.op == "*" and not e.lhs.free)
 
 
+def _all_linear(obligation: Obligation) -> bool:
+    return all(map(_is_linear, terms(obligation.hypothesis, obligation.conclusion)))
+
+
 def _is_easy(obligation: Obligation) -> bool:
     """Linear, and no value has to be found under a quantifier: Z3 decides it."""
-    both = obligation.hypothesis, obligation.conclusion
-    return all(map(_is_linear, terms(*both))) and not any(map(has_exists, both))
+    return _all_linear(obligation) and not any(map(has_exists, (obligation.hypothesis, obligation.conclusion)))
 
 
 def _work(obligation: Obligation) -> float:

@@ -11,7 +11,7 @@ from hloproof.fuzz.drawing import Writer, from_choices
 from hloproof.fuzz.mutation.rule_mutants import changes
 from hloproof.fuzz.target import Failure, Target
 from hloproof.models.interpreter.rules import try_instance
-from hloproof.models.rules.rule import ConstraintRule, ExpressionRule, Rule, VariableRule
+from hloproof.models.rules.rule import Rule, VariableRule
 from hloproof.models.rules.text import parse_rules, rules_folder
 from hloproof.models.specs.folder import specs_folder
 from hloproof.results.verdict import Verdict
@@ -62,18 +62,8 @@ def _changes(text: str) -> tuple[Rule, ...]:
 
 def metavariables(rule: Rule) -> list[str]:
     """Every name of the rule but those that it binds itself."""
-    expressions = [e for c in rule.conditions for e in (c.lhs, c.rhs)]
-    bound: set[str] = set()
-    match rule:
-        case ExpressionRule():
-            expressions += [rule.lhs, rule.rhs]
-        case ConstraintRule():
-            expressions += [e for b in (*rule.before, *rule.after) for e in (b.expr, b.lower, b.upper)]
-        case VariableRule():
-            expressions += [e for b in (*rule.before, *rule.after) for e in (b.expr, b.lower, b.upper)]
-            expressions += [rule.image] if rule.image is not None else []
-            bound = {rule.variable, rule.fresh}
-    return sorted({name for e in expressions for name in e.free} - bound)
+    bound = {rule.variable, rule.fresh} if isinstance(rule, VariableRule) else set()
+    return sorted({name for name, _ in rule.sorts} - bound)
 
 
 def examine(text: str) -> tuple[str, ...]:
