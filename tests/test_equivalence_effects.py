@@ -34,6 +34,18 @@ _STARTED: Final = "s = ((f32[], f32[]), f32[], u32[]) async-start(p0, p1), calls
 _PAIR: Final = "(token[], f32[])"
 _BESIDE: Final = _function("q = f32[] copy(p1)")
 
+
+def _given_what_waits(used: str) -> str:
+    """The second outfeed stands in a function of what waits for the first, and of what does not."""
+    function = (
+        "g {\n  w = f32[] parameter(0)\n  x = f32[] parameter(1)\n  t = token[] after-all()\n"
+        f"  q = f32[] copy({used})\n  ROOT b = {_OUT.format('q')}\n}}\n"
+    )
+    lines = (_FIRST, "w = f32[] copy(p1), control-predecessors={a}", "c = token[] call(w, p1), to_apply=g")
+    body = "".join(f"  {line}\n" for line in lines)
+    return f"HloModule m\n{function}ENTRY e {{\n{_GIVEN}{body}  ROOT r = f32[] negate(p0)\n}}\n"
+
+
 ONE_AFTER_THE_OTHER: Final = {
     "in line": (_module(_after("a"), _FIRST, "q = f32[] copy(p1)"), True),
     "in line, in no order": (_module("", _FIRST, "q = f32[] copy(p1)"), False),
@@ -59,6 +71,18 @@ ONE_AFTER_THE_OTHER: Final = {
         _module(_after("s"), _STARTED, "q = f32[] async-done(s)", before=_BESIDE),
         False,
     ),
+    "in flight, over an update": (
+        _module(
+            _after("q"),
+            _STARTED,
+            "u = ((f32[], f32[]), f32[], u32[]) async-update(s), calls=f",
+            "q = f32[] async-done(u)",
+            before=_BESIDE,
+        ),
+        True,
+    ),
+    "in a call that is given what waits, and uses it": (_given_what_waits("w"), True),
+    "in a call that is given what waits, and does not use it": (_given_what_waits("x"), False),
     "in one tuple": (
         _module("", _FIRST, f"k = {_PAIR} tuple(a, p1)", "q = f32[] get-tuple-element(k), index=1"),
         False,
