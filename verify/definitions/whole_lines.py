@@ -19,6 +19,7 @@ def sort(op: Operation, output: int, operand: int) -> Definition:
     out, into = output_array(op, output), operand_array(op, operand)
     (axis,) = op.attributes.integers("dimensions")
     require_static("sort", into, (axis,))
+    # A payload that the comparator does not look at follows the others and moves nothing.
     if op.uses is not None and operand != output and op.uses[0].isdisjoint({2 * operand, 2 * operand + 1}):
         return Definition("reads", out.dimensions, into.dimensions, FALSE)
     return _lines(out.dimensions, into.dimensions, (axis,))
@@ -59,6 +60,8 @@ def scan(op: Operation, output: int, operand: int) -> Definition:
     is_carry = output >= len(arrays_of(op.shape)) - carries
     for n in range(len(op.operands) - carries):
         require_static("scan", operand_array(op, n))
+    # Over scalars a slice is one element; a body over longer slices may read any part of them, which only the body
+    # tells.
     kind: Kind = "reads" if operand_array(op, 0).rank == 1 else "bound"
     if is_carry and operand_array(op, 0).dimensions[axis] == 0:
         own = len(op.operands) - operand == len(arrays_of(op.shape)) - output

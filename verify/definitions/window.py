@@ -45,6 +45,7 @@ def select_and_scatter(op: Operation, output: int, operand: int) -> Definition:
     window = _window(op, out.rank)
     require_static("select-and-scatter", out)
     require_static("select-and-scatter", source)
+    # With dilation the windows that hold an element have gaps, and the two ends below would not tell of them.
     if any(w.base_dilation != 1 or w.window_dilation != 1 for w in window):
         raise NotModelled("select-and-scatter with dilation")
     if operand == 1:
@@ -111,6 +112,7 @@ def _under_window(at_output: Expr, at_operand: Expr, w: WindowDimension) -> Form
     reach = within(distance, Interval(0, (w.size - 1) * w.window_dilation))
     if w.window_dilation == 1:
         return reach
+    # A tap stands at every multiple of the dilation, so that one distance belongs to one tap: nothing is quantified.
     return conj(reach, eq(distance % w.window_dilation, 0))
 
 

@@ -67,6 +67,8 @@ class _Goals:
     def join(self, size: Expr) -> None:
         """(x, a) to x * size + a, for any x and 0 <= a < size."""
         x, z, a, b, m = Var("x"), Var("z"), Var("a"), Var("b"), Var("m")
+        # Any product of sizes becomes one unknown: the goal is then one for all places with a `?`, and has one product
+        # only.
         n = size if isinstance(size, Const) else Var("n")
         own = () if isinstance(size, Const) else (("n", None),)
         name = f"joining with a coordinate of size {size.value}" if isinstance(size, Const) else "joining, any size"
@@ -214,6 +216,7 @@ def _identity(one: Expr, two: Expr, label: str) -> Obligation:
 
     def node(op: str, lhs: Expr, rhs: Expr) -> Expr:
         e = Binary(op, lhs, rhs)  # type: ignore[arg-type]
+        # The same quotient is the same unknown on both sides; what it is does not matter to the sum.
         return unknowns.setdefault(e, Var(f"u{len(unknowns)}")) if op in ("floordiv", "ceildiv", "mod") else e
 
     left, right = rebuild(one, lambda e: e, node), rebuild(two, lambda e: e, node)

@@ -18,6 +18,7 @@ from hloproof.models.maps.indexing_map import IndexingMap
 def bijective_parts(about: Subject, forth: OperandMaps | None, back: OperandMaps | None) -> list[Part]:
     """Going there and back is the identity on output elements and on operand elements, so the map is one to one and
     onto. Raises NotModelled where the maps are not one function in each direction."""
+    # Between empty arrays the empty map is one to one and onto, and there may be no map to show it by.
     if about.output_shape.elements == 0 and about.operand_shape.elements == 0:
         return []
     if forth is None or back is None or len(forth.maps) != 1 or len(back.maps) != 1:
@@ -56,6 +57,7 @@ def _round_trip(words: str, sizes: Sequence[int], there: IndexingMap, back: Sequ
         return f"{words}{at(start, point)} goes to {at(there.results, point)} and comes back as {at(home, point)}"
 
     statement = Statement(box)
+    # Defined on the whole array first: a map that leaves elements out undoes itself where it is defined.
     domain = [within(v, d.interval) for v, d in zip(start, there.dims, strict=True)]
     domain += [within(c.expr, c.interval) for c in there.constraints]
     parts = statement.conclusions([conj(*domain)], "defined everywhere", lost)

@@ -59,6 +59,7 @@ def _matched(maps: OperandMaps, direction: Direction, definition: Definition) ->
 
 def _contained(about: Subject, piece: Piece, others: Sequence[Piece], whose: str) -> list[Part]:
     names = {n for n, _ in piece.variables}
+    # What the other direction reads at run time beside is any value: the inclusion must hold for all of them.
     loose = {n: i for o in others for n, i in o.runtime if n not in names}
     statement = Statement((*piece.variables, *loose.items()), piece.constraint_formulas)
 

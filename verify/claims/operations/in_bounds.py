@@ -69,6 +69,7 @@ def in_bounds_parts(about: Subject, maps: OperandMaps | None, group_size: int = 
                 parts.append(refuted(f"{taken}, which does not exist"))
                 continue
             provider = about.op.operands[reading.operand]
+            # The sizes of an array are a vector of 32-bit integers, one for each dimension.
             if reading.of_sizes and isinstance(provider, ArrayShape):
                 provider = ArrayShape("s32", (provider.rank,))
             if not isinstance(provider, ArrayShape) or provider.rank != len(reading.index):

@@ -70,6 +70,7 @@ def partition_parts(
         return f"output{at(start, point)} comes from no operand{runtime_words(point, names)}"
 
     cover = disj(*(conj(*s.domain) for s in sources))
+    # Only elements that there are need a source; along a dynamic dimension the box goes on behind them.
     there = Statement(statement.variables, () if definition.exists == TRUE else (definition.exists,))
     parts += there.conclusions([cover], "maps cover the output", uncovered)
     axis = _ordered_along(sources, output) if len(sources) >= MANY else None
@@ -109,6 +110,8 @@ def _in_a_row(row: Sequence[_Source], axis: int) -> list[Part]:
     parts: list[Part] = []
     for a, b in pairwise(row):
         mine, next_ = a.piece.source[axis][1], b.piece.source[axis][1]
+        # Of each box its last place alone: boxes are intervals along the axis, so that a chain of neighbours says it of
+        # all pairs, in a number of obligations that grows with the maps and not with their square.
         element = Statement((("d", None),), (eq(Var("d"), mine.upper),))
         goal = conj(lt(Var("d"), next_.lower), le(mine.lower, Var("d")))
         words = f"along dimension {axis}, operand {a.operand} and operand {b.operand} overlap or leave the order"

@@ -40,13 +40,11 @@ class RuleQuestions:
         """Its verdict within a limit of its own for Z3 and cvc5."""
         return self.say(engine, obligation, replace(self.how.budget, z3_rlimit=rlimit), certify).verdict
 
-    def parts(
-        self, given: Sequence[Condition], c: Condition, reading: RoundingSemantics
-    ) -> Iterator[tuple[Condition, Obligation]]:
+    def parts(self, given: Sequence[Condition], c: Condition, reading: RoundingSemantics) -> Iterator[Obligation]:
         """What is to be shown of a condition, piece by piece, each under what is known by then: that its divisors are
         not zero, which would else become an assumption as soon as the condition is used, and the condition."""
         known = list(given)
         for part in (*defined(c.lhs), *defined(c.rhs), c):
             if part not in known:
-                yield part, obligation_of(known, part, reading, f"rule {self.rule}: {part}")
+                yield obligation_of(known, part, reading, f"rule {self.rule}: {part}")
                 known.append(part)

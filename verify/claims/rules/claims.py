@@ -255,7 +255,7 @@ def _implied(
 ) -> bool:
     """The condition is defined, and holds. Z3 looks first, with quotients named; what it does not see at once is for
     products."""
-    for _, asked in work.asking.parts(given, c, reading):
+    for asked in work.asking.parts(given, c, reading):
         direct = work.asking.verdict("z3", asked, DIRECT_RLIMIT, certify) if reading == FLOOR else "unknown"
         if direct == "refuted":
             return False

@@ -54,7 +54,7 @@ def _twice(
     engines: dict[str, None],
 ) -> bool:
     """The condition is defined and holds, by two engines each time."""
-    for _, asked in asking.parts(given, c, reading):
+    for asked in asking.parts(given, c, reading):
         proved: list[str] = []
         for name, rlimit in _ASKED:
             new = all(independent(name, other) for other in proved)
