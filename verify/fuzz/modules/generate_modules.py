@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from math import prod
 from typing import Any, Final
@@ -10,7 +10,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from hloproof.fuzz.drawing import Draw
-from hloproof.fuzz.operations.generators.builder import Array, Builder, computation, shape
+from hloproof.fuzz.operations.generators.builder import Array, Builder, Write, computation, shape
 from hloproof.fuzz.operations.generators.movement import STEPS, reshape, transpose
 from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
 
@@ -130,7 +130,7 @@ def _joined(b: Builder) -> None:
     b.op(b.one_of(("add", "add", "multiply")), x, other, sizes=x.sizes)
 
 
-_STEPS: Final[tuple[Callable[[Builder], None], ...]] = (*STEPS, reshape, transpose, _joined)
+_STEPS: Final[tuple[Write, ...]] = (*STEPS, reshape, transpose, _joined)
 
 
 @st.composite

@@ -7,11 +7,12 @@ allows; and over which dimensions of run-time size there is a definition.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from hloproof.definitions import define
+from hloproof.fuzz.operations.malformed import refused
 from hloproof.fuzz.operations.tagged_run import Observed, Reads, observe
 from hloproof.fuzz.target import Failure
-from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import PaddingDimension, Window, WindowDimension
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import ArrayShape
@@ -37,24 +38,22 @@ def examine_definitions(found: Observed) -> None:
     _dynamic(op)
 
 
+_TOLD: Final[dict[str, frozenset[int]]] = {
+    "select-and-scatter": frozenset({1}),
+    "triangular-solve": frozenset({1}),
+    "batch-norm-training": frozenset(),
+    "batch-norm-grad": frozenset(),
+    "batch-norm-inference": frozenset({0}),
+}
+
+
 def counts_are_told(op: Operation, operand: int) -> bool:
     """Whether how often an element is read can be observed: not of initial values, of what only a comparison or a
     statistic sees, of what is solved with, nor of indices that decide whether something is written."""
     arrays = len(op.operands) // 2
-    match op.opcode:
-        case "reduce" | "reduce-window":
-            return operand < arrays
-        case "select-and-scatter":
-            return operand == 1
-        case "scatter":
-            return operand != arrays
-        case "triangular-solve":
-            return operand == 1
-        case "batch-norm-training" | "batch-norm-grad":
-            return False
-        case "batch-norm-inference":
-            return operand == 0
-    return True
+    if op.opcode == "scatter":
+        return operand != arrays
+    return operand in _TOLD.get(op.opcode, range(arrays if op.opcode in ("reduce", "reduce-window") else operand + 1))
 
 
 def _bounds(found: Observed) -> None:
@@ -92,39 +91,33 @@ def _equal(op: Operation, stated: Reads, seen: Reads, operand: int) -> None:
 
 def _dynamic(op: Operation) -> None:
     """One dimension of the first operand gets its size at run time, and of those that have its sizes where operands are
-    alike."""
+    alike. No definition is another for it; along a dimension that is folded it leaves out the elements beyond the size;
+    where a place depends on the size there is none."""
     first = op.operands[0] if op.operands else None
-    if not isinstance(first, ArrayShape):
+    free = _left_alone(op, first) if isinstance(first, ArrayShape) else None
+    if not isinstance(first, ArrayShape) or free is None:
         return
-    free = _left_alone(op, first)
-    if free is None:
-        return
+    plain = define(op, 0, 0).predicate
     for dimension in range(first.rank):
         marked = tuple(k == dimension for k in range(first.rank))
-        operands = [
+        operands = tuple(
             replace(s, dynamic=marked)
             if isinstance(s, ArrayShape) and s.dimensions == first.dimensions and (op.opcode != "dot" or not k)
             else s
             for k, s in enumerate(op.operands)
-        ]
-        changed = replace(op, operands=tuple(operands))
-        if dimension not in free:
-            if op.opcode == "reduce":
-                _left_out(op, changed)
-            else:
-                _refused(changed, "a dynamic dimension")
+        )
+        changed = replace(
+            op, operands=operands, shape=operands[0] if op.opcode == "reshape" and dimension in free else op.shape
+        )
+        is_folded = op.opcode == "reduce" and dimension not in free
+        if dimension not in free and not is_folded:
+            refused(f"{op.opcode}: a definition of a dynamic dimension", lambda o: define(o, 0, 0), changed)
             continue
-        if op.opcode == "reshape":
-            changed = replace(changed, shape=operands[0])
-        if define(changed, 0, 0).predicate != define(op, 0, 0).predicate:
+        found = define(changed, 0, 0)
+        if is_folded and (found.predicate == plain or not any(r.of_sizes for r in found.runtime)):
+            raise Failure("reduce: the definition reads the padding", str(changed))
+        if not is_folded and found.predicate != plain:
             raise Failure(f"{op.opcode}: another definition over a dynamic dimension", str(changed))
-
-
-def _left_out(op: Operation, changed: Operation) -> None:
-    """Along a dimension that is folded the elements beyond its size are not read."""
-    found = define(changed, 0, 0)
-    if not any(r.of_sizes for r in found.runtime) or found.predicate == define(op, 0, 0).predicate:
-        raise Failure("reduce: the definition reads the padding", str(changed))
 
 
 def _left_alone(op: Operation, shape: ArrayShape) -> set[int] | None:
@@ -139,23 +132,12 @@ def _left_alone(op: Operation, shape: ArrayShape) -> set[int] | None:
             window = op.attributes.get("window")
             dims = window.dimensions if isinstance(window, Window) else ()
             return {k for k, w in enumerate(dims) if w == WindowDimension(1)}
+        case "reshape":
+            return every if isinstance(op.shape, ArrayShape) and op.shape.dimensions == shape.dimensions else set()
         case "topk":
             return every - {shape.rank - 1}
         case "batch-norm-training" | "batch-norm-grad" | "fft":
             return set()
-        case "reshape":
-            same = isinstance(op.shape, ArrayShape) and op.shape.dimensions == shape.dimensions
-            return every if same else set()
-        case "sort" | "reduce" | "reverse":
-            return every - set(op.attributes.integers("dimensions"))
-        case "dot":
-            return every - set(op.attributes.integers("lhs_contracting_dims"))
+        case "sort" | "reduce" | "reverse" | "dot":
+            return every - set(op.attributes.integers("lhs_contracting_dims" if op.opcode == "dot" else "dimensions"))
     return None
-
-
-def _refused(changed: Operation, what: str, operand: int = 0) -> None:
-    try:
-        found = define(changed, 0, operand)
-    except NotModelled:
-        return
-    raise Failure(f"{changed.opcode}: a definition of {what}", f"{changed}: {found}")

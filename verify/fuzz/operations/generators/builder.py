@@ -7,7 +7,7 @@ shape rules of the reader unless it is given. Extents zero and one come up often
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from hloproof.fuzz.drawing import Draw, Writer
@@ -182,6 +182,10 @@ class Builder(Writer):
             else:
                 out.append(f)
         return out
+
+
+Write = Callable[[Builder], None]
+"""Draws an operation and writes it."""
 
 
 def one(opcode: str, *operands: str, result: str = "", header: str = "", **attributes: Any) -> str:

@@ -6,10 +6,9 @@ there are none, and no count of devices either.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
-from hloproof.fuzz.operations.generators.builder import FOLDS, Builder, resized, shape, together
+from hloproof.fuzz.operations.generators.builder import FOLDS, Builder, Write, resized, shape, together
 
 _FLAGGED: Final = frozenset({"all-reduce", "all-gather", "reduce-scatter"})
 """Those that know use_global_device_ids."""
@@ -124,7 +123,7 @@ def ragged_exchange(b: Builder) -> None:
     b.op("ragged-all-to-all", given, taken, *[offsets] * 4, **attributes)
 
 
-DRAWN: Final[tuple[Callable[[Builder], None], ...]] = (
+DRAWN: Final[tuple[Write, ...]] = (
     collective,
     collective_of_several,
     started,

@@ -3,10 +3,9 @@ shape."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
-from hloproof.fuzz.operations.generators.builder import Builder, shape
+from hloproof.fuzz.operations.generators.builder import Builder, Write, shape
 
 REFUSED: Final = "refused"
 """The name of modules that have no meaning, which the interpreter must refuse."""
@@ -77,4 +76,4 @@ def without_meaning(b: Builder) -> None:
             b.op("all-to-all", "f32[3]", "f32[3]")
 
 
-DRAWN: Final[tuple[Callable[[Builder], None], ...]] = (control, get_dimension_size, iota, without_meaning)
+DRAWN: Final[tuple[Write, ...]] = (control, get_dimension_size, iota, without_meaning)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
-from hloproof.fuzz.operations.generators.builder import Builder, shape
+from hloproof.fuzz.operations.generators.builder import Builder, Write, shape
 from hloproof.models.hlo.opcodes import BINARY, UNARY
 
 _WHOLE: Final = ("s32", "u8", "s64")
@@ -66,4 +65,4 @@ def scan(b: Builder) -> None:
     )
 
 
-DRAWN: Final[tuple[Callable[[Builder], None], ...]] = (elementwise, scan)
+DRAWN: Final[tuple[Write, ...]] = (elementwise, scan)

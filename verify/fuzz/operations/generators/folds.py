@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
-from hloproof.fuzz.operations.generators.builder import FOLDS, POSITIVE, Builder, shape
+from hloproof.fuzz.operations.generators.builder import FOLDS, POSITIVE, Builder, Write, shape
 
 
 def mapped(b: Builder) -> None:
@@ -74,7 +73,7 @@ def batch_norm(b: Builder) -> None:
     b.op(f"batch-norm-{mode}", *operands[mode], epsilon=0.1, feature_index=axis)
 
 
-DRAWN: Final[tuple[Callable[[Builder], None], ...]] = (
+DRAWN: Final[tuple[Write, ...]] = (
     mapped,
     reduce_variadic,
     sort,

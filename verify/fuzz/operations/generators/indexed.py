@@ -3,10 +3,9 @@ at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
-from hloproof.fuzz.operations.generators.builder import FOLDS, INDEX_TYPES, POSITIVE, Builder, shape
+from hloproof.fuzz.operations.generators.builder import FOLDS, INDEX_TYPES, POSITIVE, Builder, Write, shape
 
 
 def _vectors(b: Builder, batch: list[int], length: int) -> tuple[list[int], int]:
@@ -105,4 +104,4 @@ def scatter_batched(b: Builder) -> None:
     )
 
 
-DRAWN: Final[tuple[Callable[[Builder], None], ...]] = (gather, scatter, scatter_variadic, scatter_batched)
+DRAWN: Final[tuple[Write, ...]] = (gather, scatter, scatter_variadic, scatter_batched)

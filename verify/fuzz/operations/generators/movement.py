@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import Final
 
-from hloproof.fuzz.operations.generators.builder import Array, Builder, shape
+from hloproof.fuzz.operations.generators.builder import Array, Builder, Write, shape
 from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
 
 
@@ -104,7 +104,7 @@ def _window(b: Builder, x: Array) -> list[int]:
     return [max(min(b.least, n), b.one_of((n, max(0, n - 1), b.number(0, n), min(1, n)))) for n in x.sizes]
 
 
-STEPS: Final[tuple[Callable[[Builder], None], ...]] = (
+STEPS: Final[tuple[Write, ...]] = (
     reshape,
     transpose,
     slice_,

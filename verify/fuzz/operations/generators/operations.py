@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from hypothesis import strategies as st
@@ -18,16 +17,16 @@ from hloproof.fuzz.operations.generators import (
     products,
     windows,
 )
-from hloproof.fuzz.operations.generators.builder import Builder
+from hloproof.fuzz.operations.generators.builder import Builder, Write
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.printer import print_module
 
 _ROOMS: Final = (collectives, control, elementwise, folds, indexed, movement, products, windows)
-BY_NAME: Final[dict[str, Callable[[Builder], None]]] = {f.__name__: f for room in _ROOMS for f in room.DRAWN}
+BY_NAME: Final[dict[str, Write]] = {f.__name__: f for room in _ROOMS for f in room.DRAWN}
 """What writes an operation, by its kind."""
 
 
-def operation(write: Callable[[Builder], None]) -> st.SearchStrategy[str]:
+def operation(write: Write) -> st.SearchStrategy[str]:
     """Modules of the operations that this writes."""
     return _written((write,))
 
@@ -38,7 +37,7 @@ def unshaped_operations() -> st.SearchStrategy[str]:
 
 
 @st.composite
-def _written(draw: Draw, kinds: tuple[Callable[[Builder], None], ...]) -> str:
+def _written(draw: Draw, kinds: tuple[Write, ...]) -> str:
     b = Builder(draw)
     b.one_of(kinds)(b)
     return b.text()

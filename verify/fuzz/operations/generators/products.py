@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hloproof.fuzz.operations.generators.builder import EXTENTS, Builder, Sizes, shape
+from hloproof.fuzz.operations.generators.builder import EXTENTS, Builder, Sizes, Write, shape
 
 
 @dataclass(frozen=True)
@@ -79,4 +78,4 @@ def scaled_dot(b: Builder) -> None:
     b.op("scaled-dot", *(shape(s) for s in (*(side.sizes for side in sides), *scales)), **_attributes(*sides))
 
 
-DRAWN: Final[tuple[Callable[[Builder], None], ...]] = (dot, ragged_dot, scaled_dot)
+DRAWN: Final[tuple[Write, ...]] = (dot, ragged_dot, scaled_dot)

@@ -3,11 +3,10 @@ what they slide over."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from hloproof.fuzz.operations.generators.builder import FOLDS, POSITIVE, Builder, shape
+from hloproof.fuzz.operations.generators.builder import FOLDS, POSITIVE, Builder, Write, shape
 from hloproof.models.hlo.attributes import Window, WindowDimension
 
 
@@ -66,4 +65,4 @@ def convolution(b: Builder) -> None:
     b.op("convolution", shape([lhs[c] for c in lhs_order]), shape([rhs[c] for c in rhs_order]), **attributes)
 
 
-DRAWN: Final[tuple[Callable[[Builder], None], ...]] = (reduce_window, select_and_scatter, convolution)
+DRAWN: Final[tuple[Write, ...]] = (reduce_window, select_and_scatter, convolution)
