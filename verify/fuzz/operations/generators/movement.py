@@ -121,7 +121,15 @@ STEPS: Final[tuple[Write, ...]] = (
 
 def bitcast_convert(b: Builder) -> None:
     dims = b.sizes(most=3)
-    wide, narrow, parts = b.one_of((("f32", "s32", 1), ("f32", "u8", 4), ("f32", "u16", 2), ("f64", "f32", 2)))
+    whole = (
+        ("f32", "s32", 1),
+        ("f32", "u8", 4),
+        ("f32", "s16", 2),
+        ("f32", "u16", 2),
+        ("f64", "f32", 2),
+        ("f64", "s32", 2),
+    )
+    wide, narrow, parts = b.one_of(whole)
     sides = shape(dims, wide), shape([*dims, parts] if parts > 1 else dims, narrow)
     operand, result = sides if b.chance(2) else sides[::-1]
     b.op("bitcast-convert", operand, result=result)
