@@ -34,7 +34,17 @@ DRAWN, KEPT = 60, 20
 """Cases drawn and kept of each kind of operation."""
 
 LEFT_OUT: Final = frozenset(
-    {"elementwise", "fft", "batch_norm", "cholesky", "triangular_solve", "control", "scan", "without_meaning"}
+    {
+        "elementwise",
+        "fft",
+        "batch_norm",
+        "batch_norm_tuple",
+        "cholesky",
+        "triangular_solve",
+        "control",
+        "scan",
+        "without_meaning",
+    }
 )
 """Kinds whose results are rounded, hang on no number, or are no arrays."""
 OPEN: Final = ("=%flip", "=%pair_sum", "=%crossed", " reduce(", "reduce-window(", "select-and-scatter(")

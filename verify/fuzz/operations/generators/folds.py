@@ -64,13 +64,21 @@ def triangular_solve(b: Builder) -> None:
 
 
 def batch_norm(b: Builder) -> None:
-    """In inference, in training or its gradient, with any feature dimension."""
+    """In inference, with any feature dimension."""
+    _normalized(b, "inference", "svvvv")
+
+
+def batch_norm_tuple(b: Builder) -> None:
+    """In training or its gradient, with any feature dimension."""
+    _normalized(b, *b.one_of((("training", "svv"), ("grad", "svvvs"))))
+
+
+def _normalized(b: Builder, mode: str, operands: str) -> None:
+    """On arrays of all sizes (s) and on one number for each feature (v)."""
     dims = b.sizes(b.one_of((1, 2, 2)), 3, POSITIVE)
     axis = b.axis(dims)
-    s, v = shape(dims), shape([dims[axis]])
-    operands = {"inference": [s, v, v, v, v], "training": [s, v, v], "grad": [s, v, v, v, s]}
-    mode = b.one_of(("inference", "inference", "training", "grad"))
-    b.op(f"batch-norm-{mode}", *operands[mode], epsilon=0.1, feature_index=axis)
+    shapes = {"s": shape(dims), "v": shape([dims[axis]])}
+    b.op(f"batch-norm-{mode}", *(shapes[k] for k in operands), epsilon=0.1, feature_index=axis)
 
 
 DRAWN: Final[tuple[Write, ...]] = (
@@ -83,4 +91,5 @@ DRAWN: Final[tuple[Write, ...]] = (
     cholesky,
     triangular_solve,
     batch_norm,
+    batch_norm_tuple,
 )
