@@ -44,6 +44,8 @@ AND: Final = "\n//and\n"
 """What stands between cases."""
 WITH: Final = "\n//with\n"
 """What stands between a map and the one that it becomes."""
+_WRAPPED: Final = (("", ""), ('#xla.indexing_map<"', '">'), ("xla_gpu.indexing_map <\n", ", is_simplified: true>"))
+"""What may stand around a map where MLIR has it as an attribute."""
 CHOICES: Final = 3000
 """A text takes no more, as a rule."""
 
@@ -182,8 +184,9 @@ def dressed_case(w: Writer) -> str:
     """A map with all that it may have: itself, another spelling of it, and spellings with an error planted."""
     text = _written(dressed(w, [interval(w, 4) for _ in range(w.number(0, 2))]))
     m = parse_map(text)  # its constraints are in the order of their texts
+    before, behind = w.one_of(_WRAPPED)
     said = joined(words(m, w), w)[0]
-    found = [f"//keeps dressed\n{text}", f"//spelled\n{said}{WITH}{text}"]
+    found = [f"//keeps dressed\n{text}", f"//spelled\n{before}{said}{behind}{WITH}{text}"]
     for what, wrong, (line, column) in refused(m, w):
         found.append(f"//refused {line} {column} {what}\n{wrong}")
     return AND.join(found)
