@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 from spec_texts import check_maps_text
 
+from hloproof.models.errors import InputError
 from hloproof.results.verdict import ClaimResult
 
 
@@ -73,6 +74,37 @@ def test_a_sort_reads_what_its_comparator_uses(compared: str, said: str, verdict
     assert found.verdict.value == verdict
 
 
+FOLD = (
+    "x = f32[3,5] parameter(0)\ny = f32[3,5] parameter(1)\nz = f32[] constant(0)\n"
+    "ROOT r = (f32[3], f32[3]) reduce(x, y, z, z), dimensions={1}, to_apply=by"
+)
+PAIR = (
+    "by { a = f32[] parameter(0)\n b = f32[] parameter(1)\n c = f32[] parameter(2)\n d = f32[] parameter(3)\n"
+    " e = f32[] add(a, c)\n f = f32[] add(%s)\n ROOT t = (f32[], f32[]) tuple(e, f) }"
+)
+ROW = "(d0)[s0] -> (d0, s0), domain: d0 in [0, 2], s0 in [0, 4]"
+FOLDS = [
+    # The first result is not computed from the second array: that it reads nothing of it is not refuted.
+    ("b, d", "nothing", "unknown"),
+    ("b, d", ROW, "proved"),
+    ("b, d", ROW.replace("-> (d0", "-> (2 - d0"), "refuted"),
+    ("b, d", ROW.replace("(d0)[s0] -> (d0, s0)", "(d0)[s0] -> (d0, s0 + 1)"), "refuted"),
+    ("b, d", ROW.replace("s0 in [0, 4]", "s0 in [0, 3]"), "refuted"),  # none of it, or all
+    ("b, e", "nothing", "unknown"),
+]
+
+
+@pytest.mark.parametrize(("second", "said", "verdict"), FOLDS)
+def test_what_a_body_ignores_may_be_left_out(second: str, said: str, verdict: str) -> None:
+    assert checked(FOLD, f"output-to-input 1 {said}", bodies=PAIR % second).verdict.value == verdict
+
+
+def test_what_a_body_uses_is_not_left_out() -> None:
+    body = PAIR.replace("e = f32[] add(a, c)", "g = f32[] add(a, c)\n e = f32[] add(g, b)\n h = f32[] add(e, d)")
+    body = (body % "h, a").replace("tuple(e, f)", "tuple(h, f)")
+    assert checked(FOLD, "output-to-input 1 nothing", bodies=body).verdict.value == "refuted"
+
+
 # --- bounds ------------------------------------------------------------------------------------------------------
 
 CALL = 'x = f32[4] parameter(0)\nROOT r = f32[4] custom-call(x), custom_call_target="q"'
@@ -126,3 +158,16 @@ def test_an_output_beside_a_token_has_one_number(clauses: tuple[str, ...]) -> No
     same = "(d0) -> (d0), domain: d0 in [0, 3]"
     assert checked(BESIDE, "output 1", *clauses[:-1], f"{clauses[-1]} {same}").verdict.value == "proved"
     assert checked(BESIDE, "output 1", *clauses[:-1], f"{clauses[-1]} nothing").verdict.value == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("clauses", "message"),
+    [
+        (("instruction", "output-to-input 0 nothing"), "the name of an instruction"),
+        (("follow r", "output-to-input 0 nothing"), "`follow` stands alone"),
+    ],
+)
+def test_a_clause_says_all_that_it_has_to_and_no_more(clauses: tuple[str, ...], message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        checked(ONE, *clauses)
+    assert message in raised.value.message

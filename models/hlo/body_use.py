@@ -19,13 +19,25 @@ def body_uses(module: Module, instruction: Instruction) -> Uses | None:
         return None
     value = instruction.attributes.get("to_apply")
     body = module.find(value.name) if isinstance(value, ComputationRef) else None
-    if body is None:
-        return None
+    return None if body is None else _uses(body)
+
+
+def _uses(body: Computation) -> Uses | None:
     count = len(body.root.shape.elements) if isinstance(body.root.shape, TupleShape) else 1
     results = body.root.operands if body.root.opcode == "tuple" else (body.root_name,) * count
     uses = tuple(_reached(body, name) for name in results)
     every = frozenset(range(len(body.parameters)))
     return None if all(u == every for u in uses) else uses
+
+
+def ignores_unfollowed(module: Module, instruction: Instruction) -> bool:
+    """A body that the instruction applies ignores a parameter for some result, and the operation's maps do not follow
+    that: they hold what the operation hands to its body."""
+    if instruction.opcode in _BY_USE:
+        return False
+    names = [v.name for _, v in instruction.attributes.pairs if isinstance(v, ComputationRef)]
+    bodies = [body for body in map(module.find, names) if body is not None]
+    return any(_uses(body) is not None for body in bodies)
 
 
 def _reached(body: Computation, name: str) -> frozenset[int]:

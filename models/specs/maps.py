@@ -104,6 +104,10 @@ def _read(entry: Entry, expect: Expectation, source: str, note: str) -> MapSpec:
     for about in (instruction, follow):
         if about is not None and not claimed:
             raise about.error(f"`{about.word}` is about {' and '.join(DIRECTIONS)}, and the entry has neither")
+    if instruction is not None and not instruction.text.strip():
+        raise instruction.error("expected the name of an instruction after `instruction`")
+    if follow is not None and follow.text.strip():
+        raise follow.error(f"`follow` stands alone, found {follow.text.strip()!r}")
     if output is not None and hlo is None:
         raise output.error("`output` is about the instruction of a clause `hlo`, and there is none")
     if hlo is not None and after is None and not claimed:

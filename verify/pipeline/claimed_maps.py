@@ -17,7 +17,7 @@ from hloproof.definitions import define
 from hloproof.definitions.variables import array_in, arrays_of
 from hloproof.engines.door import Prove
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.body_use import body_uses
+from hloproof.models.hlo.body_use import body_uses, ignores_unfollowed
 from hloproof.models.hlo.module import Computation, Instruction, Module, Operation, device_counts
 from hloproof.models.hlo.shape import ArrayShape, Shape, ShapeIndex, leaves
 from hloproof.models.indexing import OperandMaps
@@ -62,6 +62,9 @@ def as_defined(
         found = _proved([*in_bounds_parts(about, own), *owed], ask)
     if definition.kind == "bound" and found.verdict is Verdict.PROVED:
         raise NotModelled(f"only a bound of what {op.opcode} reads is known")
+    # An array that a body ignores is read nowhere; to read a part of one is wrong whatever the body does.
+    if found.verdict is Verdict.REFUTED and not given and ignores_unfollowed(spec.module, instruction):
+        return Found(Verdict.UNKNOWN, reason=f"the body of {op.opcode} ignores some of what it is given")
     numbers = {r.operand for r in definition.runtime}
     if found.verdict is Verdict.REFUTED and len({instruction.operands[k] for k in numbers}) < len(numbers):
         return Found(Verdict.UNKNOWN, reason="one array is two operands that are read at run time: one value, not two")
