@@ -18,6 +18,7 @@ from hloproof.claims.operations.owed import owed
 from hloproof.claims.statements.statement import Statement
 from hloproof.definitions import define
 from hloproof.definitions.definition import Definition
+from hloproof.equivalence.decide import decide
 from hloproof.logic.formula import eq
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Var
@@ -327,6 +328,18 @@ def test_the_composition_of_a_module_is_given_up_after_so_many_steps(monkeypatch
     report = check_hlo(layers(1).replace("dimensions={1,0}", "dimensions={1,0}"), Options(jobs=1))
     assert report.exit_status() is Exit.UNKNOWN
     assert any("more than 3 steps" in str(r.reason) for r in report.records() if r.instruction == "x0")
+
+
+def test_calls_too_deep_to_follow_are_unknown_and_no_error_of_the_tool() -> None:
+    call = "c{0} {{\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] call(p), to_apply=c{1}\n}}\n"
+    calls = "".join(call.format(n, n - 1) for n in range(1, 2_000))
+    entry = "ENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] call(p), to_apply=c1999\n}\n"
+    text = f"HloModule deep\nc0 {{\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] negate(p)\n}}\n{calls}{entry}"
+    module = parse_module(text)
+    result = decide(module, module)
+    assert result.verdict is Verdict.UNKNOWN and "too deeply" in result.reason
+    verdicts = {r.verdict for r in check_hlo(text, Options(jobs=1)).records()}
+    assert verdicts <= {Verdict.PROVED, Verdict.UNKNOWN}
 
 
 # --- ends

@@ -102,8 +102,11 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal]]:
     if device_counts(before) != device_counts(after):
         raise Denied("the modules run on different numbers of devices")
     reader = GraphReader()
-    ours, our_effects = reader.read(before, 0)
-    theirs, their_effects = reader.read(after, 1)
+    try:
+        ours, our_effects = reader.read(before, 0)
+        theirs, their_effects = reader.read(after, 1)
+    except RecursionError:
+        raise NotModelled("computations that call each other too deeply") from None
     counts = len(our_effects.nodes), len(their_effects.nodes)
     if counts[0] != counts[1]:
         raise Denied(f"{counts[0]} effects (infeed, outfeed, random numbers, ...) became {counts[1]}")
