@@ -106,6 +106,34 @@ def test_loops_with_equal_turns_and_bodies_are_equal(trips: int, others: int, op
     assert check_hlo(text, Options(jobs=1)).exit_status() is Exit.OK
 
 
+@pytest.mark.parametrize("there, equal", [("i", True), ("j", False), ("k", False)])
+def test_loops_are_equal_where_they_are_given_the_same_places(there: str, equal: bool) -> None:
+    """What no turn changes is known from what stands before the loop: the same constant, another one, or none."""
+    state = "(s32[], f32[8,4], s32[1])"
+
+    def loop(n: str) -> str:
+        return (
+            f"b{n} {{\n  p = {state} parameter(0)\n  c = s32[] get-tuple-element(p), index=0\n"
+            f"  x = f32[8,4] get-tuple-element(p), index=1\n  at = s32[1] get-tuple-element(p), index=2\n"
+            f"  one = s32[] constant(1)\n  z = s32[] constant(0)\n"
+            f"  g = f32[1,4] gather(x, at), offset_dims={{0,1}}, collapsed_slice_dims={{}}, start_index_map={{0}}, "
+            f"index_vector_dim=0, slice_sizes={{1,4}}\n"
+            f"  u = f32[8,4] dynamic-update-slice(x, g, c, z)\n  next = s32[] add(c, one)\n"
+            f"  ROOT r = {state} tuple(next, u, at)\n}}\n"
+            f"c{n} {{\n  p = {state} parameter(0)\n  c = s32[] get-tuple-element(p), index=0\n"
+            f"  k = s32[] constant(3)\n  ROOT r = pred[] compare(c, k), direction=LT\n}}\n"
+        )
+
+    text = (
+        f"HloModule m\n{loop('x')}{loop('y')}ENTRY e {{\n  p = f32[8,4] parameter(0)\n  k = s32[1] parameter(1)\n"
+        f"  i = s32[1] constant({{2}})\n  j = s32[1] constant({{5}})\n  z = s32[] constant(0)\n"
+        f"  t = {state} tuple(z, p, i)\n  x = {state} while(t), condition=cx, body=bx\n"
+        f"  q = f32[8,4] get-tuple-element(x), index=1\n  t2 = {state} tuple(z, q, {there})\n"
+        f"  ROOT y = {state} while(t2), condition=cy, body=by\n}}\n"
+    )
+    assert _equal_keys(text) is equal
+
+
 @pytest.mark.parametrize("selected, equal", [("i", True), ("c", False)])
 def test_conditionals_are_equal_where_the_same_branch_is_taken(selected: str, equal: bool) -> None:
     branch = "b{0} {{\n  p = f32[4,4] parameter(0)\n  ROOT r{0} = f32[4,4] {1}(p), dimensions={{{2}}}\n}}\n"

@@ -42,15 +42,20 @@ def body_key(
         return None
     first: dict[str, int] = {}
     which = tuple(first.setdefault(name, place) for place, name in enumerate(instruction.operands))
-    given = () if plain else tuple(_given(computation.by_name[name]) for name in first)
+    given = () if plain else tuple(_given(computation, name) for name in first)
     kept = composer.alike.without_names(operation.attributes)
     return operation.shape, operation.operands, operation.opcode, kept, tuple(numbers), which, given, beside
 
 
-def _given(operand: Instruction) -> Hashable:
-    """What is known of an operand from what makes it."""
+def _given(computation: Computation, name: str) -> Hashable:
+    """What is known of an operand from what makes it; of a tuple, as the state of a loop, also which parts are one."""
+    operand = computation.by_name[name]
     if operand.opcode in ("constant", "iota"):
         return operand.opcode, operand.literal, operand.attributes.pairs
+    if operand.opcode == "tuple":
+        first: dict[str, int] = {}
+        which = tuple(first.setdefault(part, place) for place, part in enumerate(operand.operands))
+        return which, tuple(_given(computation, part) for part in first)
     return None
 
 
