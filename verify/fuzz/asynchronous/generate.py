@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from hloproof.fuzz.asynchronous.forms import (
@@ -65,7 +66,7 @@ _TEMPLATES: Final[dict[str, tuple[tuple[Type | None, str], ...]]] = {
     ),
     "loop": tuple((F, f"while(<F>), condition=never, body={body}") for body in ("reads", "writes", "passes")),
     "loop of two": tuple(
-        (PAIR, f"while(<P>), condition=never2, body={body}") for body in ("kept", "first", "first", "anew")
+        (PAIR, f"while(<new P>), condition=never2, body={body}") for body in ("kept", "first", "first", "anew")
     ),
     "write two": ((PAIR, f"custom-call(<F>), {_TWO_IN_ONE}"),),
 }
@@ -111,7 +112,7 @@ def _donated(m: Drawn, given: Sequence[Type], result: Type, places: Sequence[tup
 def _filled(b: Body, given: Sequence[Type], steps: int) -> None:
     """Gives a computation its parameters and so many steps, and finishes what is in flight."""
     m = b.module
-    for k in m.shuffled(range(len(given))) if m.chance(3) else range(len(given)):
+    for k in m.shuffled(range(len(given))) if len(given) > 1 and m.chance(3) else range(len(given)):
         b.add(given[k], f"parameter({k})", f"p{k}")
     for _ in range(steps):
         _step(b)
@@ -129,9 +130,11 @@ def _computation(b: Body, given: Sequence[Type], result: Type, suffix: str = "",
 
 
 def _step(b: Body) -> None:
-    """One of the kinds of steps that the computation takes; nothing where it cannot be taken here."""
+    """One of the kinds of steps that the computation takes, where it can be taken."""
     m, f = b.module, b.module.one_of(b.flying) if b.flying else None
-    kind = m.one_of((*b.style.kinds, *("call", "while", "branch") * 2 * (b.depth > 0)))
+    kinds = (*b.style.kinds, *("call", "while", "branch") * 2 * (b.depth > 0))
+    refused = ("begin",) if len(b.flying) > 1 else ("peek", "advance", "carry", "land") if f is None else ()
+    kind = m.one_of([k for k in kinds if k not in refused])
     match m.one_of(kind) if isinstance(kind, tuple) else kind:
         case "declare":
             given, result = (b.any_type(), F), b.any_type()
@@ -139,7 +142,7 @@ def _step(b: Body) -> None:
             b.add(result, f'custom-call({operands}), custom_call_target="f"{_declared(b, given, result, 2)}')
         case "start":
             _start(b)
-        case "begin" if len(b.flying) < 2:
+        case "begin":
             b.start(m.one_of(b.style.forms))
         case "own":
             b.done(b.start(m.one_of(OWN)))
@@ -286,7 +289,7 @@ def branch_modules(draw: Draw) -> str:
 
 
 @st.composite
-def chain_modules(draw: Draw, slips: Sequence[str] = ("",) * 3 + tuple(SLIPS)) -> str:
+def chain_modules(draw: Draw, slips: Sequence[str] = ("",) * 8 + tuple(SLIPS)) -> str:
     """Chains that are right by the way they are made, or have one slip of these. What a slip breaks is known from where
     it was made, and is written in the first lines of the module."""
     m = Drawn(draw)
@@ -296,6 +299,7 @@ def chain_modules(draw: Draw, slips: Sequence[str] = ("",) * 3 + tuple(SLIPS)) -
     where = SLIPS[m.slip].where if m.slip else ""
     b.start(m.one_of([form for form in _CHAINS.forms if where in form.attributes]))
     _filled(b, (), m.number(0, 4))
+    assume(m.planted or not m.slip)  # else it is like others, with no slip
     said = f"{SLIP}{m.slip}\n" if m.planted else ""
     said += "".join(f"{BREAKS}{claim} {place}\n" for claim, place in dict.fromkeys(m.broken))
     return said + m.text("chains", b, b.add(F, "negate(p)"))

@@ -114,10 +114,12 @@ class Body:
         return self.add(shape, text, shown=False)
 
     def write(self, shape: Type | None, text: str) -> str:
-        """An instruction with `<type>` for each operand, where F, G, P stand for types of `forms`, and T for one that
-        is drawn here: the result's own where that is None."""
+        """An instruction with `<type>` for each operand, where F stands for that of `forms`, `new P` for a pair that is
+        put together for it, and T for a type that is drawn here: the result's own where that is None."""
         drawn = self.any_type() if shape is None or "<T>" in text else F
-        named: dict[str, Type] = {"F": F, "G": G, "P": PAIR, "T": drawn}
+        if "<new P>" in text:
+            text = text.replace("<new P>", self.add(PAIR, f"tuple({self.pick(F)}, {self.pick(F)})"))
+        named: dict[str, Type] = {"F": F, "T": drawn}
         text = re.sub(r"<([^>=]+)>", lambda hole: self.pick(named.get(hole[1], hole[1])), text)
         return self.add(drawn if shape is None else shape, text)
 
@@ -145,7 +147,7 @@ class Body:
         """A new value of this type."""
         m, found = self.module, [name for name, s in self.values if s == shape]
         ways = [(name, s, at) for name, s in self.values for at in tree(s) if at and part(s, at) == shape]
-        if ways and m.chance(2):
+        if ways and (not found or m.chance(2)):
             return self.element(*m.one_of(ways[-6:]))
         if isinstance(shape, tuple):
             return self.add(shape, f"tuple({', '.join([self.pick(s) for s in shape])})")

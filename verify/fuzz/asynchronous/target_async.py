@@ -149,7 +149,7 @@ class Kind:
 
 KINDS: Final[dict[str, Kind]] = {
     "flights": Kind(flight_modules, _flights, 3),
-    "chains": Kind(chain_modules, _chains, 2),
+    "chains": Kind(chain_modules, _chains, 3),
     "channels": Kind(channel_modules, _decided(("async-channel", "collective-deadlock"), broken_channels)),
     "buffers": Kind(buffer_modules, _decided(("buffer-alias",), broken_buffers)),
     "in_place": Kind(in_place_modules, _decided(("hazard-in-place",), broken_in_place)),
