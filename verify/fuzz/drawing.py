@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import islice
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
-ADD: Final = "add {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n"
 T = TypeVar("T")
 _numbers = cache(st.integers)
 """Strategies are made once; making them costs more than drawing from them."""
