@@ -218,6 +218,60 @@ def test_readings_have_values_where_they_are_asked(text: str, fine: bool) -> Non
         assert found.verdict is (Verdict.PROVED if fine else Verdict.REFUTED)
 
 
+BOX = (
+    "(d0, d1)[s0]{{rt0}} -> (rt0 + s0), domain: d0 in [0, 9], d1 in [0, 9], s0 in [0, 9], rt0 in [0, 9]\n"
+    "runtime variables:\nrt0: parameter(1); (d0, d1)[s0]{} -> ({}), domain: {}"
+)
+WHOLE = "d0 in [0, 9], d1 in [0, 9], s0 in [0, 9]"
+INNER = "{} = parameter({}); (d0, d1)[s0] -> (d0), domain: {}"
+NARROW = WHOLE.replace("s0 in [0, 9]", "s0 in [0, 8]")
+BOXES = [
+    (BOX.format("", "d0", WHOLE), True),
+    (BOX.format("", "d0", WHOLE.replace("d0 in [0, 9]", "d0 in [1, 9]")), False),
+    (BOX.format("", "d0", WHOLE.replace("d1 in [0, 9]", "d1 in [0, 3]")), False),
+    (BOX.format("", "d0", NARROW), False),
+    *(
+        (
+            BOX.format(
+                "{a, b}",
+                "a + b",
+                f"{WHOLE}, a in [0, 9], b in [{low}, 9]; "
+                f"reading {{{INNER.format('a', 2, one)}, {INNER.format('b', 3, two)}}}",
+            ),
+            fine,
+        )
+        for one, two, low, fine in (
+            (WHOLE, WHOLE, 0, True),
+            (NARROW, WHOLE, 0, False),
+            (WHOLE, NARROW, 0, False),
+            (WHOLE, WHOLE, 10, False),  # no value at all lies between 10 and 9
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "fine"), BOXES)
+def test_readings_have_values_over_every_variable(text: str, fine: bool) -> None:
+    m = parse_map(text)
+    if fine:
+        assert rewrite(m, m, "pointwise").verdict is Verdict.PROVED
+    else:
+        with pytest.raises(InputError, match="rt0 reads nothing at"):
+            rewrite(m, m, "pointwise")
+
+
+@pytest.mark.parametrize("index", ["(d0, d1) -> (d0)", "(d0, d1)[s0, s1] -> (s0)", "(d0, d1, d2)[s0] -> (d0)"])
+def test_a_reading_over_other_variables_is_unknown(index: str) -> None:
+    names = [n for n in ("d0", "d1", "d2", "s0", "s1") if n in index]
+    domain = ", ".join(f"{n} in [0, 9]" for n in names)
+    text = BOX.format("", "X", WHOLE).split("parameter(1)")[0] + f"parameter(1); {index}, domain: {domain}"
+    if index == "(d0, d1) -> (d0)":  # range variables may be left out where none is used
+        assert rewrite(parse_map(text), parse_map(text), "pointwise").verdict is Verdict.PROVED
+        return
+    lines = text.replace("\n", "\n      ")
+    assert checked(f"  map {lines}\n  becomes {lines}\n").verdict is Verdict.UNKNOWN
+
+
 def test_a_rewrite_may_not_narrow_what_is_read() -> None:
     whole, part, cut = (VALUES[k][0] for k in (0, 1, 2))
     assert rewrite(parse_map(whole), parse_map(part)).verdict is Verdict.REFUTED
