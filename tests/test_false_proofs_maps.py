@@ -611,3 +611,23 @@ def test_claims_with_remainders_by_negative_numbers() -> None:
             ("d0 + 0 mod -4", "refuted"),
         ):
             assert checked(hlo + follow + claim.format(text)).verdict.value == verdict
+
+
+def test_what_constants_hold_is_not_made_up() -> None:
+    """They are compared as if they could hold anything: what is equal is equal, and what differs may be the same."""
+    text = (
+        "(d0){rt0} -> (rt0), domain: d0 in [0, 1], rt0 in [0, 9]\nruntime variables:\n"
+        "rt0: constant({%s}); (d0) -> (%s), domain: d0 in [0, 1]"
+    )
+    one, turned = parse_map(text % ("1,2", "d0")), parse_map(text % ("2,1", "1 - d0"))
+    assert rewrite(one, one).verdict is Verdict.PROVED
+    assert rewrite(one, turned).verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(("steps", "verdict"), [("(d0)", "proved"), ("(d0, d1)", "unknown")])
+def test_steps_between_devices_are_over_the_variables_of_the_map(steps: str, verdict: str) -> None:
+    text = "(d0) -> (d0), domain: d0 in [0, 3]\n      replica id:\n      {} -> (d0 mod 2), domain: d0 in [0, 3]{}"
+    before = text.format(steps, ", d1 in [0, -1]" if "d1" in steps else "")
+    found = checked(f"  map {before}\n  becomes {text.format('(d0)', '')}\n")
+    assert found.verdict.value == verdict
+    assert simplified(parse_map(before)).found.verdict.value == verdict

@@ -10,6 +10,7 @@ from typing import Final
 
 from hloproof.claims.maps.defined_readings import owed_values
 from hloproof.claims.maps.equality import same_relation
+from hloproof.claims.maps.rewrite import providers_of
 from hloproof.claims.operations.definition import Subject, definition_parts
 from hloproof.claims.operations.in_bounds import in_bounds_parts
 from hloproof.claims.statements.statement import Part
@@ -236,7 +237,7 @@ def _same_reads(
     tables = {t for s in sides if s is not None for t in s.tables if t}
     if len(tables) > 1:
         raise NotModelled(_GROUPS)
-    providers = {p for m in (*one, *two) for p in _providers(m)}
+    providers = {p for m in (*one, *two) for p in providers_of(m)}
     for p in sorted(providers):
         if not _INPUT.fullmatch(p) and not _CONSTANT.match(p):
             raise NotModelled(f"what {p} holds in one module is not compared with what it holds in the other")
@@ -246,13 +247,6 @@ def _same_reads(
     if found.verdict is Verdict.REFUTED and outputs > 1:
         return replace(found, counterexample=f"output {output}: {found.counterexample}")
     return found
-
-
-def _providers(m: IndexingMap) -> Iterator[str]:
-    for v in m.runtime:
-        yield v.provider or "a runtime variable of which nothing says what it reads"
-        if v.index is not None:
-            yield from _providers(v.index)
 
 
 def _same(

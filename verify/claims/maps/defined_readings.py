@@ -33,8 +33,10 @@ def owed_values(m: IndexingMap) -> Iterator[Part]:
 
 def owed_readings(m: IndexingMap) -> Iterator[Part]:
     """That every runtime variable reads an element wherever it is asked; nothing where each one's own map spans the box
-    of the map. A counterexample is told as `rt0 reads nothing at ...`. Raises NotModelled where the own map has other
-    variables than the map."""
+    of the map. A counterexample is told as `rt0 reads nothing at ...`. Raises NotModelled where the own map, or the
+    steps between devices, have other variables than the map."""
+    if m.replica is not None and not dict(m.replica.intervals()).keys() <= dict(m.intervals()).keys():
+        raise NotModelled("steps between devices over other variables than those of the map")
     m = labelled(m)
     asked = _asked(m)
     partial_ones = [k for k, v in enumerate(m.runtime) if f"rt{k}" in asked and not _reads_everywhere(m, v)]

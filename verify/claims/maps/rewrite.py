@@ -23,7 +23,7 @@ from hloproof.claims.maps.two_readings import under_both, with_remainders_from_z
 from hloproof.engines.door import HOW, How, Prove, prove_one
 from hloproof.logic.formula import Formula, conj, eq, replace_variables, within
 from hloproof.logic.obligation import Obligation, Outcome
-from hloproof.models.errors import InputError
+from hloproof.models.errors import InputError, NotModelled
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.expressions.expr import Binary, Expr, Var, postorder, substitute
 from hloproof.models.expressions.interval import Interval
@@ -54,7 +54,22 @@ def rewrite(before: IndexingMap, after: IndexingMap, mode: Equality | None = Non
     numbers are read in both ways.
     """
     other = with_remainders_from_zero(before), with_remainders_from_zero(after)
-    return under_both(lambda maps: _rewritten(*maps, mode, how), (before, after), other)
+    try:
+        found = under_both(lambda maps: _rewritten(*maps, mode, how), (before, after), other)
+    except NotModelled as error:
+        return Found(Verdict.UNKNOWN, reason=f"not modelled: {error}")
+    reads_constants = any(p.startswith("constant(") for m in (before, after) for p in providers_of(m))
+    if found.verdict is Verdict.REFUTED and reads_constants:
+        return Found(Verdict.UNKNOWN, reason="the maps differ for some contents of what is a constant")
+    return found
+
+
+def providers_of(m: IndexingMap) -> Iterator[str]:
+    """What the runtime variables read, and what they are read by."""
+    for v in m.runtime:
+        yield v.provider or "a variable without a provider"
+        if v.index is not None:
+            yield from providers_of(v.index)
 
 
 def _rewritten(before: IndexingMap, after: IndexingMap, mode: Equality | None, how: How) -> Found:
