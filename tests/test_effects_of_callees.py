@@ -278,3 +278,14 @@ _BOTH: Final = (
 def test_a_loops_state_whose_parts_are_always_one_value(first: str, turn: str, holds: bool) -> None:
     text = _ROUNDS.replace("FIRST", first).replace("TURN", turn)
     assert ("hazard-overwrite" in _refuted(text)) != holds
+
+
+def test_what_a_condition_overwrites_is_needed_by_the_body_alone() -> None:
+    """Nobody looks at the part of the state behind the loop."""
+
+    def counted(test: str) -> str:
+        text = _loop(test, f" m = f32[8] negate(x)\n ROOT u = {_COUNT} tuple(j, m)\n")
+        return text.replace("f32[8] get-tuple-element(w), index=1", "s32[] get-tuple-element(w), index=0")
+
+    assert "hazard-overwrite" in _refuted(counted(_WRITE))
+    assert _refuted(counted(_READ)) == set()
