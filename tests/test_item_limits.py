@@ -112,3 +112,14 @@ def _runs(pid: str) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
+
+
+@pytest.mark.parametrize(
+    ("name", "head"), [("a.rules", "rule a\n  "), ("a.layout", "layout a\n  shape f32[4]\n  formula (d0) -> (")]
+)
+def test_a_spec_that_takes_long_to_read_is_given_up(name: str, head: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(head + "x + " * 1_000_000 + "x => x\n")
+    report = check([str(tmp_path / name)], Options(jobs=1, total_seconds=0.2))
+    (record,) = report.records()
+    assert (record.verdict, record.claim) == (Verdict.UNKNOWN, "input")
+    assert "--total-seconds" in str(record.reason) and "'reading'" in str(record.reason)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Final
 
 from hloproof.logic.obligation import Outcome
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module, Operation
-from hloproof.models.stages import OutOfTime, inside, running, stage
+from hloproof.models.stages import OutOfTime, checkpoint, inside, running, seconds_left, stage
 from hloproof.pipeline.engine_run import Stages, batch_engine, how_of, warm_engine
 from hloproof.pipeline.entry_count import check_count
 from hloproof.pipeline.file_cache import FileCache
@@ -19,6 +20,7 @@ from hloproof.pipeline.memory_plans import plan_beside, takes_a_plan
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Progress, Prover
 from hloproof.pipeline.sources import Source, find_sources
+from hloproof.processes.alarm import at_most
 from hloproof.results.errors import BadInput
 from hloproof.results.expectation import expects, met_error, sections, settle
 from hloproof.results.results import FileResults, InputProblem, OperationVerdicts, Report
@@ -235,8 +237,9 @@ class _Check:
                 self.modules(results, modules)
             case other:
                 kind = ITEM_KINDS[other]
-                items = kind.parse(text, results.file)
-                check_count(other, text, len(items), results.file)
+                with _in_time():
+                    items = kind.parse(text, results.file)
+                    check_count(other, text, len(items), results.file)
                 results.entries = len(items)
                 if self.options.selection.takes_claim(kind.claim):
                     self.items += [(results, Item(other, results.file, item)) for item in items]
@@ -274,3 +277,18 @@ class _Check:
             label = module.name if seen[module.name] == 1 else f"{module.name}@{seen[module.name]}"
             with stage("gathering"):
                 results.modules.append(self.instructions.module(module, label))
+
+
+def _in_time() -> AbstractContextManager[None]:
+    """What is done inside ends with the time of the stage. For the parsers of specs, which do not look at the clock and
+    keep nothing that an interruption could leave half done."""
+
+    def late() -> OutOfTime:
+        try:
+            checkpoint()
+        except OutOfTime as error:
+            return error
+        return OutOfTime("the total time ran out")
+
+    left = seconds_left()
+    return nullcontext() if left is None else at_most(left + 0.01, late)
