@@ -76,6 +76,15 @@ def test_a_parameter_that_is_too_large_is_not_drawn(tmp_path: Path, capfd: pytes
     assert "a tensor of 2147483648 elements is larger than" in "".join(capfd.readouterr())
 
 
+@pytest.mark.parametrize(("head", "options"), [("", ["--replicas", "65537"]), (", replica_count=1000000000000", [])])
+def test_so_many_devices_are_not_run(
+    head: str, options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "m.hlo").write_text(f"HloModule m{head}\nENTRY e {{ ROOT p = f32[8] parameter(0) }}\n")
+    assert run(["run", str(tmp_path / "m.hlo"), *options]) == Exit.UNKNOWN
+    assert "devices are more than 65536" in capsys.readouterr().err
+
+
 def test_a_run_that_takes_more_than_its_memory_is_unknown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+import random
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from hloproof.cli import run
+from hloproof.pipeline import sources
 from hloproof.report.destinations import FORMATS
 from hloproof.results import files
 from hloproof.results.errors import BadInput
@@ -326,3 +330,24 @@ def test_places_that_cannot_be_read_or_written_are_told(
     assert run(command.replace("LONG", "a" * 300).split()) == 2
     assert "internal" not in capsys.readouterr().err
     assert (tmp_path / "m.hlo").read_text() == GOOD
+
+
+@pytest.mark.parametrize("size", [0, 1, 65_535, 1 << 20, (1 << 20) + 1, 3_000_000])
+def test_packed_files_are_unpacked_whole(size: int) -> None:
+    for data in (b"ab\n" * (size // 3), random.Random(size).randbytes(size)):
+        packed = gzip.compress(data)
+        assert sources.unpacked(packed, "a") == data
+        with pytest.raises(BadInput, match="ends too early"):
+            sources.unpacked(packed[:-1], "a")
+
+
+def test_a_bomb_is_counted_before_it_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "LARGEST", 1 << 25)
+    bomb = gzip.compress(b"\n" * ((1 << 25) + 1))
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadInput, match="unpacks to more than 32 MiB"):
+            sources.unpacked(bomb, "a")
+        assert tracemalloc.get_traced_memory()[1] < 1 << 23
+    finally:
+        tracemalloc.stop()

@@ -64,19 +64,39 @@ def text_of_file(data: bytes, name: str) -> str:
 
 
 def unpacked(data: bytes, name: str) -> bytes:
-    """The data, out of gzip where it is in it. Raises BadInput for a damaged file and for one beyond `LARGEST`."""
+    """The data, out of gzip where it is in it. Raises BadInput for a damaged file and for one beyond `LARGEST`,
+    which is counted before anything is kept."""
     if not data.startswith(GZIP):
         return data
-    stream = zlib.decompressobj(wbits=31)
     try:
-        out = stream.decompress(data, LARGEST + 1)
+        length = 0
+        for piece in _inflated(data):
+            length += len(piece)
+            if length > LARGEST:
+                raise BadInput(f"{name} unpacks to more than {LARGEST >> 20} MiB")
+        return b"".join(_inflated(data))
     except zlib.error as error:
         raise BadInput(f"{name} is a damaged gzip file: {error}") from error
-    if len(out) > LARGEST:
-        raise BadInput(f"{name} unpacks to more than {LARGEST >> 20} MiB")
+    except EOFError as error:
+        raise BadInput(f"{name} is a damaged gzip file: it ends too early") from error
+
+
+def _inflated(data: bytes) -> Iterator[bytes]:
+    """What is in gzip, in pieces. Raises EOFError where the end is missing."""
+    stream = zlib.decompressobj(wbits=31)
+    for start in range(0, len(data), _PACKED):
+        part = data[start : start + _PACKED]
+        while part and not stream.eof:
+            yield stream.decompress(part, _UNPACKED)
+            part = stream.unconsumed_tail
+    yield stream.flush()
     if not stream.eof:
-        raise BadInput(f"{name} is a damaged gzip file: it ends too early")
-    return out
+        raise EOFError
+
+
+_PACKED: Final = 1 << 16
+_UNPACKED: Final = 1 << 20
+"""Bytes that are unpacked at once, before and after."""
 
 
 def decode(data: bytes, name: str) -> str:

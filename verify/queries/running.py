@@ -7,10 +7,14 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from hloproof.models.dataflow.async_sugar import desugar
+from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Module
 from hloproof.models.interpreter.run import run_module
 
 _SPELLED: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+MOST_DEVICES: Final = 65_536
+"""Each holds arrays of its own."""
 
 
 def run_once(
@@ -30,6 +34,8 @@ def run_once(
         n if n is not None else max(1, one.attributes.integer(attribute, 1))
         for n, attribute in ((replicas, "replica_count"), (partitions, "num_partitions"))
     ]
+    if counts[0] * counts[1] > MOST_DEVICES:
+        raise NotModelled(f"{counts[0] * counts[1]} devices are more than {MOST_DEVICES}")
     return run_module(one, inputs, "hashed" if semantics == "hashed" else "real", counts[0], counts[1], seed)
 
 
