@@ -220,7 +220,7 @@ def _land(b: Body, f: Flying) -> None:
         _bind(b, f)
     if f.state == f.maker and m.slips("looked at", f"{b.name}.{f.maker}"):
         b.hidden(F, f'custom-call({f.state}), custom_call_target="look"')
-    if (f.endless and m.chance(2)) or (f.state == f.start and not f.late and m.slips("no done", place)):
+    if (f.endless and not m.chance(3)) or (f.state == f.start and not f.late and m.slips("no done", place)):
         b.flying.remove(f)
     elif f.late:
         m.slips("not bound", f"{b.name}.{b.done(f)}")

@@ -283,7 +283,7 @@ class Body:
         inner = replace(f, state=out)
         if f.restarts and m.slips("twice in a loop", f"{self.name}.{f.start}"):
             b.done(inner)
-        elif f.restarts and not m.chance(3):
+        elif f.restarts and m.chance(2):
             b.done(inner)
             out = b.start(f.form).state
             m.broken.append(("async-linear", f"{b.name}.{out}"))
