@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hloproof.fuzz.drawing import Draw
 from hloproof.fuzz.modules.generate_modules import Chain
 from hloproof.fuzz.operations.generators.builder import Array, computation, shape
+from hloproof.fuzz.operations.generators.movement import dynamic_slice, dynamic_update_slice
 
 STRUCTURE: Final = "structure"
 """The name of modules on one device."""
@@ -30,6 +31,9 @@ _GROUPS: Final = (
     ("[2,2]<=[2,2]T(1,0)", 2),
 )
 """Groups of devices, and how many each has."""
+
+
+_READ_AT_RUN_TIME: Final = (dynamic_slice, dynamic_update_slice)
 
 
 class _Body(Chain):
@@ -87,7 +91,8 @@ class _Body(Chain):
         sizes = self.tensors[n].sizes
         self.tensors.append(self.tensors.pop(n))
         for _ in range(self.number(1, 2)):
-            self.step()
+            # Names of what is read at run time are what calls can mix up.
+            self.step(_READ_AT_RUN_TIME if not self.module.on_devices and self.chance(2) else ())
         return self.fitted(self.tensors[-1], sizes)
 
     def _exchanged(self, x: Array) -> Array:

@@ -86,7 +86,7 @@ class Chain(Builder):
 
     def number_of_start(self) -> str:
         """What was given, or made of it."""
-        match self.number(0, 9):
+        match self.number(0, 7):
             case 0:
                 return self.line("s32[]", "constant", str(self.number(0, 2)), letter="k")
             case 1 | 2:
@@ -112,10 +112,10 @@ class Chain(Builder):
                 x = self.op("pad", x, self.zero(), sizes=[want], padding=padding)
         return x if tuple(sizes) == x.sizes else self.op("reshape", x, sizes=sizes)
 
-    def step(self) -> None:
-        """One more operation, or none where what was drawn does not fit."""
+    def step(self, steps: Sequence[Write] = ()) -> None:
+        """One more operation, of these or any, or none where what was drawn does not fit."""
         with suppress(Unfit):
-            self.one_of(_STEPS)(self)
+            self.one_of(steps or _STEPS)(self)
 
     def written(self, head: str) -> str:
         """The computation; the last instruction is its root."""
