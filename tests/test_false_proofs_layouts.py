@@ -173,3 +173,10 @@ def test_a_bitcast_stays_in_its_memory(space: str, verdict: str) -> None:
     said = "output-to-input 0 (d0) -> (d0 / 2, d0 mod 2), domain: d0 in [0, 7]"
     (found,) = check_maps_text(f"map a\n  hlo\n    {text}\n  {said}\n", "x.map")
     assert found.verdict.value == verdict
+
+
+@pytest.mark.parametrize("op", ["mod", "floordiv", "ceildiv"])
+def test_a_formula_without_a_value_is_not_proved(op: str) -> None:
+    text = "formula (d0) -> (d0 + 0 * (1 {} {})), domain: d0 in [0, 3]"
+    assert checked("shape f32[4]{0}", text.format(op, "(d0 + 1)")).verdict is Verdict.PROVED
+    assert checked("shape f32[4]{0}", text.format(op, "d0")).verdict is not Verdict.PROVED

@@ -310,3 +310,12 @@ def test_a_start_that_a_loop_counts(turns: int, read: str, step: str, first: str
     if step == "n":
         text = text.replace("  one = s32[] constant(1)\n", "  n = s32[] constant(9)\n")
     assert _verdicts(text)["hazard-in-place"][0] == verdict
+
+
+def test_a_start_that_a_loop_carries_and_nobody_knows() -> None:
+    """The turns are known, and not what another part of the state holds."""
+    text = _COUNTED.replace("(s32[], f32[8])", "(s32[], f32[8], s32[])").replace("tuple(j, f)", "tuple(j, f, o)")
+    text = text.replace("tuple(i, v)", "tuple(i, v, y)").replace("fusion(a, READ)", "fusion(a, o)")
+    text = text.replace("  one = s32[]", "  o = s32[] get-tuple-element(t), index=2\n  one = s32[]")
+    text = text.replace("TURNS", "3").replace("STEP", "one").replace("FIRST", "zero")
+    assert _verdicts(text)["hazard-in-place"][0] == "unknown"
