@@ -163,6 +163,93 @@ def test_loops_are_equal_where_they_are_given_the_same_places(there: str, equal:
     assert _equal_keys(text) is equal
 
 
+PAIR = "p = f32[2,2] parameter(0); q = f32[2,2] parameter(1); "
+TURNED, SWAPPED = (f"ROOT r = f32[2,2] transpose(p), dimensions={{{order}}}" for order in ("1,0", "0,1"))
+INNER = {
+    "t": "p = f32[2,2] parameter(0); " + TURNED,
+    "u": "p = f32[2,2] parameter(0); " + SWAPPED,
+    "v": "z = f32[2,2] parameter(0); " + TURNED.replace("(p)", "(z)"),
+}
+CALLED = "ROOT r = f32[2,2] fusion(p), kind=kLoop, calls={}"
+MADE = "c = {0}[] constant({1}); k = f32[] convert(c); ROOT r = f32[2,2] broadcast(k), dimensions={{}}"
+BODIES = [
+    (PAIR + TURNED, PAIR + SWAPPED, False, "an attribute"),
+    (PAIR + TURNED, PAIR + TURNED + ", sharding={replicated}", True, "an attribute that moves nothing"),
+    (PAIR + "ROOT r = f32[2,2] abs(p)", PAIR + "ROOT r = f32[2,2] negate(p)", False, "an opcode"),
+    (PAIR + "ROOT r = f32[2,2] subtract(p, q)", PAIR + "ROOT r = f32[2,2] subtract(q, p)", False, "operands in turn"),
+    (PAIR + "ROOT r = f32[2,2] subtract(p, q)", PAIR + "ROOT r = f32[2,2] subtract(p, p)", False, "an operand twice"),
+    (
+        PAIR + "a = f32[2,2] abs(p); ROOT r = f32[2,2] abs(q)",
+        PAIR + "ROOT a = f32[2,2] abs(p); r = f32[2,2] abs(q)",
+        False,
+        "a root",
+    ),
+    (
+        PAIR + "ROOT r = f32[2,2] abs(p)",
+        PAIR.replace("(1)", "(x)").replace("(0)", "(1)").replace("(x)", "(0)") + "ROOT r = f32[2,2] abs(p)",
+        False,
+        "numbers of parameters",
+    ),
+    (PAIR + "ROOT r = f32[2,2] copy(p)", PAIR + "ROOT r = f32[2,2]{0,1} copy(p)", False, "a layout"),
+    (PAIR + "ROOT r = f32[4] reshape(p)", PAIR + "ROOT r = f32[1,4] reshape(p)", False, "a shape"),
+    (PAIR + CALLED.format("t"), PAIR + CALLED.format("u"), False, "what is called inside"),
+    (PAIR + CALLED.format("t"), PAIR + CALLED.format("v"), True, "names inside of what is called"),
+    (PAIR + MADE.format("f32", 1), PAIR + MADE.format("f32", 2), True, "a float"),
+    (PAIR + MADE.format("s32", 1), PAIR + MADE.format("s32", 2), False, "an integer"),
+    (PAIR + MADE.format("pred", "true"), PAIR + MADE.format("pred", "false"), False, "a truth value"),
+]
+
+
+@pytest.mark.parametrize("one, other, equal, why", BODIES, ids=[row[3] for row in BODIES])
+def test_bodies_that_differ_in_anything_that_places_elements_are_not_alike(
+    one: str, other: str, equal: bool, why: str
+) -> None:
+    def written(name: str, body: str) -> str:
+        return f"{name} {{\n" + "".join(f"  {line}\n" for line in body.split("; ")) + "}\n"
+
+    bodies = "".join(written(*given) for given in (*INNER.items(), ("x", one), ("y", other)))
+    module = parse_module(f"HloModule m\n{bodies}ENTRY e {{\n  ROOT p = f32[] parameter(0)\n}}\n")
+    alike = AlikeComputations(module)
+    x, y = (alike.of(module.by_name[name]) for name in "xy")
+    assert x is not None and (x == y) is equal
+
+
+HANDED_ON = [
+    ("i, j", "j, i", True, "values that are named by where they stand"),
+    ("i, j", "i, i", False, "the same value at two places"),
+    ("v, j", "w, j", False, "constants that are no counters"),
+    ("v, j", "i, j", False, "a constant and a value that is not known"),
+    ("v, j", "v, i", True, "the same constant"),
+]
+
+
+@pytest.mark.parametrize("one, other, equal, why", HANDED_ON, ids=[row[3] for row in HANDED_ON])
+def test_what_loops_hand_on_is_part_of_equal_bodies(one: str, other: str, equal: bool, why: str) -> None:
+    """Two vectors that no turn changes place what each turn looks up."""
+    state = "(s32[], f32[8,4], s32[2], s32[2])"
+    parts = "".join(
+        f"  g{n} = {shape} get-tuple-element(p), index={n}\n" for n, shape in enumerate(state[1:-1].split(", "))
+    )
+    looked = "".join(
+        f"  l{n} = f32[1,1] gather(g1, g{n}), offset_dims={{0,1}}, collapsed_slice_dims={{}}, start_index_map={{0,1}}, "
+        f"index_vector_dim=0, slice_sizes={{1,1}}\n"
+        for n in (2, 3)
+    )
+    text = (
+        f"HloModule m\nb {{\n  p = {state} parameter(0)\n{parts}  one = s32[] constant(1)\n{looked}"
+        f"  a = f32[1,1] add(l2, l3)\n  z = s32[] constant(0)\n  u = f32[8,4] dynamic-update-slice(g1, a, z, z)\n"
+        f"  next = s32[] add(g0, one)\n  ROOT r = {state} tuple(next, u, g2, g3)\n}}\n"
+        f"c {{\n  p = {state} parameter(0)\n  n = s32[] get-tuple-element(p), index=0\n"
+        f"  k = s32[] constant(2)\n  ROOT r = pred[] compare(n, k), direction=LT\n}}\n"
+        f"ENTRY e {{\n  p = f32[8,4] parameter(0)\n  i = s32[2] parameter(1)\n  j = s32[2] parameter(2)\n"
+        f"  v = s32[2] constant({{1, 2}})\n  w = s32[2] constant({{3, 0}})\n  z = s32[] constant(0)\n"
+        f"  s = {state} tuple(z, p, {one})\n  x = {state} while(s), condition=c, body=b\n"
+        f"  t = {state} tuple(z, p, {other})\n  ROOT y = {state} while(t), condition=c, body=b\n}}\n"
+    )
+    assert _equal_keys(text) is equal
+    assert check_hlo(text, Options(jobs=1)).exit_status() is Exit.OK
+
+
 @pytest.mark.parametrize("selected, equal", [("i", True), ("c", False)])
 def test_conditionals_are_equal_where_the_same_branch_is_taken(selected: str, equal: bool) -> None:
     branch = "b{0} {{\n  p = f32[4,4] parameter(0)\n  ROOT r{0} = f32[4,4] {1}(p), dimensions={{{2}}}\n}}\n"
