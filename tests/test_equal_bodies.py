@@ -214,6 +214,44 @@ def test_bodies_that_differ_in_anything_that_places_elements_are_not_alike(
     assert x is not None and (x == y) is equal
 
 
+LAID_OUT = [("{1,0}", "{1,0}", True), ("{1,0}", "{0,1}", False), ("{0,1}", "{1,0}", False)]
+
+
+@pytest.mark.parametrize("given, made, equal", LAID_OUT)
+def test_layouts_written_at_a_call_are_part_of_equal_bodies(given: str, made: str, equal: bool) -> None:
+    body = "f {\n  p = f32[2,2] parameter(0)\n  ROOT r = f32[2,2] negate(p)\n}\n"
+    text = (
+        f"HloModule m\n{body}ENTRY e {{\n  p = f32[2,2]{{1,0}} parameter(0)\n  q = f32[2,2]{given} parameter(1)\n"
+        f"  x = f32[2,2]{{1,0}} fusion(p), kind=kLoop, calls=f\n"
+        f"  ROOT y = f32[2,2]{made} fusion(q), kind=kLoop, calls=f\n}}\n"
+    )
+    assert _equal_keys(text) is equal
+
+
+def test_bodies_that_decide_by_what_is_computed_outside_are_not_equal() -> None:
+    """The branch that is taken inside follows from a sum outside, which no one looks at beforehand."""
+
+    def bodies(n: str) -> str:
+        return "".join(
+            f"{name} {{\n  {name}p = f32[4,4] parameter(0)\n  ROOT {name}r = f32[4,4] {root.format(name)}\n}}\n"
+            for name, root in (
+                (f"s{n}", "transpose({}p), dimensions={{1,0}}"),
+                (f"t{n}", "reverse({}p), dimensions={{0}}"),
+            )
+        ) + (
+            f"f{n} {{\n  p{n} = f32[4,4] parameter(0)\n  i{n} = s32[] parameter(1)\n"
+            f"  ROOT r{n} = f32[4,4] conditional(i{n}, p{n}, p{n}), branch_computations={{s{n}, t{n}}}\n}}\n"
+        )
+
+    text = (
+        f"HloModule m\n{bodies('x')}{bodies('y')}ENTRY e {{\n  p = f32[4,4] parameter(0)\n  z = s32[] constant(0)\n"
+        f"  o = s32[] constant(1)\n  a = s32[] add(z, z)\n  b = s32[] add(z, o)\n"
+        f"  x = f32[4,4] call(p, a), to_apply=fx\n  ROOT y = f32[4,4] call(x, b), to_apply=fy\n}}\n"
+    )
+    assert _equal_keys(text) is False
+    assert check_hlo(text, Options(jobs=1)).exit_status() is Exit.OK
+
+
 HANDED_ON = [
     ("i, j", "j, i", True, "values that are named by where they stand"),
     ("i, j", "i, i", False, "the same value at two places"),

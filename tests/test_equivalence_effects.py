@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import Final
 
@@ -33,6 +34,8 @@ def _function(root: str) -> str:
 _STARTED: Final = "s = ((f32[], f32[]), f32[], u32[]) async-start(p0, p1), calls=f"
 _PAIR: Final = "(token[], f32[])"
 _BESIDE: Final = _function("q = f32[] copy(p1)")
+
+_HANDS_BACK: Final = "h {\n  p0 = f32[] parameter(0)\n  p1 = f32[] parameter(1)\n  ROOT q = f32[] copy(p1)\n}\n"
 
 
 def _given_what_waits(used: str) -> str:
@@ -102,6 +105,14 @@ ONE_AFTER_THE_OTHER: Final = {
         False,
     ),
     "by add-dependency": (_module("", _FIRST, "q = f32[] add-dependency(p1, a)"), True),
+    "behind a call that waits": (
+        _module("", _FIRST, "q = f32[] call(p0, p1), to_apply=h" + _after("a"), before=_HANDS_BACK),
+        True,
+    ),
+    "behind a done that waits": (
+        _module("", _FIRST, _STARTED.replace("=f", "=h"), "q = f32[] async-done(s)" + _after("a"), before=_HANDS_BACK),
+        True,
+    ),
 }
 """Two outfeeds, and whether the second waits for the first."""
 
@@ -161,5 +172,42 @@ _LOOP: Final = (
 
 def test_a_part_of_a_loops_state_waits_for_what_it_is_made_from() -> None:
     waits, free = (_module(second, *_LOOP, before=_TURNS) for second in (_after("a"), ""))
+    for before, after, verdict in ((waits, free, "unknown"), (free, waits, "proved"), (waits, waits, "proved")):
+        assert decide(parse_module(before), parse_module(after), "exact", 5.0).verdict == verdict
+
+
+def _selected(edge: str) -> str:
+    branches = "".join(f"{n} {{\n  p = f32[] parameter(0)\n  ROOT k = f32[] {n}(p)\n}}\n" for n in ("negate", "abs"))
+    return _module(
+        "",
+        _FIRST,
+        "w = pred[] compare(p0, p1), direction=LT" + edge,
+        "q = f32[] conditional(w, p0, p0), true_computation=negate, false_computation=abs",
+        before=branches,
+    )
+
+
+def _added_up(edge: str) -> str:
+    """A loop that adds one part of its state to the other, and gives the sum to the second outfeed."""
+    state = "(s32[], f32[], f32[])"
+    turns = _TURNS.replace(_COUNT, state).replace("u = token[]", "u = f32[]").replace("negate(x)", "add(x, u)")
+    lines = turns.split("\n")
+    n = next(k for k, line in enumerate(lines) if " n = " in line)
+    lines[n], lines[n + 1] = lines[n + 1], lines[n]
+    return _module(
+        "",
+        _FIRST,
+        "z = s32[] constant(0)",
+        "y = f32[] copy(p1)" + edge,
+        f"v = {state} tuple(z, p0, y)",
+        f"l = {state} while(v), condition=cond, body=body",
+        "q = f32[] get-tuple-element(l), index=1",
+        before="\n".join(lines),
+    )
+
+
+@pytest.mark.parametrize("written", [_selected, _added_up])
+def test_what_is_chosen_or_added_up_waits_for_all_that_it_is_made_from(written: Callable[[str], str]) -> None:
+    waits, free = written(_after("a")), written("")
     for before, after, verdict in ((waits, free, "unknown"), (free, waits, "proved"), (waits, waits, "proved")):
         assert decide(parse_module(before), parse_module(after), "exact", 5.0).verdict == verdict

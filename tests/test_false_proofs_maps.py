@@ -601,6 +601,38 @@ def test_remainders_by_negative_numbers_are_read_in_both_ways(before: str, after
         assert "a remainder by a negative number" in str(found.reason)
 
 
+NEGATIVE_INSIDE = [
+    # a divisor that one reading alone makes negative
+    (
+        "(d0, d1) -> (d1 mod (5 - 4 * (d0 mod -3))), domain: d0 in [2, 2], d1 in [0, 2]",
+        "(d0, d1) -> (d1), domain: d0 in [2, 2], d1 in [0, 2]",
+        "proved",
+    ),
+    # a constraint, which holds nowhere as XLA's evaluator reads it
+    (
+        "(d0) -> (d0), domain: d0 in [0, 9], d0 mod -3 in [-2, -2]",
+        "(d0) -> (d0), domain: d0 in [0, 9], d0 mod 3 in [1, 1]",
+        "unknown",
+    ),
+    # the element that is read
+    (
+        "(d0){rt0} -> (rt0), domain: d0 in [0, 9], rt0 in [0, 9]\nruntime variables:\n"
+        "rt0: parameter(1); (d0) -> (d0 - d0 mod -3), domain: d0 in [0, 9]",
+        "(d0){rt0} -> (rt0), domain: d0 in [0, 9], rt0 in [0, 9]\nruntime variables:\n"
+        "rt0: parameter(1); (d0) -> ((d0 floordiv -3) * -3), domain: d0 in [0, 9]",
+        "unknown",
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "verdict"), NEGATIVE_INSIDE)
+def test_remainders_are_read_in_both_ways_inside_of_divisors_constraints_and_readings(
+    before: str, after: str, verdict: str
+) -> None:
+    for a, b in ((before, after), (after, before)):
+        assert rewrite(parse_map(a), parse_map(b), "pointwise").verdict.value == verdict
+
+
 def test_claims_with_remainders_by_negative_numbers() -> None:
     hlo = "  hlo\n    p = f32[4] parameter(0)\n    ROOT r = f32[4] reverse(p), dimensions={0}\n"
     claim = "  output-to-input 0 (d0) -> ({}), domain: d0 in [0, 3]\n"

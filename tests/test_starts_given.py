@@ -137,11 +137,41 @@ def _taken(source: str, second: int, low: int = 0) -> str:
     return TAKEN.replace("{FROM}", source).replace("{NEXT}", str(second)).replace("{LOW}", str(low))
 
 
+_LOOP_LINE = next(line for line in COUNTED.split("\n") if " while(" in line)
+TO_FOUR = COUNTED.replace("constant(3)", "constant(4)")
+# what another loop with the same body is given, what may never run, what may never come up
+TWO_LOOPS = TO_FOUR.replace(_LOOP_LINE, _LOOP_LINE.replace("ROOT %loop", "%once") + "\n" + _LOOP_LINE).replace(
+    "while(%init)", "while(%once)"
+)
+TWO_LOOPS = TWO_LOOPS.replace("while(%once)", "while(%init)", 1)
+BRANCH = (
+    TO_FOUR.replace("ENTRY %main (x0: f32[8])", "%branch (x0: f32[8])")
+    + """
+%other (x1: f32[8]) -> (s32[], f32[8]) {
+  %x1 = f32[8]{0} parameter(0)
+  %none = s32[] constant(0)
+  ROOT %made = (s32[], f32[8]{0}) tuple(%none, %x1)
+}
+
+ENTRY %main (x2: f32[8], b: s32[]) -> (s32[], f32[8]) {
+  %x2 = f32[8]{0} parameter(0)
+  %b = s32[] parameter(1)
+  ROOT %r = (s32[], f32[8]{0}) conditional(%b, %x2, %x2), branch_computations={%branch, %other}
+}
+"""
+)
+BESIDE = COUNTED.replace("fusion(%x, %a, %a)", "fusion(%x, %a, %k)", 1).replace(
+    "  %next =", '  %k = s32[] custom-call(%a), custom_call_target="number"\n  %next ='
+)
+
 PLACES = [
     # reads [i, i + 2], writes [min(i, 2), min(i, 2) + 2]: apart or the same for i in [0, 2] and at 5, not at 3
     (LEAST, COUNTED, Verdict.PROVED),  # 0, 1 and 2
     (LEAST, COUNTED.replace("constant(3)", "constant(4)"), Verdict.REFUTED),
     (LEAST, COUNTED.replace("add(%a, %one)", "add(%a, %a)"), Verdict.UNKNOWN),
+    (LEAST, TWO_LOOPS, Verdict.UNKNOWN),
+    (LEAST, BRANCH, Verdict.UNKNOWN),
+    (NEXT, BESIDE, Verdict.UNKNOWN),
     (LEAST, CALLED, Verdict.UNKNOWN),
     (LEAST, _taken("%made", 0), Verdict.PROVED),
     (LEAST, _taken("%made", 0, 3), Verdict.REFUTED),

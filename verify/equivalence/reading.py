@@ -306,6 +306,7 @@ class GraphReader:
         over = parts_of(self.standing[0].value, initial)
         bound = [self.graph.node("bound", n.type, n.sizes, (), ("state", level, k)) for k, n in enumerate(start)]
         state: list[Node] = list(bound)
+        as_written: tuple[list[Node], Node] | None = None
         saved = len(self.effects.nodes), Counter(self.occurrences)
         while True:
             del self.effects.nodes[saved[0] :]
@@ -314,6 +315,7 @@ class GraphReader:
             given = rebuilt(initial, iter(state))
             after = list(leaves_of(self.computation(body, [given], level + 1, inside)))
             (holds,) = leaves_of(self.computation(condition, [given], level + 1, inside))
+            as_written = as_written or (after, holds)
             unchanged = [k for k, n in enumerate(after) if n is bound[k] and state[k] is bound[k]]
             if not unchanged:
                 break
@@ -330,14 +332,18 @@ class GraphReader:
             operands = [start[m] for m in kept]
             bodies = [holds, *(after[m] for m in kept)]
             out[k] = self.graph.node("while", start[k].type, start[k].sizes, operands, key, bodies, i.attributes)
-        after_turns = [over[k].joined(*(over[m] for m in reach.get(k, ()))) for k in range(len(start))]
+        if any(o != Earlier() for o in over):
+            # What is made from a state that no turn changes waits for it as well, which only the first reading shows.
+            reach = self.reachable_states(*as_written, bound, range(len(start)))
+        waited = {k: reach[k] for k in varying}
+        after_turns = [over[k].joined(*(over[m] for m in waited.get(k, ()))) for k in range(len(start))]
         self.inside = Standing(in_parts(initial, iter(after_turns)))
         return rebuilt(initial, iter(out))
 
     def reachable_states(
-        self, after: list[Node], holds: Node, bound: list[Node], varying: list[int]
+        self, after: list[Node], holds: Node, bound: list[Node], varying: Sequence[int]
     ) -> dict[int, tuple[int, ...]]:
-        """For each varying state, the states that its final value depends on."""
+        """For each of these states, those of them that its final value depends on."""
         number = {bound[k]: k for k in varying}
         direct = {k: _found(after[k], number) for k in varying}
         always = _closed(_found(holds, number), direct)
