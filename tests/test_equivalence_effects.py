@@ -206,7 +206,25 @@ def _added_up(edge: str) -> str:
     )
 
 
-@pytest.mark.parametrize("written", [_selected, _added_up])
+def _held_up(edge: str) -> str:
+    """The sum leaves that part out, and waits for it in each turn."""
+    return _added_up(edge).replace("add(x, u)", "add(x, x), control-predecessors={u}")
+
+
+def _counted_to(edge: str) -> str:
+    """Only the condition reads that part."""
+    return (
+        _added_up(edge)
+        .replace("add(x, u)", "add(x, x)")
+        .replace(
+            "ROOT l = pred[] compare(i, k), direction=LT",
+            "u = f32[] get-tuple-element(s), index=2\n  v = s32[] convert(u)\n"
+            "  ROOT l = pred[] compare(i, v), direction=LT",
+        )
+    )
+
+
+@pytest.mark.parametrize("written", [_selected, _added_up, _held_up, _counted_to])
 def test_what_is_chosen_or_added_up_waits_for_all_that_it_is_made_from(written: Callable[[str], str]) -> None:
     waits, free = written(_after("a")), written("")
     for before, after, verdict in ((waits, free, "unknown"), (free, waits, "proved"), (waits, waits, "proved")):

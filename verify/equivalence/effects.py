@@ -6,7 +6,7 @@ the graph shows, and from control edges and add-dependency, which it leaves out;
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -80,6 +80,32 @@ def _leaves(value: Any) -> Iterator[Earlier]:
 
 def _behind(value: Any, waited: Numbers) -> Any:
     return [_behind(part, waited) for part in value] if isinstance(value, list) else value.behind(waited)
+
+
+def mark(k: int) -> Earlier:
+    """Stands for what is over where part k of a loop's state is, when a turn begins: for all, and for what is told."""
+    return Earlier(frozenset((-1 - 2 * k,)), frozenset((-2 - 2 * k,)))
+
+
+def after_turns(over: Sequence[Earlier], turns: Mapping[int, Earlier]) -> list[Earlier]:
+    """What is over where the parts of a state are after any number of turns: `over` says it of the first state, and
+    `turns`, in marks, of what a turn leaves in each part that it changes."""
+    now = list(over)
+    while any(o != Earlier() for o in now):
+        more = [now[k].joined(_of_marks(turns[k], now)) if k in turns else now[k] for k in range(len(now))]
+        if more == now:
+            break
+        now = more
+    return now
+
+
+def _of_marks(marked: Earlier, now: Sequence[Earlier]) -> Earlier:
+    def found(numbers: Numbers) -> Numbers:
+        parts = (divmod(-1 - n, 2) for n in numbers if n < 0)
+        given = _NONE.union(*(now[k].told if is_told else now[k].all for k, is_told in parts))
+        return given.union(n for n in numbers if n >= 0)
+
+    return Earlier(found(marked.all), found(marked.told))
 
 
 HANDED_ON: Final = frozenset({"copy", "opt-barrier", "domain", "copy-done", "all-reduce-done", "add-dependency"})

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from hloproof.equivalence.answer import Place
 from hloproof.equivalence.constant_folds import ConstantFolds
-from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, Standing, waited_for
+from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, Standing, after_turns, mark, waited_for
 from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import literal_key
 from hloproof.equivalence.meaning import EFFECTS, attribute_key, layout_key, memory_key, shapes_key
@@ -306,16 +306,18 @@ class GraphReader:
         over = parts_of(self.standing[0].value, initial)
         bound = [self.graph.node("bound", n.type, n.sizes, (), ("state", level, k)) for k, n in enumerate(start)]
         state: list[Node] = list(bound)
-        as_written: tuple[list[Node], Node] | None = None
+        marks = Standing(in_parts(initial, iter([mark(k) for k in range(len(start))])))
+        turn = replace(marks, whole=marks.every.all)
         saved = len(self.effects.nodes), Counter(self.occurrences)
         while True:
             del self.effects.nodes[saved[0] :]
             self.occurrences = Counter(saved[1])
             inside = (*path, "loop")
             given = rebuilt(initial, iter(state))
-            after = list(leaves_of(self.computation(body, [given], level + 1, inside)))
-            (holds,) = leaves_of(self.computation(condition, [given], level + 1, inside))
-            as_written = as_written or (after, holds)
+            after = list(leaves_of(self.computation(body, [given], level + 1, inside, [turn])))
+            left = parts_of((self.inside or NOTHING).value, initial)
+            (holds,) = leaves_of(self.computation(condition, [given], level + 1, inside, [turn]))
+            decided = (self.inside or NOTHING).every
             unchanged = [k for k, n in enumerate(after) if n is bound[k] and state[k] is bound[k]]
             if not unchanged:
                 break
@@ -332,18 +334,14 @@ class GraphReader:
             operands = [start[m] for m in kept]
             bodies = [holds, *(after[m] for m in kept)]
             out[k] = self.graph.node("while", start[k].type, start[k].sizes, operands, key, bodies, i.attributes)
-        if any(o != Earlier() for o in over):
-            # What is made from a state that no turn changes waits for it as well, which only the first reading shows.
-            reach = self.reachable_states(*as_written, bound, range(len(start)))
-        waited = {k: reach[k] for k in varying}
-        after_turns = [over[k].joined(*(over[m] for m in waited.get(k, ()))) for k in range(len(start))]
-        self.inside = Standing(in_parts(initial, iter(after_turns)))
+        turns = {k: left[k].joined(decided) for k in varying}
+        self.inside = Standing(in_parts(initial, iter(after_turns(over, turns))))
         return rebuilt(initial, iter(out))
 
     def reachable_states(
-        self, after: list[Node], holds: Node, bound: list[Node], varying: Sequence[int]
+        self, after: list[Node], holds: Node, bound: list[Node], varying: list[int]
     ) -> dict[int, tuple[int, ...]]:
-        """For each of these states, those of them that its final value depends on."""
+        """For each varying state, the states that its final value depends on."""
         number = {bound[k]: k for k in varying}
         direct = {k: _found(after[k], number) for k in varying}
         always = _closed(_found(holds, number), direct)
