@@ -3,10 +3,16 @@ a bound is known not at all. Each that was judged wrongly stands beside its twin
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 import pytest
 from spec_texts import check_maps_text
 
+from hloproof.claims.operations import definition
+from hloproof.claims.statements import elimination, relation
 from hloproof.models.errors import InputError
+from hloproof.models.expressions.expr import Expr
+from hloproof.models.expressions.interval import Interval
 from hloproof.results.verdict import ClaimResult
 
 
@@ -171,3 +177,67 @@ def test_a_clause_says_all_that_it_has_to_and_no_more(clauses: tuple[str, ...], 
     with pytest.raises(InputError) as raised:
         checked(ONE, *clauses)
     assert message in raised.value.message
+
+
+# --- witnesses ---------------------------------------------------------------------------------------------------
+
+SLICED = "x = f32[8] parameter(0)\nROOT r = f32[3] slice(x), slice={[1:7:2]}"
+SUMMED = "x = f32[3,5] parameter(0)\nz = f32[] constant(0)\nROOT r = f32[3] reduce(x, z), dimensions={1}, to_apply=add"
+WINDOWS = (
+    "x = f32[6] parameter(0)\nz = f32[] constant(0)\n"
+    "ROOT r = f32[3] reduce-window(x, z), window={size=2 stride=2}, to_apply=add"
+)
+BLOCKS = "(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 2], s0 in [0, 1]"
+WITNESSED = [
+    (SUMMED, ROW, ROW.replace("[0, 4]", "[0, 3]")),
+    (WINDOWS, BLOCKS, BLOCKS.replace("d0 * 2", "d0")),
+    (SLICED, "(d0) -> (d0 * 2 + 1), domain: d0 in [0, 2]", "(d0) -> (d0 * 2), domain: d0 in [0, 2]"),
+]
+
+
+@pytest.mark.parametrize(("instructions", "right", "wrong"), WITNESSED)
+@pytest.mark.parametrize("off", [0, 1])
+def test_a_wrong_witness_refutes_nothing(
+    instructions: str, right: str, wrong: str, off: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def solved(unknowns: Mapping[str, Interval], conditions: Iterable[elimination.Membership]) -> dict[str, Expr]:
+        return {n: e + off for n, e in solve(unknowns, conditions).items()}
+
+    solve = elimination.solve
+    monkeypatch.setattr(definition, "solve", solved)
+    monkeypatch.setattr(relation, "solve", solved)
+    verdicts = [checked(instructions, f"output-to-input 0 {said}", bodies=ADD).verdict.value for said in (right, wrong)]
+    assert verdicts[0] == "proved" or (off and verdicts[0] == "unknown")
+    assert verdicts[1] == "refuted" or (off and verdicts[1] == "unknown")
+
+
+# --- two modules -------------------------------------------------------------------------------------------------
+
+
+def after(one: str, two: str) -> str:
+    text = "  hlo\n" + one.replace("\n", "\n    ") + "\n  hlo-after\n" + two.replace("\n", "\n    ")
+    (found,) = check_maps_text("map a\n" + text.replace("HloModule", "    HloModule") + "\n", "x.map")
+    return found.verdict.value
+
+
+def test_modules_on_other_numbers_of_devices_are_not_told_apart() -> None:
+    def on(devices: str, said: str = "all-reduce(x), to_apply=add") -> str:
+        return f"HloModule m, {devices}\n{ADD}\nENTRY e {{\nx = f32[2] parameter(0)\nROOT r = f32[2] {said}\n}}"
+
+    assert after(on("replica_count=2"), on("replica_count=4")) == "unknown"
+    assert after(on("replica_count=2"), on("replica_count=2")) == "proved"
+    assert after(on("replica_count=2", "reverse(x), dimensions={0}"), on("replica_count=2", "copy(x)")) == "refuted"
+
+
+def test_modules_that_differ_in_what_a_body_ignores_are_not_told_apart() -> None:
+    text = f"HloModule m\n{PAIR % 'b, d'}\nENTRY e {{\n{FOLD}\n}}"
+    other = text.replace("reduce(x, y,", "reduce(x, w,").replace(
+        "z = f32", "w = f32[3,5] reverse(y), dimensions={0}\nz = f32"
+    )
+    assert after(text, text) == "proved"
+    assert after(text, other) == "unknown"
+    plain = f"HloModule m\n{ADD}\nENTRY e {{\n{SUMMED}\n}}"
+    turned = plain.replace("reduce(x,", "reduce(w,").replace(
+        "z = f32", "w = f32[3,5] reverse(x), dimensions={0}\nz = f32"
+    )
+    assert after(plain, turned) == "refuted"

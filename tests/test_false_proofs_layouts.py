@@ -119,8 +119,8 @@ def test_a_formula_is_defined_over_the_indices_and_no_other(shape: str, formula:
 
 
 def test_places_outside_of_the_shape_are_no_error_of_the_tool() -> None:
-    """A bit beyond the elements (once an exception) is unknown, one inside is judged by both readings."""
-    assert checked("shape s4[7]{0:E(4)}", "bit [9] = 12").verdict is Verdict.UNKNOWN
+    """A bit beyond the elements (once an exception) is none, one inside is judged by both readings."""
+    assert checked("shape s4[7]{0:E(4)}", "bit [9] = 12").verdict is Verdict.REFUTED
     assert checked("shape s4[7]{0:E(4)}", "bit [3] = 12").verdict is Verdict.PROVED
     assert checked("shape s4[7]{0:E(4)}", "bit [3] = 24").verdict is Verdict.REFUTED
 

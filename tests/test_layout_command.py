@@ -94,6 +94,11 @@ def test_assumptions_are_told() -> None:
     assert (sparse["verdict"], sparse["reason"]) == ("unknown", "not modelled: the positions of a sparse array")
 
 
+def test_what_lies_before_the_data_is_told() -> None:
+    assert "8 bytes of metadata, M(8)" in " ".join(answer("f32[<=4]{0:M(8)}")["assumptions"])
+    assert "metadata" not in " ".join(answer("f32[<=4]{0}")["assumptions"])
+
+
 def test_comparison() -> None:
     found = compared("f32[3,5]{1,0:T(2,2)}", "f32[3,5]{0,1}")
     assert (found["verdict"], found["bitcast"]) == ("refuted", "refuted")

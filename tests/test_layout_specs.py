@@ -66,12 +66,9 @@ def test_expectations_that_are_not_met() -> None:
     assert checked("layout one\n  shape f32[3\n  expect error\n").verdict is Verdict.PROVED
 
 
-def test_an_index_outside_is_not_judged() -> None:
+def test_an_index_outside_is_wrong() -> None:
     found = checked("layout one\n  shape f32[3]\n  position [3] = 3\n")
-    assert (found.verdict, found.reason) == (
-        Verdict.UNKNOWN,
-        "the clause `position`: not modelled: index (3,) is outside of the shape (3,)",
-    )
+    assert (found.verdict, found.counterexample) == (Verdict.REFUTED, "[3] is no index of f32[3]")
 
 
 UNREADABLE = [
@@ -107,3 +104,23 @@ def test_comments_and_continued_clauses() -> None:
         ("shape", "note"),
     )
     assert [(c.word, c.text) for c in entry.clauses] == [("shape", "f32[2]{0:#(u32)}"), ("note", "first\n    second")]
+
+
+PLACES = [
+    ("f32[4]", "position [3] = 3", "proved"),
+    ("f32[4]", "position [4] = 4", "refuted"),
+    ("f32[4]", "position [1,1] = 1", "refuted"),
+    ("f32[4]", "bit [3] = 96", "proved"),
+    ("f32[4]", "bit [4] = 128", "refuted"),
+    ("f32[?]{0:T(8)}", "position [4,0] = 4", "refuted"),
+    ("f32[?]{0:T(8)}", "position [4] = 4", "unknown"),
+    # As many bytes, and not as many bits: what the last byte holds beyond is not known.
+    ("s4[3]{0:E(4)}", "bitcast u16[1]", "unknown"),
+    ("s4[4]{0:E(4)}", "bitcast u16[1]", "proved"),
+    ("s4[2]{0:E(4)}", "bitcast u16[1]", "refuted"),
+]
+
+
+@pytest.mark.parametrize(("shape", "clause", "verdict"), PLACES)
+def test_places_that_are_none(shape: str, clause: str, verdict: str) -> None:
+    assert checked(f"layout a\n  shape {shape}\n  {clause}\n").verdict.value == verdict

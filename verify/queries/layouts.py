@@ -70,6 +70,9 @@ def _array_answer(shape: ArrayShape, index: tuple[int, ...] | None, linear_index
     assumptions = [] if shape.layout is not None else ["no layout is given: row-major, without tiles"]
     if shape.is_dynamic and not is_format(shape):
         assumptions.append("dynamic dimensions take the space of their bound")
+    if shape.layout is not None and shape.layout.dynamic_prefix_bytes:
+        prefix = shape.layout.dynamic_prefix_bytes
+        assumptions.append(f"bytes and bits count from the data on, behind {prefix} bytes of metadata, M({prefix})")
     try:
         facts = format_facts(shape) if is_format(shape) else facts_of(shape)
         owed = format_claims(shape) if is_format(shape) else claims(ClaimedLayout.by_formula(shape))

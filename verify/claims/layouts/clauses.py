@@ -158,14 +158,26 @@ def _positions(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> 
             yield _wrong(word, f"positions has {len(table)} numbers for {shape.elements} elements")
         said = tuple((_row_major(k, shape), p) for k, p in enumerate(table[: shape.elements]))
     for index, place in said:
+        if _outside(index, spec, shape):
+            yield _wrong(word, f"{list(index)} is no index of {print_shape(shape)}")
+            continue
         for reading, found in both_readings(shape, index):
             if found != place:
                 yield _wrong(word, f"element {list(index)} lies at position {found} by {reading}, not {place}")
 
 
+def _outside(index: tuple[int, ...], spec: LayoutSpec, shape: ArrayShape) -> bool:
+    """There is no such element; of a format, at none of its sizes."""
+    sizes = (shape if spec.shape is None else spec.shape).dimensions
+    return len(index) != len(sizes) or any(e >= n >= 0 for e, n in zip(index, sizes, strict=True))
+
+
 def _bits(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Found]:
     check_no_metadata(shape)
     for index, bit in spec.bits:
+        if _outside(index, spec, shape):
+            yield _wrong(word, f"{list(index)} is no index of {print_shape(shape)}")
+            continue
         for reading, found in both_readings(shape, index):
             begin = found * element_bits(shape)
             if begin != bit:

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Final
 
 from hloproof.claims.statements.elimination import Membership, solve
 from hloproof.claims.statements.relation import Piece
 from hloproof.claims.statements.runtime import Matched, match
-from hloproof.claims.statements.statement import Part, Statement
+from hloproof.claims.statements.statement import Part, Point, Statement
 from hloproof.claims.statements.wording import at, operand_words, output_words, runtime_words
 from hloproof.definitions.definition import Definition
+from hloproof.logic.evaluate import TooManySteps, holds
 from hloproof.logic.formula import (
     FALSE,
     Compare,
@@ -27,17 +31,22 @@ from hloproof.logic.formula import (
     disj,
     eq,
     free_variables,
+    ne,
     replace_variables,
     within,
 )
 from hloproof.logic.obligation import Obligation
 from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.indexing.map_set import OperandMaps
 from hloproof.models.maps.indexing_map import Direction
+
+_MOST_TIMES: Final = 4096
+"""Values of range or iteration variables beyond which it is not counted how often an element is read."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +154,9 @@ def _inside(about: Subject, piece: Piece, definition: Definition) -> list[Part]:
     if missing:  # values read at run time of which the map takes no notice
         extra = tuple((f"r{k}", r.interval) for k, r in enumerate(definition.runtime) if f"r{k}" in missing)
         statement = Statement((*statement.variables, *extra), statement.hypotheses)
-    return statement.conclusions(goals, "maps within definition", words)
+    iterations = Exists(definition.iteration, definition.predicate) if definition.iteration else definition.predicate
+    whole = conj(*source, replace_variables(iterations, into))
+    return statement.conclusions(goals, "maps within definition", words, lambda point: not holds(whole, point))
 
 
 def _some_iteration(definition: Definition) -> Formula:
@@ -202,8 +213,8 @@ def _covered(about: Subject, pieces: Sequence[Piece], definition: Definition) ->
             f"the definition of {about.op.opcode}{when}, and by no map"
         )
 
-    goal = disj(*(p.membership(source, target, position) for p in pieces))
-    return statement.conclusions([goal], "definition within maps", words)
+    goal, whole = (disj(*(p.membership(source, target, position, s) for p in pieces)) for s in (True, False))
+    return statement.conclusions([goal], "definition within maps", words, lambda point: not holds(whole, point))
 
 
 def _once(about: Subject, maps: OperandMaps, matched: Sequence[Matched], definition: Definition) -> list[Part]:
@@ -252,7 +263,8 @@ def _paired(about: Subject, pieces: Sequence[Piece], definition: Definition) -> 
 
     of_map = Statement(piece.variables, piece.constraint_formulas)
     iteration += [eq(Var(name), e) for name, e in determined.items()]
-    parts = of_map.conclusions([replace_variables(definition.predicate, into), *iteration], "read as often", read)
+    goals = [replace_variables(definition.predicate, into), *iteration]
+    parts = of_map.conclusions(goals, "read as often", read, lambda point: _counted(piece, definition, point))
     output = [Var(f"d{i}") for i in range(len(definition.output_sizes))]
     operand = [Var(f"x{j}") for j in range(len(definition.operand_sizes))]
     source, target = (output, operand) if about.direction == "output-to-input" else (operand, output)
@@ -271,7 +283,38 @@ def _paired(about: Subject, pieces: Sequence[Piece], definition: Definition) -> 
         )
 
     of_definition = Statement(definition_variables(definition), (definition.predicate,))
-    return parts + of_definition.conclusions(goals, "read as often", unread)
+    return parts + of_definition.conclusions(
+        goals, "read as often", unread, lambda point: _counted(piece, definition, point)
+    )
+
+
+def _counted(piece: Piece, definition: Definition, point: Point) -> bool:
+    """Whether the map and the definition read the operand element of a point a different number of times for its
+    output element: all values of the range and of the iteration variables are gone through. Raises TooManySteps."""
+
+    def place(own: Sequence[Expr], letter: str) -> dict[str, int]:
+        known = all(f"{letter}{k}" in point for k in range(len(own)))
+        return {f"{letter}{k}": point[f"{letter}{k}"] if known else evaluate(e, point) for k, e in enumerate(own)}
+
+    pair = {**place(piece.output, "d"), **place(piece.operand, "x")}
+    at = {**point, **pair}
+    if piece.position is not None and "q" not in at:
+        at["q"] = evaluate(piece.position, point)
+    letter = "x" if piece.direction == "output-to-input" else "d"
+    target = [eq(e, pair[f"{letter}{k}"]) for k, e in enumerate(piece.results)]
+    target += [] if piece.position is None else [eq(piece.position, at["q"])]
+    target += [within(Var(name), i) for name, i in piece.source]
+    by_map = _times(piece.ranges, conj(*target, *piece.constraint_formulas), at)
+    return by_map != _times(definition.iteration, definition.predicate, at)
+
+
+def _times(variables: Sequence[tuple[str, Interval]], formula: Formula, at: Point) -> int:
+    """For how many values of the variables the formula is true. Raises TooManySteps."""
+    if prod(i.count for _, i in variables) > _MOST_TIMES:
+        raise TooManySteps
+    names = [n for n, _ in variables]
+    values = product(*(range(i.lower, i.upper + 1) for _, i in variables))
+    return sum(holds(formula, {**at, **dict(zip(names, v, strict=True))}) for v in values)
 
 
 def _partners(
@@ -318,12 +361,18 @@ def _determined(about: Subject, m: Matched) -> list[Part]:
             + ", ".join(f"{n} = {point[n]}" for n, _ in piece.ranges)
         )
 
+    def twice(point: Point) -> bool:
+        reached = [eq(e, evaluate(e, point)) for e in piece.results]
+        reached += [] if piece.position is None else [eq(piece.position, evaluate(piece.position, point))]
+        other = disj(*(ne(Var(n), point[n]) for n, _ in piece.ranges))
+        return holds(Exists(piece.ranges, conj(*reached, *piece.constraint_formulas, other)), point)
+
     parts: list[Part] = []
     open_names: list[tuple[str, Interval]] = []
     for name, interval in piece.ranges:
         term = determined.get(name)
         if term is not None and term.free.isdisjoint(m.shifting):
-            parts.append(statement.therefore(eq(Var(name), term), "each pair is read once", words))
+            parts.append(statement.therefore(eq(Var(name), term), "each pair is read once", words, twice))
         elif not interval.is_point:
             open_names.append((name, interval))
     if not open_names:

@@ -62,11 +62,13 @@ class Piece:
     def constraint_formulas(self) -> tuple[Formula, ...]:
         return tuple(within(c.expr, c.interval) for c in self.constraints)
 
-    def membership(self, source: Sequence[Expr], target: Sequence[Expr], position: Expr | None) -> Formula:
+    def membership(
+        self, source: Sequence[Expr], target: Sequence[Expr], position: Expr | None, solving: bool = True
+    ) -> Formula:
         """That some range values make (source, target) a pair of this piece, at this position.
 
-        Range variables are replaced by what they must be where that can be read off; the others are quantified. The
-        runtime variables stay free.
+        Range variables are replaced by what they must be where that can be read off; the others are quantified, and
+        all of them unless `solving`. The runtime variables stay free.
         """
         if self.is_empty:
             return FALSE
@@ -80,7 +82,7 @@ class Piece:
             placed = eq(there, position)
         bounds = [Membership(substitute(c.expr, at), c.interval) for c in self.constraints]
         unknowns = dict(self.ranges)
-        witness = solve(unknowns, [*conditions, *bounds])
+        witness = solve(unknowns, [*conditions, *bounds]) if solving else {}
         free = unmentioned(unknowns, [*conditions, *bounds])  # any value of these will do, and there is one
         body = conj(
             *(eq(e, t) for e, t in zip(results, target, strict=True)),

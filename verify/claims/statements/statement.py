@@ -26,6 +26,7 @@ from hloproof.models.stages import checkpoint
 
 Point = dict[str, int]
 Describe = Callable[[Point], str]
+Replay = Callable[[Point], bool]
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,9 @@ class Part:
     """From a model of the obligation to the reader's words."""
     plain: Obligation | None = None
     """The same with nothing removed or left out, where the obligation was made smaller."""
+    replay: Replay | None = None
+    """Whether a model of the obligation refutes what the claim says of that point, with no value named for what is only
+    said to exist. None where the obligation names none. Raises TooManySteps."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,9 @@ class Statement:
     variables: tuple[tuple[str, Interval | None], ...]
     hypotheses: tuple[Formula, ...] = ()
 
-    def therefore(self, conclusion: Formula, label: str, describe: Describe) -> Part:
-        """The obligation that the conclusion follows. `describe` is called with a point of all the variables."""
+    def therefore(self, conclusion: Formula, label: str, describe: Describe, replay: Replay | None = None) -> Part:
+        """The obligation that the conclusion follows. `describe` and `replay` are called with a point of all the
+        variables."""
         reduced = self._reduced
         goal = replace_variables(conclusion, reduced.removed)
         kept_groups, completion = reduced.bearing_on(free_variables(goal))
@@ -56,18 +61,23 @@ class Statement:
         hypothesis = conj(*(h for g in kept_groups for h in g.hypotheses))
         obligation = Obligation(variables, goal, hypothesis, label)
 
-        def told(model: Point) -> str:
+        def whole(model: Point) -> Point:
             point = {**completion, **model}
             for name, e in reversed(reduced.removed_in_order):
                 point[name] = evaluate(e, point)
-            return describe(point)
+            return point
+
+        def told(model: Point) -> str:
+            return describe(whole(model))
 
         plain = Obligation(self.variables, conclusion, conj(*self.hypotheses), f"{label}, stated in full")
-        return Part(obligation, told, plain)
+        return Part(obligation, told, plain, None if replay is None else lambda model: replay(whole(model)))
 
-    def conclusions(self, goals: Iterable[Formula], label: str, describe: Describe) -> list[Part]:
+    def conclusions(
+        self, goals: Iterable[Formula], label: str, describe: Describe, replay: Replay | None = None
+    ) -> list[Part]:
         """One part per conjunct of the goals."""
-        return [self.therefore(piece, label, describe) for goal in goals for piece in conjuncts(goal)]
+        return [self.therefore(piece, label, describe, replay) for goal in goals for piece in conjuncts(goal)]
 
     @cached_property
     def _reduced(self) -> _Reduced:
