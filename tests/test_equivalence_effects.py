@@ -224,8 +224,46 @@ def _counted_to(edge: str) -> str:
     )
 
 
-@pytest.mark.parametrize("written", [_selected, _added_up, _held_up, _counted_to])
+def _held_up_by_all(edge: str) -> str:
+    return _added_up(edge).replace("add(x, u)", "add(x, x), control-predecessors={s}")
+
+
+def _turn_after_turn(edge: str) -> str:
+    """What waits comes to the sum in the third turn."""
+    state, more = "(s32[], f32[], f32[])", "(s32[], f32[], f32[], f32[], f32[])"
+    parts = (
+        "  c = f32[] get-tuple-element(s), index=3\n  d = f32[] get-tuple-element(s), index=4\n  n = f32[] add(x, u)"
+    )
+    text = _added_up(edge).replace(state, more).replace("  n = f32[] add(x, u)", parts)
+    return text.replace("tuple(j, n, u)", "tuple(j, n, c, d, d)").replace("tuple(z, p0, y)", "tuple(z, p0, p0, p0, y)")
+
+
+@pytest.mark.parametrize("written", [_selected, _added_up, _held_up, _held_up_by_all, _counted_to, _turn_after_turn])
 def test_what_is_chosen_or_added_up_waits_for_all_that_it_is_made_from(written: Callable[[str], str]) -> None:
     waits, free = written(_after("a")), written("")
     for before, after, verdict in ((waits, free, "unknown"), (free, waits, "proved"), (waits, waits, "proved")):
         assert decide(parse_module(before), parse_module(after), "exact", 5.0).verdict == verdict
+
+
+def test_a_control_edge_in_a_turn_demands_what_the_state_waits_for() -> None:
+    """The state holds the token of the first outfeed, which alone demands nothing."""
+    lines = _TURNS.split("\n")
+    n = next(k for k, line in enumerate(lines) if " n = " in line)
+    lines[n], lines[n + 1] = lines[n + 1], lines[n]
+    free = "\n".join(lines)
+    waits = free.replace("negate(x)", "negate(x), control-predecessors={u}")
+    for before, after, verdict in ((waits, free, "unknown"), (free, waits, "proved"), (waits, waits, "proved")):
+        one, two = (parse_module(_module("", *_LOOP, before=turns)) for turns in (before, after))
+        assert decide(one, two, "exact", 5.0).verdict == verdict
+
+
+def test_what_no_turn_changes_does_not_wait_for_the_condition() -> None:
+    """The loop may be left out for it, so that nothing would keep the order."""
+    handed_on = (
+        _counted_to(_after("a"))
+        .replace("tuple(z, p0, y)", "tuple(z, p1, y)")
+        .replace("tuple(j, n, u)", "tuple(j, x, u)")
+    )
+    in_line = _module(_after("a"), _FIRST, "q = f32[] copy(p1)")
+    assert decide(parse_module(in_line), parse_module(handed_on), "exact", 5.0).verdict == "unknown"
+    assert decide(parse_module(handed_on), parse_module(in_line), "exact", 5.0).verdict == "proved"
