@@ -500,3 +500,40 @@ def test_what_the_next_turn_reads_counts_whoever_uses_the_result_of_the_loop() -
     text = text.replace("tuple(k, w2, flying)", "tuple(k, w2, more2)").replace("negate(d)\n", "negate(p)\n")
     assert "hazard-overwrite" in found(text.replace("{given}", "x"))
     assert found(text.replace("{given}", "y")) == {}
+
+
+# --- collectives that write into an operand ----------------------------------------------------------------------
+
+GIVEN = [
+    "p = f32[8] parameter(0)",
+    "v = s32[2] parameter(1)",
+    "z = s32[] constant(0)",
+    "t = (s32[]) tuple(z)",
+    "o = f32[8] negate(p)",
+]
+RAGGED = (
+    "ragged { a = f32[8] parameter(0) b = f32[8] parameter(1) c = s32[2] parameter(2) d = s32[2] parameter(3)"
+    " e = s32[2] parameter(4) f = s32[2] parameter(5)"
+    " ROOT y = f32[8] ragged-all-to-all(a, b, c, d, e, f), replica_groups={{0,1}} }\n"
+)
+SLICES = "source_target_pairs={{0,1},{1,0}}, slice_sizes={{4}}"
+INTO_SECOND = {
+    "ragged": ["d = f32[8] ragged-all-to-all(p, o, v, v, v, v), replica_groups={{0,1}}"],
+    "ragged in flight": [
+        "s = ((f32[8], f32[8], s32[2], s32[2], s32[2], s32[2]), f32[8]) async-start(p, o, v, v, v, v), calls=ragged",
+        "d = f32[8] async-done(s)",
+    ],
+    "slices": [f"d = f32[8] collective-permute(p, o, t, t), {SLICES}"],
+    "slices in flight": [
+        f"s = (f32[8], f32[8], u32[], u32[]) collective-permute-start(p, o, t, t), {SLICES}",
+        "d = f32[8] collective-permute-done(s)",
+    ],
+}
+
+
+@pytest.mark.parametrize("moved", INTO_SECOND.values(), ids=INTO_SECOND)
+def test_a_collective_that_is_given_its_result_writes_into_it(moved: list[str]) -> None:
+    before = RAGGED if "calls=" in moved[0] else ""
+    lines = [*GIVEN, *moved, "n = f32[8] negate({})", "ROOT r = (f32[8], f32[8]) tuple(d, n)"]
+    refuted = [set(found(text([line.replace("({})", f"({x})") for line in lines], before, SCHEDULED))) for x in "opd"]
+    assert refuted == [{"hazard-overwrite"}, set(), set()]

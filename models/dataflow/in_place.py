@@ -13,6 +13,8 @@ Pair = tuple[ShapeIndex, int, ShapeIndex]
 """A position of the output, an operand number, a position of that operand."""
 
 _FIRST_OPERAND: Final = frozenset({"dynamic-update-slice", "set-dimension-size"})
+_WITH_OFFSETS: Final = 4
+"""Operands of a permutation that moves slices: what is sent, where it goes, and the offsets in both."""
 
 
 def in_place_operand(i: Instruction) -> tuple[Pair, ...]:
@@ -24,6 +26,11 @@ def in_place_operand(i: Instruction) -> tuple[Pair, ...]:
         if count == 1:
             return (((), 0, ()),)
         return tuple(((k,), k, ()) for k in range(count))
+    # The second operand is where the parts go; what nobody sends to stays what it was.
+    if i.opcode == "ragged-all-to-all" or (i.opcode == "collective-permute" and len(i.operands) == _WITH_OFFSETS):
+        return (((), 1, ()),)
+    if i.opcode == "collective-permute-start" and len(i.operands) == _WITH_OFFSETS:
+        return (((1,), 1, ()),)
     return ()
 
 
