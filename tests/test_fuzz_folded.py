@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from hloproof.fuzz.compiler.folded import MOST, folded
 from hloproof.fuzz.compiler.generate_corners import corner_inputs, corner_modules
 from hloproof.fuzz.compiler.perturbation import differences, exact_inputs
+from hloproof.fuzz.modules import generate_modules
 from hloproof.fuzz.modules.generate_modules import movement_modules
 from hloproof.fuzz.modules.reference import arrays, python_with_jax
 from hloproof.fuzz.target import Failure
@@ -75,3 +77,13 @@ def test_a_wrong_fold_is_noticed(operation: str, kind: str, name: str) -> None:
         pytest.skip("this release folds them rightly")
     right = text.replace(operation, "negate(p)")
     assert "folded" in judged_module(right, parse_module(right))
+
+
+@QUIET
+@given(st.data())
+def test_a_module_has_a_root_where_no_step_fits(data: st.DataObject) -> None:
+    """A parameter may be larger than anything that steps may make."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(generate_modules, "LARGEST", 1)
+        text = data.draw(movement_modules(most=2))
+    assert parse_module(text).entry.root.opcode in ("negate", "fusion")

@@ -145,7 +145,8 @@ def movement_modules(draw: Draw, most: int = 8) -> str:
     c.tensors = [Array(f"p{n}", tuple(d)) for n, d in enumerate(dims)]
     for _ in range(c.number(1, most)):
         c.step()
-    made = shape(c.op("negate", c.tensors[-1], sizes=c.tensors[-1].sizes).sizes)
+    made = shape(c.tensors[-1].sizes)
+    c.line(made, "negate", c.tensors[-1].name)  # of any size: a parameter may be larger than what steps make
     is_fusion = c.chance(2)
     text = c.written("fused" if is_fusion else "ENTRY e")
     if is_fusion:
