@@ -8,6 +8,7 @@ import pytest
 
 from hloproof.claims.asynchronous import judge
 from hloproof.claims.asynchronous.timeline import rows_of
+from hloproof.models.dataflow.in_place import Pair, in_place_operand
 from hloproof.models.hlo.parser import parse_module
 from hloproof.report.timeline_svg import draw
 from hloproof.results.verdict import ClaimResult, Found, Verdict
@@ -537,3 +538,22 @@ def test_a_collective_that_is_given_its_result_writes_into_it(moved: list[str]) 
     lines = [*GIVEN, *moved, "n = f32[8] negate({})", "ROOT r = (f32[8], f32[8]) tuple(d, n)"]
     refuted = [set(found(text([line.replace("({})", f"({x})") for line in lines], before, SCHEDULED))) for x in "opd"]
     assert refuted == [{"hazard-overwrite"}, set(), set()]
+
+
+@pytest.mark.parametrize(
+    ("moved", "pairs"),
+    [
+        (f"(f32[4], f32[4]) collective-permute(p, p, z, z), {SLICES}", [((0,), 1, (0,)), ((1,), 1, (1,))]),
+        (
+            f"((f32[4], f32[4]), (f32[4], f32[4]), u32[], u32[]) collective-permute-start(p, p, z, z), {SLICES}",
+            [((1, 0), 1, (0,)), ((1, 1), 1, (1,))],
+        ),
+        ("f32[4] collective-permute(x), source_target_pairs={{0,1}}", []),
+    ],
+)
+def test_a_permutation_of_several_arrays_writes_into_each_and_not_into_their_table(
+    moved: str, pairs: list[Pair]
+) -> None:
+    given = "x = f32[4] parameter(0)\np = (f32[4], f32[4]) parameter(1)\nz = u32[] constant(0)\n"
+    module = parse_module(f"HloModule m\nENTRY e {{\n{given}ROOT r = {moved}\n}}\n")
+    assert list(in_place_operand(module.entry.root)) == pairs

@@ -7,7 +7,7 @@ from typing import Final
 
 from hloproof.models.dataflow.value_flow import called
 from hloproof.models.hlo.module import Computation, Instruction, Module
-from hloproof.models.hlo.shape import ShapeIndex
+from hloproof.models.hlo.shape import ShapeIndex, leaves
 
 Pair = tuple[ShapeIndex, int, ShapeIndex]
 """A position of the output, an operand number, a position of that operand."""
@@ -27,10 +27,11 @@ def in_place_operand(i: Instruction) -> tuple[Pair, ...]:
             return (((), 0, ()),)
         return tuple(((k,), k, ()) for k in range(count))
     # The second operand is where the parts go; what nobody sends to stays what it was.
+    # Of several arrays each: the tables of a tuple are not written.
     if i.opcode == "ragged-all-to-all" or (i.opcode == "collective-permute" and len(i.operands) == _WITH_OFFSETS):
-        return (((), 1, ()),)
+        return tuple((at, 1, at) for at, _ in leaves(i.shape))
     if i.opcode == "collective-permute-start" and len(i.operands) == _WITH_OFFSETS:
-        return (((1,), 1, ()),)
+        return tuple((at, 1, at[1:]) for at, _ in leaves(i.shape) if at[:1] == (1,))
     return ()
 
 
