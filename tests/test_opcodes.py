@@ -40,8 +40,11 @@ LACKS = {
 }
 """What is not modelled, and why nobody should look for it: random numbers and data from outside have no one value."""
 
-BY_THE_MACHINE = COLLECTIVES | COMPOSED | {"constant", "parameter", "partition-id", "replica-id", "scan"}
-BY_THE_MACHINE |= {"send", "send-done", "recv", "recv-done"}
+BY_THE_MACHINE = (
+    COLLECTIVES
+    | COMPOSED
+    | {"constant", "parameter", "partition-id", "replica-id", "scan", "send", "send-done", "recv", "recv-done"}
+)
 """Executed where computations, devices and channels are known, not one operation at a time."""
 
 

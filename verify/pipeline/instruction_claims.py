@@ -23,8 +23,6 @@ from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Owed, Progress, Prover
 from hloproof.results.results import InstructionResult, ModuleResults, OperationVerdicts, Site
 
-"""What decides these claims: the forwarding relation of hloproof.models.dataflow.value_flow, followed to its end."""
-
 _ANY_COMPUTATION: Final = ComputationRef("")
 
 
@@ -39,9 +37,9 @@ class InstructionClaims:
         """Those of this run, which are filled in when the prover settles."""
         self._composer: Composer | None = None
         self._first: dict[Hashable, list[Owed]] = {}
-        """What the first fusion of several with equal bodies owes."""
+        """What the first of several fusions, calls, conditionals or loops with equal bodies owes, by the bodies' key."""
         self._equal: dict[Hashable, OperationVerdicts] = {}
-        """The verdicts of the others."""
+        """The verdicts of the others, by the same key."""
 
     def module(self, module: Module, label: str) -> ModuleResults:
         """All instructions of a module, those of called computations too, in the order of the text."""
