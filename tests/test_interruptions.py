@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import pytest
 
 from hloproof.cli import run
 from hloproof.fuzz import campaign
+from hloproof.fuzz.mutation import mutants
 from hloproof.pipeline import memory_plans, passes
 from hloproof.pipeline.memory_plans import Plans
 from hloproof.pipeline.options import Selection
@@ -101,6 +102,22 @@ def test_an_interrupted_campaign_tells_what_was_tried(
     assert run(["fuzz", "maps", "--state", str(tmp_path)]) == Exit.INTERRUPTED
     told = capsys.readouterr()
     assert "maps" in told.out and f"the campaign is kept in {tmp_path}" in told.err
+
+
+def test_planted_errors_that_are_interrupted_tell_which_were_noticed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def two_of_three(items: Iterable[Any], *_: Any) -> Iterator[tuple[Any, str, float]]:
+        said = iter(("the prover of rules: refuted", mutants.SURVIVED))
+        for item, answer in zip(items, said, strict=False):
+            yield item, answer, 0.1
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(mutants, "tried", two_of_three)
+    assert run(["fuzz", "--mutants", "--sample", "3", "--file", "specs/rules/order.rules"]) == Exit.INTERRUPTED
+    told = capsys.readouterr()
+    assert "mutant score 50.0%: 1 caught, 1 survived" in told.out
+    assert told.err == "interrupted: 2 of 3 mutants were tried\n"
 
 
 def test_a_command_of_one_question_says_that_it_was_interrupted(

@@ -168,15 +168,20 @@ def _mutants(
         print(f"\r{score.done} of {total} mutants, {score.percent:.1f}%", end="", file=sys.stderr, flush=True)
 
     display = show if sys.stderr.isatty() else None
-    begun = time.monotonic()
-    reach = mutants.explored(seed, {s.file for s in chosen}, jobs, seconds=math.inf if seconds is None else seconds / 2)
-    for failing in reach.failing:
-        say(f"fails without an error planted: {failing}", err=True)
-    left = None if seconds is None else max(0.0, seconds - (time.monotonic() - begun))
-    score = mutants.run(chosen, reach, seed, jobs=jobs, total=left, show=display, equivalent_too=with_equivalent)
+    begun, score, ending = time.monotonic(), mutants.Score(), None
+    half = math.inf if seconds is None else seconds / 2
+    try:
+        reach = mutants.explored(seed, {s.file for s in chosen}, jobs, seconds=half)
+        for failing in reach.failing:
+            say(f"fails without an error planted: {failing}", err=True)
+        left = None if seconds is None else max(0.0, seconds - (time.monotonic() - begun))
+        mutants.run(chosen, reach, seed, 120.0, jobs, left, display, with_equivalent, score)
+    except KeyboardInterrupt:
+        say(f"interrupted: {score.done} of {len(chosen)} mutants were tried", err=True)
+        ending = Exit.INTERRUPTED
     for line in mutants.lines(score):
         say(line)
-    return int(Exit.OK if score.percent >= 98 else Exit.REFUTED)
+    return int(ending or (Exit.OK if score.percent >= 98 else Exit.REFUTED))
 
 
 def _runnable() -> tuple[str, ...]:

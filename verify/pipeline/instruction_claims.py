@@ -37,7 +37,7 @@ class InstructionClaims:
         """Those of this run, which are filled in when the prover settles."""
         self._composer: Composer | None = None
         self._first: dict[Hashable, list[Owed]] = {}
-        """What the first of several fusions, calls, conditionals or loops with equal bodies owes, by the bodies' key."""
+        """What the first of several fusions, calls, conditionals or loops with equal bodies owes, by their key."""
         self._equal: dict[Hashable, OperationVerdicts] = {}
         """The verdicts of the others, by the same key."""
 

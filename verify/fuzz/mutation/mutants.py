@@ -253,14 +253,17 @@ def run(
     total: float | None = None,
     show: Callable[[Score, int], None] | None = None,
     equivalent_too: bool = False,
+    score: Score | None = None,
 ) -> Score:
     """Tries the sites; a child that takes longer than `seconds` counts as having noticed. When `total` seconds are up
-    the sites that were not begun are not tried. Those listed as equivalent are tried only if `equivalent_too`."""
+    the sites that were not begun are not tried. Those listed as equivalent are tried only if `equivalent_too`. A
+    `score` that is given holds what is known at any time, for a caller that may be interrupted."""
     for name in {name for name, _ in reach.examples}:
         find_target(name)
     for file in {s.file for s in chosen if not _is_rule(s.file)}:
         import_module(module_name(file))
-    score, excused = Score(), {} if equivalent_too else known_equivalent()
+    score = Score() if score is None else score
+    excused = {} if equivalent_too else known_equivalent()
 
     def waiting() -> Iterator[Site]:
         for site in chosen:
