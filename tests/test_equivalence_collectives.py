@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from hloproof.equivalence import decide
@@ -109,3 +111,55 @@ def test_a_promise_that_is_new_is_told() -> None:
     told = ("promised: unique_indices of scatter", "exact")
     assert told in decide(plain, promising).axioms
     assert decide(promising, plain).axioms == decide(promising, promising).axioms == ()
+
+
+WRITTEN = (
+    "scatter({}, {}, u), to_apply=sum, update_window_dims={{}}, inserted_window_dims={{0}}, "
+    "scatter_dims_to_operand_dims={{0}}, index_vector_dim=1"
+)
+UNIQUE = ", unique_indices=true"
+
+
+PLACES = " b = s32[8] bitcast-convert(q)\n c = s32[2] slice(b), slice={[0:2]}\n u = f32[2] slice(q), slice={[0:2]}\n"
+
+
+def written_twice(first: str, second: str) -> Module:
+    """Two scatters at the same places into other arrays, and what each promises."""
+    where = " i = s32[2,1] reshape(c)\n d = s32[2] negate(c)\n j = s32[2,1] reshape(d)\n"
+    a, b = (WRITTEN.format(*given) for given in (("p", "i"), ("a", "j")))
+    return module(f"{PLACES}{where} a = f32[4] {a}{first}\n ROOT r = f32[4] {b}{second}\n")
+
+
+def written_in_loops(first: str, second: str) -> Module:
+    """Two loops one after the other, which count otherwise and write where they stand; and what each promises."""
+    loops = ""
+    for name, step, promise in (("f", 1, first), ("g", 2, second)):
+        loops += (
+            f"{name} {{\n s = (f32[4], s32[2,1], f32[2]) parameter(0)\n x = f32[4] get-tuple-element(s), index=0\n"
+            " i = s32[2,1] get-tuple-element(s), index=1\n u = f32[2] get-tuple-element(s), index=2\n"
+            f" n = s32[] constant({step})\n m = s32[2,1] broadcast(n), dimensions={{}}\n j = s32[2,1] add(i, m)\n"
+            f" y = f32[4] {WRITTEN.format('x', 'i')}{promise}\n"
+            " ROOT t = (f32[4], s32[2,1], f32[2]) tuple(y, j, u)\n}\n"
+            f"{name}c {{\n s = (f32[4], s32[2,1], f32[2]) parameter(0)\n i = s32[2,1] get-tuple-element(s), index=1\n"
+            " k = s32[1,1] slice(i), slice={[0:1], [0:1]}\n h = s32[] reshape(k)\n n = s32[] constant(9)\n"
+            " ROOT r = pred[] compare(h, n), direction=LT\n}\n"
+        )
+    state = "(f32[4], s32[2,1], f32[2])"
+    body = (
+        f"{PLACES} i = s32[2,1] reshape(c)\n t = {state} tuple(p, i, u)\n"
+        f" v = {state} while(t), condition=fc, body=f\n x = f32[4] get-tuple-element(v), index=0\n"
+        f" w = {state} tuple(x, i, u)\n z = {state} while(w), condition=gc, body=g\n"
+        " ROOT r = f32[4] get-tuple-element(z), index=0\n"
+    )
+    return parse_module(f"HloModule m, num_partitions=4\n{FUNCTIONS}{loops}ENTRY e {{\n{HEAD}{body}}}\n")
+
+
+@pytest.mark.parametrize("written", [written_twice, written_in_loops])
+def test_a_promise_of_one_is_none_of_another(written: Callable[[str, str], Module]) -> None:
+    """Where the same number of operations promise the same of other indices."""
+    told = ("promised: unique_indices of scatter", "exact")
+    neither, first, second, both = (written(a, b) for a in ("", UNIQUE) for b in ("", UNIQUE))
+    assert told in decide(first, second).axioms and told in decide(second, first).axioms
+    assert told in decide(neither, first).axioms and told in decide(first, both).axioms
+    assert decide(both, first).axioms == decide(second, second).axioms == decide(first, neither).axioms == ()
+    assert decide(both, first).verdict is Verdict.PROVED

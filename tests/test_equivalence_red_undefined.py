@@ -87,6 +87,7 @@ NORMALISED = (
 
 NO_NUMBERS = {
     "an infinity": ("q = f32[4] constant({inf, 1, 2, 3})",),
+    "numbers that the text leaves out": ("q = f32[4] constant({...})",),
     "a NaN": ("q = f32[4] constant({1, 2, 3, nan})",),
     "a normalisation": NORMALISED,
     "a tangent": ("q = f32[4] tan(p)",),

@@ -60,6 +60,26 @@ class Computation:
                 out[operand].append(i)
         return {name: tuple(users) for name, users in out.items()}
 
+    @cached_property
+    def operands_first(self) -> tuple[Instruction, ...]:
+        """All instructions, each behind its operands: the order of the text where that is so, else as close to it as
+        they let. Raises ValueError where operands form a cycle, which no text is read with."""
+        done: dict[str, Instruction] = {}
+        begun: set[str] = set()
+        waiting = list(reversed(self.instructions))
+        while waiting:
+            i = waiting[-1]
+            missing = [] if i.name in done else [self.by_name[o] for o in i.operands if o not in done]
+            if not missing:
+                waiting.pop()
+                done.setdefault(i.name, i)
+            elif i.name in begun:
+                raise ValueError(f"{i.name} of {self.name} is computed from itself")
+            else:
+                begun.add(i.name)
+                waiting.extend(reversed(missing))
+        return tuple(done.values())
+
     def operand_shapes(self, instruction: Instruction) -> tuple[Shape, ...]:
         return tuple(self.by_name[o].shape for o in instruction.operands)
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.interpreter.value import BadArgument
 
 _EFFECTS = frozenset({"send", "send-done", "outfeed", "parameter"})
 """Opcodes that are evaluated although nothing may read them."""
@@ -22,17 +20,8 @@ class EvaluationOrder:
 
 def plan(computation: Computation) -> EvaluationOrder:
     """What the root and the effects need, in the order of the text where that order has operands before users."""
-    by_name = computation.by_name
-    roots = [by_name[computation.root_name], *(i for i in computation.instructions if i.opcode in _EFFECTS)]
-    found = list(_postorder(computation, roots))
-    wanted = {i.name for i in found}
-    in_text = [i for i in computation.instructions if i.name in wanted]
-    seen: set[str] = set()
-    for i in in_text:
-        if not seen.issuperset(i.operands):
-            in_text = found
-            break
-        seen.add(i.name)
+    wanted = _wanted(computation)
+    in_text = [i for i in computation.operands_first if i.name in wanted]
     last: dict[str, int] = {}
     for k, i in enumerate(in_text):
         for operand in i.operands:
@@ -44,19 +33,12 @@ def plan(computation: Computation) -> EvaluationOrder:
     return EvaluationOrder(tuple(in_text), tuple(tuple(names) for names in dead))
 
 
-def _postorder(computation: Computation, roots: list[Instruction]) -> Iterator[Instruction]:
-    done: set[str] = set()
-    open_: set[str] = set()
-    stack = [(i, False) for i in reversed(roots)]
+def _wanted(computation: Computation) -> set[str]:
+    """The names of what the root and the effects are computed from."""
+    stack = [computation.root_name, *(i.name for i in computation.instructions if i.opcode in _EFFECTS)]
+    wanted = set(stack)
     while stack:
-        i, ready = stack.pop()
-        if ready:
-            open_.discard(i.name)
-            done.add(i.name)
-            yield i
-        elif i.name not in done:
-            if i.name in open_:
-                raise BadArgument(f"{i.name} depends on itself")
-            open_.add(i.name)
-            stack.append((i, True))
-            stack.extend((computation.by_name[o], False) for o in reversed(i.operands) if o not in done)
+        new = set(computation.by_name[stack.pop()].operands) - wanted
+        wanted |= new
+        stack += new
+    return wanted

@@ -1,15 +1,7 @@
-"""What two modules must share before it makes sense to compare them: parameters and results; and what one promises
-about its indices beyond the other: where the promise is broken its result is undefined.
-
-Trusted. The reading leaves promises out of what identifies an operation, so those that are new have to be told.
-"""
+"""What two modules must share before it makes sense to compare them: parameters and results. Trusted."""
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import Final
-
-from hloproof.equivalence.answer import Tier
 from hloproof.models.errors import InputError, Position
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
@@ -45,22 +37,3 @@ def _plain(shape: Shape) -> Shape:
 
 def _same(a: Shape, b: Shape) -> bool:
     return _plain(a) == _plain(b)
-
-
-PROMISES: Final = ("unique_indices", "indices_are_sorted")
-
-
-def new_promises(before: Module, after: Module) -> dict[str, Tier]:
-    """Names of the promises that `after` makes more often than `before`, as what a proof assumes."""
-    more = _promised(after) - _promised(before)
-    return {f"promised: {name} of {opcode}": "exact" for opcode, name in more}
-
-
-def _promised(module: Module) -> Counter[tuple[str, str]]:
-    return Counter(
-        (i.opcode, name)
-        for computation in module.computations
-        for i in computation.instructions
-        for name in PROMISES
-        if i.attributes.flag(name)
-    )

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from hloproof.equivalence.answer import Certificate, Mismatch, Result, Tier
-from hloproof.equivalence.boundary import check_boundary, new_promises
+from hloproof.equivalence.boundary import check_boundary
 from hloproof.equivalence.checker import check
 from hloproof.equivalence.effects import paired
 from hloproof.equivalence.goals import Goal
@@ -45,7 +45,7 @@ def decide(
     start = perf_counter()
     aside = None if look_aside is None else Aside(start + _SHORT, look_aside)
     try:
-        graph, goals = read_both(before, after)
+        graph, goals, promised = read_both(before, after)
     except NotModelled as error:
         return Result(Verdict.UNKNOWN, f"not modelled: {error}")
     except Denied as error:
@@ -68,14 +68,14 @@ def decide(
         return Result(Verdict.INTERNAL, f"the checker denies what the matcher claims: {error}")
     except RecursionError:
         return Result(Verdict.UNKNOWN, "the terms are nested too deeply")
-    return Result(Verdict.PROVED, "", _axioms(rules, before, after), Certificate(tier, steps))
+    return Result(Verdict.PROVED, "", _axioms(rules, promised), Certificate(tier, steps))
 
 
 def recheck(before: Module, after: Module, certificate: Certificate) -> Result:
     """The checker alone on a certificate that was written before. Raises InputError as `decide` does."""
     check_boundary(before, after)
     try:
-        graph, goals = read_both(before, after)
+        graph, goals, promised = read_both(before, after)
     except (NotModelled, Denied) as error:
         return Result(Verdict.UNKNOWN, str(error))
     rules = Rules(graph, certificate.tier)
@@ -86,15 +86,17 @@ def recheck(before: Module, after: Module, certificate: Certificate) -> Result:
         check(rules, goals, steps)
     except (Denied, NotModelled, RecursionError) as error:
         return Result(Verdict.UNKNOWN, f"the certificate was not accepted: {error}")
-    return Result(Verdict.PROVED, "", _axioms(rules, before, after), certificate)
+    return Result(Verdict.PROVED, "", _axioms(rules, promised), certificate)
 
 
-def _axioms(rules: Rules, before: Module, after: Module) -> tuple[tuple[str, Tier], ...]:
-    return tuple(sorted({**rules.used, **new_promises(before, after)}.items()))
+def _axioms(rules: Rules, promised: frozenset[str]) -> tuple[tuple[str, Tier], ...]:
+    assumed: dict[str, Tier] = dict.fromkeys(promised, "exact")
+    return tuple(sorted({**rules.used, **assumed}.items()))
 
 
-def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal]]:
-    """Both modules in one graph, and what is to be shown: each result, and each effect, agrees.
+def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal], frozenset[str]]:
+    """Both modules in one graph; what is to be shown: each result, and each effect, agrees; and what a proof assumes:
+    the promises of `after` that `before` does not make.
 
     Raises NotModelled, and Denied when the effects of the two cannot be paired.
     """
@@ -104,6 +106,7 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal]]:
     reader = GraphReader()
     try:
         ours, our_effects = reader.read(before, 0)
+        old = reader.promises
         theirs, their_effects = reader.read(after, 1)
     except RecursionError:
         raise NotModelled("computations that call each other too deeply") from None
@@ -114,7 +117,8 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal]]:
     # Effects are owed like results: a module that prints or sends something else computes something else.
     for a, b in paired(our_effects, their_effects, after.attributes.flag("is_scheduled")):
         goals += equal_tensors(a, b)
-    return reader.graph, goals
+    new = {f"promised: {name} of {opcode}" for name, opcode, *_ in reader.promises - old}
+    return reader.graph, goals, frozenset(new)
 
 
 __all__ = ["Mismatch", "decide", "recheck"]

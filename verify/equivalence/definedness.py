@@ -123,12 +123,14 @@ def _is_nothing(op: str, term: Term) -> bool:
 
 
 def _holds_numbers(node: Node) -> bool:
-    """Whether no element of a constant is NaN or an infinity, as far as they are written."""
+    """Whether no element of a constant is NaN or an infinity. Of numbers that are left out nothing is known."""
     assert isinstance(node.key, tuple)
     kind, held = node.key
+    if kind == "unknown":
+        return False
     if kind == "text":
         return "n" not in held.lower()  # of nan and inf, the only words among numbers
-    bits = {held} if kind == "all" else set(held) if kind == "bits" else set()
+    bits = {held} if kind == "all" else set(held)
     return all(_is_finite(from_pattern(node.type, b)) for b in bits)
 
 

@@ -21,9 +21,11 @@ EFFECTS: Final = frozenset(
 )
 """Operations that two occurrences of may give two results, or that are seen outside."""
 
-_IGNORED: Final = NON_SEMANTIC | {
-    "indices_are_sorted",  # promises about the indices; where they hold the result is the same
-    "unique_indices",
+PROMISES: Final = frozenset({"indices_are_sorted", "unique_indices"})
+"""What an operation promises about its indices: where it holds the result is the same, where not it is undefined. It is
+no part of what identifies the operation, so promises that are new have to be told."""
+
+_IGNORED: Final = (NON_SEMANTIC | PROMISES) | {
     "channel_id",  # a number without meaning of its own; whether there is one is kept
     "execution_threads",
     "async_execution_thread",

@@ -16,7 +16,7 @@ from hloproof.equivalence.constant_folds import ConstantFolds
 from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, Standing, after_turns, mark, waited_for
 from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import literal_key
-from hloproof.equivalence.meaning import EFFECTS, attribute_key, layout_key, memory_key, shapes_key
+from hloproof.equivalence.meaning import EFFECTS, PROMISES, attribute_key, layout_key, memory_key, shapes_key
 from hloproof.equivalence.sorting import ordered
 from hloproof.equivalence.value_trees import Pending, ValueTree, in_parts, leaves_of, parts_of, rebuilt
 from hloproof.models.errors import NotModelled
@@ -39,6 +39,8 @@ class GraphReader:
     effects: Effects = field(default_factory=Effects)
     occurrences: Counter[Any] = field(default_factory=Counter)
     functions: dict[str, tuple[Node, ...]] = field(default_factory=dict)
+    promises: set[tuple[Any, ...]] = field(default_factory=set)
+    """What the module promises: the name, the opcode, and all that decides whether it holds."""
     depth: int = 0
     standing: Sequence[Standing] = ()
     """What is over where the operands of the instruction that is read are."""
@@ -52,7 +54,7 @@ class GraphReader:
     def read(self, module: Module, side: Side) -> tuple[list[Node], Effects]:
         """The leaves of the entry's result, and the effects."""
         self.module, self.side = module, side
-        self.effects, self.occurrences, self.functions = Effects(), Counter(), {}
+        self.effects, self.occurrences, self.functions, self.promises = Effects(), Counter(), {}, set()
         parameters = [self.parameter(p.shape, (number,)) for number, p in enumerate(module.entry.parameters)]
         result = self.computation(module.entry, parameters, 0, ())
         return list(leaves_of(result)), self.effects
@@ -86,7 +88,7 @@ class GraphReader:
         `standing` says what is over where the arguments are."""
         values: dict[str, ValueTree] = {}
         earlier: dict[str, Standing] = {}
-        for instruction in in_order(computation):
+        for instruction in computation.operands_first:
             first = len(self.effects.nodes)
             if instruction.opcode == "parameter":
                 number = instruction.parameter_number or 0
@@ -192,6 +194,12 @@ class GraphReader:
             key = (key, layout_key(computation.by_name[i.operands[0]].shape), layout_key(i.shape))
             if key[1][1:] == key[2][1:]:  # in place: nothing moves
                 opcode, key = "bitcast-convert", ()
+        told = [name for name in PROMISES if i.attributes.flag(name)]
+        if told:
+            # A promise is about the indices alone, which stand in the middle of what a gather or scatter is given.
+            where = operands[len(operands) // 2 :][:1] if opcode in ("gather", "scatter") else operands
+            about = (opcode, key, path, tuple(where), tuple(o.sizes for o in operands))
+            self.promises.update((name, *about) for name in told)
         bodies = tuple(node for name in _called_in_order(i) for node in self.function(name))
         self.inside = None
         constants = self.folds.folded(self.module, i, tuple(operands)) if computation is not None else None
@@ -263,11 +271,14 @@ class GraphReader:
                 for k, p in enumerate(computation.parameters)
             ]
             before = len(self.effects.nodes)
+            promises, self.promises = self.promises, set()
             self.depth += 1  # loops inside have states of their own names
             self.functions[name] = tuple(
                 leaves_of(self.computation(computation, arguments, 1000 * self.depth, ("function",)))
             )
             self.depth -= 1
+            # What it is given differs from use to use, so that nobody else makes the same promise.
+            self.promises = promises | {(*p, self.side, name) for p in self.promises}
             if len(self.effects.nodes) != before:
                 raise NotModelled(f"effects inside {name}")
         return self.functions[name]
@@ -309,6 +320,7 @@ class GraphReader:
         marks = Standing(in_parts(initial, iter([mark(k) for k in range(len(start))])))
         turn = replace(marks, whole=marks.every.all)
         saved = len(self.effects.nodes), Counter(self.occurrences)
+        promises, self.promises = self.promises, set()
         while True:
             del self.effects.nodes[saved[0] :]
             self.occurrences = Counter(saved[1])
@@ -334,6 +346,8 @@ class GraphReader:
             operands = [start[m] for m in kept]
             bodies = [holds, *(after[m] for m in kept)]
             out[k] = self.graph.node("while", start[k].type, start[k].sizes, operands, key, bodies, i.attributes)
+        # What a state holds in the turns is said by the loop, not by the state's name.
+        self.promises = promises | {(*p, *out) for p in self.promises}
         turns = {k: left[k].joined(decided) for k in varying}
         self.inside = Standing(in_parts(initial, iter(after_turns(over, turns))))
         return rebuilt(initial, iter(out))
@@ -393,31 +407,6 @@ def _name(i: Instruction, attribute: str) -> str:
     if not isinstance(value, ComputationRef):
         raise NotModelled(f"a loop without {attribute}")
     return value.name
-
-
-def in_order(computation: Computation) -> Sequence[Instruction]:
-    """Operands before users: the order of the text where it is so, else a depth-first order."""
-    seen: set[str] = set()
-    for i in computation.instructions:
-        if not seen.issuperset(i.operands):
-            break
-        seen.add(i.name)
-    else:
-        return computation.instructions
-    out: list[Instruction] = []
-    done: set[str] = set()
-    stack = list(reversed(computation.instructions))
-    while stack:
-        i = stack[-1]
-        waiting = [computation.by_name[o] for o in i.operands if o not in done]
-        if i.name in done or not waiting:
-            stack.pop()
-            if i.name not in done:
-                done.add(i.name)
-                out.append(i)
-        else:
-            stack.extend(waiting)
-    return out
 
 
 def _called_in_order(i: Instruction) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ def chunks(module: Module, computation: Computation) -> Iterator[str]:
         )
     composer = composer_of(module, *device_counts(module))
     readings = {i.name: _readings(composer, computation, i) for i in computation.instructions}
-    widths = {i.name: _width(i, readings[i.name]) for i in _in_order(computation)}
+    widths = {i.name: _width(i, readings[i.name]) for i in computation.operands_first}
     edges = [(o, i.name) for i in computation.instructions for o in i.operands]
     placed = place(widths, edges)
     height = _MARGIN * 2 + 26 + _NODE + _LAYER * max(0, placed.layers - 1)
@@ -72,22 +72,6 @@ def chunks(module: Module, computation: Computation) -> Iterator[str]:
     for i in computation.instructions:
         yield from _labels(i, readings[i.name], widths, placed)
     yield "</svg>\n"
-
-
-def _in_order(computation: Computation) -> Iterator[Instruction]:
-    """Operands first, whatever the order of the text."""
-    done: set[str] = set()
-    waiting = list(reversed(computation.instructions))
-    while waiting:
-        i = waiting.pop()
-        if i.name in done:
-            continue
-        missing = [o for o in i.operands if o not in done]
-        if missing:
-            waiting += [i, *(computation.by_name[o] for o in missing)]
-        else:
-            done.add(i.name)
-            yield i
 
 
 def _readings(composer: Composer, computation: Computation, i: Instruction) -> list[_Reading]:

@@ -25,7 +25,6 @@ from hloproof.models.hlo.module import Computation, Instruction, Module, Operati
 from hloproof.models.hlo.shape import ShapeIndex, leaves
 from hloproof.models.indexing import input_to_output, output_to_input
 from hloproof.models.indexing.box import bounds, holds_data
-from hloproof.models.indexing.composition.dependence import topological
 from hloproof.models.indexing.composition.known_values import KnownValues, Turn
 from hloproof.models.indexing.composition.providers import named, resolved
 from hloproof.models.indexing.composition.route import (
@@ -104,7 +103,7 @@ class Composer:
         self._plain: dict[tuple[Operation, Direction, int], tuple[OperandMaps, ...] | NotModelled] = {}
         self._operations: dict[tuple[str, str], Operation] = {}
         self._callees: dict[tuple[str | int, Direction, int, ShapeIndex, tuple[Turn, ...]], tuple[RouteStep, ...]] = {}
-        self._order: dict[str, tuple[list[Instruction], dict[str, int]]] = {}
+        self._order: dict[str, tuple[tuple[Instruction, ...], dict[str, int]]] = {}
         self._open: list[str] = []
         self._joined: dict[tuple[Route, Route, Direction], tuple[Route, int]] = {}
         """With what each has cost."""
@@ -419,11 +418,11 @@ class Composer:
             )
         return instruction.name if callee.name in self._ambiguous else ""
 
-    def _ordered(self, computation: Computation) -> tuple[list[Instruction], dict[str, int]]:
+    def _ordered(self, computation: Computation) -> tuple[tuple[Instruction, ...], dict[str, int]]:
         """Instructions, operands before users, and the place of each by name."""
         found = self._order.get(computation.name)
         if found is None:
-            order = topological(computation)
+            order = computation.operands_first
             found = self._order[computation.name] = (order, {i.name: n for n, i in enumerate(order)})
         return found
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.module import Computation
 from hloproof.models.hlo.shape import ShapeIndex, leaves
 from hloproof.models.indexing.box import holds_data
 
@@ -61,29 +60,3 @@ def is_handed_on(computation: Computation, position: ShapeIndex) -> bool:
             name = i.operands[0]
         else:
             return False
-
-
-def topological(computation: Computation) -> list[Instruction]:
-    """Instructions, operands before users. Raises NotModelled when there is a cycle."""
-    seen: set[str] = set()
-    in_order = True
-    for i in computation.instructions:
-        if not seen.issuperset(i.operands):
-            in_order = False
-            break
-        seen.add(i.name)
-    if in_order:
-        return list(computation.instructions)
-    waiting = {i.name: len(set(i.operands)) for i in computation.instructions}
-    ready = [i for i in computation.instructions if not i.operands]
-    order: list[Instruction] = []
-    while ready:
-        current = ready.pop()
-        order.append(current)
-        for user in computation.users[current.name]:
-            waiting[user.name] -= 1
-            if not waiting[user.name]:
-                ready.append(user)
-    if len(order) != len(computation.instructions):
-        raise NotModelled(f"computation {computation.name} has a cycle")
-    return order
