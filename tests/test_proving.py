@@ -40,8 +40,8 @@ class Owed:
             raise self.failure
         return tuple(at_most(b) for b in self.bounds)
 
-    def describe(self, model: dict[str, int], obligation: Obligation) -> str:
-        return f"d0 = {model['d0']}"
+    def judge(self, model: dict[str, int], obligation: Obligation) -> tuple[str | None, str | None]:
+        return f"d0 = {model['d0']}", None
 
 
 def answer(obligations: Sequence[Obligation], decided: Callable[[int, Outcome], None]) -> None:

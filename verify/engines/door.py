@@ -19,6 +19,7 @@ from hloproof.engines.worker import OnResult, Task, prove_many
 from hloproof.logic.formula import atoms
 from hloproof.logic.normal_form import key
 from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.logic.replay import replayed
 from hloproof.models.expressions.expr import Binary, Expr, postorder
 from hloproof.models.stages import OutOfTime, checkpoint, seconds_left
 
@@ -142,6 +143,8 @@ def _prove_groups(obligations: Sequence[Obligation], groups: dict[str, list[int]
         for position, number in enumerate(group):
             names = [name for name, _ in obligations[number].variables]
             mine = replace(outcome, model=tuple(zip(names, values, strict=True)) if values else ())
+            # It was an answer to an obligation with other names, or in another order.
+            mine = replayed(obligations[number], mine) if position else mine
             # The time is counted once.
             report(number, mine if position == 0 else replace(mine, ms=0.0, stages=(("equal", 0.0),)))
 

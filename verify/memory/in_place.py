@@ -13,6 +13,7 @@ from hloproof.claims.asynchronous.start_values import Given, StartValues
 from hloproof.engines.door import HOW, How, Prove, prove_one
 from hloproof.logic.formula import FALSE, TRUE, Formula, conj, eq, le, within
 from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.logic.replay import careful
 from hloproof.memory.custom_calls import stated_of_custom_call
 from hloproof.memory.kernels import KernelReading, Kernels, Making
 from hloproof.memory.plan import Plan, judged
@@ -38,7 +39,7 @@ _ELEMENTWISE_COLLECTIVES: Final = frozenset({"all-reduce", "all-reduce-start"})
 def in_place(plan: Plan, how: How = HOW) -> Iterator[Judgement]:
     """One judgement for each output that shares bytes with an operand of the same instruction."""
     kernels = Kernels(plan)
-    prove = lru_cache(maxsize=4096)(partial(prove_one, how=how))
+    prove = lru_cache(maxsize=4096)(careful(partial(prove_one, how=how)))
     written: dict[str, list[Key]] = {}
     for key, write in plan.liveness.writes.items():
         if key in plan.in_memory:

@@ -13,13 +13,12 @@ from hloproof.claims.maps.equality import same_relation
 from hloproof.claims.maps.rewrite import providers_of
 from hloproof.claims.operations.definition import Subject, definition_parts
 from hloproof.claims.operations.in_bounds import in_bounds_parts
-from hloproof.claims.statements.statement import Part, Point
+from hloproof.claims.statements.statement import Part
+from hloproof.claims.statements.witness import asked
 from hloproof.definitions import define
 from hloproof.definitions.variables import array_in, arrays_of
 from hloproof.engines.door import Prove
-from hloproof.logic.evaluate import TooManySteps
 from hloproof.models.errors import NotModelled
-from hloproof.models.expressions.evaluate import UndefinedValue
 from hloproof.models.hlo.body_use import body_uses, ignores_unfollowed
 from hloproof.models.hlo.module import Computation, Instruction, Module, Operation, device_counts
 from hloproof.models.hlo.shape import ArrayShape, Shape, ShapeIndex, leaves
@@ -124,33 +123,13 @@ def _proved(parts: Sequence[Part], ask: Prove) -> Found:
     engines: set[str] = set()
     unknown: Found | None = None
     for part in parts:
-        outcome = ask(part.obligation)
+        outcome = asked(part, ask)
         engines |= set(outcome.engines)
         if outcome.verdict == "refuted":
-            doubt = _doubt(part, dict(outcome.model))
-            if doubt is None:
-                return Found(Verdict.REFUTED, outcome.engines, part.describe(dict(outcome.model)))
-            unknown = unknown or Found(Verdict.UNKNOWN, reason=doubt)
-            continue
+            return Found(Verdict.REFUTED, outcome.engines, part.describe(dict(outcome.model)))
         if outcome.verdict != "proved":
             unknown = unknown or Found(Verdict(outcome.verdict), reason=outcome.reason)
     return unknown or Found(Verdict.PROVED, tuple(sorted(engines)))
-
-
-def _doubt(part: Part, model: Point) -> str | None:
-    """Why a model of the obligation does not refute the claim, which is asked of the map and the definition themselves
-    at that point; None where it does."""
-    if part.replay is None:
-        return None
-    at = ", ".join(f"{n} = {v}" for n, v in model.items()) or "the only point"
-    try:
-        if part.replay(model):
-            return None
-    except (TooManySteps, KeyError, UndefinedValue):
-        return (
-            f"{part.obligation.label}: fails for the value that was solved for, and others are not gone through ({at})"
-        )
-    return f"{part.obligation.label}: fails for the value that was solved for, and holds for another ({at})"
 
 
 # --- compositions ------------------------------------------------------------------------------------------------

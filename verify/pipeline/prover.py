@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.logic.replay import replayed
 from hloproof.models.errors import NotModelled
 from hloproof.models.stages import OutOfTime, checkpoint, stage
 from hloproof.pipeline.options import Selection
@@ -29,7 +30,7 @@ class Owed(Protocol):
     def assumptions(self) -> Sequence[str]: ...
     def obligations(self) -> Sequence[Obligation]: ...
     def obligations_again(self) -> Sequence[Obligation]: ...
-    def describe(self, model: dict[str, int], obligation: Obligation) -> str: ...
+    def judge(self, model: dict[str, int], obligation: Obligation) -> tuple[str | None, str | None]: ...
 
 
 BatchProver = Callable[[Sequence[Obligation], Callable[[int, Outcome], None]], None]
@@ -155,6 +156,7 @@ class Prover:
 
         def decided(number: int, outcome: Outcome) -> None:
             nonlocal done
+            outcome = replayed(self._obligations[number], outcome)
             done += self.outcomes[number] is None
             self.outcomes[number] = outcome
             if progress is not None:
@@ -194,7 +196,9 @@ class Prover:
                 ms += outcome.ms
                 if verdict is Verdict.REFUTED and counterexample is None:
                     try:
-                        counterexample = part.owed.describe(dict(outcome.model), self._obligations[number])
+                        counterexample, doubt = part.owed.judge(dict(outcome.model), self._obligations[number])
+                        if doubt is not None:
+                            verdict, outcome = Verdict.UNKNOWN, Outcome("unknown", reason=doubt)
                     except OutOfTime:
                         counterexample = ", ".join(f"{name} = {value}" for name, value in outcome.model)
                     except Exception as error:
@@ -262,7 +266,7 @@ class _Unowed:
     def obligations_again(self) -> tuple[Obligation, ...]:
         return ()
 
-    def describe(self, model: dict[str, int], obligation: Obligation) -> str:
+    def judge(self, model: dict[str, int], obligation: Obligation) -> tuple[str | None, str | None]:
         raise AssertionError("owes no obligation")
 
 

@@ -8,6 +8,7 @@ bytes have two names, through bitcasts or because a fusion is handed one buffer 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain
 from math import prod
 
@@ -19,6 +20,7 @@ from hloproof.claims.asynchronous.loop_turns import turns_of
 from hloproof.claims.asynchronous.start_values import Given
 from hloproof.engines.door import How, prove_one
 from hloproof.logic.obligation import Outcome
+from hloproof.logic.replay import careful
 from hloproof.models.dataflow.in_place import fused_in_place, parameter_behind, updating
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.errors import NotModelled
@@ -138,7 +140,8 @@ class _Fusion:
     """One fusion, and how what is owed of it is proved."""
 
     def __init__(self, composer: Composer, body: Computation, given: Given, how: How) -> None:
-        self._composer, self._body, self._given, self._how = composer, body, given, how
+        self._composer, self._body, self._given = composer, body, given
+        self._prove = careful(partial(prove_one, how=how))
         self._place = HloPosition(given.computation.name, given.call.name)
 
     def judge(self, written: Written, numbers: tuple[int, ...]) -> Judgement:
@@ -202,7 +205,7 @@ class _Fusion:
     ) -> Judgement | None:
         """What is wrong with, or not known of, what one map says is read; None where nothing is."""
         stated = state(self._composer, self._body, self._given, writer, reader, found.operand, m)
-        outcome = prove_one(stated.obligation, self._how)
+        outcome = self._prove(stated.obligation)
         engines |= set(outcome.engines)
         if outcome.verdict == "proved":
             return None
@@ -217,7 +220,7 @@ class _Fusion:
         """What fails for some numbers holds for all that the counters of the loop around ever are."""
         if not stated.values.turns.are_all:
             return False
-        outcomes = [prove_one(fixed, self._how) for fixed, _ in stated.values.in_turns(stated.obligation)]
+        outcomes = [self._prove(fixed) for fixed, _ in stated.values.in_turns(stated.obligation)]
         engines |= {e for o in outcomes for e in o.engines}
         return all(o.verdict == "proved" for o in outcomes)
 
@@ -228,7 +231,7 @@ class _Fusion:
         values = stated.values
         tried = values.in_turns(stated.obligation) if values.counted_only else iter(())
         for fixed, numbers in chain(values.with_small_numbers(stated.obligation), tried):
-            found = prove_one(fixed, self._how)
+            found = self._prove(fixed)
             if found.verdict == "refuted":
                 return dict(found.model) | numbers
         return None

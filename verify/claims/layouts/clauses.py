@@ -19,6 +19,7 @@ from hloproof.claims.layouts.judge import judge, named
 from hloproof.engines.door import Prove
 from hloproof.logic.formula import conj, eq, ne
 from hloproof.logic.obligation import Obligation
+from hloproof.logic.replay import careful
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Binary, Const, postorder, to_text
@@ -53,6 +54,7 @@ Judge = Callable[[str, LayoutSpec, ArrayShape, Prove], Iterator[Found]]
 
 def judge_clauses(spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Found]:
     """Every clause of the entry, judged: what is wrong or open of each, nothing where all hold."""
+    prove = careful(prove)
     for word in dict.fromkeys(spec.said):
         if word not in JUDGES:
             yield Found(Verdict.UNKNOWN, reason=f"nothing judges the clause `{word}`")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from hloproof.claims.layouts.claims import LayoutClaim
 from hloproof.engines.door import Prove
 from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.logic.replay import careful
 from hloproof.models.expressions.interval import Interval
 from hloproof.results.verdict import Found, Verdict
 
@@ -36,6 +37,7 @@ def judge(claims: Iterable[LayoutClaim], prove: Prove) -> tuple[JudgedClaim, ...
 
 def judge_one(claim: LayoutClaim, prove: Prove) -> JudgedClaim:
     """Proved when all sub-goals are. Else the direct obligation decides; a refuted sub-goal alone refutes nothing."""
+    prove = careful(prove)
     outcomes: list[Outcome] = []
     failed: tuple[Obligation, Outcome] | None = None
     for obligation in claim.steps:
@@ -81,7 +83,7 @@ def named(judged: Iterable[JudgedClaim]) -> Iterator[Found]:
 def first_counterexample(obligation: Obligation, refuted: Outcome, prove: Prove) -> Outcome:
     """The counterexample that is smallest in the order of the variables, found by halving each interval in turn. Where
     an engine gives up on the way, the best one so far."""
-    best = refuted
+    best, prove = refuted, careful(prove)
     variables = list(obligation.variables)
     for i, (name, interval) in enumerate(variables):
         if interval is None:

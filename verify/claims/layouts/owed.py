@@ -81,7 +81,9 @@ def _parts(owed: tuple[LayoutClaim, ...]) -> list[Part]:
     out: dict[Obligation, Part] = {}
     for claim in owed:
         for obligation in claim.steps:
-            out.setdefault(obligation, Part(obligation, _teller(claim, obligation)))
+            direct = obligation == claim.direct  # a step of one claim may be all of another
+            if direct or obligation not in out:
+                out[obligation] = Part(obligation, _teller(claim, obligation), necessary=direct)
     return list(out.values())
 
 

@@ -24,6 +24,7 @@ from hloproof.engines.door import Prove
 from hloproof.logic.evaluate import TooManySteps, holds
 from hloproof.logic.formula import FALSE, Not, conj
 from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.logic.replay import careful
 from hloproof.models.expressions.expr import Var, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable
@@ -43,6 +44,7 @@ def same_relation(
     All maps have the same numbers of dims and of results; steps between devices count as further results. `again` is
     asked for a second statement of whatever is proved, which has to be proved as well.
     """
+    prove, again = careful(prove), None if again is None else careful(again)
     sides = [[m for m in side if not m.is_trivially_empty] for side in (one, two)]
     if not all(sides):
         return _all_empty(sides, prove, names)

@@ -23,6 +23,7 @@ from hloproof.claims.maps.two_readings import under_both, with_remainders_from_z
 from hloproof.engines.door import HOW, How, Prove, prove_one
 from hloproof.logic.formula import Formula, conj, eq, replace_variables, within
 from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.logic.replay import careful
 from hloproof.models.errors import InputError, NotModelled
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.expressions.expr import Binary, Expr, Var, postorder, substitute
@@ -73,7 +74,7 @@ def providers_of(m: IndexingMap) -> Iterator[str]:
 
 
 def _rewritten(before: IndexingMap, after: IndexingMap, mode: Equality | None, how: How) -> Found:
-    ask = partial(prove_one, how=how)
+    ask = careful(partial(prove_one, how=how))
     again = second_prover(how)
     if before.is_trivially_empty or after.is_trivially_empty:
         found = same_relation((before,), (after,), ask)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hloproof.claims.operations.definition import Subject, shape_errors
 from hloproof.claims.statements.relation import Piece
@@ -10,7 +11,8 @@ from hloproof.claims.statements.runtime import Matched, match
 from hloproof.claims.statements.statement import Part, Statement
 from hloproof.claims.statements.wording import at, runtime_words
 from hloproof.definitions.definition import Definition
-from hloproof.logic.formula import disj
+from hloproof.logic.evaluate import holds
+from hloproof.logic.formula import Formula, disj
 from hloproof.models.errors import NotModelled
 from hloproof.models.indexing.map_set import OperandMaps
 from hloproof.models.maps.indexing_map import Direction
@@ -43,7 +45,8 @@ def converse_parts(
     matched = _matched(forth, "output-to-input", definition) + _matched(back, "input-to-output", definition)
     first = [m.piece for m in matched if m.piece.direction == "output-to-input"]
     second = [m.piece for m in matched if m.piece.direction == "input-to-output"]
-    parts = [p for m in matched for p in m.parts]
+    # What is read at run time is another claim's: here it is enough, and need not be so.
+    parts = [replace(p, necessary=False) for m in matched for p in m.parts]
     for piece in first:
         parts += _contained(about, piece, second, "the input-to-output maps")
     for piece in second:
@@ -71,9 +74,10 @@ def _contained(about: Subject, piece: Piece, others: Sequence[Piece], whose: str
             f"{at(piece.operand, point)} by the {mine} maps{when}, and not by {whose}"
         )
 
-    memberships = []
-    for other in others:
+    def lies_in(other: Piece, solving: bool) -> Formula:
         forward = other.direction == "output-to-input"
         source, target = (piece.output, piece.operand) if forward else (piece.operand, piece.output)
-        memberships.append(other.membership(source, target, piece.position))
-    return statement.conclusions([disj(*memberships)], "converse", words)
+        return other.membership(source, target, piece.position, solving)
+
+    goal, whole = (disj(*(lies_in(other, solving) for other in others)) for solving in (True, False))
+    return statement.conclusions([goal], "converse", words, lambda point: not holds(whole, point))

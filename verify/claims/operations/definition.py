@@ -25,7 +25,6 @@ from hloproof.logic.formula import (
     Compare,
     Exists,
     Formula,
-    Not,
     conj,
     conjuncts,
     disj,
@@ -398,10 +397,17 @@ def _apart(about: Subject, maps: OperandMaps, first: Matched, other: Matched, de
     """Two pieces share no pair."""
     piece = first.piece
     second = match(maps.maps[other.piece.number], other.piece.number, about.direction, definition, suffix="_").piece
-    loose = tuple((n, i) for n, i in second.runtime if n not in {m for m, _ in piece.runtime})
-    statement = Statement((*piece.variables, *loose), piece.constraint_formulas)
-    source = [Var(n) for n, _ in piece.source]
-    shared = second.membership(source, piece.results, piece.position)
+    # Both maps at one place, and no value named: what is solved for is a witness for what exists, and none for what
+    # does not.
+    known = {n for n, _ in piece.variables}
+    loose = tuple(v for v in (*second.ranges, *second.runtime) if v[0] not in known)
+    same = [eq(a, b) for a, b in zip(second.results, piece.results, strict=True)]
+    if piece.position is not None and second.position is not None:
+        same.append(eq(second.position, piece.position))
+    bounds = [within(Var(n), i) for n, i in (*second.source, *second.runtime)]
+    statement = Statement(
+        (*piece.variables, *loose), (*piece.constraint_formulas, *second.constraint_formulas, *bounds, *same)
+    )
 
     def words(point: dict[str, int]) -> str:
         return (
@@ -409,4 +415,4 @@ def _apart(about: Subject, maps: OperandMaps, first: Matched, other: Matched, de
             f"{at(piece.operand, point)} by two maps, number {first.piece.number} and number {second.number}"
         )
 
-    return statement.therefore(Not(shared), "no two maps share a pair", words)
+    return statement.therefore(FALSE, "no two maps share a pair", words)

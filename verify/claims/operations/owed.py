@@ -16,6 +16,7 @@ from hloproof.claims.operations.index_range import index_range_parts
 from hloproof.claims.operations.partition import partition_parts
 from hloproof.claims.operations.plain_definition import plain_converse, plain_definition
 from hloproof.claims.statements.statement import Part, Point
+from hloproof.claims.statements.witness import told
 from hloproof.claims.statements.wording import subject
 from hloproof.definitions import define
 from hloproof.definitions.definition import Definition
@@ -148,12 +149,18 @@ class OwedClaim:
 
     def describe(self, model: Point, obligation: Obligation) -> str:
         """A counterexample in the reader's terms. Raises KeyError for an obligation that is not of this claim."""
+        return self._stating(obligation)[0].describe(dict(model))
+
+    def judge(self, model: Point, obligation: Obligation) -> tuple[str | None, str | None]:
+        """A counterexample in the reader's terms, or why it refutes nothing that is claimed. Raises KeyError."""
+        return told(self._stating(obligation), dict(model))
+
+    def _stating(self, obligation: Obligation) -> list[Part]:
+        """The parts that owe this. Two may owe one obligation, in two sentences; the label says which was asked."""
         matching = [p for p in self.build() if p.obligation == obligation]
         if not matching:
             raise KeyError("the obligation is not one of this claim")
-        # Two parts may owe one obligation, in two sentences; the label says which of them was asked.
-        best = next((p for p in matching if p.obligation.label == obligation.label), matching[0])
-        return best.describe(dict(model))
+        return sorted(matching, key=lambda p: p.obligation.label != obligation.label)
 
 
 def owed(op: Operation, index_width: int = 64) -> tuple[OwedClaim, ...]:

@@ -7,7 +7,7 @@ cover the output.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from hloproof.claims.statements.relation import Piece
@@ -54,7 +54,7 @@ def partition_parts(
             piece = matched.piece
             if piece.is_empty:
                 continue
-            parts += matched.parts
+            parts += (replace(p, necessary=False) for p in matched.parts)  # enough, and another claim's
             if piece.ranges or len(piece.source) != output.rank:
                 raise NotModelled("maps with range variables choose no single element")
             sources.append(_Source(maps.operand, piece))

@@ -14,8 +14,8 @@ from itertools import combinations, product
 from typing import Final
 
 from hloproof.claims.operations.definition import Subject
+from hloproof.claims.statements.contents import provider_operand
 from hloproof.claims.statements.elimination import Membership, solve
-from hloproof.claims.statements.runtime import provider_operand
 from hloproof.definitions.definition import Definition
 from hloproof.logic.formula import (
     FALSE,

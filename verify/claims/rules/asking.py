@@ -13,6 +13,7 @@ from hloproof.claims.rules.statements import defined, obligation_of
 from hloproof.engines.budget import Budget
 from hloproof.engines.door import How, prove_one
 from hloproof.logic.obligation import Obligation, Outcome, RoundingSemantics
+from hloproof.logic.replay import replayed
 from hloproof.models.rules.rule import Condition
 
 
@@ -31,7 +32,8 @@ class RuleQuestions:
         """What one engine says. `certify` is for what a verdict will rest on; whatever else is asked leaves no
         certificate. Raises WrongEngine."""
         folder = self.how.certify if certify else None
-        outcome = prove_one(obligation, replace(self.how, engine=engine, budget=budget, certify=folder))
+        how = replace(self.how, engine=engine, budget=budget, certify=folder)
+        outcome = replayed(obligation, prove_one(obligation, how))
         if outcome.verdict == "internal":
             raise WrongEngine(outcome.reason)
         return outcome

@@ -7,26 +7,20 @@ match is guessed at a few points and then owed as obligations, so a wrong guess 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Final
 
+from hloproof.claims.statements.contents import provider_operand, strays_somewhere
 from hloproof.claims.statements.relation import Piece, piece_of
-from hloproof.claims.statements.statement import Part, Statement
+from hloproof.claims.statements.statement import Part, Point, Replay, Statement
 from hloproof.claims.statements.wording import at, operand_words
 from hloproof.definitions.definition import Definition, RuntimeRead
 from hloproof.logic.formula import conj, eq
-from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Expr, Var, maximum, minimum, substitute
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.maps.indexing_map import Direction, IndexingMap, RuntimeVariable, array_of_sizes
-
-_OPERAND = re.compile(r"operand\((\d+)\)")
-READER: Final = "reader"
-"""The provider of a runtime variable that is the reader's own position in its group."""
+from hloproof.models.maps.indexing_map import Direction, IndexingMap
 
 
 @dataclass(frozen=True)
@@ -57,18 +51,6 @@ class Matched:
 def reading_words(operand: int, of_sizes: bool) -> str:
     """`operand 0`, or `the sizes of operand 0`."""
     return f"the sizes of {operand_words(operand)}" if of_sizes else operand_words(operand)
-
-
-def provider_operand(v: RuntimeVariable) -> tuple[int, bool] | None:
-    """The operand number of `operand(n)`, and whether it is the vector of its sizes, `sizes(operand(n))`; None for the
-    reader's position. Raises NotModelled for any other provider."""
-    if v.provider == READER:
-        return None
-    sized = array_of_sizes(v.provider or "")
-    found = _OPERAND.fullmatch(v.provider or "" if sized is None else sized)
-    if found is None or v.index is None:
-        raise NotModelled(f"a runtime variable with the provider {v.provider!r}")
-    return int(found.group(1)), sized is not None
 
 
 def readings(m: IndexingMap, piece: Piece) -> tuple[ElementReading | None, ...]:
@@ -126,7 +108,13 @@ def match(m: IndexingMap, number: int, direction: Direction, definition: Definit
         if k is None and any(not e.free.isdisjoint(ranges) for e in index):
             shifting.add(name)
         if k is not None:
-            parts += _same_reading(statement, piece, replace(reading, index=index), name, reads[k])
+            own_reading = replace(reading, index=index)
+
+            def strays(point: Point, own: Interval = reading.interval, read: RuntimeRead = reads[k]) -> bool:
+                ends = (e + off for i in (own, read.interval) for e in (i.lower, i.upper) for off in (0, -1, 1))
+                return strays_somewhere(m, direction, definition, ({"v": 0, **point}["v"], *ends))
+
+            parts += _same_reading(statement, piece, own_reading, name, reads[k], strays)
     return Matched(piece, tuple(parts), frozenset(shifting))
 
 
@@ -160,7 +148,9 @@ def _placed(e: Expr, piece: Piece) -> Expr:
     return substitute(e, into)
 
 
-def _same_reading(statement: Statement, piece: Piece, own: ElementReading, name: str, read: RuntimeRead) -> list[Part]:
+def _same_reading(
+    statement: Statement, piece: Piece, own: ElementReading, name: str, read: RuntimeRead, strays: Replay
+) -> list[Part]:
     expected = tuple(_placed(e, piece) for e in read.index)
 
     def elements(point: dict[str, int]) -> str:
@@ -170,7 +160,7 @@ def _same_reading(statement: Statement, piece: Piece, own: ElementReading, name:
         )
 
     goals = [eq(a, b) for a, b in zip(own.index, expected, strict=True)]
-    parts = statement.conclusions([conj(*goals)], "runtime variable reads the right element", elements)
+    parts = statement.conclusions([conj(*goals)], "runtime variable reads the right element", elements, strays)
     held = Var("v")
     clamped = _clamp(held, own.interval)
 
@@ -184,10 +174,11 @@ def _same_reading(statement: Statement, piece: Piece, own: ElementReading, name:
 
     if read.clamped:
         every = Statement((("v", None),))
-        parts.append(every.therefore(eq(clamped, _clamp(held, read.interval)), "runtime variable is clamped", clamps))
+        goal = eq(clamped, _clamp(held, read.interval))
+        parts.append(every.therefore(goal, "runtime variable is clamped", clamps, strays))
     else:
         held_values = Statement((("v", read.interval),))
-        parts.append(held_values.therefore(eq(clamped, held), "runtime variable is not clamped", clamps))
+        parts.append(held_values.therefore(eq(clamped, held), "runtime variable is not clamped", clamps, strays))
     return parts
 
 

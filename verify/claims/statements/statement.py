@@ -39,8 +39,12 @@ class Part:
     plain: Obligation | None = None
     """The same with nothing removed or left out, where the obligation was made smaller."""
     replay: Replay | None = None
-    """Whether a model of the obligation refutes what the claim says of that point, with no value named for what is only
-    said to exist. None where the obligation names none. Raises TooManySteps."""
+    """Whether a point of `plain` refutes what the claim says of it, with no value named for what is only said to exist.
+    None where the obligation names none. Raises TooManySteps."""
+    whole: Callable[[Point], Point] = dict
+    """From a model of the obligation to a point of `plain`."""
+    necessary: bool = True
+    """False for a step that, with others, is enough for the claim: that it fails refutes nothing."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ class Statement:
             return describe(whole(model))
 
         plain = Obligation(self.variables, conclusion, conj(*self.hypotheses), f"{label}, stated in full")
-        return Part(obligation, told, plain, None if replay is None else lambda model: replay(whole(model)))
+        return Part(obligation, told, plain, replay, whole)
 
     def conclusions(
         self, goals: Iterable[Formula], label: str, describe: Describe, replay: Replay | None = None
