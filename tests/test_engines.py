@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from random_obligations import obligation as random_obligation
 
 from hloproof.engines import enumeration as enumerate_points
 from hloproof.engines import procedures
+from hloproof.engines.budget import DEFAULT
 from hloproof.engines.gave_up import GaveUp, NotExpressible
 from hloproof.engines.isl import encode as encode_isl
 from hloproof.engines.portfolio import prove
@@ -17,12 +19,13 @@ from hloproof.engines.z3 import encode as encode_z3
 from hloproof.logic import reproduction
 from hloproof.logic.evaluate import TooManySteps, holds, is_counterexample, truth
 from hloproof.logic.formula import FALSE, TRUE, Compare, Exists, Formula, Not, Or, conj, disj, eq, le, lt, ne
-from hloproof.logic.obligation import Obligation
+from hloproof.logic.obligation import Obligation, Rounding, RoundingSemantics
 from hloproof.models.expressions.expr import Const, Expr, Var, maximum, minimum
 from hloproof.models.expressions.interval import Interval
 
 d, e, x, w, k = (Var(name) for name in "dexwk")
 HUGE = Interval(0, 2**40)
+ONE_OR_TWO = disj(eq(x, 1), eq(x, 2))
 ENGINES = {
     "isl": lambda o: encode_isl.find_counterexample(o, 10**7),
     "z3": lambda o: encode_z3.find_counterexample(o, 10**7),
@@ -76,6 +79,12 @@ TABLE: list[tuple[str, Obligation, bool]] = [
     ("... nor is its negation", owed(Not(eq(d // 0, 1)), d=(0, 1)), False),
     ("... nor given as a hypothesis", owed(FALSE, eq(d // 0, d // 0), d=(0, 1)), True),
     ("a symbolic divisor may be zero", owed(eq(d // k, d // k), d=(0, 3), k=(0, 3)), False),
+    ("... on either side", owed(le(0, k % d), d=(0, 3), k=(0, 3)), False),
+    ("... of the comparison", owed(le(-1, Const(5) // d), d=(0, 3)), False),
+    ("quotients of quotients, with a number between", owed(eq((d // 3 + 2) // 4, (d + 6) // 12), d=None), True),
+    ("... which counts in the inner divisor", owed(eq((d // 3 + 2) // 4, (d + 2) // 12), d=None), False),
+    ("what cannot hold leaves no choices", owed(eq(x, 5), disj(conj(ONE_OR_TWO, eq(0, 1)), eq(x, 5)), x=(0, 9)), True),
+    ("choices inside of one that holds", owed(ne(x, 0), disj(conj(le(0, x), ONE_OR_TWO), eq(x, 7)), x=(0, 9)), True),
     ("... or is said not to be", owed(eq((d // k) * k + d % k, d), ne(k, 0), d=(-5, 5), k=(-3, 3)), True),
 ]
 
@@ -86,6 +95,42 @@ SYMBOLIC: list[tuple[str, Obligation, bool]] = [
     ("a symbolic digit", owed(eq((x * k + e) // k, x), conj(le(0, e), lt(e, k)), x=None, k=None, e=None), True),
     ("one too many", owed(eq((x * k + e) // k, x), conj(le(0, e), le(e, k), lt(0, k)), x=None, k=None, e=None), False),
 ]
+
+
+UNDEFINED = [
+    owed(eq(d // k, d // k), d=None, k=None),
+    owed(eq(d // 0, d // 0), d=None),
+    owed(le(0, d % k), le(0, k), d=None, k=None),
+    owed(eq(d // (k // e), d // (k // e)), conj(ne(e, 0), lt(0, k)), d=None, k=None, e=None),
+]
+
+
+@pytest.mark.parametrize("obligation", UNDEFINED)
+def test_products_owe_that_divisors_are_not_zero(obligation: Obligation) -> None:
+    for stage in ("products", "products at length"):
+        with pytest.raises(GaveUp):
+            procedures.asked(stage, obligation, DEFAULT)
+
+
+@pytest.mark.parametrize("division", ["floor", "trunc", "euclidean"])
+@pytest.mark.parametrize("mod", ["floor", "trunc", "euclidean"])
+@pytest.mark.parametrize("stage", ["products at length", "z3 on SMT-LIB"])
+def test_quotients_that_round_apart_are_two(division: Rounding, mod: Rounding, stage: str) -> None:
+    """By divisors above zero floor and euclidean are one; `ceildiv` is made of the floor whatever the others are."""
+    trunc = division == "trunc"
+    goals = [
+        (eq(d, k * (d // k) + d % k), trunc == (mod == "trunc")),
+        (eq(d.ceildiv(k), Const(0) - (Const(0) - d) // k), not trunc),
+        (eq((Const(0) - d).ceildiv(k), Const(0) - d // k), not trunc),
+    ]
+    for goal, true in goals:
+        asked = replace(owed(goal, lt(0, k), d=None, k=None), rounding=RoundingSemantics(division, mod))
+        try:
+            proved = procedures.asked(stage, asked, DEFAULT) is None
+        except GaveUp:
+            proved = False
+        assert true or not proved
+        assert proved or not true or stage != "products at length" or division != mod
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -214,6 +214,27 @@ def test_bodies_that_differ_in_anything_that_places_elements_are_not_alike(
     assert x is not None and (x == y) is equal
 
 
+SIZED = [
+    ("reverse(p), dimensions={0}", True, "what moves as the sizes say, whichever they are"),
+    ("dynamic-slice(p, c), dynamic_slice_sizes={8}", False, "what is read at run time beside sizes that are"),
+]
+
+
+@pytest.mark.parametrize("root, equal, why", SIZED, ids=[row[2] for row in SIZED])
+def test_sizes_that_are_known_at_run_time_are_told_apart_by_their_arrays_alone(
+    root: str, equal: bool, why: str
+) -> None:
+    array = "f32[<=8]"
+    text = (
+        f"HloModule m\nf {{\n  p = {array} parameter(0)\n  c = s32[] constant(1)\n  ROOT r = {array} {root}\n}}\n"
+        f"ENTRY e {{\n  p = f32[8] parameter(0)\n  four = s32[] constant(4)\n  six = s32[] constant(6)\n"
+        f"  a = {array} set-dimension-size(p, four), dimensions={{0}}\n"
+        f"  b = {array} set-dimension-size(p, six), dimensions={{0}}\n"
+        f"  x = {array} fusion(a), kind=kLoop, calls=f\n  ROOT y = {array} fusion(b), kind=kLoop, calls=f\n}}\n"
+    )
+    assert _equal_keys(text) is equal
+
+
 LAID_OUT = [("{1,0}", "{1,0}", True), ("{1,0}", "{0,1}", False), ("{0,1}", "{1,0}", False)]
 
 

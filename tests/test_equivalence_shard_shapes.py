@@ -6,6 +6,7 @@ import pytest
 
 from hloproof.equivalence import decide
 from hloproof.equivalence.refuting.refute import Refutation, refute
+from hloproof.models.errors import InputError
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.run import run_module
 from hloproof.results.verdict import Verdict
@@ -73,6 +74,9 @@ OTHER = {
     "an open dimension": (shardy('{"x", ?}, {}'), spmd("devices=[4,1]<=[4]")),
     "a part of an axis": (shardy('{"x":(1)2}, {}', "4,8"),
                           spmd("devices=[2,1,2]<=[4] last_tile_dim_replicate", part="4,8")),
+    "a device twice": (shardy(), spmd("devices=[4,1]0,1,2,2")),
+    "a device that is none": (shardy(), spmd("devices=[4,1]0,1,2,4")),
+    "tiles for some devices": (shardy(part="4,8"), spmd("devices=[2,1]<=[2]", part="4,8")),
     "no sharding of what is parted": (
         shardy(), spmd("devices=[4,1]<=[4]").replace("copy(p), sharding={devices=[4,1]<=[4]}", "copy(p)")
     ),
@@ -83,6 +87,19 @@ OTHER = {
 def test_the_same_parts_are_proved(name: str) -> None:
     before, after = map(parse_module, SAME[name])
     assert decide(before, after, "exact").verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("counts", ["num_partitions=4", "num_partitions=2", "num_partitions=4, replica_count=2"])
+def test_what_is_not_understood_is_the_same_on_as_many_devices(counts: str) -> None:
+    text = spmd("devices=[2,1,2]<=[4] last_tile_dims={manual}", part="4,8")
+    found = decide(parse_module(text), parse_module(text.replace("num_partitions=4", counts)))
+    assert found.verdict is (Verdict.PROVED if counts == "num_partitions=4" else Verdict.UNKNOWN)
+
+
+@pytest.mark.parametrize("order", ["[2,2]T(0,0)", "[2,2]T(0)", "[2]", "[2,4]"])
+def test_the_reader_refuses_an_order_that_is_none(order: str) -> None:
+    with pytest.raises(InputError, match=r"permutation|does not match"):
+        parse_module(spmd(f"devices=[2,2]<={order}", part="4,4"))
 
 
 @pytest.mark.parametrize("name", OTHER)

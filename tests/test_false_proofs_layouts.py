@@ -96,6 +96,22 @@ def test_what_holds_of_a_format() -> None:
         assert checked(shape, wrong).verdict is Verdict.REFUTED
 
 
+@pytest.mark.parametrize(
+    ("shape", "clause", "verdict"),
+    [
+        # Of square arrays the same positions are padding, and as many: 2 rows of 3 elements tell them apart.
+        ("f32[?,?]{1,0:T(2,1)}", "bitcast f32[?,?]{0,1:T(2,1)}", "refuted"),
+        ("f32[?,?]{1,0:T(2,1)}", "bitcast f32[?,?]{1,0:T(2,1)}", "unknown"),
+        # Open sizes are taken for those of the entry in order, where there are as many.
+        ("f32[?,?]{1,0}", "same f32[?,?,?]{2,1,0}", "unknown"),
+        ("f32[?,?]{1,0}", "same f32[?,3]{1,0}", "unknown"),
+        ("f32[?,?]{1,0}", "bitcast f32[?]{0}", "unknown"),
+    ],
+)
+def test_formats_are_tried_at_sizes_that_differ(shape: str, clause: str, verdict: str) -> None:
+    assert checked(f"shape {shape}", clause).verdict.value == verdict
+
+
 FORMULAS = [
     ("f32[4]{0}", "(d0) -> (d0), domain: d0 in [0, 3]", "proved"),
     ("f32[4]{0}", "(d0) -> (d0 - 5), domain: d0 in [5, 8]", "refuted"),

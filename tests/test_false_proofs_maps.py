@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from spec_texts import check_maps_text
 
 from hloproof.claims.maps import rewrite as rewriting
 from hloproof.claims.maps.dedup import deduplicate
+from hloproof.claims.maps.defined_readings import owed_readings
 from hloproof.claims.maps.rewrite import rewrite
 from hloproof.claims.maps.simplified import simplified
 from hloproof.claims.statements.relation import Piece
 from hloproof.engines.door import HOW, How
-from hloproof.models.errors import InputError
+from hloproof.engines.portfolio import prove
+from hloproof.models.errors import InputError, NotModelled
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import RuntimeVariable
 from hloproof.models.maps.text import parse_map, print_map
 from hloproof.models.specs.maps import DIRECTIONS, EQUALITIES, WORDS, Equality, parse_map_specs
 from hloproof.results.verdict import ClaimResult, Found, Verdict
@@ -270,6 +276,41 @@ def test_a_reading_over_other_variables_is_unknown(index: str) -> None:
         return
     lines = text.replace("\n", "\n      ")
     assert checked(f"  map {lines}\n  becomes {lines}\n").verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("steps", "verdict"),
+    [
+        ("(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 4]", "proved"),
+        # What is read on another device is asked in the box of the way there, too.
+        ("(d0)[s0] -> (s0), domain: d0 in [0, 8], s0 in [0, 4]", "refuted"),
+        ("(d0)[s0] -> (s0), domain: d0 in [1, 10], s0 in [0, 4]", "refuted"),
+        ("(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 3]", "refuted"),
+        ("(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 4], d0 + s0 in [0, 12]", "refuted"),
+        ("(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 4], d0 + s0 in [0, 13]", "proved"),
+        # A wider box there widens nothing here.
+        ("(d0)[s0] -> (s0), domain: d0 in [0, 20], s0 in [0, 20]", "proved"),
+    ],
+)
+@pytest.mark.parametrize(("upper", "fine"), [(9, True), (5, False)])
+def test_what_another_device_holds_is_asked_where_the_way_there_leads(
+    steps: str, verdict: str, upper: int, fine: bool
+) -> None:
+    own = parse_map(f"(d0)[s0] -> (d0), domain: d0 in [0, {upper}], s0 in [0, 4]")
+    v = RuntimeVariable(Interval(0, 9), provider="parameter(1)", index=replace(own, replica=parse_map(steps)))
+    asked = parse_map("(d0)[s0]{rt0} -> (rt0), domain: d0 in [0, 9], s0 in [0, 4], rt0 in [0, 9]")
+    found = [prove(part.obligation).verdict for part in owed_readings(replace(asked, runtime=(v,)))]
+    assert ("refuted" if "refuted" in found else "proved") == (verdict if fine else "refuted")
+    assert set(found) <= {"proved", "refuted"}
+
+
+def test_a_way_to_other_devices_over_other_variables_is_not_modelled() -> None:
+    own = parse_map("(d0) -> (d0), domain: d0 in [0, 9]")
+    steps = parse_map("(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 3]")
+    v = RuntimeVariable(Interval(0, 9), provider="parameter(1)", index=replace(own, replica=steps))
+    asked = parse_map("(d0){rt0} -> (rt0), domain: d0 in [0, 9], rt0 in [0, 9]")
+    with pytest.raises(NotModelled, match="other variables"):
+        list(owed_readings(replace(asked, runtime=(v,))))
 
 
 def test_a_rewrite_may_not_narrow_what_is_read() -> None:

@@ -20,6 +20,7 @@ from typing import Final
 from hloproof.models.hlo.attributes import Attributes, Quoted, Word
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
+from hloproof.models.hlo.text.device_groups import iota_order
 
 Parts = tuple[tuple[int, ...], ...]
 """For each device the position of its part, in parts, per dimension."""
@@ -80,11 +81,10 @@ def parts_of_call(module: Module, computation: Computation, i: Instruction) -> t
 
 def written_elsewhere(module: Module, computation: Computation, i: Instruction) -> tuple[object, ...]:
     """What such a call means by what stands outside of it, where that is not understood: how its operands are sharded,
-    the meshes of the module, the numbers of devices, and whole shapes."""
+    and the meshes of the module. (Modules for other numbers of devices are not compared.)"""
     meshes = _text(module.attributes, "frontend_attributes")
-    counts = tuple(module.attributes.integer(name, 1) for name in ("replica_count", "num_partitions"))
     operands = tuple(_text(computation.by_name[o].attributes, "sharding") for o in i.operands)
-    return meshes, counts, operands
+    return meshes, operands
 
 
 def _text(attributes: Attributes, name: str) -> str:
@@ -158,15 +158,9 @@ def _tiled(text: str, rank: int, devices: int) -> Parts | None:
         return None
     if found[4]:
         order = _numbers(found[4])
-    else:
+    else:  # the reader has held the sizes against the tiles, and the order against the sizes
         sizes = _numbers(found[2])
-        turned = _numbers(found[3]) if found[3] else list(range(len(sizes)))
-        if prod(sizes) != devices or sorted(turned) != list(range(len(sizes))):
-            return None
-        order = []
-        for at in product(*(range(sizes[d]) for d in turned)):
-            place = dict(zip(turned, at, strict=True))
-            order.append(_mixed([place[d] for d in range(len(sizes))], sizes))
+        order = iota_order(sizes, _numbers(found[3]) if found[3] else range(len(sizes)))
     if sorted(order) != list(range(devices)):
         return None
     parts = {device: at[:rank] for device, at in zip(order, product(*(range(n) for n in tiles)), strict=True)}

@@ -9,12 +9,9 @@ identity between polynomials, in which each quotient and remainder is one unknow
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from itertools import product
-from random import Random
+from dataclasses import dataclass, field
 
-from hloproof.claims.layouts.claims import ClaimedLayout, LayoutClaim, one_to_one
-from hloproof.claims.layouts.steps import chain
+from hloproof.claims.layouts.claims import LayoutClaim
 from hloproof.logic.formula import conj, eq, le, lt
 from hloproof.logic.obligation import Obligation
 from hloproof.models.errors import NotModelled
@@ -221,23 +218,3 @@ def _identity(one: Expr, two: Expr, label: str) -> Obligation:
 
     left, right = rebuild(one, lambda e: e, node), rebuild(two, lambda e: e, node)
     return Obligation(tuple((name, None) for name in sorted(left.free | right.free)), eq(left, right), label=label)
-
-
-def instances(shape: ArrayShape, count: int, seed: int = 0, largest: int = 300) -> list[tuple[ArrayShape, Obligation]]:
-    """The sub-goals of one-to-one for `count` shapes of the format: all small sizes first, then sizes drawn at random.
-    A second look at a format proof, with no symbolic size in it."""
-    free = [i for i, n in enumerate(shape.dimensions) if n < 0]
-    draw = Random(seed)
-    sizes = list(product(range(1, 6), repeat=len(free)))[: count // 2]
-    while len(sizes) < count:
-        sizes.append(tuple(draw.randint(1, largest) for _ in free))
-    out: list[tuple[ArrayShape, Obligation]] = []
-    for chosen in sizes:
-        dims = list(shape.dimensions)
-        for i, n in zip(free, chosen, strict=True):
-            dims[i] = n
-        concrete = replace(shape, dimensions=tuple(dims), dynamic=())
-        steps = chain(concrete)
-        claim = one_to_one(ClaimedLayout.by_formula(concrete), steps)
-        out.extend((concrete, o) for o in claim.steps)
-    return out

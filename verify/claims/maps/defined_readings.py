@@ -83,24 +83,23 @@ def _reads_everywhere(m: IndexingMap, v: RuntimeVariable) -> bool:
     _require_own_variables(m, index)
     if index.constraints or (index.replica is not None and index.replica.constraints):
         return False
-    theirs: dict[str, Interval] = {**dict(index.intervals()), **_narrower(index)}
-    inside = all(theirs[n].contains(i) for n, i in m.intervals() if n in theirs and not n.startswith("rt"))
-    if not inside or any(i.is_empty for i in theirs.values()):
-        return False
+    own = dict(m.intervals())
+    for name, box in _boxes(index):
+        if box.is_empty or not (name.startswith("rt") or box.contains(own[name])):
+            return False
     return all(_reads_everywhere(m, r) for r in index.runtime)
 
 
-def _narrower(index: IndexingMap) -> Mapping[str, Interval]:
-    """The intervals that the map to the other device has for the same variables, none where there is no other."""
-    if index.replica is None:
-        return {}
-    own = dict(index.intervals())
-    return {n: i if n not in own else i.intersect(own[n]) for n, i in index.replica.intervals()}
+def _boxes(index: IndexingMap) -> list[tuple[str, Interval]]:
+    """The intervals of the map and of that to the other device: a variable may have two, and lies in both."""
+    return [*index.intervals(), *(() if index.replica is None else index.replica.intervals())]
 
 
 def _require_own_variables(m: IndexingMap, index: IndexingMap) -> None:
     if len(index.dims) != len(m.dims) or len(index.ranges) not in (0, len(m.ranges)):
         raise NotModelled("a runtime variable whose own map has other dims or range variables than the map")
+    if index.replica is not None and not dict(index.replica.intervals()).keys() <= dict(index.intervals()).keys():
+        raise NotModelled("a runtime variable whose own map takes steps between devices over other variables")
 
 
 def _demands(v: RuntimeVariable, single: Mapping[str, Expr], readings: Readings) -> Iterator[Formula]:
@@ -113,8 +112,7 @@ def _demands(v: RuntimeVariable, single: Mapping[str, Expr], readings: Readings)
     for k, inner in enumerate(index.runtime):
         yield from _demands(inner, single, readings)
         values[f"rt{k}"] = readings.value(inner, single)
-    boxes = [*index.intervals(), *_narrower(index).items()]
-    for name, interval in boxes:
+    for name, interval in _boxes(index):
         if interval.is_empty:
             yield FALSE
         elif not name.startswith("rt"):  # a value that is read is cut to its interval
