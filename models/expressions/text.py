@@ -23,6 +23,12 @@ RESERVED: Final = frozenset({"in", "mod", "floordiv", "floorDiv", "ceildiv", "ce
 """Words that cannot name a variable."""
 
 
+def may_name(word: str) -> bool:
+    """Whether a variable can be called this, so that what is printed reads back."""
+    found = _WORD.fullmatch(word)
+    return found is not None and found["name"] == word and word not in RESERVED
+
+
 class Reader:
     """The words of a text, one at a time, with the word after the present one."""
 

@@ -7,12 +7,14 @@ expressions the variables are always called d0.., s0.., rt0..; the names that a 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from hloproof.models.expressions.expr import Const, Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
+from hloproof.models.expressions.text import may_name
 
 Direction = Literal["output-to-input", "input-to-output"]
 """Of the maps between an output and an operand."""
@@ -100,8 +102,14 @@ class IndexingMap:
             yield f"rt{k}", r
 
     def display_names(self) -> dict[str, str]:
-        """Canonical name to printed name."""
-        return {name: v.name or name for name, v in self.variables()}
+        """Canonical name to printed name: its own, where a text can hold it and no other variable has it."""
+        names = {name: v.name or name for name, v in self.variables()}
+        while True:
+            given = Counter(names.values())
+            unfit = [c for c, n in names.items() if n != c and (given[n] > 1 or not may_name(n))]
+            if not unfit:
+                return names
+            names |= {c: c for c in unfit}
 
     @property
     def is_trivially_empty(self) -> bool:

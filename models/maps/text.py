@@ -119,7 +119,8 @@ def _print_source(v: RuntimeVariable) -> str:
 
 
 def _named_runtime(m: IndexingMap) -> list[tuple[str, RuntimeVariable]]:
-    return [(v.name or f"rt{k}", v) for k, v in enumerate(m.runtime)]
+    names = m.display_names()
+    return [(names[f"rt{k}"], v) for k, v in enumerate(m.runtime)]
 
 
 def _print_plain(m: IndexingMap) -> str:
@@ -199,9 +200,11 @@ def _results(reader: Reader, names: dict[str, str]) -> list[Expr]:
 def _domain(reader: Reader, names: dict[str, str]) -> tuple[dict[str, Interval], list[Constraint]]:
     intervals: dict[str, Interval] = {}
     constraints: list[Constraint] = []
-    if reader.at(","):
+    separated = reader.at(",")
+    if separated:
         reader.take()
-    if not reader.at("domain"):
+    # A map without variables has no domain, and what follows it may be a runtime variable of that name.
+    if not reader.at("domain") or not reader.next_is(":") or not (names or separated):
         return intervals, constraints
     reader.take()
     reader.expect(":")
