@@ -40,7 +40,45 @@ def exchange(first: str, second: str) -> str:
     ).replace("HloModule m", "HloModule m, is_scheduled=true")
 
 
+def in_flight(inside: str, order: str) -> str:
+    """Two devices that send to one another, by one operation each; one of the four stands in a computation that runs
+    beside the others, between `start` and `done`."""
+    ways = {"a": PAIRS.format("{{0,1}}") + ", channel_id=1", "b": PAIRS.format("{{1,0}}") + ", channel_id=2"}
+    state = "(f32[8], u32[], token[])"
+    lines = {"done": f"fd = {state} async-done(f)"}
+    for way, rest in ways.items():
+        channel = rest.partition(", ")[2]
+        lines[f"send-{way}"] = f"s{way} = {state} send(p, t), {rest}"
+        lines[f"sent-{way}"] = f"sd{way} = token[] send-done(s{way}), {channel}"
+        lines[f"recv-{way}"] = f"r{way} = {state} recv(t), {rest}"
+        lines[f"received-{way}"] = f"rd{way} = (f32[8], token[]) recv-done(r{way}), {channel}"
+    body = f'c {{ p = f32[8] parameter(0) t = token[] parameter(1) ROOT {lines[inside]} }}, execution_thread="x"\n'
+    lines["start"] = f'f = ((f32[8], token[]), {state}, s32[]) async-start(p, t), calls=c, async_execution_thread="x"'
+    told = [lines[word] for word in order.split()]
+    return text(P, TOKEN, *told, "d = f32[8] negate(p)", before=body).replace(
+        "HloModule m", "HloModule m, is_scheduled=true"
+    )
+
+
 PLANTED = [
+    (
+        "two devices that wait for what one of them starts to send only afterwards",
+        "collective-deadlock",
+        in_flight("send-a", "recv-a recv-b received-a received-b start send-b done sent-b"),
+        in_flight("send-a", "recv-a recv-b start send-b received-a received-b done sent-b"),
+    ),
+    (
+        "a done of what receives in flight, before anybody sends",
+        "collective-deadlock",
+        in_flight("recv-b", "recv-a received-a start done send-a send-b sent-a sent-b"),
+        in_flight("recv-b", "recv-a start send-a send-b received-a done sent-a sent-b"),
+    ),
+    (
+        "a recv without the send in flight",
+        "collective-deadlock",
+        in_flight("send-a", "recv-a recv-b send-b received-a received-b sent-b"),
+        in_flight("send-a", "recv-a recv-b start send-b received-a received-b done sent-b"),
+    ),
     (
         "a start without a done",
         "async-chain",

@@ -125,6 +125,35 @@ def test_an_order_that_was_demanded_is_kept_however_it_is_written(before: str) -
         assert found == ("proved" if still_waits or not waits else "unknown"), name
 
 
+def _drawn(first: str, second: str, root: str) -> str:
+    """Two random numbers below q, whose lower bounds all are p, written in several ways."""
+    ways = {"plain": "copy(p)", "once": "multiply(p, one)", "more": "add(p, nought)"}
+    lines = [
+        "p = s32[] parameter(0)",
+        "q = s32[] parameter(1)",
+        "one = s32[] constant(1)",
+        "nought = s32[] constant(0)",
+        *(f"{name} = s32[] {way}" for name, way in ways.items()),
+        f"a = s32[] rng({first}, q), distribution=rng_uniform",
+        f"b = s32[] rng({second}, q), distribution=rng_uniform",
+        f"ROOT r = s32[] negate({root})",
+    ]
+    return "HloModule m\nENTRY e {\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
+
+
+def test_the_second_number_drawn_is_not_the_first() -> None:
+    """Where one module draws what the other draws elsewhere, equal bounds do not make the two draws one."""
+    before = parse_module(_drawn("once", "plain", "b"))
+    for first, second, root, verdict in (
+        ("plain", "more", "a", "unknown"),
+        ("plain", "once", "a", "unknown"),
+        ("once", "plain", "a", "unknown"),
+        ("once", "plain", "b", "proved"),
+    ):
+        found = decide(before, parse_module(_drawn(first, second, root)), "exact", 5.0).verdict
+        assert found in (verdict, "refuted" if verdict == "unknown" else verdict), (first, second, root)
+
+
 def _branch(name: str, part: str) -> str:
     return f"{name} {{\n  p0 = f32[] parameter(0)\n  t = token[] after-all()\n  {_FIRST}\n  {part}\n}}\n"
 

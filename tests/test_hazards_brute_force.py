@@ -15,6 +15,8 @@ import pytest
 from hloproof.claims.asynchronous import judge
 from hloproof.models.hlo.parser import parse_module
 
+CLAIMS = ("hazard-order", "hazard-operand", "hazard-output", "hazard-overwrite", "hazard-donation")
+"""Not whether a parameter may be written: here each may."""
 WRITES = 'custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}'
 
 
@@ -134,18 +136,20 @@ def breaks(order: list[Op], scheduled: bool) -> bool:
     return False
 
 
-def refuted(ops: list[Op], scheduled: bool) -> bool:
+def refuted(ops: list[Op], scheduled: bool, copies_inserted: bool) -> bool:
     module = parse_module(text(ops, scheduled))
-    return any(j.problem is not None for j in judge(module, lambda c: c.startswith("hazard"), lambda c: False))
+    said = judge(module, CLAIMS.__contains__, lambda c: False, after_copy_insertion=copies_inserted)
+    return any(j.problem is not None for j in said)
 
 
-@pytest.mark.parametrize("scheduled", [True, False])
-def test_hazards_are_those_of_brute_force(scheduled: bool) -> None:
+@pytest.mark.parametrize(("scheduled", "copies_inserted"), [(True, False), (True, True), (False, False), (False, True)])
+def test_hazards_are_those_of_brute_force(scheduled: bool, copies_inserted: bool) -> None:
     dice = random.Random(7)
     seen = {True: 0, False: 0}
+    shares = scheduled or copies_inserted
     for _ in range(600):
-        ops = generate(dice, scheduled)
-        expected = breaks(ops, True) if scheduled else any(breaks(o, False) for o in orders(ops))
-        assert refuted(ops, scheduled) == expected, text(ops, scheduled)
+        ops = generate(dice, shares)
+        expected = any(breaks(o, shares) for o in ([ops] if scheduled else orders(ops)))
+        assert refuted(ops, scheduled, copies_inserted) == expected, text(ops, scheduled)
         seen[expected] += 1
     assert min(seen.values()) > 50

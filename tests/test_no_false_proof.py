@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 import test_async_paths
+import test_copies_inserted
 import test_effects_of_callees
 import test_in_place_fusions
 from test_false_proofs_layouts import RIGHT, WRONG
@@ -284,6 +285,10 @@ def _of_pairs() -> list[Row]:
         wrong, (right, *_) = test_in_place_fusions.PAIRS[what]
         test = "test_in_place_fusions::test_what_is_read_after_it_was_overwritten_is_told"
         rows.append(Row(f"5: {what}", "hlo", wrong, right, test))
+    for what in test_copies_inserted.WRITERS:
+        wrong, right = (test_copies_inserted.written(what, into) for into in "pk")
+        test = "test_copies_inserted::test_what_lies_in_a_constant_or_in_a_parameter_that_is_kept_is_not_written"
+        rows.append(Row(f"5: {what} where the caller's parameter lies", "hlo", wrong, right, test))
     return rows
 
 
@@ -295,6 +300,15 @@ ELSEWHERE: Final = {
         "test_false_proofs_maps::test_every_word_of_the_reader_has_a_planted_error",
     ),
     "4: a donated parameter that is not there": ("test_async_claims::test_every_claim_has_a_planted_violation",),
+    "4: the order of a text that is no schedule": (
+        "test_copies_inserted::test_the_order_of_the_text_is_a_schedule_only_where_the_module_says_so",
+        "test_copies_inserted::test_two_arguments_in_one_buffer_are_told_apart_by_the_orders_of_the_body",
+        "test_hazards_brute_force::test_hazards_are_those_of_brute_force",
+    ),
+    "4: sends and recvs in flight": ("test_async_claims::test_planted_violation_is_refuted_and_its_repair_is_not",),
+    "two random numbers within equal bounds": (
+        "test_equivalence_effects::test_the_second_number_drawn_is_not_the_first",
+    ),
     "7: the number of entries": (
         "test_false_proofs_rules::test_as_many_entries_are_read_as_the_lines_show",
         "test_false_proofs_rules::test_a_reader_that_passes_over_an_entry_is_noticed",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from hloproof.models.hlo.shape import ShapeIndex
@@ -18,21 +18,19 @@ and the position in it follow."""
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What a computation does to a part of one of its parameters: the instruction that does it, or None."""
+    """What a computation does to a part of one of its parameters: the instructions that do it, in the order of the
+    text."""
 
-    reader: str | None = None
-    writer: str | None = None
-    last_read: int = -1
-    """The position of the last instruction that reads the part; -1 where none does."""
-    first_write: int = -1
-    """The position of the first instruction that writes it; -1 where none does."""
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
 
-    def read_by(self, name: str, when: int) -> Access:
-        return replace(self, reader=self.reader or name, last_read=max(self.last_read, when))
+    @property
+    def reader(self) -> str | None:
+        return self.reads[0] if self.reads else None
 
-    def written_by(self, name: str, when: int) -> Access:
-        first = when if self.first_write < 0 else min(self.first_write, when)
-        return replace(self, writer=self.writer or name, first_write=first)
+    @property
+    def writer(self) -> str | None:
+        return self.writes[0] if self.writes else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,7 @@
 A *version* is what a buffer holds between two writes. A place forwards the version of another place, or makes one: in
 a buffer of its own, or in place, in the buffer of an operand. Two modes say what shares:
 
-* `scheduled`: the given order counts and copies have been inserted: updates in place, loops, branches and the aliases
-  of the module share buffers;
+* `shares`: copies have been inserted: updates in place, loops, branches and the aliases of the module share buffers;
 * otherwise only what shares in every compilation: positions of asynchronous operations and declared aliasing of opaque
   calls. Updates in place are remembered as `optional`: copy insertion keeps them apart where they would collide.
 """
@@ -50,10 +49,10 @@ class LocalBuffers:
         buffers: Buffers,
         computation: Computation,
         summaries: Mapping[str, Summary],
-        scheduled: bool,
+        shares: bool,
         equal: EqualParts,
     ) -> None:
-        self.buffers, self.computation, self.scheduled, self.equal = buffers, computation, scheduled, equal
+        self.buffers, self.computation, self.shares, self.equal = buffers, computation, shares, equal
         self.module, self.summaries = buffers.module, summaries
         self.order = {i.name: n for n, i in enumerate(computation.instructions)}
         self.version: dict[Spot, Spot] = {}
@@ -68,7 +67,7 @@ class LocalBuffers:
         self._reads: dict[str, list[Spot]] = {}
         for i in computation.instructions:
             self._add(i)
-        if scheduled:
+        if shares:
             self._share_the_state_of_loops()
             self._share_what_the_module_declares()
 
@@ -113,7 +112,7 @@ class LocalBuffers:
                 fixed = optional and source.opcode == "constant"
                 self.writes.append(InPlaceWrite(i.name, spot, operand, optional))
                 # Without a schedule an update in place shares nothing yet: copy insertion may still keep the two apart.
-                if not fixed and (not optional or self.scheduled):
+                if not fixed and (not optional or self.shares):
                     self._share(operand, spot)
                 continue
             kept = self._passed_on(i, spot)
@@ -131,7 +130,7 @@ class LocalBuffers:
             self.version[spot] = spot
             self.writes.append(InPlaceWrite(i.name, spot, operand, optional))
             constant = self.computation.by_name[self.version.get(operand, operand)[0]].opcode == "constant"
-            if not (optional and constant) and (not optional or self.scheduled):
+            if not (optional and constant) and (not optional or self.shares):
                 self._share(operand, spot)
         self._reads[i.name] = self._read_by(i)
 
@@ -364,31 +363,34 @@ class LocalBuffers:
         for spot, version in self.version.items():
             if spot == version and spot[0] in parameters:
                 held.setdefault(spot, []).append(spot)
-        accesses: dict[tuple[int, ShapeIndex], Access] = {}
+        read: dict[tuple[int, ShapeIndex], dict[str, None]] = {}
+        written: dict[tuple[int, ShapeIndex], dict[str, None]] = {}
         origin: dict[Spot, Spot] = {spot: spot for spot in held}
         for write in self.writes:  # in the order of the text: an operand's origin is known
-            if write.optional and not self.scheduled:
+            if write.optional and not self.shares:
                 continue
             source = origin.get(self.version.get(write.operand, write.operand))
             if source is not None:
                 origin[write.result] = source
                 key = (parameters[source[0]], source[1])
-                accesses[key] = accesses.get(key, Access()).written_by(write.writer, self.order[write.writer])
+                written.setdefault(key, {})[write.writer] = None
         for i in self.computation.instructions:
             for spot in self._reads[i.name]:
                 source = origin.get(self.version.get(spot, spot))
                 if source is not None:
                     key = (parameters[source[0]], source[1])
-                    accesses[key] = accesses.get(key, Access()).read_by(i.name, self.order[i.name])
+                    read.setdefault(key, {})[i.name] = None
         passes: dict[ShapeIndex, tuple[int, ShapeIndex]] = {}
         for name, at in self.leaves(self.computation.root_name):
             source = origin.get(self.version.get((name, at), (name, at)))
             if source is not None:
                 passes[at] = (parameters[source[0]], source[1])
+        keys = dict.fromkeys((*written, *read))
+        accesses = {key: Access(tuple(read.get(key, ())), tuple(written.get(key, ()))) for key in keys}
         return Summary(accesses, passes)
 
 
-def local_buffers(buffers: Buffers, scheduled: bool) -> dict[str, LocalBuffers]:
+def local_buffers(buffers: Buffers, shares: bool) -> dict[str, LocalBuffers]:
     """For every computation that runs instruction by instruction (neither fused nor per element), callees first."""
     module = buffers.module
     wanted: dict[str, None] = {}
@@ -410,6 +412,6 @@ def local_buffers(buffers: Buffers, scheduled: bool) -> dict[str, LocalBuffers]:
     summaries: dict[str, Summary] = {}
     equal = equal_parts(buffers, tuple(wanted))
     for name in wanted:
-        out[name] = LocalBuffers(buffers, module.by_name[name], summaries, scheduled, equal)
+        out[name] = LocalBuffers(buffers, module.by_name[name], summaries, shares, equal)
         summaries[name] = out[name].summary()
     return out

@@ -285,9 +285,10 @@ _ENTRIES: Final = (
     ClaimEntry(
         "hazard-overwrite",
         "hazard",
-        "In a scheduled module nothing is read after its buffer was overwritten.",
+        "Once copies are inserted, nothing is read after its buffer was overwritten.",
         "Updates in place, loops, branches and declared aliases reuse buffers. Whoever reads a value does so before "
-        "another value is written where it lies, in the order of the text.",
+        "another value is written where it lies: in the order of the text of a scheduled module, and in every order "
+        "that dependencies allow of one that is checked with --after-copy-insertion and is not scheduled.",
         "p is read, then updated in place.",
         "p is updated in place, then read.",
     ),
@@ -299,6 +300,17 @@ _ENTRIES: Final = (
         "(must-alias).",
         "the result is made after the last read of the parameter.",
         "the result is made, then the parameter is read.",
+    ),
+    ClaimEntry(
+        "hazard-constant",
+        "hazard",
+        "Constants and parameters that are not donated are never written.",
+        "Once copies are inserted, no instruction writes its result into the buffer of a constant, or of a parameter of "
+        "the program that the module's header does not name in input_output_alias or buffer_donor: as an update in "
+        "place, as a loop that replaces its state, by a declared alias, or within a computation that it runs. A "
+        "constant that a loop is given as its first state is noted as needs-copy.",
+        "an update in place of a copy of p.",
+        "an update in place of parameter p, which is not donated.",
     ),
     ClaimEntry(
         "hazard-in-place",

@@ -74,7 +74,7 @@ def check_options(command: Any) -> Any:
                 "--after-copy-insertion",
                 is_flag=True,
                 default=None,
-                help="Treat the order of the text as the schedule.",
+                help="All copies are there: buffers are shared as in a scheduled module, in every order left open.",
             ),
             click.option("--index-width", type=click.Choice((32, 64)), help="Bits of an index; default 64."),
         )

@@ -177,7 +177,7 @@ def paired(ours: Effects, theirs: Effects, scheduled: bool) -> list[tuple[Node, 
     same = set(ours.nodes) & set(theirs.nodes)
     # A node of the graph is shared by equal operations. Where both modules have the very same effect, pairing it with
     # another one would say that they came in another order.
-    if any(a is not b and (a in same or b in same) for a, b in pairs):
+    if any(a is not b and a in same for a, b in pairs):
         raise Denied("effects come in another order")
     for k, (_, node) in enumerate(pairs):
         # Only what was told has to stay so; the module after may order more.

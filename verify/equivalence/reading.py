@@ -232,10 +232,10 @@ class GraphReader:
             # Which devices take part in an exchange depends on where it stands.
             key = (key, path)
         if effect:
-            # Two occurrences that are written alike are two events, told apart by their order.
-            identity = (opcode, key, tuple(operands), bodies)
-            self.occurrences[identity] += 1
-            key = (key, self.occurrences[identity])
+            # Two occurrences are two events, told apart by their order: also where what they are given is written
+            # in two ways and can be shown to be equal.
+            self.occurrences[opcode, key] += 1
+            key = (key, self.occurrences[opcode, key])
         parts = combined(opcode, shape, operands)
         if parts is not None:
             return [

@@ -10,6 +10,7 @@ from hloproof.claims.asynchronous.buffer_checks import buffer_alias
 from hloproof.claims.asynchronous.chain_checks import async_chain, async_linear
 from hloproof.claims.asynchronous.channel_checks import async_channel, collective_deadlock
 from hloproof.claims.asynchronous.computation_checks import async_alias, async_computation, async_thread
+from hloproof.claims.asynchronous.constant_checks import hazard_constant
 from hloproof.claims.asynchronous.hazard_checks import hazard_donation, hazard_operand, hazard_output, hazard_overwrite
 from hloproof.claims.asynchronous.in_place_checks import hazard_in_place
 from hloproof.claims.asynchronous.judgement import Context, Judgement, judged
@@ -51,6 +52,7 @@ CLAIMS: Final[tuple[ModuleClaim, ...]] = (
     ModuleClaim("hazard-output", hazard_output),
     ModuleClaim("hazard-overwrite", hazard_overwrite),
     ModuleClaim("hazard-donation", hazard_donation),
+    ModuleClaim("hazard-constant", hazard_constant),
     ModuleClaim("hazard-in-place", hazard_in_place),
 )
 

@@ -157,7 +157,8 @@ class _Ends:
         self, caller: Instruction, callee: str, left: frozenset[_Index]
     ) -> Iterator[tuple[_Met, frozenset[_Index]]]:
         """What happens before the caller has its result, when its callee hands the operation back so."""
-        if caller.opcode == "while" and called(caller, "body") == callee:
+        # Of a loop only the body hands anything back: what a condition gives is one truth value.
+        if caller.opcode == "while":
             yield from self._rounds(callee, called(caller, "condition"), left)
         elif caller.opcode in ("call", "fusion", "conditional"):
             yield (), left

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -89,14 +89,17 @@ def source_target_pairs(i: Instruction) -> Pairs:
 class _Event:
     place: HloPosition
     opcode: str
-    pairs: Pairs
+    pairs: Pairs = ()
+    awaited: tuple[HloPosition, ...] = ()
+    """The recvs that it waits for."""
 
 
 def collective_deadlock(context: Context) -> Iterator[Judgement]:
     """In a scheduled module, sends and recvs between devices pair up: each pair of devices that a send names is named
     by a recv on the way, sources and targets are unique and not circular, and no device waits for one that waits.
 
-    Every device runs the same schedule. A send does not wait for its recv; a recv-done waits for its send.
+    Every device runs the same schedule. A send does not wait for its recv; a recv-done waits for its send, and so does
+    the done of an asynchronous operation for what its computation receives.
     """
     chains = context.chains
     if chains.module.attributes.get("is_scheduled") is not True:
@@ -109,14 +112,15 @@ def collective_deadlock(context: Context) -> Iterator[Judgement]:
         if own:
             problems.setdefault(e.place, f"{e.place.instruction} {own}")
     problems = {**_unmatched(chains, transfers), **problems}
-    for place, why in _waiting(chains, events):
+    for place, why in _waiting(events):
         problems.setdefault(place, why)
     for place in dict.fromkeys(e.place for e in transfers):
         yield judged("collective-deadlock", place, problems.get(place))
 
 
-def _events(chains: AsyncChains, computation: str, path: tuple[str, ...]) -> Iterator[_Event]:
-    """Sends, recvs and recv-dones in the order of the schedule, bodies of loops and calls once where they stand."""
+def _events(chains: AsyncChains, computation: str, path: tuple[str, ...], in_flight: bool = False) -> Iterator[_Event]:
+    """Sends, recvs and who waits for them in the order of the schedule, bodies of loops and calls once where they
+    stand. What is `in_flight` waits at the done of the operation that it is part of."""
     if computation in path:
         return
     for i in chains.module.by_name[computation].instructions:
@@ -128,15 +132,28 @@ def _events(chains: AsyncChains, computation: str, path: tuple[str, ...]) -> Ite
             if i.opcode == "conditional"
             else (called(i, "to_apply"),)
             if i.opcode == "call"
-            else (called(i, "calls"),)
-            if i.opcode in ("async-start", "fusion")
-            else ()
+            else (chains.runs(i),)
         )
         for name in inner:
             if name is not None and chains.module.find(name) is not None:
-                yield from _events(chains, name, (*path, computation))
-        if i.opcode in _TRANSFERS or i.opcode == "recv-done":
+                yield from _events(chains, name, (*path, computation), in_flight or chains.runs(i) is not None)
+        link = chains.links.get(place)
+        if i.opcode in _TRANSFERS:
             yield _Event(place, i.opcode, source_target_pairs(i))
+        elif link is not None and link.role == "done" and not in_flight:
+            yield _Event(place, i.opcode, awaited=tuple(_received(chains, sorted(chains.starts.get(place, ())))))
+
+
+def _received(chains: AsyncChains, starts: Iterable[HloPosition]) -> Iterator[HloPosition]:
+    """The recvs among these starts, and in the computations that they run."""
+    for start in starts:
+        i = chains.flow.instruction(start)
+        run = chains.runs(i)
+        if i.opcode == "recv":
+            yield start
+        elif run is not None:
+            inside = _events(chains, run, (), in_flight=True) if chains.module.find(run) is not None else ()
+            yield from (e.place for e in inside if e.opcode == "recv")
 
 
 def _pairs_problem(pairs: Pairs) -> str | None:
@@ -173,13 +190,8 @@ def _unmatched(chains: AsyncChains, transfers: list[_Event]) -> dict[HloPosition
     return out
 
 
-def _waiting(chains: AsyncChains, events: list[_Event]) -> Iterator[tuple[HloPosition, str]]:
+def _waiting(events: list[_Event]) -> Iterator[tuple[HloPosition, str]]:
     """Run all devices along the schedule until nobody moves; a device that stands at a recv-done waits for ever."""
-    recv_of: dict[HloPosition, HloPosition] = {}
-    for e in events:
-        if e.opcode == "recv-done":
-            for start in chains.starts.get(e.place, ()):
-                recv_of[e.place] = start
     devices = sorted({d for e in events for pair in e.pairs for d in pair})
     position = dict.fromkeys(devices, 0)
     sent: Counter[tuple[int, int, Pairs]] = Counter()
@@ -195,15 +207,16 @@ def _waiting(chains: AsyncChains, events: list[_Event]) -> Iterator[tuple[HloPos
                     sent.update((a, b, e.pairs) for a, b in e.pairs if a == d)
                 elif e.opcode == "recv":
                     awaited[d, e.place] = [(a, b, e.pairs) for a, b in e.pairs if b == d]
-                elif e.place in recv_of:
-                    wanted = awaited.get((d, recv_of[e.place]), [])
+                else:
+                    wanted = [w for recv in e.awaited for w in awaited.get((d, recv), ())]
                     if any(taken[w] >= sent[w] for w in wanted):
                         break
                     taken.update(wanted)
-                    awaited[d, recv_of[e.place]] = []
+                    awaited.update({(d, recv): [] for recv in e.awaited})
                 position[d] += 1
                 moved = True
     for d in devices:
         if position[d] < len(events):
             e = events[position[d]]
-            yield recv_of[e.place], f"device {d} waits for ever at {e.place.instruction}"
+            recv = next(r for r in e.awaited if awaited.get((d, r)))
+            yield recv, f"device {d} waits for ever at {e.place.instruction}"

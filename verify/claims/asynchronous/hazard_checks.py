@@ -43,16 +43,19 @@ def scene_of(context: Context) -> Scene:
     """The scene of a context, made once."""
     found: Scene | None = context.chains.__dict__.get("_scene")
     if found is None:
-        found = context.chains.__dict__["_scene"] = Scene(context, context.scheduled)
+        found = context.chains.__dict__["_scene"] = Scene(context)
     return found
 
 
 @dataclass(frozen=True)
 class Scene:
-    """One module under one reading of its order."""
+    """One module, its buffers and the orders in which it may run."""
 
     context: Context
-    scheduled: bool
+
+    @property
+    def shares(self) -> bool:
+        return self.context.shares
 
     @cached_property
     def buffers(self) -> Buffers:
@@ -60,7 +63,7 @@ class Scene:
 
     @cached_property
     def locals(self) -> Mapping[str, LocalBuffers]:
-        return local_buffers(self.buffers, self.scheduled)
+        return local_buffers(self.buffers, self.shares)
 
     @cached_property
     def _orders(self) -> dict[str, Orders]:
@@ -69,7 +72,7 @@ class Scene:
     def orders(self, computation: Computation) -> Orders:
         found = self._orders.get(computation.name)
         if found is None:
-            found = self._orders[computation.name] = Orders(computation, self.scheduled)
+            found = self._orders[computation.name] = Orders(computation, self.context.ordered)
         return found
 
     def flights(self) -> Iterator[tuple[LocalBuffers, Flight]]:
@@ -168,8 +171,8 @@ def operand_hazards(scene: Scene) -> Iterator[Judgement]:
 
 
 def _optional_writer(scene: Scene, local: LocalBuffers, flight: Flight, buffer: Spot) -> str | None:
-    """What copy insertion would have to keep apart, in an unscheduled module."""
-    if scene.scheduled:
+    """What copy insertion would have to keep apart, before it has."""
+    if scene.shares:
         return None
     for write in _optional_writes(local).get(buffer, ()):
         if _during(scene, local, flight, write.writer):
@@ -204,7 +207,7 @@ def output_hazards(scene: Scene) -> Iterator[Judgement]:
             # What is read is what lay there before the operation began; a copy of that is all a compiler owes. To read
             # what is being written is wrong with any number of copies.
             older = local.version.get(spot, spot) not in versions
-            if older and act == "reads" and not scene.scheduled:
+            if older and act == "reads" and not scene.shares:
                 note = note or (
                     f"{NEEDS_COPY}: {name} reads {_spot(spot)}, whose buffer {flight.start.instruction} writes"
                 )
@@ -244,13 +247,14 @@ def _by_buffer(local: LocalBuffers) -> _Index:
 
 
 def overwrite_hazards(scene: Scene) -> Iterator[Judgement]:
-    """In a scheduled module no version is read after its buffer holds a later one; no two live versions of one
-    instruction share a buffer."""
-    if not scene.scheduled:
+    """Once copies are inserted no version is read after its buffer holds a later one, in any order that the module may
+    run in; no two live versions of one instruction share a buffer."""
+    if not scene.shares:
         return
+    module = scene.context.chains.module
     for local in scene.locals.values():
         yield from _joined_results(scene, local)
-        yield from shared_arguments(local)
+        yield from shared_arguments(local, lambda name: scene.orders(module.by_name[name]))
         readers, versions = _by_buffer(local)
         donated = {
             local.buffer((p.instruction, (*p.index, *rest[1][len(p.index) :])))
@@ -271,7 +275,7 @@ def overwrite_hazards(scene: Scene) -> Iterator[Judgement]:
             uses = readers.get(buffer, [])
             others = tuple(version for version in found if version in needed)
             for version in found:
-                problem = _overwritten(local, version, found, others, uses, live_out)
+                problem = _overwritten(local, scene.orders(local.computation), version, found, others, uses, live_out)
                 yield judged(claim, HloPosition(local.computation.name, version[0]), problem)
 
 
@@ -300,6 +304,7 @@ def _joined_results(scene: Scene, local: LocalBuffers) -> Iterator[Judgement]:
 
 def _overwritten(
     local: LocalBuffers,
+    orders: Orders,
     version: Spot,
     found: tuple[Spot, ...],
     needed: tuple[Spot, ...],
@@ -309,29 +314,31 @@ def _overwritten(
     """What is wrong with a version that is needed after its buffer holds another of `found`. All are in one buffer, and
     `needed` are those that somebody reads."""
     computation, made = local.computation, local.made(version)
-    uses = [(local.order[name], name) for name, spot in reads if local.version.get(spot, spot) == version]
-    if version in live_out:
-        # The caller reads what is returned, after everything.
-        uses.append((len(local.order), computation.root_name))
-    if not uses:
+    # The last one first, which shows most.
+    uses = [name for name, spot in reversed(reads) if local.version.get(spot, spot) == version]
+    if not uses and version not in live_out:
         return None
-    last, reader = max(uses)
+    opening = None if made < 0 else version[0]
     for other in found:
-        when = local.made(other)
         # Two parts of one result, made at one time: said once, at the first of them.
-        twice = made == when and other > version and other in needed
-        if not twice and not made < when < last:
-            continue
-        if twice:
+        if made == local.made(other) and other > version and other in needed:
             return f"{_spot(version)} and {_spot(other)} lie in one buffer, and both are needed"
-        if last == len(local.order):
+        # Parameters are there before anything runs.
+        if local.made(other) < 0 or not orders.between(opening, other[0], ()):
+            continue
+        # The caller reads what is returned, after everything.
+        reader = computation.root_name
+        if version in live_out:
             why = f"is part of the result of {computation.name}"
         else:
-            why = f"is read by {reader} (line {_line(computation, reader)}) afterwards"
+            late = next((name for name in uses if orders.between(opening, other[0], (name,))), None)
+            if late is None:
+                continue
+            reader, why = late, f"is read by {late} (line {_line(computation, late)}) afterwards"
         marks = {version[0]: f"makes {_spot(version)}", other[0]: "writes the same buffer"}
         if reader not in marks:
             marks[reader] = f"needs {_spot(version)}"
-        order = tuple(i.name for i in computation.instructions)
+        order = orders.witness(opening, other[0])
         return (
             f"{other[0]} (line {_line(computation, other[0])}) overwrites {_spot(version)}, which {why}\n"
             + timeline(computation, order, marks)

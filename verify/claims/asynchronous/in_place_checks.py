@@ -53,14 +53,14 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
                 numbers = _in_one_buffer(context, computation, i, written.number)
                 given = Given(computation, i, computation is module.entry, turns_of(module, computation))
                 found = _Fusion(composer, body, given, context.how).judge(written, numbers)
-                if found.problem is not None and not written.sure and context.scheduled:
+                if found.problem is not None and not written.sure and context.shares:
                     found = judged(
                         CLAIM,
                         place,
                         unknown="whether it works in place through a reshape, which only a memory plan tells: if so, "
                         + found.problem,
                     )
-                elif found.problem is not None and not written.declared and not context.scheduled:
+                elif found.problem is not None and not written.declared and not context.shares:
                     # Whether a fusion works in place is not decided before copies are inserted.
                     found = judged(CLAIM, place, note=f"{NEEDS_COPY}: not in place, for {found.problem}")
                 yield found

@@ -83,13 +83,20 @@ class Context:
     chains: AsyncChains
     layout_sensitive: bool = False
     after_copy_insertion: bool = False
-    """The order of the text counts, and buffers are shared, as in a scheduled module."""
+    """Buffers are shared as in a scheduled module: the copies that keep values apart are all there."""
     how: How = HOW
     """How the engines are asked, where a check needs them."""
 
     @property
-    def scheduled(self) -> bool:
-        return self.after_copy_insertion or self.chains.module.attributes.flag("is_scheduled")
+    def ordered(self) -> bool:
+        """The order of the text is the schedule, as only a module can say of itself. In others instructions may run in
+        every order that dependencies allow."""
+        return self.chains.module.attributes.flag("is_scheduled")
+
+    @property
+    def shares(self) -> bool:
+        """No copy will be inserted any more: what compilers put into one buffer lies in one."""
+        return self.after_copy_insertion or self.ordered
 
     def same(self, a: Shape, b: Shape) -> bool:
         """Equal shapes; layouts count when asked for and both are written."""

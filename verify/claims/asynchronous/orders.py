@@ -89,7 +89,7 @@ class Orders:
 def hazard_order(context: Context) -> Iterator[Judgement]:
     """Owed where the order of the text is the schedule, by every instruction with control predecessors, and by those
     whose operands stand after them."""
-    if not context.scheduled:
+    if not context.ordered:
         return
     for computation in context.chains.module.computations:
         number = {i.name: n for n, i in enumerate(computation.instructions)}

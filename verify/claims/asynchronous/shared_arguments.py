@@ -5,10 +5,11 @@ Inside, the two are two parameters, whose buffers nobody there knows to be one; 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement, judged
+from hloproof.claims.asynchronous.orders import Orders
 from hloproof.models.dataflow.accesses import Access, Spot, Summary
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.dataflow.versions import LocalBuffers
@@ -17,18 +18,20 @@ from hloproof.models.hlo.shape import ShapeIndex
 
 _Key = tuple[int, ShapeIndex]
 _NOTHING: Final = Access()
+_OrdersOf = Callable[[str], Orders]
+"""The orders in which a computation may run, by its name."""
 
 
-def shared_arguments(local: LocalBuffers) -> Iterator[Judgement]:
+def shared_arguments(local: LocalBuffers, orders_of: _OrdersOf) -> Iterator[Judgement]:
     """Owed by every instruction that runs computations and hands one of them a buffer that is written: in place, or
     by a loop that puts the next state there."""
     for i in local.computation.instructions:
         bodies = [(name, given, local.summaries[name]) for name, given in local.bodies(i) if name in local.summaries]
         writes = any(a.writer is not None for _, _, s in bodies for a in s.accesses.values())
         if i.opcode == "while":
-            problem = _in_a_loop(local, i, [(name, summary) for name, _, summary in bodies])
+            problem = _in_a_loop(local, i, [(name, summary) for name, _, summary in bodies], orders_of)
         elif writes:
-            found = (_in_a_call(local, name, given, summary) for name, given, summary in bodies)
+            found = (_in_a_call(local, name, given, summary, orders_of(name)) for name, given, summary in bodies)
             problem = next((p for p in found if p is not None), None)
         else:
             continue
@@ -46,7 +49,7 @@ def _by_buffer(local: LocalBuffers, given: list[str], summary: Summary) -> Mappi
     return out
 
 
-def _in_a_call(local: LocalBuffers, name: str, given: list[str], summary: Summary) -> str | None:
+def _in_a_call(local: LocalBuffers, name: str, given: list[str], summary: Summary, orders: Orders) -> str | None:
     """A body runs once: what it reads of one argument it reads before it writes the other, and hands neither back."""
     back = set(summary.passes.values())
     for keys in _by_buffer(local, given, summary).values():
@@ -54,14 +57,20 @@ def _in_a_call(local: LocalBuffers, name: str, given: list[str], summary: Summar
             first = summary.accesses.get(written, _NOTHING)
             for other in keys if first.writer is not None else ():
                 access = summary.accesses.get(other, _NOTHING)
-                if other == written or not (access.last_read > first.first_write or other in back):
+                late = next(
+                    (r for r in access.reads if any(r != w and not orders.must_precede(r, w) for w in first.writes)),
+                    None,
+                )
+                if other == written or (late is None and other not in back):
                     continue
-                why = f"which {access.reader} reads" if access.last_read > first.first_write else "which is handed back"
+                why = f"which {late} reads" if late is not None else "which is handed back"
                 return _told(name, first, written, why, other)
     return None
 
 
-def _in_a_loop(local: LocalBuffers, i: Instruction, bodies: list[tuple[str, Summary]]) -> str | None:
+def _in_a_loop(
+    local: LocalBuffers, i: Instruction, bodies: list[tuple[str, Summary]], orders_of: _OrdersOf
+) -> str | None:
     """A body runs again and again: what one turn writes of one part the next one finds in the other. What the condition
     writes is gone before the body, and before whoever uses the result."""
     state = i.operands[0]
@@ -69,7 +78,7 @@ def _in_a_loop(local: LocalBuffers, i: Instruction, bodies: list[tuple[str, Summ
     for _, summary in bodies:
         for key, access in summary.accesses.items():
             old = parts.get(key, _NOTHING)
-            parts[key] = Access(old.reader or access.reader, old.writer or access.writer)
+            parts[key] = Access(old.reads + access.reads, old.writes + access.writes)
     body = next((s for name, s in bodies if name == called(i, "body")), None)
     replaced = {w.operand[1] for w in local.writes if w.writer == i.name and w.operand[0] == state}
     for at in sorted(replaced):
@@ -84,17 +93,17 @@ def _in_a_loop(local: LocalBuffers, i: Instruction, bodies: list[tuple[str, Summ
                 continue
             read = body is not None and body.accesses.get((0, at), _NOTHING).reader
             handed = body is not None and (0, at) in body.passes.values()
-            if read or handed or _is_used(local, i, at):
+            if read or handed or _is_used(local, i, at, orders_of(local.computation.name)):
                 return (
                     f"{access.writer} of the condition {name} overwrites {_part(0, at)} of the state, which is needed"
                 )
     return None
 
 
-def _is_used(local: LocalBuffers, i: Instruction, at: ShapeIndex) -> bool:
+def _is_used(local: LocalBuffers, i: Instruction, at: ShapeIndex, orders: Orders) -> bool:
     version = local.version.get((i.name, at), (i.name, at))
     ends = [local.version.get(spot, spot) for spot in local.leaves(local.computation.root_name)]
-    later = local.computation.instructions[local.order[i.name] + 1 :]
+    later = (x for x in local.computation.instructions if x is not i and not orders.must_precede(x.name, i.name))
     return version in ends or any(local.version.get(s, s) == version for x in later for s in local.reads(x.name))
 
 

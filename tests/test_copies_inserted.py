@@ -1,0 +1,209 @@
+"""Once copies are inserted: what lies in one buffer is told apart by the orders that are left, and what nobody may
+write is not written. Only a module itself says that the order of its text is its schedule."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from hloproof.claims.asynchronous import judge
+from hloproof.models.hlo.parser import parse_module
+
+_SCHEDULED: Final = ", is_scheduled=true"
+_GIVEN: Final = (
+    "p = f32[8] parameter(0)",
+    "u = f32[2] parameter(1)",
+    "i = s32[] parameter(2)",
+    "c = f32[8] constant({1,2,3,4,5,6,7,8})",
+    "k = f32[8] copy(p)",
+)
+_BODIES: Final = """body {
+  s = (f32[8], s32[]) parameter(0)
+  x = f32[8] get-tuple-element(s), index=0
+  j = s32[] get-tuple-element(s), index=1
+  y = f32[8] negate(x)
+  ROOT o = (f32[8], s32[]) tuple(y, j)
+}
+keeps {
+  ROOT s = (f32[8], s32[]) parameter(0)
+}
+more {
+  s = (f32[8], s32[]) parameter(0)
+  ROOT z = pred[] constant(false)
+}
+updates {
+  x = f32[8] parameter(0)
+  y = f32[2] parameter(1)
+  n = s32[] parameter(2)
+  ROOT z = f32[8] dynamic-update-slice(x, y, n)
+}
+hides {
+  x = f32[8] parameter(0)
+  y = f32[2] parameter(1)
+  n = s32[] parameter(2)
+  z = f32[8] dynamic-update-slice(x, y, n)
+  ROOT w = f32[2] slice(z), slice={[0:2]}
+}
+"""
+_ALIAS: Final = "output_to_operand_aliasing={{}: (0, {})}"
+
+
+def _module(*lines: str, header: str = "") -> str:
+    *most, last = (*_GIVEN, *lines)
+    return f"HloModule m{header}\n{_BODIES}ENTRY e {{\n" + "".join(f"  {x}\n" for x in most) + f"  ROOT {last}\n}}\n"
+
+
+def _refuted(text: str, copies_inserted: bool) -> dict[tuple[str, str], str]:
+    said = judge(
+        parse_module(text), lambda c: c.startswith("hazard-"), lambda c: False, after_copy_insertion=copies_inserted
+    )
+    return {(j.claim, j.place.instruction): j.problem for j in said if j.problem is not None}
+
+
+# -- what nobody may write ------------------------------------------------------------------------------------------
+
+WRITERS: Final = {
+    "an update in place": ("v = f32[8] dynamic-update-slice({}, u, i)",),
+    "an update of what was updated": (
+        "w = f32[8] dynamic-update-slice({}, u, i)",
+        "v = f32[8] dynamic-update-slice(w, u, i)",
+    ),
+    "an update through a bitcast": ("b = f32[8] bitcast({})", "v = f32[8] dynamic-update-slice(b, u, i)"),
+    "a call of an update": ("v = f32[8] call({}, u, i), to_apply=updates",),
+    "a call that keeps its update to itself": ("v = f32[2] call({}, u, i), to_apply=hides",),
+    "a fused update": ("v = f32[8] fusion({}, u, i), kind=kLoop, calls=updates",),
+    "an update in flight": (
+        "a = ((f32[8], f32[2], s32[]), f32[8], u32[]) async-start({}, u, i), calls=updates",
+        "v = f32[8] async-done(a)",
+    ),
+    "a declared alias": (f'v = f32[8] custom-call({{}}), custom_call_target="t", {_ALIAS}',),
+    "a loop that replaces its state": (
+        "t = (f32[8], s32[]) tuple({}, i)",
+        "w = (f32[8], s32[]) while(t), condition=more, body=body",
+        "v = f32[8] get-tuple-element(w), index=0",
+    ),
+}
+
+
+def written(what: str, into: str, header: str = _SCHEDULED) -> str:
+    lines = [
+        line.replace("{}", into) if "{}:" not in line else line.replace("({})", f"({into})") for line in WRITERS[what]
+    ]
+    shape = "f32[2]" if "itself" in what else "f32[8]"
+    return _module(*lines, f"r = {shape} negate(v)", header=header)
+
+
+@pytest.mark.parametrize("what", WRITERS)
+def test_what_lies_in_a_constant_or_in_a_parameter_that_is_kept_is_not_written(what: str) -> None:
+    into_parameter, into_constant = _refuted(written(what, "p"), False), _refuted(written(what, "c"), False)
+    assert {claim for claim, _ in into_parameter} == {"hazard-constant"}
+    assert all("parameter that is not donated" in said for said in into_parameter.values())
+    # A constant that is a loop's first state stands for its value.
+    assert {claim for claim, _ in into_constant} == (set() if "loop" in what else {"hazard-constant"})
+    assert _refuted(written(what, "k"), False) == {}
+
+
+@pytest.mark.parametrize("donated", ["buffer_donor={ (0, {}) }", "input_output_alias={ {}: (0, {}, may-alias) }"])
+@pytest.mark.parametrize("what", [w for w in WRITERS if "itself" not in w])
+def test_what_the_caller_gives_away_may_bewritten(what: str, donated: str) -> None:
+    assert _refuted(written(what, "p", f"{_SCHEDULED}, {donated}"), False) == {}
+
+
+def test_before_copies_are_inserted_one_will_stand_there() -> None:
+    for what in WRITERS:
+        assert _refuted(written(what, "p", ""), False) == {}
+        assert "hazard-constant" in {claim for claim, _ in _refuted(written(what, "p", ""), True)}
+
+
+def test_a_state_that_no_turn_replaces_is_not_written() -> None:
+    loop = written("a loop that replaces its state", "p").replace("body=body", "body=keeps")
+    assert _refuted(loop, False) == {}
+
+
+def test_the_constant_of_a_first_state_is_told() -> None:
+    module = parse_module(written("a loop that replaces its state", "c"))
+    said = [j for j in judge(module, lambda c: c == "hazard-constant", lambda c: False) if j.note is not None]
+    assert [(j.place.instruction, (j.note or "").partition(":")[0]) for j in said] == [("w", "needs-copy")]
+
+
+def test_a_part_of_a_parameter_is_given_away_alone() -> None:
+    def parts(donated: str) -> str:
+        return (
+            f"HloModule m{_SCHEDULED}, buffer_donor={{ (0, {{{donated}}}) }}\n"
+            "ENTRY e {\n  p = (f32[8], f32[8]) parameter(0)\n  u = f32[2] parameter(1)\n  i = s32[] parameter(2)\n"
+            "  x = f32[8] get-tuple-element(p), index=1\n  ROOT v = f32[8] dynamic-update-slice(x, u, i)\n}\n"
+        )
+
+    assert set(_refuted(parts("0"), False)) == {("hazard-constant", "v")}
+    assert _refuted(parts("1"), False) == {}
+
+
+# -- orders ---------------------------------------------------------------------------------------------------------
+
+_READ: Final = "d = f32[8] negate(k)"
+_WRITE: Final = "v = f32[8] dynamic-update-slice(k, u, i)"
+_SUM: Final = "r = f32[8] add(d, v)"
+
+
+def test_the_order_of_the_text_is_a_schedule_only_where_the_module_says_so() -> None:
+    free, told = _module(_READ, _WRITE, _SUM), _module(_READ, _WRITE + ", control-predecessors={d}", _SUM)
+    scheduled = _module(_READ, _WRITE, _SUM, header=_SCHEDULED)
+    found = _refuted(free, True)
+    assert set(found) == {("hazard-overwrite", "k")}
+    # The order that is shown is one in which the reader comes late.
+    rows = found["hazard-overwrite", "k"].splitlines()
+    assert [r.split(" = ")[0].split()[-1] for r in rows if " = " in r] == ["k", "v", "d"]
+    for text, copies_inserted in ((free, False), (told, True), (scheduled, False), (scheduled, True)):
+        assert _refuted(text, copies_inserted) == {}, (text, copies_inserted)
+
+
+def test_a_flag_makes_no_schedule_for_an_operation_in_flight() -> None:
+    lines = ("s = (f32[8], f32[8], u32[]) copy-start(k)", "d = f32[8] copy-done(s)")
+    assert set(_refuted(_module(*lines, _WRITE, _SUM), True)) >= {("hazard-operand", "s")}
+    assert _refuted(_module(*lines, _WRITE + ", control-predecessors={d}", _SUM), True) == {}
+    assert _refuted(_module(*lines, _WRITE, _SUM, header=_SCHEDULED), False) == {}
+
+
+_TWO: Final = """two {{
+  x = f32[8] parameter(0)
+  y = f32[8] parameter(1)
+  n = f32[8] negate(y)
+  u = f32[2] constant({{1, 2}})
+  z = s32[] constant(0)
+  w = f32[8] dynamic-update-slice(x, u, z){after}
+  ROOT t = (f32[8], f32[8]) tuple(w, n)
+}}
+"""
+
+
+def test_two_arguments_in_one_buffer_are_told_apart_by_the_orders_of_the_body() -> None:
+    """In the order of the body's text the second argument is read before the first is written."""
+    call = _module("r = (f32[8], f32[8]) call(k, k), to_apply=two")
+    for header, after, copies_inserted, holds in (
+        ("", "", True, False),
+        ("", ", control-predecessors={n}", True, True),
+        (_SCHEDULED, "", False, True),
+    ):
+        text = call.replace("HloModule m\n", f"HloModule m{header}\n{_TWO.format(after=after)}")
+        assert (_refuted(text, copies_inserted) == {}) == holds
+
+
+# -- an operation in flight that writes where its operand lies ------------------------------------------------------
+
+_FLYING: Final = (
+    'a = ((f32[8]), f32[8], u32[]) custom-call-start(k), custom_call_target="t", output_to_operand_aliasing={{1}: (0, '
+    "{})}"
+)
+_LANDED: Final = "v = f32[8] custom-call-done(a)"
+
+
+def test_what_lay_in_a_result_before_is_read_from_a_copy_but_never_written_twice() -> None:
+    read = parse_module(_module(_FLYING, "d = f32[8] negate(k)", _LANDED, _SUM))
+    said = {j.claim: j for j in judge(read, lambda c: c == "hazard-output", lambda c: False)}
+    assert said["hazard-output"].problem is None and (said["hazard-output"].note or "").startswith("needs-copy")
+    again = _FLYING.replace("a = ", "b = ")
+    twice = _module(_FLYING, again, _LANDED, "d = f32[8] custom-call-done(b)", _SUM)
+    assert {("hazard-output", "a"), ("hazard-output", "b")} <= set(_refuted(twice, False))
+    after = _module(_FLYING, _LANDED, again + ", control-predecessors={v}", "d = f32[8] custom-call-done(b)", _SUM)
+    assert not {c for c, _ in _refuted(after, False)} & {"hazard-output"}
