@@ -37,6 +37,36 @@ def summed(first: str, second: str) -> str:
     )
 
 
+def weighted(kind: str, first: str, second: str) -> str:
+    """One parameter times a constant, and another times another."""
+    return entry(
+        f"x = {kind}[] parameter(0)",
+        f"y = {kind}[] parameter(1)",
+        f"c = {kind}[] constant({first})",
+        f"d = {kind}[] constant({second})",
+        f"u = {kind}[] multiply(x, c)",
+        f"v = {kind}[] multiply(y, d)",
+        f"ROOT r = {kind}[] add(u, v)",
+    )
+
+
+def exponential(accuracy: str) -> str:
+    return one("f32[4]", f"ROOT r = f32[4] exponential(p), result_accuracy={accuracy}")
+
+
+def cut(before: bool) -> str:
+    """A sum of products of floats as an integer, of factors that are cut to integers before or not."""
+    lines = ("x = f32[4] parameter(0)", "y = f32[4] parameter(1)")
+    if not before:
+        return entry(*lines, "ROOT r = s32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}")
+    return entry(
+        *lines,
+        "a = s32[4] convert(x)",
+        "b = s32[4] convert(y)",
+        "ROOT r = s32[] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+    )
+
+
 def where(kind: str, product: bool) -> str:
     """x times a predicate, or x or zero."""
     return entry(
@@ -117,6 +147,20 @@ PAIRS = {
         one("f32[]", "c = f32[] constant(8388607)", "ROOT r = f32[] add(p, c)"),
         "real",
     ),
+    "whole numbers beside a fraction": (weighted("bf16", "100", "0.5"), weighted("bf16", "101", "0.5"), "rounding"),
+    "whole numbers beside a fraction, in f32": (
+        weighted("f32", "8388608", "0.5"),
+        weighted("f32", "8388609", "0.5"),
+        "rounding",
+    ),
+    "a reciprocal that is rounded": (against("f32", "divide", "3"), against("f32", "multiply", "0.333333343"), "real"),
+    "how near a function is": (exponential("{mode=highest}"), exponential("{mode=default}"), "real"),
+    "how near a function is, by bounds": (
+        exponential("{tolerance={atol=0,rtol=0,ulps=1}}"),
+        exponential("{tolerance={atol=1,rtol=1,ulps=9}}"),
+        "exact",
+    ),
+    "where floats are cut to integers": (cut(True), cut(False), "rounding"),
     "each operand has its precision": (product("highest,default"), product("default,highest"), "exact"),
     "a type without infinity holds NaN for the lowest value": (
         against("f8e4m3fn", "maximum", "nan"),
@@ -172,6 +216,19 @@ SOUND = {
     "the lowest number of a type without infinity and NaN": (
         against("f4e2m1fn", "maximum", "-6"),
         one("f4e2m1fn[4]", "ROOT r = f4e2m1fn[4] copy(p)"),
+        "exact",
+    ),
+    "fractions that are rounded": (weighted("f32", "0.1", "2"), weighted("f32", "0.10000001", "2"), "rounding"),
+    "a reciprocal that is rounded, rounding left out": (
+        against("f32", "divide", "3"),
+        against("f32", "multiply", "0.333333343"),
+        "rounding",
+    ),
+    "a reciprocal that the type holds": (against("f32", "divide", "4"), against("f32", "multiply", "0.25"), "exact"),
+    "how near a function is, left out": (exponential("{mode=highest}"), exponential("{mode=default}"), "rounding"),
+    "as near as it has to be": (
+        exponential("{mode=default}"),
+        one("f32[4]", "ROOT r = f32[4] exponential(p)"),
         "exact",
     ),
     "plus negative zero": (

@@ -150,6 +150,16 @@ def factored(order: str) -> str:
     )
 
 
+def called_with(*operands: str) -> str:
+    """A call of what takes three arrays, two of which may come as one tuple."""
+    return entry(
+        *(f"p{k} = f32[4] parameter({k})" for k in range(3)),
+        "first = (f32[4], f32[4]) tuple(p0, p1)",
+        "last = (f32[4], f32[4]) tuple(p1, p2)",
+        f'ROOT r = f32[4] custom-call({", ".join(operands)}), custom_call_target="f"',
+    )
+
+
 def top(more: str) -> str:
     return entry(
         "p = pred[8] parameter(0)",
@@ -248,6 +258,8 @@ PAIRS = {
     "the types of other results of a call": (called("(f32[4], f32[4])"), called("(f32[4], s32[4])"), "exact"),
     "the number of results of a call": (called("(f32[4], f32[4])"), called("(f32[4])"), "exact"),
     "the order of memory that a call demands": (factored("{0,1}"), factored("{1,0}"), "exact"),
+    "operands of a call as one tuple": (called_with("first", "p2"), called_with("p0", "p1", "p2"), "exact"),
+    "which operands of a call are one tuple": (called_with("first", "p2"), called_with("p0", "last"), "exact"),
     "the largest where nothing is said": (top(""), top(", largest=false"), "exact"),
     "a call that writes in place": (aliased(", output_to_operand_aliasing={{}: (0, {})}"), aliased(""), "exact"),
     "a function whose result waits": (outfed_within(True, True), outfed_within(False, False), "exact"),
@@ -275,6 +287,7 @@ SOUND = {
     ),
     "the same numbers of random ones": (random_state(8), random_state(8), "exact"),
     "effects that are written otherwise": (outfed_apart("p0", "s"), outfed_apart("p0", "q"), "exact"),
+    "a tuple for a call": (called_with("first", "p2"), called_with("first", "p2"), "exact"),
     "the largest, said": (top(""), top(", largest=true"), "exact"),
     "floats are, over real numbers": (scattered("f32", False), scattered("f32", True), "real"),
 }
@@ -308,7 +321,6 @@ SILENT = {
     "output_to_operand_aliasing of async-update": "where the result lies",
     "output_to_operand_aliasing of call": "where the result lies",
     "output_to_operand_aliasing of fusion": "where the result lies",
-    "result_accuracy": "how near",
     "schedule": "when it runs",
     "type of compare": "that of the operands, but for the total order",
     "unique_indices": "told as a promise",

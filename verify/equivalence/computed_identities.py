@@ -264,9 +264,29 @@ _FUNCTIONS: Final = frozenset(
     }
 )
 
+
+def accuracy_left_out(term: App, view: View) -> Term | None:
+    """A function that is asked to be nearer to the true result than it has to be, or less near."""
+    kept = tuple(pair for pair in term.key if pair[0] != ACCURACY) if isinstance(term.key, tuple) else term.key
+    return None if kept == term.key else App(term.op, term.type, term.args, kept)
+
+
+def bits_through(term: App, view: View) -> Term | None:
+    """Bits that are read as one type and then as another are those of the last."""
+    inner = view(term.args[0]) if term.op == "bitcast-convert" else None
+    if not isinstance(inner, App) or inner.op != "bitcast-convert":
+        return None
+    (first,) = inner.args
+    return first if type_of(first) == term.type else App("bitcast-convert", term.type, inner.args)
+
+
+ACCURACY: Final = "result_accuracy"
+"""The attribute that says how near a function comes to the true result."""
 SPECIAL: Final[dict[str, tuple[Tier, Callable[[App, View], Term | None]]]] = {
     "convert through a wider type": ("exact", converted_through),
     "convert there and back": ("rounding", converted_back),
+    "bits through another type": ("exact", bits_through),
+    "the accuracy of a function left out": ("rounding", accuracy_left_out),
     "bound that never binds": ("exact", neutral_bound),
     "total order of bits": ("exact", total_order),
     "divided by a power of two": ("exact", power_of_two_divisor),
@@ -293,3 +313,12 @@ def has_no_reciprocal(type_: str, divisor: Term) -> bool:
         return True
     reciprocal = value_of(from_value(type_, 1 / float(number)))
     return not isinstance(reciprocal, int | float) or not reciprocal or not isfinite(reciprocal)
+
+
+def is_rounded_reciprocal(type_: str, divisor: Term) -> bool:
+    """Whether a divisor is a constant whose reciprocal the type holds a rounded number for."""
+    number = value_of(divisor)
+    if not isinstance(number, int | float) or not number or not isfinite(number):
+        return False
+    held = value_of(from_value(type_, 1 / float(number)))
+    return not isinstance(held, int | float) or not isfinite(held) or Fraction(held) * Fraction(number) != 1

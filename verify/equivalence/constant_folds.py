@@ -74,7 +74,11 @@ class ConstantFolds:
         if len(arrays) != len(values):
             return None
         results = _run(module, i, arrays)
-        if results is None or not _determined(module, i, body, arrays, results):
+        if (
+            results is None
+            or any(v != v for x in results for v in x.data)
+            or not _determined(module, i, body, arrays, results)
+        ):
             return None
         return [self._constant(x) for x in results]
 
@@ -85,7 +89,9 @@ class ConstantFolds:
 
     def _value(self, node: Node) -> Array | None:
         if node not in self._values:
-            self._values[node] = self._computed(node)
+            found = self._computed(node)
+            # A NaN has bits, which are not computed here.
+            self._values[node] = found if found is not None and all(v == v for v in found.data) else None
         return self._values[node]
 
     def _computed(self, node: Node) -> Array | None:
@@ -117,9 +123,11 @@ def _called(module: Module, i: Instruction) -> Computation | None:
 
 
 def _exact(body: Computation) -> bool:
-    """Whether every operation of the function is rounded alike by all implementations."""
+    """Whether every operation of the function is rounded alike by all implementations; bits, which may be those of a
+    NaN, are not looked into."""
     return all(
-        i.opcode in EVALUATED or i.opcode in ("parameter", "constant", "tuple") for i in body.instructions
+        (i.opcode in EVALUATED and i.opcode != "bitcast-convert") or i.opcode in ("parameter", "constant", "tuple")
+        for i in body.instructions
     ) and not any(
         isinstance(s, ArrayShape) and s.element_type in COMPLEX for i in body.instructions for _, s in leaves(i.shape)
     )

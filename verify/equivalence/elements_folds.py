@@ -13,6 +13,7 @@ from hloproof.equivalence.indices import At, Lin, constant, variable
 from hloproof.equivalence.placing import guarded
 from hloproof.equivalence.terms import Elem, Fold, Term, from_value, has_zero
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension, Word
+from hloproof.models.interpreter.semantics.element_type import INTEGERS
 
 IN_ORDER = "in order"
 """Marks a fold whose elements come in row-major order."""
@@ -95,6 +96,8 @@ def dot(node: Node, at: At, place: int) -> Term | None:
     if len(node.operands) != 2 or "sparsity" in node.attributes or not has_zero(node.type):
         return None
     lhs, rhs = node.operands
+    if node.type in INTEGERS and not {lhs.type, rhs.type} <= INTEGERS:
+        return None  # whether factors or products are cut to integers is not said
     a = node.attributes
     batch = a.integers("lhs_batch_dims"), a.integers("rhs_batch_dims")
     folded = a.integers("lhs_contracting_dims"), a.integers("rhs_contracting_dims")

@@ -7,13 +7,14 @@ that give a representable number. A function such as exp of a constant is not.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from math import nan
 from typing import Final
 
 from hloproof.equivalence.indices import Lin, clamp, constant
-from hloproof.equivalence.terms import Cond, Lit, Num, Term, from_value, number, value_of
+from hloproof.equivalence.terms import Cond, Lit, Num, Term, from_pattern, from_value, number, value_of
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes, Word
-from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS, UNSIGNED, width
+from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS, UNSIGNED, rounded, to_bits, width
 from hloproof.models.interpreter.semantics.real import Real
 
 _REAL: Final = Real()
@@ -69,14 +70,29 @@ def evaluate(op: str, type_: str, args: tuple[Num | Lit, ...], key: Hashable) ->
     if all(v is not None for v in values):
         if type_ in COMPLEX or any(a.type in COMPLEX for a in args):
             return None
+        if op == "bitcast-convert":
+            return from_pattern(type_, _bits(args[0]))
+        given = any(v != v for v in values)
+        if given and isinstance(key, tuple) and ("type", "TOTALORDER") in key:
+            return None  # which goes by the bits of a NaN
         try:
             function = _REAL.function(op, [a.type for a in args], type_, attributes_of(key))
-            return from_value(type_, function(*values))
+            result = function(*values)
+            # The bits of a NaN that is computed are left open, and may be looked at; but a plain one stays one in
+            # another type.
+            if result != result and not (op == "convert" and given and _bits(args[0]) == to_bits(args[0].type, nan)):
+                return None
+            return from_value(type_, result)
         except (NotModelled, OverflowError, ValueError, ZeroDivisionError):
             return None
     if not all(isinstance(a, Num) for a in args):
         return None
     return counted(op, type_, tuple(a for a in args if isinstance(a, Num)), key)
+
+
+def _bits(term: Num | Lit) -> int:
+    """The bits of a constant."""
+    return term.bits if isinstance(term, Lit) else to_bits(term.type, rounded(term.type, term.form.constant))
 
 
 def at_least(form: Lin) -> Term:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Final
 
 from hloproof.equivalence.answer import Tier
-from hloproof.equivalence.computed_identities import SPECIAL, has_no_reciprocal
+from hloproof.equivalence.computed_identities import SPECIAL, has_no_reciprocal, is_rounded_reciprocal
 from hloproof.equivalence.patterns import BitPattern, View, built, matches, read_pattern
 from hloproof.equivalence.terms import App, Term, type_of
 from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS, UNSIGNED
@@ -145,6 +145,8 @@ def rewritten(identity: Identity, term: App, view: View) -> Term | None:
     return None
 
 
+RECIPROCAL: Final = frozenset({"reciprocal", "divided by a constant"})
+"""Identities that divide by multiplying with what is 1 divided by the divisor."""
 IDENTITIES: Final[dict[str, Identity]] = {i.name: i for i in TABLE}
 
 
@@ -158,4 +160,7 @@ def apply(name: str, term: App, view: View) -> tuple[Term, Tier] | None:
         if name == "reciprocal" and len(term.args) == 2 and has_no_reciprocal(term.type, view(term.args[1])):
             return None
         tier, found = identity.tier, rewritten(identity, term, view)
+    # The reciprocal of a constant is the constant that the type holds for it, and is computed as such.
+    if name in RECIPROCAL and found is not None and is_rounded_reciprocal(term.type, view(term.args[1])):
+        tier = "rounding"
     return None if found is None else (found, tier)

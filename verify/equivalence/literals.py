@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.hlo.text.literal import parse_literal
 from hloproof.models.interpreter.semantics.element_type import rounded, to_bits
 
+_OWN_NAN: Final = re.compile(r"-nan|nan\(", re.IGNORECASE)
+"""A NaN whose sign or payload is written, which the numbers of the interpreter do not hold: its bits are its own."""
 PARSED = 4096
 """Larger constants are looked into only when an element is asked for."""
 
 
 def literal_key(text: str, shape: ArrayShape, place: tuple[Any, ...]) -> tuple[Any, ...]:
     """What identifies a constant: ("all", bits) where every element is the same, ("text", text) otherwise, and a value
-    of its own for each place where the numbers were left out."""
+    of its own for each place where the numbers were left out. A NaN with bits of its own is told by the text."""
     if "..." in text:
         return ("unknown", place)
+    if _OWN_NAN.search(text):
+        return ("text", text)
     if not shape.dimensions:
         return ("all", bits_of(shape.element_type, parse_literal(text, shape)))
     if shape.elements <= PARSED:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from hloproof.equivalence.computed_identities import ACCURACY
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef, DevicePairs, Quoted, ReplicaGroups, Word
 from hloproof.models.hlo.module import Instruction
@@ -67,6 +68,9 @@ def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
         elif name == "output_to_operand_aliasing" and opcode == "custom-call":
             # What is called may leave parts of a result as it found them, which is then the operand.
             out.append((name, frozenset(value) if isinstance(value, tuple) else value))
+        elif name == ACCURACY:
+            if "".join(_text(value).split()).lower() != "{mode=default}":
+                out.append((name, _text(value)))
         elif opcode == "topk" and name == "largest":
             out += [] if value is True else [(name, value)]  # the largest where nothing is said
         elif name not in _IGNORED and value is not False:

@@ -18,7 +18,7 @@ from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import literal_key
 from hloproof.equivalence.meaning import EFFECTS, PROMISES, attribute_key, layout_key, memory_key, shapes_key
 from hloproof.equivalence.sorting import ordered
-from hloproof.equivalence.value_trees import Pending, ValueTree, in_parts, leaves_of, parts_of, rebuilt
+from hloproof.equivalence.value_trees import Pending, ValueTree, in_parts, leaves_of, nesting_of, parts_of, rebuilt
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.async_syntax import step_of
 from hloproof.models.hlo.attributes import Attributes, ComputationRef
@@ -224,6 +224,8 @@ class GraphReader:
             if is_shard_call(i):
                 assert computation is not None
                 key = (key, written_elsewhere(self.module, computation, i))
+        if opcode == "custom-call" and any(isinstance(value, list) for value in given):
+            key = (key, *map(nesting_of, given))  # a tuple is one operand, and not as many as it has elements
         demanded = memory_key(i) if opcode == "custom-call" else ()
         if demanded:
             key = (key, demanded)

@@ -5,18 +5,29 @@ Trusted.
 
 from __future__ import annotations
 
+from typing import Final
+
 from hloproof.equivalence.computed_identities import holds_all
 from hloproof.equivalence.goals import Goal
+from hloproof.equivalence.graph import Node
 from hloproof.equivalence.kernel import Denied, Rules
 from hloproof.equivalence.terms import App, Fold, Term, from_value, type_of, value_of
 from hloproof.models.interpreter.semantics.element_type import INTEGERS, highest, lowest
 
+COMMUTATIVE: Final = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
+"""Bit for bit, in either order (a NaN's payload aside)."""
+
 
 def combiner(fold: Fold) -> str | None:
     """The operation of a reduce whose function is one operation on its two arguments."""
-    if fold.head[0] not in ("reduce", "scatter") or len(fold.head[1]) != 1:
+    return operation_of(fold.head[1]) if fold.head[0] in ("reduce", "scatter") else None
+
+
+def operation_of(functions: tuple[Node, ...]) -> str | None:
+    """The one operation that a single function does on its two arguments."""
+    if len(functions) != 1:
         return None
-    (function,) = fold.head[1]
+    (function,) = functions
     keys = sorted(o.key for o in function.operands if o.head == "bound")
     return function.head if keys == [("argument", 0, ()), ("argument", 1, ())] and len(function.operands) == 2 else None
 

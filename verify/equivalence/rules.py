@@ -19,7 +19,7 @@ from hloproof.equivalence.indices import ZERO, Lin, Var, constant, variable
 from hloproof.equivalence.kernel import Denied, ProofStep, Rules, equal_tensors, sides_with
 from hloproof.equivalence.pinning import pinned
 from hloproof.equivalence.positions import positions
-from hloproof.equivalence.reductions import associates, combiner
+from hloproof.equivalence.reductions import COMMUTATIVE, associates, combiner
 from hloproof.equivalence.rules_folds import FOLD_RULES
 from hloproof.equivalence.rules_loops import LOOP_RULES
 from hloproof.equivalence.rules_polynomials import seen
@@ -39,8 +39,6 @@ from hloproof.equivalence.terms import (
     variables_of,
 )
 
-COMMUTATIVE: Final = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
-"""Bit for bit, in either order (a NaN's payload aside)."""
 ATOMIC: Final = frozenset({"parameter", "free", "bound", "constant", "while"})
 """Never equal by equal operands."""
 LARGEST_ENUMERATION: Final = 256

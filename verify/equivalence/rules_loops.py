@@ -13,7 +13,8 @@ from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import Lin
 from hloproof.equivalence.kernel import Denied, Rules, equal_tensors, sides_with
-from hloproof.equivalence.scatter_loop import as_loop
+from hloproof.equivalence.reductions import COMMUTATIVE, associates, operation_of
+from hloproof.equivalence.scatter_loop import as_loop, may_meet
 from hloproof.equivalence.terms import Elem
 
 
@@ -130,11 +131,17 @@ def _turned(rules: Rules, goal: Goal, side: int) -> tuple[Node, tuple[Lin, ...],
 
 
 def looped(rules: Rules, goal: Goal, side: int) -> list[Goal]:
-    """A scatter is a loop over its index vectors."""
+    """A scatter is a loop over its index vectors. Their order is one of those that a scatter may take, so that it may
+    become the loop, and the loop the scatter only where no order shows."""
     head = rules.heads(goal)[side]
     loop_ = as_loop(rules.graph, head.node) if isinstance(head, Elem) else None
     if loop_ is None or not isinstance(head, Elem):
         raise Denied("not a scatter that is a loop")
+    if side == 1 and may_meet(head.node):
+        op = operation_of(head.node.bodies)
+        if op not in COMMUTATIVE:
+            raise Denied("the order of updates is left open afterwards")
+        associates(rules, op, head.node.type)
     rules.use("scatter as a loop", "exact")
     return [Goal(goal.next, goal.facts, *sides_with(goal, side, Elem(loop_, head.at)))]
 

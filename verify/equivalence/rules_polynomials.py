@@ -101,9 +101,10 @@ def equal_polynomials(type_: str, left: Polynomial, right: Polynomial) -> list[t
         return [("integer arithmetic", "exact")] if equal_integers(left, right, width(type_)) else None
     used: list[tuple[str, Tier]] = [("real arithmetic", "real")]
     if left != right:
-        # Integers as coefficients were not rounded, so a difference between them is one.
-        whole = all(c.denominator == 1 for p in (left, right) for c in p.values())
-        if whole or SIGNIFICANT.get(type_, 0) < 8 or not near(left, right, 2.0 ** (2 - SIGNIFICANT[type_])):
+        if SIGNIFICANT.get(type_, 0) < 8 or not near(left, right, 2.0 ** (2 - SIGNIFICANT[type_])):
+            return None
+        # Integers as coefficients were not rounded, so a difference between two of them is one.
+        if any(left[m] != right[m] and left[m].denominator == right[m].denominator == 1 for m in left):
             return None
         used.append(("constants rounded otherwise", "rounding"))
     return used

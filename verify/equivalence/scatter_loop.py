@@ -77,6 +77,12 @@ def as_loop(graph: Graph, node: Node) -> Node | None:
     return graph.node("while", node.type, node.sizes, (none, operand), key, (holds, next_, after))
 
 
+def may_meet(node: Node) -> bool:
+    """Whether two updates of a scatter may reach one element: it has more than one index vector."""
+    updates, window_dims = node.operands[2].sizes, node.attributes.integers("update_window_dims")
+    return prod(n for d, n in enumerate(updates) if d not in window_dims) > 1
+
+
 class _Maker:
     """Makes nodes as the reader does."""
 

@@ -31,6 +31,13 @@ def leaves_of(value: ValueTree) -> Iterator[Node]:
         yield value
 
 
+def nesting_of(value: ValueTree) -> tuple[Any, ...]:
+    """How tensors are nested in a value: () for one of them."""
+    if isinstance(value, list):
+        return ("tuple", *map(nesting_of, value))
+    return ("in flight", nesting_of(value.result)) if isinstance(value, Pending) else ()
+
+
 def parts_of(over: Any, like: ValueTree) -> list[Earlier]:
     """What is over, for each leaf of a value; one `Earlier` stands for all parts of a tuple."""
     if isinstance(like, Pending):

@@ -27,6 +27,7 @@ EXPANDING = frozenset(
 SMALL = 16
 """Folds over more elements are not written out."""
 LATE = (
+    "the accuracy of a function left out",
     "integer times a predicate",
     "times a predicate",
     "divided by a power of two",
@@ -49,6 +50,7 @@ def _by_operation(names: list[tuple[str, str]]) -> dict[str, list[str]]:
 
 SPECIAL_SIMPLIFYING = [
     ("convert", "convert through a wider type"),
+    ("bitcast-convert", "bits through another type"),
     ("compare", "comparison of widened numbers"),
     ("maximum", "bound that never binds"),
     ("minimum", "bound that never binds"),

@@ -24,7 +24,8 @@ from hloproof.equivalence.matcher.scalars import (
 )
 from hloproof.equivalence.matcher.search import Asking, Search
 from hloproof.equivalence.matcher.support import term_support
-from hloproof.equivalence.rules import COMMUTATIVE, LARGEST_ENUMERATION, general, values_of
+from hloproof.equivalence.reductions import COMMUTATIVE
+from hloproof.equivalence.rules import LARGEST_ENUMERATION, general, values_of
 from hloproof.equivalence.rules_polynomials import seen
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, is_static, variables_of
 

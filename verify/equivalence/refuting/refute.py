@@ -4,7 +4,8 @@ A difference counts when three readings agree on it: the numbers of the element 
 roundings (`perturbed`), which may move neither result to the other; and residues without rounding (`hashed`), which
 still differ at that element, or else, where nothing is narrower than f32, the first two differ widely and for two
 inputs, and no comparison hangs on rounding. A NaN counts where one module has it for all inputs and the other for none.
-Inputs on which a decision hangs on a NaN show nothing, as laws of the reals end there. What `before` leaves open, as
+Inputs on which a decision hangs on a NaN show nothing, as laws of the reals end there, nor do those on which its bits
+are looked at. What `before` leaves open, as
 the order of equal elements, is decided both ways and may explain nothing, and indices keep the promises made of them.
 So neither the order of a sum, nor a folded constant, nor a call that nobody has modelled, nor a law of exp that hashes
 do not know makes a refutation.
@@ -20,6 +21,7 @@ from time import monotonic
 from typing import Any, Final
 
 from hloproof.equivalence.answer import Place
+from hloproof.equivalence.refuting.bits_of_nan import Observed
 from hloproof.equivalence.refuting.guilty import guilty
 from hloproof.equivalence.refuting.inputs import CHOICES, Choice, given_inputs
 from hloproof.equivalence.refuting.machine import BoundedMachine, MachineSite, RecordingMachine, TooLong
@@ -215,7 +217,10 @@ class _Search:
         """Runs both on inputs of a choice, until `deadline`; what is worth a closer look may take until `latest`.
         Raises TooLong, NotModelled, Stuck, BadInput."""
         given = given_inputs(self._modules[0], self._devices, choice, seed, in_parts)
-        plain = self._both(self._modules, Real(), given, deadline)
+        observed = Observed()
+        plain = self._both(self._modules, observed, given, deadline)
+        if observed.bits_of_nan:
+            return None
         before, after = leaves_of(plain.results)
         lost = _without_number([before], [after])
         if lost is None:

@@ -1,0 +1,140 @@
+"""Bits of NaNs: read as integers they are numbers like others, and the executable reading knows one NaN only."""
+
+from __future__ import annotations
+
+import pytest
+from red_pairs import one, proved, unproved
+
+from hloproof.queries.equivalence import compare, one_module
+
+
+def through_f32(*integers: int) -> str:
+    """Integers as floats and back."""
+    written = ",".join(map(str, integers))
+    return one(
+        "s32[2]", f"c = s32[2] constant({{{written}}})", "f = f32[2] bitcast-convert(c)", "ROOT r = s32[2] " + BITS
+    )
+
+
+def bits_of(number: str) -> str:
+    return one("s32[2]", f"f = f32[2] constant({{{number}, 1}})", "ROOT r = s32[2] " + BITS)
+
+
+def integers(*numbers: int) -> str:
+    return one("s32[2]", f"ROOT r = s32[2] constant({{{','.join(map(str, numbers))}}})")
+
+
+def below(number: str) -> str:
+    """Where a parameter lies below a number in total order."""
+    return one(
+        "f32[2]",
+        f"c = f32[2] constant({{{number}, 1}})",
+        "ROOT r = pred[2] compare(p, c), direction=LT, type=TOTALORDER",
+    )
+
+
+BITS = "bitcast-convert(f)"
+QUIET = 0x7FC00000
+ONE = 0x3F800000
+
+PAIRS = {
+    "bits of a NaN are not those of the plain one": (through_f32(-4194303, 1), integers(QUIET, 1)),
+    "bits of two NaNs": (through_f32(-4194303, 1), through_f32(-4194302, 1)),
+    "a NaN with a sign": (bits_of("nan"), bits_of("-nan")),
+    "a NaN with a sign, as a number": (bits_of("-nan"), integers(QUIET, ONE)),
+    "NaNs with payloads": (bits_of("nan(0x400001)"), bits_of("nan(0x400002)")),
+    "the order of NaNs": (below("nan"), below("-nan")),
+    "the bits of a quotient that is none": (
+        one(
+            "s32[2]",
+            "z = f32[] constant(0)",
+            "q = f32[] divide(z, z)",
+            "f = f32[2] broadcast(q), dimensions={}",
+            "ROOT r = s32[2] " + BITS,
+        ),
+        integers(QUIET, QUIET),
+    ),
+    "bits that are counted": (
+        one(
+            "s32[2]",
+            "i = s32[2] iota(), iota_dimension=0",
+            f"c = s32[] constant({QUIET + 1})",
+            "b = s32[2] broadcast(c), dimensions={}",
+            "s = s32[2] add(i, b)",
+            "f = f32[2] bitcast-convert(s)",
+            "ROOT r = s32[2] " + BITS,
+        ),
+        integers(QUIET, QUIET),
+    ),
+    "a complex number with two NaNs": tuple(
+        one("f32[]", f"c = c64[] constant(({number}, 1))", "f = f32[] real(c)", "ROOT r = s32[] " + BITS)
+        for number in ("nan", "-nan")
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), PAIRS.values(), ids=PAIRS)
+def test_a_pair_that_differs_is_not_proved(before: str, after: str) -> None:
+    unproved(before, after, "rounding")
+
+
+def there_and_back(whole: str, number: str) -> tuple[str, str]:
+    return (
+        one(f"{whole}[4]", f"f = {number}[4] bitcast-convert(p)", f"ROOT r = {whole}[4] {BITS}"),
+        one(f"{whole}[4]", f"ROOT r = {whole}[4] copy(p)"),
+    )
+
+
+SOUND = {
+    "bits of a NaN": (through_f32(-4194303, 1), integers(-4194303, 1)),
+    "bits of a number": (through_f32(ONE, 1), integers(ONE, 1)),
+    "the plain NaN": (bits_of("nan"), integers(QUIET, ONE)),
+    "the plain NaN in another type": (
+        one("f32[]", "c = bf16[] constant(nan)", "f = f32[] convert(c)", "ROOT r = s32[] " + BITS),
+        one("f32[]", f"ROOT r = s32[] constant({QUIET})"),
+    ),
+    "a NaN with a sign, twice": (bits_of("-nan"), bits_of("-nan")),
+    **{f"{a} as {b} and back": there_and_back(a, b) for a, b in (("s32", "f32"), ("u16", "bf16"), ("s8", "f8e5m2"))},
+}
+
+
+@pytest.mark.parametrize(("before", "after"), SOUND.values(), ids=SOUND)
+def test_a_pair_beside_them_is_proved(before: str, after: str) -> None:
+    proved(before, after, "exact")
+
+
+def sign_turned(through: bool) -> str:
+    """Integers with their highest bit turned over, by the negation of floats or by a mask; `through` says which."""
+    if through:
+        return one("s32[4]", "g = f32[4] bitcast-convert(p)", "f = f32[4] negate(g)", "ROOT r = s32[4] " + BITS)
+    return one(
+        "s32[4]",
+        "c = s32[] constant(-2147483648)",
+        "b = s32[4] broadcast(c), dimensions={}",
+        "ROOT r = s32[4] xor(p, b)",
+    )
+
+
+def parted(through: bool) -> str:
+    """Integers, or the integers of both of their halves read as floats."""
+    lines = ("f = f16[4,2] bitcast-convert(p)", "ROOT r = s32[4] " + BITS)
+    return one("s32[4]", *(lines if through else ("ROOT r = s32[4] copy(p)",)))
+
+
+NOT_REFUTED = {
+    "the sign of a NaN": (sign_turned(True), sign_turned(False)),
+    "NaNs of two halves": (parted(True), parted(False)),
+    "a NaN with a sign": (bits_of("-nan"), integers(-4194304, ONE)),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), NOT_REFUTED.values(), ids=NOT_REFUTED)
+def test_the_bits_of_a_nan_refute_nothing(before: str, after: str) -> None:
+    """The machine keeps them; the executable reading gives those of the plain NaN."""
+    assert compare(one_module(before), one_module(after), "exact", 5.0).verdict == "unknown"
+
+
+def test_bits_of_numbers_refute() -> None:
+    kept = one("f32[4]", "f = f32[4] copy(p)", "ROOT r = s32[4] " + BITS)
+    turned = one("f32[4]", "f = f32[4] negate(p)", "ROOT r = s32[4] " + BITS)
+    assert compare(one_module(kept), one_module(turned), "exact", 5.0).verdict == "refuted"
