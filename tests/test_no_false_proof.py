@@ -23,7 +23,7 @@ from test_false_proofs_maps import COPY, P4, SLICES
 from hloproof.cli import run
 
 HERE: Final = Path(__file__).parent
-Kind = Literal["layout", "map", "rules", "hlo"]
+Kind = Literal["layout", "map", "rules", "trules", "hlo"]
 
 
 Ending = Literal["refuted", "unknown", "no input", "proved"]
@@ -65,6 +65,13 @@ def _rule(
     wrong: str, right: str, what: str, test: str, comes_to: Ending = "refuted", crossed: Ending = "proved"
 ) -> Row:
     return Row(what, "rules", wrong, right, f"test_false_proofs_rules::{test}", comes_to, crossed)
+
+
+def _tensors(
+    wrong: str, right: str, what: str, test: str, comes_to: Ending = "refuted", crossed: Ending = "proved"
+) -> Row:
+    sides = ("rule a\n  " + side.replace("\n", "\n  ") + "\n" for side in (wrong, right))
+    return Row(what, "trules", *sides, f"test_tensor_rules::{test}", comes_to, crossed)
 
 
 _FORMAT: Final = "  shape f32[?,?]{1,0:T(2,2)}\n"
@@ -292,7 +299,62 @@ def _of_pairs() -> list[Row]:
     return rows
 
 
-TABLE: Final = [*LAYOUTS, *MAPS, *RULES, *_of_pairs()]
+_FALSE: Final = "test_what_is_false_is_not_proved"
+_DIFFERS: Final = "test_a_run_beyond_the_numbers_of_a_rule_says_nothing"
+_OFTEN: Final = "A: [k...]\n{}reshape(A, shape=[p]) => slice(reshape(A, shape=[p]), start=[0], limit=[{}])"
+_SAME: Final = "compare(A, A, direction=EQ)"
+TENSORS: Final = [
+    _tensors(
+        "A: [n]\nreverse(sort(A), dims=[0]) => sort(reverse(A, dims=[0]))",
+        "A: [n]\nreverse(f(A), dims=[0]) => f(reverse(A, dims=[0]))",
+        "an operation that a rule may not name is no function of elements",
+        "test_what_is_no_rule_is_refused_at_its_place",
+        "no input",
+    ),
+    _tensors(
+        "A: [n]\npred A\nsubtract(add(A, A), A) => A",
+        "A: [n]\nsubtract(add(A, A), A) => A",
+        "truth values are no numbers",
+        "test_what_is_no_rule_is_refused_at_its_place",
+        "no input",
+    ),
+    _tensors(
+        "A: [n]\nA => slice(A, start=[0 * (n floordiv p)], limit=[n])",
+        "A: [n]\nwhen p != 0\nA => slice(A, start=[0 * (n floordiv p)], limit=[n])",
+        "a start of the right side that is divided by 0",
+        _FALSE,
+    ),
+    _tensors(
+        _OFTEN.format("when (k == 2)...\n", "min(p, 8)"),
+        _OFTEN.format("", "p"),
+        "what holds of 8 elements, and not of 16 in a group of four dimensions",
+        _FALSE,
+        "unknown",
+    ),
+    _tensors(
+        "A: [n]\nwhen n >= 1, m >= 1, n * n == 2 * m * m\nA => slice(A, start=[0], limit=[n])",
+        "A: [n]\nwhen n >= 1, m >= 1, n * n == 4 * m * m\nA => slice(A, start=[0], limit=[n])",
+        "conditions that no sizes meet, which no engine sees",
+        "test_conditions_that_no_sizes_are_known_to_meet_prove_nothing",
+        "unknown",
+    ),
+    _tensors(
+        f"A: [n]\ntype integers\nwhere compare(A, 0, direction=GT)\n"
+        f"compare(multiply(A, 1000000000), A, direction=LT) => {_SAME}",
+        f"A: [n]\ntype integers\nwhere compare(A, 0, direction=GT)\n"
+        f"compare(multiply(A, 1000000000), A, direction=GE) => {_SAME}",
+        "an instance of a right rule whose numbers overflow",
+        _DIFFERS,
+    ),
+    _tensors(
+        f"A: [n]\ntype reals\ncompare(multiply(divide(2, A), A), 1, direction=EQ) => {_SAME}",
+        f"A: [n]\ntype reals\ncompare(multiply(divide(1, A), A), 1, direction=EQ) => {_SAME}",
+        "an instance of a right rule whose left side has no value within",
+        _DIFFERS,
+    ),
+]
+
+TABLE: Final = [*TENSORS, *LAYOUTS, *MAPS, *RULES, *_of_pairs()]
 
 ELSEWHERE: Final = {
     "1: a wrong clause of each of a reader's words": (

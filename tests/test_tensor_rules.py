@@ -17,6 +17,7 @@ from hloproof.results.verdict import Verdict
 from hloproof.tensor_rules.instances import difference, instances
 from hloproof.tensor_rules.judge import check_tensor_rule, instance_texts
 from hloproof.tensor_rules.prove import prove_rule
+from hloproof.tensor_rules.ranks import ranks
 
 FOLDER = Path(__file__).parents[1] / "specs" / "tensor_rules"
 RULES = {r.name: r for path in sorted(FOLDER.glob("*.trules")) for r in parse_tensor_rules(path.read_text(), path.name)}
@@ -51,6 +52,16 @@ WRONG = [
     ("A: [n]\ntype floats\nA => A", "type is integers or reals", 1, 1),
     ("A: [n]  B: [n, m]\nwhere compare(B, B, direction=EQ)\nA => A", "the dimensions of the result", 3, 9),
     ("A: [n]\nindex i\ndevices p\nA => A", "no index", 1, 1),
+    ("A: [n]\nsort(A) => A", "sort does not go element by element", 3, 3),
+    ("A: [n]\nmap(A) => A", "map does not go element by element", 3, 3),
+    ("A: [n]\nsubtract(A, rng(A, A)) => A", "rng does not go element by element", 3, 15),
+    ("A: [n]  P: [n]\npred P\nadd(A, P) => A", "add is about numbers here", 4, 3),
+    ("A: [n]\nmultiply(A, true) => A", "multiply is about numbers here", 3, 3),
+    ("A: [n]  P: [n]\npred P\ncompare(A, P, direction=EQ) => P", "compare has truth values beside numbers", 4, 3),
+    ("A: [n]  P: [n]\npred P\nselect(P, P, A) => A", "select has truth values beside numbers", 4, 3),
+    ("A: [n]  P: [m]\npred P\nconcatenate(A, P, dim=0) => A", "concatenate has truth values beside", 4, 3),
+    ("P: [n, m]\npred P\ndot(P, P, lhs_contract=[0], rhs_contract=[0]) => P", "dot is about numbers here", 4, 3),
+    ("A: [n]  a: []  P: [n]\npred P\nselect(P, a, A) => A", "other numbers of dimensions", 4, 3),
     ("A: [n]", "the rule has no LEFT => RIGHT", 1, 1),
 ]
 
@@ -72,6 +83,12 @@ def test_a_file_without_rules_is_refused() -> None:
 def test_conditions_that_contradict_each_other_are_vacuous() -> None:
     found = check_tensor_rule(rule("A: [n]\nwhen n >= 3, n <= 2\nreverse(A, dims=[0]) => A"))
     assert found.verdict is Verdict.VACUOUS
+
+
+def test_conditions_that_no_sizes_are_known_to_meet_prove_nothing() -> None:
+    body = "A: [n]\nwhen n >= 1, m >= 1, n * n == {} * m * m\nA => slice(A, start=[0], limit=[n])"
+    assert check_tensor_rule(rule(body.format(2))).verdict is Verdict.UNKNOWN
+    assert check_tensor_rule(rule(body.format(4))).verdict is Verdict.PROVED
 
 
 def test_an_assumption_about_elements_that_never_holds_is_vacuous() -> None:
@@ -131,9 +148,49 @@ FALSE_PROOFS = {
     "devices hold their own": "A: [n]\ndevices p\ncollective-permute(A, shift=1) => A",
     "gathered parts lie side by side": "A: [n]  B: [m]\ndevices p\nall-gather(concatenate(A, B, dim=0), dim=0) => "
     "concatenate(all-gather(A, dim=0), all-gather(B, dim=0), dim=0)",
+    "the right side has a value": "A: [n]\nA => slice(A, start=[n floordiv p - n floordiv p], limit=[n])",
+    "a declared size may divide, not an attribute": "A: [n floordiv p]\n"
+    "A => slice(A, start=[0 * (n floordiv q)], limit=[n floordiv p])",
+    "more dimensions than are tried": "A: [k...]\nwhen (k == 2)...\n"
+    "reshape(A, shape=[p]) => slice(reshape(A, shape=[p]), start=[0], limit=[min(p, 8)])",
     "a bound of a product is not one of its factor": "A: [n]\nwhen 2 <= g * n\n"
     "slice(A, start=[0], limit=[1]) => slice(A, start=[1], limit=[2])",
 }
+
+
+def test_as_many_dimensions_are_tried_as_an_index_can_miss_windows() -> None:
+    names = ("B", "C", "D")
+    declared = "A: [k...]  " + "  ".join(f"{n}: [{n.lower()}...]" for n in names)
+    left, right = "A", "negate(A)"
+    for n in names:
+        left, right = (f"dynamic-update-slice({side}, {n}, start=[0...])" for side in (left, right))
+        # One window of each side more, and one element that differs.
+    assert ranks(rule(f"{declared}\n{left} => {right}"))[-1] == 7
+    assert ranks(rule("A: [k...]  v: []\npad(pad(A, v, low=[a...]), v, low=[b...]) => A"))[-1] == 3
+    assert ranks(rule("A: [n]\nA => A")) == (0,)
+
+
+MEETS = {
+    "beyond 32 bits": "type integers\nwhere compare(A, 0, direction=GT)\n"
+    "compare(multiply(A, 1000000000), A, direction=GE) => compare(A, A, direction=EQ)",
+    "no number on the way": "type reals\n"
+    "compare(multiply(divide(1, A), A), 1, direction=EQ) => compare(A, A, direction=EQ)",
+    "what is assumed has no value": "type reals\n"
+    "where or(compare(A, 0, direction=EQ), compare(divide(1, A), 0, direction=GT))\n"
+    "compare(A, 0, direction=GT) => compare(A, A, direction=EQ)",
+}
+
+
+@pytest.mark.parametrize("body", MEETS.values(), ids=MEETS)
+def test_a_run_beyond_the_numbers_of_a_rule_says_nothing(body: str) -> None:
+    assert check_tensor_rule(rule(f"A: [n]\n{body}")).verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("body", ["shift-left(A, 1) => add(A, A)", "and(A, B) => and(B, A)", "xor(A, A) => 0"])
+def test_what_is_known_of_bits(body: str) -> None:
+    left, _, right = body.partition(" => ")
+    right = "broadcast(constant(value=0), shape=[n], dims=[])" if right == "0" else right
+    assert check_tensor_rule(rule(f"A: [n]  B: [n]\ntype integers\n{left} => {right}")).verdict is Verdict.PROVED
 
 
 @pytest.mark.parametrize("body", FALSE_PROOFS.values(), ids=FALSE_PROOFS)

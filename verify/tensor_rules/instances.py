@@ -15,6 +15,7 @@ from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.run import run_module
 from hloproof.models.tensor_rules.rule import Infinity, NumberLiteral, Tensor, TensorRule
+from hloproof.tensor_rules.exact import OutsideTheRule, run_exactly
 from hloproof.tensor_rules.operations.meaning import Meaning, conditions, declared_sizes
 from hloproof.tensor_rules.operations.table import read
 from hloproof.tensor_rules.scalar_operations import FUNCTIONS, KNOWN
@@ -193,17 +194,20 @@ def difference(found: RuleInstance, seed: int = 0) -> Difference | None:
         try:
             if not all(_all_true(_run(text, found, inputs)) for text in found.assumed):
                 continue
-            place = _first_difference(_run(found.left, found, inputs), _run(found.right, found, inputs))
+            place = _first_difference(_run(found.left, found, inputs), _run(found.right, found, inputs, True))
+        except OutsideTheRule:
+            continue
         except (NotModelled, UndefinedValue, ZeroDivisionError):
             return None
         return None if place is None else Difference(found, inputs if found.devices > 1 else inputs[0], *place)
     return None
 
 
-def _run(text: str, found: RuleInstance, inputs: tuple[Any, ...]) -> Any:
-    semantics: Any = "hashed" if found.kind == "f32" else "real"
+def _run(text: str, found: RuleInstance, inputs: tuple[Any, ...], may_lack_value: bool = False) -> Any:
     given = inputs if found.devices > 1 else inputs[0]
-    return run_module(parse_module(text), given, semantics, replicas=found.devices)
+    if found.kind == "f32":
+        return run_module(parse_module(text), given, "hashed", replicas=found.devices)
+    return run_exactly(parse_module(text), given, found.devices, may_lack_value)
 
 
 def _value(sizes: tuple[int, ...], kind: str, random: Random) -> Any:

@@ -12,7 +12,7 @@ from hloproof.models.tensor_rules.rule import TensorRule
 from hloproof.results.expectation import met
 from hloproof.results.verdict import ClaimResult, Found, Verdict, not_needed
 from hloproof.tensor_rules.certificate import write
-from hloproof.tensor_rules.instances import Difference, IllFormed, refuted_by
+from hloproof.tensor_rules.instances import Difference, IllFormed, instances, refuted_by
 from hloproof.tensor_rules.prove import RuleProof, prove_rule
 
 _BESIDE = 12
@@ -31,6 +31,10 @@ def judged(rule: TensorRule, file: str = "", how: How = HOW) -> tuple[ClaimResul
     """The verdict with what the prover found. Raises InputError as `check_tensor_rule` does."""
     start = perf_counter()
     proof = prove_rule(rule, how=how)
+    if proof.proved and not proof.applies and next(instances(rule, 0, 1), None) is None:
+        proof = replace(
+            proof, proved=False, open="no sizes were found that meet the conditions, nor shown not to exist"
+        )
     differs = None if proof.vacuous else refuted_by(rule, count=_BESIDE if proof.proved else 60)
     if proof.proved and differs is None and how.certify is not None:
         write(rule, proof, how.certify)

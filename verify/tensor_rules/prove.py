@@ -10,25 +10,17 @@ from time import monotonic
 from typing import Final
 
 from hloproof.engines.door import HOW, How
-from hloproof.logic.formula import FALSE, Formula
+from hloproof.logic.formula import FALSE
 from hloproof.models.expressions.expr import Var
 from hloproof.models.tensor_rules.rule import Call, NumberKind, TensorRule
 from hloproof.tensor_rules.equality import TermEquality
 from hloproof.tensor_rules.facts import Facts, RuleTimeOver
-from hloproof.tensor_rules.operations.meaning import (
-    Meaning,
-    RuleIndex,
-    Symbolic,
-    aggregated_names,
-    conditions,
-    declared_sizes,
-)
+from hloproof.tensor_rules.operations.meaning import Meaning, RuleIndex, Symbolic, conditions, declared_sizes
 from hloproof.tensor_rules.operations.table import read
 from hloproof.tensor_rules.pieces import ranges
+from hloproof.tensor_rules.ranks import larger_ranks_open, ranks
 from hloproof.tensor_rules.words import to_words, told
 
-RANKS: Final = (1, 0, 2, 3)
-"""How many dimensions a group `k...` has, in the order in which they are tried."""
 SECONDS: Final = 60.0
 NEEDLESS_SECONDS: Final = 2.0
 """For looking for conditions that are not needed, once the rule is proved."""
@@ -44,6 +36,8 @@ class RuleProof:
     ranks: tuple[int, ...] = ()
     engines: tuple[str, ...] = ()
     vacuous: bool = False
+    applies: bool = False
+    """Whether an engine found sizes that meet the conditions."""
     not_needed: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     """The obligations that engines proved for it, by their normal forms."""
@@ -60,23 +54,27 @@ def accepted(rule: TensorRule, shown: frozenset[str], seconds: float = SECONDS) 
 
 
 def _proved_with(rule: TensorRule, facts: Facts, seconds: float) -> RuleProof:
-    ranks = RANKS if aggregated_names(rule) or _has_groups(rule) else (0,)
-    reorders = False
+    tried = ranks(rule)
+    reorders = applies = False
     try:
-        for rank, kind in product(ranks, kinds(rule)):
+        for rank, kind in product(tried, kinds(rule)):
             shown = _at_rank(rule, rank, kind, facts, range(len(rule.conditions)))
-            if shown.vacuous and rank == ranks[0]:
+            if shown.vacuous and rank == tried[0]:
                 return RuleProof(False, open="no sizes and elements meet the conditions", vacuous=True)
             if shown.open:
-                where = [f"at rank {rank}"] * (len(ranks) > 1) + [f"for {kind}"] * (len(kinds(rule)) > 1)
+                where = [f"at rank {rank}"] * (len(tried) > 1) + [f"for {kind}"] * (len(kinds(rule)) > 1)
                 return RuleProof(False, open=f"{', '.join(where)}: {shown.open}" if where else shown.open)
             reorders |= shown.reorders
+            applies |= shown.applies
     except RuleTimeOver:
         return RuleProof(False, open=f"not decided within {seconds:g} seconds")
+    more = larger_ranks_open(rule)
+    if more:
+        return RuleProof(False, open=more)
     used = tuple(sorted(facts.shown))
-    needless = tuple(rule.conditions[n].text for n in _needless(rule, ranks[0], facts)) if facts.only is None else ()
+    needless = tuple(rule.conditions[n].text for n in _needless(rule, tried[0], facts)) if facts.only is None else ()
     tier = "real" if reorders else "exact"
-    return RuleProof(True, tier, "", tuple(sorted(ranks)), tuple(sorted(facts.engines)), False, needless, used)
+    return RuleProof(True, tier, "", tuple(sorted(tried)), tuple(sorted(facts.engines)), False, applies, needless, used)
 
 
 def kinds(rule: TensorRule) -> tuple[NumberKind, ...]:
@@ -89,7 +87,7 @@ def kinds(rule: TensorRule) -> tuple[NumberKind, ...]:
 
 def check_form(rule: TensorRule) -> None:
     """Raises InputError for a rule that is not well formed whatever the sizes."""
-    m = Meaning(rule, (RANKS if aggregated_names(rule) or _has_groups(rule) else (0,))[0])
+    m = Meaning(rule, ranks(rule)[0])
     read(m, rule.left)
     read(m, rule.right)
     _assumed(m)
@@ -102,10 +100,7 @@ class _Shown:
     open: str = ""
     reorders: bool = False
     vacuous: bool = False
-
-
-def _has_groups(rule: TensorRule) -> bool:
-    return any(e.each for _, entries in rule.tensors for e in entries)
+    applies: bool = False
 
 
 def _assumed(m: Meaning) -> list[Symbolic]:
@@ -125,7 +120,8 @@ def _at_rank(rule: TensorRule, rank: int, kind: NumberKind, facts: Facts, kept: 
     right = read(m, rule.right)
     held = conditions(m)
     given = (*declared_sizes(m), *m.wellformed[:asked], *(held[n] for n in kept))
-    if _is_vacuous(given, facts):
+    met = facts.ask(given, FALSE).verdict
+    if met == "proved":
         return _Shown(vacuous=True)
     if len(left.sizes) != len(right.sizes):
         return _Shown("the sides have other numbers of dimensions")
@@ -149,7 +145,7 @@ def _at_rank(rule: TensorRule, rank: int, kind: NumberKind, facts: Facts, kept: 
     if truths and equality.contradicted(inside):
         return _Shown(vacuous=True)
     if equality.equal(left.at(index), right.at(_index(right)), inside):
-        return _Shown(reorders=equality.reorders)
+        return _Shown(reorders=equality.reorders, applies=met == "refuted")
     return _Shown(f"elements that are not shown equal: {_pair(equality)}")
 
 
@@ -163,10 +159,6 @@ def _numbered(lengths: Sequence[int]) -> RuleIndex:
         out.append(tuple(Var(f"i.{k}") for k in range(n, n + length)))
         n += length
     return tuple(out)
-
-
-def _is_vacuous(given: Sequence[Formula], facts: Facts) -> bool:
-    return facts.ask(given, FALSE).verdict == "proved"
 
 
 def _needless(rule: TensorRule, rank: int, facts: Facts) -> list[int]:

@@ -23,6 +23,7 @@ KNOWN: Final = frozenset(
 PARTIAL: Final = frozenset({"divide", "remainder", "log", "log-plus-one", "sqrt", "rsqrt", "power"})
 """Over reals these have no value somewhere."""
 LARGEST_EXPONENT: Final = 8
+LARGEST_SHIFT: Final = 64
 FUNCTIONS: Final = frozenset(
     {"exponential", "exponential-minus-one", "log", "log-plus-one", "logistic", "sqrt", "rsqrt", "power"}
 )
@@ -49,7 +50,7 @@ def definition(op: str, args: tuple[Term, ...]) -> Term | None:
 
 
 def of_bits(op: str, args: tuple[Term, ...]) -> Term | None:
-    """Integers in two's complement, of any width: what is left of them beside 0 or themselves."""
+    """Integers in two's complement, of any width: what is left of them beside 0 or themselves, and multiples."""
     zero = Num(Const(0))
     match op, args:
         case "bitwise-not", (x,):
@@ -60,6 +61,10 @@ def of_bits(op: str, args: tuple[Term, ...]) -> Term | None:
             return x if y == zero else y
         case "bitwise-and" | "bitwise-or", (x, y) if x == y:
             return x
+        case "bitwise-xor", (x, y) if x == y:
+            return zero
+        case "shift-left", (x, Num(Const(k))) if 0 < k <= LARGEST_SHIFT:
+            return App("multiply", (x, Num(Const(2**k))))
         case "shift-left" | "shift-right-logical" | "shift-right-arithmetic", (x, y) if y == zero:
             return x
     return None

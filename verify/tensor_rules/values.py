@@ -167,6 +167,8 @@ class Values:
                 written = unbounded(op, args) or definition(op, args) or of_bits(op, args)
                 if written is not None:
                     return self.number(written)
+                if op in _EITHER_ORDER:
+                    return [_Case((), Var(self._unknown(App(op, tuple(sorted(args, key=repr))))))]
                 if op in ("log", "power") or op.startswith(("bitwise-", "shift-")):
                     return [_Case((), Var(self._unknown(term)))]
                 self.reorders = True
@@ -364,6 +366,7 @@ class Values:
         return name
 
 
+_EITHER_ORDER: Final = frozenset({"bitwise-and", "bitwise-or", "bitwise-xor"})
 _ORDERS: Final[dict[str, tuple[Comparator, bool]]] = {
     "EQ": ("==", False),
     "NE": ("!=", False),

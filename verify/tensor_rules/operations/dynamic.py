@@ -12,6 +12,7 @@ from hloproof.logic.formula import Formula, conj, le, lt
 from hloproof.models.expressions.expr import Expr
 from hloproof.models.tensor_rules.rule import Call
 from hloproof.tensor_rules.operations.arithmetic import ZERO, Sym, clamped, minus, plus, syms
+from hloproof.tensor_rules.operations.elementwise import check_alike
 from hloproof.tensor_rules.operations.meaning import Group, Meaning, RuleIndex, Symbolic, each, placed
 from hloproof.tensor_rules.operations.movement import places
 from hloproof.tensor_rules.terms import Cond, Term
@@ -37,6 +38,7 @@ def dynamic_slice(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
 
 def _update(m: Meaning, call: Call, args: list[Symbolic]) -> tuple[Symbolic, Symbolic]:
     a, update = args
+    check_alike(m, call, *zip(call.args, args, strict=True))
     if [g.each for g in a.groups] != [g.each for g in update.groups]:
         raise m.error(call, f"the update of {call.op} has as many dimensions as the operand")
     return a, update

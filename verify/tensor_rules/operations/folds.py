@@ -15,6 +15,7 @@ from hloproof.models.expressions.expr import Expr, Var, maximum, minimum
 from hloproof.models.tensor_rules.rule import Call
 from hloproof.tensor_rules.digits import canonical
 from hloproof.tensor_rules.operations.arithmetic import ONE, ZERO, Sym, minus, plus, times
+from hloproof.tensor_rules.operations.elementwise import check_alike
 from hloproof.tensor_rules.operations.meaning import Group, Meaning, RuleIndex, Symbolic, each, held
 from hloproof.tensor_rules.terms import App, Cond, Fold, Num, Term
 
@@ -48,6 +49,7 @@ def reduce(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     if len(args) > 2 or (len(args) == 2 and args[1].groups):
         raise m.error(call, "reduce takes a tensor and at most one initial scalar")
     op = combiner(m, call, a)
+    check_alike(m, call, *zip(call.args, args, strict=True))
 
     def at(index: RuleIndex) -> Term:
         variables: Variables = []
@@ -58,9 +60,15 @@ def reduce(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     return Symbolic(tuple(g for d, g in enumerate(a.groups) if d not in dims), at, a.pred)
 
 
+def _numbers(m: Meaning, call: Call, args: list[Symbolic]) -> list[Symbolic]:
+    if any(a.pred for a in args):
+        raise m.error(call, f"{call.op} is about numbers here, and has truth values")
+    return args
+
+
 def dot(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     """Batch dimensions first, then the free ones of the left and of the right."""
-    a, b = args
+    a, b = _numbers(m, call, args)
     contract = m.numbers(call, "lhs_contract", True), m.numbers(call, "rhs_contract", True)
     batch = m.numbers(call, "lhs_batch", True), m.numbers(call, "rhs_batch", True)
     for mine, other in (contract, batch):
@@ -89,7 +97,7 @@ def dot(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
 
 def convolution(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     """Input [batch, spatial, feature], kernel [spatial, feature, output], both by these places; cross-correlation."""
-    a, w = args
+    a, w = _numbers(m, call, args)
     if len(a.groups) != 3 or len(w.groups) != 3:
         raise m.error(call, "convolution takes [batch, spatial, feature] and [spatial, feature, output]")
     spatial, window = a.groups[1], w.groups[0]

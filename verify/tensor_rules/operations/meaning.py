@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from hloproof.elements.movement import Cases, Test
-from hloproof.logic.formula import TRUE, Compare, Formula, conj, disj, eq, le, lt
+from hloproof.logic.formula import TRUE, Compare, Formula, conj, disj, eq, le, lt, ne
 from hloproof.models.errors import InputError
-from hloproof.models.expressions.expr import Const, Expr, Var, lift, substitute
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, lift, postorder, substitute
 from hloproof.models.tensor_rules.rule import Call, Comparison, GroupEntry, Name, TensorRule
 from hloproof.tensor_rules.digits import canonical
 from hloproof.tensor_rules.operations.arithmetic import Sym
@@ -81,6 +81,11 @@ class Meaning:
     def groups(self, entries: Sequence[GroupEntry]) -> tuple[Group, ...]:
         return tuple(Group(self.members(e), e.each) for e in entries)
 
+    def defined(self, entry: GroupEntry) -> Iterator[Formula]:
+        """That no divisor in what a rule writes is 0."""
+        for e in self.members(entry):
+            yield from divisors_of(e)
+
     def listed(
         self, call: Call, name: str, groups: Sequence[Group], default: int | None = None
     ) -> list[tuple[Expr, ...]]:
@@ -144,10 +149,12 @@ class Meaning:
             self.device = before
 
 
-def aggregated_names(rule: TensorRule) -> frozenset[str]:
-    """The names that stand for one number per member of a group: those in an entry with `...` and in none without."""
-    each, alone = _used(rule)
-    return each - alone
+def divisors_of(e: Expr) -> Iterator[Formula]:
+    """That no divisor in the expression is 0."""
+    for node in postorder(e):
+        divides = isinstance(node, Binary) and node.op in ("floordiv", "ceildiv", "mod")
+        if isinstance(node, Binary) and divides and not (isinstance(node.rhs, Const) and node.rhs.value):
+            yield ne(node.rhs, 0)
 
 
 def _declared_each(rule: TensorRule) -> frozenset[str]:
@@ -233,6 +240,10 @@ def _compared(m: Meaning, comparisons: Sequence[Comparison]) -> Iterator[Formula
 
 
 def declared_sizes(m: Meaning) -> list[Formula]:
-    """Sizes of declared tensors are at least 0; the device is one of those that there are."""
-    out = [le(0, s) for groups in m.shapes.values() for g in groups for s in g.sizes]
+    """Sizes of declared tensors have values of at least 0; the device is one of those that there are."""
+    written = [e for _, entries in m.rule.tensors for e in entries]
+    if m.devices is not None:
+        written.append(GroupEntry(m.devices))
+    out = [d for entry in written for d in m.defined(entry)]
+    out += [le(0, s) for groups in m.shapes.values() for g in groups for s in g.sizes]
     return out if m.devices is None else [*out, le(1, m.devices), le(0, m.device), lt(m.device, m.devices)]

@@ -13,6 +13,7 @@ from hloproof.models.expressions.expr import Expr, maximum
 from hloproof.models.tensor_rules.rule import Call
 from hloproof.tensor_rules.digits import product
 from hloproof.tensor_rules.operations.arithmetic import ONE, ZERO, Sym, minus, plus, syms, times
+from hloproof.tensor_rules.operations.elementwise import check_alike
 from hloproof.tensor_rules.operations.meaning import (
     Group,
     Meaning,
@@ -45,6 +46,7 @@ def concatenate(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
         raise m.error(call, "concatenate takes tensors of as many dimensions")
     if m.group(call, args[0], d).each:
         raise m.error(call, "concatenate goes along one dimension, not along a group")
+    check_alike(m, call, *zip(call.args, args, strict=True))
     total: Expr = ZERO
     starts = []
     for a in args:
@@ -85,6 +87,7 @@ def pad(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     a, filler = args
     if filler.groups:
         raise m.error(call, "the second operand of pad is a scalar")
+    check_alike(m, call, *zip(call.args, args, strict=True))
     lows, highs = m.listed(call, "low", a.groups), m.listed(call, "high", a.groups, 0)
     interiors = m.listed(call, "interior", a.groups, 0)
     sizes = []

@@ -73,6 +73,8 @@ def read(m: Meaning, node: Tensor) -> Symbolic:
             return _declared(m, name)
         case Call():
             args = [read(m, a) for a in node.args]
+            numbers = [e for _, value in node.attributes if not isinstance(value, str) for e in value]
+            m.owe(*(d for e in numbers for d in m.defined(e)))
             found = OPERATIONS.get(node.op)
             if found is None:
                 return elementwise(m, node, args)

@@ -1,0 +1,102 @@
+"""Runs of an instance's modules that stay within what a rule speaks of: integers without bounds, real numbers.
+
+The machine counts modulo 2^width and rounds. Where that would show, a difference says nothing about the rule: the run
+is given up. So it is where the left side, or what is assumed, has no value, since there a rule promises nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isclose, isfinite, isnan
+from typing import Any, Final
+
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.attributes import Attributes
+from hloproof.models.hlo.module import Module
+from hloproof.models.interpreter.operations.collective import Devices
+from hloproof.models.interpreter.run import Machine
+from hloproof.models.interpreter.semantics import element_type as types
+from hloproof.models.interpreter.semantics.real import Real
+from hloproof.models.interpreter.semantics.semantics import Function
+from hloproof.models.interpreter.semantics.small_float import FLOATS
+from hloproof.models.interpreter.value import Element, to_nested
+
+
+class OutsideTheRule(NotModelled):
+    """The machine's numbers are not the rule's here."""
+
+
+def run_exactly(module: Module, inputs: Sequence[Any], devices: int, may_lack_value: bool) -> Any:
+    """The value of the module on each device, as `run_module` has it. `may_lack_value` is for a right side: what has no
+    value comes out as no number. Raises OutsideTheRule."""
+    machine = Machine(module, _Exact(may_lack_value), Devices(devices, 1), 0)
+    given = [machine.read_inputs(one) for one in (inputs if devices > 1 else (inputs,))]
+    results = [to_nested(v) for v in machine.run(given)]
+    return results[0] if devices == 1 else results
+
+
+class _Exact(Real):
+    """Numbers, as long as the machine's are those that are meant."""
+
+    def __init__(self, may_lack_value: bool) -> None:
+        self.may_lack_value = may_lack_value
+
+    def function(self, opcode: str, operands: Sequence[str], result: str, attributes: Attributes) -> Function:
+        of_machine = super().function(opcode, operands, result, attributes)
+        if operands[-1] in FLOATS:
+            return self._of_floats(opcode, of_machine)
+        exact = _UNBOUNDED.get(opcode)
+        return of_machine if exact is None or operands[0] not in types.INTEGERS else _agreeing(of_machine, exact)
+
+    def sum_of_products(self, result: str, left: Sequence[Element], right: Sequence[Element]) -> Element:
+        found = super().sum_of_products(result, left, right)
+        if result in types.INTEGERS and found != sum(a * b for a, b in zip(left, right, strict=True)):
+            raise OutsideTheRule("a sum beyond the element type")
+        return found
+
+    def _of_floats(self, opcode: str, of_machine: Function) -> Function:
+        def f(*arguments: Any) -> Element:
+            found = of_machine(*arguments)
+            if opcode == "compare" and _differ_slightly(*arguments):
+                raise OutsideTheRule("numbers that may be equal but for rounding")
+            if opcode == "remainder" and found and isfinite(found) and _is_whole(arguments[0] / arguments[1]):
+                raise OutsideTheRule("a remainder that may be 0 but for rounding")
+            if not self.may_lack_value and _is_none(found, arguments):
+                raise OutsideTheRule("no value")
+            return found
+
+        return f
+
+
+def _is_none(found: Any, arguments: Sequence[Any]) -> bool:
+    """Whether numbers gave what is none; an infinity that a rule writes is no news."""
+    return isinstance(found, float) and (isnan(found) or (not isfinite(found) and all(map(isfinite, arguments))))
+
+
+def _differ_slightly(a: float, b: float) -> bool:
+    return a != b and isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def _is_whole(quotient: float) -> bool:
+    return isclose(quotient, round(quotient), rel_tol=1e-9, abs_tol=1e-12)
+
+
+def _agreeing(of_machine: Function, exact: Function) -> Function:
+    def f(*arguments: Any) -> Element:
+        found = of_machine(*arguments)
+        if found != exact(*arguments):
+            raise OutsideTheRule("a number beyond the element type")
+        return found
+
+    return f
+
+
+_UNBOUNDED: Final[dict[str, Function]] = {
+    "add": lambda a, b: a + b,
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b,
+    "negate": lambda a: -a,
+    "abs": abs,
+    "shift-left": lambda a, b: a << b if 0 <= b < 4096 else None,
+}
+"""What operations on integers are without bounds, where the machine's may differ."""
