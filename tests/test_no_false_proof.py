@@ -70,8 +70,8 @@ def _rule(
 def _tensors(
     wrong: str, right: str, what: str, test: str, comes_to: Ending = "refuted", crossed: Ending = "proved"
 ) -> Row:
-    sides = ("rule a\n  " + side.replace("\n", "\n  ") + "\n" for side in (wrong, right))
-    return Row(what, "trules", *sides, f"test_tensor_rules::{test}", comes_to, crossed)
+    false, true = ("rule a\n  " + side.replace("\n", "\n  ") + "\n" for side in (wrong, right))
+    return Row(what, "trules", false, true, f"test_tensor_rules::{test}", comes_to, crossed)
 
 
 _FORMAT: Final = "  shape f32[?,?]{1,0:T(2,2)}\n"
