@@ -163,6 +163,11 @@ def _emptiness(m: IndexingMap, how: How) -> tuple[bool, Part | None]:
     return prove_one(obligation, how).verdict == "proved", part
 
 
+def _reads_unnamed(m: IndexingMap) -> bool:
+    """Some runtime variable, or one that it is read by, does not say what it reads."""
+    return any(v.provider is None or (v.index is not None and _reads_unnamed(v.index)) for v in m.runtime)
+
+
 class _Comparison:
     def __init__(self, maps: Sequence[IndexingMap], numbers: Sequence[int], direction: Direction, how: How) -> None:
         self._maps, self._numbers, self._direction, self._how = tuple(maps), numbers, direction, how
@@ -217,7 +222,7 @@ class _Comparison:
 
     def _split(self, group: list[int]) -> tuple[list[int], list[int]] | None:
         """The maps that have some pair and those that do not, by a point of one of them."""
-        if any(v.provider is None for n in group for v in self._maps[n].runtime):
+        if any(_reads_unnamed(self._maps[n]) for n in group):
             return None
         unsure = self._view.shifting.keys() | self._view.elsewhere
         view = self._same_everywhere() if unsure.intersection(group) else self._view
@@ -239,7 +244,7 @@ class _Comparison:
         if len(self._undecided) >= MOST_UNDECIDED:
             self._undecided.append((n, k, "not compared, since many others are undecided"))
             return False
-        if any(v.provider is None for m in (self._maps[n], self._maps[k]) for v in m.runtime):
+        if _reads_unnamed(self._maps[n]) or _reads_unnamed(self._maps[k]):
             self._undecided.append((n, k, "a runtime variable of which nothing says what it reads"))
             return False
         # Where a map may read several values at one pair, equality is shown for values of their own below; first it

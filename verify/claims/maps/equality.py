@@ -101,7 +101,7 @@ def _labelled_one(v: RuntimeVariable, place: str) -> RuntimeVariable:
 def needed_runtime(m: IndexingMap) -> IndexingMap:
     """Without the runtime variables that neither results nor constraints mention."""
     used = frozenset[str]().union(*(e.free for e in m.results), *(c.expr.free for c in m.constraints))
-    kept = [k for k in range(len(m.runtime)) if f"rt{k}" in used or m.runtime[k].interval.is_empty]
+    kept = [k for k in range(len(m.runtime)) if f"rt{k}" in used]
     if len(kept) == len(m.runtime):
         return m
     moved = {f"rt{k}": Var(f"rt{new}") for new, k in enumerate(kept)}

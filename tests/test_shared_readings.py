@@ -1,0 +1,224 @@
+"""What maps read at run time, and on which device: when two readings are one value, and what nobody follows.
+
+Made-up contents tell most wrong maps apart before anything is stated. What is read by way of another reading or on
+another device is not tried at all, and large domains nearly never: here the statements alone decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from hloproof.claims.maps import rewrite as rewriting
+from hloproof.claims.maps.dedup import deduplicate
+from hloproof.claims.maps.equality import same_relation, stated_twice
+from hloproof.claims.maps.rewrite import rewrite
+from hloproof.claims.maps.two_readings import under_both
+from hloproof.engines.door import How
+from hloproof.engines.portfolio import prove
+from hloproof.logic.formula import FALSE, TRUE
+from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.models.errors import InputError
+from hloproof.models.expressions.interval import Interval
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable
+from hloproof.models.maps.text import parse_map
+from hloproof.results.verdict import Found, Verdict
+
+BOX = "domain: d0 in [0, 3], s0 in [0, 3]"
+
+
+def over(results: str, *read: RuntimeVariable, domain: str = BOX) -> IndexingMap:
+    """A map over d0, s0 and these readings, rt0 the first."""
+    names = ", ".join(f"rt{k}" for k in range(len(read)))
+    own = "".join(f", rt{k} in [{v.interval.lower}, {v.interval.upper}]" for k, v in enumerate(read))
+    return replace(parse_map(f"(d0)[s0]{{{names}}} -> ({results}), {domain}{own}"), runtime=tuple(read))
+
+
+def on(steps: str, m: IndexingMap) -> IndexingMap:
+    """The map, on the device at a position; steps with a domain of their own, or those of the box."""
+    return replace(
+        m, replica=parse_map(f"(d0)[s0] -> {steps}" if "domain" in steps else f"(d0)[s0] -> ({steps}), {BOX}")
+    )
+
+
+def at(
+    index: str, provider: str = "P", low: int = 0, high: int = 9, device: str = "", by: Sequence[RuntimeVariable] = ()
+) -> RuntimeVariable:
+    """`provider[index]` cut to [low, high], on another device where one is named; the index may be `by` others."""
+    found = over(index, *by)
+    return RuntimeVariable(Interval(low, high), provider=provider, index=on(device, found) if device else found)
+
+
+Q = (at("d0", "Q"),)
+"""What an index is taken from: no contents are tried where it is."""
+NOWHERE = RuntimeVariable(Interval(0, 9))
+"""Nothing says what it reads."""
+APART = (at("rt0", high=3, by=Q), at("rt0 + 0 * s0", low=5, by=Q))
+"""The same element, cut to [0, 3] and to [5, 9]."""
+MEETING = (at("rt0", high=3, by=Q), at("rt0 + 0 * s0", low=2, by=Q))
+"""The same element, cut to [0, 3] and to [2, 9]."""
+OF_TWO = (at("rt0", by=Q), at("rt0", "R", by=Q))
+ELSEWHERE = (at("d0", device="1"), at("d0", device="0"))
+BOTH = (at("d0"), at("d0", device="0"))
+SHIFTED = (at("s0"), at("rt0", by=(at("s0", "Q"),)))
+NO, YES, OPEN = "refuted", "proved", "unknown"
+
+READ: list[tuple[str, IndexingMap, IndexingMap, str, str, bool]] = [
+    ("an element and that of another device", over("rt0", *BOTH), over("rt1", *BOTH), OPEN, OPEN, False),
+    ("those of two devices",
+        over("rt0", *ELSEWHERE), over("rt1", *ELSEWHERE), OPEN, OPEN, False),
+    ("one device, written in two ways",
+        over("rt0", at("d0", device="d0 mod 2")), over("rt0", at("d0", device="d0 - (d0 floordiv 2) * 2")),
+        OPEN, OPEN, False),
+    ("one device", over("rt0", at("d0", device="1")), over("rt0 + 0 * d0", at("d0", device="1")), YES, YES, True),
+    ("an index cut in two ways", over("rt0", at("rt0", by=[at("d0", "Q", high=3)])), over("rt0", at("rt0", by=Q)),
+        NO, NO, False),
+    ("an index cut in one way", over("rt0", at("rt0", by=Q)), over("rt0 + 0", at("rt0", by=Q)), YES, YES, True),
+    ("a shift by what is read by way of another", over("rt0 + s0", SHIFTED[1]), over("rt0 + 3 - s0", SHIFTED[1]),
+        NO, OPEN, False),
+    ("two cuts that do not meet: one is at its end",
+        over("(rt0 - 3) * (rt1 - 5)", *APART), over("0 * rt0 * rt1", *APART), YES, OPEN, True),
+    ("... the lower", over("rt0", *APART), over("3 + 0 * rt1", *APART), NO, NO, False),
+    ("... the higher", over("rt1", *APART), over("5 + 0 * rt0", *APART), NO, NO, False),
+    ("two cuts agree where both let through",
+        over("max(rt0, 2)", *MEETING), over("min(rt1, 3)", *MEETING), YES, OPEN, True),
+    ("... not below", over("rt0", *MEETING), over("min(rt1, 3)", *MEETING), NO, NO, False),
+    ("... not above", over("rt1", *MEETING), over("min(rt1, 3) + 0 * rt0", *MEETING), NO, NO, False),
+    ("two providers", over("rt0", *OF_TWO), over("rt1", *OF_TWO), NO, NO, False),
+    ("unnamed at two places", over("rt0", at("rt0", by=[NOWHERE]), at("rt0", by=[NOWHERE])),
+        over("rt1", at("rt0", by=[NOWHERE]), at("rt0", by=[NOWHERE])), NO, NO, False),
+    ("two that shift, one by way of another", over("rt0 + rt1", *SHIFTED), over("rt1 + rt0", *SHIFTED[::-1]),
+        YES, OPEN, False),
+    ("cuts of what shifts", over("rt0 + s0", at("s0", high=50)), over("rt0 + s0", at("s0", high=60)), NO, NO, False),
+    ("what shifts, turned", over("rt0", at("s0")), over("rt0", at("3 - s0")), NO, YES, True),
+    ("what shifts on another device", over("rt0", at("s0", device="0")), over("rt0", at("3 - s0")), OPEN, OPEN, False),
+    ("what shifts by way of another, turned",
+        over("rt0", SHIFTED[1]), over("rt0", at("rt0", by=[at("3 - s0", "Q")])), NO, OPEN, False),
+    ("what shifts, and one of that", over("rt0", at("d0")), over("rt0", at("s0")), NO, NO, False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "pointwise", "relational", "alike"), [r[1:] for r in READ], ids=[r[0] for r in READ]
+)
+def test_two_readings_are_one_value_or_nobody_knows(
+    one: IndexingMap, two: IndexingMap, pointwise: str, relational: str, alike: bool
+) -> None:
+    for before, after in ((one, two), (two, one)):
+        assert rewrite(before, after, "pointwise").verdict.value == pointwise
+        assert rewrite(before, after, "relational").verdict.value == relational
+    assert (len(deduplicate([one, two]).kept) == 1) is (alike and relational == YES)
+
+
+def test_maps_of_a_side_are_taken_together() -> None:
+    """That of d0 lies in that of all of them: reading by reading, whichever of the two sides shifts."""
+    fixed, all_of_them = over("rt0", at("d0")), over("rt0", at("s0"))
+    assert same_relation([fixed, all_of_them], [all_of_them], prove).verdict is Verdict.PROVED
+    assert same_relation([all_of_them], [fixed, all_of_them], prove).verdict is Verdict.PROVED
+    assert same_relation([fixed, all_of_them], [fixed], prove).verdict is Verdict.REFUTED
+
+
+WIDE = "domain: d0 in [0, 99999999], s0 in [0, 9]"
+RARE = "d0 mod 1000003 in [5, 5]"
+DOMAINS = [
+    # Differences that no few points show.
+    (f"{WIDE}, {RARE}", f"{WIDE}, d0 mod 1000003 in [5, 6]"),
+    (f"{WIDE}, {RARE}", f"{WIDE.replace('s0 in [0, 9]', 's0 in [0, 8]')}, {RARE}"),
+    (f"{WIDE}, {RARE}", f"{WIDE.replace('d0 in [0, 99', 'd0 in [6, 99')}, {RARE}"),
+]
+
+
+@pytest.mark.parametrize(("one", "two"), DOMAINS)
+def test_domains_are_compared_wherever_they_differ(one: str, two: str) -> None:
+    for before, after in ((one, two), (two, one)):
+        for results in ("d0, s0", "0, 0 * d0 + s0"):
+            a, b = (parse_map(f"(d0)[s0] -> ({results}), {d}") for d in (before, after))
+            assert rewrite(a, b, "pointwise").verdict is Verdict.REFUTED
+            assert rewrite(a, a, "pointwise").verdict is Verdict.PROVED
+
+
+PLACES = [
+    ("0", "0", YES),
+    ("0", "1", NO),
+    ("d0 mod 2", "d0 - (d0 floordiv 2) * 2", YES),
+    # The way to the device has a domain of its own: the map speaks where both do.
+    ("0", f"(0), {BOX}, d0 + s0 in [0, 5]", NO),
+    ("0", f"(0), {BOX}, d0 + s0 in [0, 6]", YES),
+    ("0", "(0), domain: d0 in [0, 3], s0 in [0, 2]", NO),
+    ("0", "(0), domain: d0 in [1, 3], s0 in [0, 3]", NO),
+    ("0", "(0), domain: d0 in [-1, 5], s0 in [0, 8]", YES),
+]
+
+
+@pytest.mark.parametrize(("one", "two", "verdict"), PLACES)
+def test_devices_are_compared_with_the_elements(one: str, two: str, verdict: str) -> None:
+    a, b = (on(steps, over("d0 + s0")) for steps in (one, two))
+    for before, after in ((a, b), (b, a)):
+        assert rewrite(before, after, "pointwise").verdict.value == verdict
+        assert rewrite(before, after, "relational").verdict.value == verdict
+
+
+def test_who_passes_no_device_is_not_compared_with_who_does() -> None:
+    plain = over("d0 + s0")
+    for a, b in ((plain, on("0", plain)), (on("0", plain), plain), (on("0", plain), on("0, 0", plain))):
+        for mode in ("pointwise", "relational"):
+            with pytest.raises(InputError, match="steps between devices"):
+                rewrite(a, b, mode)  # type: ignore[arg-type]
+        assert same_relation([a], [b], prove).verdict is Verdict.UNKNOWN
+
+
+UNDEFINED = [
+    over("rt0", at("7 floordiv d0")),
+    over("rt0", at("rt0", by=[at("7 mod s0", "Q")])),
+    on("7 mod d0", over("d0 + s0")),
+    on(f"(0), {BOX}, 7 mod d0 in [0, 6]", over("d0 + s0")),
+]
+
+
+@pytest.mark.parametrize("m", UNDEFINED)
+def test_what_is_read_and_where_has_a_value(m: IndexingMap) -> None:
+    for mode in ("pointwise", "relational"):
+        with pytest.raises(InputError, match="division by zero"):
+            rewrite(m, m, mode)  # type: ignore[arg-type]
+
+
+def test_remainders_of_the_way_to_a_device_are_read_in_two_ways() -> None:
+    """`-3` as a divisor: by the formula 2 mod -3 is -1, and XLA's evaluator makes it 2."""
+    one, two = (on(steps, over("d0 + s0")) for steps in ("d0 mod -3 + 4", "0 - (0 - d0) mod 3 + 4"))
+    assert rewrite(one, two).verdict is Verdict.UNKNOWN
+
+
+def giving_up(_: Obligation) -> Outcome:
+    return Outcome("unknown", (), reason="late")
+
+
+def test_engines_that_give_up_prove_nothing() -> None:
+    empty = parse_map("(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 3], d0 + s0 in [9, 10]")
+    sides = (over("d0 + s0"), over("s0 + d0")), (over("rt0", at("s0")), over("rt0", at("3 - s0")))
+    never = parse_map("(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [3, 2]")
+    for one, two in (*sides, (empty, never)):
+        assert same_relation([one], [two], prove).verdict is Verdict.PROVED
+        assert same_relation([one], [two], giving_up).verdict is Verdict.UNKNOWN
+
+
+def test_every_second_statement_has_to_be_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    true, false = Obligation((), TRUE), Obligation((), FALSE)
+    proved = Found(Verdict.PROVED, ("isl",))
+    assert stated_twice(proved, [true, true], prove).verdict is Verdict.PROVED
+    assert stated_twice(proved, [true, false], prove).verdict is Verdict.INTERNAL
+    assert stated_twice(proved, [true, None], prove).verdict is Verdict.UNKNOWN
+    assert stated_twice(proved, [true], giving_up).verdict is Verdict.UNKNOWN
+    one, two = over("d0 + s0"), over("s0 + d0")
+    for which in (one, two):
+        monkeypatch.setattr(rewriting, "plain_inclusion", lambda m, *_, **__: false if m == which else true)  # noqa: B023
+        assert rewrite(one, two, "pointwise", How(cross=True)).verdict is Verdict.INTERNAL
+        assert rewrite(one, two, "pointwise").verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("first", [YES, NO])
+@pytest.mark.parametrize("second", [YES, NO, OPEN, "internal"])
+def test_what_is_read_in_two_ways_is_what_both_say(first: str, second: str) -> None:
+    found = under_both(lambda claim: Found(Verdict(claim)), first, second)
+    assert found.verdict.value == (first if first == second else second if second not in (YES, NO) else OPEN)
