@@ -4,27 +4,47 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 from random_obligations import obligation as random_obligation
 
 from hloproof.engines import enumeration as enumerate_points
-from hloproof.engines import procedures
-from hloproof.engines.budget import DEFAULT
+from hloproof.engines import portfolio, procedures
+from hloproof.engines.budget import DEFAULT, Budget
 from hloproof.engines.gave_up import GaveUp, NotExpressible
 from hloproof.engines.isl import encode as encode_isl
+from hloproof.engines.nonlinear import prove as nonlinear_prove
 from hloproof.engines.portfolio import prove
+from hloproof.engines.structural import mixed_radix
 from hloproof.engines.z3 import encode as encode_z3
 from hloproof.logic import reproduction
 from hloproof.logic.evaluate import TooManySteps, holds, is_counterexample, truth
-from hloproof.logic.formula import FALSE, TRUE, Compare, Exists, Formula, Not, Or, conj, disj, eq, le, lt, ne
+from hloproof.logic.formula import (
+    FALSE,
+    TRUE,
+    Compare,
+    Exists,
+    Formula,
+    Not,
+    Or,
+    conj,
+    disj,
+    eq,
+    le,
+    lt,
+    ne,
+    replace_variables,
+)
 from hloproof.logic.obligation import Obligation, Rounding, RoundingSemantics
 from hloproof.models.expressions.expr import Const, Expr, Var, maximum, minimum
 from hloproof.models.expressions.interval import Interval
+from hloproof.models.rules.rule import Condition
 
 d, e, x, w, k = (Var(name) for name in "dexwk")
 HUGE = Interval(0, 2**40)
+EMPTY_BESIDE = Exists((("w", Interval(0, 9)), ("v", Interval(1, 0))), conj(eq(w, x), le(0, w)))
 ONE_OR_TWO = disj(eq(x, 1), eq(x, 2))
 ENGINES = {
     "isl": lambda o: encode_isl.find_counterexample(o, 10**7),
@@ -66,6 +86,8 @@ TABLE: list[tuple[str, Obligation, bool]] = [
     ("no exists, given", owed(ne(x % 3, 1), Not(Exists((("w", HUGE),), eq(x, w * 3 + 1))), x=HUGE), True),
     ("exists under two negations", owed(Not(Not(some("w", 0, 9, eq(w, x)))), x=(0, 9)), True),
     ("exists over an empty interval", owed(some("w", 1, 0, TRUE), x=(0, 9)), False),
+    ("... beside one that is not empty", owed(EMPTY_BESIDE, x=(0, 9)), False),
+    ("... given", owed(FALSE, EMPTY_BESIDE, x=(0, 9)), True),
     ("exists within not exists", owed(Not(some("w", 0, 3, Not(some("v", 0, 3, eq(Var("v"), w)))))), True),
     ("exists within not exists, false", owed(Not(some("w", 0, 4, Not(some("v", 0, 3, eq(Var("v"), w)))))), False),
     ("a bound name hides a free one", owed(some("d", 5, 6, eq(d, 5)), d=(0, 1)), True),
@@ -183,6 +205,10 @@ EVALUATION: list[tuple[Formula, dict[str, int], bool | None]] = [
     (conj(eq(x // 0, 3), eq(x, 4)), {"x": 3}, False),
     (some("w", 0, 2, eq(x // w, 3)), {"x": 3}, True),
     (some("w", 0, 0, eq(x // w, 3)), {"x": 3}, None),
+    # What has no value settles nothing, as long as another part may still be true.
+    (some("w", 0, 3, Or((eq(x // 0, 3), eq(w, 2)))), {"x": 3}, True),
+    (some("w", 0, 3, Or((eq(w, 2), eq(x // 0, 3)))), {"x": 3}, True),
+    (Not(some("w", 0, 3, conj(eq(x // 0, 3), eq(w, 2)))), {"x": 3}, None),
     (some("w", 0, 2, eq(x // w, 9)), {"x": 3}, None),
     (some("w", 1, 2, eq(x // w, 9)), {"x": 3}, False),
     (Exists((("w", HUGE),), eq(x, w * 3 + 1)), {"x": 3 * 10**11 + 1}, True),
@@ -215,6 +241,40 @@ def test_small_budgets_give_up(engine: str) -> None:
     assert encode_isl.find_counterexample(obligation, 10**7) is None  # the context is usable afterwards
 
 
+def test_no_point_is_a_counterexample_under_another_rounding() -> None:
+    wrong = owed(le(0, d // 2), d=(-9, 9))
+    assert is_counterexample(wrong, {"d": -1})
+    assert not is_counterexample(replace(wrong, rounding=RoundingSemantics("trunc")), {"d": -1})
+
+
+def test_terms_are_put_in_the_place_of_free_variables_only() -> None:
+    formula = conj(eq(w, x), some("w", 0, 9, eq(w, x)))
+    assert replace_variables(formula, {"w": Const(3)}) == conj(eq(3, x), some("w", 0, 9, eq(w, x)))
+    assert replace_variables(formula, {"x": d}) == conj(eq(w, d), some("w", 0, 9, eq(w, d)))
+    with pytest.raises(ValueError, match="captured"):
+        replace_variables(formula, {"x": w + 1})
+
+
+def test_a_name_that_is_bound_twice_has_no_digits() -> None:
+    """A step that holds where it is bound to less is no step where it is bound to more."""
+    small, large = (some("w", 0, n, eq((w + x * 10) // 10, x)) for n in (9, 12))
+    assert mixed_radix.take_apart(owed(conj(small, small), x=(0, 9)))
+    with pytest.raises(NotExpressible):
+        mixed_radix.take_apart(owed(conj(large, small), x=(0, 9)))
+
+
+def test_more_cases_than_are_gone_through_show_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left is one case more, which contradicts nothing."""
+    problem = nonlinear_prove.Problem()
+    for other in (k, e, x):
+        problem.assume(Condition("!=", d, other))
+    every = list(nonlinear_prove._cases(problem, 10**6))
+    assert len(every) == 8 and [] not in every
+    for most in (1, 5, 14):
+        monkeypatch.setattr(nonlinear_prove, "_CASES", most)
+        assert list(nonlinear_prove._cases(problem, 10**6))[-1] == []
+
+
 TRUE_ONE = owed(eq(d // 2 * 2 + d % 2, d), d=(0, 9))
 FALSE_ONE = owed(eq(d // 2 * 2, d), d=(0, 9))
 
@@ -227,6 +287,43 @@ def test_disagreement_is_an_internal_error_with_a_reproduction(monkeypatch: pyte
     assert path.name in outcome.reason
     assert reproduction.read(path) == FALSE_ONE
     assert "disagree" in json.loads(path.read_text())["reason"]
+
+
+def test_two_engines_are_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(portfolio.SECOND, "isl", ())
+    for obligation in (TRUE_ONE, FALSE_ONE):
+        assert prove(obligation, cross=True).verdict == "unknown"
+        assert prove(obligation).verdict != "unknown"
+
+
+def _said(answer: dict[str, int] | None, obligation: Obligation, budget: Budget) -> dict[str, int] | None:
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "instances", "verdict"),
+    [
+        (None, None, None, "proved"),
+        (None, {"d": 0, "k": 5}, None, "internal"),
+        (None, None, {"d": 0, "k": 5}, "internal"),
+        ({"d": 0, "k": 5}, None, None, "internal"),
+        ({"d": 0, "k": 5}, {"d": 1, "k": 3}, None, "refuted"),
+        ({"d": 0, "k": 5}, {"d": 1, "k": 3}, {"d": 1, "k": 3}, "refuted"),
+    ],
+)
+def test_instances_confirm_nothing_and_contradict_a_proof(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    first: dict[str, int] | None,
+    second: dict[str, int] | None,
+    instances: dict[str, int] | None,
+    verdict: str,
+) -> None:
+    answers = {"z3 briefly": first, "products": second, "instances": instances}
+    for stage, answer in answers.items():
+        monkeypatch.setitem(procedures.ENGINES, stage, partial(_said, answer))
+    obligation = owed(eq(d * k, k + 3), d=None, k=None)
+    assert prove(obligation, cross=True, reproductions=tmp_path).verdict == verdict
 
 
 @pytest.mark.parametrize("cross", [False, True])

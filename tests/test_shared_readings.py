@@ -11,9 +11,11 @@ from dataclasses import replace
 
 import pytest
 
+from hloproof.claims.maps import dedup as deduplicating
 from hloproof.claims.maps import rewrite as rewriting
 from hloproof.claims.maps.dedup import deduplicate
 from hloproof.claims.maps.equality import same_relation, stated_twice
+from hloproof.claims.maps.own_place import comparable, with_own_place
 from hloproof.claims.maps.rewrite import rewrite
 from hloproof.claims.maps.two_readings import under_both
 from hloproof.engines.door import How
@@ -22,8 +24,10 @@ from hloproof.logic.formula import FALSE, TRUE
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.errors import InputError
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable
+from hloproof.models.indexing.collective import READER
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, rt
 from hloproof.models.maps.text import parse_map
+from hloproof.models.specs.maps import Equality
 from hloproof.results.verdict import Found, Verdict
 
 BOX = "domain: d0 in [0, 3], s0 in [0, 3]"
@@ -63,6 +67,7 @@ OF_TWO = (at("rt0", by=Q), at("rt0", "R", by=Q))
 ELSEWHERE = (at("d0", device="1"), at("d0", device="0"))
 BOTH = (at("d0"), at("d0", device="0"))
 SHIFTED = (at("s0"), at("rt0", by=(at("s0", "Q"),)))
+MODES: tuple[Equality, ...] = ("pointwise", "relational")
 NO, YES, OPEN = "refuted", "proved", "unknown"
 
 READ: list[tuple[str, IndexingMap, IndexingMap, str, str, bool]] = [
@@ -137,6 +142,7 @@ def test_domains_are_compared_wherever_they_differ(one: str, two: str) -> None:
             a, b = (parse_map(f"(d0)[s0] -> ({results}), {d}") for d in (before, after))
             assert rewrite(a, b, "pointwise").verdict is Verdict.REFUTED
             assert rewrite(a, a, "pointwise").verdict is Verdict.PROVED
+            assert len(deduplicate([a, b]).kept) == 2
 
 
 PLACES = [
@@ -163,9 +169,9 @@ def test_devices_are_compared_with_the_elements(one: str, two: str, verdict: str
 def test_who_passes_no_device_is_not_compared_with_who_does() -> None:
     plain = over("d0 + s0")
     for a, b in ((plain, on("0", plain)), (on("0", plain), plain), (on("0", plain), on("0, 0", plain))):
-        for mode in ("pointwise", "relational"):
+        for mode in MODES:
             with pytest.raises(InputError, match="steps between devices"):
-                rewrite(a, b, mode)  # type: ignore[arg-type]
+                rewrite(a, b, mode)
         assert same_relation([a], [b], prove).verdict is Verdict.UNKNOWN
 
 
@@ -179,9 +185,9 @@ UNDEFINED = [
 
 @pytest.mark.parametrize("m", UNDEFINED)
 def test_what_is_read_and_where_has_a_value(m: IndexingMap) -> None:
-    for mode in ("pointwise", "relational"):
+    for mode in MODES:
         with pytest.raises(InputError, match="division by zero"):
-            rewrite(m, m, mode)  # type: ignore[arg-type]
+            rewrite(m, m, mode)
 
 
 def test_remainders_of_the_way_to_a_device_are_read_in_two_ways() -> None:
@@ -201,6 +207,34 @@ def test_engines_that_give_up_prove_nothing() -> None:
     for one, two in (*sides, (empty, never)):
         assert same_relation([one], [two], prove).verdict is Verdict.PROVED
         assert same_relation([one], [two], giving_up).verdict is Verdict.UNKNOWN
+
+
+def test_what_is_not_shown_to_be_empty_or_the_same_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    empty = parse_map(f"(d0)[s0] -> (d0), {BOX}, d0 + s0 in [9, 10]")
+    maps = [over("d0 + s0"), over("s0 + d0"), empty]
+    assert deduplicate(maps).kept == (0,)
+    monkeypatch.setattr(deduplicating, "prove_one", lambda obligation, how: giving_up(obligation))
+    assert deduplicate(maps).kept == (0, 1, 2)
+
+
+def test_what_nobody_names_is_not_the_same() -> None:
+    plain = parse_map(f"(d0)[s0]{{rt0}} -> (rt0), {BOX}, rt0 in [0, 9]")
+    found = deduplicate([plain, replace(plain, results=(plain.results[0] + 0 * plain.results[0],))])
+    assert found.kept == (0, 1) and "nothing says what it reads" in found.undecided[0][2]
+
+
+def test_positions_are_compared_in_the_groups_of_one_table() -> None:
+    """Beside them the reader's own place, which is no position of anything else that is read."""
+    plain = over("d0", RuntimeVariable(Interval(0, 3)))
+    one, two = on("0", plain), on("1", plain)
+    assert comparable([one, two], ["a", "a"], 4) == [[0, 1]]
+    assert comparable([one, two], ["a", "b"], 4) == [[0], [1]]
+    assert comparable([plain, one], ["", "a"], 4) == [[0, 1]]
+    assert comparable([plain, one, two], ["", "a", "b"], 4) == [[0], [1], [2]]
+    assert comparable([one, on("0, 0", plain)], ["a", "a"], 4) == [[0], [1]]
+    placed, _ = with_own_place([plain, one], 4)
+    assert placed.replica is not None and len(placed.runtime) == 2
+    assert (placed.runtime[1].provider, placed.replica.results) == (READER, (rt(1),))
 
 
 def test_every_second_statement_has_to_be_proved(monkeypatch: pytest.MonkeyPatch) -> None:

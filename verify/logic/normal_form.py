@@ -61,11 +61,11 @@ def _conjuncts(f: Formula) -> list[Formula]:
 def _holds_as_written(f: Formula) -> bool:
     return (
         isinstance(f, Compare)
-        # `a != a` and `a < a` are false, and `a == a` is true only where a has a value; hence the divisors below.
+        # `a != a` and `a < a` are false, and `a == a` is true only where a has a value; hence the divisors below, which
+        # both sides have.
         and f.op in ("==", "<=")
         and written_the_same(f.lhs, f.rhs)
         and _never_divides_by_zero(f.lhs)
-        and _never_divides_by_zero(f.rhs)
     )
 
 

@@ -35,6 +35,7 @@ _LOOKED_AT: Final = 200
 """Points tried to tell some of a group of maps from the others."""
 _FEW: Final = 10
 """Of so many maps that contain another together, those that are not needed are left out."""
+_UNNAMED: Final = "a runtime variable of which nothing says what it reads"
 _BOXES: Final = 60
 """Parts of a domain that are searched for a point before an engine is asked whether it is empty."""
 
@@ -222,7 +223,7 @@ class _Comparison:
 
     def _split(self, group: list[int]) -> tuple[list[int], list[int]] | None:
         """The maps that have some pair and those that do not, by a point of one of them."""
-        if any(_reads_unnamed(self._maps[n]) for n in group):
+        if any(v.provider is None for n in group for v in self._maps[n].runtime):
             return None
         unsure = self._view.shifting.keys() | self._view.elsewhere
         view = self._same_everywhere() if unsure.intersection(group) else self._view
@@ -244,8 +245,8 @@ class _Comparison:
         if len(self._undecided) >= MOST_UNDECIDED:
             self._undecided.append((n, k, "not compared, since many others are undecided"))
             return False
-        if _reads_unnamed(self._maps[n]) or _reads_unnamed(self._maps[k]):
-            self._undecided.append((n, k, "a runtime variable of which nothing says what it reads"))
+        if any(v.provider is None for m in (self._maps[n], self._maps[k]) for v in m.runtime):
+            self._undecided.append((n, k, _UNNAMED))
             return False
         # Where a map may read several values at one pair, equality is shown for values of their own below; first it
         # must hold where every provider has one value.
@@ -269,6 +270,10 @@ class _Comparison:
                 self._undecided.append((n, k, outcome.reason or "undecided"))
                 return False
             inclusions.append(part)
+        # What they are read by was taken for one value wherever it has no name; differences at one value are some.
+        if _reads_unnamed(self._maps[n]) or _reads_unnamed(self._maps[k]):
+            self._undecided.append((n, k, _UNNAMED))
+            return False
         if unsure:
             return self._is_same_for_all_values(n, k)
         self._same.append(Same(n, k, tuple(inclusions)))
