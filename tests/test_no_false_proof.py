@@ -17,6 +17,7 @@ import test_async_paths
 import test_copies_inserted
 import test_effects_of_callees
 import test_in_place_fusions
+from planted_plans import PLANTED
 from test_false_proofs_layouts import RIGHT, WRONG
 from test_false_proofs_maps import COPY, P4, SLICES
 
@@ -41,6 +42,8 @@ class Row:
     test: str
     comes_to: Ending = "refuted"
     crossed: Ending = "proved"
+    plans: tuple[str, str] = ("", "")
+    """The memory plans of both sides, where the row is about these."""
 
 
 def _layout(
@@ -354,7 +357,31 @@ TENSORS: Final = [
     ),
 ]
 
-TABLE: Final = [*TENSORS, *LAYOUTS, *MAPS, *RULES, *_of_pairs()]
+
+_PROVED_PLANS: Final = (
+    "beside: what the first step makes",
+    "beside: what the second step makes",
+    "a ragged exchange apart from its operand",
+    "a computed value among constants",
+    "a result among constants",
+    "a parameter among constants",
+    "a parameter's allocation twice",
+    "a parameter that is not there",
+    "a constant among temporaries",
+    "a parameter among temporaries",
+)
+
+
+def _of_plans() -> list[Row]:
+    test = "test_planted_plans::test_what_is_wrong_in_a_plan_is_refuted_and_its_twin_is_not"
+    found = {p.what: p for p in PLANTED}
+    return [
+        Row(f"plans: {what}", "hlo", found[what].hlo, found[what].hlo, test, plans=found[what].plans)
+        for what in _PROVED_PLANS
+    ]
+
+
+TABLE: Final = [*TENSORS, *LAYOUTS, *MAPS, *RULES, *_of_pairs(), *_of_plans()]
 
 ELSEWHERE: Final = {
     "1: a wrong clause of each of a reader's words": (
@@ -395,6 +422,11 @@ ELSEWHERE: Final = {
     ),
     "smaller: simplifying twice": ("test_false_proofs_maps::test_simplifying_twice_changes_nothing",),
     "smaller: why a simplification is unknown": ("test_false_proofs_maps::test_an_unknown_simplification_says_why",),
+    "--cross: a text beside a file": (
+        "test_doors::test_a_text_is_judged_as_the_file_that_holds_it",
+        "test_doors::test_a_text_needs_two_engines_where_two_are_asked_for",
+    ),
+    "a kept verdict answers for its own text": ("test_doors::test_a_module_that_ends_with_a_plan_is_none",),
     "two steps: effects": ("test_equivalence_effects::test_an_order_that_was_demanded_is_kept_however_it_is_written",),
     "two results of two calls": ("test_effects_of_callees::test_a_loops_state_whose_parts_are_always_one_value",),
     "a sharding at the operand": ("test_equivalence_devices::test_other_devices_are_not_proved",),
@@ -407,8 +439,10 @@ def _endings(folder: Path, *options: str) -> dict[str, tuple[str, str]]:
     paths: dict[str, tuple[Path, Path]] = {}
     for n, row in enumerate(TABLE):
         sides = folder / f"{n}_wrong.{row.kind}", folder / f"{n}_right.{row.kind}"
-        for path, text in zip(sides, (row.wrong, row.right), strict=True):
+        for path, text, plan in zip(sides, (row.wrong, row.right), row.plans, strict=True):
             path.write_text(text)
+            if plan:
+                path.with_name(f"{path.stem}-buffer-assignment.txt").write_text(plan)
         paths[row.what] = sides
     report = folder / "report.json"
     run(["check", "--no-cache", *options, "--output", f"json={report}", str(folder)])

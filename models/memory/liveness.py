@@ -216,33 +216,48 @@ class Liveness:
             if value.room != "ordered" or value.phi or self.given(value):
                 continue
             i = self._writer(value)
-            if i is None or i.opcode == "parameter":
+            if i.opcode == "parameter":
                 continue
-            instant = until = self.order.reads[i.name] + 1
-            link = link_of(i.opcode)
-            if link is not None and link.role == "start" and not self.synchronous(i.name):
-                done = self.dones.get(i.name)
-                until = instant if done is None else max(instant, self.order.reads[done])
-            out[value.key] = Write(value.key, instant, until, i.name)
+            out[value.key] = Write(value.key, self.order.reads[i.name] + 1, self._until(i), i.name)
         return out
 
-    def _writer(self, value: HloValue) -> Instruction | None:
-        """The instruction of the order that makes a value: that of its place, or the start that runs its
-        computation."""
-        i = self.values.instruction[value.key[0]]
-        if i.name in self.order.reads:
-            return i
-        callers = self.values.callers.get(value.computation, [])
-        if len(callers) != 1:
-            raise NotModelled(f"{value.computation} is run from {len(callers)} places")
-        return callers[0] if callers[0].name in self.order.reads else None
+    def _until(self, i: Instruction) -> int:
+        """The last instant at which an instruction may write: that of its done where it is in flight."""
+        instant = self.order.reads[i.name] + 1
+        link = link_of(i.opcode)
+        if link is None or link.role != "start" or self.synchronous(i.name):
+            return instant
+        done = self.dones.get(i.name)
+        if done is None and called(i, "calls") is not None and len(self._inside(i)) > 1:
+            self.unknown[i.name] = f"where {i.name} is done is not followed: what it runs needs its bytes until then"
+        return instant if done is None else max(instant, self.order.reads[done])
+
+    def _inside(self, start: Instruction) -> list[Instruction]:
+        """What a start runs, but for parameters."""
+        body = self.module.find(called(start, "calls"))
+        return [] if body is None else [i for i in body.instructions if i.opcode != "parameter"]
+
+    def beside(self, value: HloValue) -> bool:
+        """The value is made by what is in flight, beside the order."""
+        return value.room == "ordered" and value.computation not in self.order.begins
+
+    def _writer(self, value: HloValue) -> Instruction:
+        """The instruction of the order that makes a value: that of its place, or the start that runs its computation,
+        or runs what calls that."""
+        i, computation = self.values.instruction[value.key[0]], value.computation
+        while i.name not in self.order.reads:
+            callers = self.values.callers.get(computation, [])
+            if len(callers) != 1:
+                raise NotModelled(f"{computation} is run from {len(callers)} places")
+            i = callers[0]
+            computation = self.values.computation_of[i.name].name
+        return i
 
     def home(self, value: HloValue) -> str:
         """The computation of the order that a value belongs to."""
-        if value.computation in self.order.begins:
-            return value.computation
-        writer = self._writer(value)
-        return self.values.computation_of[writer.name].name if writer is not None else self.module.entry_name
+        if value.room != "ordered":
+            return self.module.entry_name
+        return self.values.computation_of[self._writer(value).name].name
 
     def begins(self, value: HloValue) -> int:
         """The first instant at which the value's bytes are its own."""
@@ -252,6 +267,8 @@ class Liveness:
         if write is not None:
             return write.instant
         i = self.values.instruction[value.key[0]]
+        if self.beside(value):
+            return self.order.reads[self._writer(value).name] + 1
         if i.opcode == "parameter":
             return self.order.begins[value.computation]
         return self.order.reads[i.name]
@@ -284,6 +301,8 @@ class Liveness:
             last[outer] = max(last.get(outer, first), self.order.enters[caller.name])
         top = [c for c in around if c in last][-1]  # what a callee makes may be read by its callers
         out.append((first, last[top]))
+        if self.beside(value):  # when within the flight its bytes are written and read, nobody outside knows
+            out.append((first, self._until(self._writer(value))))
         return _joined(out)
 
     def _is_state_of_a_condition(self, value: HloValue) -> bool:

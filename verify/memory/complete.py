@@ -13,7 +13,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.hlo.text.shapes import print_shape
 from hloproof.models.layouts.physical import layout_of
-from hloproof.models.memory.assignment import Slice, place_text
+from hloproof.models.memory.assignment import Allocation, Slice, place_text
 from hloproof.models.memory.values import HloValue
 
 COMPLETE: Final = "plan-complete"
@@ -101,6 +101,8 @@ def _kind_problem(plan: Plan, value: HloValue) -> str | None:
     i = plan.instruction(value.key[0])
     if not same_shape(s.shape, value.shape, layouts=True):
         return f"plan line {s.line} says {print_shape(s.shape)}, {name} is {print_shape(value.shape)}"
+    if wrong := _foreign(plan, value, allocation):
+        return wrong
     if allocation.thread_local and value.room == "ordered":
         return f"{name} lies in allocation {allocation.number}, which is thread-local: each thread would have its own"
     if i.opcode == "constant" and (not allocation.constant or s.offset):
@@ -111,6 +113,26 @@ def _kind_problem(plan: Plan, value: HloValue) -> str | None:
     there = (allocation.parameter, allocation.parameter_index, s.offset)
     if of_entry and there != (i.parameter_number, value.key[1], 0):
         return _displaced(name, f"parameter {i.parameter_number}", s)
+    return None
+
+
+def _foreign(plan: Plan, value: HloValue, allocation: Allocation) -> str | None:
+    """Why the allocation is one in which no value of this kind may lie, by what the plan says of the allocation."""
+    name, number = place_text(value.key), allocation.number
+    if allocation.constant and plan.instruction(value.key[0]).opcode != "constant":
+        return f"{name} lies in allocation {number}, which is for constants: nothing else may be put there"
+    if allocation.preallocated_temp and plan.liveness.given(value):
+        return f"{name} lies in allocation {number}, which is a temporary: nothing stands in it when the program begins"
+    if allocation.parameter is None:
+        return None
+    parameters = plan.module.entry.parameters
+    given = next((p for p in parameters if p.parameter_number == allocation.parameter), None)
+    there = None if given is None else plan.slice((given.name, allocation.parameter_index))
+    if there is None or there.allocation != number:
+        # The caller hands a parameter over once: two allocations that are said to hold it are the same bytes.
+        what = place_text((f"parameter {allocation.parameter}", allocation.parameter_index))
+        lies = f"lies at {where(there)}" if there is not None else "is none of the program's"
+        return f"{name} lies in allocation {number}, which is said to hold {what}, and that {lies}"
     return None
 
 

@@ -117,8 +117,16 @@ def interference(plan: Plan) -> Iterator[Judgement]:
     keeps: nobody writes there."""
     by_write: dict[Key, str] = {}
     by_kept: dict[Key, str] = {}
+    inside: dict[Key, str] = {}
     for conflict in conflicts(plan):
         victim = plan.values.values[conflict.victim]
+        if _both_in_flight(plan, conflict):
+            names = f"{place_text(conflict.write.value)} and {place_text(conflict.victim)}"
+            inside.setdefault(
+                conflict.write.value,
+                f"{names} share bytes in what {conflict.write.instruction} runs: its own order is not modelled",
+            )
+            continue
         text = _told(plan, conflict)
         if plan.liveness.kept(victim):
             by_kept.setdefault(conflict.victim, text)
@@ -127,11 +135,21 @@ def interference(plan: Plan) -> Iterator[Judgement]:
     live = plan.liveness
     for key, (value, s) in plan.in_memory.items():
         if key in live.writes:
-            unknown = live.unknown.get(live.writes[key].instruction)
+            unknown = live.unknown.get(live.writes[key].instruction) or inside.get(key)
             problem = by_write.get(key) or _read_in_flight(plan, live.writes[key])
             yield judged(INTERFERENCE, plan.place(*key), problem, None if problem else unknown)
         if live.kept(value):
             yield judged(CONSTANT, plan.place(*key), by_kept.get(key) or _written(plan, value, s))
+
+
+def _both_in_flight(plan: Plan, conflict: Conflict) -> bool:
+    """Both values are made by what one start runs: which of them is needed when depends on the order inside."""
+    one, two = plan.values.values[conflict.write.value], plan.values.values[conflict.victim]
+    live = plan.liveness
+    if not (live.beside(one) and live.beside(two)) or live.kept(two):
+        return False
+    made = live.writes.get(conflict.victim)
+    return made is None or made.instruction == conflict.write.instruction
 
 
 def _read_in_flight(plan: Plan, write: Write) -> str | None:

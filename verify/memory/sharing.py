@@ -14,6 +14,8 @@ from hloproof.models.hlo.attributes import Aliasing
 from hloproof.models.memory.assignment import Key, place_text
 
 ALIAS: Final = "plan-alias"
+_MAY_COPY: Final = frozenset({"sort", "set-dimension-size"})
+"""Work in place, and copy their operands first where these lie elsewhere, or make nothing at all."""
 
 
 def sharing(plan: Plan) -> Iterator[Judgement]:
@@ -50,7 +52,7 @@ def _declared(plan: Plan, name: str) -> Iterator[tuple[Key, Key, str]]:
     """Updates in place, all-reduces in flight, and what an instruction's text declares."""
     i = plan.instruction(name)
     pairs: list[tuple[tuple[int, ...], int, tuple[int, ...], str]] = []
-    if i.opcode in ("dynamic-update-slice", "scatter"):
+    if i.opcode not in _MAY_COPY:
         pairs += [(*p, f"{i.opcode} works in place") for p in in_place_operand(i)]
     if i.opcode == "all-reduce-start":
         several = len(i.operands) > 1

@@ -102,23 +102,23 @@ def check_hlo(
     judged: dict[Operation, OperationVerdicts] | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Check HLO text in this process. `known` keeps what was proved from call to call, `judged` the verdicts on
-    operations: between calls with the same options only.
+    """Check HLO text in this process, held against what it expects of itself as a file is. `known` keeps what was
+    proved from call to call, `judged` the verdicts on operations: between calls with the same options only.
 
-    Raises InputError when the text is wrong, OutOfTime when it cannot be read in time.
+    Raises InputError when the text is wrong, BadInput for an expectation that is none, OutOfTime when it cannot be read
+    in time.
     """
-    from hloproof.models.hlo.parser import parse_modules
-
     with running(inside(options.total_seconds)) as time:
         run = _Check(options, progress)
         if judged is not None:
             run.instructions.judged = judged
         results = FileResults("", "hlo")
         with stage("reading", STATING_SHARE):
-            run.modules(results, parse_modules(text))
+            run.text(results, text)
         report = Report([results])
-        run.prover.prove(warm_engine({} if known is None else known), progress)
+        run.prover.prove(warm_engine(options, {} if known is None else known), progress)
         run.prover.settle("not tried")
+        settle(results)
         if judged is not None and not time.ended:
             judged.update(run.instructions.fresh)
     return report
@@ -171,7 +171,7 @@ class _Check:
             text = read()
             plan = plan_beside(name) if kind == "hlo" else None
             plan_text = Source(plan, "hlo").read() if plan is not None else ""
-            key = self._cache.key(name, text + plan_text) if kind == "hlo" else b""
+            key = self._cache.key(name, text, plan_text) if kind == "hlo" else b""
             kept = self._cache.get(key, results) if key else None
             if kept is not None:
                 self.kept += kept.counts().total()
@@ -225,6 +225,18 @@ class _Check:
             for name in names:
                 if name not in found:
                     raise BadInput(f"no instruction {name!r} in any module")
+
+    def text(self, results: FileResults, text: str) -> None:
+        """Read HLO text that is no file: what is wrong with it is raised as InputError."""
+        from hloproof.models.hlo.parser import parse_modules
+
+        if not expects(text):
+            self.modules(results, parse_modules(text))
+            return
+        self._expecting(results, text)
+        for problem in results.problems:
+            line = text.splitlines()[problem.line - 1 : problem.line]
+            raise InputError(problem.message, problem.line, problem.column, *line)
 
     def _read(self, results: FileResults, text: str) -> None:
         match results.kind:

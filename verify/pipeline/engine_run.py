@@ -38,14 +38,15 @@ def batch_engine(options: Options, stages: Stages) -> BatchProver:
     return run
 
 
-def warm_engine(known: dict[str, Outcome]) -> BatchProver:
-    """The engines in this process, which need no start, with what was proved before kept in `known` by normal form.
+def warm_engine(options: Options, known: dict[str, Outcome]) -> BatchProver:
+    """The engines in this process, which need no start, with what was proved before under the same options kept in
+    `known` by normal form.
 
     For a server: the limits are the deterministic ones only.
     """
 
     def run(obligations: Sequence[Obligation], decided: Callable[[int, Outcome], None]) -> None:
-        prove(obligations, How(where="here", known=known), decided)
+        prove(obligations, replace(how_of(options), where="here", known=known), decided)
 
     return run
 

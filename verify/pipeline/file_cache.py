@@ -38,11 +38,12 @@ class FileCache:
         )
         self._asked = repr(asked).encode()
 
-    def key(self, name: str, text: str) -> bytes:
-        """The key of a file; b"" where nothing is kept."""
+    def key(self, name: str, text: str, plan: str = "") -> bytes:
+        """The key of a file and of the memory plan beside it; b"" where nothing is kept."""
         if not self._store.is_open:
             return b""
-        parts = (source_digest(), self._asked, name.encode(errors="surrogateescape"), text.encode())
+        # The plan is a part of its own: a module that ends with what was the plan of another is another text.
+        parts = (source_digest(), self._asked, name.encode(errors="surrogateescape"), text.encode(), plan.encode())
         return b"file " + sha256(b"".join(sha256(p).digest() for p in parts)).digest()
 
     def get(self, key: bytes, empty: FileResults) -> FileResults | None:

@@ -1,0 +1,461 @@
+"""Plans with one thing wrong, each beside its sound twin: modules, and which of their values are put in one place.
+
+The plan of a side gives every value a place of its own (`memory_cases.roomy_plan`), but for those of each tuple. An
+edit changes the text of the wrong plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from memory_cases import roomy_plan
+
+Together = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Planted:
+    """`wrong` is refuted, or comes to what `comes_to` says; `right` is proved, or comes to what `twin` says."""
+
+    what: str
+    hlo: str
+    wrong: Together = ()
+    right: Together = ()
+    edit: Callable[[str], str] = str
+    comes_to: str = "refuted"
+    twin: str = "proved"
+
+    @property
+    def plans(self) -> tuple[str, str]:
+        return self.edit(_planned(self.hlo, self.wrong)), _planned(self.hlo, self.right)
+
+
+def _planned(hlo: str, together: Together) -> str:
+    """What a comparator or reducer computes belongs to each thread."""
+    plan = roomy_plan(hlo, together)
+    return re.sub(r"(: size \d+)(:\n value: <\d+ th\w+ )", r"\1, thread-local\2", plan)
+
+
+def _entry(body: str, parameters: str = "a: f32[8]", result: str = "f32[8]", other: str = "", header: str = "") -> str:
+    lines = "\n".join("  " + line.strip().replace("V", "f32[8]{0}") for line in body.strip().split("\n"))
+    other = "\n".join(line.replace("V", "f32[8]{0}") for line in other.strip().split("\n"))
+    return (
+        f"HloModule m, is_scheduled=true{header}\n\n{other}\n\nENTRY %main ({parameters}) -> {result} {{\n{lines}\n}}\n"
+    )
+
+
+def _replaced(pattern: str, new: str) -> Callable[[str], str]:
+    def edit(plan: str) -> str:
+        out, count = re.subn(pattern, new, plan, count=1)
+        assert count == 1, (pattern, plan)
+        return out
+
+    return edit
+
+
+_WORK: Final = """%work (p: f32[8]) -> f32[8] {
+  %p = V parameter(0)
+  %mid = V negate(%p)
+  %mid2 = V exponential(%mid)
+  ROOT %res = V abs(%mid2)
+}, execution_thread="other"
+"""
+_CALLS: Final = """%inner (pi: f32[8]) -> f32[8] {
+  %pi = V parameter(0)
+  %deep = V negate(%pi)
+  ROOT %deep2 = V exponential(%deep)
+}, execution_thread="other"
+
+%work (p: f32[8]) -> f32[8] {
+  %p = V parameter(0)
+  %mid = V call(%p), to_apply=%inner
+  ROOT %res = V abs(%mid)
+}, execution_thread="other"
+"""
+_BESIDE: Final = """%a = V parameter(0)
+  %x = V negate(%a)
+  %s = ((V), V, s32[]) async-start(%x), async_execution_thread="other", calls=%work
+  %w = V exponential(%a)
+  %d = V async-done(%s)
+  %w2 = V exponential(%a)
+  ROOT %sum = V add(%w, %d)"""
+_APART: Final = _entry(_BESIDE, other=_WORK)
+_NESTED: Final = _entry(_BESIDE, other=_CALLS)
+
+_RAGGED: Final = _entry(
+    """%a = V parameter(0)
+  %o = V parameter(1)
+  %i = s32[2]{0} parameter(2)
+  %b = V negate(%o)
+  ROOT %r = V ragged-all-to-all(%a, %b, %i, %i, %i, %i), replica_groups={{0,1}}""",
+    "a: f32[8], o: f32[8], i: s32[2]",
+    header=", replica_count=2",
+)
+_PIECES: Final = _entry(
+    """%a = V parameter(0)
+  %o = V parameter(1)
+  %z = s32[] constant(0)
+  %b = V negate(%o)
+  %t = (s32[]) tuple(%z)
+  ROOT %r = V collective-permute(%a, %b, %t, %t), source_target_pairs={{0,1},{1,0}}, slice_sizes={{4}}""",
+    "a: f32[8], o: f32[8]",
+    header=", replica_count=2",
+)
+
+IN_FLIGHT: Final = [
+    Planted("beside: what the first step makes", _APART, (("mid", "w"),), (("mid", "w2"),)),
+    Planted("beside: what the second step makes", _APART, (("mid2", "w"),), (("mid2", "w2"),)),
+    Planted("beside: over a parameter", _APART, (("mid", "a"),)),
+    Planted("beside: its result", _APART, (("res", "w"),)),
+    Planted("beside: its operand", _APART, (("x", "w"),), (("x", "w2"),)),
+    Planted("beside: two of its own", _APART, (("mid", "mid2"),), comes_to="unknown"),
+    Planted("beside: what it calls", _NESTED, (("deep", "w"),), (("deep", "w2"),)),
+    Planted("beside: the result of what it calls", _NESTED, (("deep2", "w"),), (("deep2", "w2"),)),
+    Planted("a ragged exchange apart from its operand", _RAGGED, (), (("r", "b"),)),
+    Planted("a permutation of slices apart from its operand", _PIECES, (), (("r", "b"),), twin="unknown"),
+]
+
+_COPIES: Final = _entry("""%a = V parameter(0)
+  %x = V negate(%a)
+  %s = (V, V, u32[]) copy-start(%x)
+  %s2 = (V, V, u32[]) copy-start(%x)
+  %d = V copy-done(%s)
+  %y = V exponential(%a)
+  %d2 = V copy-done(%s2)
+  %y2 = V add(%d, %d2)
+  ROOT %o = V add(%y, %y2)""")
+_GATHER: Final = _entry(
+    """%a = V parameter(0)
+  %x = V negate(%a)
+  %s = (V, f32[16]{0}) all-gather-start(%x), dimensions={0}, replica_groups={{0,1}}
+  %y = V exponential(%a)
+  %d = f32[16]{0} all-gather-done(%s)
+  %q = V slice(%d), slice={[4:12]}
+  ROOT %o = V add(%q, %y)""",
+    header=", replica_count=2",
+)
+IN_FLIGHT += [
+    Planted("a source that a second copy reads", _COPIES, (("y", "x"),), (("y2", "x"),)),
+    Planted("the context of a copy", _COPIES, (("y", "s2{2}"),), (("y", "s{2}"),)),
+    Planted("the table of a copy", _COPIES, (("y", "s2"),), (("y", "s"),)),
+    Planted("the destinations of two copies", _COPIES, (("s{0}", "s2{0}"),)),
+    Planted("a destination over its source", _COPIES, (("s{0}", "x"),)),
+    Planted("the operand of a gather", _GATHER, (("y", "x"),), (("q", "x"),)),
+    Planted("the result of a gather", _GATHER, (("y", "s{1}"),)),
+    Planted("a slice over its operand", _GATHER, (("q", "s{1}"),)),
+]
+
+
+def _loop(body: str, parts: int = 2, after: str = "", condition: str = "", before: str = "") -> str:
+    state = f"(s32[]{', f32[8]{0}' * (parts - 1)})"
+    plain = f"(s32[]{', f32[8]' * (parts - 1)})"
+    held = "%start, %x" + (", %kk" if parts == 3 else "")
+    lines = "\n".join("  " + line.strip() for line in body.strip().split("\n")).replace("V", "f32[8]{0}")
+    result = plain if not after else "f32[8]"
+    return f"""HloModule m, is_scheduled=true
+
+%body (s: {plain}) -> {plain} {{
+  %s = {state} parameter(0)
+  %i = s32[] get-tuple-element(%s), index=0
+  %v = f32[8]{{0}} get-tuple-element(%s), index=1
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one)
+{lines.replace("STATE", state)}
+}}
+
+%cond (c: {plain}) -> pred[] {{
+  %c = {state} parameter(0)
+  %j = s32[] get-tuple-element(%c), index=0
+  %cv = f32[8]{{0}} get-tuple-element(%c), index=1
+  %ten = s32[] constant(10)
+{condition}  ROOT %less = pred[] compare(%j, %ten), direction=LT
+}}
+
+ENTRY %main (a: f32[8]) -> {result} {{
+  %a = f32[8]{{0}} parameter(0)
+  %zero = s32[] constant(0)
+  %start = s32[] copy(%zero)
+  %x = f32[8]{{0}} negate(%a)
+{before}  %init = {state} tuple({held})
+  {"" if after else "ROOT "}%loop = {state} while(%init), condition=%cond, body=%body
+{after}}}
+"""
+
+
+_KEPT: Final = "  %keep = f32[8]{0} exponential(%a)\n"
+_HELD: Final = "  %kk = f32[8]{0} exponential(%a)\n"
+_SEEN: Final = "  %ct = f32[8]{0} negate(%cv)\n"
+_AFTER: Final = "  %lv = f32[8]{0} get-tuple-element(%loop), index=1\n"
+_SUM: Final = f"{_AFTER}  ROOT %out = f32[8]{{0}} add(%lv, %keep)\n"
+_TURN: Final = _loop("""%u = V exponential(%v)
+  %u2 = V reverse(%u), dimensions={0}
+  %w = V add(%u2, %v)
+  ROOT %t = STATE tuple(%next, %w)""")
+_ROUND: Final = """%w = V negate(%v)
+  ROOT %t = STATE tuple(%next, %w)"""
+_PASSED: Final = """%inv = V get-tuple-element(%s), index=2
+  %u = V exponential(%v)
+  %w = V add(%u, %inv)
+  ROOT %t = STATE tuple(%next, %w, %inv)"""
+_SWAP: Final = """%inv = V get-tuple-element(%s), index=2
+  %tmp = V copy(%v)
+  %w = V copy(%inv)
+  %w2 = V copy(%tmp)
+  ROOT %t = STATE tuple(%next, %w, %w2)"""
+LOOPS: Final = [
+    Planted("a state that the turn still reads", _TURN, (("u", "s{1}"),), (("u", "less"),)),
+    Planted("the counter", _TURN, (("u", "s{0}"),)),
+    Planted("the state under the condition's result", _TURN, (("less", "c{1}"),), (("less", "u"),)),
+    Planted("the counter under the condition's result", _TURN, (("less", "s{0}"),)),
+    Planted("a value over the whole loop", _loop(_ROUND, after=_SUM, before=_KEPT), (("keep", "s{1}"),)),
+    Planted(
+        "a value over the loop, in its condition",
+        _loop(_ROUND, after=_SUM, before=_KEPT, condition=_SEEN),
+        (("keep", "ct"),),
+        (("ct", "out"),),
+    ),
+    Planted("a value under the first state's table", _loop(_ROUND, after=_SUM, before=_KEPT), (("keep", "init"),)),
+    Planted("a state that no turn changes", _loop(_PASSED, 3, before=_HELD), (("u", "kk"),), (("u", "less"),)),
+    Planted(
+        "a state that no turn changes, in the condition",
+        _loop(_PASSED, 3, before=_HELD, condition=_SEEN),
+        (("ct", "kk"),),
+        (("ct", "u"),),
+    ),
+    Planted(
+        "a state that no turn changes, read in the next",
+        _loop(_PASSED, 3, before=_HELD, after=f"{_AFTER}  ROOT %neg = f32[8]{{0}} negate(%lv)\n"),
+        (("u", "kk"),),
+        (("neg", "kk"),),
+    ),
+    Planted("what is kept while two states are exchanged", _loop(_SWAP, 3, before=_HELD), (("tmp", "kk"),)),
+]
+
+_BRANCHES: Final = """%t (p: f32[8]) -> f32[8] {
+  %p = V parameter(0)
+  %e = V exponential(%p)
+  %e2 = V reverse(%e), dimensions={0}
+  ROOT %e3 = V add(%e2, %p)
+}
+
+%f (y: f32[8]) -> f32[8] {
+  %y = V parameter(0)
+  %g = V negate(%y)
+  ROOT %g2 = V reverse(%g), dimensions={0}
+}
+"""
+_CHOICE: Final = """%c = pred[] parameter(0)
+  %a = V parameter(1)
+  %x1 = V negate(%a)
+  %x2 = V exponential(%a)
+  %keep = V abs(%a)
+  %if = V conditional(%c, %x1, %x2), true_computation=%t, false_computation=%f
+  ROOT %o = V add(%if, %keep)"""
+_CHOSEN: Final = _entry(_CHOICE, "c: pred[], a: f32[8]", other=_BRANCHES)
+_LATER: Final = _entry(_CHOICE.replace("%if, %keep", "%if, %x1"), "c: pred[], a: f32[8]", other=_BRANCHES)
+_FUNCTION: Final = """%fn (p: f32[8]) -> (f32[8], f32[8]) {
+  %p = V parameter(0)
+  %e = V exponential(%p)
+  %e2 = V reverse(%e), dimensions={0}
+  ROOT %r = (V, V) tuple(%e2, %p)
+}
+"""
+_CALLED: Final = _entry(
+    """%a = V parameter(0)
+  %b = V negate(%a)
+  %keep = V abs(%a)
+  %c = (V, V) call(%b), to_apply=%fn
+  %c0 = V get-tuple-element(%c), index=0
+  %c1 = V get-tuple-element(%c), index=1
+  %q = V reverse(%c0), dimensions={0}
+  %q2 = V add(%q, %c1)
+  ROOT %o = V add(%q2, %keep)""",
+    other=_FUNCTION,
+)
+BRANCHES: Final = [
+    Planted("the argument of a branch that reads it again", _CHOSEN, (("e", "x1"),), (("e", "x2"),)),
+    Planted("a value over the conditional", _CHOSEN, (("g", "keep"),), (("g", "e"),)),
+    Planted("a value under the result", _CHOSEN, (("if", "keep"),)),
+    Planted("a branch that reverses in place", _CHOSEN, (("g", "g2"),), (("g", "x1"),)),
+    Planted("the arguments of two branches", _CHOSEN, (("x1", "x2"),)),
+    Planted("an argument that is read afterwards, in the other branch", _LATER, (("g", "x1"),), (("g", "x2"),)),
+    Planted("a value over a call", _CALLED, (("e", "keep"),), (("e", "o"),)),
+    Planted("an operand that a call hands back, under its result", _CALLED, (("e2", "b"),)),
+    Planted("an operand that a call hands back, in between", _CALLED, (("e", "b"),)),
+    Planted("what a call handed back", _CALLED, (("q", "b"),), (("q", "e"),)),
+    Planted("a call that reverses in place", _CALLED, (("e", "e2"),)),
+    Planted("a value under a call's table", _CALLED, (("r", "keep"),), (("r", "q"),)),
+]
+
+_TREES: Final = _entry("""%a = V parameter(0)
+  %b = V negate(%a)
+  %t = (V, V) tuple(%b, %a)
+  %tt = ((V, V), V) tuple(%t, %b)
+  %k = V exponential(%a)
+  %bar = ((V, V), V) opt-barrier(%tt)
+  %g = (V, V) get-tuple-element(%bar), index=0
+  %g0 = V get-tuple-element(%g), index=0
+  ROOT %o = V add(%g0, %k)""")
+_BITCAST: Final = _entry("""%a = V parameter(0)
+  %b = V negate(%a)
+  %bc = f32[2,4]{1,0} bitcast(%b)
+  %k = V exponential(%a)
+  %z = f32[2,4]{1,0} negate(%bc)
+  %zb = V bitcast(%z)
+  ROOT %o = V add(%zb, %k)""")
+_SHALLOW: Final = _entry("""%a = V parameter(0)
+  %b = V negate(%a)
+  %t = (V, V) tuple(%b, %a)
+  %ct = (V, V) copy(%t)
+  %k = V exponential(%a)
+  %g = V get-tuple-element(%ct), index=0
+  ROOT %o = V add(%g, %k)""")
+_LENGTH: Final = _entry(
+    """%a = V parameter(0)
+  %n = s32[] parameter(1)
+  %b = V negate(%a)
+  %k = V exponential(%b)
+  %r = f32[<=8]{0} set-dimension-size(%b, %n), dimensions={0}
+  ROOT %e = f32[<=8]{0} negate(%r)""",
+    "a: f32[8], n: s32[]",
+    "f32[<=8]",
+)
+_GIVEN: Final = """%a = V parameter(0)
+  %d = V parameter(1)
+  %x = V negate(%a)
+  %y = V reverse(%x), dimensions={0}
+  %z = V add(%y, %d)
+  ROOT %o = (V, V) tuple(%z, %x)"""
+_TWO: Final = "a: f32[8], d: f32[8]", "(f32[8], f32[8])"
+_DONATED: Final = _entry(_GIVEN, *_TWO, header=", input_output_alias={ {0}: (1, {}, may-alias) }")
+_PARTS: Final = _entry(
+    """%a = (V, V) parameter(0)
+  %a0 = V get-tuple-element(%a), index=0
+  %a1 = V get-tuple-element(%a), index=1
+  %x = V negate(%a0)
+  %y = V reverse(%x), dimensions={0}
+  ROOT %o = V add(%y, %a1)""",
+    "a: (f32[8], f32[8])",
+    header=", buffer_donor={ (0, {0}) }",
+)
+NAMES: Final = [
+    Planted("behind nested tuples and a barrier", _TREES, (("k", "b"),)),
+    Planted("an inner table", _TREES, (("k", "t"),)),
+    Planted("an outer table", _TREES, (("k", "tt"),)),
+    Planted("behind a bitcast", _BITCAST, (("k", "b"),)),
+    Planted("a copied table's elements", _SHALLOW, (("k", "b"),)),
+    Planted("a copied table", _SHALLOW, (("k", "ct"),), (("k", "t"),)),
+    Planted("behind another length", _LENGTH, (("k", "b"),)),
+    Planted("a donated parameter before it is read", _DONATED, (("z", "d"), ("y", "d")), (("z", "d"),)),
+    Planted("a declared alias", _DONATED, (), (("z", "d"),)),
+    Planted("two results in one donated buffer", _DONATED, (("z", "d"), ("x", "d")), (("z", "d"),)),
+    Planted("a parameter that is not donated", _entry(_GIVEN, *_TWO), (("z", "d"),)),
+    Planted(
+        "another parameter is the donor",
+        _entry(_GIVEN, *_TWO, header=", buffer_donor={ (0, {}) }"),
+        (("z", "d"),),
+        (("y", "a"),),
+    ),
+    Planted("another part is donated", _PARTS, (("x", "a{1}"),), (("y", "a{0}"),)),
+    Planted("the table of a parameter", _PARTS, (("y", "a"),)),
+]
+
+
+def _middle(step: str, other: str = "") -> str:
+    return _entry(f"%a = V parameter(0)\n%x = V negate(%a)\n{step}\nROOT %o = V add(%y, %a)", other=other)
+
+
+_CROSSED: Final = """%fz (p: f32[8], q: f32[8]) -> f32[8] {
+  %p = V parameter(0)
+  %q = V parameter(1)
+  %qr = V reverse(%q), dimensions={0}
+  ROOT %z = V add(%p, %qr)
+}
+"""
+_NARROW: Final = _middle("%r = f16[8]{0} convert(%x)\n%y = V convert(%r)")
+_SORT: Final = _entry(
+    """%a = V parameter(0)
+  %x = V negate(%a)
+  %k = V abs(%a)
+  %y = (V, V) sort(%x, %k), dimensions={0}, to_apply=%lt
+  %y0 = V get-tuple-element(%y), index=0
+  %y1 = V get-tuple-element(%y), index=1
+  ROOT %o = V add(%y0, %y1)""",
+    other="""%lt (th0: f32[], th1: f32[], th2: f32[], th3: f32[]) -> pred[] {
+  %th0 = f32[] parameter(0)
+  %th1 = f32[] parameter(1)
+  %th2 = f32[] parameter(2)
+  %th3 = f32[] parameter(3)
+  ROOT %thc = pred[] compare(%th0, %th1), direction=LT
+}""",
+)
+IN_PLACE: Final = [
+    Planted("a reverse", _middle("%y = V reverse(%x), dimensions={0}"), (("y", "x"),)),
+    Planted("one operand twice", _middle("%y = V fusion(%x, %x), kind=kLoop, calls=%fz", _CROSSED), (("y", "x"),)),
+    Planted(
+        "a slice over what is read again",
+        _entry("""%a = V parameter(0)
+  %x = V negate(%a)
+  %b = f32[4]{0} slice(%x), slice={[0:4]}
+  %r = V concatenate(%b, %b), dimensions={0}
+  ROOT %o = V add(%r, %x)"""),
+        (("b", "x"),),
+    ),
+    Planted("a wider type", _NARROW, (("y", "r"),)),
+    Planted("a narrower type", _NARROW, (("r", "x"),)),
+    Planted("a sort's payload", _SORT, (("y{0}", "k"), ("y{1}", "x")), (("y{0}", "x"), ("y{1}", "k"))),
+]
+
+_PLAIN: Final = _entry(
+    """%a = V parameter(0)
+  %z = f32[] constant(0)
+  %x = V negate(%a)
+  %k = V constant({1,2,3,4,5,6,7,8})
+  %y = V add(%x, %k)
+  %e = f32[0]{0} slice(%x), slice={[0:0]}
+  %e2 = V pad(%e, %z), padding=0_8
+  %w = V add(%e2, %y)
+  ROOT %o = (V, f32[]) tuple(%w, %z)""",
+    result="(f32[8], f32[])",
+)
+
+
+def _marked(value: str, before: str, after: str) -> Callable[[str], str]:
+    """The words of the allocation that a value has."""
+    return _replaced(rf"({before})(:\n value: <\d+ {value} )", rf"{after}\2")
+
+
+WORDS: Final = [
+    Planted(what, _PLAIN, edit=edit)
+    for what, edit in {
+        "a computed value among constants": _marked("x", ": size 32", r"\1, constant"),
+        "a result among constants": _marked("w", ", maybe-live-out", r", constant\1"),
+        "a parameter among constants": _marked("a", r"at ShapeIndex \{\}", r"\1, constant"),
+        "a parameter's allocation twice": _marked(
+            "x", ": size 32", r"\1, parameter 0, shape |f32[8]| at ShapeIndex {}"
+        ),
+        "a parameter that is not there": _marked("x", ": size 32", r"\1, parameter 7, shape |f32[8]| at ShapeIndex {}"),
+        "a part of a parameter that is not there": _marked(
+            "x", ": size 32", r"\1, parameter 0, shape |f32[8]| at ShapeIndex {1}"
+        ),
+        "a parameter in each thread": _marked("a", r"at ShapeIndex \{\}", r"\1, thread-local"),
+        "a constant in each thread": _marked("k", ", constant", r"\1, thread-local"),
+        "a constant among temporaries": _marked("k", ", constant", r"\1, preallocated-temp"),
+        "a parameter among temporaries": _marked("a", r"at ShapeIndex \{\}", r"\1, preallocated-temp"),
+        "a result that does not last": _marked("w", ", maybe-live-out", ""),
+        "a result's table that does not last": _replaced(r", maybe-live-out(:\n value: <\d+ o\{)", r"\1"),
+        "a constant result that is none": _marked("z", ", constant, maybe-live-out", ", maybe-live-out"),
+        "an empty value beyond the end": _replaced(r"(e @0> \(size=0,offset=)0", r"\g<1>64"),
+        "four bytes too few": _replaced(r"(w @0> \(size=)32", r"\g<1>28"),
+        "a value of another memory": _replaced("w @0>", "w @1>"),
+        "an allocation of another memory": _marked("x", ": size 32", r"\1, color 1"),
+        "another memory than the layout's": _replaced(r"(: size 32)(:\n value: <\d+ x @)0", r"\1, color 1\g<2>1"),
+        "a value that is left out": _replaced(r" value: <\d+ y .*\n", ""),
+        "a table that is left out": _replaced(r" value: <\d+ o\{\} .*\n", ""),
+        "a value twice": _replaced(r"( value: <\d+ y .*\n)", r"\1\1"),
+    }.items()
+]
+
+PLANTED: Final = [*IN_FLIGHT, *LOOPS, *BRANCHES, *NAMES, *IN_PLACE, *WORDS]
