@@ -136,7 +136,7 @@ _GATHER: Final = _entry(
   ROOT %o = V add(%q, %y)""",
     header=", replica_count=2",
 )
-IN_FLIGHT += [
+READ_MEANWHILE: Final = [
     Planted("a source that a second copy reads", _COPIES, (("y", "x"),), (("y2", "x"),)),
     Planted("the context of a copy", _COPIES, (("y", "s2{2}"),), (("y", "s{2}"),)),
     Planted("the table of a copy", _COPIES, (("y", "s2"),), (("y", "s"),)),
@@ -458,4 +458,4 @@ WORDS: Final = [
     }.items()
 ]
 
-PLANTED: Final = [*IN_FLIGHT, *LOOPS, *BRANCHES, *NAMES, *IN_PLACE, *WORDS]
+PLANTED: Final = [*IN_FLIGHT, *READ_MEANWHILE, *LOOPS, *BRANCHES, *NAMES, *IN_PLACE, *WORDS]
