@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import product
+from itertools import permutations, product
 from random import Random
 
 import pytest
@@ -17,7 +17,7 @@ from hloproof.claims.statements.elimination import Membership, solve
 from hloproof.claims.statements.statement import Statement
 from hloproof.engines.portfolio import prove
 from hloproof.logic.evaluate import holds, is_counterexample
-from hloproof.logic.formula import Compare, Formula, conj, disj, eq, le, within
+from hloproof.logic.formula import Compare, Formula, conj, disj, eq, le, lt, ne, within
 from hloproof.logic.obligation import Obligation
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
@@ -252,7 +252,10 @@ def _condition(random: Random, names: list[str]) -> Membership:
     e: Expr = Const(random.randint(-3, 3))
     for name in random.sample(names, random.randint(1, 3)):
         e = e + Var(name) * random.choice([1, 1, -1, 2, 3, -4])
-    shape = random.randrange(4)
+    shape = random.randrange(5)
+    if shape == 4:  # beside a variable one that is divided
+        e, other = Var(names[0]) * random.choice([1, -1, 3]), Var(random.choice(names))
+        return Membership(e + other % 2, Interval.point(random.randint(0, 2)))
     if shape == 0:
         return Membership(e % random.choice([2, 3]), Interval.point(random.randint(0, 1)))
     if shape == 1:
@@ -279,6 +282,25 @@ def test_an_obligation_says_what_its_statement_says() -> None:
             refuted += 1
             assert part.describe(model) in {repr(sorted(p.items())) for p in broken}
     assert 50 < refuted < 350
+
+
+def test_hypotheses_that_hang_together_are_kept_together() -> None:
+    """The last one ties two groups; where one has no point among those that are tried, none is left out."""
+    nine = Interval(0, 9)
+    a, b, c, d = (Var(n) for n in "abcd")
+    boxes = tuple((n, nine) for n in "abcd")
+    for given in permutations((lt(a, b), lt(c, d), lt(b, c))):
+        assert _counterexample(Statement(boxes, given).therefore(lt(a, d), "", repr).obligation) is None
+        assert _counterexample(Statement(boxes, given[:2]).therefore(lt(a, d), "", repr).obligation) is not None
+    never = (eq(a % 5, 2), eq(a, b), eq(b % 5, 3))
+    assert _counterexample(Statement(boxes, never).therefore(lt(c, d), "", repr).obligation) is None
+
+
+def test_a_hypothesis_without_a_value_is_none_that_holds() -> None:
+    """Put in for the variable that it defines, a quotient would no longer say that its divisor is not zero."""
+    x, y = Var("x"), Var("y")
+    statement = Statement((("x", Interval(0, 9)), ("y", Interval(0, 9))), (eq(x, Const(7) // y),))
+    assert _counterexample(statement.therefore(ne(y, 0), "", repr).obligation) is None
 
 
 def _formula(random: Random, names: list[str]) -> Formula:

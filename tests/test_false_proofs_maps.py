@@ -334,6 +334,34 @@ def test_a_claimed_map_reads_where_the_operation_does() -> None:
         assert checked(hlo + follow + claim.format(provider, 0)).verdict is Verdict.REFUTED
 
 
+CHOSEN = (
+    "  hlo\n    ge {\n      a = s32[] parameter(0)\n      b = s32[] parameter(1)\n"
+    "      ROOT c = pred[] compare(a, b), direction=GE\n    }\n    add {\n      a = s32[] parameter(0)\n"
+    "      b = s32[] parameter(1)\n      ROOT c = s32[] add(a, b)\n    }\n    ENTRY e {\n"
+    "      p = s32[4] parameter(0)\n      q = s32[1] parameter(1)\n      z = s32[] constant(0)\n"
+    "      ROOT r = s32[4] select-and-scatter(p, q, z), window={size=4}, select=ge, scatter=add\n    }\n"
+    "  output-to-input 0 (d0)[s0]{rt0} -> (RESULT), domain: d0 in [0, 3], s0 in [0, 3], rt0 in [0, 3]\n"
+    "      runtime variables:\n      rt0: operand(0); (d0)[s0] -> (INDEX), domain: d0 in [0, 3], s0 in [0, 3]\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("result", "index", "verdict"),
+    [
+        # Where p holds 0, 3, 2, 1, this reads p[0] alone: one value would lead everywhere, those of four elements not.
+        ("(s0 + rt0) mod 4", "s0", "unknown"),
+        ("(s0 + rt0) mod 4", "3 - s0", "unknown"),
+        ("(s0 + rt0) mod 4", "d0", "proved"),
+        ("(s0 + rt0) mod 4", "2", "proved"),
+        ("s0", "s0", "proved"),
+    ],
+)
+def test_what_range_variables_choose_is_not_one_value(result: str, index: str, verdict: str) -> None:
+    text = CHOSEN.replace("RESULT", result).replace("INDEX", index)
+    assert checked(text).verdict.value == verdict
+    assert checked(text, How(cross=True)).verdict.value == verdict
+
+
 def test_variables_without_a_provider_are_told_apart_by_their_place() -> None:
     text = (
         "(d0){rt0} -> (rt0), domain: d0 in [0, 9], rt0 in [0, 9]\nruntime variables:\n"

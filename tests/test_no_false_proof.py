@@ -19,7 +19,7 @@ import test_effects_of_callees
 import test_in_place_fusions
 from planted_plans import PLANTED
 from test_false_proofs_layouts import RIGHT, WRONG
-from test_false_proofs_maps import COPY, P4, SLICES
+from test_false_proofs_maps import CHOSEN, COPY, P4, SLICES
 
 from hloproof.cli import run
 
@@ -186,6 +186,13 @@ MAPS: Final = [
         _twice(_INNER.format("a")),
         "2: variables without a provider within another's map",
         "test_variables_without_a_provider_are_told_apart_by_their_place",
+    ),
+    _map(
+        CHOSEN.replace("RESULT", "(s0 + rt0) mod 4").replace("INDEX", "s0"),
+        CHOSEN.replace("RESULT", "(s0 + rt0) mod 4").replace("INDEX", "d0"),
+        "2: range variables choose what is read, beside a definition that reads nothing at run time",
+        "test_what_range_variables_choose_is_not_one_value",
+        "unknown",
     ),
     _map(
         _twice("(d0) -> (d0 mod (d0 mod 3)), domain: d0 in [0, 9]"),

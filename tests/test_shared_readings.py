@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -18,11 +19,14 @@ from hloproof.claims.maps.equality import same_relation, stated_twice
 from hloproof.claims.maps.own_place import comparable, with_own_place
 from hloproof.claims.maps.rewrite import rewrite
 from hloproof.claims.maps.two_readings import under_both
+from hloproof.claims.statements.relation import piece_of
 from hloproof.engines.door import How
 from hloproof.engines.portfolio import prove
-from hloproof.logic.formula import FALSE, TRUE
+from hloproof.logic.evaluate import holds
+from hloproof.logic.formula import FALSE, TRUE, conj
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.errors import InputError
+from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.indexing.collective import READER
 from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, rt
@@ -164,6 +168,18 @@ def test_devices_are_compared_with_the_elements(one: str, two: str, verdict: str
     for before, after in ((a, b), (b, a)):
         assert rewrite(before, after, "pointwise").verdict.value == verdict
         assert rewrite(before, after, "relational").verdict.value == verdict
+
+
+@pytest.mark.parametrize("steps", [row[1] for row in PLACES])
+def test_a_map_speaks_where_the_way_to_its_device_does(steps: str) -> None:
+    m = on(steps, over("d0 + s0"))
+    assert m.replica is not None
+    inside = conj(*piece_of(m, 0, "output-to-input", ()).constraint_formulas)
+    for d, s in product(range(4), range(4)):
+        at = {"d0": d, "s0": s}
+        there = all(at[n] in i for n, i in m.replica.intervals())
+        there = there and all(evaluate(c.expr, at) in c.interval for c in m.replica.constraints)
+        assert holds(inside, at) is there
 
 
 def test_who_passes_no_device_is_not_compared_with_who_does() -> None:

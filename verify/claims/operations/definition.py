@@ -370,14 +370,12 @@ def _determined(about: Subject, m: Matched) -> list[Part]:
     open_names: list[tuple[str, Interval]] = []
     for name, interval in piece.ranges:
         term = determined.get(name)
-        if term is not None and term.free.isdisjoint(m.shifting):
+        if term is not None:
             parts.append(statement.therefore(eq(Var(name), term), "each pair is read once", words, twice))
         elif not interval.is_point:
             open_names.append((name, interval))
     if not open_names:
         return parts
-    if m.shifting:
-        raise NotModelled("how often an element is read, where range variables choose what is read at run time")
     # Two range points with the same pair are the same point.
     again: dict[str, Expr] = {n: Var(f"{n}_") for n, _ in piece.ranges}
     both = Statement(

@@ -17,6 +17,7 @@ from hloproof.claims.statements.statement import Part, Point, Replay, Statement
 from hloproof.claims.statements.wording import at, operand_words
 from hloproof.definitions.definition import Definition, RuntimeRead
 from hloproof.logic.formula import conj, eq
+from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Expr, Var, maximum, minimum, substitute
 from hloproof.models.expressions.interval import Interval
@@ -43,9 +44,6 @@ class Matched:
 
     piece: Piece
     parts: tuple[Part, ...]
-    shifting: frozenset[str]
-    """Runtime variables that match nothing and whose element depends on range variables: two range points with the same
-    pair may see two values. (What a matched one reads follows from the pair.)"""
 
 
 def reading_words(operand: int, of_sizes: bool) -> str:
@@ -75,7 +73,8 @@ def match(m: IndexingMap, number: int, direction: Direction, definition: Definit
     """The map as a piece over the definition's r0.., with the obligations that its runtime variables are those.
 
     A runtime variable that nothing in the definition reads is named u<number>_<k> and may hold anything. Where the
-    definition speaks of devices, a map without a replica part reads the reader's own.
+    definition speaks of devices, a map without a replica part reads the reader's own. Raises NotModelled where such a
+    variable is mentioned and its element depends on range variables.
     """
     reads = definition.runtime
     unnamed = piece_of(m, number, direction, [(f"u{number}_{k}", v.interval) for k, v in enumerate(m.runtime)], suffix)
@@ -97,16 +96,18 @@ def match(m: IndexingMap, number: int, direction: Direction, definition: Definit
         piece = replace(piece, position=Var("p"), runtime=(*piece.runtime, *own_position))
     names = {old: Var(new) for (old, _), (new, _) in zip(unnamed.runtime, named, strict=True)}
     ranges = {name for name, _ in piece.ranges}
-    shifting: set[str] = set()
+    mentioned = frozenset[str]().union(*(e.free for e in piece.results), *(c.expr.free for c in piece.constraints))
+    mentioned |= frozenset() if piece.position is None else piece.position.free
     parts: list[Part] = []
     statement = Statement(piece.variables, piece.constraint_formulas)
     for reading, (name, _), k in zip(own, named, chosen, strict=True):
         if reading is None:
             continue
         index = tuple(substitute(e, names) for e in reading.index)
-        # Nothing owed ties it to one value, and one pair may read several elements.
-        if k is None and any(not e.free.isdisjoint(ranges) for e in index):
-            shifting.add(name)
+        # Nothing owed ties it to one value, and one pair may read several elements: that some point of the map is a
+        # pair, whatever the variable holds, would be said of a value that is the same at all of them.
+        if k is None and name in mentioned and any(not e.free.isdisjoint(ranges) for e in index):
+            raise NotModelled("which elements are read, where range variables choose what is read at run time")
         if k is not None:
             own_reading = replace(reading, index=index)
 
@@ -115,7 +116,7 @@ def match(m: IndexingMap, number: int, direction: Direction, definition: Definit
                 return strays_somewhere(m, direction, definition, ({"v": 0, **point}["v"], *ends))
 
             parts += _same_reading(statement, piece, own_reading, name, reads[k], strays)
-    return Matched(piece, tuple(parts), frozenset(shifting))
+    return Matched(piece, tuple(parts))
 
 
 def _closest(piece: Piece, own: ElementReading, reads: Sequence[RuntimeRead]) -> int | None:
