@@ -10,6 +10,7 @@ from spec_texts import check_maps_text
 
 from hloproof.claims.operations import definition
 from hloproof.claims.statements import elimination, relation
+from hloproof.engines.door import How
 from hloproof.models.errors import InputError
 from hloproof.models.expressions.expr import Expr
 from hloproof.models.expressions.interval import Interval
@@ -47,11 +48,50 @@ DEVICES = [
 ]
 
 
+FAR = EACH.replace("(d0)[s0] -> (s0)", "(d0)[s0] -> (s0{})")
+DEVICES += [
+    # A position that no device of the group has is read by nobody.
+    ("replica_count=2", REDUCE, FAR.format(""), "proved"),
+    ("replica_count=2", REDUCE, FAR.format(" - 1"), "refuted"),
+    ("replica_count=2", REDUCE, FAR.format(" + 1"), "refuted"),
+    ("replica_count=2", REDUCE, EACH.replace("s0 in [0, 1]", "s0 in [0, 2]"), "refuted"),
+    ("replica_count=2", REDUCE, EACH.replace("s0 in [0, 1]", "s0 in [0, 0]"), "refuted"),
+]
+
+
 @pytest.mark.parametrize(("devices", "operation", "said", "verdict"), DEVICES)
 def test_a_group_of_all_holds_the_devices_of_the_module(devices: str, operation: str, said: str, verdict: str) -> None:
     found = checked(
         f"x = f32[2] parameter(0)\nROOT r = f32[2] {operation}", said, header=f"HloModule m, {devices}", bodies=ADD
     )
+    assert found.verdict.value == verdict
+
+
+EXCHANGED = """HloModule m, replica_count=2
+ENTRY e {
+  x = f32[2] parameter(0)
+  y = f32[2] parameter(1)
+  ROOT r = (f32[2], f32[2]) all-to-all(x, y), replica_groups={{0,1}}
+}"""
+FROM_FIRST = """map a
+  hlo
+%s
+  output 0
+  output-to-input 0 (d0){rt0} -> (d0), domain: d0 in [0, 1], rt0 in [%s], rt0 in [0, 0]
+    runtime variables:
+    rt0: reader
+    replica id:
+    (d0){rt0} -> (0), domain: d0 in [0, 1], rt0 in [0, 1]
+"""
+
+
+@pytest.mark.parametrize(("interval", "verdict"), [("0, 1", "proved"), ("0, 0", "refuted"), ("-1, 0", "refuted")])
+def test_the_readers_own_position_is_cut_to_its_interval_as_any_value_is(interval: str, verdict: str) -> None:
+    """At position 1 a variable in [0, 0] holds 0, so that the map speaks of that device too."""
+    module = "\n".join(f"    {line}" for line in EXCHANGED.split("\n"))
+    (found,) = check_maps_text(FROM_FIRST % (module, interval), "x.map")
+    assert found.verdict.value == verdict
+    (found,) = check_maps_text(FROM_FIRST % (module, interval), "x.map", How(cross=True))
     assert found.verdict.value == verdict
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 import test_async_paths
+import test_claimed_maps
 import test_copies_inserted
 import test_effects_of_callees
 import test_in_place_fusions
@@ -289,6 +290,33 @@ RULES: Final = [
 ]
 
 
+_EACH: Final = (
+    "  output-to-input 0 (d0)[s0] -> (d0), domain: d0 in [0, 1], s0 in [0, 1]\n"
+    "    replica id:\n    (d0)[s0] -> (s0{}), domain: d0 in [0, 1], s0 in [0, 1]\n"
+)
+
+
+def _of_claimed() -> list[Row]:
+    """Of what one operation reads on several devices."""
+    body = "\n".join(f"    {line}" for line in test_claimed_maps.ADD.split("\n"))
+    summed = f"map a\n  hlo\n    HloModule m, replica_count=2\n{body}\n    ENTRY e {{\n      x = f32[2] parameter(0)\n"
+    summed += f"      ROOT r = f32[2] {test_claimed_maps.REDUCE}\n    }}\n"
+    lines = "\n".join(f"    {line}" for line in test_claimed_maps.EXCHANGED.split("\n"))
+    cut, whole = (test_claimed_maps.FROM_FIRST % (lines, interval) for interval in ("0, 0", "0, 1"))
+    devices = "test_claimed_maps::test_a_group_of_all_holds_the_devices_of_the_module"
+    own = "test_claimed_maps::test_the_readers_own_position_is_cut_to_its_interval_as_any_value_is"
+    return [
+        Row(
+            "a device behind the last of the group",
+            "map",
+            summed + _EACH.format(" + 1"),
+            summed + _EACH.format(""),
+            devices,
+        ),
+        Row("the reader's own position, cut to less", "map", cut, whole, own),
+    ]
+
+
 def _of_pairs() -> list[Row]:
     rows: list[Row] = []
     for what, (_, wrong, right) in test_effects_of_callees.PAIRS.items():
@@ -388,7 +416,7 @@ def _of_plans() -> list[Row]:
     ]
 
 
-TABLE: Final = [*TENSORS, *LAYOUTS, *MAPS, *RULES, *_of_pairs(), *_of_plans()]
+TABLE: Final = [*TENSORS, *LAYOUTS, *MAPS, *RULES, *_of_claimed(), *_of_pairs(), *_of_plans()]
 
 ELSEWHERE: Final = {
     "1: a wrong clause of each of a reader's words": (

@@ -61,7 +61,7 @@ def as_defined(
     if found.verdict is Verdict.PROVED:
         # Where only a bound is known, all that is judged is that the maps stay inside of the arrays.
         owed = [] if definition.kind == "bound" else definition_parts(about, own, definition)
-        found = _proved([*in_bounds_parts(about, own), *owed], ask)
+        found = _proved([*in_bounds_parts(about, own, definition.group_size), *owed], ask)
     if definition.kind == "bound" and found.verdict is Verdict.PROVED:
         raise NotModelled(f"only a bound of what {op.opcode} reads is known")
     # An array that a body ignores is read nowhere; to read a part of one is wrong whatever the body does.

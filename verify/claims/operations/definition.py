@@ -146,6 +146,9 @@ def _inside(about: Subject, piece: Piece, definition: Definition) -> list[Part]:
     source = [
         within(Var(name), Interval.of_size(n)) for (name, _), n in zip(piece.source, sizes.dimensions, strict=True)
     ]
+    # A predicate that is true of every position says nothing of those that no device of the group has.
+    if piece.position is not None and definition.group_size:
+        source.append(within(piece.position, Interval.of_size(definition.group_size)))
     predicate = replace_variables(_some_iteration(definition), into)
     goals = [conj(*source), predicate]
     missing = free_variables(predicate) - {n for n, _ in statement.variables}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hloproof.claims.operations.definition import Subject, refuted, shape_errors
+from hloproof.claims.statements.contents import of_positions
 from hloproof.claims.statements.relation import piece_of
 from hloproof.claims.statements.runtime import readings
 from hloproof.claims.statements.statement import Part, Statement
@@ -27,7 +28,7 @@ def in_bounds_parts(about: Subject, maps: OperandMaps | None, group_size: int = 
     forward = about.direction == "output-to-input"
     target = about.operand_shape if forward else about.output_shape
     parts: list[Part] = []
-    for number, m in enumerate(maps.maps):
+    for number, m in enumerate(of_positions(m, group_size) for m in maps.maps):
         piece = piece_of(m, number, about.direction, [(f"rt{k}", v.interval) for k, v in enumerate(m.runtime)])
         if piece.is_empty:
             continue

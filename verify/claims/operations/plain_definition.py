@@ -145,7 +145,7 @@ def _points(m: IndexingMap, letter: str, memory: _Memory) -> _Points:
     for k, v in enumerate(m.runtime):
         operand = provider_operand(v)
         if operand is None:
-            into[f"rt{k}"] = Var("p")
+            into[f"rt{k}"] = _clamped(Var("p"), v.interval)
         else:
             index = _index(v.index, into)
             into[f"rt{k}"] = _clamped(memory.value(operand, index), v.interval)
@@ -172,7 +172,7 @@ def _members(
     for v in m.runtime:
         operand = provider_operand(v)
         if operand is None:
-            choices.append([(Var("p"), conj())])
+            choices.append([(_clamped(Var("p"), v.interval), conj())])
             continue
         index = _index(v.index, into)
         if not any(e.free & names for e in index):
@@ -247,7 +247,9 @@ def _inside(about: Subject, m: IndexingMap, definition: Definition) -> Obligatio
     output, operand = own.pair(about.direction)
     meant = _meaning(definition, _pair(output, operand, own.position, definition), memory)
     sizes = definition.output_sizes if about.direction == "output-to-input" else definition.operand_sizes
+    group = [within(own.position, Interval.of_size(definition.group_size))] if definition.group_size else []
     goal = conj(  # that results lie in their shape is a claim of its own
+        *group,
         *(within(e, Interval.of_size(n)) for e, n in zip(own.source, sizes, strict=True)),
         Exists(definition.iteration, meant) if definition.iteration else meant,
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import islice, product
 from random import Random
 from typing import Final
@@ -17,8 +18,9 @@ from hloproof.logic.evaluate import TooManySteps, holds
 from hloproof.logic.formula import Exists
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.expressions.expr import Expr, Var, maximum, minimum, substitute
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.maps.indexing_map import Direction, IndexingMap, RuntimeVariable, array_of_sizes
+from hloproof.models.maps.indexing_map import Constraint, Direction, IndexingMap, RuntimeVariable, array_of_sizes
 
 RuntimeElement = tuple[int, bool, tuple[int, ...]]
 """An operand, whether its sizes are meant, and coordinates."""
@@ -42,6 +44,44 @@ def provider_operand(v: RuntimeVariable) -> tuple[int, bool] | None:
     if found is None or v.index is None:
         raise NotModelled(f"a runtime variable with the provider {v.provider!r}")
     return int(found.group(1)), sized is not None
+
+
+def of_positions(m: IndexingMap, group_size: int) -> IndexingMap:
+    """The map over the positions of the group themselves: where a variable that is the reader's position has another
+    interval, what it holds is the position cut to that, as of any value read at run time."""
+    place, into = Interval.of_size(group_size), dict[str, Expr]()
+    runtime = list(m.runtime)
+    for k, v in enumerate(m.runtime):
+        if group_size and v.provider == READER and v.interval != place and not v.interval.is_empty:
+            if not v.interval.contains(place):
+                into[f"rt{k}"] = minimum(maximum(Var(f"rt{k}"), v.interval.lower), v.interval.upper)
+            runtime[k] = replace(v, interval=place)
+    if tuple(runtime) == m.runtime:
+        return m
+    step = m.replica
+    if step is not None:
+        told = {f"rt{k}" for k, v in enumerate(m.runtime) if v.provider == READER}
+        bounds = [(into.get(n, Var(n)), i) for n, i in step.intervals() if n in told and not i.contains(place)]
+        own = [
+            replace(v, interval=w.interval) if w.provider == READER else v
+            for v, w in zip(step.runtime, runtime, strict=False)
+        ]
+        step = replace(
+            step,
+            results=tuple(substitute(e, into) for e in step.results),
+            constraints=(
+                *(Constraint(substitute(c.expr, into), c.interval) for c in step.constraints),
+                *(Constraint(e, i) for e, i in bounds),
+            ),
+            runtime=(*own, *step.runtime[len(own) :]),
+        )
+    return replace(
+        m,
+        results=tuple(substitute(e, into) for e in m.results),
+        constraints=tuple(Constraint(substitute(c.expr, into), c.interval) for c in m.constraints),
+        runtime=tuple(runtime),
+        replica=step,
+    )
 
 
 def _clamp(value: int, interval: Interval) -> int:
@@ -81,7 +121,7 @@ def _pair(
     for k, v in enumerate(m.runtime):
         provided = provider_operand(v)
         if provided is None:
-            values[f"rt{k}"] = at.get("p", 0)
+            values[f"rt{k}"] = _clamp(at.get("p", 0), v.interval)
             continue
         if v.index is None or v.index.runtime or provided[1]:
             raise TooManySteps("what says which element is read is not followed")

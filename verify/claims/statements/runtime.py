@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from hloproof.claims.statements.contents import provider_operand, strays_somewhere
+from hloproof.claims.statements.contents import of_positions, provider_operand, strays_somewhere
 from hloproof.claims.statements.relation import Piece, piece_of
 from hloproof.claims.statements.statement import Part, Point, Replay, Statement
 from hloproof.claims.statements.wording import at, operand_words
@@ -77,6 +77,7 @@ def match(m: IndexingMap, number: int, direction: Direction, definition: Definit
     variable is mentioned and its element depends on range variables.
     """
     reads = definition.runtime
+    m = of_positions(m, definition.group_size)
     unnamed = piece_of(m, number, direction, [(f"u{number}_{k}", v.interval) for k, v in enumerate(m.runtime)], suffix)
     own = readings(m, unnamed)
     chosen = [None if r is None else _closest(unnamed, r, reads) for r in own]
