@@ -153,6 +153,8 @@ PAIRS = {
         weighted("f32", "8388609", "0.5"),
         "rounding",
     ),
+    "two steps of bf16": (weighted("bf16", "0.5", "3"), weighted("bf16", "0.5078125", "3"), "rounding"),
+    "two steps of f16": (weighted("f16", "0.5", "3"), weighted("f16", "0.5009765625", "3"), "rounding"),
     "a reciprocal that is rounded": (against("f32", "divide", "3"), against("f32", "multiply", "0.333333343"), "real"),
     "how near a function is": (exponential("{mode=highest}"), exponential("{mode=default}"), "real"),
     "how near a function is, by bounds": (
@@ -219,6 +221,7 @@ SOUND = {
         "exact",
     ),
     "fractions that are rounded": (weighted("f32", "0.1", "2"), weighted("f32", "0.10000001", "2"), "rounding"),
+    "neighbours of bf16": (weighted("bf16", "0.51", "3"), weighted("bf16", "0.515", "3"), "rounding"),
     "a reciprocal that is rounded, rounding left out": (
         against("f32", "divide", "3"),
         against("f32", "multiply", "0.333333343"),

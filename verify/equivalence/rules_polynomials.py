@@ -95,13 +95,23 @@ def after(goal: Goal, atom: Term) -> int:
     return max(goal.next, own[-1] + 1) if own else goal.next
 
 
+ROUNDINGS: Final = (2, 4)
+"""By so many roundings two coefficients may differ: in narrow types, where each is seen, by one on either side, so that
+they are neighbours; in f32 and f64 by those of a few constants that were multiplied."""
+
+
+def unit(type_: str) -> float:
+    """How much of a number one rounding changes, at most."""
+    return float(2.0 ** -SIGNIFICANT[type_])
+
+
 def equal_polynomials(type_: str, left: Polynomial, right: Polynomial) -> list[tuple[str, Tier]] | None:
     """What makes the two equal; None where they are not."""
     if type_ in INTEGERS:
         return [("integer arithmetic", "exact")] if equal_integers(left, right, width(type_)) else None
     used: list[tuple[str, Tier]] = [("real arithmetic", "real")]
     if left != right:
-        if SIGNIFICANT.get(type_, 0) < 8 or not near(left, right, 2.0 ** (2 - SIGNIFICANT[type_])):
+        if SIGNIFICANT.get(type_, 0) < 8 or not near(left, right, ROUNDINGS[type_ in ("f32", "f64")] * unit(type_)):
             return None
         # Integers as coefficients were not rounded, so a difference between two of them is one.
         if any(left[m] != right[m] and left[m].denominator == right[m].denominator == 1 for m in left):
