@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
 from spec_texts import check_rules_text
 
 from hloproof.claims.rules import claims, statements
+from hloproof.claims.rules.instances import meets
+from hloproof.claims.rules.rounding import reading_of
+from hloproof.claims.rules.roundings import rounding_cases
 from hloproof.claims.rules.witness import contradicted, points
 from hloproof.engines.nonlinear import prove
 from hloproof.engines.nonlinear.polynomial import Poly
+from hloproof.logic.obligation import FLOOR
 from hloproof.models.errors import InputError
 from hloproof.models.expressions.expr import Const
 from hloproof.models.rules.rule import Rule
@@ -129,6 +134,52 @@ TWINS = [
 @pytest.mark.parametrize(("text", "expected"), TWINS)
 def test_twins(text: str, expected: str) -> None:
     assert verdict(text).value == expected
+
+
+ROUNDED = [
+    ("(x floordiv a) floordiv b => x floordiv (a * b) when a != 0, b != 0 division trunc", "proved"),
+    ("(x floordiv a) floordiv b => x floordiv (a * b) when a != 0, b != 0 division euclidean", "refuted"),
+    ("(x mod c) mod c => x mod c when c != 0 division trunc", "proved"),
+    ("(0 - x) floordiv c => 0 - x floordiv c when c != 0 division trunc", "proved"),
+    ("(0 - x) floordiv c => 0 - x floordiv c when c != 0 division euclidean", "refuted"),
+    ("(x + c * k) mod c => x mod c when c != 0 division euclidean", "proved"),
+    ("(x + c * k) mod c => x mod c when c != 0 division trunc remainder floor", "proved"),
+    ("(x + c * k) mod c => x mod c when c != 0 division trunc", "refuted"),
+    ("max(x, y) floordiv c => max(x floordiv c, y floordiv c) when c > 0 division trunc", "proved"),
+    ("max(x, y) floordiv c => max(x floordiv c, y floordiv c) when c != 0 division trunc", "refuted"),
+    ("a * (x mod b) => (a * x) mod (a * b) when a > 0, b != 0 division trunc", "proved"),
+    ("a * (x mod b) => (a * x) mod (a * b) when a != 0, b != 0 division euclidean", "refuted"),
+    ("x => x + 0 * (1 mod c) division trunc", "refuted"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), ROUNDED)
+def test_other_roundings(text: str, expected: str) -> None:
+    assert verdict(text).value == expected
+
+
+@pytest.mark.parametrize("division", ["floor", "trunc", "euclidean"])
+@pytest.mark.parametrize("remainder", ["", "floor", "nonnegative"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x floordiv (y mod 5 + c) => x mod c",
+        "(x floordiv c) mod y => max(x, y) floordiv -3",
+        "x ceildiv c + x mod -3 => min(x, y) mod (x floordiv y)",
+    ],
+)
+def test_the_cases_of_a_rounding_say_what_the_statement_says(text: str, division: str, remainder: str) -> None:
+    """At every point one case speaks, and says under floor what the statement says under the rule's rounding. Nothing
+    is asked about a division by zero."""
+    clauses = f"division {division}" + (f" remainder {remainder}" if remainder else "")
+    (rule,) = parse_rules(f"rule a\n {text} when c != 0, x mod c != 2 {clauses}\n")
+    ((whole,), reading) = statements.statements_of(rule), reading_of(rule)
+    cases = rounding_cases(rule, whole)
+    for x, y, c in product(range(-7, 8), range(-4, 5), range(-3, 4)):
+        values = {"x": x, "y": y, "c": c}
+        speak = [s for s in cases if meets(s.given, values, FLOOR)]
+        assert len(speak) == meets(whole.given, values, reading)
+        assert all(meets(s.goals, values, FLOOR) == meets(whole.goals, values, reading) for s in speak)
 
 
 # --- the second witness ------------------------------------------------------------------------------------------

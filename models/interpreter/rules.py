@@ -21,7 +21,7 @@ LONGEST = 10_000
 def try_instance(rule: Rule, values: Mapping[str, int]) -> _Outcome:
     """Whether the rule holds where its metavariables have these values. Raises KeyError for one without a value."""
     try:
-        if not all(_condition(rule, c, values) for c in rule.conditions):
+        if not _met(rule, values):
             return "inapplicable"
     except UndefinedValue:
         return "inapplicable"
@@ -50,6 +50,11 @@ def _apply(rule: RuleBase, op: str, x: int, y: int) -> int:
             remainder = x % abs(y)
             return remainder if op == "mod" else (x - remainder) // y
     return apply_operator(op, x, y)
+
+
+def _met(rule: RuleBase, values: Mapping[str, int]) -> bool:
+    """Whether all conditions hold. Raises UndefinedValue."""
+    return all(_condition(rule, c, values) for c in rule.conditions)
 
 
 def _condition(rule: RuleBase, c: Condition, values: Mapping[str, int]) -> bool:
@@ -110,36 +115,50 @@ def _admitted(rule: RuleBase, name: str, bounds: tuple[Bounded, ...], values: Ma
 
 
 def left_out(rule: VariableRule, values: Mapping[str, int]) -> list[int] | None:
-    """The values that the left side admits and that are no image; None where that cannot be said, since the rule does
-    not apply here, or an interval is too long. A rule that leaves its variable out has one such "value" where the left
-    side admits none: [0]. Raises KeyError for a metavariable without a value."""
-    if try_instance(rule, values) != "fails":
-        return None
-    before = _admitted(rule, rule.variable, rule.before, values) or []
-    if rule.image is None:
-        return [] if before else [0]
+    """The values that the left side admits and that are no image; None where that cannot be said, since the rule holds
+    or does not apply here, or an interval is too long. A rule that leaves its variable out has one such "value" where
+    the left side admits none: [0]. Raises KeyError for a metavariable without a value."""
     try:
-        after = _admitted(rule, rule.fresh, rule.after, values) or []
-        images = {value_of(rule, rule.image, {**values, rule.fresh: t}) for t in after}
+        if not _met(rule, values):
+            return None
+        before, images = _values_and_images(rule, values)
     except UndefinedValue:
         return None
-    return [v for v in before if v not in images]
+    if before is None or images is None or images == Counter(before):
+        return None
+    return [0] if rule.image is None else [v for v in before if v not in images]
 
 
 def _variable(rule: VariableRule, values: Mapping[str, int]) -> _Outcome:
     try:
-        before = _admitted(rule, rule.variable, rule.before, values)
+        before, images = _values_and_images(rule, values)
+    except _NoImage:
+        return "fails"
     except UndefinedValue:
         return "inapplicable"
-    if before is None:
+    if before is None or images is None:
         return "inapplicable"
+    return "holds" if images == Counter(before) else "fails"
+
+
+class _NoImage(UndefinedValue):
+    """The right side has no value where the left one has."""
+
+
+def _values_and_images(rule: VariableRule, values: Mapping[str, int]) -> tuple[list[int] | None, Counter[int] | None]:
+    """The values that the left side admits, and how often each is an image; None for what is not bounded or too long.
+    Of a rule that leaves its variable out the images are those values, or one value where there is none, so that the
+    two are equal where it holds. Raises UndefinedValue where the left side has no value, _NoImage where only the right
+    side has none."""
+    before = _admitted(rule, rule.variable, rule.before, values)
+    if before is None:
+        return None, None
     if rule.image is None:
-        return "holds" if before else "fails"
+        return before, Counter(before or [0])
     try:
         after = _admitted(rule, rule.fresh, rule.after, values)
         if after is None:
-            return "inapplicable"
-        images = Counter(value_of(rule, rule.image, {**values, rule.fresh: t}) for t in after)
-    except UndefinedValue:
-        return "fails"
-    return "holds" if images == Counter(before) else "fails"
+            return before, None
+        return before, Counter(value_of(rule, rule.image, {**values, rule.fresh: t}) for t in after)
+    except UndefinedValue as error:
+        raise _NoImage from error

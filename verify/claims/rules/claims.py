@@ -18,6 +18,7 @@ from hloproof.claims.rules.asking import RuleQuestions, WrongEngine
 from hloproof.claims.rules.crossed import crossed
 from hloproof.claims.rules.instances import Instance, instances, meets
 from hloproof.claims.rules.rounding import evaluate, proof_reading, reading_of
+from hloproof.claims.rules.roundings import ways
 from hloproof.claims.rules.statements import (
     NEVER,
     RuleStatement,
@@ -128,8 +129,8 @@ def _judged(rule: Rule, needed: bool, work: _Work) -> Found:
     if work.instance is not None:
         work.engines, work.statement = ["evaluation"], None
         return work.found(Verdict.REFUTED, _described(rule, work))
-    for s in (case for whole in statements for case in sign_cases(rule, whole)):
-        if not _shown(rule, s, work):
+    for s in statements:
+        if not _shown_by_cases(rule, s, work):
             work.reasons.append(f"not proved: {s.what}")
             return work.found(Verdict.UNKNOWN)
     work.engines = ["z3", "enumeration"]
@@ -264,8 +265,17 @@ def _implied(
     return True
 
 
-def _shown(rule: Rule, s: RuleStatement, work: _Work) -> bool:
-    reading = proof_reading(rule)
+def _shown_by_cases(rule: Rule, s: RuleStatement, work: _Work) -> bool:
+    """By the engines that read the rule's rounding, or case by case under floor."""
+    said = len(work.reasons)
+    for reading, cases in ways(rule, s):
+        if all(_shown(rule, case, work, reading) for case in cases):
+            del work.reasons[said:]
+            return True
+    return False
+
+
+def _shown(rule: Rule, s: RuleStatement, work: _Work, reading: RoundingSemantics) -> bool:
     given = list(s.given)
     helped: list[str] = []
     for c in rule.because:  # A hint may be meant for another statement of the rule: it is used where it is proved.

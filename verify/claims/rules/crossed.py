@@ -2,7 +2,7 @@
 
 The first that are asked are products of inequalities and Z3's own encoder; then the SMT-LIB text, by cvc5 where it is
 installed and by Z3. Roundings other than floor are known to products and to the SMT-LIB text. Beside both stands the
-witness that knows no statement.
+witness that knows no statement. Cases of signs, which speak of floor alone, are another way to the same.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from hloproof.claims.rules.asking import RuleQuestions
-from hloproof.claims.rules.rounding import proof_reading
-from hloproof.claims.rules.statements import sign_cases, statements_of
+from hloproof.claims.rules.roundings import ways
+from hloproof.claims.rules.statements import RuleStatement, statements_of
 from hloproof.engines.door import HOW, How
 from hloproof.engines.independence import independent
 from hloproof.logic.obligation import RoundingSemantics
@@ -32,18 +32,34 @@ class Crossed:
 
 def crossed(rule: Rule, how: How = HOW) -> Crossed:
     """Every statement of the rule, its hints included, by two engines."""
-    asking, reading = RuleQuestions(rule.name, how), proof_reading(rule)
+    asking = RuleQuestions(rule.name, how)
     engines: dict[str, None] = {}
-    for s in (case for whole in statements_of(rule) for case in sign_cases(rule, whole)):
-        given = list(s.given)
-        for hint in rule.because:  # where it is not proved it is not used
-            if _twice(given, hint, asking, reading, engines):
-                given.append(hint)
-        for goal in s.goals:
-            if not _twice(given, goal, asking, reading, engines):
-                return Crossed(tuple(engines), f"no two engines that share no encoder prove {goal} ({s.what})")
-            given.append(goal)
+    for whole in statements_of(rule):
+        left = ""
+        for reading, cases in ways(rule, whole):
+            said = (_left(rule, case, asking, reading, engines) for case in cases)
+            again = next(filter(None, said), "")
+            left = left or again
+            if not again:
+                break
+        else:
+            return Crossed(tuple(engines), left)
     return Crossed(tuple(engines))
+
+
+def _left(
+    rule: Rule, s: RuleStatement, asking: RuleQuestions, reading: RoundingSemantics, engines: dict[str, None]
+) -> str:
+    """What had no second proof."""
+    given = list(s.given)
+    for hint in rule.because:  # where it is not proved it is not used
+        if _twice(given, hint, asking, reading, engines):
+            given.append(hint)
+    for goal in s.goals:
+        if not _twice(given, goal, asking, reading, engines):
+            return f"no two engines that share no encoder prove {goal} ({s.what})"
+        given.append(goal)
+    return ""
 
 
 def _twice(
