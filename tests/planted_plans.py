@@ -136,7 +136,11 @@ _GATHER: Final = _entry(
   ROOT %o = V add(%q, %y)""",
     header=", replica_count=2",
 )
+_NOTED: Final = _GATHER.replace(
+    "dimensions={0}, replica", 'dimensions={0}, backend_config={"is_sync":false,"note":"\\"is_sync\\":true"}, replica'
+)
 READ_MEANWHILE: Final = [
+    Planted("the operand of a gather whose note says that it is synchronous", _NOTED, (("y", "x"),), (("q", "x"),)),
     Planted("a source that a second copy reads", _COPIES, (("y", "x"),), (("y2", "x"),)),
     Planted("the context of a copy", _COPIES, (("y", "s2{2}"),), (("y", "s{2}"),)),
     Planted("the table of a copy", _COPIES, (("y", "s2"),), (("y", "s"),)),
@@ -231,6 +235,157 @@ LOOPS: Final = [
         (("neg", "kk"),),
     ),
     Planted("what is kept while two states are exchanged", _loop(_SWAP, 3, before=_HELD), (("tmp", "kk"),)),
+]
+
+_NESTED_LOOPS: Final = """HloModule m, is_scheduled=true
+
+%ib (q: (s32[], f32[8], f32[8])) -> (s32[], f32[8], f32[8]) {
+  %q = (s32[], V, V) parameter(0)
+  %qi = s32[] get-tuple-element(%q), index=0
+  %qv = V get-tuple-element(%q), index=1
+  %qk = V get-tuple-element(%q), index=2
+  %o1 = s32[] constant(1)
+  %qn = s32[] add(%qi, %o1)
+  %qw = V add(%qv, %qk)
+  ROOT %qt = (s32[], V, V) tuple(%qn, %qw, %qk)
+}
+
+%ic (r: (s32[], f32[8], f32[8])) -> pred[] {
+  %r = (s32[], V, V) parameter(0)
+  %ri = s32[] get-tuple-element(%r), index=0
+  %t5 = s32[] constant(5)
+  ROOT %rl = pred[] compare(%ri, %t5), direction=LT
+}
+
+%body (s: (s32[], f32[8], f32[8])) -> (s32[], f32[8], f32[8]) {
+  %s = (s32[], V, V) parameter(0)
+  %i = s32[] get-tuple-element(%s), index=0
+  %v = V get-tuple-element(%s), index=1
+  %k = V get-tuple-element(%s), index=2
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one)
+  %z0 = s32[] constant(0)
+  %zc = s32[] copy(%z0)
+  %side = V negate(%v)
+  %nv = V copy(%v)
+  %in = (s32[], V, V) tuple(%zc, %nv, %side)
+  %il = (s32[], V, V) while(%in), condition=%ic, body=%ib
+  %iv = V get-tuple-element(%il), index=1
+  %tmp = V exponential(%iv)
+  %w = V add(%tmp, %k)
+  ROOT %t = (s32[], V, V) tuple(%next, %w, %k)
+}
+
+%cond (c: (s32[], f32[8], f32[8])) -> pred[] {
+  %c = (s32[], V, V) parameter(0)
+  %j = s32[] get-tuple-element(%c), index=0
+  %ten = s32[] constant(10)
+  ROOT %less = pred[] compare(%j, %ten), direction=LT
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = V parameter(0)
+  %zero = s32[] constant(0)
+  %start = s32[] copy(%zero)
+  %x = V negate(%a)
+  %kk = V exponential(%a)
+  %init = (s32[], V, V) tuple(%start, %x, %kk)
+  %loop = (s32[], V, V) while(%init), condition=%cond, body=%body
+  %lv = V get-tuple-element(%loop), index=1
+  ROOT %neg = V reverse(%lv), dimensions={0}
+}
+""".replace("V", "f32[8]{0}")
+NESTED: Final = [
+    Planted("an outer state that no turn changes, in the inner loop", _NESTED_LOOPS, (("qw", "kk"),)),
+    Planted("an inner state that no turn changes", _NESTED_LOOPS, (("rl", "side"),), (("tmp", "side"),)),
+    Planted(
+        "an outer state that no turn changes, after the inner loop", _NESTED_LOOPS, (("tmp", "kk"),), (("neg", "kk"),)
+    ),
+    Planted("the outer counter under the inner one", _NESTED_LOOPS, (("next", "qn"),)),
+    Planted("the next count under the inner condition", _NESTED_LOOPS, (("rl", "next"),)),
+    Planted("a state that is read again when it is negated", _NESTED_LOOPS, (("w", "side"),)),
+    Planted("a result reversed over the state", _NESTED_LOOPS, (("neg", "loop{1}"),)),
+]
+
+_CARRIED: Final = """HloModule m, is_scheduled=true
+
+%body (s: (s32[], (f32[8], f32[8], u32[]))) -> (s32[], (f32[8], f32[8], u32[])) {
+  %s = (s32[], (V, V, u32[])) parameter(0)
+  %i = s32[] get-tuple-element(%s), index=0
+  %st = (V, V, u32[]) get-tuple-element(%s), index=1
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one)
+  %d = V copy-done(%st)
+  %n = V exponential(%d)
+  %st2 = (V, V, u32[]) copy-start(%n)
+  ROOT %t = (s32[], (V, V, u32[])) tuple(%next, %st2)
+}
+
+%cond (c: (s32[], (f32[8], f32[8], u32[]))) -> pred[] {
+  %c = (s32[], (V, V, u32[])) parameter(0)
+  %j = s32[] get-tuple-element(%c), index=0
+  %ten = s32[] constant(10)
+  ROOT %less = pred[] compare(%j, %ten), direction=LT
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = V parameter(0)
+  %zero = s32[] constant(0)
+  %start = s32[] copy(%zero)
+  %x = V negate(%a)
+  %kk = V exponential(%a)
+  %s0 = (V, V, u32[]) copy-start(%x)
+  %init = (s32[], (V, V, u32[])) tuple(%start, %s0)
+  %loop = (s32[], (V, V, u32[])) while(%init), condition=%cond, body=%body
+  %l1 = (V, V, u32[]) get-tuple-element(%loop), index=1
+  %y = V abs(%a)
+  %fin = V copy-done(%l1)
+  %y2 = V add(%kk, %y)
+  ROOT %o = V add(%fin, %y2)
+}
+""".replace("V", "f32[8]{0}")
+CARRIED: Final = [
+    Planted("a carried copy's destination", _CARRIED, (("y", "loop{1,0}"),)),
+    Planted("a carried copy's source", _CARRIED, (("y", "loop{1,1}"),)),
+    Planted("a carried copy's destination under the condition", _CARRIED, (("less", "s{1,0}"),)),
+    Planted("a carried copy's source under the condition", _CARRIED, (("less", "s{1,1}"),)),
+    Planted("a carried copy's source under the next count", _CARRIED, (("next", "s{1,1}"),)),
+]
+
+_STARTED: Final = _entry(
+    """%a = V parameter(0)
+  %x = V negate(%a)
+  %s = (V, V, u32[]) call(%x), to_apply=%fn
+  %y = V exponential(%a)
+  %d = V copy-done(%s)
+  %y2 = V exponential(%a)
+  %y3 = V add(%y, %y2)
+  ROOT %o = V add(%y3, %d)""",
+    other="""%fn (p: f32[8]) -> (f32[8], f32[8], u32[]) {
+  %p = V parameter(0)
+  ROOT %cs = (V, V, u32[]) copy-start(%p)
+}""",
+)
+CARRIED.extend(
+    [
+        Planted("a source of a copy that a call starts", _STARTED, (("y", "x"),), (("y2", "x"),)),
+        Planted("a destination of a copy that a call starts", _STARTED, (("y", "cs{0}"),)),
+    ]
+)
+
+
+def _negated(shape: str, plain: str, needed: int, said: int, what: str) -> Planted:
+    """Too few bytes for what is between two negations."""
+    hlo = _entry(
+        f"%a = {shape} parameter(0)\n%x = {shape} negate(%a)\nROOT %o = {shape} negate(%x)", f"a: {plain}", plain
+    )
+    return Planted(what, hlo, edit=_replaced(rf"(x @0> \(size=){needed}", rf"\g<1>{said}"))
+
+
+SIZES: Final = [
+    _negated("f32[5,130]{1,0:T(8,128)}", "f32[5,130]", 8192, 2600, "the padding of tiles"),
+    _negated("s4[7]{0:E(4)}", "s4[7]", 4, 3, "half a byte"),
+    _negated("f32[<=8]{0}", "f32[<=8]", 36, 32, "the length of a dynamic dimension"),
 ]
 
 _BRANCHES: Final = """%t (p: f32[8]) -> f32[8] {
@@ -458,4 +613,4 @@ WORDS: Final = [
     }.items()
 ]
 
-PLANTED: Final = [*IN_FLIGHT, *READ_MEANWHILE, *LOOPS, *BRANCHES, *NAMES, *IN_PLACE, *WORDS]
+PLANTED: Final = [*IN_FLIGHT, *READ_MEANWHILE, *LOOPS, *NESTED, *CARRIED, *SIZES, *BRANCHES, *NAMES, *IN_PLACE, *WORDS]

@@ -31,7 +31,7 @@ _WORDS: Final = re.compile(
 )
 
 Key = tuple[str, ShapeIndex]
-"""An instruction's name and a position in its tuple tree: a value by where it is made."""
+"""An instruction's name and a shape index of its result: a value by where it is made."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What each position of an instruction's result is: a value of its own, or one made elsewhere (XLA's dataflow
+"""What each shape index of an instruction's result holds: a value of its own, or one made elsewhere (XLA's dataflow
 analysis).
 
 The rules are data flow, not semantics: a bitcast, a get-tuple-element, the elements of a tuple, the done of an
@@ -27,7 +27,7 @@ CALLS: Final = frozenset({"while", "conditional", "call"})
 
 _Kind = Literal["makes", "forwards", "merges"]
 Root = Callable[[str | None, ShapeIndex], Key | None]
-"""The place at a position of the root of a computation."""
+"""The place at a shape index of the root of a computation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ _TABLE: Final = Origin("makes", optional=True)
 
 
 def origin_of(i: Instruction, at: ShapeIndex, shape: Shape, root: Root) -> Origin:
-    """The origin of position `at` of an instruction that is not a parameter. `shape` is the shape there."""
+    """The origin of shape index `at` of an instruction that is not a parameter. `shape` is the shape there."""
     opcode = i.opcode
     if opcode == "get-tuple-element":
         return _from(i, 0, (i.attributes.integer("index", 0), *at))

@@ -9,6 +9,7 @@ the write of the same instruction.
 
 from __future__ import annotations
 
+import json
 from bisect import insort
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -94,7 +95,7 @@ class Liveness:
     def synchronous(self, start: str) -> bool:
         """The start does all the work, so says its `backend_config` (`"is_sync":true`)."""
         config = text_of(self.values.instruction[start], "backend_config")
-        return config is not None and '"is_sync":true' in config.replace("\\", "").replace(" ", "")
+        return config is not None and _says_synchronous(config)
 
     # -- reads ------------------------------------------------------------------------------------------------------
 
@@ -142,7 +143,7 @@ class Liveness:
             for value in self._whole(name):
                 yield Read(value, instant, c.name, i.name, n)
         if i.opcode == "all-reduce-start" and not self.synchronous(i.name):
-            # It returns the result alone, so that no position of its done names the operands.
+            # It returns the result alone, so that no shape index of its done names the operands.
             done = self.dones.get(i.name)
             if done is None:
                 self.unknown[i.name] = f"where {i.name} is done is not followed: its state is carried on"
@@ -325,6 +326,25 @@ class Liveness:
         while (caller := self.order.caller.get(out[-1])) is not None:
             out.append(self.values.computation_of[caller.name].name)
         return tuple(out)
+
+
+def _says_synchronous(config: str) -> bool:
+    """Some object of the JSON text has `is_sync` true; what stands in a string of it says nothing."""
+    for text in (config, config.replace('\\"', '"')):  # as it stands, and as it is written inside of quotes
+        try:
+            pending = [json.loads(text)]
+        except (ValueError, RecursionError):
+            continue
+        while pending:
+            match pending.pop():
+                case dict() as found:
+                    if found.get("is_sync") is True:
+                        return True
+                    pending += found.values()
+                case list() as found:
+                    pending += found
+        return False
+    return False
 
 
 def _joined(intervals: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

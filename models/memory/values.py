@@ -1,4 +1,4 @@
-"""The values of a module that need memory, and which value stands at each position: XLA's dataflow analysis.
+"""The values of a module that need memory, and which value stands at each HLO position: XLA's dataflow analysis.
 
 A value is named by the place that makes it. Where several values meet (a loop's state, the result of a conditional) a
 merged value, a phi, stands for them, unless all that meet are one. Names of instructions are unique in a module.
@@ -82,7 +82,7 @@ class HloValues:
         return Origin("merges", sources) if sources else Origin("makes")
 
     def _arguments(self, computation: str, number: int, at: ShapeIndex) -> Iterator[Key]:
-        """What reaches parameter `number` of a computation, at a position."""
+        """What reaches parameter `number` of a computation, at a shape index of it."""
         if self.rooms[computation] == "applied":
             return
         for caller in self.callers.get(computation, ()):
@@ -174,7 +174,7 @@ class HloValues:
         return out
 
     def places_in(self, instruction: str) -> Iterator[tuple[ShapeIndex, Key]]:
-        """The positions of an instruction's result with the value at each."""
+        """The shape indices of an instruction's result with the value at each."""
         for at in positions(self.instruction[instruction].shape):
             value = self._value.get((instruction, at))
             if value is not None:

@@ -37,7 +37,7 @@ def complete(plan: Plan) -> Iterator[Judgement]:
             yield judged(
                 COMPLETE,
                 place,
-                f"{place_text(key)} has no slice: nothing says where {print_shape(value.shape)} lies{read}",
+                f"{plan.named(key)} has no slice: nothing says where {print_shape(value.shape)} lies{read}",
             )
     hidden = _hidden_results(plan)
     for s in plan.assignment.slices:
@@ -76,7 +76,7 @@ def _place_of(plan: Plan, s: Slice) -> HloPosition:
 def _stray(plan: Plan, s: Slice) -> str:
     """What is wrong with a line of the plan by itself; empty when nothing is."""
     first = plan.assignment.by_key[s.key]
-    name = place_text(s.key)
+    name = plan.named(s.key)
     if first is not s:
         return f"{name} has two slices: {where(first)} and {where(s)}"
     if s.instruction not in plan.values.instruction:
@@ -89,7 +89,7 @@ def _stray(plan: Plan, s: Slice) -> str:
     other = plan.slice(value)
     if other is None or (other.allocation, other.offset) != (s.allocation, s.offset):
         lies = where(other) if other is not None else "nowhere"
-        return f"{name} is the value {place_text(value)}, which lies at {lies}, and has another slice: {where(s)}"
+        return f"{name} is the value {plan.named(value)}, which lies at {lies}, and has another slice: {where(s)}"
     return ""
 
 
@@ -97,7 +97,7 @@ def _kind_problem(plan: Plan, value: HloValue) -> str | None:
     """Why the allocation of a value is of the wrong kind; None when it is right."""
     s = plan.slice(value.key)
     assert s is not None
-    allocation, name = plan.allocation(s), place_text(value.key)
+    allocation, name = plan.allocation(s), plan.named(value.key)
     i = plan.instruction(value.key[0])
     if not same_shape(s.shape, value.shape, layouts=True):
         return f"plan line {s.line} says {print_shape(s.shape)}, {name} is {print_shape(value.shape)}"
@@ -118,7 +118,7 @@ def _kind_problem(plan: Plan, value: HloValue) -> str | None:
 
 def _foreign(plan: Plan, value: HloValue, allocation: Allocation) -> str | None:
     """Why the allocation is one in which no value of this kind may lie, by what the plan says of the allocation."""
-    name, number = place_text(value.key), allocation.number
+    name, number = plan.named(value.key), allocation.number
     if allocation.constant and plan.instruction(value.key[0]).opcode != "constant":
         return f"{name} lies in allocation {number}, which is for constants: nothing else may be put there"
     if allocation.preallocated_temp and plan.liveness.given(value):
@@ -154,7 +154,7 @@ def sizes(plan: Plan) -> Iterator[Judgement]:
 
 
 def _size_problem(plan: Plan, s: Slice, value: HloValue) -> str | None:
-    name, allocation = place_text(s.key), plan.allocation(s)
+    name, allocation = plan.named(s.key), plan.allocation(s)
     needed = bytes_needed(value.shape)
     if s.size < needed:
         return (

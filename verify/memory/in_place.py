@@ -30,7 +30,7 @@ from hloproof.models.layouts.memory_size import element_bits
 from hloproof.models.layouts.physical import layout_of, part_count
 from hloproof.models.layouts.tiling import linear_index, position_expression
 from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, dim
-from hloproof.models.memory.assignment import Key, Slice, place_text
+from hloproof.models.memory.assignment import Key, Slice
 
 IN_PLACE: Final = "plan-in-place"
 _ELEMENTWISE_COLLECTIVES: Final = frozenset({"all-reduce", "all-reduce-start"})
@@ -82,7 +82,7 @@ def _judge(
         makings = kernels.makings(i, over)
     except (NotModelled, LookupError) as reason:
         for key, _, value in undecided:
-            text = f"{place_text(key)} lies over {place_text(value)}: {reason}"
+            text = f"{plan.named(key)} lies over {plan.named(value)}: {reason}"
             yield judged(IN_PLACE, plan.place(*key), unknown=text)
         return
     assumption = kernels.assumption(i, makings)
@@ -94,7 +94,7 @@ def _by_rule(plan: Plan, i: Instruction, key: Key, n: int, value: Key) -> Judgem
     """What is known without maps; None where the maps have to say."""
     place = plan.place(*key)
     exact = plan.extent(plan.in_memory[key][1]) == plan.extent(plan.in_memory[value][1])
-    both = f"{place_text(key)} lies over {place_text(value)}"
+    both = f"{plan.named(key)} lies over {plan.named(value)}"
     if i.opcode == "custom-call" or (link_of(i.opcode) is not None and i.opcode not in _ELEMENTWISE_COLLECTIVES):
         if exact and _is_declared(plan, i, key, value):
             return judged(IN_PLACE, place, assumptions=(f"{i.name} does what its output_to_operand_aliasing says",))
@@ -135,7 +135,7 @@ class _Pair:
         by_position = {m.position: m for m in self._makings}
         writing = by_position.get(key[1])
         if writing is None:
-            return judged(IN_PLACE, place, unknown=f"how {self._i.name} makes {place_text(key)} is not modelled")
+            return judged(IN_PLACE, place, unknown=f"how {self._i.name} makes {self._plan.named(key)} is not modelled")
         unknown = None
         for making in self._makings:
             for reading in making.readings:
@@ -155,7 +155,7 @@ class _Pair:
         self, key: Key, writing: Making, making: Making, reading: KernelReading
     ) -> tuple[str | None, str | None]:
         """What is wrong, or why that is not known; (None, None) where nothing is."""
-        both = f"{place_text(key)} lies over {place_text(reading.value)}"
+        both = f"{self._plan.named(key)} lies over {self._plan.named(reading.value)}"
         if writing.way == making.way == "sort" and writing.replaced == reading.value:
             return None, None  # operands that lie elsewhere are copied first; then all are sorted in place, together
         if reading.maps.unknown:
@@ -179,7 +179,7 @@ class _Pair:
         a, b = self._plan.in_memory[key][1], self._plan.in_memory[reading.value][1]
         if _same_places(writing, making, reading, m, a, b):
             return None, None
-        both = f"{place_text(key)} lies over {place_text(reading.value)}"
+        both = f"{self._plan.named(key)} lies over {self._plan.named(reading.value)}"
         try:
             stated = obligation_of(self._called_by(writing), writing, making, reading, m, a, b)
         except NotModelled as reason:
@@ -213,9 +213,9 @@ class _Pair:
         where = ", ".join(f"{whose(model)} is {model[name]}" for name, whose in (given or {}).items() if name in model)
         step = ", ".join(str(model.get(f"d{k}", 0)) for k in range(len(making.steps)))
         return (
-            f"{both}: element [{wrote}] of {place_text(key)} is written over element [{read}] of "
-            f"{place_text(reading.value)}, which element [{step}] reads; made in that order it reads what was written"
-            + (f" (where {where})" if where else ""),
+            f"{both}: element [{wrote}] of {self._plan.named(key)} is written over element [{read}] of "
+            f"{self._plan.named(reading.value)}, which element [{step}] reads; made in that order it reads what was "
+            "written" + (f" (where {where})" if where else ""),
             None,
         )
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement
 from hloproof.memory.plan import Plan, TimelineRow, judged, last_read, timeline
-from hloproof.models.memory.assignment import Key, Slice, place_text
+from hloproof.models.memory.assignment import Key, Slice
 from hloproof.models.memory.liveness import Write
 from hloproof.models.memory.values import HloValue
 
@@ -121,7 +121,7 @@ def interference(plan: Plan) -> Iterator[Judgement]:
     for conflict in conflicts(plan):
         victim = plan.values.values[conflict.victim]
         if _both_in_flight(plan, conflict):
-            names = f"{place_text(conflict.write.value)} and {place_text(conflict.victim)}"
+            names = f"{plan.named(conflict.write.value)} and {plan.named(conflict.victim)}"
             inside.setdefault(
                 conflict.write.value,
                 f"{names} share bytes in what {conflict.write.instruction} runs: its own order is not modelled",
@@ -160,11 +160,11 @@ def _read_in_flight(plan: Plan, write: Write) -> str | None:
         if meanwhile and live.starts.get(read.instruction) != write.instruction:
             done = live.dones[write.instruction]
             steps = [
-                TimelineRow(write.instant, write.instruction, f"writes {place_text(write.value)} from here"),
+                TimelineRow(write.instant, write.instruction, f"writes {plan.named(write.value)} from here"),
                 TimelineRow(read.instant, read.instruction, f"{read.why} it"),
                 TimelineRow(write.until, done, "ends the flight"),
             ]
-            what = f"{read.instruction} {read.why} {place_text(write.value)} before {done}: it is not written yet"
+            what = f"{read.instruction} {read.why} {plan.named(write.value)} before {done}: it is not written yet"
             return f"{what}\n{timeline(plan, steps)}"
     return None
 
@@ -176,7 +176,7 @@ def _written(plan: Plan, value: HloValue, s: Slice) -> str | None:
     for other in allocation.slices:
         if other.key in plan.liveness.writes and other.key in plan.in_memory:
             into = f"allocation {allocation.number} (plan line {other.line})"
-            return f"{place_text(other.key)} is written into {into}, which holds {what}"
+            return f"{plan.named(other.key)} is written into {into}, which holds {what}"
     return None
 
 
@@ -189,12 +189,12 @@ def _told(plan: Plan, conflict: Conflict) -> str:
     victim = plan.values.values[conflict.victim]
     read = last_read(plan, conflict.victim, write.instant)
     i = plan.instruction(conflict.victim[0])
-    steps = [TimelineRow(write.instant, write.instruction, f"writes {place_text(write.value)} over it")]
+    steps = [TimelineRow(write.instant, write.instruction, f"writes {plan.named(write.value)} over it")]
     made = live.writes.get(conflict.victim)
     if made is not None:
-        steps.append(TimelineRow(made.instant, made.instruction, f"writes {place_text(conflict.victim)}"))
+        steps.append(TimelineRow(made.instant, made.instruction, f"writes {plan.named(conflict.victim)}"))
     else:
-        steps.append(TimelineRow(live.begins(victim), i.name, f"{place_text(conflict.victim)} stands here"))
+        steps.append(TimelineRow(live.begins(victim), i.name, f"{plan.named(conflict.victim)} stands here"))
     if write.until > write.instant and write.instruction in live.dones:
         steps.append(
             TimelineRow(write.until, live.dones[write.instruction], f"{write.instruction} is in flight until here")
@@ -205,7 +205,7 @@ def _told(plan: Plan, conflict: Conflict) -> str:
         needed = "both are written by one instruction"
     else:
         needed = f"{read.instruction} {read.why} it"
-        steps.append(TimelineRow(read.instant, read.instruction, f"{read.why} {place_text(conflict.victim)}"))
-    names = f"{place_text(write.value)} is written over {place_text(conflict.victim)}"
+        steps.append(TimelineRow(read.instant, read.instruction, f"{read.why} {plan.named(conflict.victim)}"))
+    names = f"{plan.named(write.value)} is written over {plan.named(conflict.victim)}"
     lines = f"allocation {new.allocation} (plan lines {new.line} and {old.line})"
     return f"{names}, which is needed: {needed}. They share bytes {low} to {high} of {lines}\n{timeline(plan, steps)}"

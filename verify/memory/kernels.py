@@ -298,7 +298,7 @@ def _number(i: Instruction, at: tuple[int, ...]) -> int:
 
 
 def _maker(body: Computation, at: tuple[int, ...]) -> tuple[Instruction, tuple[int, ...]]:
-    """The instruction of a fused computation that makes position `at` of the root, and which of its results that is."""
+    """The instruction of a fused computation that makes shape index `at` of the root, and its own shape index there."""
     i = body.root
     while True:
         if i.opcode == "tuple" and at:

@@ -359,7 +359,7 @@ def _blocks(count: int, order: RunOrder, random: Random) -> Iterator[list[int]]:
 
 
 def _part(value: Value | None, at: tuple[int, ...]) -> Value | None:
-    """What stands at a position of a value's tuple tree."""
+    """What stands at a shape index of a value."""
     for k in at:
         parts = value.elements if isinstance(value, InFlight) else value
         value = parts[k] if isinstance(parts, tuple) and k < len(parts) else None

@@ -95,6 +95,13 @@ class Plan:
     def instruction(self, name: str) -> Instruction:
         return self.values.instruction[name]
 
+    def named(self, key: Key) -> str:
+        """A value as the plan writes it: an instruction, and a shape index where its result is a tuple (`{}` for the
+        table of pointers)."""
+        i = self.values.instruction.get(key[0])
+        table = not key[1] and i is not None and isinstance(i.shape, TupleShape)
+        return place_text(key) + ("{}" if table else "")
+
     def place(self, name: str, at: tuple[int, ...] = ()) -> HloPosition:
         return HloPosition(self.values.computation_of[name].name, name, at)
 
@@ -154,8 +161,3 @@ def last_read(plan: Plan, key: Key, after: int) -> Read | None:
     reads = sorted(plan.liveness.reads[key], key=lambda r: r.instant)
     later = [r for r in reads if r.instant > after]
     return later[0] if later else (reads[-1] if reads else None)
-
-
-def name_of(key: Key) -> str:
-    """A value in the words of the plan: an instruction, and a shape index where it is not the whole result."""
-    return place_text(key)

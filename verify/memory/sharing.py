@@ -11,7 +11,7 @@ from hloproof.memory.plan import Plan, judged, where
 from hloproof.models.dataflow.alias_classes import positions, shape_at
 from hloproof.models.dataflow.in_place import in_place_operand
 from hloproof.models.hlo.attributes import Aliasing
-from hloproof.models.memory.assignment import Key, place_text
+from hloproof.models.memory.assignment import Key
 
 ALIAS: Final = "plan-alias"
 _MAY_COPY: Final = frozenset({"sort", "set-dimension-size"})
@@ -31,7 +31,7 @@ def sharing(plan: Plan) -> Iterator[Judgement]:
             yield judged(
                 ALIAS,
                 place,
-                f"{place_text(a)} lies at {where(one)}, {place_text(b)} at {where(two)}; they are one buffer: {why}",
+                f"{plan.named(a)} lies at {where(one)}, {plan.named(b)} at {where(two)}; they are one buffer: {why}",
             )
     yield from _results(plan)
 
@@ -94,6 +94,6 @@ def _results(plan: Plan) -> Iterator[Judgement]:
         problem = None
         if not lasting or allocation.preallocated_temp:
             problem = (
-                f"{place_text(key)} is returned to the caller and lies at {where(s)}, which does not outlive the run"
+                f"{plan.named(key)} is returned to the caller and lies at {where(s)}, which does not outlive the run"
             )
         yield judged(ALIAS, plan.place(*key), problem)

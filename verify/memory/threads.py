@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hloproof.claims.asynchronous.judgement import Judgement
 from hloproof.memory.interference import INTERFERENCE
 from hloproof.memory.plan import Plan, judged
-from hloproof.models.memory.assignment import Key, Slice, place_text
+from hloproof.models.memory.assignment import Key, Slice
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def applied(plan: Plan) -> Iterator[Judgement]:
             met = next((o for o in found if o is not one and _meet(plan, o, one)), None)
             told = None
             if met is not None:
-                told = f"{place_text(one.slice.key)} is written over {place_text(met.slice.key)}, which is needed"
+                told = f"{plan.named(one.slice.key)} is written over {plan.named(met.slice.key)}, which is needed"
                 told += f" (plan lines {one.slice.line} and {met.slice.line})"
             yield judged(INTERFERENCE, plan.place(*one.slice.key), told)
 
