@@ -51,8 +51,7 @@ def repeated(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     """What is folded with itself, by an operation for which that is nothing new, is there once."""
     fold = fold_of(rules, goal, side)
     op = neutral_reduce(rules, goal, fold)
-    # An empty box holds no element that could be there once instead.
-    if op not in IDEMPOTENT or 0 in fold.sizes:
+    if op not in IDEMPOTENT:
         raise Denied("repetition is seen")
     body = rules.terms.settle(fold.bodies[0], goal.facts)
     used = {v.place for v in variables_of(body)}

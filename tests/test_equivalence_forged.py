@@ -1,0 +1,175 @@
+"""What each step of the checker asks: certificates that would prove what is false if it asked less."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hloproof.equivalence import Certificate, decide, engine_steps, recheck
+from hloproof.equivalence.indices import constant, variable
+from hloproof.logic.obligation import Outcome
+from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.parser import parse_module
+from hloproof.results.verdict import Verdict
+
+GIVEN = (
+    "x = f32[4] parameter(0)",
+    "y = f32[4] parameter(1)",
+    "z = f32[4] parameter(2)",
+    "a = s32[] parameter(3)",
+    "b = s32[] parameter(4)",
+    "p = u8[] parameter(5)",
+)
+CALLED = """f {
+  s = f32[] parameter(0)
+  t = f32[] parameter(1)
+  u = f32[] parameter(2)
+  v = f32[] parameter(3)
+  su = f32[] add(s, u)
+  tv = f32[] add(t, v)
+  ROOT r = (f32[], f32[]) tuple(su, tv)
+}
+add {
+  s = s32[] parameter(0)
+  t = s32[] parameter(1)
+  ROOT r = s32[] add(s, t)
+}
+body {
+  s = (s32[], f32[4], f32[4]) parameter(0)
+  k = s32[] get-tuple-element(s), index=0
+  one = s32[] constant(1)
+  next = s32[] add(k, one)
+  x = f32[4] get-tuple-element(s), index=1
+  y = f32[4] get-tuple-element(s), index=2
+  u = f32[4] add(x, y)
+  v = f32[4] subtract(x, y)
+  ROOT r = (s32[], f32[4], f32[4]) tuple(next, u, v)
+}
+cond {
+  s = (s32[], f32[4], f32[4]) parameter(0)
+  k = s32[] get-tuple-element(s), index=0
+  most = s32[] constant(5)
+  ROOT r = pred[] compare(k, most), direction=LT
+}
+"""
+
+
+def module(text: str) -> Module:
+    """The parameters of GIVEN, then these lines; the last is the root."""
+    *lines, root = (line.strip() for line in text.split(";"))
+    body = "".join(f"  {line}\n" for line in (*GIVEN, *lines, f"ROOT {root}"))
+    return parse_module(f"HloModule m\n{CALLED}ENTRY e {{\n{body}}}\n")
+
+
+CALL = 'c = f32[4] custom-call({}), custom_call_target="g"; r = f32[2] slice(c), slice={{[{}]}}'
+PAIR = 'c = (f32[4], f32[4]) custom-call({}), custom_call_target="g"; r = f32[4] get-tuple-element(c), index={}'
+PART = "r = f32[2] slice(w), slice={{[{}]}}"
+XY, YX = "w = f32[4] add(x, y); ", "w = f32[4] add(y, x); "
+TWO = (
+    "o = f32[] constant(0); k = (f32[], f32[]) reduce({}, z, o, o), dimensions={{0}}, to_apply=f; "
+    "r = f32[] get-tuple-element(k), index={}"
+)
+TAKEN = "i = s32[] multiply({}); r = f32[1] dynamic-slice(x, i), dynamic_slice_sizes={{1}}"
+JOINED = (
+    "g = f32[3] slice(x), slice={{[0:3]}}; h = f32[1] slice({}), slice={{[3:4]}}; "
+    "r = f32[4] concatenate(g, h), dimensions={{0}}"
+)
+OF_ONE = "w = s32[{0}] broadcast(a), dimensions={{}}; o = s32[] constant(0); " + (
+    "r = s32[] reduce(w, o), dimensions={{0}}, to_apply=add"
+)
+ZEROS = (
+    "w = s32[2] broadcast(a), dimensions={}; o = s32[] constant(0); n = s32[2] broadcast(o), dimensions={}; "
+    "k = s32[4] concatenate(n, w), dimensions={0}; r = s32[] reduce(k, o), dimensions={0}, to_apply=add"
+)
+STATE = "(s32[], f32[4], f32[4])"
+LOOP = (
+    f"o = s32[] constant(0); t = {STATE} tuple(o, x, y); k = {STATE} while(t), condition=cond, body=body; "
+    "r = f32[4] get-tuple-element(k), index={}"
+)
+OVER_TWO = ["fold", [2], [[[0, False]]], [[[0, False]]], False]
+SWAP: list[list[Any]] = [["arguments", True], ["same"], ["same"]]
+STRAIGHT = ["fold", [4], [[[0, False]]], [[[0, False]]], False]
+
+FORGED: list[tuple[str, str, str, list[list[Any]], bool]] = [
+    ("a goal inside of its own proof", "r = f32[4] add(x, y)", "r = f32[4] add(x, z)", [["keep"], ["again"]], False),
+    ("... of that for all indices", "r = f32[4] add(x, y)", "r = f32[4] add(x, z)", [["generalise"], ["lemma"]], False),
+    ("what was never shown", "r = f32[4] add(x, y)", "r = f32[4] add(x, z)", [["lemma"]], False),
+    ("... by itself", "r = f32[4] add(x, y)", "r = f32[4] add(x, z)", [["again"]], False),
+    ("no step at all", "r = f32[4] add(x, y)", "r = f32[4] add(x, z)", [], False),
+    ("nothing to show", "r = f32[4] add(x, y)", "r = f32[4] add(x, y)", [], True),
+    ("... and a step", "r = f32[4] add(x, y)", "r = f32[4] add(x, y)", [["same"]], False),
+    ("a sum turned", "r = f32[4] add(x, y)", "r = f32[4] add(y, x)", SWAP, True),
+    ("a difference turned", "r = f32[4] subtract(x, y)", "r = f32[4] subtract(y, x)", SWAP, False),
+    ("equality turned",
+        "r = pred[4] compare(x, y), direction=EQ", "r = pred[4] compare(y, x), direction=EQ", SWAP, True),
+    ("an order turned",
+        "r = pred[4] compare(x, y), direction=LT", "r = pred[4] compare(y, x), direction=LT", SWAP, False),
+    ("a call at one index", XY + CALL.format("w", "0:2"), YX + CALL.format("w", "0:2"), [["whole"], *SWAP], True),
+    ("a call at two", XY + CALL.format("w", "0:2"), YX + CALL.format("w", "1:3"), [["whole"], *SWAP], False),
+    ("one result of a call", XY + PAIR.format("w", 0), YX + PAIR.format("w", 0), [["whole"], *SWAP], True),
+    ("two results", XY + PAIR.format("w", 0), YX + PAIR.format("w", 1), [["whole"], *SWAP], False),
+    ("one part", XY + PART.format("0:2"), YX + PART.format("0:2"), [["generalise"], *SWAP], True),
+    ("two parts", XY + PART.format("0:2"), YX + PART.format("1:3"), [["generalise"], *SWAP], False),
+    ("one result of a reduce", XY + TWO.format("w", 0), YX + TWO.format("w", 0),
+        [STRAIGHT, *SWAP, ["same"], ["same"], ["same"]], True),
+    ("two results of a reduce", XY + TWO.format("w", 0), YX + TWO.format("w", 1),
+        [STRAIGHT, *SWAP, ["same"], ["same"], ["same"]], False),
+    ("a value by the name of its equal",
+        TAKEN.format("a, b"), TAKEN.format("b, a"), [["values", [[0, 0]]], *SWAP, ["same"]], True),
+    ("... which is not owed", TAKEN.format("a, b"), TAKEN.format("b, b"), [["values", [[0, 0]]], ["same"]], False),
+    ("each index by itself", "r = f32[4] copy(x)", JOINED.format("x"), [["enumerate", 0], *([["same"]] * 4)], True),
+    ("one element", OF_ONE.format(1), "r = s32[] copy(a)", [["single", 0], ["same"]], True),
+    ("... of two", OF_ONE.format(2), "r = s32[] copy(a)", [["single", 0], ["same"]], False),
+    ("a choice", "q = pred[4] compare(x, y), direction=LT; r = f32[4] select(q, x, z)", "r = f32[4] copy(x)",
+        [["chosen", 0, True], ["same"]], False),
+    ("two arrays at one index", "r = f32[4] copy(x)", "r = f32[4] copy(y)", [["indices"]], False),
+    ("zeros are left out", ZEROS, OF_ONE.format(2), [["cut", 0, 0, 2], OVER_TWO, ["same"], ["same"]], True),
+    ("... and nothing else", ZEROS, "r = s32[] constant(0)", [["cut", 0, 0, 2], ["written out", 0], ["same"]], False),
+    ("the same result of a loop", LOOP.format(1), LOOP.format(1), [], True),
+    ("... another one", LOOP.format(1), LOOP.format(2), [["loop", [[0, 0]]]], False),
+    ("... but for the last",
+        "r = f32[4] copy(x)", JOINED.format("y"), [["enumerate", 0], *([["same"]] * 3)], False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after", "steps", "right"), [r[1:] for r in FORGED], ids=[r[0] for r in FORGED])
+def test_a_step_asks_for_all_that_it_needs(before: str, after: str, steps: list[list[Any]], right: bool) -> None:
+    found = recheck(module(before), module(after), Certificate("exact", steps))
+    assert found.verdict is (Verdict.PROVED if right else Verdict.UNKNOWN), found.reason
+
+
+def test_engines_are_asked_about_every_value_of_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of four values the last is the third and no more than it; an engine that gives up has shown nothing."""
+    d = variable(0, 4)
+    assert not engine_steps.proved((d - 3,), None, {})
+    assert not engine_steps.proved((-d,), None, {})
+    assert engine_steps.proved((d - 4,), None, {})
+    assert engine_steps.proved((d - 3,), [(d, constant(3))], {})
+    assert not engine_steps.proved((d - 2,), [(d, constant(3))], {})
+    monkeypatch.setattr(engine_steps, "prove_one", lambda obligation, how: Outcome("unknown", (), reason="late"))
+    assert not engine_steps.proved((d - 4,), None, {})
+
+
+WRAPS = [
+    ("u8", "add", 250, False),
+    ("u16", "add", 250, True),
+    ("u8", "add", 0, True),
+    ("u8", "subtract", 9, False),
+    ("s16", "subtract", 9, True),
+    ("s8", "add", 9, False),
+]
+
+
+@pytest.mark.parametrize(("type_", "op", "by", "fits"), WRAPS)
+def test_an_index_that_may_wrap_round_is_no_sum(type_: str, op: str, by: int, fits: bool) -> None:
+    def taken(in_type: str) -> Module:
+        of = "q = u8[] copy(p)" if in_type == "u8" else f"q = {in_type}[] convert(p)"
+        slice_ = "r = f32[1] dynamic-slice(m, i), dynamic_slice_sizes={1}"
+        return module(
+            f"{of}; k = {in_type}[] constant({by}); s = {in_type}[] {op}(q, k); i = s32[] convert(s); "
+            'm = f32[900] custom-call(x), custom_call_target="g"; ' + slice_
+        )
+
+    found = decide(taken(type_), taken("s32"), "exact").verdict
+    assert found is (Verdict.PROVED if fits else Verdict.UNKNOWN)
