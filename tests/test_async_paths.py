@@ -85,6 +85,32 @@ def _sugar(text: str, done: str, result: str) -> str:
     return _entry(f" {text}\n ROOT d = {result} {done}(s)\n")
 
 
+def _called(aliases: str, given: str = "p, n", result: str = "f32[4]") -> str:
+    rest = f'custom_call_target="foo", output_to_operand_aliasing={aliases}'
+    return _entry(f" n = f32[4] negate(p)\n ROOT c = {result} custom-call({given}), {rest}\n")
+
+
+def _inside(end: str) -> str:
+    """An operation in flight whose computation starts another one."""
+    mid = (
+        f"mid {{\n p = f32[4] parameter(0)\n s = {_STATE} async-start(p), calls=wrapped\n {end}\n}},"
+        ' execution_thread="aside"\n'
+    )
+    thread = 'calls=mid, async_execution_thread="aside"'
+    return _entry(f" o = {_STATE} async-start(p), {thread}\n ROOT r = f32[4] async-done(o), {thread}\n", mid)
+
+
+def _written_in_flight(first: str, second: str) -> str:
+    """Sugar around a call whose result is written where its operand lies, and a reader of that operand."""
+    lines = {
+        "start": f's = {_STATE} custom-call-start(k), custom_call_target="foo", '
+        "output_to_operand_aliasing={{}: (0, {})}",
+        "read": "v = f32[4] negate(k)",
+    }
+    body = f" k = f32[4] copy(p)\n {lines[first]}\n {lines[second]}\n d = f32[4] custom-call-done(s)\n"
+    return _entry(f"{body} ROOT r = f32[4] add(d, v)\n", header=", is_scheduled=true")
+
+
 _X, _Y = "x = f32[4] negate(p)", "y = f32[4] exponential(p), control-predecessors={x}"
 _CHOSEN = f"c = {_STATE}"
 
@@ -149,6 +175,36 @@ PAIRS: Final[Mapping[str, tuple[str, str, str, tuple[str, ...]]]] = {
         _opaque("{{}: (1, {})}"),
         _opaque("{{1}: (0, {})}", "(f32[8], f32[4])"),
         ("c",),
+    ),
+    "one result of an opaque call in two operands": (
+        "buffer-alias",
+        _called("{{}: (0, {}), {}: (1, {})}"),
+        _called("{{}: (0, {}), {}: (1, {})}", "p, p"),
+        ("c",),
+    ),
+    "two results of an opaque call in one operand": (
+        "buffer-alias",
+        _called("{{0}: (0, {}), {1}: (0, {})}", result="(f32[4], f32[4])"),
+        _called("{{0}: (0, {}), {1}: (1, {})}", result="(f32[4], f32[4])"),
+        ("c",),
+    ),
+    "a result in flight in two operands": (
+        "async-alias",
+        _update(", output_to_operand_aliasing={{1}: (0, {1}), {1}: (0, {0,0})}"),
+        _update(", output_to_operand_aliasing={{1}: (0, {1}), {0,0}: (0, {0,0})}"),
+        ("u",),
+    ),
+    "an operation started by another and not finished": (
+        "async-chain",
+        _inside("ROOT n = f32[4] negate(p)"),
+        _inside("ROOT d = f32[4] async-done(s), calls=wrapped"),
+        ("s",),
+    ),
+    "sugar around a call that writes its operand, which is read meanwhile": (
+        "hazard-output",
+        _written_in_flight("start", "read"),
+        _written_in_flight("read", "start"),
+        ("s",),
     ),
     "transfers to the host of other shapes on one channel": (
         "async-channel",

@@ -192,7 +192,7 @@ def test_two_arguments_in_one_buffer_are_told_apart_by_the_orders_of_the_body() 
 # -- an operation in flight that writes where its operand lies ------------------------------------------------------
 
 _FLYING: Final = (
-    'a = ((f32[8]), f32[8], u32[]) custom-call-start(k), custom_call_target="t", output_to_operand_aliasing={{1}: (0, '
+    'a = ((f32[8]), f32[8], u32[]) custom-call-start(k), custom_call_target="t", output_to_operand_aliasing={{}: (0, '
     "{})}"
 )
 _LANDED: Final = "v = f32[8] custom-call-done(a)"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Final
 
-from hloproof.models.dataflow.async_chain import AsyncChains, link_of
+from hloproof.models.dataflow.async_chain import AsyncChains, declared_aliases, link_of
 from hloproof.models.dataflow.in_place import fused_in_place, in_place_operand
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.hlo.attributes import Aliasing
@@ -343,10 +343,8 @@ class Buffers:
         for computation in self.module.computations:
             for i in computation.instructions:
                 here = HloPosition(computation.name, i.name)
-                aliases = i.attributes.get("output_to_operand_aliasing")
-                for entry in aliases if isinstance(aliases, tuple) else ():
-                    if isinstance(entry, Aliasing):
-                        self._join_declared(classes, here, i, entry)
+                for entry in declared_aliases(i):
+                    self._join_declared(classes, here, i, entry)
         for a, b, must in self.declared_by_module():
             if must:
                 self._join(classes, a, b)

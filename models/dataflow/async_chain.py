@@ -9,12 +9,12 @@ loops, branches and calls; `hloproof.models.dataflow.value_flow` says how.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal
 
 from hloproof.models.dataflow.value_flow import HloPosition, ValueFlow, called
-from hloproof.models.hlo.attributes import Quoted, Word
+from hloproof.models.hlo.attributes import Aliasing, Quoted, Word
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import Shape, ShapeIndex, TupleShape
 
@@ -69,6 +69,19 @@ def link_of(opcode: str) -> Link | None:
             wrapped = opcode[: -len(role) - 1]
             return Link(role, "generic" if wrapped == "async" else "sugared", wrapped)
     return None
+
+
+def declared_aliases(i: Instruction) -> tuple[Aliasing, ...]:
+    """The entries of `output_to_operand_aliasing`, each with the position in what the instruction itself returns.
+
+    Sugar around a start, `custom-call-start`, writes the attribute of the operation inside, whose result is at {1}.
+    """
+    entries = i.attributes.get("output_to_operand_aliasing")
+    found = tuple(e for e in entries if isinstance(e, Aliasing)) if isinstance(entries, tuple) else ()
+    link = link_of(i.opcode)
+    if link is None or (link.role, link.form) != ("start", "sugared"):
+        return found
+    return tuple(replace(e, output_index=(1, *e.output_index)) for e in found)
 
 
 def text_of(instruction: Instruction, attribute: str) -> str | None:

@@ -13,10 +13,9 @@ from typing import Final
 
 from hloproof.models.dataflow.accesses import Spot
 from hloproof.models.dataflow.alias_classes import positions, shape_at
-from hloproof.models.dataflow.async_chain import AsyncChains, Link
+from hloproof.models.dataflow.async_chain import AsyncChains, Link, declared_aliases
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.dataflow.versions import LocalBuffers
-from hloproof.models.hlo.attributes import Aliasing
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex
 
 _OUTPUT: Final[dict[str, ShapeIndex | None]] = {
@@ -150,8 +149,7 @@ def _overwritten(
     chains: AsyncChains, local: LocalBuffers, start: HloPosition, opening: HloPosition
 ) -> tuple[Spot, ...]:
     own = chains.links.get(opening)
-    aliases = chains.flow.instruction(start).attributes.get("output_to_operand_aliasing")
-    if own is None or own.role != "update" or not isinstance(aliases, tuple):
+    if own is None or own.role != "update":
         return ()
     before = len(chains.flow.instruction(start).operands)
     for member in chains.members[start]:
@@ -162,10 +160,8 @@ def _overwritten(
     names = chains.flow.instruction(opening).operands[1:]
     return tuple(
         spot
-        for entry in aliases
-        if isinstance(entry, Aliasing)
-        and before <= entry.operand < before + len(names)
-        and entry.output_index[:1] == (1,)
+        for entry in declared_aliases(chains.flow.instruction(start))
+        if before <= entry.operand < before + len(names) and entry.output_index[:1] == (1,)
         for spot in local.leaves(names[entry.operand - before])
         if spot[1][: len(entry.operand_index)] == entry.operand_index
     )

@@ -17,11 +17,10 @@ from typing import Final
 
 from hloproof.models.dataflow.accesses import UNSEEN, Access, InPlaceWrite, Spot, Summary
 from hloproof.models.dataflow.alias_classes import Buffers, positions, shape_at
-from hloproof.models.dataflow.async_chain import link_of
+from hloproof.models.dataflow.async_chain import declared_aliases, link_of
 from hloproof.models.dataflow.equal_parts import EqualParts, equal_parts
 from hloproof.models.dataflow.in_place import Pair, fused_in_place, in_place_operand
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
-from hloproof.models.hlo.attributes import Aliasing
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex
 
@@ -177,10 +176,9 @@ class LocalBuffers:
                 if isinstance(shape_at(shape, at), ArrayShape | BufferShape) and shape_at(source, at) is not None:
                     out[(*output, *at)] = ((operand, (*index, *at)), optional)
 
-        aliases = i.attributes.get("output_to_operand_aliasing")
         is_link = link_of(i.opcode) is not None
-        for entry in aliases if isinstance(aliases, tuple) else ():
-            if isinstance(entry, Aliasing) and 0 <= entry.operand < len(i.operands):
+        for entry in declared_aliases(i):
+            if 0 <= entry.operand < len(i.operands):
                 if is_link and entry.output_index[:1] == (0,):
                     continue  # the operands themselves
                 pair(entry.output_index, i.operands[entry.operand], entry.operand_index, False)

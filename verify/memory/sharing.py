@@ -9,6 +9,7 @@ from typing import Final
 from hloproof.claims.asynchronous.judgement import Judgement
 from hloproof.memory.plan import Plan, judged, where
 from hloproof.models.dataflow.alias_classes import positions, shape_at
+from hloproof.models.dataflow.async_chain import declared_aliases
 from hloproof.models.dataflow.in_place import in_place_operand
 from hloproof.models.hlo.attributes import Aliasing
 from hloproof.models.memory.assignment import Key
@@ -57,9 +58,8 @@ def _declared(plan: Plan, name: str) -> Iterator[tuple[Key, Key, str]]:
     if i.opcode == "all-reduce-start":
         several = len(i.operands) > 1
         pairs += [((n,) if several else (), n, (), "all-reduce-start works in place") for n in range(len(i.operands))]
-    declared = i.attributes.get("output_to_operand_aliasing")
-    for e in declared if isinstance(declared, tuple) else ():
-        if isinstance(e, Aliasing) and 0 <= e.operand < len(i.operands):
+    for e in declared_aliases(i):
+        if 0 <= e.operand < len(i.operands):
             pairs.append((e.output_index, e.operand, e.operand_index, "output_to_operand_aliasing says so"))
     for output, number, index, why in pairs:
         a, b = plan.values.at((name, output)), plan.values.at((i.operands[number], index))

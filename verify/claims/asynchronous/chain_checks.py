@@ -42,15 +42,20 @@ def _left_open(chains: AsyncChains, worst: _Worst, place: HloPosition) -> str | 
     # On some path it is finished: then a path on which it is not is a wrong one, and no loop without an end.
     if worst.dones:
         return None if worst.lost is None else f"{place.instruction} is not finished on every path: {worst.lost}"
-    if is_wrapped(chains, place.computation) or _carried_by_while(chains, place):
+    if is_finished_outside(chains, place) or _carried_by_while(chains, place):
         return None
     return f"{place.instruction} has no matching done, and no while loop carries it on"
 
 
-def is_wrapped(chains: AsyncChains, computation: str) -> bool:
-    """The computation is what an asynchronous operation computes; its send or recv is finished by that one's done."""
-    found = chains.flow.callers[computation]
-    return any(HloPosition(c.name, i.name) in chains.links for c, i in found)
+def is_finished_outside(chains: AsyncChains, place: HloPosition) -> bool:
+    """A send or recv that the computation of an asynchronous operation hands back: the done of that one finishes it."""
+    computation = chains.module.by_name[place.computation]
+    handed_back = {computation.root_name, *(computation.root.operands if computation.root.opcode == "tuple" else ())}
+    return (
+        chains.links[place].opcode in ("send", "recv")
+        and place.instruction in handed_back
+        and any(HloPosition(c.name, i.name) in chains.links for c, i in chains.flow.callers[computation.name])
+    )
 
 
 def _carried_by_while(chains: AsyncChains, link: HloPosition) -> bool:

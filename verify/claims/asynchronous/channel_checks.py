@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from hloproof.claims.asynchronous.chain_checks import is_wrapped
+from hloproof.claims.asynchronous.chain_checks import is_finished_outside
 from hloproof.claims.asynchronous.judgement import Context, Judgement, judged
 from hloproof.models.dataflow.async_chain import AsyncChains, text_of
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
@@ -34,7 +34,7 @@ def async_channel(context: Context) -> Iterator[Judgement]:
             continue
         users = chains.module.by_name[place.computation].users[place.instruction]
         problem = None
-        if len(users) != 1 and not is_wrapped(chains, place.computation) and not _is_root(chains, place):
+        if len(users) != 1 and not is_finished_outside(chains, place) and not _is_root(chains, place):
             problem = f"{i.name} has {len(users)} consumers; one is expected"
         if i.attributes.flag("is_host_transfer"):
             moved = _moved(chains, place)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Context, Judgement, at_index, judged, same_shape
-from hloproof.models.dataflow.async_chain import MAIN_THREAD, AsyncChains, Wrapped, text_of
+from hloproof.models.dataflow.async_chain import MAIN_THREAD, AsyncChains, Wrapped, declared_aliases, link_of, text_of
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.hlo.attributes import Aliasing
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.shape import BufferShape, Shape, TupleShape
+from hloproof.models.hlo.shape import BufferShape, Shape, ShapeIndex, TupleShape
 from hloproof.models.hlo.text.shapes import print_shape
 
 _HARMLESS: Final = frozenset({"parameter", "opt-barrier", "after-all"})
@@ -111,6 +112,7 @@ def async_alias(context: Context) -> Iterator[Judgement]:
         problem = None
         for entry in entries:
             problem = problem or _alias_problem(context, place, i, entry)
+        problem = problem or _one_for_two(i)
         yield judged("async-alias", place, problem)
 
 
@@ -147,7 +149,30 @@ def declared_alias(context: Context, i: Instruction, operands: tuple[Shape, ...]
         problem = _unlike(context, i, entry, at_index(i.shape, entry.output_index), operands[entry.operand])
         if problem is not None:
             return problem
+    return _one_for_two(i)
+
+
+def _one_for_two(i: Instruction) -> str | None:
+    """A part of the result that is to lie in two arrays, or two that are to lie in one. Position {0} of what a start
+    returns holds the operands, not a result."""
+    is_link = link_of(i.opcode) is not None
+    pairs = [
+        (e, own)
+        for e, own in zip(declared_aliases(i), aliasing_of(i), strict=True)
+        if not (is_link and e.output_index[:1] == (0,))
+    ]
+    for (a, told), (b, other) in combinations(pairs, 2):
+        names = [i.operands[e.operand] if e.operand < len(i.operands) else str(e.operand) for e in (a, b)]
+        one_result = _overlap(a.output_index, b.output_index)
+        one_operand = names[0] == names[1] and _overlap(a.operand_index, b.operand_index)
+        if one_result != one_operand:
+            what = "one part of its result to two operands" if one_result else "two parts of its result to one operand"
+            return f"{i.name} aliases {what}: {_words(told)} and {_words(other)}"
     return None
+
+
+def _overlap(a: ShapeIndex, b: ShapeIndex) -> bool:
+    return a[: len(b)] == b[: len(a)]
 
 
 def _unlike(context: Context, i: Instruction, entry: Aliasing, output: Shape | None, whole: Shape) -> str | None:

@@ -79,6 +79,10 @@ def _loses(module: Module, i: Instruction) -> bool:
     shapes = [module.entry.by_name[o].shape for o in i.operands]
     entries = declared(i.attributes.get("output_to_operand_aliasing"))
     taken = Counter((e.operand, e.operand_index) for e in entries)
+    # Two results cannot be written into one array, nor one into two.
+    pairs = {(e.output_index, *(i.operands[e.operand : e.operand + 1]), e.operand_index) for e in entries}
+    if len({p[0] for p in pairs}) < len(pairs) or len({p[1:] for p in pairs}) < len(pairs):
+        return True
     if any(taken[n, at] != 1 for n, s in enumerate(shapes) for at in _buffers(s)):
         return True
     if not set(_buffers(i.shape)) <= {e.output_index for e in entries}:
