@@ -19,6 +19,7 @@ RECV = "r = (f32[8], u32[], token[]) recv(t), channel_id=2"
 PIN = 'b = b(f32[8]) custom-call(p), custom_call_target="Pin", output_to_operand_aliasing={{}: (0, {})}'
 UNPIN = 'u = f32[8] custom-call(w), custom_call_target="Unpin", output_to_operand_aliasing={{}: (0, {})}'
 WRITE = 'w = b(f32[8]) custom-call(b), custom_call_target="write"'
+SLICES = "collective-permute-start(p, q, t, t), source_target_pairs={{0,1}}, slice_sizes={{4}}"
 PAIRS = 'frontend_attributes={{_xla_send_recv_source_target_pairs="{}"}}'
 
 
@@ -156,6 +157,24 @@ PLANTED = [
             "s = (f32[8], f32[16]) all-gather-start(p), dimensions={0}, replica_groups={{0,1}}",
             "d = f32[16] all-gather-done(s)",
         ),
+    ),
+    *(
+        (
+            f"a permutation of slices of {shape} that returns another array than it writes into",
+            "async-shape",
+            text(*given, f"s = ({shape}, {other}, u32[], u32[]) {SLICES}", f"d = {other} collective-permute-done(s)"),
+            text(*given, f"s = ({shape}, {shape}, u32[], u32[]) {SLICES}", f"d = {shape} collective-permute-done(s)"),
+        )
+        for shape, other in (("f32[8]", "f32[4]"), ("(f32[8], f32[8])", "(f32[8], f32[4])"))
+        for given in (
+            (
+                f"p = {shape} parameter(0)",
+                f"q = {shape} parameter(1)",
+                "z = s32[] constant(0)",
+                "o = (s32[]) tuple(z)",
+                "t = ((s32[]), (s32[])) tuple(o, o)" if shape[0] == "(" else "t = (s32[]) tuple(z)",
+            ),
+        )
     ),
     (
         "an operand that nobody binds",

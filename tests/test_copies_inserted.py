@@ -139,6 +139,33 @@ def test_a_part_of_a_parameter_is_given_away_alone() -> None:
     assert _refuted(parts("1"), False) == {}
 
 
+# -- one buffer given twice ------------------------------------------------------------------------------------------
+
+
+def scattered(values: str, header: str = _SCHEDULED) -> str:
+    """Elements put into an array in the order of some indices."""
+    second = "second { x = f32[] parameter(0) ROOT y = f32[] parameter(1) }\n"
+    return _module(
+        "a = s32[8,1] constant({{7},{6},{5},{4},{3},{2},{1},{0}})",
+        "q = f32[8] copy(k)",
+        f"r = f32[8] scatter(k, a, {values}), update_window_dims={{}}, inserted_window_dims={{0}}, "
+        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=second",
+        header=header,
+    ).replace("ENTRY", second + "ENTRY")
+
+
+def test_an_array_that_is_turned_round_in_its_own_buffer_is_not_proved() -> None:
+    """From the middle on what is read has been written. Which elements those are nobody asks yet."""
+    for values, header, verdicts in (
+        ("k", _SCHEDULED, {"unknown"}),
+        ("q", _SCHEDULED, {"proved"}),
+        ("k", "", set[str]()),
+    ):
+        module = parse_module(scattered(values, header))
+        said = judge(module, lambda c: c == "hazard-overwrite", lambda c: False)
+        assert {j.found.verdict.value for j in said if j.place.instruction == "r"} - {"proved"} == verdicts - {"proved"}
+
+
 # -- orders ---------------------------------------------------------------------------------------------------------
 
 _READ: Final = "d = f32[8] negate(k)"

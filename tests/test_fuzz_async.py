@@ -84,7 +84,7 @@ def test_a_claim_that_finds_too_much_is_found_out(monkeypatch: pytest.MonkeyPatc
         ("aliases", "reading.updated", lambda module, i: ()),
         ("flights", "simulation.handed", lambda i, given: ()),
         ("flights", "simulation.updated", lambda module, i: ()),
-        ("branches", "simulation.declared", lambda value: []),
+        ("branches", "simulation.written_in", lambda i: []),
         ("orders", "order_checks.waits_of", lambda i: frozenset(i.operands)),
         ("channels", "channels._stuck", lambda module, steps: set()),
         ("buffers", "buffers._loses", lambda module, i: False),

@@ -380,6 +380,28 @@ PLANTED = [
         ),
         "hazard-in-place",
     ),
+    (
+        "the same in flight",
+        text(
+            [
+                "p = f32[4] parameter(0)",
+                "s = ((f32[4]), f32[4], u32[]) fusion-start(p), kind=kLoop, calls=f",
+                "ROOT r = f32[4] fusion-done(s)",
+            ],
+            FUSED.format(range="0:3"),
+            SCHEDULED,
+        ),
+        text(
+            [
+                "p = f32[4] parameter(0)",
+                "s = ((f32[4]), f32[4], u32[]) fusion-start(p), kind=kLoop, calls=f",
+                "ROOT r = f32[4] fusion-done(s)",
+            ],
+            FUSED.format(range="1:4"),
+            SCHEDULED,
+        ),
+        "hazard-in-place",
+    ),
 ]
 
 

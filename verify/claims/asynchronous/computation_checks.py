@@ -37,7 +37,8 @@ def async_computation(context: Context) -> Iterator[Judgement]:
 
 def _wrapped_problem(chains: AsyncChains, start: HloPosition) -> str | None:
     i = chains.flow.instruction(start)
-    body = chains.module.find(called(i, "calls"))
+    # What sugar names belongs to the operation inside: a fusion-start wraps one fusion, whatever that computes.
+    body = chains.module.find(called(i, "calls")) if chains.links[start].form == "generic" else None
     if body is None:
         return None
     for computation, caller in chains.flow.callers[body.name]:

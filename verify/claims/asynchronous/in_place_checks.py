@@ -8,6 +8,7 @@ bytes have two names, through bitcasts or because a fusion is handed one buffer 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from math import prod
@@ -26,7 +27,7 @@ from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.hlo.module import Computation, Instruction, Module
-from hloproof.models.hlo.shape import ArrayShape, Shape
+from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
 from hloproof.models.indexing.composition.composer import Composer
 from hloproof.models.indexing.composition.module_maps import followed_maps, plain_composer
 from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT
@@ -36,6 +37,8 @@ from hloproof.models.maps.indexing_map import IndexingMap
 
 CLAIM = "hazard-in-place"
 OWN_ARRAY = "what is updated is computed inside of the fusion, so it is not an operand's buffer"
+_HELD = 2
+"""A start returns its operands and its result, and contexts after them."""
 _SAME_POSITIONS = frozenset({"bitcast", "reshape"})
 
 
@@ -44,7 +47,7 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
     module = context.chains.module
     composer: Composer | None = None
     for computation in module.computations:
-        for i in computation.instructions:
+        for i in map(_inside, computation.instructions):
             body = module.find(called(i, "calls")) if i.opcode == "fusion" else None
             for written in _written_by(module, i, body) if body is not None else ():
                 assert body is not None
@@ -66,6 +69,13 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
                 yield found
             if body is not None and _makes_what_it_updates(body):
                 yield judged(CLAIM, HloPosition(computation.name, i.name), note=OWN_ARRAY)
+
+
+def _inside(i: Instruction) -> Instruction:
+    """The fusion that a start wraps; any other instruction as it is."""
+    if i.opcode != "fusion-start" or not isinstance(i.shape, TupleShape) or len(i.shape.elements) < _HELD:
+        return i
+    return replace(i, opcode="fusion", shape=i.shape.elements[1])
 
 
 def _makes_what_it_updates(body: Computation) -> bool:

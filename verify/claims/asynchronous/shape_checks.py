@@ -229,8 +229,14 @@ def _operands_then_result(context: Context, i: Instruction, operands: tuple[Shap
 
 
 def _collective_permute_start(context: Context, i: Instruction, operands: tuple[Shape, ...]) -> str | None:
-    problem = _operands_then_result(context, i, operands)
     shapes = elements_of(i.shape)
+    if "slice_sizes" in i.attributes:
+        # What is sent, where it goes, and the offsets in both: the first two are carried, each as it is.
+        want = operands[:2]
+        same = shapes is not None and len(shapes) > 1 and all(map(context.same, want, shapes[:2]))
+        said = f"{i.name} returns {_words(i.shape)}, but sends from and into {_words(TupleShape(want))}"
+        return None if same else said
+    problem = _operands_then_result(context, i, operands)
     if problem is None and shapes is not None and len(operands) in (1, len(elements_of(shapes[0]) or ())):
         # The destination may lie in another memory or be laid out otherwise.
         same = same_shape(shapes[0], shapes[1], layouts=False)

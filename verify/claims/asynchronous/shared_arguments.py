@@ -1,16 +1,19 @@
 """Part of hazard-overwrite: what a called computation writes while another of its arguments lies in the same buffer.
 
-Inside, the two are two parameters, whose buffers nobody there knows to be one; only the caller does.
+Inside, the two are two parameters, whose buffers nobody there knows to be one; only the caller does. An operation that
+writes one operand and reads another of the same buffer is like that: which of the two comes first is its own business.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement, judged
 from hloproof.claims.asynchronous.orders import Orders
 from hloproof.models.dataflow.accesses import Access, Spot, Summary
+from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.dataflow.versions import LocalBuffers
 from hloproof.models.hlo.module import Instruction
@@ -38,6 +41,30 @@ def shared_arguments(local: LocalBuffers, orders_of: _OrdersOf) -> Iterator[Judg
         if not writes and problem is None:
             continue
         yield judged("hazard-overwrite", HloPosition(local.computation.name, i.name), problem)
+    yield from _written_and_read(local)
+
+
+_JUDGED_ELSEWHERE: Final = frozenset({"call", "while", "conditional", "fusion"})
+"""What runs a computation: above, and in hazard-in-place."""
+_ELEMENT_BY_ELEMENT: Final = frozenset({"dynamic-update-slice"})
+"""An update of an array by that very array, all of it: each element is written over itself."""
+
+
+def _written_and_read(local: LocalBuffers) -> Iterator[Judgement]:
+    """Operations that write in the buffer of an operand and are given that buffer once more."""
+    for name in dict.fromkeys(w.writer for w in local.writes):
+        i = local.computation.by_name[name]
+        link = link_of(i.opcode)
+        opcode = i.opcode if link is None or link.form == "explicit" else link.opcode
+        ran = local.buffers.chains.runs(i) is not None or opcode in _JUDGED_ELSEWHERE | _ELEMENT_BY_ELEMENT
+        if ran or (link is not None and link.role != "start"):
+            continue
+        written = {local.buffer(w.operand) for w in local.writes if w.writer == name}
+        held = Counter(local.buffer(spot) for operand in i.operands for spot in local.leaves(operand))
+        twice = [buffer for buffer in written if held[buffer] > 1]
+        if twice:
+            said = f"whether {name} reads the buffer of {twice[0][0]}, which it is given twice, before it writes there"
+            yield judged("hazard-overwrite", HloPosition(local.computation.name, name), unknown=said)
 
 
 def _by_buffer(local: LocalBuffers, given: list[str], summary: Summary) -> Mapping[Spot, list[_Key]]:

@@ -200,7 +200,7 @@ def _start(b: Body) -> None:
         name = _computation(b, given, result, ', execution_thread="aside"' if aside else "", 0)
         said = ("calls=" if opcode == "async" else "to_apply=") + name + (ASIDE if aside and m.chance(2) else "")
     bound = None if m.chance(3) else max(0, len(given) - m.one_of((1, 1, 2, 2)))
-    said += _declared(b, given, result, 1, (1,))
+    said += _declared(b, given, result, 1, (1,) if opcode == "async" else ())
     said = said.removeprefix(", ")
     flat = len(given) == 1 and bound != 0 and m.chance(4)
     b.start(Form(opcode, given, result, said, bound=bound, promised=() if m.chance(2) else None, flat=flat))

@@ -54,6 +54,15 @@ def declared(value: object) -> list[Aliasing]:
     return [e for e in value if isinstance(e, Aliasing)] if isinstance(value, tuple) else []
 
 
+def written_in(i: Instruction) -> list[Aliasing]:
+    """Which part of what an instruction returns lies in which operand. What is written like the operation that it
+    starts speaks of that one's result, the second part of what the start returns."""
+    entries = declared(i.attributes.get("output_to_operand_aliasing"))
+    if role(i.opcode) != "start" or i.opcode == "async-start":
+        return entries
+    return [Aliasing((1, *e.output_index), e.operand, e.operand_index, e.kind) for e in entries]
+
+
 _SAME: Final[tuple[Handed, ...]] = ((0, (), ()),)
 _HANDED: Final[dict[str, tuple[Handed, ...]]] = {
     **dict.fromkeys(("opt-barrier", "domain", "add-dependency", "bitcast", "while", "all-reduce-done"), _SAME),
@@ -282,7 +291,7 @@ class Reading:
         me = (c, i.name, ())
         is_start = role(i.opcode) == "start"
         operands = self.bound(me) if is_start else [(c, o) for o in i.operands]
-        for e in declared(i.attributes.get("output_to_operand_aliasing")):
+        for e in written_in(i):
             for source in operands[e.operand : e.operand + 1]:
                 yield from self.tree_pairs((*source, e.operand_index), (c, i.name, e.output_index))
                 for (d, name), starts in self.starts.items() if is_start and e.output_index[:1] == (1,) else ():

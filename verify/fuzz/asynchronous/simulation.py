@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Final
 
-from hloproof.fuzz.asynchronous.reading import declared, handed, named, role, tree, updated
+from hloproof.fuzz.asynchronous.reading import declared, handed, named, role, tree, updated, written_in
 from hloproof.fuzz.asynchronous.reading import part as part_of
 from hloproof.models.hlo.attributes import Word
 from hloproof.models.hlo.module import Computation, Instruction, Module
@@ -173,7 +173,7 @@ class Program:
     def _in_place(self, i: Instruction, given: Sequence[Cells]) -> Lies:
         """What the instruction writes into operands: as it declares, as compilers do, and as what it starts does."""
         lies: Lies = {b: (given[k][a], True) for k, a, b in updated(self.module, i)}
-        for e in declared(i.attributes.get("output_to_operand_aliasing")):
+        for e in written_in(i):
             lies[e.output_index] = (given[e.operand][e.operand_index], False)
         for body in named(i, "calls", "to_apply") if i.opcode in _RUN else ():
             if len(self.module.by_name[body].parameters) <= len(given):
