@@ -156,6 +156,43 @@ def test_a_certificate_that_is_cut_short_or_runs_on_is_not_accepted(name: str) -
         assert recheck(before, after, Certificate("exact", proof)).verdict is Verdict.UNKNOWN
 
 
+SUBTRACT = "p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n ROOT r = f32[8] subtract(p, q)"
+FORGED = {
+    "the left side in place of the right one": [
+        ["identity", -2, "subtraction"],
+        ["identity", 0, "subtraction"],
+        ["same"],
+    ],
+    "a side that is no number": [["identity", None, "subtraction"], ["same"]],
+    "a step without a name": [[["same"]]],
+    "a step that is no list": [{"0": "same"}],
+    "a dimension from the end": [["cut", 0, -1, 1], ["same"], ["same"]],
+    "a number that is not whole": [["identity", 0.0, "subtraction"], ["same"]],
+}
+
+
+@pytest.mark.parametrize("steps", FORGED.values(), ids=FORGED)
+def test_a_forged_certificate_is_not_accepted(steps: list[object]) -> None:
+    before, after = module(SUBTRACT), module(SUBTRACT.replace("subtract", "multiply"))
+    assert recheck(before, after, Certificate("exact", steps)).verdict is Verdict.UNKNOWN
+
+
+def test_the_steps_of_a_forged_certificate_prove_what_is_true() -> None:
+    """Read with the right side's number they are a proof."""
+    before, after = (
+        module(SUBTRACT),
+        module(
+            SUBTRACT.replace("r = f32[8] subtract(p, q)", "r = f32[8] add(p, n)").replace(
+                "ROOT", "n = f32[8] negate(q)\n ROOT"
+            )
+        ),
+    )
+    proof = [["identity", 0, "subtraction"], ["arguments"], ["same"], ["same"]]
+    assert recheck(before, after, Certificate("exact", proof)).verdict is Verdict.PROVED
+    proof[0][1] = -2
+    assert recheck(before, after, Certificate("exact", proof)).verdict is Verdict.UNKNOWN
+
+
 def test_a_reduction_is_matched_over_reshaped_coordinates() -> None:
     before = module(
         "p = f32[4,6] parameter(0)\n z = f32[] constant(0)\n"

@@ -35,7 +35,7 @@ def check(rules: Rules, goals: list[Goal], steps: list[ProofStep]) -> None:
             raise Denied(f"steps are left after the last goal, from number {number} on")
         goal = stack.pop()
         assert isinstance(goal, Goal)
-        if not isinstance(step, list) or not step:
+        if not isinstance(step, list) or not step or not isinstance(step[0], str) or not _is_plain(step):
             raise Denied("not a step")
         if step[0] == "keep":
             # The marker lies below the goal, so that it comes up when nothing of the goal is left.
@@ -59,3 +59,16 @@ def check(rules: Rules, goals: list[Goal], steps: list[ProofStep]) -> None:
     # step.
     if any(isinstance(item, Goal) for item in stack):
         raise Denied("goals are left after the last step")
+
+
+def _is_plain(step: object) -> bool:
+    """Whether there are only words, truth values, lists, and whole numbers from 0 on: sides, dimensions and places that
+    are counted from the end would be read once as one thing and once as another."""
+    stack = [step]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, list):
+            stack += item
+        elif not (item is None or isinstance(item, str) or (isinstance(item, int) and item >= 0)):
+            return False
+    return True

@@ -75,5 +75,8 @@ def equal_tensors(a: Node, b: Node) -> list[Goal]:
 
 
 def sides_with(goal: Goal, side: int, term: Term) -> tuple[Term, Term]:
-    """Both sides of the goal, the term in place of the left (0) or the right one (1)."""
+    """Both sides of the goal, the term in place of the left (0) or the right one (1). Denied for any other side, which
+    would be read here as one of the two and elsewhere as the other."""
+    if side not in (0, 1):
+        raise Denied("neither side")
     return (term, goal.right) if side == 0 else (goal.left, term)
