@@ -177,20 +177,12 @@ def test_a_forged_certificate_is_not_accepted(steps: list[object]) -> None:
     assert recheck(before, after, Certificate("exact", steps)).verdict is Verdict.UNKNOWN
 
 
-def test_the_steps_of_a_forged_certificate_prove_what_is_true() -> None:
-    """Read with the right side's number they are a proof."""
-    before, after = (
-        module(SUBTRACT),
-        module(
-            SUBTRACT.replace("r = f32[8] subtract(p, q)", "r = f32[8] add(p, n)").replace(
-                "ROOT", "n = f32[8] negate(q)\n ROOT"
-            )
-        ),
-    )
-    proof = [["identity", 0, "subtraction"], ["arguments"], ["same"], ["same"]]
-    assert recheck(before, after, Certificate("exact", proof)).verdict is Verdict.PROVED
-    proof[0][1] = -2
-    assert recheck(before, after, Certificate("exact", proof)).verdict is Verdict.UNKNOWN
+@pytest.mark.parametrize(("side", "verdict"), [(0, Verdict.PROVED), (-2, Verdict.UNKNOWN)])
+def test_a_side_is_counted_from_the_left(side: int, verdict: Verdict) -> None:
+    added = "n = f32[8] negate(q)\n ROOT r = f32[8] add(p, n)"
+    after = module(SUBTRACT.replace("ROOT r = f32[8] subtract(p, q)", added))
+    proof = [["identity", side, "subtraction"], ["arguments"], ["same"], ["arguments"], ["same"]]
+    assert recheck(module(SUBTRACT), after, Certificate("exact", proof)).verdict is verdict
 
 
 def test_a_reduction_is_matched_over_reshaped_coordinates() -> None:
