@@ -87,6 +87,44 @@ def test_what_a_loop_carries_has_one_shape(one: str, other: str) -> None:
     assert said([part]) == ("proved" if one == other else "refuted")
 
 
+SCALED = [
+    # Each scale serves two elements, so it is read twice.
+    ("[s0] -> (d0, s0 floordiv 2)", "s0 in [0, 3]", "proved"),
+    ("[s0, s1] -> (d0, s0)", "s0 in [0, 1], s1 in [0, 1]", "proved"),
+    ("[s0] -> (d0, s0)", "s0 in [0, 1]", "unknown"),
+    ("[s0, s1] -> (d0, s0)", "s0 in [0, 1], s1 in [0, 2]", "unknown"),
+    ("[s0, s1] -> (d0, s0)", "s0 in [0, 1], s1 in [0, 0]", "unknown"),
+    ("[s0, s1] -> (d0, s0)", "s0 in [0, 1], s1 in [0, 3]", "refuted"),
+    ("[s0, s1] -> (d0, s0)", "s0 in [0, 1], s1 in [0, 1], s0 + s1 in [0, 1]", "refuted"),
+    ("[s0] -> (d0, s0 floordiv 3)", "s0 in [0, 3]", "refuted"),
+    ("[s0] -> (d0, s0 floordiv 2)", "s0 in [0, 3], s0 + 0 in [1, 3]", "refuted"),
+    ("[s0] -> (d0, s0 floordiv 2)", "s0 in [0, 2]", "unknown"),
+    ("[s0] -> (d0, s0 mod 2)", "s0 in [0, 3]", "unknown"),
+    ("[s0, s1] -> (d0, s0 floordiv 2)", "s0 in [0, 3], s1 in [0, 1]", "unknown"),
+]
+ONE_BLOCK = [
+    ("[s0] -> (d0, 0)", "s0 in [0, 3]", "proved"),
+    ("[s0] -> (d0, 0)", "s0 in [0, 2]", "unknown"),
+    (" -> (d0, 0)", "d0 + 0 in [0, 1]", "unknown"),
+]
+
+
+@pytest.mark.parametrize(
+    ("blocks", "said", "domain", "verdict"), [*((2, *row) for row in SCALED), *((1, *row) for row in ONE_BLOCK)]
+)
+def test_an_element_is_read_as_often_as_the_operation_reads_it(
+    blocks: int, said: str, domain: str, verdict: str
+) -> None:
+    text = (
+        "map a\n  hlo\n    p0 = f32[2,4] parameter(0)\n    p1 = f32[4,3] parameter(1)\n"
+        f"    p2 = f32[2,{blocks}] parameter(2)\n    p3 = f32[2,3] parameter(3)\n    ROOT r = f32[2,3] "
+        "scaled-dot(p0, p1, p2, p3), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+        f"  output-to-input 2 (d0, d1){said}, domain: d0 in [0, 1], d1 in [0, 2], {domain}\n"
+    )
+    (found,) = check_maps_text(text, "x.map")
+    assert found.verdict.value == verdict
+
+
 RUN_TIME = [
     ("operand(0)", "d0", "proved"),
     ("operand(0)", "d0 + 1", "refuted"),  # p[4]

@@ -165,6 +165,13 @@ MEMORIES = [
     ("f32[8]{0:M(64)}", "xla-bytes 32", "unknown"),
     ("f32[8]{0:M(64)}", "bit [0] = 0", "unknown"),
     ("f32[8]{0:M(64)}", "padded 8", "proved"),
+    # A split array lies in several memories, on whichever side it stands.
+    ("f32[4]{0:SC(0:2)}", "bitcast f32[4]{0}", "unknown"),
+    ("f32[4]{0}", "bitcast f32[4]{0:SC(0:2)}", "unknown"),
+    # Half a byte more, in the byte that both end in.
+    ("s4[3]{0:E(4)}", "bitcast s4[4]{0:E(4)}", "unknown"),
+    ("f32[4]{0}", "same f32[5]{0}", "unknown"),
+    ("f32[5]{0}", "same f32[4]{0}", "unknown"),
     # Which bits of a dynamic size belong to elements is known at run time.
     ("f32[<=8]{0}", "bitcast f32[8]{0}", "unknown"),
     # XLA's sum has no meaning where the first tile combines dimensions.

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+
 import pytest
 
-from hloproof.claims.layouts.steps import chain
+from hloproof.claims.layouts.claims import ClaimedLayout, LayoutClaim, inside, onto
+from hloproof.claims.layouts.judge import judge_one
+from hloproof.claims.layouts.steps import Chain, chain
+from hloproof.engines.portfolio import prove
 from hloproof.logic.formula import TRUE, Compare, Exists, Formula, Not, conj, disj, eq, lt
 from hloproof.logic.normal_form import identical, key, written_the_same
-from hloproof.logic.obligation import Obligation
+from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.expressions.expr import Expr, Var
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.expressions.text import parse_expr
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.hlo.text.shapes import parse_shape
+from hloproof.results.verdict import Verdict
 
 NINE = (("d0", Interval(1, 9)), ("d1", Interval(1, 9)))
 
@@ -79,3 +87,54 @@ def test_the_cases_of_a_split_dimension_are_all_of_it() -> None:
         boxes = [i for o in step.inside() for i in [dict(o.variables)[f"x{cases.before}"]] if i is not None]
         points = [p for i in boxes for p in range(i.lower, i.upper + 1)]
         assert points == list(range(step.before[cases.before]))
+        pairs = product(boxes, repeat=2)
+        names = f"x{cases.before}", f"z{cases.before}"
+        assert [tuple(dict(o.variables)[n] for n in names) for o in step.one_to_one()] == list(pairs)
+        after = [i for o in step.onto() for i in [dict(o.variables)[f"y{cases.after}"]] if i is not None]
+        assert [p for i in after for p in range(i.lower, i.upper + 1)] == list(range(step.after[cases.after]))
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "claim"),
+    [
+        ("f32[4]", 3, inside),  # the last element lies outside
+        ("f32[4]{0:T(2)}", 3, inside),
+        ("f32[2,2]{1,0:T(1,3)}", 4, onto),  # as many positions as elements, and one of them is padding
+    ],
+)
+def test_the_size_of_the_memory_is_part_of_what_is_claimed(
+    text: str, size: int, claim: Callable[[ClaimedLayout, Chain], LayoutClaim]
+) -> None:
+    shape = parse_shape(text)
+    assert isinstance(shape, ArrayShape)
+    right = ClaimedLayout.by_formula(shape)
+    for claimed, wanted in ((right, Verdict.PROVED), (replace(right, size=size), Verdict.REFUTED)):
+        assert judge_one(claim(claimed, chain(shape)), prove).found.verdict is wanted
+
+
+TRUE_GOAL, FALSE_GOAL = Obligation((), eq(0, 0)), Obligation((), eq(0, 1))
+OPEN_GOAL = Obligation((("open", None),), eq(Var("open"), 0))
+JUDGED = [
+    ((TRUE_GOAL,), TRUE_GOAL, True, "proved"),
+    ((TRUE_GOAL, FALSE_GOAL), TRUE_GOAL, True, "proved"),  # a step of the proof that is not needed
+    ((TRUE_GOAL, FALSE_GOAL), TRUE_GOAL, False, "unknown"),  # which showed what the claim itself does not say
+    ((TRUE_GOAL, FALSE_GOAL), FALSE_GOAL, True, "refuted"),
+    ((TRUE_GOAL, FALSE_GOAL), None, True, "unknown"),  # steps that suffice refute nothing
+    ((TRUE_GOAL, OPEN_GOAL), None, True, "unknown"),
+    ((OPEN_GOAL, TRUE_GOAL), None, True, "unknown"),
+    ((OPEN_GOAL, TRUE_GOAL), OPEN_GOAL, True, "unknown"),
+    ((OPEN_GOAL,), TRUE_GOAL, False, "unknown"),
+    ((OPEN_GOAL,), FALSE_GOAL, False, "refuted"),
+    ((), None, True, "unknown"),
+]
+
+
+@pytest.mark.parametrize(("steps", "direct", "complete", "verdict"), JUDGED)
+def test_a_claim_is_what_its_steps_and_itself_come_to(
+    steps: tuple[Obligation, ...], direct: Obligation | None, complete: bool, verdict: str
+) -> None:
+    def ask(obligation: Obligation) -> Outcome:
+        return Outcome("unknown", (), reason="late") if obligation == OPEN_GOAL else prove(obligation)
+
+    claim = LayoutClaim("c", "so it is", steps, direct, lambda _: "at no point", complete)
+    assert judge_one(claim, ask).found.verdict.value == verdict
