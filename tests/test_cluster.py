@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memory_cases import CHAIN, CHAIN_PLAN
 
+import hloproof
 from hloproof.models.specs.folder import specs_folder
 from hloproof.pipeline.cluster import check_on, cluster_executor
 from hloproof.pipeline.driver import check_sources
-from hloproof.pipeline.options import Options
+from hloproof.pipeline.options import Options, Selection
 from hloproof.pipeline.sources import Source, find_sources
 from hloproof.results.errors import BadInput
 from hloproof.results.results import Report
@@ -29,6 +31,40 @@ def told(report: Report) -> list[tuple[str, Verdict]]:
 def test_any_executor_says_the_same() -> None:
     with ThreadPoolExecutor(1) as executor:
         assert told(check_on(executor, sources(), Options())) == told(check_sources(sources(), Options()))
+
+
+class Elsewhere(Executor):
+    """Runs tasks where the files are not."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        away = self._folder.rename(self._folder.with_name("away"))
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        away.rename(self._folder)
+        return future
+
+
+def test_the_memory_plan_beside_a_module_goes_with_it(tmp_path: Path) -> None:
+    module = tmp_path / "d" / "module.hlo"
+    module.parent.mkdir()
+    module.write_text(CHAIN)
+    module.with_name("assignment.txt").write_text(
+        CHAIN_PLAN.replace("z @0> (size=128,offset=0", "z @0> (size=128,offset=128")
+    )
+    found = [Source(str(module), "hlo")]
+    here, there = check_sources(found, Options(jobs=1)), check_on(Elsewhere(module.parent), found, Options())
+    assert told(there) == told(here) and here.verdict is Verdict.REFUTED
+
+
+def test_an_instruction_that_is_not_there_is_an_error_elsewhere_too() -> None:
+    options = Options(Selection(instructions=("nobody",)))
+    with ThreadPoolExecutor(1) as executor, pytest.raises(BadInput, match="no instruction 'nobody'"):
+        check_on(executor, sources()[:1], options)
+    with pytest.raises(BadInput, match="no instruction 'nobody'"):
+        hloproof.check(CHAIN, options)
 
 
 class Failing(Executor):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,28 @@ def test_the_first_pass_that_breaks_the_program_is_named(tmp_path: Path, capsys:
         ("pass-3", "proved", True),
     ]
     assert "1 changes: 1 proved" in passes(folder, "--no-cache", "--since", "pass-3", status=0, capsys=capsys)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "seconds", "kept"), [("proved", 9.0, True), ("unknown", 0.5, True), ("unknown", 5.0, False)]
+)
+def test_what_time_may_have_left_open_is_asked_again(
+    verdict: str, seconds: float, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hloproof.pipeline import passes as judging
+
+    asked: list[int] = []
+
+    def answer(todo: list[Any], _jobs: int, _judging: object, answered: Callable[[int, dict[str, Any]], None]) -> None:
+        asked.append(len(todo))
+        for n, _ in enumerate(todo):
+            answered(n, {"verdict": verdict, "reason": "", "seconds": seconds})
+
+    monkeypatch.setattr(judging, "work_on", answer)
+    found = find_dumps(dumps(tmp_path / "d", BEFORE, AFTER))
+    for _ in range(2):
+        judging.validate(found, judging.PassOptions(budget_seconds=10, jobs=1, cache=tmp_path / "c"))
+    assert asked == [1, 0 if kept else 1]
 
 
 def test_a_compilation_without_errors_ends_with_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

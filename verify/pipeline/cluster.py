@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 
-from hloproof.pipeline.driver import check_text
+from hloproof.pipeline.driver import PlanText, all_named_found, check_text, plan_of
 from hloproof.pipeline.items import unreadable
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Progress
@@ -33,24 +33,29 @@ def cluster_executor(address: str) -> Iterator[Executor]:
         yield executor
 
 
+def _check(source: Source, text: str, plan: PlanText | None, options: Options) -> FileResults:
+    """On a worker, which may have no such files, or others of these names."""
+    return check_text(source.name, source.kind, text, options, plan=lambda _name, _kind: plan)
+
+
 def check_on(
     executor: Executor, sources: Iterable[Source], options: Options, progress: Progress | None = None
 ) -> Report:
     """Check every file as one task; files are read here, and reported in the order given.
 
     Workers keep no cache and write no certificates. A task whose worker is lost is run again by a cluster that does so;
-    else its file is an internal error.
+    else its file is an internal error. Raises BadInput where an instruction that was asked for is in no module.
     """
     there = replace(options, jobs=1, cache=None, certify=None, fail_fast=False)
     waiting: list[FileResults | tuple[Source, Future[FileResults]]] = []
     for source in sources:
         try:
-            text = source.read()
+            text, plan = source.read(), plan_of(source.name, source.kind)
         except BadInput as error:
             problem = InputProblem(source.name, str(error), rendered=str(error))
             waiting.append(FileResults(source.name, source.kind, problems=[problem]))
         else:
-            waiting.append((source, executor.submit(check_text, source.name, source.kind, text, there)))
+            waiting.append((source, executor.submit(_check, source, text, plan, there)))
     report = Report([])
     for number, entry in enumerate(waiting, 1):
         if isinstance(entry, FileResults):
@@ -71,4 +76,6 @@ def check_on(
             report.files.append(failed)
         if progress is not None:
             progress(number, len(waiting), source.name)
+    if not report.interrupted and report.verdict is not Verdict.INTERNAL:
+        all_named_found(report, options)
     return report

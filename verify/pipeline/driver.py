@@ -61,7 +61,7 @@ def check_sources(sources: Iterable[Source], options: Options, progress: Progres
                 for source in sources:
                     run.tell(0, 0, f"reading {source.name}")
                     report.files.append(run.file(source.name, source.kind, source.read))
-            run.all_named_found(report)
+            all_named_found(report, options)
             with stage("judging items"):
                 run.judge_items()
             with stage("waiting for engines"):
@@ -80,14 +80,32 @@ def check_sources(sources: Iterable[Source], options: Options, progress: Progres
     return report
 
 
+PlanText = tuple[str, str]
+"""The path of a memory plan, and its text."""
+
+
+def plan_of(name: str, kind: str) -> PlanText | None:
+    """The plan that lies beside a file of a module; None where there is none. Raises BadInput where it cannot be
+    read."""
+    path = plan_beside(name) if kind == "hlo" else None
+    return None if path is None else (path, Source(path, "hlo").read())
+
+
 def check_text(
-    name: str, kind: str, text: str, options: Options, here: bool = False, progress: Progress | None = None
+    name: str,
+    kind: str,
+    text: str,
+    options: Options,
+    here: bool = False,
+    progress: Progress | None = None,
+    plan: Callable[[str, str], PlanText | None] = plan_of,
 ) -> FileResults:
-    """Check one file whose text is at hand; for workers elsewhere. `here`: items are judged in this process."""
+    """Check one file whose text is at hand; for workers elsewhere. `here`: items are judged in this process. `plan`
+    says which plan belongs to it: default, the one that lies beside."""
     with running(inside(options.total_seconds)):
         run = _Check(options, progress)
         with stage("reading", STATING_SHARE):
-            report = Report([run.file(name, kind, lambda: text)])
+            report = Report([run.file(name, kind, lambda: text, plan)])
         run.judge_items(here)
         run.prover.prove(batch_engine(options, run.stages))
         run.prover.settle("not tried")
@@ -105,8 +123,8 @@ def check_hlo(
     """Check HLO text in this process, held against what it expects of itself as a file is. `known` keeps what was
     proved from call to call, `judged` the verdicts on operations: between calls with the same options only.
 
-    Raises InputError when the text is wrong, BadInput for an expectation that is none, OutOfTime when it cannot be read
-    in time.
+    Raises InputError when the text is wrong, BadInput for an expectation that is none and for an instruction that is
+    not there, OutOfTime when it cannot be read in time.
     """
     with running(inside(options.total_seconds)) as time:
         run = _Check(options, progress)
@@ -116,12 +134,23 @@ def check_hlo(
         with stage("reading", STATING_SHARE):
             run.text(results, text)
         report = Report([results])
+        all_named_found(report, options)
         run.prover.prove(warm_engine(options, {} if known is None else known), progress)
         run.prover.settle("not tried")
         settle(results)
         if judged is not None and not time.ended:
             judged.update(run.instructions.fresh)
     return report
+
+
+def all_named_found(report: Report, options: Options) -> None:
+    """Raise BadInput where an instruction that was asked for is in no module."""
+    names = options.selection.instructions
+    if names and not report.problems:
+        found = {r.instruction.name for f in report.files for m in f.modules for r in m.instructions}
+        for name in names:
+            if name not in found:
+                raise BadInput(f"no instruction {name!r} in any module")
 
 
 def _problem(name: str, error: InputError) -> InputProblem:
@@ -165,20 +194,20 @@ class _Check:
         self.how = how_of(self.options, self.stages)
         self.instructions = InstructionClaims(self.prover, self.options, self.how, self.tell)
 
-    def file(self, name: str, kind: str, read: Callable[[], str]) -> FileResults:
+    def file(
+        self, name: str, kind: str, read: Callable[[], str], plan_for: Callable[[str, str], PlanText | None] = plan_of
+    ) -> FileResults:
         results = FileResults(name, kind)
         try:
-            text = read()
-            plan = plan_beside(name) if kind == "hlo" else None
-            plan_text = Source(plan, "hlo").read() if plan is not None else ""
-            key = self._cache.key(name, text, plan_text) if kind == "hlo" else b""
+            text, plan = read(), plan_for(name, kind)
+            key = self._cache.key(name, text, "" if plan is None else plan[1]) if kind == "hlo" else b""
             kept = self._cache.get(key, results) if key else None
             if kept is not None:
                 self.kept += kept.counts().total()
                 return kept
             self._read(results, text)
             if plan is not None and not results.problems:
-                self._plan(results, text, plan, plan_text)
+                self._plan(results, text, *plan)
             if key and not results.problems:
                 self._keys[key] = results
             lines = [r.instruction.position.line for m in results.modules for r in m.instructions]
@@ -216,15 +245,6 @@ class _Check:
         for key, results in self._keys.items() if not ended else ():
             self._cache.put(key, results)
         self._cache.close()
-
-    def all_named_found(self, report: Report) -> None:
-        """Raise BadInput where an instruction that was asked for is in no module."""
-        names = self.options.selection.instructions
-        if names and not report.problems:
-            found = {r.instruction.name for f in report.files for m in f.modules for r in m.instructions}
-            for name in names:
-                if name not in found:
-                    raise BadInput(f"no instruction {name!r} in any module")
 
     def text(self, results: FileResults, text: str) -> None:
         """Read HLO text that is no file: what is wrong with it is raised as InputError."""
