@@ -45,6 +45,7 @@ OF_TYPES = {
     "signed quotient by a power of two",
     "signed remainder by a power of two",
     "unsigned remainder by a power of two",
+    "bits through another type",
 }
 """They are about the bits or the range of an element type; a rule speaks of numbers without bounds."""
 OF_PROGRAMS = {"scatter as a loop", "select-and-scatter as a scatter", "a reduce takes its elements in any order"}

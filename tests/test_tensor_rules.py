@@ -186,6 +186,16 @@ def test_a_run_beyond_the_numbers_of_a_rule_says_nothing(body: str) -> None:
     assert check_tensor_rule(rule(f"A: [n]\n{body}")).verdict is Verdict.PROVED
 
 
+def test_a_sum_of_one_product_is_the_product() -> None:
+    body = (
+        "A: [n, k]  B: [k, m]\nwhen {}\ndot(A, B, lhs_contract=[1], rhs_contract=[0]) =>\n"
+        "multiply(broadcast(reshape(slice(A, start=[0, 0], limit=[n, 1]), shape=[n]), shape=[n, m], dims=[0]),"
+        " broadcast(reshape(slice(B, start=[0, 0], limit=[1, m]), shape=[m]), shape=[n, m], dims=[1]))"
+    )
+    assert check_tensor_rule(rule(body.format("k == 1"))).verdict is Verdict.PROVED
+    assert check_tensor_rule(rule(body.format("k >= 1, k <= 2"))).verdict is Verdict.REFUTED
+
+
 @pytest.mark.parametrize("body", ["shift-left(A, 1) => add(A, A)", "and(A, B) => and(B, A)", "xor(A, A) => 0"])
 def test_what_is_known_of_bits(body: str) -> None:
     left, _, right = body.partition(" => ")

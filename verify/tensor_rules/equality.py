@@ -205,8 +205,8 @@ class TermEquality:
             out = [] if term.init is None else self._pieces(op, term.init, given)
             inside = (*given, *ranges(term.variables))
             for part in self._pieces(op, term.body, inside):
-                part = self._without_idle(op, self._renamed(term.variables, part), given)
-                out += self._split(op, self._without_units(part, given), given)
+                part = self._without_units(self._renamed(term.variables, part), given)
+                out += self._split(op, self._without_idle(op, part, given), given)
             return out
         if op == "add":
             return self._summands(term, given)
