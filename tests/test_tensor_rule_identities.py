@@ -48,8 +48,13 @@ OF_TYPES = {
     "bits through another type",
 }
 """They are about the bits or the range of an element type; a rule speaks of numbers without bounds."""
-OF_PROGRAMS = {"scatter as a loop", "select-and-scatter as a scatter", "a reduce takes its elements in any order"}
-"""They are about loops, libraries or the order of a run, which no rule has."""
+OF_PROGRAMS = {
+    "scatter as a loop",
+    "select-and-scatter as a scatter",
+    "a reduce takes its elements in any order",
+    "the accuracy of a function left out",
+}
+"""They are about loops, libraries, how well they compute, or the order of a run, which no rule has."""
 
 
 def named_in_the_code() -> set[str]:
