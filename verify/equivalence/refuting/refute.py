@@ -150,7 +150,11 @@ class Refuter:
                     found = self._attempt(choice, seed, in_parts, end, latest, at_a_glance)
                     if found is not None:
                         return found
-        return self._said() or f"run on {2 * _ROUNDS * len(CHOICES)} choices of inputs, both give the same"
+        told = f"run on {2 * _ROUNDS * len(CHOICES)} choices of inputs, both give the same"
+        blind = (
+            "" if not self._search.blind else ", but for some where the bits of a NaN are looked at, which show nothing"
+        )
+        return self._said() or told + blind
 
     def _attempt(
         self, choice: Choice, seed: int, in_parts: bool, end: float, latest: float, at_a_glance: bool
@@ -202,6 +206,8 @@ class _Search:
         self._precise = not kinds & {"f16", "bf16", *SMALL}
         # Types of few digits that one of the two does not know are nothing that rounding brings in.
         self._own = frozenset(_kinds(before) ^ _kinds(after)) & SMALL.keys()
+        self.blind = False
+        """Some inputs showed nothing, as the bits of a NaN were looked at."""
         self.suspected = False
         """Numbers differed for some inputs, whatever the reason."""
         self._wide: set[TuplePath] = set()
@@ -220,6 +226,7 @@ class _Search:
         observed = Observed()
         plain = self._both(self._modules, observed, given, deadline)
         if observed.bits_of_nan:
+            self.blind = True
             return None
         before, after = leaves_of(plain.results)
         lost = _without_number([before], [after])
