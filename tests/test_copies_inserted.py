@@ -139,6 +139,54 @@ def test_a_part_of_a_parameter_is_given_away_alone() -> None:
     assert _refuted(parts("1"), False) == {}
 
 
+_HANDED: Final = """gives {{
+  x = f32[8] parameter(0)
+  n = f32[8] constant({{1,2,3,4,5,6,7,8}})
+  m = f32[8] copy(n)
+  ROOT r = f32[8] bitcast({given})
+}}
+keeps {{
+  x = f32[8] parameter(0)
+  m = f32[8] copy(x)
+  ROOT r = f32[8] bitcast({kept})
+}}
+"""
+HANDED_BACK: Final = {
+    "a constant that a call returns": ("d = f32[8] call(k), to_apply=gives", ("n", "m"), ("m", "m")),
+    "a constant that a branch returns": (
+        "d = f32[8] conditional(b, k, k), true_computation=gives, false_computation=keeps",
+        ("n", "m"),
+        ("m", "m"),
+    ),
+    "a parameter that a branch hands on": (
+        "d = f32[8] conditional(b, p, p), true_computation=gives, false_computation=keeps",
+        ("m", "x"),
+        ("m", "m"),
+    ),
+    "a parameter that a call hands on": ("d = f32[8] call(p), to_apply=keeps", ("m", "x"), ("m", "m")),
+}
+
+
+def handed_back(what: str, broken: bool) -> str:
+    """What a computation returns is updated in place."""
+    made, wrong, right = HANDED_BACK[what]
+    given, kept = wrong if broken else right
+    bodies = _HANDED.format(given=given, kept=kept).replace("keeps", "hands")
+    text = _module(
+        "b = pred[] constant(true)",
+        made.replace("keeps", "hands"),
+        "r = f32[8] dynamic-update-slice(d, u, i)",
+        header=_SCHEDULED,
+    )
+    return text.replace("ENTRY", bodies + "ENTRY")
+
+
+@pytest.mark.parametrize("what", HANDED_BACK)
+def test_what_a_computation_hands_back_is_followed(what: str) -> None:
+    assert set(_refuted(handed_back(what, True), False)) == {("hazard-constant", "r")}
+    assert _refuted(handed_back(what, False), False) == {}
+
+
 # -- one buffer given twice ------------------------------------------------------------------------------------------
 
 

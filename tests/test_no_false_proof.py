@@ -334,6 +334,10 @@ def _of_pairs() -> list[Row]:
         wrong, right = (test_copies_inserted.written(what, into) for into in "pk")
         test = "test_copies_inserted::test_what_lies_in_a_constant_or_in_a_parameter_that_is_kept_is_not_written"
         rows.append(Row(f"5: {what} where the caller's parameter lies", "hlo", wrong, right, test))
+    for what in test_copies_inserted.HANDED_BACK:
+        wrong, right = (test_copies_inserted.handed_back(what, broken) for broken in (True, False))
+        test = "test_copies_inserted::test_what_a_computation_hands_back_is_followed"
+        rows.append(Row(f"5: {what} and the caller updates", "hlo", wrong, right, test))
     wrong, right = (test_copies_inserted.scattered(values) for values in "kq")
     test = "test_copies_inserted::test_an_array_that_is_turned_round_in_its_own_buffer_is_not_proved"
     rows.append(Row("5: an array turned round in its own buffer", "hlo", wrong, right, test, comes_to="unknown"))

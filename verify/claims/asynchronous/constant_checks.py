@@ -10,6 +10,7 @@ verifier lets that pass: such a constant stands for its value, and the copy is n
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from hloproof.claims.asynchronous.hazard_checks import scene_of
 from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement, judged
@@ -17,8 +18,28 @@ from hloproof.models.dataflow.accesses import UNSEEN, InPlaceWrite, Spot
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.dataflow.versions import LocalBuffers
 from hloproof.models.hlo.attributes import Aliasing, BufferDonor
-from hloproof.models.hlo.module import Module
+from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import ShapeIndex
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """An array that nobody may write: part of a parameter or constant, and the computation that it stands in."""
+
+    computation: Computation
+    spot: Spot
+
+    @property
+    def made(self) -> Instruction:
+        return self.computation.by_name[self.spot[0]]
+
+    @property
+    def is_constant(self) -> bool:
+        return self.made.opcode == "constant"
+
+
+_Returned = dict[tuple[str, ShapeIndex], _Kept]
+"""The parts of results that are such arrays, by computation."""
 
 
 def hazard_constant(context: Context) -> Iterator[Judgement]:
@@ -26,23 +47,56 @@ def hazard_constant(context: Context) -> Iterator[Judgement]:
     if not context.shares:
         return
     donated = _donated(context.chains.module)
-    for local in scene_of(context).locals.values():
-        is_entry = local.computation is context.chains.module.entry
-        fixed: dict[Spot, Spot] = {}
+    returned: _Returned = {}
+    for local in scene_of(context).locals.values():  # who is called comes first
+        kept = _kept(local, local.computation is context.chains.module.entry, donated, returned)
         problems: dict[str, str | None] = {}
         notes: dict[str, str] = {}
-        for write in local.writes:  # in the order of the text: what an operand lies in is known
-            made = local.version.get(write.operand, write.operand)
-            lies = made if _is_fixed(local, made, is_entry, donated) else fixed.get(made)
-            said = None
+        for write in local.writes:
+            lies, said = kept.get(local.version.get(write.operand, write.operand)), None
             if lies is not None and _is_first_state(local, write, lies):
                 notes.setdefault(write.writer, f"{NEEDS_COPY}: {_told(local, write, lies)}")
             elif lies is not None:
-                fixed[write.result] = lies
                 said = _told(local, write, lies)
             problems[write.writer] = problems.get(write.writer) or said
         for name, problem in problems.items():
             yield judged("hazard-constant", HloPosition(local.computation.name, name), problem, note=notes.get(name))
+        root = local.computation.root_name
+        for spot in local.leaves(root):
+            lies = kept.get(local.version.get(spot, spot))
+            # What a computation hands on of its own parameters only its callers can tell.
+            if lies is not None:
+                returned[local.computation.name, spot[1]] = lies
+
+
+def _kept(
+    local: LocalBuffers, is_entry: bool, donated: tuple[tuple[int, ShapeIndex], ...], returned: _Returned
+) -> dict[Spot, _Kept]:
+    """Versions that lie where nobody may write: constants, parameters, what is written over them, and what computations
+    hand back of them. Of a conditional the branches hand back into one buffer."""
+    writes = {w.result: w for w in local.writes}
+    out: dict[Spot, _Kept] = {}
+    for version in (spot for spot in local.version if local.version[spot] == spot):
+        i = local.computation.by_name[version[0]]
+        if _is_fixed(local, version, is_entry, donated):
+            out[version] = _Kept(local.computation, version)
+        elif version in writes:
+            write = writes[version]
+            lies = out.get(local.version.get(write.operand, write.operand))
+            if lies is not None and not _is_first_state(local, write, lies):
+                out[version] = lies
+        elif i.opcode in ("call", "conditional"):
+            for body, operands in local.bodies(i):
+                summary = local.summaries.get(body)
+                origin = summary.passes.get(version[1]) if summary is not None else None
+                handed = (operands[origin[0]], origin[1]) if origin is not None and origin[0] < len(operands) else None
+                lies = returned.get((body, version[1]))
+                if handed is not None:
+                    lies = lies or out.get(local.version.get(handed, handed))
+                if lies is not None:
+                    out[version] = lies
+                    break
+    return out
 
 
 def _donated(module: Module) -> tuple[tuple[int, ShapeIndex], ...]:
@@ -65,20 +119,20 @@ def _is_fixed(local: LocalBuffers, version: Spot, is_entry: bool, donated: tuple
     return is_entry and not any(n == i.parameter_number and version[1][: len(at)] == at for n, at in donated)
 
 
-def _is_first_state(local: LocalBuffers, write: InPlaceWrite, lies: Spot) -> bool:
+def _is_first_state(local: LocalBuffers, write: InPlaceWrite, lies: _Kept) -> bool:
     """A loop replaces a part of its state that is a constant at first."""
-    loop = local.computation.by_name[write.writer]
-    return loop.opcode == "while" and local.computation.by_name[lies[0]].opcode == "constant"
+    return local.computation.by_name[write.writer].opcode == "while" and lies.is_constant
 
 
-def _told(local: LocalBuffers, write: InPlaceWrite, lies: Spot) -> str:
-    i, made = local.computation.by_name[write.writer], local.computation.by_name[lies[0]]
-    part = lies[0] + ("{" + ",".join(map(str, lies[1])) + "}" if lies[1] else "")
-    what = "a constant" if made.opcode == "constant" else "a parameter that is not donated"
-    # A body may keep to itself what it writes.
+def _told(local: LocalBuffers, write: InPlaceWrite, lies: _Kept) -> str:
+    i, made = local.computation.by_name[write.writer], lies.made
+    part = made.name + ("{" + ",".join(map(str, lies.spot[1])) + "}" if lies.spot[1] else "")
+    what = "a constant" if lies.is_constant else "a parameter that is not donated"
+    # A body may keep to itself what it writes, and another one hand back what is its own.
     how = "inside of its computation " if write.result[1][:1] == (UNSEEN,) else ""
-    instead = "" if made.opcode == "constant" else ", or by an input_output_alias of it"
+    where = "" if lies.computation is local.computation else f" of {lies.computation.name}"
+    instead = "" if lies.is_constant else ", or by an input_output_alias of it"
     return (
-        f"{write.writer} (a {i.opcode}, line {i.position.line}) writes {how}into the buffer of {part} "
+        f"{write.writer} (a {i.opcode}, line {i.position.line}) writes {how}into the buffer of {part}{where} "
         f"(line {made.position.line}), {what}\n  mended by a copy of {part}{instead}"
     )
