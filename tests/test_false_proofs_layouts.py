@@ -134,6 +134,27 @@ def test_a_formula_is_defined_over_the_indices_and_no_other(shape: str, formula:
     assert checked(f"shape {shape}", f"formula {formula}").verdict.value == verdict
 
 
+@pytest.mark.parametrize(
+    ("clause", "verdict"),
+    [
+        ("positions 0 1 2 3", "proved"),
+        ("positions 0 1 2", "refuted"),
+        ("position [3] = 3", "proved"),
+        ("position [4] = 4", "refuted"),
+        ("at 3 = [3]", "proved"),
+        ("at 4 = padding", "refuted"),
+        ("at 4 = [4]", "refuted"),
+    ],
+)
+def test_the_end_of_the_array_and_of_the_memory(clause: str, verdict: str) -> None:
+    assert checked("shape f32[4]{0}", clause).verdict.value == verdict
+
+
+def test_a_format_of_a_split_array_is_not_modelled() -> None:
+    assert checked("shape f32[?]{0:SC(0:2)}").verdict is Verdict.UNKNOWN
+    assert checked("shape f32[?]{0:T(2)}").verdict is Verdict.PROVED
+
+
 def test_places_outside_of_the_shape_are_no_error_of_the_tool() -> None:
     """A bit beyond the elements (once an exception) is none, one inside is judged by both readings."""
     assert checked("shape s4[7]{0:E(4)}", "bit [9] = 12").verdict is Verdict.REFUTED

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 from memory_cases import CHAIN, CHAIN_PLAN, LOOP, LOOP_PLAN, changed, judged, refuted, roomy_plan
 
 from hloproof.engines.door import How
 from hloproof.logic.obligation import Outcome
+from hloproof.memory.interference import _Occupied
 from hloproof.memory.judge import CLAIMS, judge
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.parser import parse_module
-from hloproof.models.memory.assignment import parse_assignment
+from hloproof.models.memory.assignment import Key, parse_assignment
 from hloproof.models.memory.values import HloValues
 from hloproof.results.verdict import Verdict
 from hloproof.server.answering import Answering, Asked
@@ -41,11 +43,14 @@ SPOILED_CHAIN = [
     ("plan-size", "allocation 4: size 256", "allocation 4: size 255"),
     ("plan-size", "allocation 4: size 256", "allocation 4: size 256, color 5"),
     ("plan-size", Y, Y.replace("offset=128", "offset=124")),
+    ("plan-size", Y, Y.replace("size=128", "size=127")),
+    ("plan-complete", Y, Y.replace("{0}", "{0:T(8)}")),
     ("plan-interference", Y, Y.replace("offset=128", "offset=64")),
     ("plan-interference", "<5 z @0> (size=128,offset=0)", "<5 z @0> (size=128,offset=128)"),
     ("plan-constant", CONSTANT, CONSTANT + OUT.replace("out", "y").replace("<6", "<4")),
 ]
 SPOILED_LOOP = [
+    ("plan-alias", "allocation 5: size 4, maybe-live-out", "allocation 5: size 4, maybe-live-out, preallocated-temp"),
     ("plan-alias", "<16 c{0} (phi) @0> (size=4,offset=0)", "<16 c{0} (phi) @0> (size=4,offset=64)"),
     ("plan-alias", "allocation 5: size 4, maybe-live-out", "allocation 5: size 4, preallocated-temp"),
 ]
@@ -60,6 +65,42 @@ def test_an_error_in_the_plan_is_refuted(claim: str, hlo: str, plan: str, old: s
     if claim == "plan-constant":
         plan = changed(plan, Y, "")
     assert claim in refuted(hlo, changed(plan, old, new))
+
+
+@pytest.mark.parametrize(
+    ("name", "allocation"),
+    [("one", "2: size 128, constant"), ("a", "0: size 128, parameter 0"), ("b", "1: size 128, p")],
+)
+def test_what_the_caller_puts_somewhere_begins_there(name: str, allocation: str) -> None:
+    larger = changed(CHAIN_PLAN, f"allocation {allocation}", f"allocation {allocation}".replace("128", "256"))
+    assert refuted(CHAIN, larger) == {}
+    line = next(line for line in larger.splitlines() if f" {name} @0>" in line)
+    moved = changed(larger, line, line.replace("offset=0", "offset=64"))
+    assert refuted(CHAIN, moved) == {"plan-complete": [name]}
+
+
+@pytest.mark.parametrize(("space", "claims"), [("", {}), (":S(5)", {"plan-size": ["y"]})])
+def test_a_layout_names_the_memory_of_its_allocation(space: str, claims: dict[str, list[str]]) -> None:
+    module = changed(CHAIN, "%y = f32[32]{0} subtract", f"%y = f32[32]{{0{space}}} subtract")
+    plan = changed(CHAIN_PLAN, Y, Y.replace("f32[32]{0}", f"f32[32]{{0{space}}}"))
+    assert refuted(module, plan) == claims
+
+
+def test_who_is_met_in_an_allocation_is_found_in_any_order() -> None:
+    random = Random(3)
+    for _ in range(300):
+        occupied, there = _Occupied(), list[tuple[int, int, Key]]()
+        for n in range(random.randint(1, 12)):
+            if there and random.random() < 0.3:
+                occupied.remove(*there.pop(random.randrange(len(there))))
+            else:
+                begin = random.randint(0, 12)
+                there.append((begin, begin + random.randint(1, 5), (f"v{n}", ())))
+                occupied.add(*there[-1])
+            for begin in range(18):
+                for end in (begin + 1, begin + 4):
+                    met = sorted(key for low, high, key in there if low < end and begin < high)
+                    assert sorted(occupied.meeting(begin, end)) == met
 
 
 @pytest.mark.parametrize(("offset", "claims"), [(192, {}), (160, {"plan-size": ["y"]})])

@@ -8,8 +8,11 @@ from itertools import product
 
 import pytest
 
-from hloproof.claims.layouts.claims import ClaimedLayout, LayoutClaim, inside, onto
+from hloproof.claims.layouts.claims import ClaimedLayout, LayoutClaim, claims, inside, onto
+from hloproof.claims.layouts.contiguity import judged_runs
+from hloproof.claims.layouts.formats import format_claims
 from hloproof.claims.layouts.judge import judge_one
+from hloproof.claims.layouts.owed import layout_parts
 from hloproof.claims.layouts.steps import Chain, chain
 from hloproof.engines.portfolio import prove
 from hloproof.logic.formula import TRUE, Compare, Exists, Formula, Not, conj, disj, eq, lt
@@ -110,6 +113,31 @@ def test_the_size_of_the_memory_is_part_of_what_is_claimed(
     right = ClaimedLayout.by_formula(shape)
     for claimed, wanted in ((right, Verdict.PROVED), (replace(right, size=size), Verdict.REFUTED)):
         assert judge_one(claim(claimed, chain(shape)), prove).found.verdict is wanted
+
+
+def test_an_instruction_owes_every_step_of_every_claim() -> None:
+    shape = parse_shape("u8[3,5]{1,0:T(2,2)(2,1)}")
+    assert isinstance(shape, ArrayShape)
+    every = {o for c in claims(ClaimedLayout.by_formula(shape)) for o in c.steps}
+    assert {p.obligation for p in layout_parts(shape)} == every
+
+
+def test_a_format_owes_each_kind_of_step() -> None:
+    shape = parse_shape("f32[?,?,?]{2,1,0:T(*,4)(2,1)}")
+    assert isinstance(shape, ArrayShape)
+    for claim in format_claims(shape):
+        labels = {o.label.split(":")[0] for o in claim.steps}
+        assert {"dividing by 4", "dividing by 2", "joining, any size"} <= labels
+        assert {"the combined coordinate in both readings", "the combined size in both readings"} <= labels
+
+
+@pytest.mark.parametrize(("columns", "run"), [(4, 4), (5, 4), (8, 4), (9, 4)])
+def test_a_run_ends_where_the_next_index_lies_elsewhere(columns: int, run: int) -> None:
+    """In tiles of four columns, the last one or not."""
+    shape = parse_shape(f"f32[2,{columns}]{{1,0:T(2,4)}}")
+    assert isinstance(shape, ArrayShape)
+    (found,) = [r.length for r, _ in judged_runs(shape, prove) if r.dimension == 1]
+    assert found == run
 
 
 TRUE_GOAL, FALSE_GOAL = Obligation((), eq(0, 0)), Obligation((), eq(0, 1))
