@@ -10,17 +10,21 @@ from spec_texts import check_maps_text
 
 from hloproof.claims.operations import definition
 from hloproof.claims.statements import elimination, relation
-from hloproof.engines.door import How
-from hloproof.models.errors import InputError
+from hloproof.engines.door import HOW, How
+from hloproof.models.errors import InputError, NotModelled
 from hloproof.models.expressions.expr import Expr
 from hloproof.models.expressions.interval import Interval
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.interpreter.run import run_module
 from hloproof.results.verdict import ClaimResult
 
 
-def checked(instructions: str, *clauses: str, header: str = "HloModule m", bodies: str = "") -> ClaimResult:
+def checked(
+    instructions: str, *clauses: str, header: str = "HloModule m", bodies: str = "", how: How = HOW
+) -> ClaimResult:
     module = f"{header}\n{bodies}\nENTRY e {{\n{instructions}\n}}"
     text = "".join(f"    {line}\n" for line in module.split("\n")) + "".join(f"  {c}\n" for c in clauses)
-    (found,) = check_maps_text(f"map a\n  hlo\n{text}", "x.map")
+    (found,) = check_maps_text(f"map a\n  hlo\n{text}", "x.map", how)
     return found
 
 
@@ -249,6 +253,70 @@ def test_a_wrong_witness_refutes_nothing(
     verdicts = [checked(instructions, f"output-to-input 0 {said}", bodies=ADD).verdict.value for said in (right, wrong)]
     assert verdicts[0] == "proved" or (off and verdicts[0] == "unknown")
     assert verdicts[1] == "refuted" or (off and verdicts[1] == "unknown")
+
+
+GATHERED = (
+    "x = f32[{},3] parameter(0)\ni = u8[2,1] parameter(1)\nROOT r = f32[2,2,3] gather(x, i), offset_dims={{1,2}}, "
+    "collapsed_slice_dims={{}}, start_index_map={{0}}, index_vector_dim=1, slice_sizes={{2,3}}"
+)
+BYTES = (
+    "output-to-input 0 (d0, d1, d2){{rt0}} -> (rt0 + d1, d2), domain: d0 in [0, 1], d1 in [0, 1], d2 in [0, 2], "
+    "rt0 in [{}]\n    runtime variables:\n"
+    "    rt0: operand(1); (d0, d1, d2) -> (d0, 0), domain: d0 in [0, 1], d1 in [0, 1], d2 in [0, 2]"
+)
+
+
+@pytest.mark.parametrize(
+    ("size", "interval", "verdict"),
+    [
+        *((4, i, "proved") for i in ("0, 2", "-1, 2")),
+        *((4, i, "refuted") for i in ("0, 1", "0, 3", "1, 2")),
+        *((300, i, "proved") for i in ("0, 298", "0, 255", "-5, 999")),
+        *((300, i, "refuted") for i in ("0, 254", "1, 298")),
+    ],
+)
+def test_a_value_is_one_that_its_type_can_hold(size: int, interval: str, verdict: str) -> None:
+    """A byte is never -1 and never 256, so that where it is cut there says nothing."""
+    found = checked(GATHERED.format(size), BYTES.format(interval))
+    assert found.verdict.value == verdict
+    if verdict == "proved":
+        assert checked(GATHERED.format(size), BYTES.format(interval), how=How(cross=True)).verdict.value == verdict
+
+
+SWAPPED = (
+    "x = f32[4] parameter(0)\ny = f32[4] all-to-all(x), replica_groups={{0,1}}, dimensions={0}\n"
+    "ROOT r = f32[2] slice(y), slice={[1:3]}"
+)
+SENT = (
+    "output-to-input 0 (d0){{rt0}} -> ((d0 + 1) mod 2 + rt0 * 2), domain: d0 in [0, 1], rt0 in [{0}]\n"
+    "    runtime variables:\n    rt0: reader\n    replica id:\n"
+    "    (d0){{rt0}} -> ((d0 + 1) / 2), domain: d0 in [0, 1], rt0 in [{0}]"
+)
+
+
+@pytest.mark.parametrize(("interval", "verdict"), [("0, 1", "proved"), ("-1, 2", "proved"), ("0, 0", "refuted")])
+def test_nobody_reads_from_a_position_that_there_is_not(interval: str, verdict: str) -> None:
+    found = checked(SWAPPED, "follow", SENT.format(interval), header="HloModule m, replica_count=2")
+    assert found.verdict.value == verdict
+
+
+def test_a_gather_of_slices_without_an_element_is_not_modelled() -> None:
+    """XLA takes slices of no element along a dimension that is left out; at the last start there is nothing to read."""
+    told = checked(
+        GATHERED.replace("{{2,3}}", "{{0,3}}")
+        .replace("={{}}", "={{0}}")
+        .replace("[2,2,3]", "[2,3]")
+        .replace("{{1,2}}", "{{1}}")
+        .format(4),
+        "output-to-input 0 nothing",
+    ).found
+    assert (told.verdict.value, "fit" in (told.reason or "")) == ("unknown", True)
+    text = (
+        "HloModule m\nENTRY e {\n  x = f32[4] parameter(0)\n  i = s32[1] parameter(1)\n  ROOT r = f32[] gather(x, i), "
+        "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=0, slice_sizes={0}\n}"
+    )
+    with pytest.raises(NotModelled, match="no element"):
+        run_module(parse_module(text), [[1.0, 2.0, 3.0, 4.0], [4]])
 
 
 # --- two modules -------------------------------------------------------------------------------------------------

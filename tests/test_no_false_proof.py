@@ -296,6 +296,21 @@ _EACH: Final = (
 )
 
 
+_NO_SLICE: Final = """HloModule m
+ENTRY e {
+  x = f32[4,3] parameter(0)
+  i = s32[2] parameter(1)
+  ROOT r = f32[3,2] gather(x, i), offset_dims={0}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,
+    slice_sizes={0,3}
+}
+"""
+
+
+def _gathered_bytes(interval: str) -> str:
+    lines = "\n".join(f"    {line}" for line in test_claimed_maps.GATHERED.format(300).split("\n"))
+    return f"map a\n  hlo\n{lines}\n  {test_claimed_maps.BYTES.format(interval)}\n"
+
+
 def _of_claimed() -> list[Row]:
     """Of what one operation reads on several devices."""
     body = "\n".join(f"    {line}" for line in test_claimed_maps.ADD.split("\n"))
@@ -314,6 +329,21 @@ def _of_claimed() -> list[Row]:
             devices,
         ),
         Row("the reader's own position, cut to less", "map", cut, whole, own),
+        Row(
+            "false refuted: a byte that is -1",
+            "map",
+            _gathered_bytes("0, 254"),
+            _gathered_bytes("-1, 298"),
+            "test_claimed_maps::test_a_value_is_one_that_its_type_can_hold",
+        ),
+        Row(
+            "false refuted: a slice of no element that is left out",
+            "hlo",
+            _NO_SLICE,
+            _NO_SLICE.replace("{0,3}", "{1,3}"),
+            "test_claimed_maps::test_a_gather_of_slices_without_an_element_is_not_modelled",
+            "unknown",
+        ),
     ]
 
 

@@ -15,6 +15,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Const, Expr
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.body_use import components, overwrites, takes_update
+from hloproof.models.hlo.gathered import require_slices
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import ELEMENT_BITS, Shape
 from hloproof.models.indexing.box import (
@@ -125,6 +126,7 @@ def _index_interval(shape: Shape) -> Interval:
 
 def _gather(op: Operation) -> _Windows:
     a = op.attributes
+    require_slices(a, sizes(op.shape))
     return _Windows(
         operand=sizes(op.operands[0]),
         indices=sizes(op.operands[1]),

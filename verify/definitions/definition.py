@@ -25,6 +25,8 @@ class RuntimeRead:
     interval: Interval
     clamped: bool = True
     of_sizes: bool = False
+    held: Interval | None = None
+    """The values that the element can hold, by its type; None where any number is taken into account."""
 
 
 @dataclass(frozen=True, slots=True)

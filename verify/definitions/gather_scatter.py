@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from hloproof.definitions.definition import Define, Definition, Kind, RuntimeRead
-from hloproof.definitions.variables import d, identity, operand_array, output_array, r, require_static, x
+from hloproof.definitions.variables import d, identity, operand_array, output_array, r, require_static, values_of, x
 from hloproof.logic.formula import FALSE, TRUE, Formula, Not, conj, eq, le, lt, within
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Const, Expr
@@ -54,7 +54,7 @@ def _starts(op: Operation, first: int, sizes: Sequence[int]) -> tuple[RuntimeRea
         if size > n:
             raise NotModelled(f"{op.opcode} of {size} elements from {n}")
         where: tuple[int, tuple[Expr, ...]] = (first, (Const(i),)) if vector else (first + i, ())
-        reads.append(RuntimeRead(*where, Interval(0, n - size)))
+        reads.append(_start(where, n - size, operand_array(op, where[0])))
     return tuple(reads)
 
 
@@ -84,8 +84,7 @@ def gather(op: Operation, output: int, operand: int) -> Definition:
     for k, j in enumerate(mapped):
         terms.setdefault(j, []).append(r(k))
     reads = tuple(
-        RuntimeRead(1, _element(indices, at, k), Interval(0, base.dimensions[j] - sizes[j]))
-        for k, j in enumerate(mapped)
+        _start((1, _element(indices, at, k)), base.dimensions[j] - sizes[j], indices) for k, j in enumerate(mapped)
     )
     parts = [eq(x(j), _sum(terms.get(j, []))) for j in range(base.rank)]
     return Definition("moves", out.dimensions, into.dimensions, conj(*parts), runtime=reads)
@@ -205,13 +204,18 @@ def _sum(terms: Sequence[Expr]) -> Expr:
     return total
 
 
+def _start(where: tuple[int, tuple[Expr, ...]], last: int, indices: ArrayShape) -> RuntimeRead:
+    """A start in [0, last], as far as the element's type reaches."""
+    held = values_of(indices)
+    return RuntimeRead(*where, Interval(0, last if held is None else min(last, held.upper)), held=held)
+
+
 def _values_of(indices: ArrayShape) -> Interval:
     """All values of the element type."""
-    kind, bits = indices.element_type[:1], indices.element_type[1:]
-    if kind not in "su" or not bits.isdecimal():
+    found = values_of(indices)
+    if found is None:
         raise NotModelled(f"indices of type {indices.element_type}")
-    n = int(bits)
-    return Interval(0, 2**n - 1) if kind == "u" else Interval(-(2 ** (n - 1)), 2 ** (n - 1) - 1)
+    return found
 
 
 DEFINITIONS: Final[Mapping[str, Define]] = {

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from hloproof.logic.formula import TRUE, Formula, conj, eq
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Const, Expr, Var
+from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import UNBOUNDED, ArrayShape, BufferShape, Shape, ShapeIndex, TupleShape, leaves
 
@@ -122,3 +123,12 @@ def linear(coordinates: Sequence[Expr], sizes: Sequence[int]) -> Expr:
             total = term if total is None else term + total
         stride *= size
     return Const(0) if total is None else total
+
+
+def values_of(integers: ArrayShape) -> Interval | None:
+    """All values of the element type; None where it is no integer."""
+    kind, bits = integers.element_type[:1], integers.element_type[1:]
+    if kind not in "su" or not bits.isdecimal():
+        return None
+    n = int(bits)
+    return Interval(0, 2**n - 1) if kind == "u" else Interval(-(2 ** (n - 1)), 2 ** (n - 1) - 1)

@@ -16,6 +16,7 @@ from hloproof.equivalence.indices import ZERO, At, Lin, clamp, constant, variabl
 from hloproof.equivalence.placing import placed
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Term, value_form
 from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.gathered import require_slices
 
 
 def start(node: Node, at: At, most: int) -> Lin:
@@ -54,6 +55,7 @@ def gather(node: Node, at: At) -> Term:
     """The operand at the clamped start that the index vector of the batch place gives, plus the offset."""
     operand, indices = node.operands
     a = node.attributes
+    require_slices(a, node.sizes)
     offset_dims, collapsed = a.integers("offset_dims"), a.integers("collapsed_slice_dims")
     batching = a.integers("operand_batching_dims")
     index_batching = a.integers("start_indices_batching_dims")

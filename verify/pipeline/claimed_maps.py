@@ -13,6 +13,7 @@ from hloproof.claims.maps.equality import same_relation
 from hloproof.claims.maps.rewrite import providers_of
 from hloproof.claims.operations.definition import Subject, definition_parts
 from hloproof.claims.operations.in_bounds import in_bounds_parts
+from hloproof.claims.statements.contents import READER, of_positions
 from hloproof.claims.statements.statement import Part
 from hloproof.claims.statements.witness import asked
 from hloproof.definitions import define
@@ -158,7 +159,12 @@ def composed_as_said(
     unclear = next((s.unknown for s in chosen if s.unknown), "") or _unclear(chosen)
     if unclear:
         raise NotModelled(unclear)
-    return _same(claimed.maps, [m for s in chosen for m in s.maps], ("what is said", "the composition"), ask, again)
+    composed = [m for s in chosen for m in s.maps]
+    # What is said of the reader's own position is said of the positions that there are.
+    places = {v.interval for m in composed for v in m.runtime if v.provider == READER}
+    size = next(iter(places)).count if len(places) == 1 and all(i.lower == 0 for i in places) else 0
+    said = [of_positions(m, size) for m in claimed.maps]
+    return _same(said, composed, ("what is said", "the composition"), ask, again)
 
 
 def _followed_parameter(module: Module, instruction: str, number: int) -> str:

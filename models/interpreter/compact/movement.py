@@ -8,6 +8,7 @@ from math import prod
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
+from hloproof.models.hlo.gathered import require_slices
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.interpreter.compact.classed import (
     MOST_WRITTEN_OUT,
@@ -256,6 +257,7 @@ def _major_first(shape: ArrayShape) -> list[int]:
 def gather(step: Step) -> Value:
     """As in the plain operation, without batching dimensions: windows of all starts decide what is alike."""
     x, given, a = lifted(step.operands[0]), lifted(step.operands[1]), step.attributes
+    require_slices(a, step.shape.dimensions)
     if a.integers("operand_batching_dims"):
         raise NotModelled("gather with batching dimensions, by classes")
     offsets, start_map, window = a.integers("offset_dims"), a.integers("start_index_map"), a.integers("slice_sizes")

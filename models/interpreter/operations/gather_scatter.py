@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from hloproof.models.hlo.gathered import require_slices
 from hloproof.models.interpreter.operations.movement import clamped
 from hloproof.models.interpreter.step import Execute, Step, as_result
 from hloproof.models.interpreter.value import Array, Value, flat_index, indices, strides
@@ -30,6 +31,7 @@ def _batch_positions(batching: Sequence[int], index_array: Array, vector_dim: in
 def gather(step: Step) -> Value:
     """Each index vector says where a window of `slice_sizes` starts, clamped so that the window fits."""
     x, index_array, a = step.array(0), step.array(1), step.attributes
+    require_slices(a, step.shape.dimensions)
     offset_dims, start_map = a.integers("offset_dims"), a.integers("start_index_map")
     dropped = {*a.integers("collapsed_slice_dims"), *a.integers("operand_batching_dims")}
     batching = a.integers("operand_batching_dims")

@@ -229,8 +229,9 @@ def _meaning(definition: Definition, pair: dict[str, Expr], memory: _Memory) -> 
     for k, r in enumerate(definition.runtime):
         held = memory.value((r.operand, r.of_sizes), tuple(substitute(e, pair) for e in r.index))
         at[f"r{k}"] = _clamped(held, r.interval) if r.clamped else held
-        if not r.clamped:
-            memory.intervals[held.name] = r.interval
+        interval = r.held if r.clamped else r.interval
+        if interval is not None:
+            memory.intervals[held.name] = interval
     return replace_variables(definition.predicate, at)
 
 

@@ -104,10 +104,11 @@ def strays(
         return True
     if definition.group_size:
         values |= {"p": at.get("p", 0), "q": at.get("p", 0) if position is None else position}
+    types = {r.operand: r.held if r.clamped else r.interval for r in definition.runtime if not r.of_sizes}
+    if any((i := types.get(e[0])) is not None and value not in i for e, value in contents.items()):
+        return False  # contents that cannot be
     for k, read in enumerate(definition.runtime):
         held = contents.get(element_of(read, values), 0)
-        if not read.clamped and held not in read.interval:
-            return False  # contents that cannot be
         values[f"r{k}"] = _clamp(held, read.interval)
     body = definition.predicate
     return not holds(Exists(definition.iteration, body) if definition.iteration else body, values)

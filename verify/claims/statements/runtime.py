@@ -175,7 +175,7 @@ def _same_reading(
         )
 
     if read.clamped:
-        every = Statement((("v", None),))
+        every = Statement((("v", read.held),))
         goal = eq(clamped, _clamp(held, read.interval))
         parts.append(every.therefore(goal, "runtime variable is clamped", clamps, strays))
     else:
