@@ -153,6 +153,18 @@ FALSE_PROOFS = {
     "A => slice(A, start=[0 * (n floordiv q)], limit=[n floordiv p])",
     "more dimensions than are tried": "A: [k...]\nwhen (k == 2)...\n"
     "reshape(A, shape=[p]) => slice(reshape(A, shape=[p]), start=[0], limit=[min(p, 8)])",
+    "as many elements": "c: []\nwhen m >= 0\nbroadcast(c, shape=[m], dims=[]) => broadcast(c, shape=[2 * m], dims=[])",
+    "as many dimensions": "c: []\nwhen m >= 0\nbroadcast(c, shape=[m], dims=[]) => broadcast(c, shape=[m, 1], dims=[])",
+    "a sum of differences is no sum": "A: [n]  B: [n]\nreduce(subtract(A, B), dims=[0], op=add) => "
+    "add(reduce(A, dims=[0], op=add), reduce(B, dims=[0], op=add))",
+    "a sum of negatives is no sum": "A: [n]\nreduce(negate(A), dims=[0], op=add) => reduce(A, dims=[0], op=add)",
+    "two signs are none": "A: [n]  B: [n]\nreduce(multiply(negate(A), negate(B)), dims=[0], op=add) => "
+    "negate(reduce(multiply(A, B), dims=[0], op=add))",
+    "a product of one number many times is a power": "A: [n]\nwhen m >= 1\n"
+    "reduce(broadcast(A, shape=[m, n], dims=[1]), dims=[0], op=multiply) => A",
+    "two directions": "A: [n]  B: [n]\ncompare(A, B, direction=LT) => compare(A, B, direction=LE)",
+    "two directions of what little is known of": "A: [n]  B: [n]\n"
+    "compare(f(A), f(B), direction=GT) => compare(f(A), f(B), direction=GE)",
     "a bound of a product is not one of its factor": "A: [n]\nwhen 2 <= g * n\n"
     "slice(A, start=[0], limit=[1]) => slice(A, start=[1], limit=[2])",
 }

@@ -1,0 +1,90 @@
+"""What facts about sizes say, with engines and without: the one place where tensor rules ask them."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from time import monotonic
+
+import pytest
+
+from hloproof.logic.formula import Formula, eq, le, lt
+from hloproof.models.expressions.expr import Expr, Var
+from hloproof.models.tensor_rules.text import parse_tensor_rules
+from hloproof.results.verdict import Verdict
+from hloproof.tensor_rules import judge as judging
+from hloproof.tensor_rules.facts import Facts
+from hloproof.tensor_rules.judge import check_tensor_rule
+from hloproof.tensor_rules.prove import RuleProof, prove_rule
+
+a, b = Var("a"), Var("b")
+STATED = [
+    ((lt(a, b),), le(a, b), True),
+    ((le(a, b),), lt(a, b), False),
+    ((le(a + 1, b),), lt(a, b), True),
+    ((le(a, b),), le(a, b + 1), True),
+    ((le(a, b + 1),), le(a, b), False),
+    ((le(a, b),), le(b, a), False),
+    ((le(2, a), le(3, b)), le(2, a), True),
+]
+
+
+@pytest.mark.parametrize(("facts", "goal", "follows"), STATED)
+def test_a_fact_states_what_has_no_smaller_bound(facts: tuple[Formula, ...], goal: Formula, follows: bool) -> None:
+    """Without any engine, and with all of them."""
+    assert Facts(monotonic() + 60, only=frozenset()).follows(facts, goal) is follows
+    assert Facts(monotonic() + 60).follows(facts, goal) is follows
+
+
+POSITIVE = [
+    ((le(1, a),), a, True),
+    ((le(0, a),), a, False),
+    ((le(1, a),), a + 1, True),
+    ((le(1, a),), a - 1, False),
+    ((le(0, a),), a + 1, True),
+    ((le(1, a), le(0, b)), a * b, False),
+    ((le(1, a), le(1, b)), a * b, True),
+    ((le(1, a), le(0, b)), a + b, True),
+    ((le(1, a),), a + b, False),
+    ((le(1, a), le(1, b)), a - b, False),
+    ((), a * 0 + 1, True),
+]
+
+
+@pytest.mark.parametrize(("facts", "e", "positive"), POSITIVE)
+def test_what_is_above_zero(facts: tuple[Formula, ...], e: Expr, positive: bool) -> None:
+    assert Facts(monotonic() + 60, only=frozenset()).is_positive(facts, e) is positive
+
+
+def test_what_follows_from_some_facts_follows_from_them_alone() -> None:
+    for orders in permutations((((eq(a, 2),), True), ((eq(a, 0),), False), ((), False))):
+        facts = Facts(monotonic() + 60)
+        for given, follows in orders:
+            assert facts.follows(given, lt(1, a * a)) is follows
+        # What was shown, and nothing else, is enough to say so again.
+        again = Facts(monotonic() + 60, only=frozenset(facts.shown))
+        assert again.follows((eq(a, 2),), lt(1, a * a))
+        assert not Facts(monotonic() + 60, only=frozenset()).follows((eq(a, 2),), lt(1, a * a))
+        assert not again.follows((eq(a, 3),), lt(1, a * a))
+
+
+@pytest.mark.parametrize(
+    ("body", "tier"),
+    [
+        (
+            "reduce(add(A, B), dims=[0], op=add) => add(reduce(A, dims=[0], op=add), reduce(B, dims=[0], op=add))",
+            "real",
+        ),
+        ("reverse(reverse(add(A, B), dims=[0]), dims=[0]) => add(A, B)", "exact"),
+    ],
+)
+def test_sums_in_another_order_are_of_the_reals(body: str, tier: str) -> None:
+    (found,) = parse_tensor_rules(f"rule r\n  A: [n]  B: [n]\n  {body}")
+    proof = prove_rule(found)
+    assert (proof.proved, proof.tier) == (True, tier)
+
+
+def test_a_proof_that_an_instance_contradicts_is_an_error_of_this_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    (false,) = parse_tensor_rules("rule r\n  A: [n]\n  reverse(A, dims=[0]) => A")
+    assert check_tensor_rule(false).verdict is Verdict.REFUTED
+    monkeypatch.setattr(judging, "prove_rule", lambda rule, how: RuleProof(True))
+    assert check_tensor_rule(false).verdict is Verdict.INTERNAL
