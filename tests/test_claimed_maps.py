@@ -283,6 +283,39 @@ def test_a_value_is_one_that_its_type_can_hold(size: int, interval: str, verdict
         assert checked(GATHERED.format(size), BYTES.format(interval), how=How(cross=True)).verdict.value == verdict
 
 
+FOLLOWED = (
+    "x = f32[{0}] parameter(0)\ni = u8[] parameter(1)\nj = u8[] add(i, i)\n"
+    "ROOT r = f32[3] dynamic-slice(x, {1}), dynamic_slice_sizes={{3}}"
+)
+FROM_BYTE = (
+    "output-to-input 0 (d0){{rt0}} -> (d0 + {1}), domain: d0 in [0, 2], rt0 in [{0}]\n    runtime variables:\n"
+    "    rt0: {2}; (d0) -> (), domain: d0 in [0, 2]"
+)
+
+
+@pytest.mark.parametrize("provider", ["parameter(1)", "j"])
+@pytest.mark.parametrize(
+    ("size", "interval", "start", "verdict"),
+    [
+        *((8, i, "rt0", "proved") for i in ("0, 5", "-3, 5")),
+        (8, "-3, 5", "rt0 * 5 floordiv (rt0 + 1) * 0 + rt0", "proved"),
+        *((8, i, "rt0", "refuted") for i in ("1, 5", "0, 4", "0, 6")),
+        (8, "-3, 5", "rt0 * 5 floordiv rt0 * 0 + rt0", "refuted"),
+        *((400, i, "rt0", "proved") for i in ("0, 397", "0, 255", "-1, 999")),
+        *((400, i, "rt0", "refuted") for i in ("0, 254", "1, 397")),
+    ],
+)
+def test_a_value_that_is_followed_is_one_that_its_type_can_hold(
+    size: int, interval: str, start: str, verdict: str, provider: str
+) -> None:
+    module = FOLLOWED.format(size, "i" if provider.startswith("p") else provider)
+    claim = FROM_BYTE.format(interval, start, provider)
+    found = checked(module, "follow", claim)
+    assert found.verdict.value == verdict
+    if verdict == "proved" and start == "rt0":
+        assert checked(module, "follow", claim, how=How(cross=True)).verdict.value == verdict
+
+
 SWAPPED = (
     "x = f32[4] parameter(0)\ny = f32[4] all-to-all(x), replica_groups={{0,1}}, dimensions={0}\n"
     "ROOT r = f32[2] slice(y), slice={[1:3]}"

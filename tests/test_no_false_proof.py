@@ -311,6 +311,19 @@ def _gathered_bytes(interval: str) -> str:
     return f"map a\n  hlo\n{lines}\n  {test_claimed_maps.BYTES.format(interval)}\n"
 
 
+def _followed_byte(interval: str) -> str:
+    lines = "\n".join(f"    {line}" for line in test_claimed_maps.FOLLOWED.format(400, "i").split("\n"))
+    return f"map a\n  hlo\n{lines}\n  follow\n  {test_claimed_maps.FROM_BYTE.format(interval, 'rt0', 'parameter(1)')}\n"
+
+
+def _sliced_before(end: int) -> str:
+    """A slice at a byte against the same of the first elements."""
+    given = "    x = f32[400] parameter(0)\n    i = u8[] parameter(1)\n"
+    root = "    ROOT r = f32[3] dynamic-slice({}, i), dynamic_slice_sizes={{3}}\n"
+    first = f"    y = f32[{end}] slice(x), slice={{[0:{end}]}}\n"
+    return f"map a\n  hlo\n{given}{root.format('x')}  hlo-after\n{given}{first}{root.format('y')}"
+
+
 def _of_claimed() -> list[Row]:
     """Of what one operation reads on several devices."""
     body = "\n".join(f"    {line}" for line in test_claimed_maps.ADD.split("\n"))
@@ -335,6 +348,20 @@ def _of_claimed() -> list[Row]:
             _gathered_bytes("0, 254"),
             _gathered_bytes("-1, 298"),
             "test_claimed_maps::test_a_value_is_one_that_its_type_can_hold",
+        ),
+        Row(
+            "false refuted: a byte that is followed and is -1",
+            "map",
+            _followed_byte("0, 254"),
+            _followed_byte("-1, 397"),
+            "test_claimed_maps::test_a_value_that_is_followed_is_one_that_its_type_can_hold",
+        ),
+        Row(
+            "false refuted: a byte of 256, in two modules",
+            "map",
+            _sliced_before(257),
+            _sliced_before(258),
+            "test_claimed_maps::test_a_value_that_is_followed_is_one_that_its_type_can_hold",
         ),
         Row(
             "false refuted: a slice of no element that is left out",

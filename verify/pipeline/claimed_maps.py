@@ -14,6 +14,7 @@ from hloproof.claims.maps.rewrite import providers_of
 from hloproof.claims.operations.definition import Subject, definition_parts
 from hloproof.claims.operations.in_bounds import in_bounds_parts
 from hloproof.claims.statements.contents import READER, of_positions
+from hloproof.claims.statements.held_values import ShapeOf, of_types, shapes_in
 from hloproof.claims.statements.statement import Part
 from hloproof.claims.statements.witness import asked
 from hloproof.definitions import define
@@ -24,6 +25,7 @@ from hloproof.models.hlo.body_use import body_uses, ignores_unfollowed
 from hloproof.models.hlo.module import Computation, Instruction, Module, Operation, device_counts
 from hloproof.models.hlo.shape import ArrayShape, Shape, ShapeIndex, leaves
 from hloproof.models.indexing import OperandMaps
+from hloproof.models.indexing.composition.sizes import operand_number
 from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, array_of_sizes, boxed, sizes_of
 from hloproof.models.specs.maps import ClaimedMaps, MapSpec
 from hloproof.queries.indexing import answer, find_instruction
@@ -56,8 +58,9 @@ def as_defined(
     definition = define(op, output, claimed.operand)
     about = Subject(op, output, claimed.operand, arrays[output][1], operand, claimed.direction)
     given = [m for m in claimed.maps if not m.is_trivially_empty]  # all empty maps are one: no map
-    own = OperandMaps(claimed.operand, definition.kind, tuple(_by_operand(m, computation, instruction) for m in given))
-    parts = [p for m in given for p in owed_values(m)]
+    said = [of_types(_by_operand(m, computation, instruction), _shapes_of_operands(op)) for m in given]
+    own = OperandMaps(claimed.operand, definition.kind, tuple(said))
+    parts = [p for m in said for p in owed_values(m)]
     found = _proved(parts, ask)
     if found.verdict is Verdict.PROVED:
         # Where only a bound is known, all that is judged is that the maps stay inside of the arrays.
@@ -72,6 +75,14 @@ def as_defined(
     if found.verdict is Verdict.REFUTED and len({instruction.operands[k] for k in numbers}) < len(numbers):
         return Found(Verdict.UNKNOWN, reason="one array is two operands that are read at run time: one value, not two")
     return found
+
+
+def _shapes_of_operands(op: Operation) -> ShapeOf:
+    def shape_of(provider: str) -> Shape | None:
+        number = operand_number(provider)
+        return None if number is None or number >= len(op.operands) else op.operands[number]
+
+    return shape_of
 
 
 def _array_output(instruction: Instruction, output: int) -> ShapeIndex:
@@ -164,6 +175,8 @@ def composed_as_said(
     places = {v.interval for m in composed for v in m.runtime if v.provider == READER}
     size = next(iter(places)).count if len(places) == 1 and all(i.lower == 0 for i in places) else 0
     said = [of_positions(m, size) for m in claimed.maps]
+    shape_of = shapes_in(module, find_instruction(module, spec.instruction)[0])
+    said, composed = ([of_types(m, shape_of) for m in side] for side in (said, composed))
     return _same(said, composed, ("what is said", "the composition"), ask, again)
 
 
@@ -213,7 +226,7 @@ def same_modules(
     )
     for output in range(counts[0]) if spec.output is None else (spec.output,):
         sides = [
-            {(s.operand, s.position): s for s in answer(m, "", "output-to-input", output, fused=True)}
+            {(s.operand, s.position): _of_types(s, m) for s in answer(m, "", "output-to-input", output, fused=True)}
             for m in (before, after)
         ]
         for place in sorted({*sides[0], *sides[1]}):
@@ -222,6 +235,11 @@ def same_modules(
                 told = f"the body of {ignoring.opcode} ignores some of what it is given"
                 found = Found(Verdict.UNKNOWN, reason=told)
             yield found
+
+
+def _of_types(found: OperandMaps, module: Module) -> OperandMaps:
+    shape_of = shapes_in(module, module.entry)
+    return replace(found, maps=tuple(of_types(m, shape_of) for m in found.maps))
 
 
 def _require_one_input(before: Module, after: Module) -> None:

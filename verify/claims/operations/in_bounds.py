@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from hloproof.claims.operations.definition import Subject, refuted, shape_errors
-from hloproof.claims.statements.contents import of_positions, provider_operand
+from hloproof.claims.statements.contents import of_positions
 from hloproof.claims.statements.relation import piece_of
 from hloproof.claims.statements.runtime import readings
 from hloproof.claims.statements.statement import Part, Statement
 from hloproof.claims.statements.wording import at, runtime_words, shape_words
-from hloproof.definitions.variables import values_of
 from hloproof.logic.formula import within
 from hloproof.models.expressions.expr import Var
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.indexing.map_set import OperandMaps
-from hloproof.models.maps.indexing_map import RuntimeVariable
 
 
 def in_bounds_parts(about: Subject, maps: OperandMaps | None, group_size: int = 0) -> list[Part]:
@@ -31,7 +29,7 @@ def in_bounds_parts(about: Subject, maps: OperandMaps | None, group_size: int = 
     target = about.operand_shape if forward else about.output_shape
     parts: list[Part] = []
     for number, m in enumerate(of_positions(m, group_size) for m in maps.maps):
-        piece = piece_of(m, number, about.direction, [(f"rt{k}", _taken(v, about)) for k, v in enumerate(m.runtime)])
+        piece = piece_of(m, number, about.direction, [(f"rt{k}", v.interval) for k, v in enumerate(m.runtime)])
         if piece.is_empty:
             continue
         statement = Statement(piece.variables, piece.constraint_formulas)
@@ -98,16 +96,3 @@ def in_bounds_parts(about: Subject, maps: OperandMaps | None, group_size: int = 
 
             parts.append(statement.therefore(within(position, Interval.of_size(group_size)), "device in group", placed))
     return parts
-
-
-def _taken(v: RuntimeVariable, about: Subject) -> Interval:
-    """The values that a runtime variable takes: those that its provider's type can hold, clamped."""
-    provided = None if v.provider is None else provider_operand(v)
-    if v.interval.is_empty or provided is None or provided[1] or provided[0] >= len(about.op.operands):
-        return v.interval
-    shape = about.op.operands[provided[0]]
-    held = values_of(shape) if isinstance(shape, ArrayShape) else None
-    if held is None:
-        return v.interval
-    low, high = (min(max(e, v.interval.lower), v.interval.upper) for e in (held.lower, held.upper))
-    return Interval(low, high)
