@@ -613,4 +613,100 @@ WORDS: Final = [
     }.items()
 ]
 
-PLANTED: Final = [*IN_FLIGHT, *READ_MEANWHILE, *LOOPS, *NESTED, *CARRIED, *SIZES, *BRANCHES, *NAMES, *IN_PLACE, *WORDS]
+_CONSTANTS: Final = _entry("""%a = V parameter(0)
+  %k = V constant({1,2,3,4,5,6,7,8})
+  %k2 = V constant({8,7,6,5,4,3,2,1})
+  %k3 = V constant({1, 2, 3, 4, 5, 6, 7, 8.0})
+  %x = V add(%a, %k)
+  %y = V add(%x, %k2)
+  ROOT %o = V add(%y, %k3)""")
+_FOLDED: Final = _entry(
+    """%a = V parameter(0)
+  %s = f32[] parameter(1)
+  %x = V negate(%a)
+  %i = f32[] negate(%s)
+  %f = (V, f32[]) fusion(%x, %i), kind=kLoop, calls=%fz
+  %g = V get-tuple-element(%f), index=0
+  %h = f32[] get-tuple-element(%f), index=1
+  ROOT %o = (V, f32[]) tuple(%g, %h)""",
+    "a: f32[8], s: f32[]",
+    "(f32[8], f32[])",
+    """%sum (th0: f32[], th1: f32[]) -> f32[] {
+  %th0 = f32[] parameter(0)
+  %th1 = f32[] parameter(1)
+  ROOT %th2 = f32[] add(%th0, %th1)
+}
+
+%fz (p: f32[8], q: f32[]) -> (f32[8], f32[]) {
+  %p = V parameter(0)
+  %q = f32[] parameter(1)
+  %n = V negate(%p)
+  %r = f32[] reduce(%p, %q), dimensions={0}, to_apply=%sum
+  ROOT %t = (V, f32[]) tuple(%n, %r)
+}
+""",
+)
+_ENDS: Final = """%t (p: (f32[8], f32[8], u32[])) -> f32[8] {
+  %p = (V, V, u32[]) parameter(0)
+  %d1 = V copy-done(%p)
+  %n1 = V abs(%d1)
+  ROOT %e1 = V reverse(%n1), dimensions={0}
+}
+
+%f (q: (f32[8], f32[8], u32[])) -> f32[8] {
+  %q = (V, V, u32[]) parameter(0)
+  %d2 = V copy-done(%q)
+  ROOT %e2 = V negate(%d2)
+}
+"""
+_TWO_ENDS: Final = _entry(
+    """%c = pred[] parameter(0)
+  %a = V parameter(1)
+  %x = V negate(%a)
+  %s = (V, V, u32[]) copy-start(%x)
+  %y = V exponential(%a)
+  %if = V conditional(%c, %s, %s), true_computation=%t, false_computation=%f
+  ROOT %o = V add(%if, %y)""",
+    "c: pred[], a: f32[8]",
+    other=_ENDS,
+)
+_EARLY: Final = _TWO_ENDS.replace(
+    "%d1 = f32[8]{0} copy-done(%p)\n  %n1 = f32[8]{0} abs(%d1)",
+    "%pd = f32[8]{0} get-tuple-element(%p), index=0\n  %n1 = f32[8]{0} abs(%pd)\n  %d1 = f32[8]{0} copy-done(%p)",
+)
+_APART_ENDS: Final = _entry(
+    """%c = pred[] parameter(0)
+  %a = V parameter(1)
+  %x = V negate(%a)
+  %s = ((V), V, s32[]) async-start(%x), async_execution_thread="other", calls=%work
+  %y = V exponential(%a)
+  %if = V conditional(%c, %s, %s), true_computation=%t, false_computation=%f
+  ROOT %o = V add(%if, %y)""",
+    "c: pred[], a: f32[8]",
+    other=_WORK.replace("%p", "%wp").replace("(p:", "(wp:")
+    + _ENDS.replace("(V, V, u32[])", "((V), V, s32[])")
+    .replace("(f32[8], f32[8], u32[])", "((f32[8]), f32[8], s32[])")
+    .replace("copy-done", "async-done"),
+)
+SHARED: Final = [
+    Planted("two constants in one place", _CONSTANTS, (("k", "k2"),), (("k", "k3"),)),
+    Planted("a result over the initial value of a reduction", _FOLDED, (("f{0}", "i"),), (("f{0}", "x"),)),
+    Planted("a source that is read to the end of a copy in two branches", _TWO_ENDS, (("y", "x"),), (("n1", "s{0}"),)),
+    Planted("a destination of a copy that ends in two branches", _TWO_ENDS, (("y", "s{0}"),), (("e1", "x"),)),
+    Planted("a destination that is read before the copy ends in its branch", _EARLY, twin="refuted"),
+    Planted("beside: what ends in two branches", _APART_ENDS, (("y", "mid"),), (("n1", "mid"),)),
+]
+
+PLANTED: Final = [
+    *SHARED,
+    *IN_FLIGHT,
+    *READ_MEANWHILE,
+    *LOOPS,
+    *NESTED,
+    *CARRIED,
+    *SIZES,
+    *BRANCHES,
+    *NAMES,
+    *IN_PLACE,
+    *WORDS,
+]

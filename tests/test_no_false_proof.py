@@ -469,6 +469,11 @@ _PROVED_PLANS: Final = (
     "a constant among temporaries",
     "a parameter among temporaries",
     "the operand of a gather whose note says that it is synchronous",
+    "two constants in one place",
+    "a result over the initial value of a reduction",
+    "a source that is read to the end of a copy in two branches",
+    "a destination of a copy that ends in two branches",
+    "beside: what ends in two branches",
 )
 
 

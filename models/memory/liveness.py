@@ -84,13 +84,39 @@ class Liveness:
         return out
 
     @cached_property
+    def all_dones(self) -> Mapping[str, tuple[str, ...]]:
+        """For each start its dones, where they are known, in their order: several where each branch has its own."""
+        out: dict[str, tuple[str, ...]] = {}
+        for name, start in self.starts.items():
+            link = link_of(self.values.instruction[name].opcode)
+            if link is not None and link.role == "done":
+                out[start] = (*out.get(start, ()), name)
+        return out
+
+    @cached_property
     def dones(self) -> Mapping[str, str]:
-        """For each start its done, where it is known."""
-        return {
-            start: name
-            for name, start in self.starts.items()
-            if (link := link_of(self.values.instruction[name].opcode)) is not None and link.role == "done"
-        }
+        """For each start the last of its dones."""
+        return {start: names[-1] for start, names in self.all_dones.items()}
+
+    def early(self, read: Read, write: Write) -> str | None:
+        """The done that is still to come when somebody reads what is in flight, on the way to the read; None where
+        that has come. What other branches than the reader's do never comes."""
+        if not write.instant < read.instant < write.until:
+            return None
+        names = self.all_dones.get(write.instruction, ())
+        here = [n for n in names if not self._apart(self.values.computation_of[n].name, read.computation)]
+        later = [n for n in here if self.order.reads[n] >= read.instant]
+        return (later or names)[-1] if later or not here else None
+
+    def _apart(self, a: str, b: str) -> bool:
+        """The computations lie in two branches of a conditional, of which one is run."""
+        one, two = self._ancestors(a), self._ancestors(b)
+        outer = next((c for c in one if c in two), None)
+        if outer in (None, a, b):
+            return False
+        first, second = (names[names.index(outer) - 1] for names in (one, two))
+        caller = self.order.caller[first]
+        return caller.opcode == "conditional" and caller is self.order.caller[second]
 
     def synchronous(self, start: str) -> bool:
         """The start does all the work, so says its `backend_config` (`"is_sync":true`)."""
@@ -144,13 +170,15 @@ class Liveness:
                 yield Read(value, instant, c.name, i.name, n)
         if i.opcode == "all-reduce-start" and not self.synchronous(i.name):
             # It returns the result alone, so that no shape index of its done names the operands.
-            done = self.dones.get(i.name)
-            if done is None:
+            dones = self.all_dones.get(i.name)
+            if dones is None:
                 self.unknown[i.name] = f"where {i.name} is done is not followed: its state is carried on"
                 return
             for n, name in enumerate(i.operands):
                 for value in self._whole(name):
-                    yield Read(value, self.order.reads[done], c.name, i.name, n, "reads until its done")
+                    for done in dones:
+                        where = self.values.computation_of[done].name
+                        yield Read(value, self.order.reads[done], where, i.name, n, "reads until its done")
 
     def _reads_of_link(self, c: Computation, i: Instruction, instant: int) -> Iterator[Read]:
         """A done or update: the operation may use all that its state holds until here."""
@@ -285,6 +313,11 @@ class Liveness:
             last[home] = self.order.ends[home]
         for read in self.reads[value.key]:
             last[read.computation] = max(last.get(read.computation, first), read.instant)
+        if self.beside(value):  # when within the flight its bytes are written and read, nobody outside knows
+            start = self._writer(value).name
+            for done in () if self.synchronous(start) else self.all_dones.get(start, ()):
+                c = self.values.computation_of[done].name
+                last[c] = max(last.get(c, first), self.order.reads[done])
         around = self._ancestors(home)
         out: list[tuple[int, int]] = []
         inner = sorted((c for c in last if c not in around), key=self._depth)
@@ -302,8 +335,6 @@ class Liveness:
             last[outer] = max(last.get(outer, first), self.order.enters[caller.name])
         top = [c for c in around if c in last][-1]  # what a callee makes may be read by its callers
         out.append((first, last[top]))
-        if self.beside(value):  # when within the flight its bytes are written and read, nobody outside knows
-            out.append((first, self._until(self._writer(value))))
         return _joined(out)
 
     def _is_state_of_a_condition(self, value: HloValue) -> bool:

@@ -286,6 +286,8 @@ def obligation_of(
         raise NotModelled("what is read lies on another device")
     variables: list[tuple[str, Interval | None]] = [(f"w{k}", Interval.of_size(n)) for k, n in enumerate(writing.steps)]
     plain = [(name, interval) for name, interval in m.intervals() if not name.startswith("rt")]
+    named = {name for name, _ in plain}  # what every step reads has a map without the steps' index
+    plain += [(f"d{k}", Interval.of_size(n)) for k, n in enumerate(making.steps) if f"d{k}" not in named]
     variables += plain
     values = StartValues(writing.inside, {name: i for name, i in variables if i is not None}, given)
     reads = {f"rt{k}": values.read(r) for k, r in enumerate(m.runtime)}

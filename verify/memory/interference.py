@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.memory.constants import other_bytes
 from hloproof.memory.plan import Plan, TimelineRow, judged, last_read, timeline
 from hloproof.models.memory.assignment import Key, Slice
 from hloproof.models.memory.liveness import Write
@@ -114,7 +115,7 @@ def _reduces_in_place(plan: Plan, write: Write, victim: Key) -> bool:
 
 def interference(plan: Plan) -> Iterator[Judgement]:
     """For each value that is written: it destroys nothing that is needed. For constants and parameters that the caller
-    keeps: nobody writes there."""
+    keeps: nobody writes there, and no other constant has its place."""
     by_write: dict[Key, str] = {}
     by_kept: dict[Key, str] = {}
     inside: dict[Key, str] = {}
@@ -139,7 +140,9 @@ def interference(plan: Plan) -> Iterator[Judgement]:
             problem = by_write.get(key) or _read_in_flight(plan, live.writes[key])
             yield judged(INTERFERENCE, plan.place(*key), problem, None if problem else unknown)
         if live.kept(value):
-            yield judged(CONSTANT, plan.place(*key), by_kept.get(key) or _written(plan, value, s))
+            problem, why = other_bytes(plan, key, s)
+            problem = by_kept.get(key) or _written(plan, value, s) or problem
+            yield judged(CONSTANT, plan.place(*key), problem, None if problem else why)
 
 
 def _both_in_flight(plan: Plan, conflict: Conflict) -> bool:
@@ -156,13 +159,12 @@ def _read_in_flight(plan: Plan, write: Write) -> str | None:
     """A result that somebody reads before the operation that writes it is done."""
     live = plan.liveness
     for read in live.reads[write.value]:
-        meanwhile = write.instant < read.instant < write.until
-        if meanwhile and live.starts.get(read.instruction) != write.instruction:
-            done = live.dones[write.instruction]
+        done = live.early(read, write)
+        if done is not None and live.starts.get(read.instruction) != write.instruction:
             steps = [
                 TimelineRow(write.instant, write.instruction, f"writes {plan.named(write.value)} from here"),
                 TimelineRow(read.instant, read.instruction, f"{read.why} it"),
-                TimelineRow(write.until, done, "ends the flight"),
+                TimelineRow(live.order.reads[done], done, "ends the flight"),
             ]
             what = f"{read.instruction} {read.why} {plan.named(write.value)} before {done}: it is not written yet"
             return f"{what}\n{timeline(plan, steps)}"
