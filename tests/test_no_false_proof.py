@@ -405,6 +405,13 @@ _FALSE: Final = "test_what_is_false_is_not_proved"
 _DIFFERS: Final = "test_a_run_beyond_the_numbers_of_a_rule_says_nothing"
 _OFTEN: Final = "A: [k...]\n{}reshape(A, shape=[p]) => slice(reshape(A, shape=[p]), start=[0], limit=[{}])"
 _SAME: Final = "compare(A, A, direction=EQ)"
+_BRANCH: Final = "A: [n]  B: [n]  P: [n]\npred P\ntype reals\n"
+_CHOICE: Final = "select(P, {}, B)"
+_SAFELY: Final = "select(compare(A, 0, direction=NE), compare(divide(1, A), 1, direction=GT), {})"
+_SHARED: Final = "reshape(broadcast(a, shape=[w...], dims=[]), shape=[p])"
+_WIDE: Final = "broadcast(a, shape=[w], dims=[])"
+_PADDED: Final = "reshape(pad(broadcast(a, shape=[1...], dims=[]), a, low=[1...]), shape=[p])"
+
 TENSORS: Final = [
     _tensors(
         "A: [n]\nreverse(sort(A), dims=[0]) => sort(reverse(A, dims=[0]))",
@@ -453,6 +460,50 @@ TENSORS: Final = [
         f"A: [n]\ntype reals\ncompare(multiply(divide(1, A), A), 1, direction=EQ) => {_SAME}",
         "an instance of a right rule whose left side has no value within",
         _DIFFERS,
+    ),
+    _tensors(
+        f"{_BRANCH}{_CHOICE.format('log(A)')} => add({_CHOICE.format('log(A)')}, multiply(0, log(A)))",
+        f"{_BRANCH}{_CHOICE.format('log(A)')} => select(P, add(log(A), multiply(0, log(A))), B)",
+        "a logarithm that has a value where the left side takes its branch, and elsewhere none",
+        _FALSE,
+        "unknown",
+    ),
+    _tensors(
+        f"{_BRANCH}{_CHOICE.format('remainder(A, B)')} =>\n"
+        f"add({_CHOICE.format('remainder(A, B)')}, multiply(0, remainder(A, B)))",
+        f"{_BRANCH}{_CHOICE.format('remainder(A, B)')} =>\n"
+        "select(P, add(remainder(A, B), multiply(0, remainder(A, B))), B)",
+        "a remainder by zero in the branch that is not taken, once known from the one that is",
+        _FALSE,
+        "unknown",
+    ),
+    _tensors(
+        f"A: [n]\ntype reals\n{_SAFELY.format('true')} => {_SAFELY.format('false')}",
+        f"A: [n]\ntype reals\n{_SAFELY.format('true')} => or(compare(A, 0, direction=EQ), {_SAFELY.format('false')})",
+        "truths of a branch that is not taken need no value: 0 is no divisor there",
+        _FALSE,
+        "unknown",
+    ),
+    _tensors(
+        f"a: []\nwhen w == 2\n{_SHARED} => slice({_SHARED}, start=[0], limit=[min(p, 8)])",
+        f"a: []\nwhen w == 2\n{_WIDE} => slice({_WIDE}, start=[0], limit=[min(w, 8)])",
+        "one size for all members of a group: 8 elements at rank three, 16 at rank four",
+        _FALSE,
+        "unknown",
+    ),
+    _tensors(
+        f"a: []\n{_PADDED} => slice({_PADDED}, start=[0], limit=[min(p, 8)])",
+        "A: [k...]\nreshape(A, shape=[p]) => slice(reshape(A, shape=[p]), start=[0], limit=[p])",
+        "members of a group that were padded to two elements each",
+        _FALSE,
+        "unknown",
+    ),
+    _tensors(
+        "P: [n]\npred P\nP => select(P, 2, 0)",
+        "P: [n]\npred P\nP => select(P, true, false)",
+        "sides of which one holds truths and the other numbers, which ended as an error of the tool",
+        "test_what_is_no_rule_is_refused_at_its_place",
+        "no input",
     ),
 ]
 

@@ -62,6 +62,7 @@ WRONG = [
     ("A: [n]  P: [m]\npred P\nconcatenate(A, P, dim=0) => A", "concatenate has truth values beside", 4, 3),
     ("P: [n, m]\npred P\ndot(P, P, lhs_contract=[0], rhs_contract=[0]) => P", "dot is about numbers here", 4, 3),
     ("A: [n]  a: []  P: [n]\npred P\nselect(P, a, A) => A", "other numbers of dimensions", 4, 3),
+    ("P: [n]\npred P\nP => select(P, 2, 0)", "one side holds truth values", 1, 1),
     ("A: [n]", "the rule has no LEFT => RIGHT", 1, 1),
 ]
 
@@ -165,6 +166,19 @@ FALSE_PROOFS = {
     "two directions": "A: [n]  B: [n]\ncompare(A, B, direction=LT) => compare(A, B, direction=LE)",
     "two directions of what little is known of": "A: [n]  B: [n]\n"
     "compare(f(A), f(B), direction=GT) => compare(f(A), f(B), direction=GE)",
+    "one size for all members of a group": "a: []\nwhen w == 2\nreshape(broadcast(a, shape=[w...], dims=[]),"
+    " shape=[p]) => slice(reshape(broadcast(a, shape=[w...], dims=[]), shape=[p]), start=[0], limit=[min(p, 8)])",
+    "members of a group that were padded to two": "a: []\nreshape(pad(broadcast(a, shape=[1...], dims=[]), a,"
+    " low=[1...]), shape=[p]) =>\nslice(reshape(pad(broadcast(a, shape=[1...], dims=[]), a, low=[1...]), shape=[p]),"
+    " start=[0], limit=[min(p, 8)])",
+    **{
+        f"{part} has a value in its branch alone": f"A: [n]  B: [n]  P: [n]\npred P\ntype reals\n"
+        f"select(P, {part}, B) => add(select(P, {part}, B), multiply(0, {part}))"
+        for part in ("log(A)", "remainder(A, B)", "divide(A, B)", "sqrt(A)", "power(A, B)", "f(log(A))")
+    },
+    "a branch of truths that is not taken": "A: [n]\ntype reals\nselect(compare(A, 0, direction=NE),"
+    " compare(divide(1, A), 1, direction=GT), true) =>\nselect(compare(A, 0, direction=NE),"
+    " compare(divide(1, A), 1, direction=GT), false)",
     "a bound of a product is not one of its factor": "A: [n]\nwhen 2 <= g * n\n"
     "slice(A, start=[0], limit=[1]) => slice(A, start=[1], limit=[2])",
 }

@@ -88,8 +88,7 @@ def kinds(rule: TensorRule) -> tuple[NumberKind, ...]:
 def check_form(rule: TensorRule) -> None:
     """Raises InputError for a rule that is not well formed whatever the sizes."""
     m = Meaning(rule, ranks(rule)[0])
-    read(m, rule.left)
-    read(m, rule.right)
+    _alike(rule, read(m, rule.left), read(m, rule.right))
     _assumed(m)
     conditions(m)
     declared_sizes(m)
@@ -101,6 +100,12 @@ class _Shown:
     reorders: bool = False
     vacuous: bool = False
     applies: bool = False
+
+
+def _alike(rule: TensorRule, left: Symbolic, right: Symbolic) -> None:
+    """Raises InputError where one side holds truth values and the other numbers."""
+    if left.pred != right.pred:
+        raise rule.error("one side holds truth values and the other numbers; truths are written true and false")
 
 
 def _assumed(m: Meaning) -> list[Symbolic]:
@@ -118,6 +123,7 @@ def _at_rank(rule: TensorRule, rank: int, kind: NumberKind, facts: Facts, kept: 
     assumed = _assumed(m)
     asked = len(m.wellformed)
     right = read(m, rule.right)
+    _alike(rule, left, right)
     held = conditions(m)
     given = (*declared_sizes(m), *m.wellformed[:asked], *(held[n] for n in kept))
     met = facts.ask(given, FALSE).verdict

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from hloproof.models.expressions.expr import Const, Var
-from hloproof.models.tensor_rules.rule import Call, Comparison, GroupEntry, Tensor, TensorRule
+from hloproof.models.tensor_rules.rule import Call, Comparison, GroupEntry, Name, Tensor, TensorRule
 from hloproof.tensor_rules.operations.meaning import Group, Meaning, Symbolic
 from hloproof.tensor_rules.operations.table import read
 
@@ -75,11 +75,20 @@ def _missed(node: Tensor) -> int:
 
 
 def _any_sizes(rule: TensorRule) -> bool:
-    """Whether nothing says how large the members of a group are, but that they are at least 0 or 1."""
+    """Whether nothing says how large the members of a group are, but that they are at least 0 or 1. What a group has
+    come to by an operation counts as well: padded by 1, what had one element has two."""
     for c in _comparisons(rule):
         if c.each and not (c.op == "<=" and c.lhs in (Const(0), Const(1)) and isinstance(c.rhs, Var)):
             return False
-    return all(isinstance(e.value, Var) or e.value in (Const(0), Const(1)) for e in _entries(rule) if e.each)
+    m = Meaning(rule, 1)
+    nodes: list[Tensor] = [*rule.calls(), *(Name(name) for name, _ in rule.tensors)]
+    sizes = (s for node in nodes for g in read(m, node).groups if g.each for s in g.sizes)
+    return all(s in (Const(0), Const(1)) or _its_own(m, s) for s in sizes)
+
+
+def _its_own(m: Meaning, size: Expr) -> bool:
+    """Whether each member of the group has a size of its own by this name, at rank 1."""
+    return size in {m.member(Var(name), 0) for name in m.aggregated}
 
 
 def _multiplies(rule: TensorRule, call: Call) -> bool:

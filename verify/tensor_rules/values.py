@@ -10,6 +10,7 @@ what is proved here holds for real numbers, and for integers. Over *integers* `D
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count, product
 from typing import Final
@@ -229,20 +230,27 @@ class Values:
 
     def _selected(self, args: tuple[Term, ...]) -> list[_Case]:
         test = self.truth(args[0])
-        held = self.owed if self.on_the_right else self.facts
         out: list[_Case] = []
         for chosen, branch in ((test, args[1]), (Not(test), args[2])):
-            before = len(held)
-            out += [_Case((chosen, *c.guard), c.over, c.under) for c in self.number(branch)]
-            # What the branch needs, it needs where it is chosen.
-            held[before:] = [disj(Not(chosen), f) for f in held[before:]]
+            with self._where(chosen):
+                out += [_Case((chosen, *c.guard), c.over, c.under) for c in self.number(branch)]
         return out
+
+    @contextmanager
+    def _where(self, chosen: Formula) -> Iterator[None]:
+        """What a branch needs, it needs where it is chosen."""
+        held = self.owed if self.on_the_right else self.facts
+        before = len(held)
+        yield
+        held[before:] = [disj(Not(chosen), f) for f in held[before:]]
 
     def _truncated(self, x: _Case, y: _Case, guard: tuple[Formula, ...] = ()) -> tuple[Expr, Expr]:
         """Quotient and remainder of a division that rounds to zero."""
         if x.under is not Const(1) or y.under is not Const(1):
             raise NotKnown
         a, b = expression(polynomial(x.over)), expression(polynomial(y.over))
+        if self.kind == "reals":  # here too where the quotient is known: it may be that of a branch alone
+            self._defined(guard, self._not_zero(b))
         for over, under, q, r in self._divisions:
             if over is a and under is b:
                 return q, r
@@ -250,7 +258,6 @@ class Values:
         if self.kind == "integers":
             by_zero = conj(self.atom("==", b), eq(q, -1), self.atom("==", r - a))
         else:
-            self._defined(guard, self._not_zero(b))
             by_zero = conj(self.atom("==", b), self.atom("==", r))
         zero = self.atom("==", b)
         smaller = disj(self._within(r, b), self._within(r, -b))
@@ -325,7 +332,11 @@ class Values:
                 return disj(conj(p, Not(q)), conj(Not(p), q))
             case App("select", (p, x, y)):
                 test = self.truth(p)
-                return disj(conj(test, self.truth(x)), conj(Not(test), self.truth(y)))
+                with self._where(test):
+                    then = self.truth(x)
+                with self._where(Not(test)):
+                    otherwise = self.truth(y)
+                return disj(conj(test, then), conj(Not(test), otherwise))
         return eq(Var(self._unknown(term, truth=True)), 1)
 
     def _compared(self, direction: str, left: list[_Case], right: list[_Case]) -> Formula:
@@ -356,14 +367,21 @@ class Values:
     def _unknown(self, term: Term, truth: bool = False) -> str:
         for other, name, right in self._unknowns:
             if other == term or ((not right or is_total(other)) and self._alike(other, term)):
+                self._has_value(other, name)
                 return name
         if self.on_the_right and self.kind == "reals" and not is_total(term):
             raise NotKnown  # nothing says that it has a value
         name = f"v.{next(self.fresh)}"
+        self._has_value(term, name)
         if not truth:
             self._names.add(name)
         self._unknowns.append((term, name, self.on_the_right))
         return name
+
+    def _has_value(self, term: Term, name: str) -> None:
+        """That an unknown has a value, where that is not so of all: on the left it may have one in a branch alone."""
+        if self.kind == "reals" and not is_total(term):
+            self._defined((), eq(Var(f"has.{name}"), 1))
 
 
 _EITHER_ORDER: Final = frozenset({"bitwise-and", "bitwise-or", "bitwise-xor"})
