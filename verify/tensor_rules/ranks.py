@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from hloproof.models.expressions.expr import Const, Var
+from hloproof.models.expressions.expr import Const, Expr, Var
 from hloproof.models.tensor_rules.rule import Call, Comparison, GroupEntry, Name, Tensor, TensorRule
 from hloproof.tensor_rules.operations.meaning import Group, Meaning, Symbolic
 from hloproof.tensor_rules.operations.table import read
