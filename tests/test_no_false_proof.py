@@ -16,6 +16,7 @@ from typing import Final, Literal
 import test_async_paths
 import test_claimed_maps
 import test_copies_inserted
+import test_effects_in_flight
 import test_effects_of_callees
 import test_in_place_fusions
 from planted_plans import PLANTED
@@ -383,6 +384,11 @@ def _of_pairs() -> list[Row]:
         item = 6 if claim == "async-done" else 4
         test = "test_async_paths::test_what_breaks_a_claim_is_refuted_and_its_twin_is_not"
         rows.append(Row(f"{item}: {what}", "hlo", wrong, right, test))
+    for what, (_, wrong, right) in test_effects_in_flight.PAIRS.items():
+        if what == test_effects_in_flight.PARTLY_UNKNOWN:
+            continue
+        test = "test_effects_in_flight::test_what_happens_in_flight_and_from_turn_to_turn_is_seen"
+        rows.append(Row(f"5: {what}", "hlo", wrong, right, test))
     for what in ("one buffer twice", "one buffer twice, as a bitcast", "a declared alias"):
         wrong, (right, *_) = test_in_place_fusions.PAIRS[what]
         test = "test_in_place_fusions::test_what_is_read_after_it_was_overwritten_is_told"
@@ -549,6 +555,10 @@ ELSEWHERE: Final = {
         "test_copies_inserted::test_the_order_of_the_text_is_a_schedule_only_where_the_module_says_so",
         "test_copies_inserted::test_two_arguments_in_one_buffer_are_told_apart_by_the_orders_of_the_body",
         "test_hazards_brute_force::test_hazards_are_those_of_brute_force",
+    ),
+    "5: an operand bound late, in a call or twice": (
+        "test_effects_in_flight::test_what_happens_in_flight_and_from_turn_to_turn_is_seen",
+        "test_effects_in_flight::test_one_array_bound_twice_by_an_update_is_not_proved",
     ),
     "5: a fused update in flight": ("test_hazards::test_planted_violation_is_refuted_and_its_repair_proved",),
     "4: sends and recvs in flight": ("test_async_claims::test_planted_violation_is_refuted_and_its_repair_is_not",),

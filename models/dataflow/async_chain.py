@@ -165,6 +165,16 @@ class AsyncChains:
                 out[start].append(place)
         return {start: tuple(found) for start, found in out.items()}
 
+    def bound_before(self, start: HloPosition, update: HloPosition) -> int:
+        """How many operands the chain has bound when this update comes (straight chains)."""
+        count = len(self.flow.instruction(start).operands)
+        for member in self.members[start]:
+            if member == update:
+                break
+            if self.links[member].role == "update":
+                count += len(self.flow.instruction(member).operands) - 1
+        return count
+
     @staticmethod
     def runs(start: Instruction) -> str | None:
         """The computation that a start runs, where the text shows it; None for other instructions, too. What other

@@ -151,12 +151,7 @@ def _overwritten(
     own = chains.links.get(opening)
     if own is None or own.role != "update":
         return ()
-    before = len(chains.flow.instruction(start).operands)
-    for member in chains.members[start]:
-        if member == opening:
-            break
-        if chains.links[member].role == "update":
-            before += len(chains.flow.instruction(member).operands) - 1
+    before = chains.bound_before(start, opening)
     names = chains.flow.instruction(opening).operands[1:]
     return tuple(
         spot
@@ -193,4 +188,6 @@ def _held(
         operands = tuple(spot for name in dict.fromkeys(names) for spot in local.leaves(name))
     else:
         operands = under(_OPERAND[link.opcode] if explicit else (0,))
-    return operands, outputs
+    # What is handed back as it was given nobody writes.
+    given = {local.version.get(spot, spot) for spot in operands}
+    return operands, tuple(spot for spot in outputs if local.version.get(spot, spot) not in given)

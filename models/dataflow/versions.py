@@ -10,7 +10,7 @@ a buffer of its own, or in place, in the buffer of an operand. Two modes say wha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Final
@@ -38,6 +38,7 @@ PASS_ON: Final = frozenset(
     }
 )
 """Instructions that touch no element of their operands."""
+_NOTHING: Final = Access()
 
 
 class LocalBuffers:
@@ -114,8 +115,8 @@ class LocalBuffers:
                 if not fixed and (not optional or self.shares):
                     self._share(operand, spot)
                 continue
-            kept = self._passed_on(i, spot)
-            if kept is None and i.opcode not in ("call", "while", "conditional", "parameter"):
+            kept = None
+            if i.opcode not in ("call", "while", "conditional", "parameter"):
                 local = [
                     s
                     for s in sources.get(HloPosition(self.computation.name, *spot), ())
@@ -123,6 +124,7 @@ class LocalBuffers:
                 ]
                 # Where several values may arrive, as in a loop's state, the place holds a version of its own.
                 kept = (local[0].instruction, local[0].index) if len(local) == 1 else None
+            kept = kept or self._passed_on(i, spot)
             self.version[spot] = self.version.get(kept, kept) if kept is not None else self._equal.get(spot, spot)
         for operand, number, optional in self._written_unseen(i, in_place):
             spot = (i.name, (UNSEEN, number, *operand[1]))
@@ -160,7 +162,44 @@ class LocalBuffers:
                 spot = (operands[number], index)
                 if spot not in handed_back:
                     found.setdefault(spot, (i.operands.index(operands[number]), i.opcode != "call"))
+        for spot, number, optional in self._written_in_flight(i):
+            if spot not in handed_back:
+                found.setdefault(spot, (number, optional))
         return [(spot, number, optional) for spot, (number, optional) in found.items()]
+
+    def _written_in_flight(self, i: Instruction) -> Iterator[tuple[Spot, int, bool]]:
+        """Parts of the operands that a start or update binds, and that the operation in flight writes. Its result may
+        be bound later, so that no part of this instruction's tells of it."""
+        link, chains, here = link_of(i.opcode), self.buffers.chains, HloPosition(self.computation.name, i.name)
+        if link is None or link.role == "done" or link.form == "explicit":
+            return
+        is_start = link.role == "start"
+        own = i.operands if is_start else i.operands[1:]
+        for start in (here,) if is_start else sorted(chains.starts[here]):
+            before = 0 if is_start else chains.bound_before(start, here)
+            for number, index, optional in self._effects(start):
+                if before <= number < before + len(own):
+                    name = own[number - before]
+                    for spot in self.leaves(name):
+                        if spot[1][: len(index)] == index:
+                            yield spot, i.operands.index(name), optional
+
+    def _effects(self, start: HloPosition) -> Iterator[tuple[int, ShapeIndex, bool]]:
+        """The operands of a chain, counted over it, that its operation writes, and whether a copy may come between."""
+        chains = self.buffers.chains
+        begun, wrapped = chains.flow.instruction(start), chains.wrapped(start)
+        for entry in declared_aliases(begun):
+            if entry.output_index[:1] == (1,):
+                yield entry.operand, entry.operand_index, False
+        summary = self.summaries.get(chains.runs(begun) or "")
+        for (number, index), access in summary.accesses.items() if summary is not None else ():
+            if access.writer is not None:
+                yield number, index, True
+        if wrapped.opcode != "sort" and wrapped.result is not None:
+            names = tuple(p.instruction for p in self.buffers.bound(start))
+            inside = replace(begun, opcode=wrapped.opcode, operands=names, shape=wrapped.result)
+            for _, number, index in in_place_operand(inside) + fused_in_place(self.module, inside):
+                yield number, index, True
 
     def _in_place(self, i: Instruction) -> dict[ShapeIndex, tuple[Spot, bool]]:
         """For parts of the result that are written into an operand's buffer: that operand's part, and whether a copy
@@ -196,7 +235,7 @@ class LocalBuffers:
 
     def _in_flight_in_place(self, i: Instruction, wrapped: str) -> list[Pair]:
         """Results that an operation in flight writes into the buffers of its operands."""
-        inside = replace(i, opcode=wrapped)
+        inside = replace(i, opcode=wrapped, shape=shape_at(i.shape, (1,)) or i.shape)
         pairs = in_place_operand(inside) + fused_in_place(self.module, inside) if wrapped != "sort" else ()
         found = [((1, *output), n, index) for output, n, index in pairs]
         for body, _ in self.bodies(i):
@@ -260,17 +299,36 @@ class LocalBuffers:
                 return True
             seen.add(at)
 
+    def handing_back(self, spot: Spot) -> list[tuple[str, list[str], ShapeIndex]]:
+        """The computations whose result stands at a spot: each with the operands that become its parameters ("" where
+        another computation binds one), and the position in its root."""
+        i, at = self.computation.by_name[spot[0]], spot[1]
+        if i.opcode in ("call", "while", "conditional"):
+            asked = called(i, "condition") if i.opcode == "while" else None
+            return [(body, operands, at) for body, operands in self.bodies(i) if body != asked]
+        link = link_of(i.opcode)
+        if link is None or link.form == "explicit" or (link.role != "done" and at[:1] != (1,)):
+            return []
+        chains, here = self.buffers.chains, HloPosition(self.computation.name, i.name)
+        out = []
+        for start in (here,) if link.role == "start" else sorted(chains.starts[here]):
+            body = chains.runs(chains.flow.instruction(start))
+            bound = self.buffers.bound(start)
+            if body is not None:
+                names = [p.instruction if p.computation == self.computation.name else "" for p in bound]
+                out.append((body, names, at if link.role == "done" else at[1:]))
+        return out
+
     def _passed_on(self, i: Instruction, spot: Spot) -> Spot | None:
         """The spot whose version a body hands back untouched."""
-        if i.opcode not in ("call", "while", "conditional"):
-            return None
         found: set[Spot] = set()
-        for body, operands in self.bodies(i):
-            if i.opcode == "while" and body == called(i, "condition"):
-                continue
+        for body, operands, at in self.handing_back(spot):
             summary = self.summaries.get(body)
-            origin = summary.passes.get(spot[1]) if summary is not None else None
-            if origin is None or origin[0] >= len(operands):
+            origin = summary.passes.get(at) if summary is not None else None
+            if summary is None or origin is None or origin[0] >= len(operands) or not operands[origin[0]]:
+                return None
+            # What an operation in flight has written is no longer what it was given.
+            if i.opcode not in ("call", "while", "conditional") and summary.accesses.get(origin, _NOTHING).writer:
                 return None
             handed = (operands[origin[0]], origin[1])
             found.add(self.version.get(handed, handed))
@@ -403,8 +461,10 @@ def local_buffers(buffers: Buffers, shares: bool) -> dict[str, LocalBuffers]:
         # Met again when all its callees are done: their summaries are needed first.
         stack.append((name, True))
         for i in module.by_name[name].instructions:
-            run = buffers.chains.runs(i)
-            callees = i.attributes.computations() if i.opcode in ("call", "while", "conditional") else (run or "",)
+            here = HloPosition(name, i.name)
+            begun = (here, *sorted(buffers.chains.starts.get(here, ())))
+            runs = tuple(buffers.chains.runs(buffers.chains.flow.instruction(start)) or "" for start in begun)
+            callees = i.attributes.computations() if i.opcode in ("call", "while", "conditional") else runs
             stack.extend((callee, False) for callee in callees if callee not in wanted)
     out: dict[str, LocalBuffers] = {}
     summaries: dict[str, Summary] = {}

@@ -9,13 +9,13 @@ verifier lets that pass: such a constant stands for its value, and the copy is n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hloproof.claims.asynchronous.hazard_checks import scene_of
 from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement, judged
 from hloproof.models.dataflow.accesses import UNSEEN, InPlaceWrite, Spot
-from hloproof.models.dataflow.value_flow import HloPosition
+from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.dataflow.versions import LocalBuffers
 from hloproof.models.hlo.attributes import Aliasing, BufferDonor
 from hloproof.models.hlo.module import Computation, Instruction, Module
@@ -46,10 +46,11 @@ def hazard_constant(context: Context) -> Iterator[Judgement]:
     """Owed by every instruction that writes a result into the buffer of an operand, once copies are inserted."""
     if not context.shares:
         return
-    donated = _donated(context.chains.module)
-    returned: _Returned = {}
-    for local in scene_of(context).locals.values():  # who is called comes first
-        kept = _kept(local, local.computation is context.chains.module.entry, donated, returned)
+    locals_ = scene_of(context).locals
+    entry = _Entry(context.chains.module)
+    returned = _all_returned(locals_.values(), entry)
+    for local in locals_.values():
+        kept = _kept(local, entry, returned)
         problems: dict[str, str | None] = {}
         notes: dict[str, str] = {}
         for write in local.writes:
@@ -61,67 +62,91 @@ def hazard_constant(context: Context) -> Iterator[Judgement]:
             problems[write.writer] = problems.get(write.writer) or said
         for name, problem in problems.items():
             yield judged("hazard-constant", HloPosition(local.computation.name, name), problem, note=notes.get(name))
-        root = local.computation.root_name
-        for spot in local.leaves(root):
-            lies = kept.get(local.version.get(spot, spot))
-            # What a computation hands on of its own parameters only its callers can tell.
-            if lies is not None:
-                returned[local.computation.name, spot[1]] = lies
 
 
-def _kept(
-    local: LocalBuffers, is_entry: bool, donated: tuple[tuple[int, ShapeIndex], ...], returned: _Returned
-) -> dict[Spot, _Kept]:
-    """Versions that lie where nobody may write: constants, parameters, what is written over them, and what computations
-    hand back of them. Of a conditional the branches hand back into one buffer."""
+def _all_returned(computations: Iterable[LocalBuffers], entry: _Entry) -> _Returned:
+    """What every computation hands back of such arrays: the least fixed point, since what one turn of a loop leaves in
+    its state the next turn finds there, and hands on. What a computation hands on of its parameters only its callers
+    can tell."""
+    returned: _Returned = {}
+    while True:
+        before = len(returned)
+        for local in computations:  # who is called comes first
+            kept = _kept(local, entry, returned)
+            for spot in local.leaves(local.computation.root_name):
+                lies = kept.get(local.version.get(spot, spot))
+                if lies is not None:
+                    returned.setdefault((local.computation.name, spot[1]), lies)
+        if len(returned) == before:
+            return returned
+
+
+def _kept(local: LocalBuffers, entry: _Entry, returned: _Returned) -> dict[Spot, _Kept]:
+    """Versions that lie where nobody may write: constants, parameters, what is written over them, what computations
+    hand back of them, and what a loop's last turn left in its state. Of a conditional the branches hand back into one
+    buffer."""
     writes = {w.result: w for w in local.writes}
+    bodies = _bodies_around(local)
     out: dict[Spot, _Kept] = {}
     for version in (spot for spot in local.version if local.version[spot] == spot):
-        i = local.computation.by_name[version[0]]
-        if _is_fixed(local, version, is_entry, donated):
-            out[version] = _Kept(local.computation, version)
+        lies: _Kept | None = None
+        if entry.is_fixed(local, version):
+            lies = _Kept(local.computation, version)
         elif version in writes:
             write = writes[version]
             lies = out.get(local.version.get(write.operand, write.operand))
-            if lies is not None and not _is_first_state(local, write, lies):
-                out[version] = lies
-        elif i.opcode in ("call", "conditional"):
-            for body, operands in local.bodies(i):
-                summary = local.summaries.get(body)
-                origin = summary.passes.get(version[1]) if summary is not None else None
-                handed = (operands[origin[0]], origin[1]) if origin is not None and origin[0] < len(operands) else None
-                lies = returned.get((body, version[1]))
-                if handed is not None:
-                    lies = lies or out.get(local.version.get(handed, handed))
-                if lies is not None:
-                    out[version] = lies
-                    break
+            if lies is not None and _is_first_state(local, write, lies):
+                lies = None
+        elif local.computation.by_name[version[0]].opcode == "parameter":
+            lies = next((returned[body, version[1]] for body in bodies if (body, version[1]) in returned), None)
+        for body, operands, at in local.handing_back(version):
+            summary = local.summaries.get(body)
+            origin = summary.passes.get(at) if summary is not None else None
+            handed = (operands[origin[0]], origin[1]) if origin is not None and origin[0] < len(operands) else None
+            lies = lies or returned.get((body, at))
+            if handed is not None and version not in writes:
+                lies = lies or out.get(local.version.get(handed, handed))
+        if lies is not None:
+            out[version] = lies
     return out
 
 
-def _donated(module: Module) -> tuple[tuple[int, ShapeIndex], ...]:
-    """Parts of the entry's parameters that the caller gives away, with all that is in them."""
-    entries = (module.attributes.get(name) for name in ("input_output_alias", "buffer_donor"))
-    return tuple(
-        (e.operand, e.operand_index) if isinstance(e, Aliasing) else (e.parameter, e.parameter_index)
-        for found in entries
-        for e in (found if isinstance(found, tuple) else ())
-        if isinstance(e, Aliasing | BufferDonor)
-    )
+def _bodies_around(local: LocalBuffers) -> list[str]:
+    """The bodies of the loops that a computation is body or condition of: what they return it is given."""
+    callers = local.buffers.chains.flow.callers[local.computation.name]
+    return [body for _, c in callers if c.opcode == "while" and (body := called(c, "body")) is not None]
 
 
-def _is_fixed(local: LocalBuffers, version: Spot, is_entry: bool, donated: tuple[tuple[int, ShapeIndex], ...]) -> bool:
-    """Nobody may write where this version lies."""
-    i = local.computation.by_name[version[0]]
-    if i.opcode != "parameter":
-        return i.opcode == "constant"
-    # What other computations are given is the business of who runs them.
-    return is_entry and not any(n == i.parameter_number and version[1][: len(at)] == at for n, at in donated)
+class _Entry:
+    """What the caller of the program gives away, and what it keeps."""
+
+    def __init__(self, module: Module) -> None:
+        self._name = module.entry_name
+        entries = (module.attributes.get(name) for name in ("input_output_alias", "buffer_donor"))
+        self._donated = tuple(
+            (e.operand, e.operand_index) if isinstance(e, Aliasing) else (e.parameter, e.parameter_index)
+            for found in entries
+            for e in (found if isinstance(found, tuple) else ())
+            if isinstance(e, Aliasing | BufferDonor)
+        )
+
+    def is_fixed(self, local: LocalBuffers, version: Spot) -> bool:
+        """Nobody may write where this version lies."""
+        i = local.computation.by_name[version[0]]
+        if i.opcode != "parameter":
+            return i.opcode == "constant"
+        # What other computations are given is the business of who runs them. A part is given away with all that is in
+        # it.
+        return local.computation.name == self._name and not any(
+            n == i.parameter_number and version[1][: len(at)] == at for n, at in self._donated
+        )
 
 
 def _is_first_state(local: LocalBuffers, write: InPlaceWrite, lies: _Kept) -> bool:
-    """A loop replaces a part of its state that is a constant at first."""
-    return local.computation.by_name[write.writer].opcode == "while" and lies.is_constant
+    """A loop replaces a part of its state that is a constant at first, as the text around the loop shows."""
+    first = local.version.get(write.operand, write.operand)
+    shown = lies.is_constant and lies.computation is local.computation and lies.spot == first
+    return shown and local.computation.by_name[write.writer].opcode == "while"
 
 
 def _told(local: LocalBuffers, write: InPlaceWrite, lies: _Kept) -> str:

@@ -13,7 +13,7 @@ from typing import Final
 from hloproof.claims.asynchronous.judgement import Judgement, judged
 from hloproof.claims.asynchronous.orders import Orders
 from hloproof.models.dataflow.accesses import Access, Spot, Summary
-from hloproof.models.dataflow.async_chain import link_of
+from hloproof.models.dataflow.async_chain import Link, link_of
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.dataflow.versions import LocalBuffers
 from hloproof.models.hlo.module import Instruction
@@ -57,14 +57,25 @@ def _written_and_read(local: LocalBuffers) -> Iterator[Judgement]:
         link = link_of(i.opcode)
         opcode = i.opcode if link is None or link.form == "explicit" else link.opcode
         ran = local.buffers.chains.runs(i) is not None or opcode in _JUDGED_ELSEWHERE | _ELEMENT_BY_ELEMENT
-        if ran or (link is not None and link.role != "start"):
+        # Of a start what its computation does with the operands is told above; an update binds some of them only.
+        if (ran and (link is None or link.role == "start")) or (link is not None and link.role == "done"):
             continue
         written = {local.buffer(w.operand) for w in local.writes if w.writer == name}
-        held = Counter(local.buffer(spot) for operand in i.operands for spot in local.leaves(operand))
+        held = Counter(local.buffer(spot) for operand in _given(local, name, link) for spot in local.leaves(operand))
         twice = [buffer for buffer in written if held[buffer] > 1]
         if twice:
             said = f"whether {name} reads the buffer of {twice[0][0]}, which it is given twice, before it writes there"
             yield judged("hazard-overwrite", HloPosition(local.computation.name, name), unknown=said)
+
+
+def _given(local: LocalBuffers, name: str, link: Link | None) -> tuple[str, ...]:
+    """The operands of an instruction; of an update those that its chain binds in this computation."""
+    if link is None or link.role != "update":
+        return local.computation.by_name[name].operands
+    chains = local.buffers.chains
+    starts = sorted(chains.starts[HloPosition(local.computation.name, name)])
+    bound = (p for start in starts for p in local.buffers.bound(start))
+    return tuple(p.instruction for p in bound if p.computation == local.computation.name)
 
 
 def _by_buffer(local: LocalBuffers, given: list[str], summary: Summary) -> Mapping[Spot, list[_Key]]:
