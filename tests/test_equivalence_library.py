@@ -105,6 +105,34 @@ def test_a_call_whose_sizes_do_not_fit_is_opaque_and_not_run(kind: str, shapes: 
         run_module(module, None)
 
 
+@pytest.mark.parametrize(
+    ("changed", "shape"),
+    [
+        (2, "f32[1]"),
+        (2, "f32[3]"),
+        (2, "f32[1,2]"),
+        (2, "f32[]"),
+        (3, "f32[1,2,1]"),
+        (3, "f32[2,3]"),
+        (2, "f16[2]"),
+        (3, "s8[1,2,3]"),
+        (1, "f16[2,1,1]"),
+        (0, "f32[1,1,3]"),
+    ],
+)
+def test_bias_and_side_input_are_of_the_sizes_and_the_type_of_the_result(changed: int, shape: str) -> None:
+    """What a library makes of others is not known; the last row changes nothing."""
+    shapes = ["f32[1,1,3]", "f32[2,1,1]", "f32[2]", "f32[1,2,3]"]
+    given = [shape if k == changed else s for k, s in enumerate(shapes)]
+    module = parse_module(_call(given, "f32[1,2,3]", "size=1", "BiasActivationForward", CONFIG.format("kNone", 1, 1)))
+    (node,), _ = GraphReader().read(module, 0)
+    found = call(Elem(node, tuple(constant(0) for _ in node.sizes)), 0)
+    assert (found is not None) is (given == shapes)
+    if given != shapes and shape.startswith("f32"):
+        with pytest.raises(NotModelled, match="sizes are not those"):
+            run_module(module, None)
+
+
 def test_an_activation_is_an_operation_of_its_own() -> None:
     shapes = ["f32[1,1,3]", "f32[2,1,1]", "f32[2]"]
     text = _call(shapes, "f32[1,2,3]", "size=1", "BiasActivationForward", CONFIG.format("kRelu", 1, 0))

@@ -160,6 +160,34 @@ def called_with(*operands: str) -> str:
     )
 
 
+def copied(told: str) -> str:
+    """The first part of a pair, one of which may come from a copy in flight."""
+    return entry(
+        "p0 = f32[4] parameter(0)",
+        "p1 = f32[4] parameter(1)",
+        "pair = (f32[4], f32[4]) tuple(p0, p1)",
+        "s = ((f32[4], f32[4]), (f32[4], f32[4]), u32[]) copy-start(pair)",
+        "d = (f32[4], f32[4]) copy-done(s)",
+        f"x = f32[4] get-tuple-element({told}), index=0",
+        "t = (f32[4], f32[4]) tuple(x, p1)",
+        'ROOT r = f32[4] custom-call(t), custom_call_target="f"',
+    )
+
+
+def called_for(*functions: str) -> str:
+    """A call of what is handed functions of two numbers; each is what it gives, and may say what it takes."""
+    text = ""
+    for k, function in enumerate(functions):
+        gives, _, takes = function.partition(" of ")
+        kinds = takes.split() or ["f32[]", "f32[]"]
+        kind = f"({', '.join(['f32[]'] * (gives.count(',') + 1))})" if gives.startswith("tuple") else "f32[]"
+        parameters = "".join(f"  {'ab'[n]} = {kind} parameter({n})\n" for n, kind in enumerate(kinds))
+        text += f"f{k} {{\n{parameters}  ROOT r = {kind} {gives}\n}}\n"
+    names = ", ".join(f"f{k}" for k in range(len(functions)))
+    call = f'custom-call(p0), custom_call_target="f", called_computations={{{names}}}'
+    return entry("p0 = f32[4] parameter(0)", f"ROOT r = f32[4] {call}", before=text)
+
+
 def top(more: str) -> str:
     return entry(
         "p = pred[8] parameter(0)",
@@ -260,6 +288,23 @@ PAIRS = {
     "the order of memory that a call demands": (factored("{0,1}"), factored("{1,0}"), "exact"),
     "operands of a call as one tuple": (called_with("first", "p2"), called_with("p0", "p1", "p2"), "exact"),
     "which operands of a call are one tuple": (called_with("first", "p2"), called_with("p0", "last"), "exact"),
+    "which function of a call gives a pair": (
+        called_for("tuple(a, b)", "copy(b)"),
+        called_for("copy(a)", "tuple(b, b)"),
+        "exact",
+    ),
+    "a function of a call that gives a tuple of one": (called_for("copy(a)"), called_for("tuple(a)"), "exact"),
+    "a function of a call that takes less": (called_for("copy(a)"), called_for("copy(a) of f32[]"), "exact"),
+    "a function of a call that takes another type": (
+        called_for("copy(a)"),
+        called_for("copy(a) of f32[] s32[]"),
+        "exact",
+    ),
+    "the order of the functions of a call": (
+        called_for("copy(a)", "copy(b)"),
+        called_for("copy(b)", "copy(a)"),
+        "exact",
+    ),
     "the largest where nothing is said": (top(""), top(", largest=false"), "exact"),
     "a call that writes in place": (aliased(", output_to_operand_aliasing={{}: (0, {})}"), aliased(""), "exact"),
     "a function whose result waits": (outfed_within(True, True), outfed_within(False, False), "exact"),
@@ -288,6 +333,12 @@ SOUND = {
     "the same numbers of random ones": (random_state(8), random_state(8), "exact"),
     "effects that are written otherwise": (outfed_apart("p0", "s"), outfed_apart("p0", "q"), "exact"),
     "a tuple for a call": (called_with("first", "p2"), called_with("first", "p2"), "exact"),
+    "functions of a call, one written otherwise": (
+        called_for("tuple(a, b)", "negate(a)"),
+        called_for("tuple(a, b)", 'negate(a), metadata={op_name="n"}'),
+        "exact",
+    ),
+    "a tuple that is copied, and a part of it in another": (copied("d"), copied("pair"), "exact"),
     "the largest, said": (top(""), top(", largest=true"), "exact"),
     "floats are, over real numbers": (scattered("f32", False), scattered("f32", True), "real"),
 }

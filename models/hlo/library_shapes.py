@@ -17,7 +17,8 @@ def is_convolution(
 ) -> bool:
     """Whether the sizes are those of the convolution that a call named `target` stands for; a compiler checks no call.
 
-    `operands` are the sizes of the call's operands, of which the first two count, `result` those of its first result.
+    `operands` are the sizes of the call's operands: two arrays, and with an activation a bias and perhaps a side input;
+    `result` those of its first result.
     """
     if len(operands) < 2:
         return False
@@ -27,6 +28,10 @@ def is_convolution(
         x, y, w = operands[0], operands[1], result
     else:
         x, w, y = operands[0], operands[1], result
+    if target.endswith("convBiasActivationForward"):
+        fit = tuple(result[labels.output_feature : labels.output_feature + 1]), tuple(result)
+        if any(tuple(sizes) != wanted for sizes, wanted in zip(operands[2:], fit, strict=False)):
+            return False
     rank = len(labels.input_spatial)
     if any(len(sizes) != rank + 2 for sizes in (x, w, y)) or len(window) != rank or groups < 1:
         return False

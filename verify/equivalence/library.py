@@ -31,7 +31,8 @@ def call(element: Elem, place: int) -> tuple[str, Term, int] | None:
     labels, window = whole.attributes.get("dim_labels"), whole.attributes.get("window")
     if not name.startswith("__cudnn$conv") or not isinstance(labels, ConvolutionDimensions):
         return None
-    if not all(map(has_zero, (node.type, *(o.type for o in whole.operands)))):
+    # What a library makes of numbers of several types is its own affair.
+    if not has_zero(node.type) or {o.type for o in whole.operands} != {node.type}:
         return None
     if whole.attributes.integer("batch_group_count", 1) != 1:
         return None
@@ -77,8 +78,6 @@ def configuration(whole: Node) -> dict[str, Any] | None:
 
 
 def _convolved(whole: Node, node: Node, at: At, place: int) -> Fold | None:
-    if whole.operands[0].type != node.type:
-        return None
     found = convolution(whole, at, place, node.type, whole.operands[:2])
     return found if isinstance(found, Fold) else None
 

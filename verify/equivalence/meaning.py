@@ -11,7 +11,7 @@ from typing import Any, Final
 from hloproof.equivalence.computed_identities import ACCURACY
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef, DevicePairs, Quoted, ReplicaGroups, Word
-from hloproof.models.hlo.module import Instruction
+from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
 from hloproof.models.hlo.text.lexer import Scanner
 from hloproof.models.hlo.text.shapes import print_shape, read_shape
@@ -111,6 +111,11 @@ def _shape_key(shape: Shape) -> tuple[Any, ...]:
     if isinstance(shape, TupleShape):
         return tuple(_shape_key(s) for s in shape.elements)
     return (shape.element_type, shape.dimensions) if isinstance(shape, ArrayShape) else (print_shape(shape),)
+
+
+def signature(function: Computation) -> tuple[Any, ...]:
+    """What a function that a call is handed takes and gives: element types, sizes and nesting."""
+    return tuple(_shape_key(p.shape) for p in function.parameters), _shape_key(function.root.shape)
 
 
 def memory_key(i: Instruction) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ from hloproof.equivalence.constant_folds import ConstantFolds
 from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, Standing, after_turns, mark, waited_for
 from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import literal_key
-from hloproof.equivalence.meaning import EFFECTS, PROMISES, attribute_key, layout_key, memory_key, shapes_key
+from hloproof.equivalence.meaning import EFFECTS, PROMISES, attribute_key, layout_key, memory_key, shapes_key, signature
 from hloproof.equivalence.sorting import ordered
 from hloproof.equivalence.value_trees import Pending, ValueTree, in_parts, leaves_of, nesting_of, parts_of, rebuilt
 from hloproof.models.errors import NotModelled
@@ -118,7 +118,7 @@ class GraphReader:
         sugar = async_sugar(opcode)
         step = step_of(opcode)
         if opcode in HANDED_ON:
-            return given[0]
+            return given[0].result if isinstance(given[0], Pending) and opcode == "copy-done" else given[0]
         if opcode == "tuple":
             return list(given)
         if opcode == "get-tuple-element":
@@ -224,6 +224,10 @@ class GraphReader:
             if is_shard_call(i):
                 assert computation is not None
                 key = (key, written_elsewhere(self.module, computation, i))
+        if opcode == "custom-call" and _called_in_order(i):
+            # Nothing is known of who applies them: of a function that leaves out a parameter, or gives a tuple, that
+            # counts as well.
+            key = (key, "functions", *(signature(self.module.by_name[name]) for name in _called_in_order(i)))
         if opcode == "custom-call" and any(isinstance(value, list) for value in given):
             key = (key, *map(nesting_of, given))  # a tuple is one operand, and not as many as it has elements
         demanded = memory_key(i) if opcode == "custom-call" else ()
