@@ -42,6 +42,13 @@ class Goal:
     facts: KnownForms
     left: Term
     right: Term
+    exact: bool = False
+    """Owed bit for bit, whatever tier is asked for: somebody reads the bits, of which equal real numbers have several
+    (those of 0 and -0.0, or of a sum that is rounded otherwise)."""
+
+    def about(self, left: Term, right: Term, next_: int | None = None) -> Goal:
+        """The goal that these are equal under the same facts, as exactly."""
+        return Goal(self.next if next_ is None else next_, self.facts, left, right, self.exact)
 
 
 def holds(form: Lin, facts: KnownForms) -> bool | None:

@@ -37,6 +37,8 @@ class Rules:
     obligations: dict[object, bool] = field(default_factory=dict)
     """What the engines were asked, and whether they proved it."""
     definedness: Definedness = field(default_factory=Definedness)
+    owed_exactly: bool = False
+    """Whether the goal to which a step is being applied is owed bit for bit."""
 
     def heads(self, goal: Goal) -> tuple[Term, Term]:
         settle = self.terms.settle
@@ -55,7 +57,7 @@ class Rules:
     def use(self, name: str, tier: Tier) -> None:
         # Denied here and not noted for later: a step of a weaker tier that is applied and only counted would let the
         # certificate of an exact proof hold it.
-        if TIERS.index(tier) > TIERS.index(self.tier):
+        if TIERS.index(tier) > TIERS.index("exact" if self.owed_exactly else self.tier):
             raise Denied(f"{name} is of the tier {tier}")
         self.used[name] = tier
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any, Final
 
+from hloproof.equivalence.bits_read import ZEROS, Looks, looks_at, node_looks_at, ordered_floats
 from hloproof.equivalence.booleans import Booleans, TooManyParts
 from hloproof.equivalence.elements_folds import IN_ORDER
 from hloproof.equivalence.engine_steps import ENGINE_RULES
@@ -64,8 +65,8 @@ def split(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     return [c for c in cases if c is not None]
 
 
-def arguments(rules: Rules, goal: Goal, swapped: bool = False) -> list[Goal]:
-    """The same elementwise operation on equal elements."""
+def arguments(rules: Rules, goal: Goal, swapped: bool = False, zeros: bool = False) -> list[Goal]:
+    """The same elementwise operation on equal elements; with `zeros` both zeros are one in a total order."""
     left, right = rules.opened(goal)
     if not (isinstance(left, App) and isinstance(right, App)):
         raise Denied("not two elementwise operations")
@@ -82,11 +83,28 @@ def arguments(rules: Rules, goal: Goal, swapped: bool = False) -> list[Goal]:
         if left.op not in COMMUTATIVE and not symmetric:
             raise Denied(f"{left.op} does not commute")
         args = args[::-1]
-    return [Goal(goal.next, goal.facts, a, b) for a, b in zip(left.args, args, strict=True)]
+    floats = [
+        ordered_floats(t, lambda x: seen(rules, goal, x)) for t in (left, App(right.op, right.type, args, right.key))
+    ]
+    if zeros and all(floats):
+        rules.use(ZEROS, "real")
+        return [goal.about(a, b) for a, b in zip(*floats, strict=True)]
+    exact = owed_exactly(rules, looks_at(left.op, left.type, [type_of(a) for a in args], left.key), zeros)
+    return [Goal(goal.next, goal.facts, a, b, exact) for a, b in zip(left.args, args, strict=True)]
 
 
-def whole(rules: Rules, goal: Goal) -> list[Goal]:
-    """The same opaque operation on equal tensors, at the same index."""
+def owed_exactly(rules: Rules, looks: Looks, zeros: bool) -> bool:
+    """Whether what an operation is given is owed bit for bit; with `zeros` two that lie in order are one. Denied where
+    no order is looked at."""
+    if zeros:
+        if looks != "order":
+            raise Denied("no total order")
+        rules.use(ZEROS, "real")
+    return looks != "" and not zeros
+
+
+def whole(rules: Rules, goal: Goal, zeros: bool = False) -> list[Goal]:
+    """The same opaque operation on equal tensors, at the same index; `zeros` as for arguments."""
     left, right = rules.elements(goal)
     # Nothing is known of an opaque operation, so not even that it treats two of its elements alike.
     if left.at != right.at:
@@ -101,11 +119,18 @@ def whole(rules: Rules, goal: Goal) -> list[Goal]:
     if len(a.operands) != len(b.operands) or len(a.bodies) != len(b.bodies):
         raise Denied("two operations")
     pairs = [*zip(a.operands, b.operands, strict=True), *zip(a.bodies, b.bodies, strict=True)]
-    return [g for x, y in pairs for g in equal_tensors(x, y)]
+    goals = [g for x, y in pairs for g in equal_tensors(x, y)]
+    exact = owed_exactly(rules, node_looks_at(a, lambda x: seen(rules, goal, x)), zeros)
+    return [replace(g, exact=True) for g in goals] if exact else goals
 
 
 def general(rules: Rules, goal: Goal) -> Goal | None:
     """A goal without facts that this one is an instance of: the two tensors at all indices."""
+    found = _everywhere(rules, goal)
+    return None if found is None else replace(found, exact=goal.exact)
+
+
+def _everywhere(rules: Rules, goal: Goal) -> Goal | None:
     left, right = rules.heads(goal)
     if not (isinstance(left, Elem) and isinstance(right, Elem)):
         return None
@@ -352,8 +377,12 @@ def subgoals(rules: Rules, goal: Goal, step: ProofStep) -> list[Goal]:
     rule = _RULES.get(step[0]) if step else None
     if rule is None:
         raise Denied(f"no step {step[:1]}")
+    rules.owed_exactly = goal.exact
     try:
-        return rule(rules, goal, *step[1:])
+        found = rule(rules, goal, *step[1:])
+        return [replace(g, exact=True) for g in found] if goal.exact else found
     # Steps come from files: whatever a wrong form of them runs into is a step that does not apply, and no crash.
     except (TypeError, IndexError, KeyError, ValueError, AttributeError) as error:
         raise Denied(f"{step[0]}: {error}") from error
+    finally:
+        rules.owed_exactly = False

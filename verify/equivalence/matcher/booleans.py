@@ -33,7 +33,7 @@ def boolean_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
                 continue
             if term_support(search, first) != term_support(search, second):
                 continue
-            pair = Goal(goal.next, goal.facts, first, second)
+            pair = goal.about(first, second)
             if search.fingerprints.differ(pair):
                 continue
             shown = yield pair

@@ -115,7 +115,7 @@ def planned(
                 except Denied:
                     continue
                 pairs.append([i, j])
-                goals.append(Goal(next_, goal.facts, a, b))
+                goals.append(goal.about(a, b, next_))
                 found.renamed[j] = i
                 break
         left, right = found.read(goal.left), found.read(goal.right)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from hloproof.equivalence.answer import TIERS
+from hloproof.equivalence.answer import TIERS, Tier
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.identities import TABLE, apply
 from hloproof.equivalence.kernel import ProofStep
@@ -62,9 +62,9 @@ SIMPLIFYING = _by_operation(
 EXPANSIONS = _by_operation([(i.left.split("(")[0], i.name) for i in TABLE if i.name in EXPANDING or i.tier != "exact"])
 
 
-def allowed(search: Search, tier: str) -> bool:
-    """The search may use identities of this tier."""
-    return TIERS.index(tier) <= TIERS.index(search.rules.tier)
+def allowed(search: Search, goal: Goal, tier: Tier) -> bool:
+    """The search may use identities of this tier for the goal."""
+    return TIERS.index(tier) <= TIERS.index("exact" if goal.exact else search.rules.tier)
 
 
 def applicable(search: Search, goal: Goal, term: Term, names: list[str]) -> Iterator[str]:
@@ -73,7 +73,7 @@ def applicable(search: Search, goal: Goal, term: Term, names: list[str]) -> Iter
         return
     for name in names:
         found = apply(name, term, lambda t: seen(search.rules, goal, t))
-        if found is not None and allowed(search, found[1]):
+        if found is not None and allowed(search, goal, found[1]):
             yield name
 
 
@@ -119,7 +119,7 @@ def ring_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
     shapes = [(through, depth) for through in (False, True) for depth in (2, 4, 8)]
     last: list[Term] = []
     for through, depth in shapes:
-        if through and not allowed(search, "rounding"):
+        if through and not allowed(search, goal, "rounding"):
             return None
         found = polynomials(search.rules, goal, through)
         if not any(isinstance(t, App) and found.is_arithmetic(t) for t in (a, b)):
@@ -137,7 +137,7 @@ def ring_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
             for i in sorted(mine - theirs):
                 if type_of(found.atoms[i]) != type_of(found.atoms[j]):
                     continue
-                pair = Goal(goal.next, goal.facts, found.atoms[i], found.atoms[j])
+                pair = goal.about(found.atoms[i], found.atoms[j])
                 if search.hopeless(pair):
                     continue
                 shown = yield pair

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from hloproof.equivalence.bits_read import looks_at, node_looks_at, ordered_floats
 from hloproof.equivalence.goals import Goal
+from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import Var
 from hloproof.equivalence.kernel import ProofStep
 from hloproof.equivalence.matcher.bijections import candidates, pins
@@ -27,7 +29,7 @@ from hloproof.equivalence.matcher.support import term_support
 from hloproof.equivalence.reductions import COMMUTATIVE
 from hloproof.equivalence.rules import LARGEST_ENUMERATION, general, values_of
 from hloproof.equivalence.rules_polynomials import seen
-from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, is_static, variables_of
+from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, is_static, type_of, variables_of
 
 LARGEST_TABLE = 64
 """Rows that are looked at one by one."""
@@ -41,7 +43,7 @@ def strategy(search: Search, goal: Goal) -> Asking:
         return Proof(["same"])
     # Before anything is tried: most goals that are asked for on the way are not equal, and numbers say so at once.
     # Unless the facts contradict each other, which numbers do not see.
-    if search.hopeless(Goal(goal.next, goal.facts, left, right)):
+    if search.hopeless(goal.about(left, right)):
         if goal.facts:
             return (yield from search.step(goal, ["absurd"]))
         search.ended(goal, left, right)
@@ -67,7 +69,7 @@ def strategy(search: Search, goal: Goal) -> Asking:
         and isinstance(right, Elem)
         and left.node.head == right.node.head in ("scatter", "output")
     ):
-        found = yield from search.step(goal, ["whole"])
+        found = yield from whole_proof(search, goal, left.node)
         if found is not None:
             return found
     a, b = rules.opened(goal)
@@ -83,7 +85,7 @@ def strategy(search: Search, goal: Goal) -> Asking:
     if found is not None:
         return found
     if isinstance(a, App) and isinstance(b, App) and a.op == b.op:
-        found = yield from search.first_of(goal, _orders(search, a, b))
+        found = yield from search.first_of(goal, _orders(search, goal, a, b))
     elif isinstance(a, Fold) and isinstance(b, Fold):
         found = yield from search.first_of(goal, candidates(search, goal, a, b))
         if found is None and not search.plain:
@@ -92,7 +94,7 @@ def strategy(search: Search, goal: Goal) -> Asking:
         if a.node.head == b.node.head == "while":
             found = yield from loop_proof(search, goal, a, b)
         elif a.node.head == b.node.head:
-            found = yield from search.step(goal, ["whole"])
+            found = yield from whole_proof(search, goal, a.node)
     if found is None and not search.plain:
         found = yield from library_proof(search, goal, left, right)
     for more in MORE[:1] if search.plain else MORE:
@@ -138,6 +140,15 @@ def engine_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
     return None
 
 
+def whole_proof(search: Search, goal: Goal, node: Node) -> Asking:
+    """Equal operations on equal tensors."""
+    while node.head == "output":
+        (node,) = node.operands
+    ordered = node_looks_at(node, lambda x: seen(search.rules, goal, x)) == "order"
+    steps: list[ProofStep] = [["whole"], ["whole", True]] if ordered else [["whole"]]
+    return (yield from search.first_of(goal, iter(steps)))
+
+
 def library_proof(search: Search, goal: Goal, left: Term, right: Term) -> Asking:
     """Calls of libraries by their meaning."""
     for side, head in ((0, left), (1, right)):
@@ -168,7 +179,7 @@ def chosen_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
     return None
 
 
-def _orders(search: Search, a: App, b: App) -> Iterator[ProofStep]:
+def _orders(search: Search, goal: Goal, a: App, b: App) -> Iterator[ProofStep]:
     commutes = len(a.args) == 2 and (a.op in COMMUTATIVE or a.op == "compare")
     if not commutes:
         yield ["arguments"]
@@ -178,6 +189,9 @@ def _orders(search: Search, a: App, b: App) -> Iterator[ProofStep]:
     crossed = mine == theirs[::-1] and mine != theirs
     orders: list[ProofStep] = [["arguments", True], ["arguments"]] if crossed else [["arguments"], ["arguments", True]]
     yield from orders
+    by_bits = looks_at(a.op, a.type, [type_of(x) for x in a.args], a.key) == "order"
+    if by_bits or ordered_floats(a, lambda x: seen(search.rules, goal, x)):
+        yield from (["arguments", len(step) > 1, True] for step in orders)
 
 
 def values_proof(search: Search, goal: Goal, left: Term, right: Term) -> Asking:
@@ -192,7 +206,7 @@ def values_proof(search: Search, goal: Goal, left: Term, right: Term) -> Asking:
         for i, a in enumerate(ours):
             if a in theirs:
                 continue
-            found = yield Goal(goal.next, goal.facts, a, b)
+            found = yield goal.about(a, b)
             if found is not None:
                 pairs.append([i, j])
                 break

@@ -1,0 +1,79 @@
+"""Which operations tell numbers apart that are equal over the reals: those that look at bits.
+
+Trusted. Equal real numbers have several patterns of bits: those of 0 and -0.0, and of sums that are rounded otherwise.
+So what an operation is given whose result is made of the bits is owed bit for bit, whatever tier is asked for. A total
+order of floats is that of the real numbers but for the two zeros, which a proof over the reals may take for one, and
+then says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from hloproof.equivalence.computed_identities import TOTAL_BITS
+from hloproof.equivalence.graph import Node
+from hloproof.equivalence.patterns import View
+from hloproof.equivalence.terms import App, Elem, Term, type_of, value_of
+from hloproof.models.interpreter.semantics.element_type import COMPLEX, highest
+from hloproof.models.interpreter.semantics.small_float import FLOATS
+
+ZEROS: Final = "both zeros are one in a total order"
+"""The name of what is assumed, of the tier real."""
+
+Looks = Literal["", "order", "bits"]
+"""At what an operation looks beyond the numbers: at nothing, at the order of both zeros, at bits."""
+
+
+def looks_at(op: str, type_: str, operands: Sequence[str], key: object) -> Looks:
+    """Of one operation, by its result's element type and those of its operands."""
+    if not operands or operands[0] not in FLOATS | COMPLEX:
+        return ""
+    if op == "compare":
+        return "order" if isinstance(key, tuple) and ("type", "TOTALORDER") in key else ""
+    return "bits" if op in ("bitcast", "bitcast-convert") and type_ != operands[0] else ""
+
+
+def node_looks_at(node: Node, view: View) -> Looks:
+    """Of a tensor's operation with the functions that it applies. A total order that is written out in bits is one."""
+    found = {looks_at(node.head, node.type, [o.type for o in node.operands], node.key)}
+    seen, stack = set(node.bodies), [*node.bodies]
+    while stack:
+        inner = stack.pop()
+        ordered = [] if inner.head != "compare" or inner.sizes else ordered_floats(view(Elem(inner, ())), view)
+        floats = [x.node for x in ordered if isinstance(x, Elem)]
+        in_order = len(floats) == 2
+        found.add(
+            "order" if in_order else looks_at(inner.head, inner.type, [o.type for o in inner.operands], inner.key)
+        )
+        new = {*(floats if in_order else (*inner.operands, *inner.bodies))} - seen
+        seen |= new
+        stack += new
+    return "bits" if "bits" in found else "order" if "order" in found else ""
+
+
+def ordered_floats(term: Term, view: View) -> list[Term]:
+    """The two floats that a comparison puts in total order by their bits, those of negative ones turned over; nothing
+    for any other term."""
+    if not isinstance(term, App) or term.op != "compare":
+        return []
+    found = [x for x in (_turned(view(a), view) for a in term.args) if x is not None]
+    return found if len(found) == 2 else []
+
+
+def _turned(term: Term, view: View) -> Term | None:
+    if not isinstance(term, App) or term.op != "select":
+        return None
+    negative, turned, pattern = map(view, term.args)
+    if not isinstance(pattern, App) or pattern.op != "bitcast-convert":
+        return None
+    (x,) = pattern.args
+    below = isinstance(negative, App) and negative.op == "compare" and ("direction", "LT") in negative.key
+    over = isinstance(turned, App) and turned.op == "xor"
+    if TOTAL_BITS.get(type_of(x)) != pattern.type or not below or not over:
+        return None
+    assert isinstance(negative, App) and isinstance(turned, App)
+    first, zero = map(view, negative.args)
+    mask = [t for t in map(view, turned.args) if t != pattern]
+    fits = first == pattern and value_of(zero) == 0 and [value_of(t) for t in mask] == [highest(pattern.type)]
+    return x if fits else None
