@@ -6,6 +6,9 @@ import pytest
 from red_pairs import ADD, COPY, entry, one, product, proved, turned, unproved
 
 from hloproof.equivalence import computed_identities, decide
+from hloproof.equivalence.graph import Graph
+from hloproof.equivalence.polynomials import Polynomials, TooManyMonomials
+from hloproof.equivalence.terms import App, Elem, Term, from_value
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ELEMENT_BITS
 from hloproof.models.interpreter.semantics import small_float
@@ -47,6 +50,38 @@ def weighted(kind: str, first: str, second: str) -> str:
         f"u = {kind}[] multiply(x, c)",
         f"v = {kind}[] multiply(y, d)",
         f"ROOT r = {kind}[] add(u, v)",
+    )
+
+
+def root_cubed(root: str, number: str = "3") -> str:
+    """The sum of three times a root that is raised to the third power."""
+    return entry(
+        "p = f32[4] parameter(0)",
+        f"a = f32[] constant({root})",
+        "ab = f32[4] broadcast(a), dimensions={}",
+        f"c = f32[] constant({number})",
+        "cb = f32[4] broadcast(c), dimensions={}",
+        "d = f32[4] power(p, ab)",
+        "e = f32[4] power(d, cb)",
+        "f = f32[4] multiply(e, cb)",
+        "z = f32[] constant(0)",
+        "ROOT r = f32[] reduce(f, z), dimensions={0}, to_apply=add",
+        before=ADD,
+    )
+
+
+def powers_summed(exponent: str) -> str:
+    """Three times the sum of a power."""
+    return entry(
+        "p = f32[4] parameter(0)",
+        f"a = f32[] constant({exponent})",
+        "ab = f32[4] broadcast(a), dimensions={}",
+        "d = f32[4] power(p, ab)",
+        "z = f32[] constant(0)",
+        "s = f32[] reduce(d, z), dimensions={0}, to_apply=add",
+        "c = f32[] constant(3)",
+        "ROOT r = f32[] multiply(s, c)",
+        before=ADD,
     )
 
 
@@ -156,6 +191,7 @@ PAIRS = {
     "two steps of bf16": (weighted("bf16", "0.5", "3"), weighted("bf16", "0.5078125", "3"), "rounding"),
     "two steps of f16": (weighted("f16", "0.5", "3"), weighted("f16", "0.5009765625", "3"), "rounding"),
     "a reciprocal that is rounded": (against("f32", "divide", "3"), against("f32", "multiply", "0.333333343"), "real"),
+    "a product of exponents that is rounded": (root_cubed("0.1"), powers_summed("0.3"), "real"),
     "how near a function is": (exponential("{mode=highest}"), exponential("{mode=default}"), "real"),
     "how near a function is, by bounds": (
         exponential("{tolerance={atol=0,rtol=0,ulps=1}}"),
@@ -227,6 +263,8 @@ SOUND = {
         against("f32", "multiply", "0.333333343"),
         "rounding",
     ),
+    "a product of exponents that is rounded, rounding left out": (root_cubed("0.1"), powers_summed("0.3"), "rounding"),
+    "a product of exponents that the type holds": (root_cubed("0.25"), powers_summed("0.75"), "real"),
     "a reciprocal that the type holds": (against("f32", "divide", "4"), against("f32", "multiply", "0.25"), "exact"),
     "how near a function is, left out": (exponential("{mode=highest}"), exponential("{mode=default}"), "rounding"),
     "as near as it has to be": (
@@ -279,6 +317,37 @@ def test_the_order_that_a_reduce_is_free_in_is_told() -> None:
 
     found = decide(parse_module(module("p, i")), parse_module(module("q, j")), "exact", 5.0)
     assert ("a reduce takes its elements in any order", "exact") in found.axioms
+
+
+def test_an_exponent_beyond_the_type_is_no_error_of_the_tool() -> None:
+    def module(number: str) -> str:
+        text = root_cubed("1e300", "1e300").replace("f32", "f64").replace("multiply(e, cb)", f"multiply(e, {number})")
+        return text.replace(ADD, ADD.replace("f32", "f64"))
+
+    found = decide(
+        parse_module(module("cb")), parse_module(module("ab").replace("add(a, b)", "add(b, a)")), "real", 5.0
+    )
+    assert found.verdict in ("proved", "unknown")
+    other = decide(parse_module(module("cb")), parse_module(module("p")), "real", 1.0)
+    assert other.verdict == "unknown"
+
+
+def _times(a: Term, b: Term) -> Term:
+    return App("multiply", "f32", (a, b))
+
+
+def test_coefficients_stay_short() -> None:
+    """2 * x to a power of 2^20, and 3 * x squared twenty times."""
+    x: Term = Elem(Graph().node("parameter", "f32", (), (), 0), ())
+    found = Polynomials(lambda t: t)
+    power = App("power", "f32", (_times(x, from_value("f32", 2)), from_value("f32", 2**20)))
+    assert list(found.read(power).values()) == [1]
+    assert list(found.read(App("power", "f32", (power.args[0], from_value("f32", 8)))).values()) == [256]
+    squared = _times(x, from_value("f32", 3))
+    for _ in range(20):
+        squared = _times(squared, squared)
+    with pytest.raises(TooManyMonomials):
+        found.read(squared)
 
 
 NARROW = tuple(

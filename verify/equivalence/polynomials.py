@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import isfinite
 from typing import Final
 
 from hloproof.equivalence.patterns import View
@@ -22,6 +23,8 @@ _Condition = tuple[str, int]
 """An atom has a `value`, is `other than zero`, or is `not negative`; a sum of terms is an atom of powers here."""
 MOST: Final = 256
 """Monomials; a larger product is not multiplied out."""
+LONGEST: Final = 1 << 13
+"""Bits of a coefficient; squared again and again, or raised to a large power, one is soon too long for any memory."""
 
 
 class TooManyMonomials(Exception):
@@ -91,7 +94,7 @@ class Polynomials:
                 done[top] = self.combined(head, [done[a] for a in operands])
             else:
                 done[top] = self.single(head)
-            if len(done[top]) > MOST:
+            if len(done[top]) > MOST or any(_length(c) > LONGEST for c in done[top].values()):
                 raise TooManyMonomials
         return done[term]
 
@@ -109,7 +112,8 @@ class Polynomials:
         if head.type not in NUMBERS:
             return False
         if head.op == "power":
-            return isinstance(value_of(self.view(head.args[1])), int | float)
+            exponent = value_of(self.view(head.args[1]))
+            return isinstance(exponent, int | float) and isfinite(exponent)
         return head.op in ("divide", "sqrt", "rsqrt")
 
     def single(self, head: Term) -> Polynomial:
@@ -158,7 +162,8 @@ class Polynomials:
             ((monomial, c),) = base.items()
             # A root of a product is no product of roots where two factors are negative, nor one of an even power.
             alone = len(monomial) == 1 and all(e.denominator == 1 and e.numerator % 2 for _, e in monomial)
-            if exponent.denominator == 1 or (c == 1 and (not monomial or alone)):
+            short = c == 1 or _length(c) * abs(exponent) <= LONGEST
+            if (exponent.denominator == 1 and short) or (c == 1 and (not monomial or alone)):
                 raised = tuple((a, e * exponent) for a, e in monomial)
                 if exponent.denominator == 1 or all((e * exponent).denominator != 1 or e == 1 for _, e in monomial):
                     for a, _ in monomial:
@@ -199,6 +204,11 @@ class Polynomials:
         return out
 
 
+def _length(number: Fraction) -> int:
+    """The bits of the longer part of a quotient."""
+    return max(number.numerator.bit_length(), number.denominator.bit_length())
+
+
 def plus(a: Polynomial, b: Polynomial) -> Polynomial:
     """The sum, without monomials whose coefficient is 0."""
     out = dict(a)
@@ -234,7 +244,8 @@ def product(a: Polynomial, b: Polynomial) -> Polynomial:
 
 def near(a: Polynomial, b: Polynomial, relative: float) -> bool:
     """The same monomials, with coefficients that agree up to the rounding of constants."""
-    return a.keys() == b.keys() and all(abs(a[m] - b[m]) <= relative * max(abs(a[m]), abs(b[m])) for m in a)
+    most = Fraction(relative)  # of the products of large constants there is no float
+    return a.keys() == b.keys() and all(abs(a[m] - b[m]) <= most * max(abs(a[m]), abs(b[m])) for m in a)
 
 
 def equal_integers(a: Polynomial, b: Polynomial, bits: int) -> bool:

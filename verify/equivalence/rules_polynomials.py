@@ -178,7 +178,7 @@ def sum_of_monomials(rules: Rules, goal: Goal, head: Term, found: Polynomials) -
             if type_of(found.atoms[number]) != fold.type or exponent > MOST_FACTORS:
                 return None
             if any(v.place in own for v in variables_of(found.atoms[number])):
-                inside.append(_raised(found.atoms[number], exponent, fold.type))
+                inside.append(_raised(rules, found.atoms[number], exponent, fold.type))
             else:
                 outside.append((number, exponent))
         if inside:
@@ -217,7 +217,7 @@ def linear(rules: Rules, goal: Goal, side: int, depth: int) -> list[Goal]:
         inside: list[Term] = []
         outside: list[Term] = [] if c == 1 else [_coefficient(rules, fold.type, c)]
         for atom, exponent in monomial:
-            term = _raised(found.atoms[atom], exponent, fold.type)
+            term = _raised(rules, found.atoms[atom], exponent, fold.type)
             depends = any(v.place in own for v in variables_of(term))
             (inside if depends else outside).append(term)
         body = _multiplied(inside or [from_value(fold.type, 1)], fold.type)
@@ -257,12 +257,13 @@ MOST_FACTORS: Final = 16
 """A power of integers is written out up to this one."""
 
 
-def _raised(base: Term, exponent: Fraction, type_: str) -> Term:
+def _raised(rules: Rules, base: Term, exponent: Fraction, type_: str) -> Term:
+    """A power of a term. Denied for an exponent that the type holds nothing near."""
     if exponent == 1:
         return base
     if exponent.denominator == 1 and 0 < exponent <= (MOST_FACTORS if type_ in INTEGERS else 4):
         return _multiplied([base] * int(exponent), type_)
-    return App("power", type_, (base, from_value(type_, float(exponent))))
+    return App("power", type_, (base, _coefficient(rules, type_, exponent)))
 
 
 def _multiplied(factors: list[Term], type_: str) -> Term:
