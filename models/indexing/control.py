@@ -150,17 +150,22 @@ def copy_start_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps
 
 
 def send_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
-    """Outputs: operand, context, token."""
-    return (one(0, "moves", identity(bounds(op.operands[0]))),) if output == 0 else ()
+    """Outputs: operand, which may be a tuple, context, token."""
+    sent = list(leaves(op.operands[0]))
+    if output >= len(sent) or not holds_data(sent[output][1]):
+        return ()
+    position, leaf = sent[output]
+    return (_handed_on(op, output, leaf, 0, position),)
 
 
 def send_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
-    """The data to the first output; the token goes nowhere."""
-    return (one(0, "moves", identity(bounds(op.operands[0]))),) if operand == 0 else ()
+    """The data to the first outputs; the token goes nowhere."""
+    sent = leaves(op.operands[0]) if operand == 0 else ()
+    return tuple(_handed_on(op, k, leaf, 0, place, k) for k, (place, leaf) in enumerate(sent) if holds_data(leaf))
 
 
 def done_with_first_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
-    """copy-done, recv-done: output 0 is the first array of the operand."""
+    """copy-done: output 0 is the first array of the operand."""
     if output or not holds_data(output_shape(op, output)):
         return ()
     position, leaf = next(iter(leaves(op.operands[0])))
@@ -173,6 +178,25 @@ def done_with_first_input_to_output(op: Operation, operand: int) -> tuple[Operan
     if not holds_data(leaf) or not data_outputs(op):
         return ()
     return (_handed_on(op, 0, leaf, 0, position),)
+
+
+def recv_done_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+    """(data, token) of (data, context, token): every array of the data is where it was."""
+    position, leaf = list(leaves(op.shape))[output]
+    return (_handed_on(op, output, _in_flight(op, position), 0, position),) if holds_data(leaf) else ()
+
+
+def recv_done_input_to_output(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+    """Every array of the data in flight to the output at its place; the context goes nowhere."""
+    outputs = [(k, position) for k, (position, leaf) in enumerate(leaves(op.shape)) if holds_data(leaf)]
+    return tuple(_handed_on(op, k, _in_flight(op, position), 0, position, k) for k, position in outputs)
+
+
+def _in_flight(op: Operation, position: tuple[int, ...]) -> Shape:
+    for place, leaf in leaves(op.operands[0]):
+        if place == position:
+            return leaf
+    raise NotModelled(f"{op.opcode} whose result does not follow from its operand")
 
 
 def done_output_to_input(op: Operation, output: int) -> tuple[OperandMaps, ...]:
@@ -259,12 +283,11 @@ BUILDERS: Final[Mapping[str, Builders]] = {
         ("all-gather-done", "all-reduce-done", "collective-permute-done"),
         Builders(done_output_to_input, done_input_to_output),
     ),
-    **dict.fromkeys(
-        ("copy-done", "recv-done"), Builders(done_with_first_output_to_input, done_with_first_input_to_output)
-    ),
+    "copy-done": Builders(done_with_first_output_to_input, done_with_first_input_to_output),
     "copy-start": Builders(copy_start_output_to_input, copy_start_input_to_output),
     "get-dimension-size": Builders(nothing_read, nothing_written),
     "get-tuple-element": Builders(get_tuple_element_output_to_input, get_tuple_element_input_to_output),
+    "recv-done": Builders(recv_done_output_to_input, recv_done_input_to_output),
     "send": Builders(send_output_to_input, send_input_to_output),
     "tuple": Builders(tuple_output_to_input, tuple_input_to_output),
 }

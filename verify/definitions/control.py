@@ -39,14 +39,8 @@ def get_tuple_element(op: Operation, output: int, operand: int, position: ShapeI
 
 
 def first_operand(op: Operation, output: int, operand: int, position: ShapeIndex) -> Definition:
-    """The result is the first operand (opt-barrier with several operands: the tuple of them); the others only order
-    what happens."""
-    place = (operand, *position) if len(op.operands) > 1 and op.opcode in _BARRIERS else position
-    same = output_place(op, output) == place and (operand == 0 or op.opcode in _BARRIERS)
-    return _same(op, output, operand, position, same)
-
-
-_BARRIERS = frozenset({"opt-barrier"})
+    """The result is the first operand; the others are tokens, which order what happens."""
+    return _same(op, output, operand, position, operand == 0 and output_place(op, output) == position)
 
 
 def nothing(op: Operation, output: int, operand: int, position: ShapeIndex) -> Definition:
@@ -70,9 +64,9 @@ def copy_done(op: Operation, output: int, operand: int, position: ShapeIndex) ->
     return _same(op, output, operand, position, position == (0, *output_place(op, output)))
 
 
-def received_or_first(op: Operation, output: int, operand: int, position: ShapeIndex) -> Definition:
-    """recv-done: the data of (data, context, token) is the data of (data, token)."""
-    return _same(op, output, operand, position, position == (0,) and output_place(op, output) == (0,))
+def received(op: Operation, output: int, operand: int, position: ShapeIndex) -> Definition:
+    """recv-done: the data of (data, context, token) is the data of (data, token), which may be a tuple."""
+    return _same(op, output, operand, position, position == output_place(op, output))
 
 
 def gathered_done(op: Operation, output: int, operand: int, position: ShapeIndex) -> Definition:
@@ -120,7 +114,7 @@ IN_TUPLES: Final[Mapping[str, DefineInTuple]] = {
     "copy-done": copy_done,
     "copy-start": copy_start,
     "get-tuple-element": get_tuple_element,
-    "recv-done": received_or_first,
+    "recv-done": received,
     "send": send,
     "set-dimension-size": set_dimension_size,
     "tuple": tuple_,
