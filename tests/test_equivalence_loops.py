@@ -150,3 +150,60 @@ def test_what_the_results_of_a_loop_share_is_proved_once() -> None:
         assert found.verdict == Verdict.PROVED and found.certificate is not None
         steps.append(len(found.certificate.proof))
     assert steps[1] < 3 * steps[0]
+
+
+def handing_on(direction: str, step: str, around: bool = False, counted: bool = False) -> Module:
+    """A loop over (s32[], s32[], f32[4]) from 0, 1, x that hands x on, which is the result; it may stand in another one
+    that does so five times, and be used for its count."""
+    states = "(s32[], s32[], f32[4])"
+    parts = (
+        f"s = {states} parameter(0)\n i = s32[] get-tuple-element(s), index=0\n"
+        f" k = s32[] get-tuple-element(s), index=1\n x = f32[4] get-tuple-element(s), index=2\n"
+    )
+    started = f" o = s32[] constant(0)\n l = s32[] constant(1)\n t = {states} tuple(o, l, x)\n w = {states} while(t)"
+    last = " n = s32[] get-tuple-element(w), index=0\n c = f32[] convert(n)\n b = f32[4] broadcast(c), dimensions={}\n"
+    given = " y = f32[4] get-tuple-element(w), index=2\n" + (last + " z = f32[4] add(y, b)\n" if counted else "")
+    return parse_module(
+        f"HloModule m\n"
+        f"cond {{ {parts} ROOT r = pred[] compare(i, k), direction={direction} }}\n"
+        f"body {{ {parts} j = s32[] {step}\n ROOT t = {states} tuple(j, k, x) }}\n"
+        f"five {{ {parts} v = s32[] constant(5)\n ROOT r = pred[] compare(i, v), direction=LT }}\n"
+        f"outer {{ {parts}{started}, condition=cond, body=body\n{given} j = s32[] add(i, l)\n"
+        f" ROOT r = {states} tuple(j, k, {'z' if counted else 'y'}) }}\n"
+        f"ENTRY e {{ x = f32[4] parameter(0)\n{started}, "
+        f"{'condition=five, body=outer' if around else 'condition=cond, body=body'}\n{'' if around else given}"
+        f" ROOT r = f32[4] {'get-tuple-element(w), index=2' if around or not counted else 'copy(z)'} }}\n"
+    )
+
+
+HANDED_ON = straight(" ROOT r = f32[4] copy(x)")
+UP, STAYS = "add(i, k)", "copy(i)"
+ENDLESS = handing_on("LT", STAYS)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (HANDED_ON, ENDLESS, True),
+        (HANDED_ON, handing_on("LT", STAYS, around=True), True),
+        (HANDED_ON, handing_on("NE", "subtract(i, k)"), True),
+        (handing_on("LT", UP), ENDLESS, True),
+        (HANDED_ON, handing_on("LT", UP), False),
+        (HANDED_ON, handing_on("LT", UP, around=True), False),
+        (HANDED_ON, handing_on("GT", STAYS), False),
+        (ENDLESS, HANDED_ON, False),
+        (ENDLESS, ENDLESS, False),
+        (handing_on("LT", STAYS, around=True), handing_on("LT", STAYS, around=True), False),
+        (handing_on("LT", UP, counted=True), handing_on("LT", UP, counted=True), False),
+    ],
+)
+def test_a_loop_that_is_left_out_ends_or_that_is_said(before: Module, after: Module, told: bool) -> None:
+    """Nobody compares loops of which nothing is left but what they were given."""
+    found = decide(before, after, "exact")
+    assert found.verdict == Verdict.PROVED
+    assert [*found.axioms] == ([("assumed: a loop ends", "exact")] if told else [])
+    assert found.certificate is not None and recheck(before, after, found.certificate).axioms == found.axioms
+
+
+def test_a_loop_that_may_not_end_is_not_one_that_does() -> None:
+    assert decide(handing_on("LT", UP, counted=True), handing_on("LT", STAYS, counted=True)).verdict != Verdict.PROVED

@@ -188,6 +188,22 @@ def called_for(*functions: str) -> str:
     return entry("p0 = f32[4] parameter(0)", f"ROOT r = f32[4] {call}", before=text)
 
 
+def outfed_where(place: str) -> str:
+    """What both branches hand back is p; one of them, or both, or the entry sends it out as well."""
+    sends = "  t = token[] after-all()\n  o = token[] outfeed(p, t), outfeed_shape=f32[]\n"
+    functions = "".join(
+        f"{name} {{\n  p = f32[] parameter(0)\n{sends if name in place else ''}  ROOT r = f32[] copy(p)\n}}\n\n"
+        for name in ("yes", "no")
+    )
+    return entry(
+        "p = f32[] parameter(0)",
+        "c = pred[] parameter(1)",
+        *(line.strip() for line in (sends.splitlines() if place == "entry" else ())),
+        "ROOT r = f32[] conditional(c, p, p), true_computation=yes, false_computation=no",
+        before=functions,
+    )
+
+
 def top(more: str) -> str:
     return entry(
         "p = pred[8] parameter(0)",
@@ -305,6 +321,9 @@ PAIRS = {
         called_for("copy(b)", "copy(a)"),
         "exact",
     ),
+    "an effect in the other branch": (outfed_where("yes"), outfed_where("no"), "exact"),
+    "an effect in a branch, or always": (outfed_where("yes"), outfed_where("entry"), "exact"),
+    "an effect always, or in a branch": (outfed_where("entry"), outfed_where("no"), "exact"),
     "the largest where nothing is said": (top(""), top(", largest=false"), "exact"),
     "a call that writes in place": (aliased(", output_to_operand_aliasing={{}: (0, {})}"), aliased(""), "exact"),
     "a function whose result waits": (outfed_within(True, True), outfed_within(False, False), "exact"),

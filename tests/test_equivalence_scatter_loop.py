@@ -135,6 +135,20 @@ def test_a_scatter_is_its_loop(combiner: str, back: str) -> None:
         assert run_module(parse_module(before), inputs) == run_module(parse_module(after), inputs)
 
 
+def test_floats_that_are_added_in_any_order_afterwards_are_real_arithmetic() -> None:
+    def of_floats(text: str) -> str:
+        text = text.replace(COMBINERS, COMBINERS.replace("s32", "f32")).replace("s32[5,4]", "f32[5,4]")
+        text = text.replace("s32[3,2], s32[3,2])", "s32[3,2], f32[3,2])")
+        for name in ("u", "old", "upd", "new", "sel"):
+            text = text.replace(f"  {name} = s32", f"  {name} = f32")
+        return text
+
+    one, other = (parse_module(of_floats(text)) for text in (scatter(), loop()))
+    assert decide(one, other, "exact").verdict == "proved"
+    assert decide(other, one, "exact").verdict == "unknown"
+    assert decide(other, one, "real").verdict == "proved"
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -10,6 +10,7 @@ from hloproof.equivalence.answer import Certificate, Mismatch, Result, Tier
 from hloproof.equivalence.boundary import check_boundary
 from hloproof.equivalence.checker import check
 from hloproof.equivalence.effects import paired
+from hloproof.equivalence.endings import TAKEN_FOR_GRANTED, taken_for_granted
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Graph
 from hloproof.equivalence.kernel import Denied, Rules, equal_tensors
@@ -96,7 +97,7 @@ def _axioms(rules: Rules, promised: frozenset[str]) -> tuple[tuple[str, Tier], .
 
 def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal], frozenset[str]]:
     """Both modules in one graph; what is to be shown: each result, and each effect, agrees; and what a proof assumes:
-    the promises of `after` that `before` does not make.
+    the promises of `after` that `before` does not make, and that a loop which is left out ends.
 
     Raises NotModelled, and Denied when the effects of the two cannot be paired.
     """
@@ -106,7 +107,7 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal], frozens
     reader = GraphReader()
     try:
         ours, our_effects = reader.read(before, 0)
-        old = reader.promises
+        old, ours_end = reader.promises, [*reader.endings, *reader.endings_inside]
         theirs, their_effects = reader.read(after, 1)
     except RecursionError:
         raise NotModelled("computations that call each other too deeply") from None
@@ -118,6 +119,9 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal], frozens
     for a, b in paired(our_effects, their_effects, after.attributes.flag("is_scheduled")):
         goals += equal_tensors(a, b)
     new = {f"promised: {name} of {opcode}" for name, opcode, *_ in reader.promises - old}
+    theirs_end = [*reader.endings, *reader.endings_inside]
+    if taken_for_granted(reader.graph, ours_end, theirs_end, [*theirs, *their_effects.nodes]):
+        new.add(TAKEN_FOR_GRANTED)
     return reader.graph, goals, frozenset(new)
 
 

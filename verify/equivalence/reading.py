@@ -14,6 +14,7 @@ from typing import Any, Final
 from hloproof.equivalence.answer import Place
 from hloproof.equivalence.constant_folds import ConstantFolds
 from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, Standing, after_turns, mark, waited_for
+from hloproof.equivalence.endings import Ending
 from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import literal_key
 from hloproof.equivalence.meaning import EFFECTS, PROMISES, attribute_key, layout_key, memory_key, shapes_key, signature
@@ -41,6 +42,9 @@ class GraphReader:
     functions: dict[str, tuple[Node, ...]] = field(default_factory=dict)
     promises: set[tuple[Any, ...]] = field(default_factory=set)
     """What the module promises: the name, the opcode, and all that decides whether it holds."""
+    endings: list[Ending] = field(default_factory=list)
+    """The loops of the module, and in `endings_inside` those of the functions that its operations apply."""
+    endings_inside: list[Ending] = field(default_factory=list)
     depth: int = 0
     standing: Sequence[Standing] = ()
     """What is over where the operands of the instruction that is read are."""
@@ -55,6 +59,7 @@ class GraphReader:
         """The leaves of the entry's result, and the effects."""
         self.module, self.side = module, side
         self.effects, self.occurrences, self.functions, self.promises = Effects(), Counter(), {}, set()
+        self.endings, self.endings_inside = [], []
         parameters = [self.parameter(p.shape, (number,)) for number, p in enumerate(module.entry.parameters)]
         result = self.computation(module.entry, parameters, 0, ())
         return list(leaves_of(result)), self.effects
@@ -278,11 +283,14 @@ class GraphReader:
             ]
             before = len(self.effects.nodes)
             promises, self.promises = self.promises, set()
+            endings, self.endings = self.endings, []
             self.depth += 1  # loops inside have states of their own names
             self.functions[name] = tuple(
                 leaves_of(self.computation(computation, arguments, 1000 * self.depth, ("function",)))
             )
             self.depth -= 1
+            self.endings_inside += self.endings
+            self.endings = endings
             # What it is given differs from use to use, so that nobody else makes the same promise.
             self.promises = promises | {(*p, self.side, name) for p in self.promises}
             if len(self.effects.nodes) != before:
@@ -326,9 +334,11 @@ class GraphReader:
         marks = Standing(in_parts(initial, iter([mark(k) for k in range(len(start))])))
         turn = replace(marks, whole=marks.every.all)
         saved = len(self.effects.nodes), Counter(self.occurrences)
+        endings = len(self.endings)
         promises, self.promises = self.promises, set()
         while True:
             del self.effects.nodes[saved[0] :]
+            del self.endings[endings:]
             self.occurrences = Counter(saved[1])
             inside = (*path, "loop")
             given = rebuilt(initial, iter(state))
@@ -352,11 +362,24 @@ class GraphReader:
             operands = [start[m] for m in kept]
             bodies = [holds, *(after[m] for m in kept)]
             out[k] = self.graph.node("while", start[k].type, start[k].sizes, operands, key, bodies, i.attributes)
+        self.endings.append(
+            Ending(self.deciding(after, holds, start, bound, varying, level), tuple(out[k] for k in varying))
+        )
         # What a state holds in the turns is said by the loop, not by the state's name.
         self.promises = promises | {(*p, *out) for p in self.promises}
         turns = {k: left[k].joined(decided) for k in varying}
         self.inside = Standing(in_parts(initial, iter(after_turns(over, turns))))
         return rebuilt(initial, iter(out))
+
+    def deciding(
+        self, after: list[Node], holds: Node, start: list[Node], bound: list[Node], varying: list[int], level: int
+    ) -> Node:
+        """A node for when a loop ends: its condition, and the states that this depends on."""
+        number = {bound[k]: k for k in varying}
+        direct = {k: _found(after[k], number) for k in varying}
+        states = tuple(sorted(_closed(_found(holds, number), direct)))
+        bodies = [holds, *(after[k] for k in states)]
+        return self.graph.node("ending", "pred", (), [start[k] for k in states], (level, states), bodies)
 
     def reachable_states(
         self, after: list[Node], holds: Node, bound: list[Node], varying: list[int]
