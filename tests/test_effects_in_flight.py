@@ -189,6 +189,60 @@ def _around(first: str) -> str:
     )
 
 
+_TWO: Final = "(f32[8], f32[8])"
+
+
+def _one_array(how: str, returned: str, header: str = "") -> str:
+    """What returns two arrays, or one twice; the first is updated, and then the second is read."""
+    before = (
+        "pair {\n  x = f32[8] parameter(0)\n  n = f32[8] negate(x)\n  m = f32[8] copy(n)\n"
+        f"  ROOT t = {_TWO} tuple({returned})\n}}\n"
+        f"outer {{\n  x = f32[8] parameter(0)\n  ROOT t = {_TWO} call(x), to_apply=pair\n}}\n"
+    )
+    lines = {
+        "call": (f"c = {_TWO} call(k), to_apply=pair",),
+        "call of a call": (f"c = {_TWO} call(k), to_apply=outer",),
+        "branch": (
+            "g = pred[] constant(true)",
+            f"c = {_TWO} conditional(g, k, k), true_computation=pair, false_computation=pair",
+        ),
+        "flight": (f"s = ((f32[8]), {_TWO}, u32[]) call-start(k), to_apply=pair", f"c = {_TWO} call-done(s)"),
+        "late flight": ("s = ((f32[8]), (), u32[]) call-start(k), to_apply=pair", f"c = {_TWO} call-done(s)"),
+    }[how]
+    if "outer" not in lines[0]:
+        before = before[: before.index("outer")]
+    return _module(
+        *lines,
+        "a = f32[8] get-tuple-element(c), index=0",
+        "b = f32[8] get-tuple-element(c), index=1",
+        "w = f32[8] dynamic-update-slice(a, u, i)",
+        "n = f32[8] negate(b)",
+        "v = f32[8] add(w, n)",
+        before=before,
+    )
+
+
+def _one_state(returned: str, first: str, condition: str = "") -> str:
+    """A loop whose turn looks at the first of two arrays of its state and leaves these."""
+    state = "(f32[8], f32[8], s32[])"
+    before = (
+        f"ask {{\n  s = {state} parameter(0)\n  y = f32[8] get-tuple-element(s), index=1\n"
+        f"  z = f32[8] negate(y)\n  j = s32[] get-tuple-element(s), index=2\n  n = s32[] constant(3)\n"
+        "  ROOT l = pred[] compare(j, n), direction=LT\n}\n"
+        f"turn {{\n  s = {state} parameter(0)\n  x = f32[8] get-tuple-element(s), index=0\n"
+        "  j = s32[] get-tuple-element(s), index=2\n  n = f32[8] negate(x)\n  m = f32[8] copy(n)\n"
+        f"  one = s32[] constant(1)\n  q = s32[] add(j, one)\n  ROOT o = {state} tuple({returned}, q)\n}}\n"
+    )
+    return _module(
+        "o = f32[8] copy(p)",
+        "z = s32[] copy(i)",
+        f"t = {state} tuple({first}, z)",
+        f"w = {state} while(t), condition=ask, body=turn",
+        "v = f32[8] get-tuple-element(w), index=0",
+        before=before,
+    )
+
+
 PAIRS: Final[Mapping[str, tuple[str, str, str]]] = {
     "a call in flight that hands back its argument": ("hazard-overwrite", _started("keeps"), _started("keeps", read=0)),
     "a call in flight that hands back a constant": ("hazard-constant", _started("gives"), _started("news")),
@@ -251,6 +305,20 @@ PAIRS: Final[Mapping[str, tuple[str, str, str]]] = {
         _loop(_CONSTANT, "negate(k)", "looks"),
         _loop(_COPY, "copy(p)", "looks"),
     ),
+    **{
+        f"one array that a {how} returns twice": ("hazard-overwrite", _one_array(how, "n, n"), _one_array(how, "n, m"))
+        for how in ("call", "call of a call", "branch", "flight", "late flight")
+    },
+    "two arrays that a turn leaves as one": (
+        "hazard-overwrite",
+        _one_state("n, n", "k, o"),
+        _one_state("n, m", "k, o"),
+    ),
+    "two arrays that a turn leaves as one, of one": (
+        "hazard-overwrite",
+        _one_state("n, m", "k, k"),
+        _one_state("n, n", "k, k"),
+    ),
     "a constant that a turn leaves and a loop in it replaces": (
         "hazard-constant",
         _around("constant"),
@@ -278,6 +346,18 @@ def test_what_is_handed_back_as_it_was_given_may_be_read_in_flight() -> None:
         _refuted(_started("keeps", read=1).replace("w = f32[8] dynamic-update-slice(d, u, i)", "w = f32[8] abs(d)"))
         == set()
     )
+
+
+def test_one_updated_array_may_be_returned_twice() -> None:
+    made, updated = (
+        "  n = f32[8] negate(x)\n  m = f32[8] copy(n)\n",
+        ("  u = f32[2] constant({1,2})\n  z = s32[] constant(0)\n  w = f32[8] dynamic-update-slice(x, u, z)\n"),
+    )
+    text = _one_array("call", "w, w").replace(made, updated)
+    read_first = text.replace("  w = f32[8] dynamic-update-slice(a, u, i)\n  n = f32[8] negate(b)\n", "").replace(
+        "  ROOT v", "  n = f32[8] negate(b)\n  w = f32[8] dynamic-update-slice(a, u, i)\n  ROOT v"
+    )
+    assert _refuted(text) == {"hazard-overwrite"} and _refuted(read_first) == set()
 
 
 def test_one_array_bound_twice_by_an_update_is_not_proved() -> None:

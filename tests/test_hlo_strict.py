@@ -171,6 +171,17 @@ VALUES = [
         "which has another size",
     ),
     Pair(
+        entry(
+            "p = (f32[], f32[]) parameter(0)\n",
+            "ROOT r = (f32[], f32[]) copy(p)",
+            head="HloModule m, input_output_alias={ {0}: (0, {1}), {1}: (0, {@}) }\n",
+        ),
+        "1",
+        "0",
+        "1:14",
+        "joins {1} of parameter 0 with two places of the result",
+    ),
+    Pair(
         entry(P, "ROOT r = f32[2,3] copy(p)", head="HloModule m, buffer_donor={ (@, {}) }\n"),
         "2",
         "0",

@@ -51,3 +51,5 @@ class Summary:
 
     accesses: Mapping[tuple[int, ShapeIndex], Access]
     passes: Mapping[ShapeIndex, tuple[int, ShapeIndex]]
+    one: Mapping[ShapeIndex, ShapeIndex]
+    """For a part of the result the first part that is the same array; only where that is another one."""

@@ -195,11 +195,17 @@ class _Roots:
             case _:
                 sources = self._buffers.sources[place]
                 local = [s for s in sources if s.computation == place.computation]
-                return local[0] if len(local) == 1 else None
+                if local or place.index[:1] != (1,):
+                    return local[0] if len(local) == 1 else None
+                # The result of what is started here.
+                return self._through(place, self._buffers.chains.runs(i), i.operands, place.index[1:])
 
-    def _through(self, place: HloPosition, callee: str | None, operands: Sequence[str]) -> HloPosition | None:
-        """The part of an operand that a body hands back untouched."""
-        inside = self._found.get((callee or "", place.index))
+    def _through(
+        self, place: HloPosition, callee: str | None, operands: Sequence[str], at: ShapeIndex | None = None
+    ) -> HloPosition | None:
+        """The part of an operand that a body hands back untouched at `at` of its root, which is the same part of the
+        result where nothing else is said."""
+        inside = self._found.get((callee or "", place.index if at is None else at))
         part = None if inside is None else self.part(inside)
         if part is None or part[0] >= len(operands):
             return None

@@ -99,7 +99,7 @@ class LocalBuffers:
         sources = self.buffers.sources
         in_place = self._in_place(i)
         for spot in self.leaves(i.name):
-            twin = self._same_part_of_a_state(i, spot)
+            twin = self._same_part_of_a_state(i, spot) or self._same_part_of_a_result(spot)
             if twin is not None:
                 self.version[spot] = self.version[twin]
                 continue
@@ -146,6 +146,19 @@ class LocalBuffers:
             return None
         earlier = ((i.name, at) for name, at in self.leaves(i.name) if at < spot[1])
         return next((e for e in earlier if self.version.get(e) == e and self.one_part(i, e[1], spot[1])), None)
+
+    def _same_part_of_a_result(self, spot: Spot) -> Spot | None:
+        """An earlier part of what a call, a branch or an operation in flight returns that is the same array."""
+        (name, index), found = spot, set[ShapeIndex]()
+        if self.computation.by_name[name].opcode == "while":
+            return None
+        for body, _, at in self.handing_back(spot):
+            first = self.summaries[body].one.get(at) if body in self.summaries else None
+            if first is None:
+                return None
+            found.add((*index[: len(index) - len(at)], *first))
+        earlier = (name, found.pop()) if len(found) == 1 else None
+        return earlier if earlier in self.version else None
 
     def _written_unseen(
         self, i: Instruction, in_place: Mapping[ShapeIndex, tuple[Spot, bool]]
@@ -441,9 +454,12 @@ class LocalBuffers:
             source = origin.get(self.version.get((name, at), (name, at)))
             if source is not None:
                 passes[at] = (parameters[source[0]], source[1])
+        first: dict[Spot, ShapeIndex] = {}
+        ends = {at: self.version.get((name, at), (name, at)) for name, at in self.leaves(self.computation.root_name)}
+        one = {at: first[v] for at, v in ends.items() if first.setdefault(v, at) != at}
         keys = dict.fromkeys((*written, *read))
         accesses = {key: Access(tuple(read.get(key, ())), tuple(written.get(key, ()))) for key in keys}
-        return Summary(accesses, passes)
+        return Summary(accesses, passes, one)
 
 
 def local_buffers(buffers: Buffers, shares: bool) -> dict[str, LocalBuffers]:

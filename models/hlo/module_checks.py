@@ -18,8 +18,10 @@ _UNEVEN = ("all-reduce", "all-reduce-start")
 
 
 def check_aliases(entries: Iterable[object], entry: Signature) -> None:
-    """`input_output_alias` names places that exist, each place of the result once, and arrays of one size."""
+    """`input_output_alias` names places that exist, each place of the result and of a parameter once, and arrays of one
+    size."""
     taken: set[tuple[int, ...]] = set()
+    given: set[tuple[int, tuple[int, ...]]] = set()
     for alias in entries:
         assert isinstance(alias, Aliasing)
         where = _shown(alias.output_index)
@@ -30,6 +32,10 @@ def check_aliases(entries: Iterable[object], entry: Signature) -> None:
             raise ShapeError(f"input_output_alias names {where} of the result twice")
         taken.add(alias.output_index)
         parameter = _parameter(entry, alias.operand, alias.operand_index, "input_output_alias")
+        if (alias.operand, alias.operand_index) in given:
+            place = f"{_shown(alias.operand_index)} of parameter {alias.operand}"
+            raise ShapeError(f"input_output_alias joins {place} with two places of the result")
+        given.add((alias.operand, alias.operand_index))
         if _bits(parameter) != _bits(result):
             raise ShapeError(
                 f"input_output_alias joins {where} of the result, {print_shape(result)}, with "

@@ -14,9 +14,10 @@ from hloproof.claims.asynchronous.timeline import BEGINS, ENDS, timeline
 from hloproof.models.dataflow.accesses import UNSEEN, InPlaceWrite, Spot
 from hloproof.models.dataflow.alias_classes import Buffers
 from hloproof.models.dataflow.in_flight import Flight, flights
-from hloproof.models.dataflow.value_flow import HloPosition, branches
+from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.dataflow.versions import LocalBuffers, local_buffers
-from hloproof.models.hlo.module import Computation
+from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.shape import ShapeIndex
 
 
 def hazard_operand(context: Context) -> Iterator[Judgement]:
@@ -283,6 +284,8 @@ def _joined_results(scene: Scene, local: LocalBuffers) -> Iterator[Judgement]:
     """Two parts of a conditional's result lie in one buffer in all branches or in none: a branch that returns one value
     for both makes them one buffer, into which another branch would write two."""
     for i in local.computation.instructions:
+        if i.opcode == "while":
+            yield from _joined_state(scene, local, i)
         if i.opcode != "conditional":
             continue
         problem: str | None = None
@@ -300,6 +303,23 @@ def _joined_results(scene: Scene, local: LocalBuffers) -> Iterator[Judgement]:
                             f"{other} writes two values\n  mended by a copy of one of them in {name}"
                         )
         yield judged("hazard-overwrite", HloPosition(local.computation.name, i.name), problem)
+
+
+def _joined_state(scene: Scene, local: LocalBuffers, loop: Instruction) -> Iterator[Judgement]:
+    """Two parts of a loop's state that a turn leaves in one buffer lie in one at first, too, so they are one value."""
+    body = scene.locals.get(called(loop, "body") or "")
+    if body is None:
+        return
+    first: dict[Spot, ShapeIndex] = {}
+    for root, at in body.leaves(body.computation.root_name):
+        a = first.setdefault(body.buffer((root, at)), at)
+        if a != at and not local.one_part(loop, a, at):
+            problem = (
+                f"a turn of {body.computation.name} leaves {_spot((loop.name, a))} and {_spot((loop.name, at))} in one "
+                "buffer, and they are two values at first or after another turn\n  mended by a copy of one of them"
+            )
+            yield judged("hazard-overwrite", HloPosition(local.computation.name, loop.name), problem)
+            return
 
 
 def _overwritten(

@@ -100,10 +100,12 @@ def _aliasing(entries: Sequence[tuple[tuple[int, ...], int, tuple[int, ...], str
 
 def _donated(m: Drawn, given: Sequence[Type], result: Type, places: Sequence[tuple[int, ...]]) -> str:
     """What a module declares of these places of its result: mostly to lie in a parameter."""
-    entries = []
+    entries: list[tuple[tuple[int, ...], int, tuple[int, ...], str]] = []
     for at in places:
         k = m.number(0, len(given) - 1)
+        taken = [inside for _, number, inside, _ in entries if number == k]
         same = [inside for inside in tree(given[k]) if part(given[k], inside) == part(result, at)]
+        same = [inside for inside in same if inside not in taken]
         if same:  # other places are errors in the text
             entries.append((at, k, m.one_of(same), m.one_of((", must-alias", ", must-alias", ", may-alias", ""))))
     return f", input_output_alias={_aliasing(entries)}" if entries else ""
