@@ -316,6 +316,77 @@ def test_a_value_that_is_followed_is_one_that_its_type_can_hold(
         assert checked(module, "follow", claim, how=How(cross=True)).verdict.value == verdict
 
 
+CALLED = """f {{
+  p = f32[8] parameter(0)
+  i = s32[] parameter(1)
+  {0} = s32[] negate(i)
+  ROOT r = f32[2] dynamic-slice(p, {0}), dynamic_slice_sizes={{2}}
+}}"""
+CALLS = """x = f32[8] parameter(0)
+i = s32[] parameter(1)
+j = s32[] parameter(2)
+{0} = s32[] add(i, j)
+a = f32[2] call(x, i), to_apply=f
+b = f32[2] call(x, {1}), to_apply=f
+ROOT r = f32[2] add(a, b)"""
+AT_NAMED = (
+    "output-to-input 0 (d0){{rt0}} -> (d0 + rt0), domain: d0 in [0, 1], rt0 in [0, {1}]\n    runtime variables:\n"
+    "    rt0: {0}; (d0) -> (), domain: d0 in [0, 1]"
+)
+SLICED_AT = (
+    "x = f32[8] parameter(0)\ni = s32[] parameter(1)\n{0} = s32[] add(i, i)\n"
+    "ROOT r = f32[2] dynamic-slice(x, {0}), dynamic_slice_sizes={{2}}"
+)
+
+
+@pytest.mark.parametrize("name", ["k", "reader", "reader.1"])
+def test_an_instruction_may_have_any_name(name: str) -> None:
+    """An instruction that is called as the reader's own place is, or begins so, is none."""
+    provider = "%reader" if name == "reader" else name
+    sliced = SLICED_AT.format(name)
+    for interval, verdict in (("6", "proved"), ("9", "refuted"), ("5", "refuted")):
+        for clauses in (["follow"], []):
+            claim = AT_NAMED.format(provider, interval)
+            assert checked(sliced, *clauses, claim).verdict.value == verdict, (interval, clauses)
+            assert checked(sliced, *clauses, claim, how=How(cross=True)).verdict.value == verdict
+    if name == "reader":
+        assert checked(sliced, "follow", AT_NAMED.format("reader", "9")).verdict.value == "unknown"
+    # Two calls with two starts read at two places.
+    calls, body = CALLS.format(name, "j"), CALLED.format(name)
+    both = [AT_NAMED.format(f"{site}/{provider}", "6") for site in "ab"]
+    assert checked(calls, "follow", *both, bodies=body).verdict.value == "proved"
+    for one in (both[0], both[1], AT_NAMED.format(provider, "6")):
+        assert checked(calls, "follow", one, bodies=body).verdict.value == "refuted"
+
+
+LEFT_OUT = (
+    "x = f32[8] parameter(0)\nc = s32[4,1] constant({0})\nd = s32[4,1] constant({0})\n"
+    "a = f32[4] gather(x, c), offset_dims={{}}, collapsed_slice_dims={{0}}, start_index_map={{0}}, index_vector_dim=1, "
+    "slice_sizes={{1}}\n"
+    "b = f32[4] gather(x, {1}), offset_dims={{}}, collapsed_slice_dims={{0}}, start_index_map={{0}}, "
+    "index_vector_dim=1, slice_sizes={{1}}\nROOT r = f32[4] add(a, b)"
+)
+
+
+@pytest.mark.parametrize(
+    ("literal", "verdict"), [("{{0},{1},{2},{3}}", "proved"), ("{...}", "unknown")], ids=["written", "left out"]
+)
+def test_two_constants_whose_numbers_are_left_out_need_not_be_equal(literal: str, verdict: str) -> None:
+    two, one = (LEFT_OUT.format(literal, index) for index in "dc")
+    text = f"map a\n  hlo\n{indented(two)}  hlo-after\n{indented(one)}"
+    (found,) = check_maps_text(text, "x.map")
+    assert found.verdict.value == verdict
+    read = "output-to-input 0 (d0){rt0} -> (rt0), domain: d0 in [0, 3], rt0 in [0, 7]\n    runtime variables:\n"
+    if literal == "{...}":
+        claim = f"{read}    rt0: c; (d0) -> (d0, 0), domain: d0 in [0, 3]"
+        assert checked(two, "follow", claim).verdict.value == "refuted"
+        assert checked(one, "follow", claim).verdict.value == "proved"
+
+
+def indented(text: str) -> str:
+    return "".join(f"    {line}\n" for line in text.split("\n"))
+
+
 SWAPPED = (
     "x = f32[4] parameter(0)\ny = f32[4] all-to-all(x), replica_groups={{0,1}}, dimensions={0}\n"
     "ROOT r = f32[2] slice(y), slice={[1:3]}"

@@ -15,14 +15,13 @@ from hloproof.models.expressions.expr import Const
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape
-from hloproof.models.indexing.collective import READER
 from hloproof.models.indexing.composition.module_maps import plain_composer
 from hloproof.models.indexing.composition.route import Route
 from hloproof.models.interpreter.operations.collective import Devices
 from hloproof.models.interpreter.run import Machine
 from hloproof.models.interpreter.semantics.counted import Counted, reads, tags
 from hloproof.models.interpreter.value import Array, flat_index, indices, strides
-from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable
+from hloproof.models.maps.indexing_map import READER, IndexingMap, RuntimeVariable
 
 DEVICES = 4
 A, B, C = "{{0,2},{3,1}}", "{{1,0},{2,3}}", "{{2,0,3,1}}"

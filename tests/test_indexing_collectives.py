@@ -16,11 +16,10 @@ from hloproof.models.hlo.module import Module, Operation
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.indexing import input_to_output, output_to_input
-from hloproof.models.indexing.collective import READER
 from hloproof.models.indexing.composition.module_maps import followed_maps, plain_composer
 from hloproof.models.interpreter.run import run_module
 from hloproof.models.interpreter.semantics.counted import reads, tags
-from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.indexing_map import READER, IndexingMap
 
 DEVICES = 4
 GROUPS = "replica_groups={{0,2},{3,1}}"

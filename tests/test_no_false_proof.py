@@ -325,6 +325,45 @@ def _sliced_before(end: int) -> str:
     return f"map a\n  hlo\n{given}{root.format('x')}  hlo-after\n{given}{first}{root.format('y')}"
 
 
+def _named_as_readers() -> list[Row]:
+    """Of providers that were taken for others by how they are written."""
+    c = test_claimed_maps
+    sliced = f"map a\n  hlo\n{c.indented(c.SLICED_AT.format('reader'))}  follow\n"
+    body = "HloModule m\n" + c.CALLED.format("reader.1") + "\nENTRY e {\n" + c.CALLS.format("reader.1", "j") + "\n}"
+    calls = f"map a\n  hlo\n{c.indented(body)}  follow\n"
+    one, two = (f"  {c.AT_NAMED.format(f'{site}/reader.1', '6')}\n" for site in "ab")
+    out, left = (c.indented(c.LEFT_OUT.format("{...}", index)) for index in "dc")
+    named = "test_claimed_maps::test_two_constants_whose_numbers_are_left_out_need_not_be_equal"
+    any_name = "test_claimed_maps::test_an_instruction_may_have_any_name"
+    read = "  follow\n  output-to-input 0 (d0){rt0} -> (rt0), domain: d0 in [0, 3], rt0 in [0, 7]\n"
+    read += "    runtime variables:\n    rt0: c; (d0) -> (d0, 0), domain: d0 in [0, 3]\n"
+    return [
+        Row(
+            "an instruction called as the reader's own position, cut to more",
+            "map",
+            f"{sliced}  {c.AT_NAMED.format('%reader', '9')}\n",
+            f"{sliced}  {c.AT_NAMED.format('%reader', '6')}\n",
+            any_name,
+        ),
+        Row("an instruction whose name begins so, called twice", "map", calls + one, calls + one + two, any_name),
+        Row(
+            "two constants whose numbers are left out",
+            "map",
+            f"map a\n  hlo\n{out}{read}",
+            f"map a\n  hlo\n{left}{read}",
+            named,
+        ),
+        Row(
+            "two constants whose numbers are left out, in two modules",
+            "map",
+            f"map a\n  hlo\n{out}  hlo-after\n{left}",
+            f"map a\n  hlo\n{out}  hlo-after\n{left}".replace("{...}", "{{0},{1},{2},{3}}"),
+            named,
+            "unknown",
+        ),
+    ]
+
+
 def _of_claimed() -> list[Row]:
     """Of what one operation reads on several devices."""
     body = "\n".join(f"    {line}" for line in test_claimed_maps.ADD.split("\n"))
@@ -543,7 +582,7 @@ def _of_plans() -> list[Row]:
     ]
 
 
-TABLE: Final = [*TENSORS, *LAYOUTS, *MAPS, *RULES, *_of_claimed(), *_of_pairs(), *_of_plans()]
+TABLE: Final = [*TENSORS, *LAYOUTS, *MAPS, *RULES, *_of_claimed(), *_named_as_readers(), *_of_pairs(), *_of_plans()]
 
 ELSEWHERE: Final = {
     "1: a wrong clause of each of a reader's words": (

@@ -28,8 +28,7 @@ from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.errors import InputError
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.indexing.collective import READER
-from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, rt
+from hloproof.models.maps.indexing_map import READER, IndexingMap, RuntimeVariable, rt
 from hloproof.models.maps.text import parse_map
 from hloproof.models.specs.maps import Equality
 from hloproof.results.verdict import Found, Verdict

@@ -33,6 +33,7 @@ from hloproof.models.indexing.box import (
 )
 from hloproof.models.indexing.map_set import OperandMaps
 from hloproof.models.maps.indexing_map import (
+    READER,
     Constraint,
     IndexingMap,
     RuntimeVariable,
@@ -43,11 +44,6 @@ from hloproof.models.maps.indexing_map import (
     rng,
     rt,
 )
-
-READER: Final = "reader"
-"""The provider of the runtime variable that holds the reader's own place: its position in its group, or its id for
-collective-permute, whose pairs name ids. Behind other collectives the reader is the device that the steps of its index
-map lead to, and the groups are those of the step that follows."""
 
 
 def group_size(op: Operation) -> int:

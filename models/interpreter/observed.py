@@ -25,7 +25,7 @@ from hloproof.models.interpreter.semantics.real import Real
 from hloproof.models.interpreter.semantics.semantics import Function, Scalars
 from hloproof.models.interpreter.step import Body
 from hloproof.models.interpreter.value import Array, Element, Token, Value, filled, indices
-from hloproof.models.maps.indexing_map import array_of_sizes
+from hloproof.models.maps.indexing_map import array_of_sizes, instruction_of
 
 _Path = tuple[str, ...]
 """Where an instruction is evaluated: the names of the instructions whose computations it is evaluated in, then its own.
@@ -151,7 +151,7 @@ class _Providers(Mapping[str, Array]):
         if constant is not None:
             return _array(self._recorder.literal(constant), provider)
         *sites, name = provider.split("/")
-        found = [path for path in self._by_name.get(name, ()) if _passes(path, sites)]
+        found = [path for path in self._by_name.get(instruction_of(name), ()) if _passes(path, sites)]
         if not found:
             raise KeyError(provider)
         if len(found) > 1:

@@ -122,6 +122,18 @@ class IndexingMap:
         )
 
 
+def provider_called(name: str) -> str:
+    """The provider that is the instruction of this name: the name, and `%reader` where it would be taken for the
+    reader's own place."""
+    return f"%{name}" if name == READER else name
+
+
+def instruction_of(provider: str) -> str:
+    """The name of the instruction that a provider's text stands for, if it stands for one; no instruction has an empty
+    name."""
+    return "" if provider == READER else provider.removeprefix("%")
+
+
 def sizes_of(provider: str) -> str:
     """The provider that is the vector of another's sizes."""
     return f"{_SIZES}{provider})"
@@ -133,6 +145,10 @@ def array_of_sizes(provider: str) -> str | None:
 
 
 _SIZES: Final = "sizes("
+READER: Final = "reader"
+"""The provider of a runtime variable that holds the reader's own place: its position in its group, or its id for
+collective-permute, whose pairs name ids. Behind other collectives the reader is the device that the steps of its index
+map lead to, and the groups are those of the step that follows."""
 
 
 def boxed(sizes: Sequence[int]) -> tuple[Variable, ...]:

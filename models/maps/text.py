@@ -26,7 +26,14 @@ from hloproof.models.errors import InputError
 from hloproof.models.expressions.expr import Const, Expr, Var, decimal, to_text
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.expressions.text import Reader, expression
-from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, Variable
+from hloproof.models.maps.indexing_map import (
+    READER,
+    Constraint,
+    IndexingMap,
+    RuntimeVariable,
+    Variable,
+    provider_called,
+)
 
 _ATTRIBUTES: Final = (
     re.compile(
@@ -273,7 +280,9 @@ def _runtime_section(reader: Reader, m: IndexingMap) -> IndexingMap:
 
 def _source(reader: Reader, v: RuntimeVariable) -> RuntimeVariable:
     """Reads the provider of a runtime variable, the element, the steps to another device, and what these read."""
-    provider = reader.take_raw(";,}\n", balanced=True).lstrip("%")
+    written = reader.take_raw(";,}\n", balanced=True)
+    # An instruction may be called as the reader's own place is.
+    provider = written if written == provider_called(READER) else written.lstrip("%")
     if not reader.at(";"):
         return replace(v, provider=provider)
     reader.take()

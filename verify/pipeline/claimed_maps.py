@@ -13,7 +13,7 @@ from hloproof.claims.maps.equality import same_relation
 from hloproof.claims.maps.rewrite import providers_of
 from hloproof.claims.operations.definition import Subject, definition_parts
 from hloproof.claims.operations.in_bounds import in_bounds_parts
-from hloproof.claims.statements.contents import READER, of_positions
+from hloproof.claims.statements.contents import of_positions
 from hloproof.claims.statements.held_values import ShapeOf, of_types, shapes_in
 from hloproof.claims.statements.statement import Part
 from hloproof.claims.statements.witness import asked
@@ -26,7 +26,15 @@ from hloproof.models.hlo.module import Computation, Instruction, Module, Operati
 from hloproof.models.hlo.shape import ArrayShape, Shape, ShapeIndex, leaves
 from hloproof.models.indexing import OperandMaps
 from hloproof.models.indexing.composition.sizes import operand_number
-from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, array_of_sizes, boxed, sizes_of
+from hloproof.models.maps.indexing_map import (
+    READER,
+    IndexingMap,
+    RuntimeVariable,
+    array_of_sizes,
+    boxed,
+    provider_called,
+    sizes_of,
+)
 from hloproof.models.specs.maps import ClaimedMaps, MapSpec
 from hloproof.queries.indexing import answer, find_instruction
 from hloproof.results.verdict import Found, Verdict
@@ -102,7 +110,7 @@ def _by_operand(m: IndexingMap, computation: Computation, instruction: Instructi
     left: dict[str, list[int]] = {}
     for k, name in enumerate(instruction.operands):
         found = computation.by_name[name]
-        left.setdefault(name, []).append(k)
+        left.setdefault(provider_called(name), []).append(k)
         if found.opcode == "parameter":
             left.setdefault(f"parameter({found.parameter_number})", []).append(k)
     runtime: list[RuntimeVariable] = []
@@ -171,6 +179,8 @@ def composed_as_said(
     if unclear:
         raise NotModelled(unclear)
     composed = [m for s in chosen for m in s.maps]
+    if _of_reader(claimed.maps) and not _of_reader(composed) and any(READER in c.by_name for c in module.computations):
+        raise NotModelled(f"{READER!r} is the reader's own place, and the instruction of this name is %{READER}")
     # What is said of the reader's own position is said of the positions that there are.
     places = {v.interval for m in composed for v in m.runtime if v.provider == READER}
     size = next(iter(places)).count if len(places) == 1 and all(i.lower == 0 for i in places) else 0
@@ -178,6 +188,10 @@ def composed_as_said(
     shape_of = shapes_in(module, find_instruction(module, spec.instruction)[0])
     said, composed = ([of_types(m, shape_of) for m in side] for side in (said, composed))
     return _same(said, composed, ("what is said", "the composition"), ask, again)
+
+
+def _of_reader(maps: Sequence[IndexingMap]) -> bool:
+    return any(v.provider == READER for m in maps for v in m.runtime)
 
 
 def _followed_parameter(module: Module, instruction: str, number: int) -> str:

@@ -15,6 +15,7 @@ from hloproof.models.hlo.attributes import ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import ShapeIndex
 from hloproof.models.indexing.composition.known_scalars import GivenScalar, KnownScalars, is_single_integer
+from hloproof.models.maps.indexing_map import instruction_of
 
 _Site = Callable[[Computation, Instruction], str]
 """What tells a called computation's values apart, by computation and caller; "" where nothing has to."""
@@ -116,8 +117,8 @@ class KnownValues:
         waiting: list[tuple[Computation, list[str], _Calls]] = [(computation, provider.split("/"), ())]
         while waiting:
             current, names, calls = waiting.pop()
-            if len(names) == 1 and names[0] in current.by_name:
-                return calls, current, current.by_name[names[0]]
+            if len(names) == 1 and (name := instruction_of(names[0])) in current.by_name:
+                return calls, current, current.by_name[name]
             for i in current.instructions:
                 if i.opcode not in ("call", "fusion"):
                     continue

@@ -23,7 +23,6 @@ from hloproof.models.hlo.attributes import ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import Shape, ShapeIndex, leaves
 from hloproof.models.indexing.box import bounds, holds_data, whole
-from hloproof.models.indexing.collective import READER
 from hloproof.models.indexing.composition.composer import Composer, FollowedTooFar
 from hloproof.models.indexing.composition.dependence import is_handed_on, parameter_positions
 from hloproof.models.indexing.composition.families import with_families
@@ -33,7 +32,7 @@ from hloproof.models.indexing.composition.route import Route, RouteStep, better_
 from hloproof.models.indexing.composition.tidy import with_any_value
 from hloproof.models.indexing.composition.trip_count import State, given_by, known_turns
 from hloproof.models.indexing.map_set import Kind
-from hloproof.models.maps.indexing_map import Direction, IndexingMap, identity
+from hloproof.models.maps.indexing_map import READER, Direction, IndexingMap, identity
 
 MOST_LOOP_MAPS: Final = 256
 """Different maps between two arrays of a loop's state beyond which the bound is given."""

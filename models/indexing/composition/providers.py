@@ -19,10 +19,15 @@ from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape
 from hloproof.models.indexing.composition.sizes import operand_number, provider_name, with_sizes_followed
 from hloproof.models.indexing.composition.tidy import tidied
 from hloproof.models.indexing.map_set import OperandMaps
-from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, array_of_sizes, rt, sizes_of
-
-_THE_SAME_ANYWHERE: Final = ("constant(", "reader")
-"""Providers whose value does not depend on who called the computation they stand in."""
+from hloproof.models.maps.indexing_map import (
+    READER,
+    Constraint,
+    IndexingMap,
+    RuntimeVariable,
+    array_of_sizes,
+    rt,
+    sizes_of,
+)
 
 _Source = Callable[[str], Instruction | None]
 """The instruction that a provider's text stands for; None where it is none."""
@@ -92,9 +97,14 @@ def _renamed_variable(v: RuntimeVariable, source: _Source, site: str) -> Runtime
     if index is not None and index.runtime:
         index = replace(index, runtime=tuple(_renamed_variable(inner, source, site) for inner in index.runtime))
     name = plain if provider is None else provider_name(provider)
-    if provider is None and site and plain is not None and not plain.startswith(_THE_SAME_ANYWHERE):
+    if provider is None and site and plain is not None and not _the_same_anywhere(plain):
         name = f"{site}/{plain}"
     return replace(v, provider=name if sized is None or name is None else sizes_of(name), index=index)
+
+
+def _the_same_anywhere(provider: str) -> bool:
+    """What it holds does not depend on who called the computation that it stands in."""
+    return provider == READER or provider.startswith("constant(")
 
 
 def _with_runtime(m: IndexingMap, runtime: tuple[RuntimeVariable, ...]) -> IndexingMap:

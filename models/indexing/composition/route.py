@@ -13,11 +13,19 @@ from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.attributes import ReplicaGroups
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import ShapeIndex
-from hloproof.models.indexing.collective import READER
 from hloproof.models.indexing.composition.providers import without_runtime
 from hloproof.models.indexing.composition.tidy import empty, tidied, tidied_providers, used_variables_only
 from hloproof.models.indexing.map_set import Kind
-from hloproof.models.maps.indexing_map import Direction, IndexingMap, RuntimeVariable, compose, dim, rt, used_by_index
+from hloproof.models.maps.indexing_map import (
+    READER,
+    Direction,
+    IndexingMap,
+    RuntimeVariable,
+    compose,
+    dim,
+    rt,
+    used_by_index,
+)
 
 OUTPUT_TO_INPUT: Final[Direction] = "output-to-input"
 INPUT_TO_OUTPUT: Final[Direction] = "input-to-output"

@@ -18,7 +18,15 @@ from hloproof.models.hlo.opcodes import ELEMENTWISE
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.indexing.box import plus
 from hloproof.models.indexing.run_time_sizes import stretch
-from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, array_of_sizes, rt, sizes_of
+from hloproof.models.maps.indexing_map import (
+    Constraint,
+    IndexingMap,
+    RuntimeVariable,
+    array_of_sizes,
+    provider_called,
+    rt,
+    sizes_of,
+)
 
 _LONGEST: Final = 64
 """Instructions followed for one size."""
@@ -33,12 +41,13 @@ def operand_number(provider: str, word: str = "operand") -> int | None:
 
 
 def provider_name(source: Instruction) -> str:
-    """`parameter(n)`, `constant(literal)`, or the instruction's name."""
+    """`parameter(n)`, `constant(literal)`, or the instruction's name: a constant whose numbers the text leaves out need
+    not be equal to another one that is written so."""
     if source.opcode == "parameter":
         return f"parameter({source.parameter_number})"
-    if source.opcode == "constant":
+    if source.opcode == "constant" and "..." not in (source.literal or ""):
         return f"constant({source.literal})"
-    return source.name
+    return provider_called(source.name)
 
 
 def with_sizes_followed(m: IndexingMap, instruction: Instruction, computation: Computation) -> IndexingMap:

@@ -33,7 +33,7 @@ from hloproof.models.hlo.attributes import SliceDimension
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ArrayShape, ShapeIndex
 from hloproof.models.layouts.tiling import linear_index
-from hloproof.models.maps.indexing_map import RuntimeVariable
+from hloproof.models.maps.indexing_map import RuntimeVariable, instruction_of
 
 SMALL: Final = range(4)
 MOST_FACTORS: Final = 2
@@ -129,7 +129,8 @@ class StartValues:
         if provider.startswith("constant("):
             named = (i for i in self._body.instructions if i.opcode == "constant")
             return next((i.name for i in named if f"constant({i.literal})" == provider), None)
-        return provider if provider in self._body.by_name else None
+        name = instruction_of(provider)
+        return name if name in self._body.by_name else None
 
     @property
     def multiplied_only(self) -> bool:

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.indexing.collective import READER
-from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, rt
+from hloproof.models.maps.indexing_map import READER, IndexingMap, RuntimeVariable, rt
 
 UNLIKE = "the maps pass different groups of devices, whose positions are not compared"
 

@@ -20,15 +20,20 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Expr, Var, maximum, minimum, substitute
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.maps.indexing_map import Constraint, Direction, IndexingMap, RuntimeVariable, array_of_sizes
+from hloproof.models.maps.indexing_map import (
+    READER,
+    Constraint,
+    Direction,
+    IndexingMap,
+    RuntimeVariable,
+    array_of_sizes,
+)
 
 RuntimeElement = tuple[int, bool, tuple[int, ...]]
 """An operand, whether its sizes are meant, and coordinates."""
 Contents = Mapping[RuntimeElement, int]
 
 _OPERAND: Final = re.compile(r"operand\((\d+)\)")
-READER: Final = "reader"
-"""The provider of a runtime variable that is the reader's own position in its group."""
 
 TRIED: Final = 40
 """Points of a map that are looked at for a difference."""

@@ -15,7 +15,7 @@ from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.module import Computation, Module
 from hloproof.models.hlo.shape import ArrayShape, Shape
 from hloproof.models.indexing.composition.sizes import operand_number
-from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, array_of_sizes
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, array_of_sizes, instruction_of
 
 ShapeOf = Callable[[str], Shape | None]
 """The shape of what a provider's text names; None where that is not known."""
@@ -69,7 +69,7 @@ def shapes_in(module: Module, computation: Computation) -> ShapeOf:
         number = operand_number(provider, "parameter")
         if number is not None:
             return parameters.get(number)
-        name = provider.rsplit("/", 1)[-1]
+        name = instruction_of(provider.rsplit("/", 1)[-1])
         found = {c.by_name[name].shape for c in module.computations if name in c.by_name}
         return found.pop() if len(found) == 1 else None
 

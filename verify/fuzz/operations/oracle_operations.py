@@ -31,11 +31,10 @@ from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import Index
 from hloproof.models.indexing import input_to_output, output_to_input
-from hloproof.models.indexing.collective import READER
 from hloproof.models.indexing.map_set import OperandMaps
 from hloproof.models.interpreter.maps import Reader, reader, relation_with_positions
 from hloproof.models.interpreter.value import flat_index, strides
-from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.indexing_map import READER, IndexingMap
 
 TOO_LARGE: Final = 4000
 """Pairs of an output and an operand element that are looked at; larger operations are passed over, other than

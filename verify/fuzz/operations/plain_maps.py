@@ -10,9 +10,8 @@ from hloproof.models.expressions.expr import Binary, Const, Expr, postorder, sub
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, Shape
-from hloproof.models.indexing.collective import READER
 from hloproof.models.interpreter.maps import relation
-from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable, rng
+from hloproof.models.maps.indexing_map import READER, Constraint, IndexingMap, Variable, rng
 
 _NEUTRAL: Final = {"+": 0, "*": 1, "floordiv": 1, "ceildiv": 1, "mod": 1}
 """The right operand with which an operator has no use."""
