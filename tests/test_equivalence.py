@@ -124,8 +124,10 @@ def test_a_search_that_takes_long_looks_aside_once_and_is_ended_or_goes_on(monke
         asked.append(answer)
         return answer
 
+    door = import_module("hloproof.equivalence.decide")
+    monkeypatch.setattr(door, "_SHORT", 1e6)
     assert decide(before, after, look_aside=lambda: look(True)).verdict is Verdict.PROVED and not asked  # it was short
-    monkeypatch.setattr(import_module("hloproof.equivalence.decide"), "_SHORT", -1.0)
+    monkeypatch.setattr(door, "_SHORT", -1.0)
     assert decide(before, after, look_aside=lambda: look(True)).verdict is Verdict.UNKNOWN
     assert decide(before, after, look_aside=lambda: look(False)).verdict is Verdict.PROVED
     assert asked == [True, False]

@@ -163,3 +163,35 @@ def test_a_promise_of_one_is_none_of_another(written: Callable[[str, str], Modul
     assert told in decide(neither, first).axioms and told in decide(first, both).axioms
     assert decide(both, first).axioms == decide(second, second).axioms == decide(first, neither).axioms == ()
     assert decide(both, first).verdict is Verdict.PROVED
+
+
+def _in_a_branch(inside: bool) -> str:
+    """A scatter in one branch, or beside the choice."""
+    lines = "p = s32[4] parameter({})\n  i = s32[2,1] parameter({})\n  u = s32[2] parameter({})\n"
+    scatter = (
+        "s32[4] scatter(p, i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
+        "index_vector_dim=1, unique_indices=true, to_apply=add"
+    )
+    add = "add {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT r = s32[] add(a, b)\n}\n"
+    given = "  p = s32[4] get-tuple-element(t), index=0\n"
+    branches = (
+        f"yes {{\n  t = (s32[4], s32[2,1], s32[2]) parameter(0)\n{given}  i = s32[2,1] get-tuple-element(t), index=1\n"
+        f"  u = s32[2] get-tuple-element(t), index=2\n  ROOT r = {scatter}\n}}\n"
+        f"no {{\n  t = (s32[4], s32[2,1], s32[2]) parameter(0)\n{given}  ROOT r = s32[4] copy(p)\n}}\n"
+    )
+    choice = (
+        "t = (s32[4], s32[2,1], s32[2]) tuple(p, i, u)\n"
+        "  ROOT r = s32[4] conditional(c, t, t), true_computation=yes, false_computation=no"
+    )
+    beside = f"s = {scatter}\n  b = pred[4] broadcast(c), dimensions={{}}\n  ROOT r = s32[4] select(b, s, p)"
+    return (
+        f"HloModule m\n{add}{branches if inside else ''}ENTRY e {{\n  {lines.format(0, 1, 2)}"
+        f"  c = pred[] parameter(3)\n  {choice if inside else beside}\n}}\n"
+    )
+
+
+@pytest.mark.parametrize(("before", "after", "told"), [(True, False, True), (True, True, False), (False, False, False)])
+def test_what_a_branch_promises_is_not_promised_always(before: bool, after: bool, told: bool) -> None:
+    found = decide(parse_module(_in_a_branch(before)), parse_module(_in_a_branch(after)), "exact")
+    assert found.verdict == "proved"
+    assert (("promised: unique_indices of scatter", "exact") in found.axioms) is told

@@ -141,11 +141,11 @@ def called(results: str) -> str:
     )
 
 
-def factored(order: str) -> str:
-    """A call of a function that reads memory column by column."""
+def factored(order: str, given: str = "") -> str:
+    """A call of a function that reads memory column by column, and may give it in another order."""
     return entry(
         "p = f32[4,4] parameter(0)",
-        f'ROOT r = f32[4,4]{order} custom-call(p), custom_call_target="getrf", '
+        f'ROOT r = f32[4,4]{given or order} custom-call(p), custom_call_target="getrf", '
         f"operand_layout_constraints={{f32[4,4]{order}}}",
     )
 
@@ -186,6 +186,37 @@ def called_for(*functions: str) -> str:
     names = ", ".join(f"f{k}" for k in range(len(functions)))
     call = f'custom-call(p0), custom_call_target="f", called_computations={{{names}}}'
     return entry("p0 = f32[4] parameter(0)", f"ROOT r = f32[4] {call}", before=text)
+
+
+def chosen(branches: str) -> str:
+    functions = "".join(
+        f"{n}.f {{\n  x = f32[] parameter(0)\n  ROOT r = f32[] {n}(x)\n}}\n\n" for n in ("negate", "abs")
+    )
+    return entry(
+        "p0 = pred[] parameter(0)",
+        "p1 = f32[] parameter(1)",
+        f"ROOT r = f32[] conditional(p0, p1, p1), {branches}",
+        before=functions,
+    )
+
+
+def chained(last: str) -> str:
+    """A loop of many turns whose first number comes from the second, that from the third, and so on; the last is
+    doubled."""
+    state = "(s32[], f32[], f32[], f32[], f32[])"
+    parts = "".join(f"  {n} = f32[] get-tuple-element(s), index={k + 1}\n" for k, n in enumerate("abcd"))
+    counter = f"  s = {state} parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
+    return entry(
+        "p0 = f32[] parameter(0)",
+        "p1 = f32[] parameter(1)",
+        "z = s32[] constant(0)",
+        f"t = {state} tuple(z, p0, p0, p0, {last})",
+        f"w = {state} while(t), condition=cond, body=body",
+        "ROOT r = f32[] get-tuple-element(w), index=1",
+        before=f"cond {{\n{counter}  n = s32[] constant(500)\n  ROOT r = pred[] compare(i, n), direction=LT\n}}\n\n"
+        f"body {{\n{counter}{parts}  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  e = f32[] add(d, d)\n"
+        f"  ROOT r = {state} tuple(j, b, c, d, e)\n}}\n\n",
+    )
 
 
 def outfed_where(place: str) -> str:
@@ -302,6 +333,9 @@ PAIRS = {
     "the types of other results of a call": (called("(f32[4], f32[4])"), called("(f32[4], s32[4])"), "exact"),
     "the number of results of a call": (called("(f32[4], f32[4])"), called("(f32[4])"), "exact"),
     "the order of memory that a call demands": (factored("{0,1}"), factored("{1,0}"), "exact"),
+    "the order of memory that a call gives": (factored("{0,1}"), factored("{0,1}", "{1,0}"), "exact"),
+    "the tiles that a call demands": (factored("{1,0:T(2,2)}", "{1,0}"), factored("{1,0:T(4,2)}", "{1,0}"), "exact"),
+    "the tiles that a call gives": (factored("{1,0}", "{1,0:T(2,2)}"), factored("{1,0}", "{1,0}"), "exact"),
     "operands of a call as one tuple": (called_with("first", "p2"), called_with("p0", "p1", "p2"), "exact"),
     "which operands of a call are one tuple": (called_with("first", "p2"), called_with("p0", "last"), "exact"),
     "which function of a call gives a pair": (
@@ -319,6 +353,17 @@ PAIRS = {
     "the order of the functions of a call": (
         called_for("copy(a)", "copy(b)"),
         called_for("copy(b)", "copy(a)"),
+        "exact",
+    ),
+    "the same bytes in another order": (
+        one("f32[3,3]{1,0}", "ROOT r = f32[3,3]{0,1} bitcast(p)"),
+        one("f32[3,3]", "ROOT r = f32[3,3] copy(p)"),
+        "exact",
+    ),
+    "a state that others come from turn after turn": (chained("p0"), chained("p1"), "exact"),
+    "which branch is for true": (
+        chosen("true_computation=negate.f, false_computation=abs.f"),
+        chosen("false_computation=negate.f, true_computation=abs.f"),
         "exact",
     ),
     "an effect in the other branch": (outfed_where("yes"), outfed_where("no"), "exact"),
@@ -352,6 +397,22 @@ SOUND = {
     "the same numbers of random ones": (random_state(8), random_state(8), "exact"),
     "effects that are written otherwise": (outfed_apart("p0", "s"), outfed_apart("p0", "q"), "exact"),
     "a tuple for a call": (called_with("first", "p2"), called_with("first", "p2"), "exact"),
+    "the same bytes in another order, which is a transpose": (
+        one("f32[3,3]{1,0}", "ROOT r = f32[3,3]{0,1} bitcast(p)"),
+        one("f32[3,3]", "ROOT r = f32[3,3] transpose(p), dimensions={1,0}"),
+        "exact",
+    ),
+    "the same bytes in the same order": (
+        one("f32[3,3]{0,1}", "ROOT r = f32[3,3]{0,1} bitcast(p)"),
+        one("f32[3,3]", "ROOT r = f32[3,3] copy(p)"),
+        "exact",
+    ),
+    "a state that others come from": (chained("p1"), chained("p1"), "exact"),
+    "the branch for false said first": (
+        chosen("true_computation=negate.f, false_computation=abs.f"),
+        chosen("false_computation=abs.f, true_computation=negate.f"),
+        "exact",
+    ),
     "functions of a call, one written otherwise": (
         called_for("tuple(a, b)", "negate(a)"),
         called_for("tuple(a, b)", 'negate(a), metadata={op_name="n"}'),

@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from hloproof.equivalence import decide
+from hloproof.equivalence.graph import Graph
+from hloproof.equivalence.reading import GraphReader
+from hloproof.equivalence.scatter_loop import as_loop
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.run import run_module
 
@@ -173,6 +176,31 @@ def test_other_scatters_are_not() -> None:
     assert verdict(scatter("add"), loop("last")) == "unknown"
     assert verdict(scatter("last", to_operand="1,0"), loop("last")) == "unknown"
     assert verdict(scatter("last", to_operand="0,1", inserted="1"), loop("last")) == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("more", "is_loop"),
+    [
+        ("inserted_window_dims={0,1}, scatter_dims_to_operand_dims={0,1}", True),
+        (
+            "inserted_window_dims={1}, scatter_dims_to_operand_dims={1}, "
+            "input_batching_dims={0}, scatter_indices_batching_dims={0}",
+            False,
+        ),
+    ],
+)
+def test_a_scatter_of_batches_is_no_loop_that_is_known(more: str, is_loop: bool) -> None:
+    vectors = 2 if is_loop else 1
+    (node,), _ = GraphReader().read(
+        parse_module(
+            f"HloModule m\n\n{COMBINERS}\nENTRY e {{\n  p = s32[3,4] parameter(0)\n"
+            f"  i = s32[3,{vectors}] parameter(1)\n"
+            f"  u = s32[3] parameter(2)\n  ROOT r = s32[3,4] scatter(p, i, u), update_window_dims={{}}, {more}, "
+            "index_vector_dim=1, to_apply=add\n}\n"
+        ),
+        0,
+    )
+    assert (as_loop(Graph(), node) is not None) is is_loop
 
 
 def module(types: str, *lines: str) -> str:
