@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from memory_cases import roomy_plan
 
 Together = tuple[tuple[str, ...], ...]
+_Ending = Literal["refuted", "unknown", "proved"]
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,8 @@ class Planted:
     wrong: Together = ()
     right: Together = ()
     edit: Callable[[str], str] = str
-    comes_to: str = "refuted"
-    twin: str = "proved"
+    comes_to: _Ending = "refuted"
+    twin: _Ending = "proved"
 
     @property
     def plans(self) -> tuple[str, str]:
@@ -688,7 +689,36 @@ _APART_ENDS: Final = _entry(
     .replace("(f32[8], f32[8], u32[])", "((f32[8]), f32[8], s32[])")
     .replace("copy-done", "async-done"),
 )
+_LOOKED_UP: Final = _entry(
+    """%a = V parameter(0)
+  %x = V negate(%a)
+  %t = (V, V) tuple(%x, %a)
+  %y = V fusion(%t), kind=kLoop, calls=%fz
+  ROOT %o = V negate(%y)""",
+    other="""%fz (p: (f32[8], f32[8])) -> f32[8] {
+  %p = (V, V) parameter(0)
+  %p0 = V get-tuple-element(%p), index=0
+  %p1 = V get-tuple-element(%p), index=1
+  ROOT %z = V add(%p0, %p1)
+}
+""",
+)
+_FORGOTTEN: Final = _TWO_ENDS.replace("copy-done(%q)", "get-tuple-element(%q), index=0")
+_AT_ONCE: Final = _APART.replace("calls=%work", 'calls=%work, backend_config={"is_sync":true}')
+
+
+def _two_constants(one: str, other: str) -> str:
+    return _CONSTANTS.replace("{1,2,3,4,5,6,7,8}", one).replace("{8,7,6,5,4,3,2,1}", other)
+
+
+_HIDDEN: Final = _two_constants("{...}", "{...}")
+_NANS: Final = _two_constants("{1,2,3,4,5,6,7,nan(0x400001)}", "{1,2,3,4,5,6,7,nan(0x400002)}")
 SHARED: Final = [
+    Planted("constants that the text leaves out in one place", _HIDDEN, (("k", "k2"),), comes_to="unknown"),
+    Planted("constants of two NaNs in one place", _NANS, (("k", "k2"),), comes_to="unknown"),
+    Planted("a destination that is read in the branch where nothing ends", _FORGOTTEN, twin="refuted"),
+    Planted("beside: what is done at once", _AT_ONCE, (("mid", "x"),), (("mid", "w"),)),
+    Planted("a result over the table of its operand", _LOOKED_UP, (("y", "t"),), (("y", "x"),), comes_to="unknown"),
     Planted("two constants in one place", _CONSTANTS, (("k", "k2"),), (("k", "k3"),)),
     Planted("a result over the initial value of a reduction", _FOLDED, (("f{0}", "i"),), (("f{0}", "x"),)),
     Planted("a source that is read to the end of a copy in two branches", _TWO_ENDS, (("y", "x"),), (("n1", "s{0}"),)),

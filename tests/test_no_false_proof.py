@@ -566,6 +566,7 @@ _PROVED_PLANS: Final = (
     "a parameter among temporaries",
     "the operand of a gather whose note says that it is synchronous",
     "two constants in one place",
+    "a result over the table of its operand",
     "a result over the initial value of a reduction",
     "a source that is read to the end of a copy in two branches",
     "a destination of a copy that ends in two branches",
@@ -577,8 +578,9 @@ def _of_plans() -> list[Row]:
     test = "test_planted_plans::test_what_is_wrong_in_a_plan_is_refuted_and_its_twin_is_not"
     found = {p.what: p for p in PLANTED}
     return [
-        Row(f"plans: {what}", "hlo", found[what].hlo, found[what].hlo, test, plans=found[what].plans)
+        Row(f"plans: {what}", "hlo", p.hlo, p.hlo, test, p.comes_to, plans=p.plans)
         for what in _PROVED_PLANS
+        for p in [found[what]]
     ]
 
 

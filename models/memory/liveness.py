@@ -101,7 +101,7 @@ class Liveness:
     def early(self, read: Read, write: Write) -> str | None:
         """The done that is still to come when somebody reads what is in flight, on the way to the read; None where
         that has come. What other branches than the reader's do never comes."""
-        if not write.instant < read.instant < write.until:
+        if not write.instant < min(read.instant, write.until):
             return None
         names = self.all_dones.get(write.instruction, ())
         here = [n for n in names if not self._apart(self.values.computation_of[n].name, read.computation)]

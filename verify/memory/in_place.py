@@ -25,7 +25,7 @@ from hloproof.models.expressions.expr import Const, Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.attributes import Aliasing
 from hloproof.models.hlo.module import Instruction
-from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.shape import ArrayShape, TupleShape
 from hloproof.models.layouts.memory_size import element_bits
 from hloproof.models.layouts.physical import layout_of, part_count
 from hloproof.models.layouts.tiling import linear_index, position_expression
@@ -136,6 +136,9 @@ class _Pair:
         writing = by_position.get(key[1])
         if writing is None:
             return judged(IN_PLACE, place, unknown=f"how {self._i.name} makes {self._plan.named(key)} is not modelled")
+        if isinstance(self._plan.values.values[value].shape, TupleShape):
+            both = f"{self._plan.named(key)} lies over the table {self._plan.named(value)}"
+            return judged(IN_PLACE, place, unknown=f"{both}: which steps look it up is not modelled")
         unknown = None
         for making in self._makings:
             for reading in making.readings:
