@@ -713,6 +713,40 @@ def _two_constants(one: str, other: str) -> str:
 
 _HIDDEN: Final = _two_constants("{...}", "{...}")
 _NANS: Final = _two_constants("{1,2,3,4,5,6,7,nan(0x400001)}", "{1,2,3,4,5,6,7,nan(0x400002)}")
+_SENT: Final = _entry("""%a = V parameter(0)
+  %x = V negate(%a)
+  %tok = token[] after-all()
+  %s = (V, u32[], token[]) send(%x, %tok), channel_id=1
+  %y = V exponential(%a)
+  %d = token[] send-done(%s), channel_id=1
+  %y2 = V exponential(%y)
+  ROOT %o = V negate(%y2)""")
+_RECEIVED: Final = _entry("""%a = V parameter(0)
+  %tok = token[] after-all()
+  %r = (V, u32[], token[]) recv(%tok), channel_id=1
+  %d = (V, token[]) recv-done(%r), channel_id=1
+  %y = V exponential(%a)
+  %g = V get-tuple-element(%d), index=0
+  %y2 = V add(%y, %g)
+  ROOT %o = V reverse(%y2), dimensions={0}""")
+_DECIDED: Final = _CHOSEN.replace("%c = pred[] parameter(0)", "%c0 = pred[] parameter(0)\n  %c = pred[] not(%c0)")
+_SUMMED: Final = _entry(
+    """%a = V parameter(0)
+  %x = V negate(%a)
+  %k = V abs(%a)
+  %s = (V, V) all-reduce-start(%x, %k), replica_groups={{0,1}}, to_apply=%sum
+  %d = (V, V) all-reduce-done(%s)
+  %d0 = V get-tuple-element(%d), index=0
+  %d1 = V get-tuple-element(%d), index=1
+  ROOT %o = V add(%d0, %d1)""",
+    other=_FOLDED[_FOLDED.index("%sum") : _FOLDED.index("%fz")],
+    header=", replica_count=2",
+)
+_AT_ONCE_SUMMED: Final = (
+    _SUMMED.replace("all-reduce-start", "all-reduce")
+    .replace("  %d = (f32[8]{0}, f32[8]{0}) all-reduce-done(%s)\n", "")
+    .replace("(%d)", "(%s)")
+)
 SHARED: Final = [
     Planted("constants that the text leaves out in one place", _HIDDEN, (("k", "k2"),), comes_to="unknown"),
     Planted("constants of two NaNs in one place", _NANS, (("k", "k2"),), comes_to="unknown"),
@@ -726,6 +760,17 @@ SHARED: Final = [
     Planted("a destination that is read before the copy ends in its branch", _EARLY, twin="refuted"),
     Planted("beside: what ends in two branches", _APART_ENDS, (("y", "mid"),), (("n1", "mid"),)),
 ]
+SHARED.extend(
+    [
+        Planted("two sums crossed", _AT_ONCE_SUMMED, (("s{0}", "k"), ("s{1}", "x")), (("s{0}", "x"), ("s{1}", "k"))),
+        Planted("what is sent, before it is", _SENT, (("y", "x"),), (("y2", "x"),)),
+        Planted("what was received", _RECEIVED, (("y", "r{0}"),), (("o", "r{0}"),)),
+        Planted("what a conditional decides by", _DECIDED, (("x1", "c"),), (("e", "c"),)),
+        Planted(
+            "the second operand of a reduction in flight", _SUMMED, (("s{0}", "x"),), (("s{0}", "x"), ("s{1}", "k"))
+        ),
+    ]
+)
 
 PLANTED: Final = [
     *SHARED,
