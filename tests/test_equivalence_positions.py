@@ -9,6 +9,10 @@ import pytest
 
 from hloproof.equivalence import decide
 from hloproof.equivalence.answer import Tier
+from hloproof.equivalence.decide import read_both
+from hloproof.equivalence.kernel import Denied, Rules
+from hloproof.equivalence.positions import positions
+from hloproof.equivalence.rules import same
 from hloproof.models.hlo.parser import parse_module
 
 
@@ -149,3 +153,24 @@ def test_a_maximum_may_be_taken_twice() -> None:
     before = module("maximum", "s32", "-2147483648", whole("s32"))
     after = module("maximum", "s32", "-2147483648", *halves("s32", "maximum", "0:8", "4:12"))
     assert verdict(before, after) == "proved"
+
+
+@pytest.mark.parametrize(("padding", "owed"), [("0_0", 0), ("1_0", 1), ("0_1", 1), ("1_1", 2)])
+def test_what_would_be_added_beside_the_tensor_is_owed_to_be_nothing(padding: str, owed: int) -> None:
+    """A sum over ones beside the elements, below the first and above the last position."""
+    size = 12 + sum(map(int, padding.split("_")))
+    ones = module(
+        "add",
+        "s32",
+        "0",
+        "o = s32[] constant(1)",
+        f"q = s32[{size}] pad(p, o), padding={padding}",
+        "ROOT r = s32[] reduce(q, z), dimensions={0}, to_apply=f",
+    )
+    graph, (goal,), _ = read_both(parse_module(ones), parse_module(module("add", "s32", "0", whole("s32"))))
+    rules = Rules(graph, "exact")
+    *beside, _ = positions(rules, goal)
+    assert len(beside) == owed
+    for left in beside:
+        with pytest.raises(Denied):
+            same(rules, left)

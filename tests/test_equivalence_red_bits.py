@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from red_pairs import one, proved, unproved
+from red_pairs import entry, one, proved, unproved
 
+from hloproof.equivalence.graph import Graph
+from hloproof.equivalence.identities import apply
+from hloproof.equivalence.terms import App, Elem
 from hloproof.queries.equivalence import compare, one_module
 
 
@@ -33,9 +36,26 @@ def below(number: str) -> str:
     )
 
 
-BITS = "bitcast-convert(f)"
+def of_integers(*lines: str, before: str = "") -> str:
+    """Of floats that are made from the bits of two NaNs, in `f`; the larger one first."""
+    return entry(
+        "p = s32[2] parameter(0)",
+        f"c = s32[2] constant({{{QUIET + 2}, {QUIET + 1}}})",
+        "f = f32[2] bitcast-convert(c)",
+        *lines,
+        before=before,
+    )
+
+
 QUIET = 0x7FC00000
 ONE = 0x3F800000
+SUM = "add { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT r = s32[] add(a, b)\n}\n"
+BY_BITS = (
+    "less { i = s32[] parameter(0)\n j = s32[] parameter(1)\n a = f32[] bitcast-convert(i)\n"
+    " b = f32[] bitcast-convert(j)\n ROOT r = pred[] compare(a, b), direction=LT, type=TOTALORDER\n}\n"
+)
+PLACED = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b)\n}\n"
+BITS = "bitcast-convert(f)"
 
 PAIRS = {
     "bits of a NaN are not those of the plain one": (through_f32(-4194303, 1), integers(QUIET, 1)),
@@ -66,6 +86,42 @@ PAIRS = {
         ),
         integers(QUIET, QUIET),
     ),
+    "the order of two NaNs by their bits": (
+        of_integers(
+            "t = f32[2] reverse(f), dimensions={0}", "ROOT r = pred[2] compare(f, t), direction=EQ, type=TOTALORDER"
+        ),
+        one("s32[2]", "ROOT r = pred[2] constant({true, true})"),
+    ),
+    "a NaN with a payload in another type": (
+        of_integers("b = bf16[2] convert(f)", "ROOT r = u16[2] bitcast-convert(b)"),
+        one("s32[2]", "ROOT r = u16[2] constant({32704, 32704})"),
+    ),
+    "the sum of the bits of NaNs": (
+        of_integers(
+            "b = s32[2] bitcast-convert(f)",
+            "z = s32[] constant(0)",
+            "ROOT r = s32[] reduce(b, z), dimensions={0}, to_apply=add",
+            before=SUM,
+        ),
+        one("s32[2]", f"ROOT r = s32[] constant({2 * QUIET - 2**32})"),
+    ),
+    "integers in the order of NaNs": (
+        of_integers("ROOT r = s32[2] sort(c), dimensions={0}, is_stable=true, to_apply=less", before=BY_BITS),
+        integers(QUIET + 2, QUIET + 1),
+    ),
+    "the bits of a scattered sum that is none": (
+        entry(
+            "p = s32[2] parameter(0)",
+            "c = f32[2] constant({inf, 1})",
+            "i = s32[1] constant({0})",
+            "u = f32[] constant(-inf)",
+            "f = f32[2] scatter(c, i, u), update_window_dims={}, inserted_window_dims={0}, "
+            "scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=add",
+            "ROOT r = s32[2] " + BITS,
+            before=PLACED,
+        ),
+        integers(QUIET, ONE),
+    ),
     "a complex number with two NaNs": tuple(
         one("f32[]", f"c = c64[] constant(({number}, 1))", "f = f32[] real(c)", "ROOT r = s32[] " + BITS)
         for number in ("nan", "-nan")
@@ -76,6 +132,14 @@ PAIRS = {
 @pytest.mark.parametrize(("before", "after"), PAIRS.values(), ids=PAIRS)
 def test_a_pair_that_differs_is_not_proved(before: str, after: str) -> None:
     unproved(before, after, "rounding")
+
+
+def test_only_bits_go_through_another_type() -> None:
+    """A float is the integer that it is converted from, and has other bits."""
+    x = Elem(Graph().node("parameter", "s32", (), (), 0), ())
+    for op, found in (("convert", None), ("bitcast-convert", (x, "exact"))):
+        read = App("bitcast-convert", "s32", (App(op, "f32", (x,)),))
+        assert apply("bits through another type", read, lambda t: t) == found
 
 
 def there_and_back(whole: str, number: str) -> tuple[str, str]:

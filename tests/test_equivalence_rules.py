@@ -327,6 +327,7 @@ COMPARED = tuple(("compare", (("direction", d),)) for d in ("LT", "LE", "GT", "G
 COUNTED = [
     *(constant(c) for c in (-3, 0, 1, 2, 3, 7)),
     *(variable(0, 4) * a + b for a in (-2, 1, 3) for b in (-4, 0, 1)),
+    variable(0, 4) * 2 + 2,  # to 8, which is no number of s4 and has the highest bit of u4
     variable(0, 4) + variable(1, 3),
 ]
 

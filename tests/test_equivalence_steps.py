@@ -149,6 +149,25 @@ def test_a_digit_is_pinned_to_what_it_can_be(groups: int, denied: bool) -> None:
         assert pinned(rules, goal, 0, 0, 2, which, 0)
 
 
+@pytest.mark.parametrize(("op", "side", "denied"), [("log", 1, True), ("log", 0, False), ("cosine", 1, False)])
+def test_what_is_left_out_of_the_right_side_has_a_value(op: str, side: int, denied: bool) -> None:
+    """Zero times a logarithm that is none is no zero; on the left, less is asked for."""
+    graph = Graph()
+    x, y = (graph.node("parameter", "f32", (4,), (), (k,)) for k in (0, 1))
+    function = graph.node(op, "f32", (4,), (y,))
+    g, v = variable(0, 2), variable(1, 4)
+    zero = from_value("f32", 0)
+    body = Cond(v // 2 - g, Cond(g - v // 2, Elem(x, (v,)), zero), zero)
+    fold = Fold(("contract", ()), "f32", 1, (4,), (body, Elem(function, (v,))))
+    rules, goal = Rules(graph, "real"), Goal(1, (), *((zero, fold) if side else (fold, zero)))
+    which = forms(rules, goal, fold, 0).index(g)
+    if denied:
+        with pytest.raises(Denied, match="may have no value"):
+            pinned(rules, goal, side, 0, 2, which, 0)
+    else:
+        assert pinned(rules, goal, side, 0, 2, which, 0)
+
+
 @pytest.mark.parametrize("mark", [(), (IN_ORDER,)])
 def test_a_fold_whose_order_is_told_keeps_it(mark: tuple[str, ...]) -> None:
     """The function keeps its first argument, so the order decides."""
