@@ -442,3 +442,22 @@ def test_loops_that_stand_for_scatters_have_names_that_no_loop_has() -> None:
     scatter = graph.node("scatter", "s32", (5,), operands, (), (combined,), Attributes(given))
     loop = as_loop(graph, scatter)
     assert loop is not None and isinstance(loop.key, tuple) and loop.key[0] < 0
+
+
+def test_operands_and_values_are_of_one_type() -> None:
+    """The same bits are other numbers in another type: comparisons, and values in an index, are of one."""
+    unsigned = GRAPH.node("parameter", "u32", (6,), (), (8,))
+    row, v = GRAPH.node("parameter", "f32", (2**33,), (), (9,)), variable(0, 6)
+    less = (("direction", "LT"),)
+    for other, denied in ((unsigned, True), (GRAPH.node("parameter", "s32", (6,), (), (10,)), False)):
+        pairs = (
+            ("arguments", *(App("compare", "pred", (at(n, v), at(n, v)), less) for n in (N, other))),
+            ("values", *(at(row, value_form(at(n, v)) + 2**32) for n in (N, other))),
+        )
+        for name, left, right in pairs:
+            given = ([[0, 0]],) if name == "values" else ()
+            if denied:
+                with pytest.raises(Denied, match="of two types"):
+                    step(Goal(1, (), left, right), name, *given)
+            else:
+                assert len(step(Goal(1, (), left, right), name, *given)) == 2
