@@ -85,6 +85,11 @@ def powers_summed(exponent: str) -> str:
     )
 
 
+def counted(kind: str, size: int) -> str:
+    """Numbers from 0 on, in a type that may not hold them."""
+    return one("pred[]", f"i = {kind}[{size}] iota(), iota_dimension=0", f"ROOT r = s32[{size}] convert(i)")
+
+
 def exponential(accuracy: str) -> str:
     return one("f32[4]", f"ROOT r = f32[4] exponential(p), result_accuracy={accuracy}")
 
@@ -192,6 +197,10 @@ PAIRS = {
     "two steps of f16": (weighted("f16", "0.5", "3"), weighted("f16", "0.5009765625", "3"), "rounding"),
     "a reciprocal that is rounded": (against("f32", "divide", "3"), against("f32", "multiply", "0.333333343"), "real"),
     "a product of exponents that is rounded": (root_cubed("0.1"), powers_summed("0.3"), "real"),
+    **{
+        f"numbers that {kind} does not count to": (counted(kind, size), counted("s32", size), "exact")
+        for kind, size in (("f16", 2050), ("bf16", 258), ("u8", 257), ("s8", 129))
+    },
     "how near a function is": (exponential("{mode=highest}"), exponential("{mode=default}"), "real"),
     "how near a function is, by bounds": (
         exponential("{tolerance={atol=0,rtol=0,ulps=1}}"),
@@ -264,6 +273,10 @@ SOUND = {
         "rounding",
     ),
     "a product of exponents that is rounded, rounding left out": (root_cubed("0.1"), powers_summed("0.3"), "rounding"),
+    **{
+        f"numbers that {kind} counts to": (counted(kind, size), counted("s32", size), "exact")
+        for kind, size in (("f16", 2049), ("bf16", 257), ("u8", 256), ("s8", 128))
+    },
     "a product of exponents that the type holds": (root_cubed("0.25"), powers_summed("0.75"), "real"),
     "a reciprocal that the type holds": (against("f32", "divide", "4"), against("f32", "multiply", "0.25"), "exact"),
     "how near a function is, left out": (exponential("{mode=highest}"), exponential("{mode=default}"), "rounding"),

@@ -448,11 +448,17 @@ def test_operands_and_values_are_of_one_type() -> None:
     """The same bits are other numbers in another type: comparisons, and values in an index, are of one."""
     unsigned = GRAPH.node("parameter", "u32", (6,), (), (8,))
     row, v = GRAPH.node("parameter", "f32", (2**33,), (), (9,)), variable(0, 6)
-    less = (("direction", "LT"),)
+
+    def compared(node: Node) -> Term:
+        return App("compare", "pred", (at(node, v), at(node, v)), (("direction", "LT"),))
+
+    def placed(node: Node) -> Term:
+        return at(row, value_form(at(node, v)) + 2**32)
+
     for other, denied in ((unsigned, True), (GRAPH.node("parameter", "s32", (6,), (), (10,)), False)):
-        pairs = (
-            ("arguments", *(App("compare", "pred", (at(n, v), at(n, v)), less) for n in (N, other))),
-            ("values", *(at(row, value_form(at(n, v)) + 2**32) for n in (N, other))),
+        pairs: tuple[tuple[str, Term, Term], ...] = (
+            ("arguments", compared(N), compared(other)),
+            ("values", placed(N), placed(other)),
         )
         for name, left, right in pairs:
             given = ([[0, 0]],) if name == "values" else ()
