@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from hloproof.equivalence import decide
+from hloproof.equivalence.graph import Node
+from hloproof.equivalence.reading import GraphReader
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
 from hloproof.results.verdict import Verdict
@@ -195,3 +197,45 @@ def test_what_a_branch_promises_is_not_promised_always(before: bool, after: bool
     found = decide(parse_module(_in_a_branch(before)), parse_module(_in_a_branch(after)), "exact")
     assert found.verdict == "proved"
     assert (("promised: unique_indices of scatter", "exact") in found.axioms) is told
+
+
+def _turning(states: str, exchanging: int) -> str:
+    """A loop whose exchange stands in a branch that one of its two numbers chooses; where the other one does not choose
+    it too, its result is left out."""
+    state = "(s32[], s32[], s32[], f32[4])"
+    parts = (
+        f"  s = {state} parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
+        "  s1 = s32[] get-tuple-element(s), index=1\n  s2 = s32[] get-tuple-element(s), index=2\n"
+        "  x = f32[4] get-tuple-element(s), index=3\n"
+    )
+    branches = "".join(
+        f"{name} {{\n  x = f32[4] parameter(0)\n  ROOT r = f32[4] {value}\n}}\n"
+        for name, value in (
+            ("sum", "all-reduce(x), replica_groups={{0,1}}, to_apply=add, channel_id=1, use_global_device_ids=true"),
+            ("same", "copy(x)"),
+            ("less", "negate(x)"),
+        )
+    )
+    return (
+        "HloModule m, num_partitions=2\n"
+        f"add {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] add(a, b)\n}}\n{branches}"
+        f"cond {{\n{parts}  n = s32[] constant(3)\n  ROOT r = pred[] compare(i, n), direction=LT\n}}\n"
+        f"body {{\n{parts}  one = s32[] constant(1)\n  j = s32[] add(i, one)\n"
+        f"  c = f32[4] conditional(s{exchanging}, x, x), branch_computations={{sum, less}}\n"
+        f"  y = f32[4] conditional(s{3 - exchanging}, c, x), branch_computations={{same, less}}\n"
+        f"  t1 = s32[] negate(s1)\n  t2 = s32[] negate(s2)\n  ROOT r = {state} tuple(j, t1, t2, y)\n}}\n"
+        "ENTRY e {\n  p = s32[] parameter(0)\n  q = s32[] parameter(1)\n  x = f32[4] parameter(2)\n"
+        f"  z = s32[] constant(0)\n  t = {state} tuple(z, {states}, x)\n"
+        f"  w = {state} while(t), condition=cond, body=body\n  ROOT r = f32[4] get-tuple-element(w), index=3\n}}\n"
+    )
+
+
+@pytest.mark.parametrize(("states", "exchanging", "same"), [("q, p", 2, True), ("p, q", 1, True), ("q, p", 1, False)])
+def test_who_takes_part_in_an_exchange_is_told_by_what_a_state_holds(states: str, exchanging: int, same: bool) -> None:
+    """Not by the number of the state: a turn puts other values in its place."""
+    before, after = parse_module(_turning("p, q", 1)), parse_module(_turning(states, exchanging))
+    assert (decide(before, after, "exact").verdict == "proved") is same
+    reader = GraphReader()
+    reader.read(after, 0)
+    exchanges = [n for n in reader.graph.nodes.values() if n.head == "all-reduce"]
+    assert exchanges and not any(isinstance(part, Node) for n in exchanges for part in n.key[1])

@@ -219,6 +219,21 @@ def chained(last: str) -> str:
     )
 
 
+def outfed_once_chosen(edge: str) -> str:
+    """Two outfeeds, the second in a branch, whose choice may wait for the first."""
+    sends = "  t = token[] after-all()\n  o = token[] outfeed(p, t), outfeed_shape=f32[]\n"
+    return entry(
+        *SENT,
+        "a = token[] outfeed(p0, t), outfeed_shape=f32[]",
+        f"c = pred[] compare(p0, p1), direction=LT{edge}",
+        "ROOT r = f32[] conditional(c, p1, p1), true_computation=yes, false_computation=no",
+        before="".join(
+            f"{name} {{\n  p = f32[] parameter(0)\n{lines}  ROOT r = f32[] copy(p)\n}}\n\n"
+            for name, lines in (("yes", sends), ("no", ""))
+        ),
+    )
+
+
 def outfed_where(place: str) -> str:
     """What both branches hand back is p; one of them, or both, or the entry sends it out as well."""
     sends = "  t = token[] after-all()\n  o = token[] outfeed(p, t), outfeed_shape=f32[]\n"
@@ -361,6 +376,11 @@ PAIRS = {
         "exact",
     ),
     "a state that others come from turn after turn": (chained("p0"), chained("p1"), "exact"),
+    "an effect in a branch whose choice waits": (
+        outfed_once_chosen(", control-predecessors={a}"),
+        outfed_once_chosen(""),
+        "exact",
+    ),
     "which branch is for true": (
         chosen("true_computation=negate.f, false_computation=abs.f"),
         chosen("false_computation=negate.f, true_computation=abs.f"),
@@ -408,6 +428,11 @@ SOUND = {
         "exact",
     ),
     "a state that others come from": (chained("p1"), chained("p1"), "exact"),
+    "an effect in a branch whose choice waits more": (
+        outfed_once_chosen(""),
+        outfed_once_chosen(", control-predecessors={a}"),
+        "exact",
+    ),
     "the branch for false said first": (
         chosen("true_computation=negate.f, false_computation=abs.f"),
         chosen("false_computation=abs.f, true_computation=negate.f"),

@@ -74,6 +74,10 @@ OTHER = {
     "an open dimension": (shardy('{"x", ?}, {}'), spmd("devices=[4,1]<=[4]")),
     "a part of an axis": (shardy('{"x":(1)2}, {}', "4,8"),
                           spmd("devices=[2,1,2]<=[4] last_tile_dim_replicate", part="4,8")),
+    "a mesh of another name": (shardy().replace("@mesh", "@other"), spmd("devices=[4,1]<=[4]")),
+    "another mesh for what is not understood": (
+        shardy('{"x", ?}, {}'), shardy('{"x", ?}, {}', mesh='"y"=1, "x"=4')
+    ),
     "a device twice": (shardy(), spmd("devices=[4,1]0,1,2,2")),
     "a device that is none": (shardy(), spmd("devices=[4,1]0,1,2,4")),
     "tiles for some devices": (shardy(part="4,8"), spmd("devices=[2,1]<=[2]", part="4,8")),

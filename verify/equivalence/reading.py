@@ -239,9 +239,13 @@ class GraphReader:
         if demanded:
             key = (key, demanded)
         effect = opcode in EFFECTS or i.attributes.flag("custom_call_has_side_effect")
-        if effect or (path and opcode in COLLECTIVES):
-            # Which devices take part in an exchange depends on where it stands.
+        if effect:
             key = (key, path)
+        elif path and opcode in COLLECTIVES:
+            # Which devices take part in an exchange depends on where it stands. What chooses the branch may be a loop's
+            # state, so that it stands where turns are taken: not in the key.
+            key = (key, tuple(None if isinstance(p, Node) else p for p in path))
+            bodies = (*bodies, *(p for p in path if isinstance(p, Node)))
         if effect:
             # Two occurrences are two events, told apart by their order: also where what they are given is written
             # in two ways and can be shown to be equal.
