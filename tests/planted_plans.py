@@ -385,6 +385,7 @@ def _negated(shape: str, plain: str, needed: int, said: int, what: str) -> Plant
 
 SIZES: Final = [
     _negated("f32[5,130]{1,0:T(8,128)}", "f32[5,130]", 8192, 2600, "the padding of tiles"),
+    _negated("f32[8]{0:M(64)}", "f32[8]", 96, 32, "what stands before an array"),
     _negated("s4[7]{0:E(4)}", "s4[7]", 4, 3, "half a byte"),
     _negated("f32[<=8]{0}", "f32[<=8]", 36, 32, "the length of a dynamic dimension"),
 ]
@@ -547,7 +548,21 @@ _SORT: Final = _entry(
   ROOT %thc = pred[] compare(%th0, %th1), direction=LT
 }""",
 )
+_FUSED_SORT: Final = _SORT.replace(
+    "sort(%x, %k), dimensions={0}, to_apply=%lt", "fusion(%x, %k), kind=kInput, calls=%fz"
+).replace(
+    "\nENTRY",
+    """
+%fz (p: f32[8], q: f32[8]) -> (f32[8], f32[8]) {
+  %p = f32[8]{0} parameter(0)
+  %q = f32[8]{0} parameter(1)
+  ROOT %st = (f32[8]{0}, f32[8]{0}) sort(%p, %q), dimensions={0}, to_apply=%lt
+}
+
+ENTRY""",
+)
 IN_PLACE: Final = [
+    Planted("a fused sort over its payload", _FUSED_SORT, (("y{0}", "k"),), (("y{0}", "x"), ("y{1}", "k"))),
     Planted("a reverse", _middle("%y = V reverse(%x), dimensions={0}"), (("y", "x"),)),
     Planted("one operand twice", _middle("%y = V fusion(%x, %x), kind=kLoop, calls=%fz", _CROSSED), (("y", "x"),)),
     Planted(

@@ -8,11 +8,14 @@ from random import Random
 import pytest
 from memory_cases import CHAIN, CHAIN_PLAN, LOOP, LOOP_PLAN, changed, judged, refuted, roomy_plan
 
-from hloproof.engines.door import How
-from hloproof.logic.obligation import Outcome
+from hloproof.engines.door import How, prove_one
+from hloproof.logic.formula import TRUE, disj, eq
+from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.memory.interference import _Occupied
 from hloproof.memory.judge import CLAIMS, judge
+from hloproof.memory.runtime_values import fails_whatever_is_read
 from hloproof.models.errors import InputError
+from hloproof.models.expressions.expr import Var, maximum, minimum
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.memory.assignment import Key, parse_assignment
 from hloproof.models.memory.values import HloValues
@@ -360,3 +363,12 @@ def test_what_a_function_of_a_reduce_computes_belongs_to_each_thread() -> None:
     assert {r.verdict for r in judged(FOLDED, FOLDED_PLAN)} == {Verdict.PROVED}
     shared = changed(FOLDED_PLAN, "allocation 5: size 4, thread-local", "allocation 5: size 4, preallocated-temp")
     assert refuted(FOLDED, shared) == {"plan-complete": ["s"]}
+
+
+def test_values_that_a_clamp_stands_for_are_not_all_where_something_else_is_done_with_them() -> None:
+    v = Var("v0")
+    clamp = minimum(maximum(v, 0), 3)
+    fails = Obligation((("v0", None),), eq(clamp, 7), TRUE, "of the clamp alone")
+    holds_of_ten = Obligation((("v0", None),), disj(eq(clamp, 7), eq(v + 0 * clamp - 10, 0)), TRUE, "and of ten")
+    assert fails_whatever_is_read(fails, prove_one)
+    assert not fails_whatever_is_read(holds_of_ten, prove_one)
