@@ -561,7 +561,22 @@ _FUSED_SORT: Final = _SORT.replace(
 
 ENTRY""",
 )
+_TURNED: Final = _middle(
+    "%m = f32[4,2]{1,0} reshape(%x)\n%c = f32[4,2]{0,1} copy(%m)\n%n = f32[4,2]{0,1} negate(%c)\n%y = V reshape(%n)"
+)
+_PART: Final = _entry(
+    """%a = (V, V) parameter(0)
+  %a0 = V get-tuple-element(%a), index=0
+  %a1 = V get-tuple-element(%a), index=1
+  %x = V add(%a0, %a1)
+  ROOT %o = (V, V) tuple(%x, %a0)""",
+    "a: (f32[8], f32[8])",
+    "(f32[8], f32[8])",
+    header=", input_output_alias={ {0}: (0, {1}, may-alias) }",
+)
+NAMES.append(Planted("an alias of another part", _PART, (("x", "a{0}"),), (("x", "a{1}"),)))
 IN_PLACE: Final = [
+    Planted("another layout", _TURNED, (("c", "m"),), (("n", "c"),)),
     Planted("a fused sort over its payload", _FUSED_SORT, (("y{0}", "k"),), (("y{0}", "x"), ("y{1}", "k"))),
     Planted("a reverse", _middle("%y = V reverse(%x), dimensions={0}"), (("y", "x"),)),
     Planted("one operand twice", _middle("%y = V fusion(%x, %x), kind=kLoop, calls=%fz", _CROSSED), (("y", "x"),)),
