@@ -111,6 +111,25 @@ def _written_in_flight(first: str, second: str) -> str:
     return _entry(f"{body} ROOT r = f32[4] add(d, v)\n", header=", is_scheduled=true")
 
 
+def _transfers(order: str) -> str:
+    """Two devices: channels 1 and 3 lead from the first to the second, channel 2 back. Sends, recvs and their dones."""
+    lines: list[str] = []
+    for word in order.split():
+        way, n = word[0], word[1]
+        there = "{{1,0}}" if n == "2" else "{{0,1}}"
+        pairs = f'channel_id={n}, frontend_attributes={{_xla_send_recv_source_target_pairs="{there}"}}'
+        lines.append(
+            {
+                "s": f"s{n} = (f32[4], u32[], token[]) send(p, t), {pairs}",
+                "r": f"r{n} = (f32[4], u32[], token[]) recv(t), {pairs}",
+                "S": f"sd{n} = token[] send-done(s{n}), channel_id={n}",
+                "R": f"rd{n} = (f32[4], token[]) recv-done(r{n}), channel_id={n}",
+            }[way]
+        )
+    body = " t = token[] after-all()\n" + "".join(f" {line}\n" for line in lines)
+    return _entry(f"{body} ROOT r = f32[4] negate(p)\n", header=", is_scheduled=true, replica_count=2")
+
+
 _X, _Y = "x = f32[4] negate(p)", "y = f32[4] exponential(p), control-predecessors={x}"
 _CHOSEN = f"c = {_STATE}"
 
@@ -211,6 +230,12 @@ PAIRS: Final[Mapping[str, tuple[str, str, str, tuple[str, ...]]]] = {
         _to_host("f32[8]", "w"),
         _to_host("f32[4]", "p"),
         ("v",),
+    ),
+    "what another channel brings is waited for on this one": (
+        "collective-deadlock",
+        _transfers("s3 r3 r1 r2 R1 R2 s1 s2 R3 S1 S2 S3"),
+        _transfers("s3 r3 r1 r2 s1 R1 R2 s2 R3 S1 S2 S3"),
+        ("r1", "r2"),
     ),
     "a schedule against a control predecessor": ("hazard-order", _scheduled(_Y, _X), _scheduled(_X, _Y), ("y",)),
     "a sugared slice of another size": (

@@ -16,6 +16,19 @@ _PARTS: Final = "(f32[8], s32[])"
 _BODIES: Final = f"""keeps {{
   ROOT x = f32[8] parameter(0)
 }}
+peeks {{
+  x = f32[8] parameter(0)
+  n = f32[8] negate(x)
+  ROOT r = f32[8] bitcast(x)
+}}
+second {{
+  y = f32[8] parameter(0)
+  x = f32[8] parameter(1)
+  u = f32[2] constant({{1,2}})
+  z = s32[] constant(0)
+  v = f32[8] dynamic-update-slice(x, u, z)
+  ROOT n = f32[8] add(v, y)
+}}
 news {{
   x = f32[8] parameter(0)
   ROOT n = f32[8] negate(x)
@@ -70,6 +83,7 @@ _BINDS: Final = """binds {
 }
 """
 _GIVEN: Final = ("p = f32[8] parameter(0)", "u = f32[2] parameter(1)", "i = s32[] parameter(2)", "k = f32[8] copy(p)")
+_TWO: Final = "(f32[8], f32[8])"
 _STATE: Final = "((f32[8]), f32[8], u32[])"
 _READ: Final = "n = f32[8] negate(k)"
 
@@ -91,7 +105,9 @@ def _started(computation: str, given: str = "k", then: str = "v = f32[8] add(d, 
     return _module(*lines, then.replace("(d,", "(w,"))
 
 
-def _late(computation: str, held: str = "()", given: str = "k", read: int = 3, opcode: str = "call") -> str:
+def _late(
+    computation: str, held: str = "()", given: str = "k", read: int = 3, opcode: str = "call", updated: bool = False
+) -> str:
     """An operation whose operand is bound by an update, with a result of this shape bound by the start."""
     rest = f"to_apply={computation}" if opcode == "call" else computation
     lines = [
@@ -100,7 +116,9 @@ def _late(computation: str, held: str = "()", given: str = "k", read: int = 3, o
         f"d = f32[8] {opcode}-done(q)",
     ]
     lines.insert(read, f"n = f32[8] negate({'k' if given == 'k' else 'd'})")
-    return _module(*lines, "v = f32[8] add(d, n)")
+    if updated:
+        lines.insert(3, "w = f32[8] dynamic-update-slice(d, u, i)")
+    return _module(*lines, f"v = f32[8] add({'w' if updated else 'd'}, n)")
 
 
 def _updated(late: bool, held: str, read: int) -> str:
@@ -134,6 +152,46 @@ def _given_twice(second: str) -> str:
         "s = ((), f32[8], u32[]) call-start(), to_apply=adds",
         f"q = {pair} call-update(s, k, {second})",
         "v = f32[8] call-done(q)",
+    )
+
+
+def _second_written(first: str, then: str) -> str:
+    """A start binds the operand that is read, an update the one that is written."""
+    return _module(
+        "o = f32[8] copy(p)",
+        f"s = ((f32[8]), (), u32[]) call-start({first}), to_apply=second",
+        f"q = ((f32[8], f32[8]), f32[8], u32[]) call-update(s, {then})",
+        "d = f32[8] call-done(q)",
+        _READ,
+        "v = f32[8] add(d, n)",
+    )
+
+
+def _ended_in_a_call(computation: str) -> str:
+    """A result that is bound by the done, which another computation holds."""
+    before = "ends {\n  s = ((f32[8]), (), u32[]) parameter(0)\n  ROOT d = f32[8] call-done(s)\n}\n"
+    return _module(
+        f"s = ((f32[8]), (), u32[]) call-start(k), to_apply={computation}",
+        "d = f32[8] call(s), to_apply=ends",
+        "w = f32[8] dynamic-update-slice(d, u, i)",
+        _READ,
+        "v = f32[8] add(w, n)",
+        before=before,
+    )
+
+
+def _part_of_a_tuple(read: int) -> str:
+    """The second part of a tuple is bound late, and an alias of the result."""
+    alias = 'custom_call_target="t", output_to_operand_aliasing={{}: (0, {1})}'
+    return _module(
+        "o = f32[8] copy(p)",
+        f"t = {_TWO} tuple(k, o)",
+        f"s = ((), (), u32[]) custom-call-start(), {alias}",
+        f"q = (({_TWO}), f32[8], u32[]) custom-call-update(s, t)",
+        "d = f32[8] custom-call-done(q)",
+        f"g = f32[8] get-tuple-element(t), index={read}",
+        "n = f32[8] negate(g)",
+        "v = f32[8] add(d, n)",
     )
 
 
@@ -189,9 +247,6 @@ def _around(first: str) -> str:
     )
 
 
-_TWO: Final = "(f32[8], f32[8])"
-
-
 def _one_array(how: str, returned: str, header: str = "") -> str:
     """What returns two arrays, or one twice; the first is updated, and then the second is read."""
     before = (
@@ -245,6 +300,18 @@ def _one_state(returned: str, first: str, condition: str = "") -> str:
 
 PAIRS: Final[Mapping[str, tuple[str, str, str]]] = {
     "a call in flight that hands back its argument": ("hazard-overwrite", _started("keeps"), _started("keeps", read=0)),
+    "a call in flight that reads its argument and hands it back": (
+        "hazard-overwrite",
+        _started("peeks"),
+        _started("peeks", read=0),
+    ),
+    "an operand bound late behind another one": (
+        "hazard-overwrite",
+        _second_written("o", "k"),
+        _second_written("k", "o"),
+    ),
+    "a part of a tuple bound late": ("hazard-overwrite", _part_of_a_tuple(1), _part_of_a_tuple(0)),
+    "a result bound in another computation": ("hazard-overwrite", _ended_in_a_call("keeps"), _ended_in_a_call("news")),
     "a call in flight that hands back a constant": ("hazard-constant", _started("gives"), _started("news")),
     "a call in flight that hands back the caller's parameter": (
         "hazard-constant",
@@ -256,6 +323,11 @@ PAIRS: Final[Mapping[str, tuple[str, str, str]]] = {
         "hazard-overwrite",
         _late("updates", read=2),
         _late("news", read=2),
+    ),
+    "an operand bound late, and handed back": (
+        "hazard-overwrite",
+        _late("keeps", "f32[8]", updated=True),
+        _late("news", "f32[8]", updated=True),
     ),
     "an operand bound late, and written out of sight": ("hazard-overwrite", _late("hides"), _late("hides", read=0)),
     "an operand bound after the result, and written": (
@@ -325,7 +397,7 @@ PAIRS: Final[Mapping[str, tuple[str, str, str]]] = {
         _around("copy"),
     ),
 }
-PARTLY_UNKNOWN: Final = "an operand bound late in a call"
+PARTLY_UNKNOWN: Final = frozenset({"an operand bound late in a call", "a result bound in another computation"})
 """What is read of such an operand is not followed, so that claims about indices are unknown on both sides."""
 
 

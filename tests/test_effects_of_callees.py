@@ -289,3 +289,16 @@ def test_what_a_condition_overwrites_is_needed_by_the_body_alone() -> None:
 
     assert "hazard-overwrite" in _refuted(counted(_WRITE))
     assert _refuted(counted(_READ)) == set()
+
+
+@pytest.mark.parametrize("read", "cd")
+def test_what_branches_hand_back_of_two_arrays_is_copied_there(read: str) -> None:
+    """Which of the two arrays it was is not known, and the result lies in neither of them."""
+    text = _module(
+        " c = f32[8] copy(p)\n d = f32[8] copy(p)\n q = pred[] parameter(1)\n"
+        " y = f32[8] conditional(q, c, d), true_computation=k, false_computation=k\n z = s32[] constant(0)\n"
+        " o = f32[2] constant({1,2})\n w = f32[8] dynamic-update-slice(y, o, z)\n"
+        f" n = f32[8] negate({read})\n ROOT r = f32[8] add(w, n)\n",
+        "k {\n ROOT x = f32[8] parameter(0)\n}\n",
+    )
+    assert _refuted(text) == set()

@@ -10,7 +10,7 @@ a buffer of its own, or in place, in the buffer of an operand. Two modes say wha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Final
@@ -22,7 +22,7 @@ from hloproof.models.dataflow.equal_parts import EqualParts, equal_parts
 from hloproof.models.dataflow.in_place import Pair, fused_in_place, in_place_operand
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex
+from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex, TupleShape
 
 PASS_ON: Final = frozenset(
     {
@@ -115,8 +115,9 @@ class LocalBuffers:
                 if not fixed and (not optional or self.shares):
                     self._share(operand, spot)
                 continue
-            kept = None
-            if i.opcode not in ("call", "while", "conditional", "parameter"):
+            # Before what the link before had: of a result that was bound earlier an update may tell where it lies.
+            kept = self._passed_on(i, spot)
+            if kept is None and i.opcode not in ("call", "while", "conditional", "parameter"):
                 local = [
                     s
                     for s in sources.get(HloPosition(self.computation.name, *spot), ())
@@ -124,7 +125,6 @@ class LocalBuffers:
                 ]
                 # Where several values may arrive, as in a loop's state, the place holds a version of its own.
                 kept = (local[0].instruction, local[0].index) if len(local) == 1 else None
-            kept = kept or self._passed_on(i, spot)
             self.version[spot] = self.version.get(kept, kept) if kept is not None else self._equal.get(spot, spot)
         for operand, number, optional in self._written_unseen(i, in_place):
             spot = (i.name, (UNSEEN, number, *operand[1]))
@@ -312,38 +312,49 @@ class LocalBuffers:
                 return True
             seen.add(at)
 
-    def handing_back(self, spot: Spot) -> list[tuple[str, list[str], ShapeIndex]]:
-        """The computations whose result stands at a spot: each with the operands that become its parameters ("" where
-        another computation binds one), and the position in its root."""
+    def handing_back(self, spot: Spot) -> list[tuple[str, list[Spot], ShapeIndex]]:
+        """The computations whose result stands at a spot: each with where its parameters lie, and the position in its
+        root."""
         i, at = self.computation.by_name[spot[0]], spot[1]
         if i.opcode in ("call", "while", "conditional"):
             asked = called(i, "condition") if i.opcode == "while" else None
-            return [(body, operands, at) for body, operands in self.bodies(i) if body != asked]
+            return [(body, [(o, ()) for o in operands], at) for body, operands in self.bodies(i) if body != asked]
         link = link_of(i.opcode)
         if link is None or link.form == "explicit" or (link.role != "done" and at[:1] != (1,)):
             return []
+        # Wherever they were bound, the state of the chain holds the operands at {0}; older text has one there.
+        state = self.computation.by_name[i.operands[0]] if link.role == "done" else i
+        held = shape_at(state.shape, (0,))
+        parts = [(0, k) for k in range(len(held.elements))] if isinstance(held, TupleShape) else [(0,)]
+        operands: list[Spot] = [(state.name, part) for part in parts]
         chains, here = self.buffers.chains, HloPosition(self.computation.name, i.name)
-        out = []
-        for start in (here,) if link.role == "start" else sorted(chains.starts[here]):
-            body = chains.runs(chains.flow.instruction(start))
-            bound = self.buffers.bound(start)
-            if body is not None:
-                names = [p.instruction if p.computation == self.computation.name else "" for p in bound]
-                out.append((body, names, at if link.role == "done" else at[1:]))
-        return out
+        runs = [
+            chains.runs(chains.flow.instruction(start))
+            for start in ((here,) if link.role == "start" else sorted(chains.starts[here]))
+        ]
+        return [(body, operands, at if link.role == "done" else at[1:]) for body in runs if body is not None]
+
+    def handed(self, body: str, operands: Sequence[Spot], at: ShapeIndex) -> Spot | None:
+        """Where the part of an argument lies that a computation hands back at a position of its root."""
+        summary = self.summaries.get(body)
+        origin = summary.passes.get(at) if summary is not None else None
+        if origin is None or origin[0] >= len(operands):
+            return None
+        name, index = operands[origin[0]]
+        return name, (*index, *origin[1])
 
     def _passed_on(self, i: Instruction, spot: Spot) -> Spot | None:
         """The spot whose version a body hands back untouched."""
         found: set[Spot] = set()
         for body, operands, at in self.handing_back(spot):
-            summary = self.summaries.get(body)
-            origin = summary.passes.get(at) if summary is not None else None
-            if summary is None or origin is None or origin[0] >= len(operands) or not operands[origin[0]]:
+            handed = self.handed(body, operands, at)
+            if handed is None:
                 return None
             # What an operation in flight has written is no longer what it was given.
-            if i.opcode not in ("call", "while", "conditional") and summary.accesses.get(origin, _NOTHING).writer:
+            summary = self.summaries[body]
+            written = summary.accesses.get(summary.passes[at], _NOTHING).writer is not None
+            if written and i.opcode not in ("call", "while", "conditional"):
                 return None
-            handed = (operands[origin[0]], origin[1])
             found.add(self.version.get(handed, handed))
         # All branches must hand back the same version; which of them runs is not known.
         return found.pop() if len(found) == 1 else None

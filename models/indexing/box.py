@@ -41,6 +41,12 @@ def array(shape: Shape) -> ArrayShape:
     raise NotModelled(f"{type(shape).__name__} has no elements to index")
 
 
+def check_whole(op: Operation) -> None:
+    """A permutation of whole arrays. Raises NotModelled for one that moves slices into given arrays."""
+    if "slice_sizes" in op.attributes:
+        raise NotModelled(f"{op.opcode} of slices, whose operands are source, target, and the offsets in both")
+
+
 def bounds(shape: Shape) -> tuple[int, ...]:
     """The sizes of an array; dynamic dimensions count with their bound. Raises NotModelled when one is unbounded."""
     sizes = array(shape).dimensions

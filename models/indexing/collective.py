@@ -21,6 +21,7 @@ from hloproof.models.hlo.shape import Shape, TupleShape, leaves
 from hloproof.models.indexing.box import (
     Builders,
     RangeVariables,
+    check_whole,
     data_outputs,
     divided,
     one,
@@ -215,6 +216,7 @@ def collective_permute_input_to_output(op: Operation, operand: int) -> tuple[Ope
 
 def _check_permuted(op: Operation) -> None:
     """Output n permutes operand n; the in-place form, with destination and offsets as operands, is not modelled."""
+    check_whole(op)
     if len(op.operands) != len(data_outputs(op)):
         raise NotModelled(f"{op.opcode} with {len(op.operands)} operands")
 

@@ -15,6 +15,7 @@ from hloproof.models.indexing.box import (
     Builder,
     Builders,
     bounds,
+    check_whole,
     data_operands,
     data_outputs,
     holds_data,
@@ -225,6 +226,7 @@ def start_output_to_input(base: Builder) -> Builder:
     """A start that repeats its operands before its outputs; the outputs are what `base` says."""
 
     def builder(op: Operation, output: int) -> tuple[OperandMaps, ...]:
+        check_whole(op)
         parts, count = list(leaves(op.shape)), len(op.operands)
         if not isinstance(op.shape, TupleShape) or len(parts) == count:
             return base(op, output)
@@ -241,6 +243,7 @@ def start_input_to_output(base: Builder) -> Builder:
     """For a start whose tuple begins with its operands: each goes there, and where `base` says behind them."""
 
     def builder(op: Operation, operand: int) -> tuple[OperandMaps, ...]:
+        check_whole(op)
         parts, count = list(leaves(op.shape)), len(op.operands)
         if not isinstance(op.shape, TupleShape) or len(parts) == count:
             return base(op, operand)

@@ -85,11 +85,16 @@ def source_target_pairs(i: Instruction) -> Pairs:
     return tuple((int(a), int(b)) for a, b in _PAIR.findall(found[1])) if found else ()
 
 
+_Transfer = tuple[int, int, str, Pairs]
+"""From which device to which, on which channel; others between the two are another matter."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Event:
     place: HloPosition
     opcode: str
     pairs: Pairs = ()
+    channel: str = ""
     awaited: tuple[HloPosition, ...] = ()
     """The recvs that it waits for."""
 
@@ -139,7 +144,7 @@ def _events(chains: AsyncChains, computation: str, path: tuple[str, ...], in_fli
                 yield from _events(chains, name, (*path, computation), in_flight or chains.runs(i) is not None)
         link = chains.links.get(place)
         if i.opcode in _TRANSFERS:
-            yield _Event(place, i.opcode, source_target_pairs(i))
+            yield _Event(place, i.opcode, source_target_pairs(i), str(i.attributes.get("channel_id")))
         elif link is not None and link.role == "done" and not in_flight:
             yield _Event(place, i.opcode, awaited=tuple(_received(chains, sorted(chains.starts.get(place, ())))))
 
@@ -194,9 +199,9 @@ def _waiting(events: list[_Event]) -> Iterator[tuple[HloPosition, str]]:
     """Run all devices along the schedule until nobody moves; a device that stands at a recv-done waits for ever."""
     devices = sorted({d for e in events for pair in e.pairs for d in pair})
     position = dict.fromkeys(devices, 0)
-    sent: Counter[tuple[int, int, Pairs]] = Counter()
-    awaited: dict[tuple[int, HloPosition], list[tuple[int, int, Pairs]]] = {}
-    taken: Counter[tuple[int, int, Pairs]] = Counter()
+    sent: Counter[_Transfer] = Counter()
+    awaited: dict[tuple[int, HloPosition], list[_Transfer]] = {}
+    taken: Counter[_Transfer] = Counter()
     moved = True
     while moved:
         moved = False
@@ -204,9 +209,9 @@ def _waiting(events: list[_Event]) -> Iterator[tuple[HloPosition, str]]:
             while position[d] < len(events):
                 e = events[position[d]]
                 if e.opcode == "send":
-                    sent.update((a, b, e.pairs) for a, b in e.pairs if a == d)
+                    sent.update((a, b, e.channel, e.pairs) for a, b in e.pairs if a == d)
                 elif e.opcode == "recv":
-                    awaited[d, e.place] = [(a, b, e.pairs) for a, b in e.pairs if b == d]
+                    awaited[d, e.place] = [(a, b, e.channel, e.pairs) for a, b in e.pairs if b == d]
                 else:
                     wanted = [w for recv in e.awaited for w in awaited.get((d, recv), ())]
                     if any(taken[w] >= sent[w] for w in wanted):

@@ -100,9 +100,7 @@ def _kept(local: LocalBuffers, entry: _Entry, returned: _Returned) -> dict[Spot,
         elif local.computation.by_name[version[0]].opcode == "parameter":
             lies = next((returned[body, version[1]] for body in bodies if (body, version[1]) in returned), None)
         for body, operands, at in local.handing_back(version):
-            summary = local.summaries.get(body)
-            origin = summary.passes.get(at) if summary is not None else None
-            handed = (operands[origin[0]], origin[1]) if origin is not None and origin[0] < len(operands) else None
+            handed = local.handed(body, operands, at)
             lies = lies or returned.get((body, at))
             if handed is not None and version not in writes:
                 lies = lies or out.get(local.version.get(handed, handed))
