@@ -17,7 +17,7 @@ from hloproof.results.verdict import Verdict
 from hloproof.tensor_rules.instances import difference, instances
 from hloproof.tensor_rules.judge import check_tensor_rule, instance_texts
 from hloproof.tensor_rules.prove import prove_rule
-from hloproof.tensor_rules.ranks import ranks
+from hloproof.tensor_rules.ranks import larger_ranks_open, ranks
 
 FOLDER = Path(__file__).parents[1] / "specs" / "tensor_rules"
 RULES = {r.name: r for path in sorted(FOLDER.glob("*.trules")) for r in parse_tensor_rules(path.read_text(), path.name)}
@@ -179,6 +179,9 @@ FALSE_PROOFS = {
     "a branch of truths that is not taken": "A: [n]\ntype reals\nselect(compare(A, 0, direction=NE),"
     " compare(divide(1, A), 1, direction=GT), true) =>\nselect(compare(A, 0, direction=NE),"
     " compare(divide(1, A), 1, direction=GT), false)",
+    "the other branch of truths that is not taken": "A: [n]\ntype reals\nselect(compare(A, 0, direction=EQ), true,"
+    " compare(divide(1, A), 1, direction=GT)) =>\nselect(compare(A, 0, direction=EQ), false,"
+    " compare(divide(1, A), 1, direction=GT))",
     "a bound of a product is not one of its factor": "A: [n]\nwhen 2 <= g * n\n"
     "slice(A, start=[0], limit=[1]) => slice(A, start=[1], limit=[2])",
 }
@@ -194,6 +197,33 @@ def test_as_many_dimensions_are_tried_as_an_index_can_miss_windows() -> None:
     assert ranks(rule(f"{declared}\n{left} => {right}"))[-1] == 7
     assert ranks(rule("A: [k...]  v: []\npad(pad(A, v, low=[a...]), v, low=[b...]) => A"))[-1] == 3
     assert ranks(rule("A: [n]\nA => A")) == (0,)
+    assumed = f"where compare({right}, 0, direction=GT)"
+    assert ranks(rule(f"{declared}\n{assumed}\nnegate(A) => A"))[-1] == 4
+
+
+MULTIPLIED = [
+    ("A: [k...]", "reshape(A, shape=[p]) => reshape(A, shape=[p])"),
+    ("A: [p]", "reshape(A, shape=[k...]) => reshape(A, shape=[k...])"),
+    ("A: [k...]", "reduce(A, dims=[0], op=add) => reduce(negate(A), dims=[0], op=add)"),
+    ("A: [k...]", "dot(A, A, lhs_contract=[0], rhs_contract=[0]) => 0"),
+    ("A: [k...]", "reduce-window(A, size=[k...], op=add) => A"),
+    ("A: [k...]", "reduce-window(A, size=[w...], op=add) => A"),
+]
+
+
+@pytest.mark.parametrize(("declared", "body"), MULTIPLIED)
+def test_bounds_of_a_group_whose_sizes_are_multiplied_leave_more_dimensions_open(declared: str, body: str) -> None:
+    assert larger_ranks_open(rule(f"{declared}\nwhen (k <= 2)...\n{body}"))
+    assert not larger_ranks_open(rule(f"{declared}\n{body}"))
+
+
+@pytest.mark.parametrize("body", ["reverse(A, dims=[0]) => A", "reduce-window(A, size=[1...], op=add) => A"])
+def test_bounds_of_a_group_whose_sizes_are_not_multiplied_leave_nothing_open(body: str) -> None:
+    assert not larger_ranks_open(rule(f"A: [k...]\nwhen (k <= 2)...\n{body}"))
+
+
+def test_bounds_of_a_window_of_a_convolution_leave_more_dimensions_open() -> None:
+    assert larger_ranks_open(rule("A: [b, k..., f]  W: [w..., f, o]\nwhen (w <= 2)...\nconvolution(A, W) => 0"))
 
 
 MEETS = {

@@ -56,7 +56,7 @@ def _comparisons(rule: TensorRule) -> list[Comparison]:
 
 
 def _needed(rule: TensorRule) -> int:
-    return _missed(rule.left) + _missed(rule.right) + 1
+    return sum(map(_missed, (rule.left, rule.right, *rule.assumed))) + 1
 
 
 def _missed(node: Tensor) -> int:
@@ -82,8 +82,15 @@ def _any_sizes(rule: TensorRule) -> bool:
             return False
     m = Meaning(rule, 1)
     nodes: list[Tensor] = [*rule.calls(), *(Name(name) for name, _ in rule.tensors)]
-    sizes = (s for node in nodes for g in read(m, node).groups if g.each for s in g.sizes)
-    return all(s in (Const(0), Const(1)) or _its_own(m, s) for s in sizes)
+    return all(s in (Const(0), Const(1)) or _its_own(m, s) for node in nodes for s in _sizes(m, node))
+
+
+def _sizes(m: Meaning, node: Tensor) -> list[Expr]:
+    """The sizes of the groups at rank 1. Of windows their own: how many there are is any number where these are."""
+    groups = read(m, node).groups
+    if isinstance(node, Call) and node.op == "reduce-window" and node.entries("stride") is None:
+        return [w for g, own in zip(groups, m.listed(node, "size", groups), strict=True) if g.each for w in own]
+    return [s for g in groups if g.each for s in g.sizes]
 
 
 def _its_own(m: Meaning, size: Expr) -> bool:
@@ -109,7 +116,8 @@ def _multiplies(rule: TensorRule, call: Call) -> bool:
         case "convolution":
             return _grouped(m, call.args[1], (0, 1))
         case "reduce-window":
-            return _grouped(m, call.args[0], range(len(read(m, call.args[0]).groups)))
+            windows = m.listed(call, "size", read(m, call.args[0]).groups)
+            return _grouped(m, call.args[0], [d for d, own in enumerate(windows) if own != (Const(1),)])
     return False
 
 
