@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from hloproof.equivalence import Certificate, decide, engine_steps, recheck
+from hloproof.equivalence.checker import check
+from hloproof.equivalence.definedness import Definedness
+from hloproof.equivalence.goals import Goal
+from hloproof.equivalence.graph import Graph
 from hloproof.equivalence.indices import constant, variable
+from hloproof.equivalence.kernel import Denied, Rules
+from hloproof.equivalence.rules import _RULES as rules_by_name
+from hloproof.equivalence.terms import Elem, Fold, Num, from_value
 from hloproof.logic.obligation import Outcome
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
@@ -137,6 +144,33 @@ FORGED: list[tuple[str, str, str, list[list[Any]], bool]] = [
 def test_a_step_asks_for_all_that_it_needs(before: str, after: str, steps: list[list[Any]], right: bool) -> None:
     found = recheck(module(before), module(after), Certificate("exact", steps))
     assert found.verdict is (Verdict.PROVED if right else Verdict.UNKNOWN), found.reason
+
+
+@pytest.mark.parametrize("part", [-1, 1.5, {"at": 1}, [[-1]], (0,)], ids=repr)
+def test_steps_hold_words_truth_values_lists_and_numbers_from_0_on(part: Any) -> None:
+    """A dimension that is counted from the end would be read as one thing here and as another there."""
+    x = variable(0, 4)
+    goal = Goal(1, (), Num("s32", x), Num("s32", x + 1))
+    for step in (["cut", 0, part, 1], [part], part):
+        with pytest.raises(Denied, match=r"^not a step$"):
+            check(Rules(Graph()), [goal], [step])
+    with pytest.raises(Denied, match="not the same"):
+        check(Rules(Graph()), [goal], [["same"]])
+
+
+def test_a_step_that_cannot_be_computed_is_denied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(rules_by_name, "same", lambda *_: 10.0**400)
+    with pytest.raises(Denied, match=r"^same"):
+        check(Rules(Graph()), [Goal(0, (), Num("s32", constant(0)), Num("s32", constant(0)))], [["same"]])
+
+
+def test_a_fold_by_a_function_that_may_have_no_value_may_have_none() -> None:
+    graph = Graph()
+    two = [graph.node("bound", "f32", (), (), ("argument", k, ())) for k in (0, 1)]
+    zero, body = from_value("f32", 0), Elem(graph.node("parameter", "f32", (4,), key=(0,)), (variable(0, 4),))
+    for op, everywhere in (("add", True), ("divide", False)):
+        head = ("reduce", (graph.node(op, "f32", (), two),), 0)
+        assert Definedness().everywhere(Fold(head, "f32", 0, (4,), (body,), (zero,))) is everywhere
 
 
 def test_engines_are_asked_about_every_value_of_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:

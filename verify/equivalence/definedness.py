@@ -49,6 +49,9 @@ class Definedness:
             case Fold(head, _, _, sizes, bodies, sides):
                 if head[0] == "reduce" and 0 not in sizes and _begins_with_nothing(head[1], sides):
                     sides = ()
+                functions = () if head[0] == "contract" else head[1]
+                if any(self.partial(n) for n in functions):
+                    return False
                 return all(self.everywhere(t) for t in (*bodies, *sides))
             case App(op, type_, args):
                 # Integers have a value everywhere: XLA says what their division by zero gives.

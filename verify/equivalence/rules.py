@@ -382,7 +382,7 @@ def subgoals(rules: Rules, goal: Goal, step: ProofStep) -> list[Goal]:
         found = rule(rules, goal, *step[1:])
         return [replace(g, exact=True) for g in found] if goal.exact else found
     # Steps come from files: whatever a wrong form of them runs into is a step that does not apply, and no crash.
-    except (TypeError, IndexError, KeyError, ValueError, AttributeError) as error:
+    except (TypeError, IndexError, KeyError, ValueError, AttributeError, ArithmeticError) as error:
         raise Denied(f"{step[0]}: {error}") from error
     finally:
         rules.owed_exactly = False
