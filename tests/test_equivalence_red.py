@@ -156,7 +156,20 @@ def padded(by_convolution: bool) -> str:
     )
 
 
+def convolved(more: str = "") -> str:
+    return entry(
+        "p = f32[1,4,1] parameter(0)",
+        "q = f32[2,1,4] parameter(1)",
+        f"ROOT r = f32[1,3,4] convolution(p, q), window={{size=2}}, dim_labels=b0f_0io->b0f{more}",
+    )
+
+
 PAIRS = {
+    "a sparse convolution is no dense one": (
+        convolved(),
+        convolved(", sparsity_config={lhs={dimension=1}}"),
+        "reassociation",
+    ),
     "a float saturates, an integer wraps": (
         one("s16[4]", "a = f32[4] convert(p)", "ROOT r = s8[4] convert(a)"),
         one("s16[4]", "ROOT r = s8[4] convert(p)"),
@@ -255,6 +268,11 @@ def test_a_pair_that_differs_is_not_proved(before: str, after: str, tier: str) -
 
 
 SOUND = {
+    "a convolution is what it is however its groups are written": (
+        convolved(),
+        convolved(", feature_group_count=1"),
+        "reassociation",
+    ),
     "the lowest number, where the type holds it": (
         against("f32", "maximum", "-inf"),
         one("f32[4]", "ROOT r = f32[4] copy(p)"),

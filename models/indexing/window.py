@@ -150,6 +150,8 @@ class _Convolution:
         labels = op.attributes.get("dim_labels")
         if not isinstance(labels, ConvolutionDimensions):
             raise NotModelled("convolution without dim_labels")
+        if "sparsity_config" in op.attributes:
+            raise NotModelled("convolution with sparsity")
         window = op.attributes.get("window")
         self.labels = labels
         self.window = window.dimensions if isinstance(window, Window) else ()

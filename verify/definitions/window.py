@@ -74,6 +74,8 @@ def convolution(op: Operation, output: int, operand: int) -> Definition:
     labels = op.attributes.get("dim_labels")
     if not isinstance(labels, ConvolutionDimensions):
         raise NotModelled("convolution without dim_labels")
+    if "sparsity_config" in op.attributes:
+        raise NotModelled("convolution with sparsity")
     lhs, rhs = (into, other) if operand == 0 else (other, into)
     for shape in (out, lhs, rhs):
         require_static("convolution", shape)

@@ -111,11 +111,12 @@ def dot(node: Node, at: At, place: int) -> Term | None:
 def convolution(
     node: Node, at: At, place: int, type_: str | None = None, operands: tuple[Node, ...] | None = None
 ) -> Term | None:
-    """A convolution, or a call with the attributes of one, whose result type and two operands are given then."""
+    """A convolution, or a call with the attributes of one, whose result type and two operands are given then; None with
+    sparsity."""
     lhs, rhs = operands or node.operands
     a = node.attributes
     labels, window = a.get("dim_labels"), a.get("window")
-    if not isinstance(labels, ConvolutionDimensions):
+    if not isinstance(labels, ConvolutionDimensions) or "sparsity_config" in a:
         return None
     rank = len(labels.input_spatial)
     dims = window.dimensions if isinstance(window, Window) else ()

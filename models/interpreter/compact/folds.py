@@ -178,6 +178,8 @@ def convolved(
     """A convolution of the first two operands, of this shape."""
     if any(step.attributes.integer(name, 1) != 1 for name in ("feature_group_count", "batch_group_count")):
         raise NotModelled("convolution in groups, by classes")
+    if "sparsity_config" in step.attributes:
+        raise NotModelled("convolution with sparsity")
     lhs, rhs = lifted(step.operands[0]), lifted(step.operands[1])
     sizes, kind = result.dimensions, result.element_type
     classes: list[Classes] = [()] * len(sizes)

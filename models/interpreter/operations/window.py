@@ -125,6 +125,8 @@ def convolved(
     result: ArrayShape,
 ) -> list[Element]:
     """The elements of a convolution of this shape; `step` gives the groups and the means to compute."""
+    if "sparsity_config" in step.attributes:
+        raise NotModelled("convolution with sparsity")
     feature_groups = step.attributes.integer("feature_group_count", 1)
     batch_groups = step.attributes.integer("batch_group_count", 1)
     sizes = result.dimensions
