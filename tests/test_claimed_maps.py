@@ -453,3 +453,25 @@ def test_modules_that_differ_in_what_a_body_ignores_are_not_told_apart() -> None
         "z = f32", "w = f32[3,5] reverse(x), dimensions={0}\nz = f32"
     )
     assert after(plain, turned) == "refuted"
+
+
+FIXED = "x = f32[10] parameter(0)\n{}\nROOT r = f32[4] dynamic-slice(x, {}), dynamic_slice_sizes={{4}}"
+AT_3 = "output-to-input 0 (d0) -> (d0 + {}), domain: d0 in [0, 3]"
+
+
+@pytest.mark.parametrize(
+    ("start", "name", "clauses", "verdict"),
+    [
+        ("c = s32[] constant(3)", "c", (AT_3.format(3),), "unknown"),
+        ("c = s32[] constant(3)", "c", ("follow", AT_3.format(3)), "proved"),
+        ("c = s32[] constant(3)", "c", ("follow", AT_3.format(4)), "refuted"),
+        ("a = s32[] constant(1)\nb = s32[] add(a, a)", "b", (AT_3.format(2),), "unknown"),
+        ("c = s32[] parameter(1)", "c", (AT_3.format(3),), "refuted"),
+        ("a = s32[] constant(1)\np = s32[] parameter(1)\nb = s32[] add(a, p)", "b", (AT_3.format(3),), "refuted"),
+    ],
+)
+def test_not_all_contents_are_thought_of_where_they_follow_from_constants(
+    start: str, name: str, clauses: tuple[str, ...], verdict: str
+) -> None:
+    """A claim of one operation is about any start; where the start is known it may be right for that one."""
+    assert checked(FIXED.format(start, name), *clauses).verdict == verdict

@@ -82,7 +82,27 @@ def as_defined(
     numbers = {r.operand for r in definition.runtime}
     if found.verdict is Verdict.REFUTED and len({instruction.operands[k] for k in numbers}) < len(numbers):
         return Found(Verdict.UNKNOWN, reason="one array is two operands that are read at run time: one value, not two")
+    fixed = next(
+        (instruction.operands[k] for k in sorted(numbers) if _is_fixed(computation, instruction.operands[k])), ""
+    )
+    if found.verdict is Verdict.REFUTED and fixed:
+        return Found(
+            Verdict.UNKNOWN, reason=f"the maps differ for some contents of {fixed}, which follows from constants"
+        )
     return found
+
+
+def _is_fixed(computation: Computation, name: str) -> bool:
+    """Whether a value follows from constants alone, so that not all contents are to be thought of."""
+    seen, stack = {name}, [name]
+    while stack:
+        i = computation.by_name[stack.pop()]
+        if not i.operands and i.opcode not in ("constant", "iota"):
+            return False
+        new = set(i.operands) - seen
+        seen |= new
+        stack += new
+    return True
 
 
 def _shapes_of_operands(op: Operation) -> ShapeOf:
