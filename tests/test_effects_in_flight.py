@@ -201,7 +201,7 @@ def _bound_in_a_call(read: int) -> str:
     return _module(*lines, "v = f32[8] add(d, n)", before=_BINDS)
 
 
-def _loop(turn: tuple[str, ...], after: str, condition: str = "turns") -> str:
+def _loop(turn: tuple[str, ...], after: str, condition: str = "turns", condition_last: bool = False) -> str:
     """A loop whose state is an array and a counter."""
     body = "".join(f"  {line}\n" for line in turn)
     before = (
@@ -212,7 +212,8 @@ def _loop(turn: tuple[str, ...], after: str, condition: str = "turns") -> str:
     return _module(
         "z = s32[] copy(i)",
         f"t = {_PARTS} tuple(k, z)",
-        f"w = {_PARTS} while(t), condition={condition}, body=turn",
+        f"w = {_PARTS} while(t), "
+        + (f"body=turn, condition={condition}" if condition_last else f"condition={condition}, body=turn"),
         "d = f32[8] get-tuple-element(w), index=0",
         f"v = f32[8] {after}",
         before=before,
@@ -391,6 +392,11 @@ PAIRS: Final[Mapping[str, tuple[str, str, str]]] = {
         _one_state("n, m", "k, k"),
         _one_state("n, n", "k, k"),
     ),
+    "a constant that a turn leaves and the condition updates, which is named last": (
+        "hazard-constant",
+        _loop(_CONSTANT, "negate(k)", "looks", condition_last=True),
+        _loop(_COPY, "copy(p)", "looks", condition_last=True),
+    ),
     "a constant that a turn leaves and a loop in it replaces": (
         "hazard-constant",
         _around("constant"),
@@ -432,6 +438,26 @@ def test_one_updated_array_may_be_returned_twice() -> None:
     assert _refuted(text) == {"hazard-overwrite"} and _refuted(read_first) == set()
 
 
+def test_what_goes_round_in_flight_may_be_one_array() -> None:
+    state = f"(f32[8], {_STATE})"
+    before = (
+        f"ask {{\n  s = {state} parameter(0)\n  ROOT z = pred[] constant(false)\n}}\n"
+        f"turn {{\n  s = {state} parameter(0)\n  a = {_STATE} get-tuple-element(s), index=1\n"
+        f"  d = f32[8] call-done(a)\n  b = {_STATE} call-start(d), to_apply=NAME\n"
+        f"  ROOT o = {state} tuple(d, b)\n}}\n"
+    )
+    text = _module(
+        f"s = {_STATE} call-start(k), to_apply=NAME",
+        f"t = {state} tuple(k, s)",
+        f"w = {state} while(t), condition=ask, body=turn",
+        f"e = {_STATE} get-tuple-element(w), index=1",
+        "v = f32[8] call-done(e)",
+        before=before,
+    )
+    assert _refuted(text.replace("NAME", "keeps")) == set()
+    assert "hazard-overwrite" in _refuted(text.replace("NAME", "news"))
+
+
 def test_one_array_bound_twice_by_an_update_is_not_proved() -> None:
     said = {
         given: {
@@ -441,3 +467,8 @@ def test_one_array_bound_twice_by_an_update_is_not_proved() -> None:
         for given in "ko"
     }
     assert "unknown" in said["k"] and said["o"] <= {"proved"}
+    # The first is bound by the start.
+    text = _second_written("k", "k").replace(_READ, "n = f32[8] negate(o)")
+    assert "unknown" in {
+        j.found.verdict.value for j in judge(parse_module(text), lambda c: c == "hazard-overwrite", lambda c: False)
+    }
