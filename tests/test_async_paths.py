@@ -304,3 +304,19 @@ def test_a_done_in_a_loops_condition_counts() -> None:
         f" ROOT l = pred[] constant(false)\n}}\nbody {{\n ROOT t = {state} parameter(0)\n}}\n",
     )
     assert ("async-chain", "s") in _refuted(text)
+
+
+def test_a_send_in_a_branch_is_not_known_to_meet_a_recv_outside() -> None:
+    pairs = 'channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs="{{0,1}}"}'
+    send = f" s = (f32[4], u32[], token[]) send(x, t), {pairs}\n sd = token[] send-done(s), channel_id=1\n"
+    recv = f" v = (f32[4], u32[], token[]) recv(t), {pairs}\n vd = (f32[4], token[]) recv-done(v), channel_id=1\n"
+    begin, end = " x = f32[4] parameter(0)\n t = token[] after-all()\n", " ROOT n = f32[4] negate(x)\n"
+    header = ", is_scheduled=true, replica_count=2"
+
+    def verdicts(first: str, second: str) -> set[str]:
+        bodies = f"f {{\n{begin}{first}{end}}}\ng {{\n{begin}{second}{end}}}\n"
+        text = _entry(f" ROOT r = f32[4] conditional(q, p, p), {_BY_BRANCH}\n", bodies, header)
+        return {r.verdict for r in check_hlo(text, Options(jobs=1)).records() if r.claim == "collective-deadlock"}
+
+    assert verdicts(send, recv) == {"unknown"}
+    assert verdicts(send + recv, "") == verdicts(send + recv, send + recv) == {"proved"}

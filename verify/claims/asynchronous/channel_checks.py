@@ -97,6 +97,8 @@ class _Event:
     channel: str = ""
     awaited: tuple[HloPosition, ...] = ()
     """The recvs that it waits for."""
+    within: tuple[str, ...] = ()
+    """The branches that it stands in, outermost first: whether it happens."""
 
 
 def collective_deadlock(context: Context) -> Iterator[Judgement]:
@@ -119,11 +121,30 @@ def collective_deadlock(context: Context) -> Iterator[Judgement]:
     problems = {**_unmatched(chains, transfers), **problems}
     for place, why in _waiting(events):
         problems.setdefault(place, why)
+    apart = _apart(transfers)
     for place in dict.fromkeys(e.place for e in transfers):
-        yield judged("collective-deadlock", place, problems.get(place))
+        yield judged("collective-deadlock", place, problems.get(place), unknown=apart.get(place))
 
 
-def _events(chains: AsyncChains, computation: str, path: tuple[str, ...], in_flight: bool = False) -> Iterator[_Event]:
+def _apart(transfers: list[_Event]) -> dict[HloPosition, str]:
+    """Sends and recvs of one kind that stand in other branches, so that one may happen without the other."""
+    counts: dict[str, Counter[tuple[str, Pairs, tuple[str, ...]]]] = {"send": Counter(), "recv": Counter()}
+    for e in transfers:
+        counts[e.opcode][e.channel, e.pairs, e.within] += 1
+    out: dict[HloPosition, str] = {}
+    for e in transfers:
+        key = (e.channel, e.pairs, e.within)
+        if counts["send"][key] != counts["recv"][key]:
+            other = "recv" if e.opcode == "send" else "send"
+            out[e.place] = (
+                f"a {other} of {e.place.instruction} stands in another branch, which may not be taken with it"
+            )
+    return out
+
+
+def _events(
+    chains: AsyncChains, computation: str, path: tuple[str, ...], in_flight: bool = False, within: tuple[str, ...] = ()
+) -> Iterator[_Event]:
     """Sends, recvs and who waits for them in the order of the schedule, bodies of loops and calls once where they
     stand. What is `in_flight` waits at the done of the operation that it is part of."""
     if computation in path:
@@ -141,10 +162,12 @@ def _events(chains: AsyncChains, computation: str, path: tuple[str, ...], in_fli
         )
         for name in inner:
             if name is not None and chains.module.find(name) is not None:
-                yield from _events(chains, name, (*path, computation), in_flight or chains.runs(i) is not None)
+                branch = (*within, f"{place} {name}") if i.opcode == "conditional" else within
+                flies = in_flight or chains.runs(i) is not None
+                yield from _events(chains, name, (*path, computation), flies, branch)
         link = chains.links.get(place)
         if i.opcode in _TRANSFERS:
-            yield _Event(place, i.opcode, source_target_pairs(i), str(i.attributes.get("channel_id")))
+            yield _Event(place, i.opcode, source_target_pairs(i), str(i.attributes.get("channel_id")), within=within)
         elif link is not None and link.role == "done" and not in_flight:
             yield _Event(place, i.opcode, awaited=tuple(_received(chains, sorted(chains.starts.get(place, ())))))
 
