@@ -11,6 +11,7 @@ from hloproof.engines.gave_up import GaveUp
 from hloproof.engines.independence import ENCODERS, independent
 from hloproof.engines.portfolio import FIRST, SECOND
 from hloproof.engines.procedures import ENGINES
+from hloproof.models.rules.text import parse_rules
 from hloproof.results.verdict import Verdict
 
 CROSS = How(cross=True)
@@ -68,12 +69,24 @@ def _gives_up(*_: object) -> None:
     raise GaveUp("asked to")
 
 
-def test_one_encoder_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("engines", [("products at length",) * 2, ("z3", "z3 quickly")])
+def test_one_encoder_counts_once(engines: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of the two proves it beside one of another encoder; they alone are one proof."""
     text = "rule a\n (2 * x + 1) mod 2 => 1\n"
-    assert check_rules_text(text, "x.rules", cross=True)[0].verdict is Verdict.PROVED
-    products = crossing._ASKED[:1]
-    monkeypatch.setattr(crossing, "_ASKED", (*products, *products))
-    assert check_rules_text(text, "x.rules", cross=True)[0].verdict is Verdict.UNKNOWN
+
+    def asked(*names: str) -> Verdict:
+        monkeypatch.setattr(crossing, "_ASKED", tuple((name, 3_000_000) for name in names))
+        return check_rules_text(text, "x.rules", cross=True)[0].verdict
+
+    assert {asked(name, "z3 on SMT-LIB") for name in engines} == {Verdict.PROVED}
+    assert asked(*engines) is Verdict.UNKNOWN
+
+
+def test_a_hint_is_proved_twice_before_it_is_used() -> None:
+    (rule,) = parse_rules("rule a\n x + y => x when y >= 0 because y <= 0\n")
+    assert "no two engines" in crossing.crossed(rule).left
+    (rule,) = parse_rules("rule a\n x + y => x when y >= 0, y <= 0 because y <= 0\n")
+    assert not crossing.crossed(rule).left
 
 
 def test_a_second_statement_is_asked_and_counts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -182,6 +182,20 @@ def test_the_cases_of_a_rounding_say_what_the_statement_says(text: str, division
         assert all(meets(s.goals, values, FLOOR) == meets(whole.goals, values, reading) for s in speak)
 
 
+def test_of_too_many_cases_none_is_passed_over() -> None:
+    """Wherever the statement fails, what stands for it fails: more cases than are looked at say that nothing holds."""
+    names = [f"x{k}" for k in range(9)]
+    for count in (2, 9):
+        text = " + ".join(f"{n} floordiv 2" for n in names[:count])
+        (rule,) = parse_rules(f"rule a\n {text} => {text} + 1 division trunc\n")
+        ((whole,), reading) = statements.statements_of(rule), reading_of(rule)
+        found = rounding_cases(rule, whole)
+        for signs in product((-1, 1), repeat=count):
+            values = dict(zip(names, signs, strict=False))
+            assert not meets(whole.goals, values, reading)
+            assert any(meets(s.given, values, FLOOR) and not meets(s.goals, values, FLOOR) for s in found)
+
+
 # --- the second witness ------------------------------------------------------------------------------------------
 
 

@@ -108,6 +108,12 @@ def test_a_name_cannot_be_taken_for_a_member_of_a_group() -> None:
     assert found.verdict is not Verdict.PROVED
 
 
+QUOTIENTS = "A: [n]  B: [n]  C: [n]  D: [n]\ntype reals\n"
+A_B, C_D = "divide(A, B)", "divide(C, D)"
+HOLES = "A: [n]  B: [2 * n]  C: [2 * n]\ntype reals\nwhen n >= 1\n"
+STRIDED = "dot(A, slice(divide(B, C), start=[0], limit=[2 * n], stride=[2]), lhs_contract=[0], rhs_contract=[0])"
+PADDED = "dot(pad(A, 0, low=[0], high=[1], interior=[1]), divide(B, C), lhs_contract=[0], rhs_contract=[0])"
+SCATTERED = "A: [n]  U: [m]\nwhen m >= 1, m <= n\n"
 FALSE_PROOFS = {
     "a start is not the index of the result": "A: [k...]\nindex i...\n"
     "dynamic-slice(A, start=[i...], size=[w...]) => slice(A, start=[0...], limit=[w...])",
@@ -179,9 +185,19 @@ FALSE_PROOFS = {
     "a branch of truths that is not taken": "A: [n]\ntype reals\nselect(compare(A, 0, direction=NE),"
     " compare(divide(1, A), 1, direction=GT), true) =>\nselect(compare(A, 0, direction=NE),"
     " compare(divide(1, A), 1, direction=GT), false)",
-    "the other branch of truths that is not taken": "A: [n]\ntype reals\nselect(compare(A, 0, direction=EQ), true,"
-    " compare(divide(1, A), 1, direction=GT)) =>\nselect(compare(A, 0, direction=EQ), false,"
-    " compare(divide(1, A), 1, direction=GT))",
+    "the other branch of truths that is not taken": "A: [n]\ntype reals\nselect(compare(A, 0, direction=EQ),"
+    " compare(A, A, direction=EQ), compare(divide(1, A), 1, direction=GT)) =>\nselect(compare(A, 0, direction=EQ),"
+    " compare(A, A, direction=NE), compare(divide(1, A), 1, direction=GT))",
+    "a difference of quotients is no sum": f"{QUOTIENTS}subtract({A_B}, {C_D}) => add({A_B}, {C_D})",
+    "a difference of quotients has a sign": f"{QUOTIENTS}subtract({A_B}, {C_D}) => subtract({C_D}, {A_B})",
+    "what the zeros in holes are multiplied with has a value": f"{HOLES}{STRIDED} => {PADDED}",
+    "what is assumed of one element is not of all": "A: [n]\ntype integers\n"
+    "where compare(iota(shape=[1], dim=0), broadcast(0, shape=[1], dims=[]), direction=EQ)\n"
+    "add(A, iota(shape=[n], dim=0)) => A",
+    "a window that ends outside is dropped whole": f"{SCATTERED}scatter(A, U, start=[n - m + 1]) => "
+    "concatenate(slice(A, start=[0], limit=[n - m + 1]), slice(U, start=[0], limit=[m - 1]), dim=0)",
+    "a window that starts outside is dropped whole": f"{SCATTERED}scatter(A, U, start=[-1]) => "
+    "concatenate(slice(U, start=[1], limit=[m]), slice(A, start=[m - 1], limit=[n]), dim=0)",
     "a bound of a product is not one of its factor": "A: [n]\nwhen 2 <= g * n\n"
     "slice(A, start=[0], limit=[1]) => slice(A, start=[1], limit=[2])",
 }
@@ -262,6 +278,24 @@ def test_what_is_known_of_bits(body: str) -> None:
 @pytest.mark.parametrize("body", FALSE_PROOFS.values(), ids=FALSE_PROOFS)
 def test_what_is_false_is_not_proved(body: str) -> None:
     assert not prove_rule(rule(body)).proved
+
+
+TRUE_TWINS = {
+    "a difference of quotients": f"{QUOTIENTS}subtract({A_B}, {C_D}) => "
+    "divide(subtract(multiply(A, D), multiply(C, B)), multiply(B, D))",
+    "what zeros in holes are multiplied with may go": f"{HOLES}{PADDED} => {STRIDED}",
+    "zeros in holes times what has a value": f"{HOLES}{STRIDED} => {PADDED}".replace("divide", "subtract"),
+    "what is assumed of all elements": "A: [n]\ntype integers\n"
+    "where compare(iota(shape=[n], dim=0), broadcast(0, shape=[n], dims=[]), direction=EQ)\n"
+    "add(A, iota(shape=[n], dim=0)) => A",
+    "a window that ends outside": f"{SCATTERED}scatter(A, U, start=[n - m + 1]) => A",
+    "a window that starts outside": f"{SCATTERED}scatter(A, U, start=[-1]) => A",
+}
+
+
+@pytest.mark.parametrize("body", TRUE_TWINS.values(), ids=TRUE_TWINS)
+def test_what_is_true_beside_it_is_proved(body: str) -> None:
+    assert prove_rule(rule(body)).proved
 
 
 @pytest.mark.parametrize("op", ["log(A)", "power(A, B)", "sqrt(A)", "exponential(A)", "logistic(A)"])
