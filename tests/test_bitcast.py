@@ -15,7 +15,7 @@ from hloproof.claims.layouts.owed import owed_layout
 from hloproof.engines.portfolio import prove
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
-from hloproof.models.expressions.expr import Const
+from hloproof.models.expressions.expr import Const, Expr
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import ArrayShape, Layout
 from hloproof.models.hlo.text.shapes import parse_shape, print_shape
@@ -116,9 +116,35 @@ def test_what_a_map_says_is_checked() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("operand", "result", "right", "wrong"),
+    [
+        ("u32[4]", "u8[4,4]", (dim(0),), (dim(1),)),
+        ("u16[6]", "u8[2,6]", (dim(0) * 3 + dim(1) // 2,), (dim(0) * 6 + dim(1),)),
+    ],
+)
+def test_a_map_names_the_element_of_which_a_part_lies_there(
+    operand: str, result: str, right: tuple[Expr, ...], wrong: tuple[Expr, ...]
+) -> None:
+    one, two = array(operand), array(result)
+    for said, verdict in ((right, Verdict.PROVED), (wrong, Verdict.REFUTED)):
+        named = bitcast_claims(one, two, [IndexingMap(boxed(two.dimensions), said)])[-1]
+        (found,) = judge([named], prove)
+        assert (found.claim.name, found.found.verdict) == ("said-to-be", verdict)
+    # The other way round, any part of the element will do: here the last one.
+    last = (dim(0), Const(3)) if operand == "u32[4]" else (dim(0) // 3, dim(0) % 3 * 2 + 1)
+    for said, verdict in ((last, Verdict.PROVED), ((dim(0) * 0, dim(0) * 0), Verdict.REFUTED)):
+        named = bitcast_claims(two, one, [IndexingMap(boxed(one.dimensions), said)])[-1]
+        (found,) = judge([named], prove)
+        assert (found.claim.name, found.found.verdict) == ("said-to-be", verdict)
+
+
 def test_not_modelled() -> None:
     with pytest.raises(NotModelled, match="split"):
         bitcast_claims(array("f32[8]{0:SC(0:3)}"), array("f32[8]"))
+    for split, plain in (("f32[8]{0:SC(0:3)}", "f32[8]"), ("f32[8]", "f32[8]{0:SC(0:3)}")):
+        with pytest.raises(NotModelled, match="split over memories"):
+            same_positions(array(split), array(plain))
     with pytest.raises(NotModelled, match="3 and 8 bits"):
         judge(bitcast_claims(array("s4[8]{0:E(3)}"), array("s8[3]")), prove)
 

@@ -60,6 +60,10 @@ DEVICES += [
     ("replica_count=2", REDUCE, FAR.format(" + 1"), "refuted"),
     ("replica_count=2", REDUCE, EACH.replace("s0 in [0, 1]", "s0 in [0, 2]"), "refuted"),
     ("replica_count=2", REDUCE, EACH.replace("s0 in [0, 1]", "s0 in [0, 0]"), "refuted"),
+    # Two maps share no pair where they read one element of two devices.
+    ("replica_count=2", REDUCE, f"{FIRST}\n  {FIRST.replace('(0)', '(1)')}", "proved"),
+    ("replica_count=2", REDUCE, f"{FIRST}\n  {FIRST}", "refuted"),
+    ("replica_count=2", REDUCE, f"{EACH}\n  {FIRST.replace('(0)', '(1)')}", "refuted"),
 ]
 
 
@@ -475,3 +479,19 @@ def test_not_all_contents_are_thought_of_where_they_follow_from_constants(
 ) -> None:
     """A claim of one operation is about any start; where the start is known it may be right for that one."""
     assert checked(FIXED.format(start, name), *clauses).verdict == verdict
+
+
+TWICE = (
+    "x = f32[9,9] parameter(0)\ni = s32[] parameter(1)\nj = s32[] parameter(2)\n"
+    "ROOT r = f32[4,4] dynamic-slice(x, {}), dynamic_slice_sizes={{4,4}}"
+)
+ONE_START = (
+    "output-to-input 0 (d0, d1){rt0} -> (d0 + rt0, d1 + rt0), domain: d0 in [0, 3], d1 in [0, 3], rt0 in [0, 5]\n"
+    "    runtime variables:\n    rt0: operand(1); (d0, d1) -> (), domain: d0 in [0, 3], d1 in [0, 3]"
+)
+
+
+@pytest.mark.parametrize(("starts", "verdict"), [("i, i", "unknown"), ("i, j", "refuted")])
+def test_one_array_that_is_two_operands_holds_one_value(starts: str, verdict: str) -> None:
+    """The definition has a value for each operand; where both are one array, maps may rely on that."""
+    assert checked(TWICE.format(starts), ONE_START).verdict == verdict

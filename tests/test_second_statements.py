@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -11,10 +12,14 @@ from hloproof.claims.operations import definition as first
 from hloproof.claims.operations.converse import converse_parts
 from hloproof.claims.operations.definition import Subject, definition_parts
 from hloproof.claims.operations.plain_definition import plain_converse, plain_definition
+from hloproof.claims.statements.relation import piece_of
 from hloproof.definitions import define
+from hloproof.definitions.definition import Definition
 from hloproof.engines.door import How, prove
+from hloproof.logic.formula import eq
 from hloproof.logic.obligation import Obligation
-from hloproof.models.expressions.expr import Const
+from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Const, Var
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.parser import parse_module
@@ -22,6 +27,7 @@ from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.indexing import input_to_output, output_to_input
 from hloproof.models.indexing.map_set import OperandMaps
 from hloproof.models.maps.indexing_map import Direction, IndexingMap, Variable
+from hloproof.models.maps.text import parse_map
 from hloproof.pipeline.driver import check_hlo
 from hloproof.pipeline.options import Options, Selection
 from hloproof.results.verdict import Found
@@ -176,3 +182,81 @@ def test_a_first_statement_that_says_too_little_is_noticed(monkeypatch: pytest.M
     (found,) = (c for c in definitions(module, cross=True) if c.verdict.value != "proved")
     assert found.verdict.value == "internal"
     assert "refuted in another" in str(found.reason)
+
+
+REDUCED = "p = f32[2] parameter(0)\n ROOT r = f32[2] all-reduce(p), replica_groups={{0,1}}, to_apply=sum"
+
+
+def sent(position: str, upper: int = 1, lower: int = 0) -> IndexingMap:
+    """Element d0 of the devices at these positions."""
+    domain = f"domain: d0 in [0, 1], s0 in [{lower}, {upper}]"
+    return parse_map(f"(d0)[s0] -> (d0), {domain}\nreplica id:\n(d0)[s0] -> ({position}), {domain}")
+
+
+@pytest.mark.parametrize(
+    ("maps", "what"),
+    [
+        ((sent("s0"),), "proved"),
+        ((sent("s0", 2),), "refuted"),
+        ((sent("s0", 1, -1),), "refuted"),
+        # Two maps share a pair where they read one element of one device.
+        ((sent("s0", 0), sent("s0 + 1", 0)), "proved"),
+        ((sent("s0", 0), sent("s0")), "refuted"),
+        ((sent("s0 * 0"), sent("s0 + 1", 0)), "refuted"),
+    ],
+)
+def test_positions_count_in_both_statements(maps: tuple[IndexingMap, ...], what: str) -> None:
+    """The definition alone says so of what all devices send, whatever else is claimed of the maps."""
+    op = operation(REDUCED)
+    about, _ = next(subjects(op))
+    definition, all_of_them = define(op, 0, 0, ()), OperandMaps(0, "reads", maps)
+    assert verdict([p.obligation for p in definition_parts(about, all_of_them, definition)]) == what
+    assert verdict(plain_definition(about, all_of_them, definition)) == what
+
+
+def test_a_position_that_nothing_ties_to_one_value_is_not_followed() -> None:
+    """Range variables choose the element that says which device is read: it is not the same at all of them."""
+    op = operation(REDUCED)
+    about, _ = next(subjects(op))
+    domain = "domain: d0 in [0, 1], s0 in [0, 1], rt0 in [0, 1]"
+    text = (
+        f"(d0)[s0]{{rt0}} -> (d0), {domain}\nruntime variables:\nrt0: operand(0); (d0)[s0] -> (s0), "
+        f"domain: d0 in [0, 1], s0 in [0, 1]\nreplica id:\n(d0)[s0]{{rt0}} -> (rt0), {domain}"
+    )
+    with pytest.raises(NotModelled, match="which elements are read"):
+        definition_parts(about, OperandMaps(0, "reads", (parse_map(text),)), define(op, 0, 0, ()))
+
+
+@pytest.mark.parametrize(("by_map", "meant"), list(product(range(4), repeat=2)))
+def test_a_counterexample_of_how_often_is_one_where_the_numbers_differ(by_map: int, meant: int) -> None:
+    """Whichever of the two reads the element more often."""
+    m = parse_map(f"(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 3], s0 + d0 in [0, {by_map - 1 + 2}]")
+    piece = piece_of(m, 0, "output-to-input", ())
+    read = Definition("reads", (4,), (4,), eq(Var("d0"), Var("x0")), (("w0", Interval(1, meant)),))
+    assert first._counted(piece, read, {"d0": 2, "s0": 0}) is (by_map != meant)
+    assert first._counted(piece, read, {"d0": 2, "x0": 2}) is (by_map != meant)
+
+
+STARTED = (
+    "p = f32[1000] parameter(0)\n i = u8[] parameter(1)\n ROOT r = f32[4] dynamic-slice(p, i), dynamic_slice_sizes={4}"
+)
+FROM_BYTE = (
+    "(d0){{rt0}} -> (d0 + {}), domain: d0 in [0, 3], rt0 in [0, {}]\n"
+    "runtime variables:\nrt0: operand(1); (d0) -> (), domain: d0 in [0, 3]"
+)
+
+
+@pytest.mark.parametrize(
+    ("start", "upper", "what"),
+    [
+        ("rt0", 996, "proved"),
+        ("min(rt0, 255)", 996, "proved"),  # no byte holds more
+        ("min(rt0, 254)", 996, "refuted"),
+        ("rt0", 254, "refuted"),
+    ],
+)
+def test_a_matched_value_lies_in_both_intervals(start: str, upper: int, what: str) -> None:
+    op = operation(STARTED)
+    about, _ = next(subjects(op))
+    maps = OperandMaps(0, "moves", (parse_map(FROM_BYTE.format(start, upper)),))
+    assert verdict([p.obligation for p in definition_parts(about, maps, define(op, 0, 0, ()))]) == what

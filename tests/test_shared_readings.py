@@ -104,6 +104,8 @@ READ: list[tuple[str, IndexingMap, IndexingMap, str, str, bool]] = [
     ("what shifts on another device", over("rt0", at("s0", device="0")), over("rt0", at("3 - s0")), OPEN, OPEN, False),
     ("what shifts by way of another, turned",
         over("rt0", SHIFTED[1]), over("rt0", at("rt0", by=[at("3 - s0", "Q")])), NO, OPEN, False),
+    ("one element of the devices that a shift goes through",
+        over("rt0 + s0", at("d0", device="s0")), over("rt0 + 3 - s0", at("d0", device="s0")), NO, OPEN, False),
     ("what shifts, and one of that", over("rt0", at("d0")), over("rt0", at("s0")), NO, NO, False),
 ]  # fmt: skip
 
@@ -250,6 +252,13 @@ def test_positions_are_compared_in_the_groups_of_one_table() -> None:
     placed, _ = with_own_place([plain, one], 4)
     assert placed.replica is not None and len(placed.runtime) == 2
     assert (placed.runtime[1].provider, placed.replica.results) == (READER, (rt(1),))
+    reading = replace(plain, runtime=(RuntimeVariable(Interval(0, 3), provider=READER),))
+    placed, _ = with_own_place([reading, one], 4)
+    assert placed.replica is not None and (placed.runtime, placed.replica.results) == (reading.runtime, (rt(0),))
+    # An element of what is called so is another thing.
+    other = replace(plain, runtime=(at("d0", READER),))
+    placed, _ = with_own_place([other, one], 4)
+    assert placed.replica is not None and len(placed.runtime) == 2 and placed.replica.results == (rt(1),)
 
 
 def test_every_second_statement_has_to_be_proved(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,8 @@ from hloproof.models.maps.text import parse_map
 BOX = ", domain: d0 in [0, 9], s0 in [0, 3]"
 READ = """(d0){{rt0}} -> (d0 + rt0), domain: d0 in [0, 2], rt0 in [0, 5]
 runtime variables: rt0: parameter({}); (d0) -> ({}), domain: d0 in [0, 2]"""
+CUT = """(d0){{rt0}} -> (d0 + rt0), domain: d0 in [0, 2], rt0 in [0, {}], rt0 + 0 in [0, 4]
+runtime variables: rt0: parameter(0); (d0) -> (d0), domain: d0 in [0, 2]"""
 CASES = [
     ("(d0)[s0] -> ((d0 * 4 + s0) / 4)" + BOX, "(d0)[s0] -> (d0)" + BOX, "proved"),
     (
@@ -41,6 +43,10 @@ CASES = [
     (READ.format(0, "d0"), READ.format(0, "(d0 * 4) / 4"), "proved"),
     (READ.format(0, "d0"), READ.replace("[0, 5]", "[0, 4]").format(0, "d0"), "refuted"),
     (READ.format(0, "d0"), "(d0) -> (d0), domain: d0 in [0, 2]", "refuted"),
+    # What is beyond 4 is cut to 5, which the constraint leaves out, or to 4, which it does not.
+    (CUT.format(5), CUT.format(4), "refuted"),
+    (CUT.format(4), CUT.format(5), "refuted"),
+    (CUT.format(4), CUT.format(4).replace("rt0 + 0 in", "rt0 + d0 - d0 in"), "proved"),
 ]
 
 

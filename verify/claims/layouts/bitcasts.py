@@ -179,8 +179,8 @@ def same_positions(one: ArrayShape, two: ArrayShape) -> LayoutClaim:
 
 
 def _block(position: Expr, atoms: int, larger: int) -> Expr:
-    """The number of the block of `larger` atoms in which an element of `atoms` atoms lies."""
-    return position if atoms == larger else position // (larger // atoms)
+    """The number of the block of `larger` atoms in which an element of `atoms` atoms lies: one, or as many."""
+    return position if atoms == larger else position // larger
 
 
 def _atoms(one: ArrayShape, other: ArrayShape) -> tuple[int, int, int]:
