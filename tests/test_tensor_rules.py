@@ -114,6 +114,10 @@ HOLES = "A: [n]  B: [2 * n]  C: [2 * n]\ntype reals\nwhen n >= 1\n"
 STRIDED = "dot(A, slice(divide(B, C), start=[0], limit=[2 * n], stride=[2]), lhs_contract=[0], rhs_contract=[0])"
 PADDED = "dot(pad(A, 0, low=[0], high=[1], interior=[1]), divide(B, C), lhs_contract=[0], rhs_contract=[0])"
 SCATTERED = "A: [n]  U: [m]\nwhen m >= 1, m <= n\n"
+CUT = (
+    "A: [n]\nwhen m >= 0, k >= 0, k <= n + m{}\n"
+    "reduce(slice(pad(A, 0, low=[0], high=[m]), start=[0], limit=[k]), dims=[0], op=add) => reduce(A, dims=[0], op=add)"
+)
 FALSE_PROOFS = {
     "a start is not the index of the result": "A: [k...]\nindex i...\n"
     "dynamic-slice(A, start=[i...], size=[w...]) => slice(A, start=[0...], limit=[w...])",
@@ -198,6 +202,7 @@ FALSE_PROOFS = {
     "concatenate(slice(A, start=[0], limit=[n - m + 1]), slice(U, start=[0], limit=[m - 1]), dim=0)",
     "a window that starts outside is dropped whole": f"{SCATTERED}scatter(A, U, start=[-1]) => "
     "concatenate(slice(U, start=[1], limit=[m]), slice(A, start=[m - 1], limit=[n]), dim=0)",
+    "a range may end before the place where it would be cut": CUT.format(""),
     "a bound of a product is not one of its factor": "A: [n]\nwhen 2 <= g * n\n"
     "slice(A, start=[0], limit=[1]) => slice(A, start=[1], limit=[2])",
 }
@@ -289,6 +294,7 @@ TRUE_TWINS = {
     "where compare(iota(shape=[n], dim=0), broadcast(0, shape=[n], dims=[]), direction=EQ)\n"
     "add(A, iota(shape=[n], dim=0)) => A",
     "a window that ends outside": f"{SCATTERED}scatter(A, U, start=[n - m + 1]) => A",
+    "a range that is cut where it does not end before": CUT.format(", k >= n"),
     "a window that starts outside": f"{SCATTERED}scatter(A, U, start=[-1]) => A",
 }
 
