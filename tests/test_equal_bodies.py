@@ -334,3 +334,105 @@ def test_computations_that_call_each_other_in_a_circle_are_alike_to_none() -> No
 def _calling(computation: Computation, name: str) -> tuple[Instruction, ...]:
     called = Attributes((("to_apply", ComputationRef(name)),))
     return tuple(replace(i, attributes=called) if i.opcode == "call" else i for i in computation.instructions)
+
+
+SLICED = "dynamic-slice(p, {}), dynamic_slice_sizes={{1,1,1}}"
+THREE = "p = f32[4,4,4] parameter(0); a = s32[] parameter(1); b = s32[] parameter(2); c = s32[] parameter(3)"
+GIVEN = (
+    "q = f32[4,4,4] parameter(0); i = s32[] parameter(1); j = s32[] parameter(2); h = pred[] parameter(3); "
+    "z = s32[] constant(0); o = s32[] constant(1); e = s32[2,2] iota(), iota_dimension=0; "
+    "g = s32[2,2] iota(), iota_dimension=1; u = s32[2,2] parameter(4)"
+)
+FUNCTIONS = {
+    "starts": f"{THREE}; ROOT r = f32[1,1,1] {SLICED.format('a, b, c')}",
+    "table": (
+        "p = f32[4,4,4] parameter(0); t = s32[2,2] parameter(1); s = s32[1,1] slice(t), slice={[0:1], [1:2]}; "
+        f"k = s32[] reshape(s); z = s32[] constant(0); ROOT r = f32[1,1,1] {SLICED.format('k, z, z')}"
+    ),
+    "turned": "p = f32[4,4,4] parameter(0); ROOT r = f32[4,4,4] transpose(p), dimensions={1,0,2}",
+    "mirrored": "p = f32[4,4,4] parameter(0); ROOT r = f32[4,4,4] reverse(p), dimensions={0}",
+    "placed": (
+        "t = (f32[4,4,4], s32[]) parameter(0); p = f32[4,4,4] get-tuple-element(t), index=0; "
+        f"k = s32[] get-tuple-element(t), index=1; ROOT r = f32[1,1,1] {SLICED.format('k, k, k')}"
+    ),
+    "first": "p = f32[4,4,4] parameter(0); ROOT r = f32[1,1,1] slice(p), slice={[0:1], [0:1], [0:1]}",
+    "body": (
+        "t = (s32[], f32[4,4,4]) parameter(0); k = s32[] get-tuple-element(t), index=0; "
+        "p = f32[4,4,4] get-tuple-element(t), index=1; z = s32[] constant(0); n = s32[] constant(2); "
+        "s = f32[1,4,4] dynamic-slice(p, k, z, z), dynamic_slice_sizes={1,4,4}; "
+        "w = f32[4,4,4] dynamic-update-slice(p, s, z, z, z); l = s32[] add(k, n); "
+        "ROOT r = (s32[], f32[4,4,4]) tuple(l, w)"
+    ),
+    "below": (
+        "t = (s32[], f32[4,4,4]) parameter(0); k = s32[] get-tuple-element(t), index=0; n = s32[] constant(4); "
+        "ROOT r = pred[] compare(k, n), direction=LT"
+    ),
+}
+FUSED = "{} fusion({}), kind=kLoop, calls={}"
+ONE = "f32[1,1,1]"
+CHOSEN = "f32[4,4,4] conditional(h, q, q), {}"
+BRANCH = f"{ONE} conditional(i, {{}}, q), branch_computations={{{{placed, first}}}}"
+LOOPED = "(s32[], f32[4,4,4]) while({}), condition=below, body=body"
+PAIRS = [
+    ("", FUSED.format(ONE, "q, i, i, j", "starts"), FUSED.format(ONE, "q, j, j, i", "starts"), True, "two starts"),
+    ("", FUSED.format(ONE, "q, i, i, j", "starts"), FUSED.format(ONE, "q, i, j, j", "starts"), False, "which are one"),
+    ("", FUSED.format(ONE, "q, e", "table"), FUSED.format(ONE, "q, e", "table"), True, "a table that counts"),
+    ("", FUSED.format(ONE, "q, e", "table"), FUSED.format(ONE, "q, g", "table"), False, "one counts along the other"),
+    ("", FUSED.format(ONE, "q, e", "table"), FUSED.format(ONE, "q, u", "table"), False, "... and one that is unknown"),
+    (
+        "",
+        CHOSEN.format("true_computation=turned, false_computation=mirrored"),
+        CHOSEN.format("false_computation=turned, true_computation=mirrored"),
+        False,
+        "the same branches for the other truth value",
+    ),
+    (
+        "",
+        CHOSEN.format("true_computation=turned, false_computation=mirrored"),
+        CHOSEN.format("true_computation=turned, false_computation=turned"),
+        False,
+        "another second branch",
+    ),
+    (
+        "m = (f32[4,4,4], s32[]) tuple(q, z); n = (f32[4,4,4], s32[]) tuple(q, o)",
+        BRANCH.format("m"),
+        BRANCH.format("n"),
+        False,
+        "a branch that is placed before one that is not",
+    ),
+    (
+        "k = s32[] add(z, z); l = s32[] add(z, o); m = (s32[], f32[4,4,4]) tuple(k, q); "
+        "n = (s32[], f32[4,4,4]) tuple(l, q)",
+        LOOPED.format("m"),
+        LOOPED.format("n"),
+        False,
+        "as many turns from another start",
+    ),
+    (
+        "k = s32[] add(z, z); l = s32[] add(z, z); m = (s32[], f32[4,4,4]) tuple(k, q); "
+        "n = (s32[], f32[4,4,4]) tuple(l, q)",
+        LOOPED.format("m"),
+        LOOPED.format("n"),
+        True,
+        "turns that are computed to be the same",
+    ),
+    (
+        "m = (s32[], f32[4,4,4]) tuple(i, q); n = (s32[], f32[4,4,4]) tuple(j, q)",
+        LOOPED.format("m"),
+        LOOPED.format("n"),
+        False,
+        "turns that nobody counts",
+    ),
+]
+
+
+@pytest.mark.parametrize("before, one, other, equal, why", PAIRS, ids=[row[4] for row in PAIRS])
+def test_the_same_body_with_another_thing_around_it_shares_nothing(
+    before: str, one: str, other: str, equal: bool, why: str
+) -> None:
+    lines = [*GIVEN.split("; "), *(line for line in before.split("; ") if line), f"x = {one}", f"ROOT y = {other}"]
+    functions = "".join(
+        f"{name} {{\n" + "".join(f"  {line}\n" for line in body.split("; ")) + "}\n" for name, body in FUNCTIONS.items()
+    )
+    entry = "".join(f"  {line}\n" for line in lines)
+    assert _equal_keys(f"HloModule m\n{functions}ENTRY main {{\n{entry}}}\n") is equal

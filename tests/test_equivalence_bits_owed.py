@@ -5,9 +5,17 @@ from __future__ import annotations
 import pytest
 from red_pairs import entry, one, proved, unproved
 
-from hloproof.equivalence import decide
-from hloproof.equivalence.bits_read import ZEROS
+from hloproof.equivalence import Certificate, decide, recheck
+from hloproof.equivalence.bits_read import ZEROS, ordered_floats
+from hloproof.equivalence.goals import Goal, Terms
+from hloproof.equivalence.graph import Graph
+from hloproof.equivalence.indices import variable
+from hloproof.equivalence.kernel import Rules
+from hloproof.equivalence.reading import GraphReader
+from hloproof.equivalence.rules import subgoals
+from hloproof.equivalence.terms import Cond, Elem
 from hloproof.models.hlo.parser import parse_module
+from hloproof.results.verdict import Verdict
 
 ZERO = ("n = f32[] constant(0)", "z = f32[4] broadcast(n), dimensions={}")
 ORDERS = "order { a = f32[] parameter(0)\n b = f32[] parameter(1)\n i = s32[] parameter(2)\n j = s32[] parameter(3)\n"
@@ -22,6 +30,29 @@ TURNED = (
     " sx = s32[] select(nx, tx, x)\n y = s32[] bitcast-convert(b)\n ny = pred[] compare(y, z), direction=LT\n"
     " ty = s32[] xor(y, m)\n sy = s32[] select(ny, ty, y)\n ROOT r = pred[] compare(sx, sy), direction=LT\n}\n"
 )
+TOTAL_AND_LOWEST_BITS = LOWEST_BITS.replace(
+    " ROOT r = pred[] compare(v, w), direction=LT\n",
+    " n = pred[] compare(v, w), direction=LT\n t = pred[] compare(a, b), direction=LT, type=TOTALORDER\n"
+    " ROOT r = pred[] or(t, n)\n",
+)
+MADE_OF_BITS = TURNED.replace(
+    " y = s32[] bitcast-convert(b)\n",
+    " o = s32[] constant(1)\n yb = s32[] bitcast-convert(b)\n yo = s32[] and(yb, o)\n"
+    " yf = f32[] bitcast-convert(yo)\n y = s32[] bitcast-convert(yf)\n",
+)
+"""The total order of a float and of one that is made from the bits of another."""
+DEEP = (
+    "both { a = f32[] parameter(0)\n b = f32[] parameter(1)\n x = s32[] bitcast-convert(a)\n"
+    " y = s32[] bitcast-convert(b)\n v = s32[] and(x, y)\n ROOT r = f32[] bitcast-convert(v)\n}\n"
+    "within { v = f32[4] parameter(0)\n o = f32[] constant(1)\n"
+    " ROOT r = f32[] reduce(v, o), dimensions={0}, to_apply=both\n}\n"
+)
+"""A function that applies one which reads bits."""
+ARRAYS = (
+    "arrays { v = f32[4] parameter(0)\n w = f32[4] parameter(1)\n"
+    " ROOT r = pred[4] compare(v, w), direction=LT, type=TOTALORDER\n}\n"
+)
+MOST = "most { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] maximum(a, b)\n}\n"
 
 
 def plus_zero(*lines: str, kind: str = "f32[4]") -> tuple[str, str]:
@@ -38,6 +69,22 @@ def regrouped(*lines: str) -> tuple[str, str]:
     )
 
 
+def with_functions(functions: str, pair: tuple[str, str]) -> tuple[str, str]:
+    before, after = pair
+    return before.replace("ENTRY", functions + "ENTRY"), after.replace("ENTRY", functions + "ENTRY")
+
+
+def regrouped_as(kind: str, *lines: str) -> tuple[str, str]:
+    before, after = regrouped(*lines)
+    return before.replace("f32[4]", kind), after.replace("f32[4]", kind)
+
+
+def called(functions: str, name: str) -> tuple[str, str]:
+    """A call of what applies a function to f."""
+    call = f'ROOT r = f32[4] custom-call(f), custom_call_target="g", called_computations={{{name}}}'
+    return with_functions(functions, plus_zero(call))
+
+
 def placed(order: str) -> tuple[str, str]:
     """The places of f, sorted."""
     lines = (
@@ -45,8 +92,32 @@ def placed(order: str) -> tuple[str, str]:
         "t = (f32[4], s32[4]) sort(f, i), dimensions={0}, is_stable=true, to_apply=order",
         "ROOT r = s32[4] get-tuple-element(t), index=1",
     )
-    before, after = plus_zero(*lines)
-    return before.replace("ENTRY", order + "ENTRY"), after.replace("ENTRY", order + "ENTRY")
+    return with_functions(order, plus_zero(*lines))
+
+
+def in_order(changed: dict[str, str], direction: str = "LT", swapped: bool = False) -> tuple[str, ...]:
+    """Lines that put f and p in total order by their bits, with one thing or another changed."""
+    kind = changed.get("kind", "s32")
+    mask = changed.get("mask", "2147483647")
+    sides = [
+        (
+            f"{x}b = {kind}[4] {changed.get('read', 'bitcast-convert')}({x})",
+            f"{x}n = pred[4] compare({changed.get('tested', x + 'b')}, lb), direction={changed.get('below', 'LT')}",
+            f"{x}t = {kind}[4] {changed.get('over', 'xor')}({x}b, mb)",
+            f"{x}s = {kind}[4] select({x}n, {x}t, {x}b)",
+        )
+        for x in "fp"
+    ]
+    first, second = ("ps", "fs") if swapped else ("fs", changed.get("second", "ps"))
+    return (
+        f"l = {kind}[] constant({changed.get('least', '0')})",
+        f"lb = {kind}[4] broadcast(l), dimensions={{}}",
+        f"m = {kind}[] constant({mask})",
+        f"mb = {kind}[4] broadcast(m), dimensions={{}}",
+        *sides[1],
+        *sides[0],
+        f"ROOT r = pred[4] compare({first}, {second}), direction={direction}",
+    )
 
 
 BITS = {
@@ -75,6 +146,19 @@ BITS = {
         "ROOT r = f32[1] dynamic-slice(p, j), dynamic_slice_sizes={1}",
     ),
     "a sort by the lowest bit": placed(LOWEST_BITS),
+    "a sort by the lowest bit beside a total order": placed(TOTAL_AND_LOWEST_BITS),
+    "a sort by what is made of bits": placed(MADE_OF_BITS),
+    "the greatest": with_functions(
+        MOST,
+        plus_zero(
+            "l = f32[] constant(-inf)",
+            "m = f32[] reduce(f, l), dimensions={0}, to_apply=most",
+            "ROOT r = s32[] bitcast-convert(m)",
+        ),
+    ),
+    "a function inside of one": called(DEEP, "within"),
+    "a small float in another shape": regrouped_as("f8e3m4[4]", "ROOT r = u8[2,2] bitcast(f)"),
+    "complex numbers in bytes": regrouped_as("c64[4]", "ROOT r = u8[32] bitcast(f)"),
 }
 
 
@@ -108,6 +192,8 @@ ORDERED = {
     "a comparison": plus_zero("ROOT r = pred[4] compare(f, z), direction=LT, type=TOTALORDER"),
     "a sort": placed(TOTAL),
     "a sort that writes the order out": placed(TURNED),
+    "a comparison that writes the order out": plus_zero(*in_order({})),
+    "a comparison of arrays in a function": called(ARRAYS, "arrays"),
 }
 
 
@@ -118,3 +204,54 @@ def test_a_total_order_over_the_reals_takes_both_zeros_for_one_and_says_so(befor
     assert found.verdict == "proved" and (ZEROS, "real") in found.axioms
     same = decide(parse_module(before), parse_module(before), "rounding", 5.0)
     assert same.verdict == "proved" and not same.axioms
+
+
+CHANGED = {
+    "nothing": ({}, True),
+    "the mask": ({"mask": "1"}, False),
+    "what is taken for zero": ({"least": "5"}, False),
+    "the direction of the test": ({"below": "GT"}, False),
+    "what is tested": ({"tested": "pb"}, False),
+    "how it is turned": ({"over": "or"}, False),
+    "the type of the bits": ({"kind": "u32", "mask": "4294967295"}, False),
+    "numbers in place of bits": ({"read": "convert"}, False),
+    "one side as it is": ({"second": "pb"}, False),
+}
+
+
+@pytest.mark.parametrize(("changed", "orders"), CHANGED.values(), ids=CHANGED)
+def test_a_total_order_in_bits_is_that_and_nothing_like_it(changed: dict[str, str], orders: bool) -> None:
+    (root,), _ = GraphReader().read(parse_module(plus_zero(*in_order(changed))[1]), 0)
+    terms = Terms()
+    at = (variable(0, 4),)
+    found = ordered_floats(terms.opened(Elem(root, at), 1), lambda t: terms.opened(terms.settle(t, ()), 1))
+    assert bool(found) is orders
+    if "read" not in changed:  # numbers are equal where real numbers are
+        before, after = plus_zero(*in_order(changed))
+        assert (decide(parse_module(before), parse_module(after), "real", 5.0).verdict == "proved") is orders
+
+
+def test_operands_of_an_order_in_bits_may_change_places_where_it_is_equality() -> None:
+    (before, _), (_, after) = plus_zero(*in_order({}, "EQ")), plus_zero(*in_order({}, "EQ", swapped=True))
+    proved(before, after, "real")
+
+
+def test_no_step_takes_both_zeros_for_one_where_bits_are_read() -> None:
+    numbers, bits = plus_zero("ROOT r = f32[4] negate(f)"), plus_zero("ROOT r = s32[4] bitcast-convert(f)")
+    found = decide(parse_module(numbers[0]), parse_module(numbers[1]), "real", 5.0)
+    assert found.certificate is not None
+    first, *rest = found.certificate.proof
+    assert first == ["arguments"]
+    for more in ([], [False, True]):
+        for before, after in (numbers, bits):
+            forged = Certificate("real", [["arguments", *more], *rest])
+            told = recheck(parse_module(before), parse_module(after), forged).verdict
+            assert told is (Verdict.PROVED if before == numbers[0] and not more else Verdict.UNKNOWN)
+
+
+def test_what_a_step_leaves_of_what_is_owed_bit_for_bit_is_owed_so() -> None:
+    graph = Graph()
+    x, y, z = (Elem(graph.node("parameter", "f32", (4,), key=(k,)), (variable(0, 4),)) for k in range(3))
+    for exact in (False, True):
+        left = subgoals(Rules(graph, "real"), Goal(1, (), Cond(variable(0, 4) - 2, x, y), z, exact), ["split", 0])
+        assert [g.exact for g in left] == [exact, exact]

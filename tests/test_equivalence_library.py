@@ -87,6 +87,22 @@ def test_what_is_not_understood_whole_is_opaque(config: str, more: str) -> None:
     assert isinstance(node, Node) and call(Elem(node, tuple(constant(0) for _ in node.sizes)), 0) is None
 
 
+@pytest.mark.parametrize(("activation", "known"), [("kNone", True), ("kRelu", True), ("kLeakyRelu", False)])
+def test_an_activation_that_is_not_in_the_table_makes_a_call_opaque(activation: str, known: bool) -> None:
+    config = CONFIG.format(activation, 1, 0)
+    text = _call(["f32[1,1,3]", "f32[2,1,1]", "f32[2]"], "f32[1,2,3]", "size=1", "BiasActivationForward", config)
+    (node,), _ = GraphReader().read(parse_module(text), 0)
+    assert (call(Elem(node, tuple(constant(0) for _ in node.sizes)), 0) is not None) is known
+
+
+@pytest.mark.parametrize(("spread", "y", "known"), [(1, 5, True), (2, 11, False)])
+def test_a_gradient_by_an_input_that_is_spread_is_opaque(spread: int, y: int, known: bool) -> None:
+    """The gradient by it reads every second place of what the formula gives."""
+    text = _call([f"f32[2,3,{y}]", "f32[3,2,3]"], "f32[2,2,7]", f"size=3 lhs_dilate={spread}", "BackwardInput")
+    (node,), _ = GraphReader().read(parse_module(text), 0)
+    assert (call(Elem(node, tuple(constant(0) for _ in node.sizes)), 0) is not None) is known
+
+
 @pytest.mark.parametrize(
     ("kind", "shapes", "result"),
     [

@@ -6,6 +6,7 @@ import pytest
 
 from hloproof.equivalence import decide
 from hloproof.models.hlo.parser import parse_module
+from hloproof.models.interpreter.run import run_module
 
 
 def order(name: str, direction: str, more: str = ", type=TOTALORDER", type_: str = "f32") -> str:
@@ -204,3 +205,54 @@ ENTRY e {{
     assert verdict(ordered_by("g, i", "k, x", 1), ordered_by("g, i", "k, x", 1)) == "proved"
     assert verdict(ordered_by("g, i", "k, x", 1), ordered_by("i, g", "k, x", 1)) == "unknown"
     assert verdict(ordered_by("g, i", "k, x", 1), ordered_by("g, i", "k, y", 1)) == "unknown"
+
+
+def by_function(alone: bool, kept: str) -> str:
+    """The second operand, sorted by what a reduce keeps of two of its elements: what it starts from (a, b), or what it
+    meets (c, d); with the first operand beside it or alone."""
+    beside = "" if alone else "  a0 = f32[] parameter(0)\n  b0 = f32[] parameter(1)\n"
+    first = 0 if alone else 2
+    line = (
+        "ROOT r = s32[4] sort(q), dimensions={0}, is_stable=true, to_apply=less"
+        if alone
+        else "t = (f32[4], s32[4]) sort(p, q), dimensions={0}, is_stable=true, to_apply=less\n"
+        "  ROOT r = s32[4] get-tuple-element(t), index=1"
+    )
+    return f"""HloModule m
+
+keep {{
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  c = s32[] parameter(2)
+  d = s32[] parameter(3)
+  ROOT r = (s32[], s32[]) tuple({kept})
+}}
+
+less {{
+{beside}  x = s32[] parameter({first})
+  y = s32[] parameter({first + 1})
+  v = s32[1] reshape(x)
+  w = s32[1] reshape(y)
+  z = s32[] constant(0)
+  k = (s32[], s32[]) reduce(v, w, z, z), dimensions={{0}}, to_apply=keep
+  m = s32[] get-tuple-element(k), index=0
+  n = s32[] get-tuple-element(k), index=1
+  ROOT r = pred[] compare(m, n), direction=LT
+}}
+
+ENTRY e {{
+  p = f32[4] parameter(0)
+  q = s32[4] parameter(1)
+  {line}
+}}
+"""
+
+
+def test_the_arguments_of_functions_that_a_comparator_applies_keep_their_names() -> None:
+    """Those of the comparator are counted anew where an operand is left out; those of what it applies are others."""
+    before, after = by_function(False, "c, d"), by_function(True, "a, b")
+    given = [[0.0] * 4, [3, 1, 2, 0]]
+    assert run_module(parse_module(before), given) == [0, 1, 2, 3]
+    assert run_module(parse_module(after), given) == given[1]
+    assert decide(parse_module(before), parse_module(after)).verdict == "unknown"
+    assert decide(parse_module(before), parse_module(before)).verdict == "proved"

@@ -98,6 +98,16 @@ def sent(first: int, second: int) -> str:
     )
 
 
+def peers(opcode: str, pairs: str) -> str:
+    """What is sent, or received, with the pairs of devices in the attributes that compilers write for one another."""
+    named = f'channel_id=1, frontend_attributes={{_xla_send_recv_source_target_pairs="{{{{{pairs}}}}}"}}'
+    made = {
+        "send": (f"s = (f32[], u32[], token[]) send(p0, t), {named}", f"ROOT r = token[] send-done(s), {named}"),
+        "recv": (f"s = (f32[], u32[], token[]) recv(t), {named}", f"ROOT r = (f32[], token[]) recv-done(s), {named}"),
+    }
+    return entry(*SENT, *made[opcode])
+
+
 def scattered(kind: str, turned: bool) -> str:
     """Updates added one after another, in the order of rows or of columns."""
     given = "j, v" if turned else "i, u"
@@ -393,6 +403,8 @@ PAIRS = {
     "a call that writes in place": (aliased(", output_to_operand_aliasing={{}: (0, {})}"), aliased(""), "exact"),
     "a function whose result waits": (outfed_within(True, True), outfed_within(False, False), "exact"),
     "an effect beside another one": (outfed_beside(False), outfed_beside(True), "exact"),
+    "devices that send": (peers("send", "0,1"), peers("send", "1,0"), "exact"),
+    "devices that receive": (peers("recv", "0,1"), peers("recv", "1,0"), "exact"),
 }
 
 
@@ -493,3 +505,32 @@ def test_operations_that_differ_in_an_attribute_are_two(opcode: str) -> None:
             for value in ("one", "other")
         )
         assert len({attribute_key(i, opcode) for i in made}) == (1 if f"{name} of {opcode}" in SILENT else 2), name
+
+
+INSIDE = {
+    "numbers drawn": (
+        "l = f32[] constant(0)\n h = f32[] constant(1)\n ROOT r = f32[] rng(l, h), distribution=rng_uniform"
+    ),
+    "what is put out": (
+        "t = token[] after-all()\n o = token[] outfeed(a, t), outfeed_shape=f32[]\n ROOT r = f32[] negate(a)"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", INSIDE.values(), ids=INSIDE)
+def test_effects_of_functions_that_are_applied_are_not_modelled(body: str) -> None:
+    """Two applications draw twice, and put out twice."""
+    function = f"f {{\n a = f32[] parameter(0)\n {body}\n}}\n"
+    once, twice = (
+        entry(
+            "p = f32[4] parameter(0)",
+            "x = f32[4] map(p), dimensions={0}, to_apply=f",
+            "y = f32[4] map(p), dimensions={0}, to_apply=f",
+            f"ROOT r = (f32[4], f32[4]) tuple(x, {other})",
+            before=function,
+        )
+        for other in "xy"
+    )
+    for after in (once, twice):
+        found = decide(parse_module(twice), parse_module(after), "exact", 5.0)
+        assert found.verdict.value == "unknown" and "effects inside f" in found.reason

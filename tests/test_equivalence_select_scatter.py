@@ -7,6 +7,8 @@ import random
 import pytest
 
 from hloproof.equivalence import decide
+from hloproof.equivalence.reading import GraphReader
+from hloproof.equivalence.select_scatter import as_scatter
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.run import run_module
 
@@ -157,3 +159,28 @@ def test_the_order_of_ties_is_kept() -> None:
     ]
     assert not all(outcomes)
     assert verdict(square, turned) == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("operand", "source", "initial", "result", "sizes", "known"),
+    [
+        ("s32", "s32", "s32", "s32", (4, 5), True),
+        ("s16", "s32", "s32", "s32", (4, 5), False),
+        ("s32", "s16", "s32", "s32", (4, 5), False),
+        ("s32", "s32", "s16", "s32", (4, 5), False),
+        ("s32", "s32", "s32", "s64", (4, 5), False),
+        ("s32", "s32", "s32", "s32", (5, 4), False),
+    ],
+)
+def test_what_is_scattered_is_of_the_type_of_what_it_is_scattered_to(
+    operand: str, source: str, initial: str, result: str, sizes: tuple[int, ...], known: bool
+) -> None:
+    """Nothing says where a wider or a narrower number is converted."""
+    reader = GraphReader()
+    (node,), _ = reader.read(parse_module(original()), 0)
+    given = [
+        reader.graph.node(o.head, type_, o.sizes, o.operands, o.key)
+        for o, type_ in zip(node.operands, (operand, source, initial), strict=True)
+    ]
+    made = reader.graph.node(node.head, result, sizes, given, node.key, node.bodies, node.attributes)
+    assert (as_scatter(reader.graph, made) is not None) is known
