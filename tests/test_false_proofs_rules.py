@@ -402,6 +402,16 @@ OWED: list[tuple[str, list[str]]] = [
             "t * (7 ceildiv b) == t_other * (7 ceildiv b) |- t == t_other",
         ],
     ),
+    # The variable itself has the name of the second copy; what is hinted of it is not said of that.
+    (
+        "for t_other in [0, u] => for t in [1, u + 1] with t_other = t - 1 witness t = t_other + 1, t_other = t - 1",
+        [
+            f"{IMAGE}: 1 <= t, t <= u + 1 |- 0 <= t - 1, t - 1 <= u",
+            f"{BACK} (some): 0 <= t_other, t_other <= u |- 1 <= t_other + 1, t_other + 1 <= u + 1, "
+            "t_other + 1 - 1 == t_other",
+            f"{ONCE}: 1 <= t, t <= u + 1, 1 <= t_other1, t_other1 <= u + 1, t - 1 == t_other1 - 1 |- t == t_other1",
+        ],
+    ),
     # A constant that has the name of the second copy of a variable.
     (
         "for s in [l, t_other] => for t in [l, t_other] with s = t when t_other >= l",
