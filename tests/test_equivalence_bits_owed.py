@@ -6,7 +6,7 @@ import pytest
 from red_pairs import entry, one, proved, unproved
 
 from hloproof.equivalence import Certificate, decide, recheck
-from hloproof.equivalence.bits_read import ZEROS, ordered_floats
+from hloproof.equivalence.bits_read import ZEROS, looks_at, node_looks_at, ordered_floats
 from hloproof.equivalence.goals import Goal, Terms
 from hloproof.equivalence.graph import Graph
 from hloproof.equivalence.indices import variable
@@ -255,3 +255,43 @@ def test_what_a_step_leaves_of_what_is_owed_bit_for_bit_is_owed_so() -> None:
     for exact in (False, True):
         left = subgoals(Rules(graph, "real"), Goal(1, (), Cond(variable(0, 4) - 2, x, y), z, exact), ["split", 0])
         assert [g.exact for g in left] == [exact, exact]
+
+
+LOOKED_AT = [
+    ("bitcast-convert", "s32", ["f32"], (), "bits"),
+    ("bitcast", "s32", ["f32"], (), "bits"),
+    ("bitcast", "u8", ["c64"], (), "bits"),
+    ("bitcast", "f32", ["f32"], (), ""),
+    ("bitcast", "f32", ["s32"], (), ""),
+    ("convert", "s32", ["f32"], (), ""),
+    ("iota", "s32", [], (), ""),
+    ("compare", "pred", ["f32", "f32"], (("direction", "LT"), ("type", "TOTALORDER")), "order"),
+    ("compare", "pred", ["f32", "f32"], (("direction", "LT"),), ""),
+]
+
+
+@pytest.mark.parametrize(("op", "type_", "operands", "key", "looks"), LOOKED_AT)
+def test_what_an_operation_looks_at(op: str, type_: str, operands: list[str], key: object, looks: str) -> None:
+    assert looks_at(op, type_, operands, key) == looks
+
+
+WITHIN = [(MADE_OF_BITS, "order", "bits"), (TURNED, "order", "order"), (ARRAYS, "arrays", "order")]
+
+
+@pytest.mark.parametrize(("functions", "name", "looks"), WITHIN)
+def test_what_the_functions_of_an_operation_look_at(functions: str, name: str, looks: str) -> None:
+    call = f'ROOT r = f32[4] custom-call(f), custom_call_target="g", called_computations={{{name}}}'
+    (node,), _ = GraphReader().read(parse_module(with_functions(functions, plus_zero(call))[0]), 0)
+    terms = Terms()
+    assert node_looks_at(node, lambda t: terms.opened(terms.settle(t, ()), 0)) == looks
+
+
+def test_a_difference_of_ordered_bits_is_no_order() -> None:
+    """How far apart two are is another number for each zero."""
+    root = "ROOT r = pred[4] compare(fs, ps), direction=LT"
+    lines = [line if line != root else "ROOT r = s32[4] subtract(fs, ps)" for line in in_order({})]
+    assert "ROOT r = s32[4] subtract(fs, ps)" in lines
+    (node,), _ = GraphReader().read(parse_module(plus_zero(*lines)[1]), 0)
+    terms = Terms()
+    difference = terms.opened(Elem(node, (variable(0, 4),)), 1)
+    assert ordered_floats(difference, lambda t: terms.opened(terms.settle(t, ()), 1)) == []

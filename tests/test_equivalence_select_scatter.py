@@ -184,3 +184,16 @@ def test_what_is_scattered_is_of_the_type_of_what_it_is_scattered_to(
     ]
     made = reader.graph.node(node.head, result, sizes, given, node.key, node.bodies, node.attributes)
     assert (as_scatter(reader.graph, made) is not None) is known
+
+
+@pytest.mark.parametrize(("chosen", "known"), [("x", True), ("m", False)])
+def test_windows_that_apply_a_function_to_choose_are_no_scatter(chosen: str, known: bool) -> None:
+    """Its arguments go by the same names as those of the function that chooses, which are given others."""
+    applied = (
+        "  v = s32[1] reshape(a)\n  z = s32[] constant(0)\n  x = s32[] copy(a)\n"
+        f"  m = s32[] reduce(v, z), dimensions={{0}}, to_apply=last\n  ROOT r = pred[] compare({chosen}, b)"
+    )
+    text = original().replace("  ROOT r = pred[] compare(a, b)", applied)
+    reader = GraphReader()
+    (node,), _ = reader.read(parse_module(text), 0)
+    assert (as_scatter(reader.graph, node) is not None) is known

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
 from hloproof.equivalence import Certificate, decide, recheck
 from hloproof.equivalence.answer import Tier
+from hloproof.equivalence.goals import Goal
+from hloproof.equivalence.kernel import Denied, Rules
+from hloproof.equivalence.reading import GraphReader
+from hloproof.equivalence.rules import subgoals
+from hloproof.equivalence.terms import Elem
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
 from hloproof.results.verdict import Verdict
@@ -189,3 +195,28 @@ def test_tables_of_constants_are_looked_up_row_by_row() -> None:
     assert decide(before, read_at("{{-7}, {9}, {1}}"), "exact").verdict is Verdict.PROVED  # starts are clamped
     for other in ("{{0}, {3}, {2}}", "{{3}, {0}, {1}}", "{{0}, {2}, {1}}"):
         assert decide(before, read_at(other)).verdict is Verdict.UNKNOWN
+
+
+def summed(inner: str, outer: str, operand: str = "bf16", dimension: int = 1) -> Module:
+    """Sums of sums over bf16[2,4] or f32[2,4], with the types that each of the two functions adds in."""
+    functions = "".join(ADD.replace("TYPE", kind).replace("sum {", f"add.{kind} {{") for kind in ("f32", "bf16"))
+    left = 2 if dimension == 1 else 4
+    return parse_module(
+        f"HloModule m\n{functions}ENTRY e {{\n p = {operand}[2,4] parameter(0)\n zf32 = f32[] constant(0)\n"
+        f" zbf16 = bf16[] constant(0)\n a = {inner}[{left}] reduce(p, z{inner}), dimensions={{{dimension}}}, "
+        f"to_apply=add.{inner}\n ROOT r = {outer}[] reduce(a, z{outer}), dimensions={{0}}, to_apply=add.{outer}\n}}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "operand", "joins"),
+    [("bf16", "bf16", "bf16", True), ("bf16", "bf16", "f32", False), ("f32", "f32", "bf16", False)],
+)
+def test_a_fold_of_folds_of_another_type_is_no_fold_over_both(
+    inner: str, outer: str, operand: str, joins: bool
+) -> None:
+    reader = GraphReader()
+    (node,), _ = reader.read(summed(inner, outer, operand), 0)
+    goal = Goal(0, (), Elem(node, ()), Elem(node, ()))
+    with nullcontext() if joins else pytest.raises(Denied, match="not a fold of folds"):
+        subgoals(Rules(reader.graph, "rounding"), goal, ["flatten", 0])
