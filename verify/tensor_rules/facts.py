@@ -44,14 +44,15 @@ class Facts:
             return True
         if isinstance(goal, Compare) and goal.op in ("==", "<=") and goal.lhs is goal.rhs:
             return True
-        if isinstance(goal, Compare) and goal.op == "==" and same_polynomial(goal.lhs, goal.rhs):
+        if isinstance(goal, Compare) and goal.op == "==" and self._same(facts, goal.lhs, goal.rhs):
             return True
         if isinstance(goal, And):
             return all(self.follows(facts, part) for part in goal.parts) if goal.parts else True
         question = (tuple(facts), goal)
         found = self.asked.get(question)
         if found is None:
-            found = self.asked[question] = self._stated(facts, goal) or self.ask(facts, goal).verdict == "proved"
+            stated = self._stated(facts, goal) and not self.how.cross
+            found = self.asked[question] = stated or self.ask(facts, goal).verdict == "proved"
         return found
 
     def _stated(self, facts: Sequence[Formula], goal: Formula) -> bool:
@@ -99,10 +100,21 @@ class Facts:
 
     def equal(self, facts: Sequence[Formula], a: Expr, b: Expr) -> bool:
         positive = _positive(facts)
-        if same_polynomial(a, b, positive):
+        if self._same(facts, a, b, positive):
             return True
         x, y = self.settled(facts, a), self.settled(facts, b)
-        return same_polynomial(x, y, positive) or self.follows(facts, Compare("==", x, y))
+        return self._same(facts, x, y, positive) or self.follows(facts, Compare("==", x, y))
+
+    def _same(self, facts: Sequence[Formula], a: Expr, b: Expr, positive: frozenset[Expr] = frozenset()) -> bool:
+        """Whether both are the same sum of products; where two engines are wanted they say so too."""
+        if a is b or not same_polynomial(a, b, positive):
+            return a is b
+        if not self.how.cross:
+            return True
+        question = (tuple(facts), Compare("==", a, b))
+        if question not in self.asked:
+            self.asked[question] = self.ask(facts, question[1]).verdict == "proved"
+        return self.asked[question]
 
     def settled(self, facts: Sequence[Formula], e: Expr, digits: bool = True) -> Expr:
         """The expression without quotients that are 0 and remainders that change nothing, as far as that follows, and
