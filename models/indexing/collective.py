@@ -227,10 +227,13 @@ def _permuted(op: Operation, operand: int) -> tuple[IndexingMap, ...]:
         raise NotModelled("collective-permute without pairs")
     holder_of = sorted((target, source) for source, target in pairs.pairs)
     m = identity(sizes(op.operands[operand]))
+    # All devices, those that no pair names too: a position is cut to the reader's interval, and is no one else's.
+    named = max(map(max, pairs.pairs), default=-1) + 1
+    devices = max(named, op.partitions if "channel_id" in op.attributes else op.replicas)
     found = []
     for first, last, distance in _runs(holder_of):
         here = (Constraint(rt(0), Interval(first, last)),)
-        run = replace(m, runtime=(_reader(max(map(max, pairs.pairs)) + 1),), constraints=here)
+        run = replace(m, runtime=(_reader(devices),), constraints=here)
         holder = replace(run, results=(plus(rt(0), distance),))
         found.append(replace(run, replica=holder))
     return tuple(found)

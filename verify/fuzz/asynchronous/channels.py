@@ -148,13 +148,15 @@ def _stuck(module: Module, steps: Sequence[Instruction]) -> set[str]:
 
 
 def _can_go(module: Module, steps: Sequence[Instruction], at: Mapping[int, int], device: int) -> bool:
-    """A recv-done needs, of each source, one more send than was taken of it before; all else goes on at once."""
+    """A recv-done needs, of each source, one more send on its channel than was taken of it before; all else goes on at
+    once."""
 
-    def routes(step: Instruction) -> Routes:
-        return pairs_of(module.entry.by_name[step.operands[0]] if step.opcode == "recv-done" else step)
+    def way(step: Instruction) -> tuple[str, Routes]:
+        begun = module.entry.by_name[step.operands[0]] if step.opcode == "recv-done" else step
+        return _channel(begun), pairs_of(begun)
 
     step = steps[at[device]]
-    pairs, before = routes(step), steps[: at[device]]
-    taken = sum(s.opcode == "recv-done" and routes(s) == pairs for s in before)
-    sources = [a for a, b in pairs if b == device] if step.opcode == "recv-done" else []
-    return all(sum(s.opcode == "send" and routes(s) == pairs for s in steps[: at[a]]) > taken for a in sources)
+    own, before = way(step), steps[: at[device]]
+    taken = sum(s.opcode == "recv-done" and way(s) == own for s in before)
+    sources = [a for a, b in own[1] if b == device] if step.opcode == "recv-done" else []
+    return all(sum(s.opcode == "send" and way(s) == own for s in steps[: at[a]]) > taken for a in sources)
