@@ -349,6 +349,11 @@ FUNCTIONS = {
         "p = f32[4,4,4] parameter(0); t = s32[2,2] parameter(1); s = s32[1,1] slice(t), slice={[0:1], [1:2]}; "
         f"k = s32[] reshape(s); z = s32[] constant(0); ROOT r = f32[1,1,1] {SLICED.format('k, z, z')}"
     ),
+    "state": (
+        "t = (f32[4,4,4], s32[], s32[], s32[]) parameter(0); p = f32[4,4,4] get-tuple-element(t), index=0; "
+        "a = s32[] get-tuple-element(t), index=1; b = s32[] get-tuple-element(t), index=2; "
+        f"c = s32[] get-tuple-element(t), index=3; ROOT r = f32[1,1,1] {SLICED.format('a, b, c')}"
+    ),
     "turned": "p = f32[4,4,4] parameter(0); ROOT r = f32[4,4,4] transpose(p), dimensions={1,0,2}",
     "mirrored": "p = f32[4,4,4] parameter(0); ROOT r = f32[4,4,4] reverse(p), dimensions={0}",
     "placed": (
@@ -376,6 +381,14 @@ LOOPED = "(s32[], f32[4,4,4]) while({}), condition=below, body=body"
 PAIRS = [
     ("", FUSED.format(ONE, "q, i, i, j", "starts"), FUSED.format(ONE, "q, j, j, i", "starts"), True, "two starts"),
     ("", FUSED.format(ONE, "q, i, i, j", "starts"), FUSED.format(ONE, "q, i, j, j", "starts"), False, "which are one"),
+    (
+        "m = (f32[4,4,4], s32[], s32[], s32[]) tuple(q, i, i, j); "
+        "n = (f32[4,4,4], s32[], s32[], s32[]) tuple(q, i, j, j)",
+        FUSED.format(ONE, "m", "state"),
+        FUSED.format(ONE, "n", "state"),
+        False,
+        "which are one in a tuple",
+    ),
     ("", FUSED.format(ONE, "q, e", "table"), FUSED.format(ONE, "q, e", "table"), True, "a table that counts"),
     ("", FUSED.format(ONE, "q, e", "table"), FUSED.format(ONE, "q, g", "table"), False, "one counts along the other"),
     ("", FUSED.format(ONE, "q, e", "table"), FUSED.format(ONE, "q, u", "table"), False, "... and one that is unknown"),
