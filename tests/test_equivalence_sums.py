@@ -220,3 +220,19 @@ def test_a_fold_of_folds_of_another_type_is_no_fold_over_both(
     goal = Goal(0, (), Elem(node, ()), Elem(node, ()))
     with nullcontext() if joins else pytest.raises(Denied, match="not a fold of folds"):
         subgoals(Rules(reader.graph, "rounding"), goal, ["flatten", 0])
+
+
+def at_once(kind: str, operand: str = "bf16") -> Module:
+    """The sum over both dimensions of bf16[2,4] or f32[2,4], added in one type."""
+    return parse_module(
+        f"HloModule m\n{ADD.replace('TYPE', kind)}ENTRY e {{\n p = {operand}[2,4] parameter(0)\n"
+        f" z = {kind}[] constant(0)\n ROOT r = {kind}[] reduce(p, z), dimensions={{0,1}}, to_apply=sum\n}}\n"
+    )
+
+
+def test_sums_that_are_rounded_on_the_way_are_not_those_that_are_not() -> None:
+    """A function that gives another type than it is given rounds at each step, or at none."""
+    assert decide(summed("bf16", "bf16"), at_once("bf16"), "real").verdict is Verdict.PROVED
+    assert decide(summed("f32", "f32", "f32"), at_once("f32", "f32"), "real").verdict is Verdict.PROVED
+    assert decide(summed("bf16", "f32"), at_once("f32"), "real").verdict is Verdict.UNKNOWN
+    assert decide(summed("bf16", "f32"), summed("bf16", "f32"), "exact").verdict is Verdict.PROVED
