@@ -200,4 +200,4 @@ def _stumbles(spelled: Sequence[Word], at: int) -> bool:
     """The reader finds a strange word here, and not at the word before, which needs this one to be understood."""
     before = spelled[at - 1] if at else Word("")
     within = spelled[at].role == "raw" or spelled[at].text in ("\n", ";")
-    return not (within or before.text in ("min", "max") or before.role in ("given", "section"))
+    return not (within or before.text in ("min", "max", "domain") or before.role in ("given", "section"))
