@@ -426,6 +426,18 @@ def test_what_is_handed_back_as_it_was_given_may_be_read_in_flight() -> None:
     )
 
 
+def test_its_own_result_that_an_operation_is_given_is_being_written() -> None:
+    text = (
+        "HloModule m, is_scheduled=true\n\n"
+        'f {\n  q = f32[4] parameter(0)\n  ROOT r = f32[4] custom-call(q), custom_call_target="g"\n}\n\n'
+        "ENTRY e {\n  p = f32[4] parameter(0)\n  s = ((), f32[4], s32[]) async-start(), calls=f\n"
+        "  o = f32[4] get-tuple-element(s), index=1\n  u = ((f32[4]), f32[4], s32[]) async-update(s, o)\n"
+        "  n = f32[4] negate(o)\n  d = f32[4] async-done(u)\n  ROOT t = (f32[4], f32[4]) tuple(n, d)\n}\n"
+    )
+    found = judge(parse_module(text), lambda c: c == "hazard-output", lambda c: False)
+    assert [j.place.instruction for j in found if j.problem] == ["s", "u"]
+
+
 def test_one_updated_array_may_be_returned_twice() -> None:
     made, updated = (
         "  n = f32[8] negate(x)\n  m = f32[8] copy(n)\n",

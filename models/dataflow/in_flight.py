@@ -75,7 +75,7 @@ def flights(chains: AsyncChains, locals_: Mapping[str, LocalBuffers]) -> Iterato
             links = frozenset(m.instruction for m in members if m.computation == opening.computation)
             closings, open_end = _closings(chains, local, opening.instruction, opening.index)
             i = local.computation.by_name[opening.instruction]
-            operands, outputs = _held(local, link, chains, opening.instruction, opening.index)
+            operands, outputs = _held(local, link, chains, start, opening)
             yield Flight(
                 opening.computation,
                 start,
@@ -163,9 +163,10 @@ def _overwritten(
 
 
 def _held(
-    local: LocalBuffers, link: Link, chains: AsyncChains, opening: str, index: ShapeIndex
+    local: LocalBuffers, link: Link, chains: AsyncChains, start: HloPosition, place: HloPosition
 ) -> tuple[tuple[Spot, ...], tuple[Spot, ...]]:
     """The spots of the buffers being read and being written, as seen at the opening."""
+    opening, index = place.instruction, place.index
     i = local.computation.by_name[opening]
     own = chains.links.get(HloPosition(local.computation.name, opening))
 
@@ -188,6 +189,6 @@ def _held(
         operands = tuple(spot for name in dict.fromkeys(names) for spot in local.leaves(name))
     else:
         operands = under(_OPERAND[link.opcode] if explicit else (0,))
-    # What is handed back as it was given nobody writes.
-    given = {local.version.get(spot, spot) for spot in operands}
+    # What is handed back as it was given nobody writes; but its own result, which it may be given, is not there yet.
+    given = {v for v in (local.version.get(spot, spot) for spot in operands) if v[0] != start.instruction}
     return operands, tuple(spot for spot in outputs if local.version.get(spot, spot) not in given)

@@ -91,7 +91,8 @@ def _plain(m: IndexingMap, w: Writer) -> list[Word]:
         entries.insert(at, [*_expression(c.expr, names, w), *_interval(c.interval)])
         at += 1
     if entries or w.chance(10):
-        out += [*_said("domain :" if w.chance(10) else ", domain :")]
+        # Behind a map without variables only a comma tells the beginning of its domain from a name.
+        out += [*_said("domain :" if shown and w.chance(10) else ", domain :")]
     for at, entry in enumerate(entries):
         out += [*([Word(",")] if at and not w.chance(5) else []), *entry]
     return out
