@@ -92,7 +92,7 @@ def aligned(rules: Rules, goal: Goal) -> list[Goal]:
     pairs = [(a, b) for a, b in zip(left.at, right.at, strict=True) if a != b]
     if not proved(goal.facts, pairs, rules.obligations):
         raise Denied("the indices may differ")
-    return [Goal(goal.next, goal.facts, left, Elem(right.node, left.at))]
+    return [goal.about(left, Elem(right.node, left.at))]
 
 
 ENGINE_RULES: Final[dict[str, Callable[..., list[Goal]]]] = {"absurd": absurd, "indices": indices, "aligned": aligned}

@@ -232,7 +232,7 @@ def assume(goal: Goal, form: Lin) -> Goal | None:
             if low > high:
                 return None
             return replaced(goal, {atom.place: variable(atom.place, high - low + 1) + low}, goal.next)
-    return Goal(goal.next, (*goal.facts, form), goal.left, goal.right)
+    return Goal(goal.next, (*goal.facts, form), goal.left, goal.right, goal.exact)
 
 
 def _reduced(form: Lin) -> Lin:
@@ -252,4 +252,4 @@ def replaced(goal: Goal, by_place: dict[int, Lin], next_: int) -> Goal | None:
             return None
         if new.lo < 0:
             facts.append(new)
-    return Goal(next_, tuple(facts), substitute(goal.left), substitute(goal.right))
+    return Goal(next_, tuple(facts), substitute(goal.left), substitute(goal.right), goal.exact)

@@ -76,9 +76,10 @@ def equal_tensors(a: Node, b: Node) -> list[Goal]:
     return [Goal(len(at), (), Elem(a, at), Elem(b, at))]
 
 
-def sides_with(goal: Goal, side: int, term: Term) -> tuple[Term, Term]:
-    """Both sides of the goal, the term in place of the left (0) or the right one (1). Denied for any other side, which
-    would be read here as one of the two and elsewhere as the other."""
+def with_side(goal: Goal, side: int, term: Term, next_: int | None = None) -> Goal:
+    """The goal with the term in place of its left (0) or right side (1). Denied for any other side, which would be read
+    here as one of the two and elsewhere as the other."""
     if side not in (0, 1):
         raise Denied("neither side")
-    return (term, goal.right) if side == 0 else (goal.left, term)
+    left, right = (term, goal.right) if side == 0 else (goal.left, term)
+    return goal.about(left, right, next_)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hloproof.equivalence.goals import Goal, assume
 from hloproof.equivalence.indices import ZERO, Clamp, Digit, Lin, TermValue, Var, of_atom, variable
-from hloproof.equivalence.kernel import Denied, Rules, sides_with
+from hloproof.equivalence.kernel import Denied, Rules, with_side
 from hloproof.equivalence.terms import Cond, Elem, Fold, Num, Term, TermSubstitution, from_value, type_of, variables_of
 
 
@@ -36,7 +36,7 @@ def pinned(rules: Rules, goal: Goal, side: int, number: int, low: int, which: in
     goals: list[Goal] = []
     for elsewhere in (digit - form - 1, form - digit - 1):
         # Both sides of the form: "not equal" is two conditions over integers. A side that cannot be owes nothing.
-        owed = assume(Goal(inside, goal.facts, body, zero), elsewhere)
+        owed = assume(goal.about(body, zero, inside), elsewhere)
         if owed is not None:
             goals.append(owed)
     rules.use("products with zero left out", "real")
@@ -46,7 +46,7 @@ def pinned(rules: Rules, goal: Goal, side: int, number: int, low: int, which: in
     by[fold.place + number] = moved * low + by[fold.place + number]
     bodies = tuple(TermSubstitution(by)(b) for b in fold.bodies)
     new = Fold(fold.head, fold.type, inside, tuple(sizes), bodies, fold.sides)
-    return [*goals, Goal(inside + len(sizes), goal.facts, *sides_with(goal, side, new))]
+    return [*goals, with_side(goal, side, new, inside + len(sizes))]
 
 
 def forms(rules: Rules, goal: Goal, fold: Fold, number: int) -> list[Lin]:

@@ -130,7 +130,7 @@ def positions(rules: Rules, goal: Goal) -> list[Goal]:
         for term in terms:
             out = together(out, term)
         bodies.append(out)
-    return [*goals, Goal(goal.next + len(dimensions), goal.facts, bodies[0], bodies[1])]
+    return [*goals, goal.about(bodies[0], bodies[1], goal.next + len(dimensions))]
 
 
 @dataclass
@@ -220,7 +220,7 @@ def _by_position(
             tests += [moved, -moved]
         # The fold that comes out runs over the positions of the tensor, so that nothing may be added at others.
         for outside in (-element.at[d] - 1, element.at[d] - shape[d]):
-            owed = assume(Goal(inside, goal.facts, part.body, sums.neutral), outside)
+            owed = assume(goal.about(part.body, sums.neutral, inside), outside)
             if owed is not None:
                 goals.append(owed)
     # A variable in no index: each position would be added as often as it has values.

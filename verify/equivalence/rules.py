@@ -17,7 +17,7 @@ from hloproof.equivalence.elements_folds import IN_ORDER
 from hloproof.equivalence.engine_steps import ENGINE_RULES
 from hloproof.equivalence.goals import Goal, assume, replaced
 from hloproof.equivalence.indices import ZERO, Lin, Var, constant, variable
-from hloproof.equivalence.kernel import Denied, ProofStep, Rules, equal_tensors, sides_with
+from hloproof.equivalence.kernel import Denied, ProofStep, Rules, equal_tensors, with_side
 from hloproof.equivalence.pinning import pinned
 from hloproof.equivalence.positions import positions
 from hloproof.equivalence.reductions import COMMUTATIVE, associates, combiner
@@ -58,8 +58,8 @@ def split(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     head = rules.heads(goal)[side]
     if not isinstance(head, Cond):
         raise Denied("no case")
-    then = Goal(goal.next, goal.facts, *sides_with(goal, side, head.then))
-    other = Goal(goal.next, goal.facts, *sides_with(goal, side, head.other))
+    then = with_side(goal, side, head.then)
+    other = with_side(goal, side, head.other)
     # The test says `form >= 0`; over integers its opposite is `-form - 1 >= 0`. A case that cannot be leaves no goal.
     cases = [assume(then, head.test), assume(other, -head.test - 1)]
     return [c for c in cases if c is not None]
@@ -83,12 +83,12 @@ def arguments(rules: Rules, goal: Goal, swapped: bool = False, zeros: bool = Fal
         if left.op not in COMMUTATIVE and not symmetric:
             raise Denied(f"{left.op} does not commute")
         args = args[::-1]
-    floats = [
-        ordered_floats(t, lambda x: seen(rules, goal, x)) for t in (left, App(right.op, right.type, args, right.key))
-    ]
-    if zeros and all(floats):
-        rules.use(ZEROS, "real")
-        return [goal.about(a, b) for a, b in zip(*floats, strict=True)]
+    if zeros:
+        compared = left, App(right.op, right.type, args, right.key)
+        floats = [ordered_floats(t, lambda x: seen(rules, goal, x)) for t in compared]
+        if all(floats):
+            rules.use(ZEROS, "real")
+            return [goal.about(a, b) for a, b in zip(*floats, strict=True)]
     exact = owed_exactly(rules, looks_at(left.op, left.type, [type_of(a) for a in args], left.key), zeros)
     return [Goal(goal.next, goal.facts, a, b, exact) for a, b in zip(left.args, args, strict=True)]
 
@@ -208,8 +208,8 @@ def fold(
         sides[1].reverse()
     next_ = goal.next + len(radices)
     pairs = [*zip(sides[0], sides[1], strict=True)]
-    goals += [Goal(next_, goal.facts, a, b) for a, b in pairs]
-    return goals + [Goal(next_, goal.facts, a, b) for a, b in zip(left.sides, right.sides, strict=True)]
+    goals += [goal.about(a, b, next_) for a, b in pairs]
+    return goals + [goal.about(a, b, next_) for a, b in zip(left.sides, right.sides, strict=True)]
 
 
 def _swapped_precision(term: Fold) -> Fold:
@@ -259,12 +259,12 @@ def values(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
         # The numbers are compared as integers below; the same bits are another integer in another type.
         if type_of(a) != type_of(b):
             raise Denied("values of two types")
-        goals.append(Goal(goal.next, goal.facts, a, b))
+        goals.append(goal.about(a, b))
         # The new goal is about equal values by name only because the goals before it owe that they are equal.
         by[b] = value_form(a)
     if not by:
         raise Denied("no values")
-    return [*goals, Goal(goal.next, goal.facts, left, TermSubstitution({}, by)(right))]
+    return [*goals, goal.about(left, TermSubstitution({}, by)(right))]
 
 
 def values_of(term: Term) -> list[Term]:
@@ -324,7 +324,7 @@ def boolean(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
             a, b = found.atoms[mine], found.atoms[other]
             if type_of(a) != type_of(b) or mine == other:
                 raise Denied("not two atoms")
-            goals.append(Goal(goal.next, goal.facts, a, b))
+            goals.append(goal.about(a, b))
             found.renamed[other] = mine
         # Truth tables over the atoms: every assignment is tried, also those that cannot be, so equality here is
         # stronger than needed and never weaker.
@@ -348,7 +348,7 @@ def selected(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     if found is None or not isinstance(head, Elem):
         raise Denied("not a select-and-scatter that is a scatter")
     rules.use("select-and-scatter as a scatter", "exact")
-    return [Goal(goal.next, goal.facts, *sides_with(goal, side, Elem(found, head.at)))]
+    return [with_side(goal, side, Elem(found, head.at))]
 
 
 _RULES: Final[dict[str, Callable[..., list[Goal]]]] = {

@@ -10,7 +10,7 @@ from typing import Final
 
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.indices import ZERO, Lin, variable
-from hloproof.equivalence.kernel import Denied, Rules, sides_with
+from hloproof.equivalence.kernel import Denied, Rules, with_side
 from hloproof.equivalence.reductions import as_sum, associates, combiner, fold_of, is_neutral, neutral_reduce
 from hloproof.equivalence.terms import App, Fold, Term, TermSubstitution, variables_of
 
@@ -37,7 +37,7 @@ def cut(rules: Rules, goal: Goal, side: int, dimension: int, at: int) -> list[Go
     kept = [p for p in parts if not is_neutral(op, fold.type, rules.terms.settle(p.bodies[0], goal.facts))]
     out: Term = App(op, fold.type, tuple(parts)) if len(kept) != 1 else kept[0]
     next_ = max(goal.next, fold.place + len(fold.sizes))
-    return [Goal(next_, goal.facts, *sides_with(goal, side, out))]
+    return [with_side(goal, side, out, next_)]
 
 
 def _over(fold: Fold, dimension: int, width: int, by_place: dict[int, Lin]) -> Fold:
@@ -63,7 +63,7 @@ def repeated(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     if all(n == 1 for n in sizes):
         new = TermSubstitution({fold.place + k: ZERO for k in range(len(sizes))})(body)
     next_ = max(goal.next, fold.place + len(fold.sizes))
-    return [Goal(next_, goal.facts, *sides_with(goal, side, new))]
+    return [with_side(goal, side, new, next_)]
 
 
 def distributed(rules: Rules, goal: Goal, side: int) -> list[Goal]:
@@ -93,7 +93,7 @@ def distributed(rules: Rules, goal: Goal, side: int) -> list[Goal]:
         body = App("multiply", outer.type, tuple(args))
         sizes = outer.sizes + inner.sizes
         new = Fold(outer.head, outer.type, goal.next, sizes, (body,), outer.sides)
-        return [Goal(goal.next + len(sizes), goal.facts, *sides_with(goal, side, new))]
+        return [with_side(goal, side, new, goal.next + len(sizes))]
     raise Denied("no factor is a sum")
 
 

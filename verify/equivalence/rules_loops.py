@@ -12,7 +12,7 @@ from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import Lin
-from hloproof.equivalence.kernel import Denied, Rules, equal_tensors, sides_with
+from hloproof.equivalence.kernel import Denied, Rules, equal_tensors, with_side
 from hloproof.equivalence.reductions import COMMUTATIVE, associates, operation_of
 from hloproof.equivalence.scatter_loop import as_loop, may_meet
 from hloproof.equivalence.terms import Elem
@@ -105,7 +105,7 @@ def turn(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     # Without the facts of the goal: whether a loop turns once more does not depend on which element is looked at.
     truth = Goal(0, (), Elem(holds, ()), TRUE)
     new = rules.graph.node(node.head, node.type, node.sizes, after, node.key, node.bodies, node.attributes)
-    return [truth, Goal(goal.next, goal.facts, *sides_with(goal, side, Elem(new, at)))]
+    return [truth, with_side(goal, side, Elem(new, at))]
 
 
 def stop(rules: Rules, goal: Goal, side: int) -> list[Goal]:
@@ -113,7 +113,7 @@ def stop(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     node, at, holds, _ = _turned(rules, goal, side)
     false = Goal(0, (), Elem(holds, ()), FALSE)
     _, k, kept, _ = node.key
-    return [false, Goal(goal.next, goal.facts, *sides_with(goal, side, Elem(node.operands[kept.index(k)], at)))]
+    return [false, with_side(goal, side, Elem(node.operands[kept.index(k)], at))]
 
 
 def _turned(rules: Rules, goal: Goal, side: int) -> tuple[Node, tuple[Lin, ...], Node, list[Node]]:
@@ -143,7 +143,7 @@ def looped(rules: Rules, goal: Goal, side: int) -> list[Goal]:
             raise Denied("the order of updates is left open afterwards")
         associates(rules, op, head.node.type)
     rules.use("scatter as a loop", "exact")
-    return [Goal(goal.next, goal.facts, *sides_with(goal, side, Elem(loop_, head.at)))]
+    return [with_side(goal, side, Elem(loop_, head.at))]
 
 
 LOOP_RULES: Final[dict[str, Callable[..., list[Goal]]]] = {"loop": loop, "turn": turn, "stop": stop, "looped": looped}

@@ -13,7 +13,7 @@ from typing import Any, Final
 from hloproof.equivalence.answer import Tier
 from hloproof.equivalence.computed_identities import SIGNIFICANT
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.kernel import Denied, Rules, sides_with
+from hloproof.equivalence.kernel import Denied, Rules, with_side
 from hloproof.equivalence.polynomials import (
     Polynomial,
     Polynomials,
@@ -59,7 +59,7 @@ def ring(
             a, b = found.atoms[mine], found.atoms[other]
             if type_of(a) != type_of(b):
                 raise Denied("atoms of two types")
-            goals.append(Goal(max(after(goal, a), after(goal, b)), goal.facts, a, b))
+            goals.append(goal.about(a, b, max(after(goal, a), after(goal, b))))
             # First read for the atoms, then once more with the names: a pair of atoms becomes one only from here on.
             found.renamed[other] = mine
         found.owed.clear()
@@ -227,7 +227,7 @@ def linear(rules: Rules, goal: Goal, side: int, depth: int) -> list[Goal]:
     for term in summands[1:]:
         out = App("add", fold.type, (out, term))
     next_ = max(goal.next, fold.place + len(fold.sizes))
-    return [Goal(next_, goal.facts, *sides_with(goal, side, out))]
+    return [with_side(goal, side, out, next_)]
 
 
 def _coefficient(rules: Rules, type_: str, number: Fraction) -> Term:

@@ -14,7 +14,7 @@ from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.identities import apply
 from hloproof.equivalence.indices import Lin, constant, variable
-from hloproof.equivalence.kernel import Denied, Rules, sides_with
+from hloproof.equivalence.kernel import Denied, Rules, with_side
 from hloproof.equivalence.library import call
 from hloproof.equivalence.reductions import as_sum, associates, combiner, factors, fold_of, is_neutral, neutral_reduce
 from hloproof.equivalence.rules_polynomials import linear, ring, seen
@@ -35,7 +35,7 @@ def identity(rules: Rules, goal: Goal, side: int, name: str) -> list[Goal]:
     if side == 1 and name == "times a predicate" and not all(map(rules.definedness.everywhere, head.args)):
         raise Denied("what the predicate multiplies may have no value")
     rules.use(name, found[1])
-    return [Goal(goal.next, goal.facts, *sides_with(goal, side, found[0]))]
+    return [with_side(goal, side, found[0])]
 
 
 def single(rules: Rules, goal: Goal, side: int) -> list[Goal]:
@@ -53,13 +53,13 @@ def single(rules: Rules, goal: Goal, side: int) -> list[Goal]:
         if op == "add" and fold.type not in INTEGERS and initial != from_value(fold.type, -0.0):
             associates(rules, op, fold.type)  # 0 + -0.0 is 0
         term = fold.bodies[0]
-    return [Goal(goal.next, goal.facts, *sides_with(goal, side, term))]
+    return [with_side(goal, side, term)]
 
 
 def total(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     """A contraction becomes a sum."""
     fold = as_sum(rules, fold_of(rules, goal, side))
-    return [Goal(goal.next, goal.facts, *sides_with(goal, side, fold))]
+    return [with_side(goal, side, fold)]
 
 
 def flatten(rules: Rules, goal: Goal, side: int) -> list[Goal]:
@@ -83,7 +83,7 @@ def flatten(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     if goal.next + len(outer.sizes) != inner.place:
         raise Denied("the boxes do not join")
     new = Fold(outer.head, outer.type, goal.next, sizes, inner.bodies, outer.sides)
-    return [Goal(goal.next + len(sizes), goal.facts, *sides_with(goal, side, new))]
+    return [with_side(goal, side, new, goal.next + len(sizes))]
 
 
 def widened(rules: Rules, goal: Goal, side: int) -> list[Goal]:
@@ -104,7 +104,7 @@ def widened(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     else:
         term = App("convert", fold.type, (term,))
     next_ = max(goal.next, fold.place + len(fold.sizes))
-    return [Goal(next_, goal.facts, *sides_with(goal, side, term))]
+    return [with_side(goal, side, term, next_)]
 
 
 def library(rules: Rules, goal: Goal, side: int) -> list[Goal]:
@@ -115,7 +115,7 @@ def library(rules: Rules, goal: Goal, side: int) -> list[Goal]:
         raise Denied("not a call that is known")
     name, term, next_ = found
     rules.use(f"meaning of {name}", "real")
-    return [Goal(next_, goal.facts, *sides_with(goal, side, term))]
+    return [with_side(goal, side, term, next_)]
 
 
 def written_out(rules: Rules, goal: Goal, side: int) -> list[Goal]:
@@ -132,7 +132,7 @@ def written_out(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     out = terms[0]
     for term in terms[1:]:
         out = App(op, fold.type, (out, term))
-    return [Goal(goal.next, goal.facts, *sides_with(goal, side, out))]
+    return [with_side(goal, side, out)]
 
 
 def chosen(rules: Rules, goal: Goal, side: int, truth: bool) -> list[Goal]:
@@ -142,8 +142,8 @@ def chosen(rules: Rules, goal: Goal, side: int, truth: bool) -> list[Goal]:
         raise Denied("not a choice")
     # Owed first, for every point of the goal: where the predicate differs from point to point neither branch may be
     # taken.
-    predicate = Goal(goal.next, goal.facts, head.args[0], TRUE if truth else FALSE)
-    return [predicate, Goal(goal.next, goal.facts, *sides_with(goal, side, head.args[1 if truth else 2]))]
+    predicate = goal.about(head.args[0], TRUE if truth else FALSE)
+    return [predicate, with_side(goal, side, head.args[1 if truth else 2])]
 
 
 SCALAR_RULES: Final[dict[str, Callable[..., list[Goal]]]] = {
