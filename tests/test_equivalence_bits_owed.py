@@ -221,7 +221,7 @@ CHANGED = {
 
 @pytest.mark.parametrize(("changed", "orders"), CHANGED.values(), ids=CHANGED)
 def test_a_total_order_in_bits_is_that_and_nothing_like_it(changed: dict[str, str], orders: bool) -> None:
-    (root,), _ = GraphReader().read(parse_module(plus_zero(*in_order(changed))[1]), 0)
+    (root,) = GraphReader().read(parse_module(plus_zero(*in_order(changed))[1]), 0).results
     terms = Terms()
     at = (variable(0, 4),)
     found = ordered_floats(terms.opened(Elem(root, at), 1), lambda t: terms.opened(terms.settle(t, ()), 1))
@@ -281,7 +281,7 @@ WITHIN = [(MADE_OF_BITS, "order", "bits"), (TURNED, "order", "order"), (ARRAYS, 
 @pytest.mark.parametrize(("functions", "name", "looks"), WITHIN)
 def test_what_the_functions_of_an_operation_look_at(functions: str, name: str, looks: str) -> None:
     call = f'ROOT r = f32[4] custom-call(f), custom_call_target="g", called_computations={{{name}}}'
-    (node,), _ = GraphReader().read(parse_module(with_functions(functions, plus_zero(call))[0]), 0)
+    (node,) = GraphReader().read(parse_module(with_functions(functions, plus_zero(call))[0]), 0).results
     terms = Terms()
     assert node_looks_at(node, lambda t: terms.opened(terms.settle(t, ()), 0)) == looks
 
@@ -291,7 +291,7 @@ def test_a_difference_of_ordered_bits_is_no_order() -> None:
     root = "ROOT r = pred[4] compare(fs, ps), direction=LT"
     lines = [line if line != root else "ROOT r = s32[4] subtract(fs, ps)" for line in in_order({})]
     assert "ROOT r = s32[4] subtract(fs, ps)" in lines
-    (node,), _ = GraphReader().read(parse_module(plus_zero(*lines)[1]), 0)
+    (node,) = GraphReader().read(parse_module(plus_zero(*lines)[1]), 0).results
     terms = Terms()
     difference = terms.opened(Elem(node, (variable(0, 4),)), 1)
     assert ordered_floats(difference, lambda t: terms.opened(terms.settle(t, ()), 1)) == []

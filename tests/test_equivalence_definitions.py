@@ -91,7 +91,7 @@ def stated(op: Operation, operand: int, at: tuple[int, ...], inputs: list[Any]) 
 @pytest.mark.parametrize("name", COMPARED)
 def test_an_element_reads_what_the_definition_says(name: str) -> None:
     module = parse_module(f"HloModule m\n{ADD}{OVERWRITE}ENTRY e {{\n{OPERATIONS[name]}\n}}\n")
-    (node,), _ = GraphReader().read(module, 0)
+    (node,) = GraphReader().read(module, 0).results
     entry, root = module.entry, module.entry.root
     op = Operation(root.opcode, root.shape, entry.operand_shapes(root), root.attributes)
     source = random.Random(name)

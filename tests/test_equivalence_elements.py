@@ -144,7 +144,7 @@ def nested(sizes: tuple[int, ...], source: random.Random, low: int, high: int) -
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_elements_are_those_of_the_interpreter(name: str) -> None:
     module = parse_module(f"HloModule m\n{ADD}{OVERWRITE}{BRANCHES}ENTRY e {{\n{OPERATIONS[name]}\n}}\n")
-    (node,), _ = GraphReader().read(module, 0)
+    (node,) = GraphReader().read(module, 0).results
     for seed in range(4):
         source = random.Random(seed)
         inputs = []

@@ -25,7 +25,7 @@ X = 7
 def values(text: str, given: list[Any]) -> None:
     """Every element of the result, by the table of calls and as it is run."""
     module = parse_module(text)
-    (node,), _ = GraphReader().read(module, 0)
+    (node,) = GraphReader().read(module, 0).results
     expected = run_module(module, given)
     for at in product(*map(range, node.sizes)):
         value = expected
@@ -83,7 +83,7 @@ def test_bias_side_input_and_activation() -> None:
 def test_what_is_not_understood_whole_is_opaque(config: str, more: str) -> None:
     text = _call(["f32[2,2,7]", "f32[3,2,3]"], "f32[2,3,5]", "size=3", "Forward", config)
     module = parse_module(text.replace(", dim_labels", f"{more}, dim_labels"))
-    (node,), _ = GraphReader().read(module, 0)
+    (node,) = GraphReader().read(module, 0).results
     assert isinstance(node, Node) and call(Elem(node, tuple(constant(0) for _ in node.sizes)), 0) is None
 
 
@@ -91,7 +91,7 @@ def test_what_is_not_understood_whole_is_opaque(config: str, more: str) -> None:
 def test_an_activation_that_is_not_in_the_table_makes_a_call_opaque(activation: str, known: bool) -> None:
     config = CONFIG.format(activation, 1, 0)
     text = _call(["f32[1,1,3]", "f32[2,1,1]", "f32[2]"], "f32[1,2,3]", "size=1", "BiasActivationForward", config)
-    (node,), _ = GraphReader().read(parse_module(text), 0)
+    (node,) = GraphReader().read(parse_module(text), 0).results
     assert (call(Elem(node, tuple(constant(0) for _ in node.sizes)), 0) is not None) is known
 
 
@@ -99,7 +99,7 @@ def test_an_activation_that_is_not_in_the_table_makes_a_call_opaque(activation: 
 def test_a_gradient_by_an_input_that_is_spread_is_opaque(spread: int, y: int, known: bool) -> None:
     """The gradient by it reads every second place of what the formula gives."""
     text = _call([f"f32[2,3,{y}]", "f32[3,2,3]"], "f32[2,2,7]", f"size=3 lhs_dilate={spread}", "BackwardInput")
-    (node,), _ = GraphReader().read(parse_module(text), 0)
+    (node,) = GraphReader().read(parse_module(text), 0).results
     assert (call(Elem(node, tuple(constant(0) for _ in node.sizes)), 0) is not None) is known
 
 
@@ -115,7 +115,7 @@ def test_a_gradient_by_an_input_that_is_spread_is_opaque(spread: int, y: int, kn
 )
 def test_a_call_whose_sizes_do_not_fit_is_opaque_and_not_run(kind: str, shapes: list[str], result: str) -> None:
     module = parse_module(_call(shapes, result, "size=3", kind))
-    (node,), _ = GraphReader().read(module, 0)
+    (node,) = GraphReader().read(module, 0).results
     assert isinstance(node, Node) and call(Elem(node, tuple(constant(0) for _ in node.sizes)), 0) is None
     with pytest.raises(NotModelled, match="sizes are not those"):
         run_module(module, None)
@@ -141,7 +141,7 @@ def test_bias_and_side_input_are_of_the_sizes_and_the_type_of_the_result(changed
     shapes = ["f32[1,1,3]", "f32[2,1,1]", "f32[2]", "f32[1,2,3]"]
     given = [shape if k == changed else s for k, s in enumerate(shapes)]
     module = parse_module(_call(given, "f32[1,2,3]", "size=1", "BiasActivationForward", CONFIG.format("kNone", 1, 1)))
-    (node,), _ = GraphReader().read(module, 0)
+    (node,) = GraphReader().read(module, 0).results
     found = call(Elem(node, tuple(constant(0) for _ in node.sizes)), 0)
     assert (found is not None) is (given == shapes)
     if given != shapes and shape.startswith("f32"):
@@ -152,6 +152,6 @@ def test_bias_and_side_input_are_of_the_sizes_and_the_type_of_the_result(changed
 def test_an_activation_is_an_operation_of_its_own() -> None:
     shapes = ["f32[1,1,3]", "f32[2,1,1]", "f32[2]"]
     text = _call(shapes, "f32[1,2,3]", "size=1", "BiasActivationForward", CONFIG.format("kRelu", 1, 0))
-    (node,), _ = GraphReader().read(parse_module(text), 0)
+    (node,) = GraphReader().read(parse_module(text), 0).results
     term = _term(node, (0, 0, 0))
     assert isinstance(term, App) and term.op == "maximum"

@@ -191,14 +191,18 @@ def test_other_scatters_are_not() -> None:
 )
 def test_a_scatter_of_batches_is_no_loop_that_is_known(more: str, is_loop: bool) -> None:
     vectors = 2 if is_loop else 1
-    (node,), _ = GraphReader().read(
-        parse_module(
-            f"HloModule m\n\n{COMBINERS}\nENTRY e {{\n  p = s32[3,4] parameter(0)\n"
-            f"  i = s32[3,{vectors}] parameter(1)\n"
-            f"  u = s32[3] parameter(2)\n  ROOT r = s32[3,4] scatter(p, i, u), update_window_dims={{}}, {more}, "
-            "index_vector_dim=1, to_apply=add\n}\n"
-        ),
-        0,
+    (node,) = (
+        GraphReader()
+        .read(
+            parse_module(
+                f"HloModule m\n\n{COMBINERS}\nENTRY e {{\n  p = s32[3,4] parameter(0)\n"
+                f"  i = s32[3,{vectors}] parameter(1)\n"
+                f"  u = s32[3] parameter(2)\n  ROOT r = s32[3,4] scatter(p, i, u), update_window_dims={{}}, {more}, "
+                "index_vector_dim=1, to_apply=add\n}\n"
+            ),
+            0,
+        )
+        .results
     )
     assert (as_loop(Graph(), node) is not None) is is_loop
 

@@ -177,7 +177,7 @@ def test_what_is_scattered_is_of_the_type_of_what_it_is_scattered_to(
 ) -> None:
     """Nothing says where a wider or a narrower number is converted."""
     reader = GraphReader()
-    (node,), _ = reader.read(parse_module(original()), 0)
+    (node,) = reader.read(parse_module(original()), 0).results
     given = [
         reader.graph.node(o.head, type_, o.sizes, o.operands, o.key)
         for o, type_ in zip(node.operands, (operand, source, initial), strict=True)
@@ -195,5 +195,5 @@ def test_windows_that_apply_a_function_to_choose_are_no_scatter(chosen: str, kno
     )
     text = original().replace("  ROOT r = pred[] compare(a, b)", applied)
     reader = GraphReader()
-    (node,), _ = reader.read(parse_module(text), 0)
+    (node,) = reader.read(parse_module(text), 0).results
     assert (as_scatter(reader.graph, node) is not None) is known

@@ -216,7 +216,7 @@ def test_a_fold_of_folds_of_another_type_is_no_fold_over_both(
     inner: str, outer: str, operand: str, joins: bool
 ) -> None:
     reader = GraphReader()
-    (node,), _ = reader.read(summed(inner, outer, operand), 0)
+    (node,) = reader.read(summed(inner, outer, operand), 0).results
     goal = Goal(0, (), Elem(node, ()), Elem(node, ()))
     with nullcontext() if joins else pytest.raises(Denied, match="not a fold of folds"):
         subgoals(Rules(reader.graph, "rounding"), goal, ["flatten", 0])

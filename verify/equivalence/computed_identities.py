@@ -265,6 +265,10 @@ _FUNCTIONS: Final = frozenset(
 )
 
 
+ACCURACY: Final = "result_accuracy"
+"""The attribute that says how near a function comes to the true result."""
+
+
 def accuracy_left_out(term: App, view: View) -> Term | None:
     """A function that is asked to be nearer to the true result than it has to be, or less near."""
     kept = tuple(pair for pair in term.key if pair[0] != ACCURACY) if isinstance(term.key, tuple) else term.key
@@ -280,8 +284,6 @@ def bits_through(term: App, view: View) -> Term | None:
     return first if type_of(first) == term.type else App("bitcast-convert", term.type, inner.args)
 
 
-ACCURACY: Final = "result_accuracy"
-"""The attribute that says how near a function comes to the true result."""
 SPECIAL: Final[dict[str, tuple[Tier, Callable[[App, View], Term | None]]]] = {
     "convert through a wider type": ("exact", converted_through),
     "convert there and back": ("rounding", converted_back),

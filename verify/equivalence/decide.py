@@ -24,7 +24,6 @@ from hloproof.results.verdict import Verdict
 _SHORT: Final = 0.3
 """Seconds in which most proofs are found that are found at all."""
 
-
 _SLIPS: Final = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What a slip of the matcher may raise: it is not trusted, and its errors are told as errors of this tool."""
 
@@ -46,7 +45,7 @@ def decide(
     start = perf_counter()
     aside = None if look_aside is None else Aside(start + _SHORT, look_aside)
     try:
-        graph, goals, promised = read_both(before, after)
+        graph, goals, assumed = read_both(before, after)
     except NotModelled as error:
         return Result(Verdict.UNKNOWN, f"not modelled: {error}")
     except Denied as error:
@@ -69,14 +68,14 @@ def decide(
         return Result(Verdict.INTERNAL, f"the checker denies what the matcher claims: {error}")
     except RecursionError:
         return Result(Verdict.UNKNOWN, "the terms are nested too deeply")
-    return Result(Verdict.PROVED, "", _axioms(rules, promised), Certificate(tier, steps))
+    return Result(Verdict.PROVED, "", _axioms(rules, assumed), Certificate(tier, steps))
 
 
 def recheck(before: Module, after: Module, certificate: Certificate) -> Result:
     """The checker alone on a certificate that was written before. Raises InputError as `decide` does."""
     check_boundary(before, after)
     try:
-        graph, goals, promised = read_both(before, after)
+        graph, goals, assumed = read_both(before, after)
     except (NotModelled, Denied) as error:
         return Result(Verdict.UNKNOWN, str(error))
     rules = Rules(graph, certificate.tier)
@@ -87,12 +86,13 @@ def recheck(before: Module, after: Module, certificate: Certificate) -> Result:
         check(rules, goals, steps)
     except (Denied, NotModelled, RecursionError) as error:
         return Result(Verdict.UNKNOWN, f"the certificate was not accepted: {error}")
-    return Result(Verdict.PROVED, "", _axioms(rules, promised), certificate)
+    return Result(Verdict.PROVED, "", _axioms(rules, assumed), certificate)
 
 
-def _axioms(rules: Rules, promised: frozenset[str]) -> tuple[tuple[str, Tier], ...]:
-    assumed: dict[str, Tier] = dict.fromkeys(promised, "exact")
-    return tuple(sorted({**rules.used, **assumed}.items()))
+def _axioms(rules: Rules, assumed: frozenset[str]) -> tuple[tuple[str, Tier], ...]:
+    """All that the proof rests on: the identities used, with their tiers, and what is assumed whatever the tier."""
+    always: dict[str, Tier] = dict.fromkeys(assumed, "exact")
+    return tuple(sorted({**rules.used, **always}.items()))
 
 
 def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal], frozenset[str]]:
@@ -106,23 +106,20 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal], frozens
         raise Denied("the modules run on different numbers of devices")
     reader = GraphReader()
     try:
-        ours, our_effects = reader.read(before, 0)
-        old, ours_end = reader.promises, [*reader.endings, *reader.endings_inside]
-        theirs, their_effects = reader.read(after, 1)
+        ours, theirs = reader.read(before, 0), reader.read(after, 1)
     except RecursionError:
         raise NotModelled("computations that call each other too deeply") from None
-    counts = len(our_effects.nodes), len(their_effects.nodes)
+    counts = len(ours.effects.nodes), len(theirs.effects.nodes)
     if counts[0] != counts[1]:
         raise Denied(f"{counts[0]} effects (infeed, outfeed, random numbers, ...) became {counts[1]}")
-    goals = [g for a, b in zip(ours, theirs, strict=True) for g in equal_tensors(a, b)]
+    goals = [g for a, b in zip(ours.results, theirs.results, strict=True) for g in equal_tensors(a, b)]
     # Effects are owed like results: a module that prints or sends something else computes something else.
-    for a, b in paired(our_effects, their_effects, after.attributes.flag("is_scheduled")):
+    for a, b in paired(ours.effects, theirs.effects, after.attributes.flag("is_scheduled")):
         goals += equal_tensors(a, b)
-    new = {f"promised: {name} of {opcode}" for name, opcode, *_ in reader.promises - old}
-    theirs_end = [*reader.endings, *reader.endings_inside]
-    if taken_for_granted(reader.graph, ours_end, theirs_end, [*theirs, *their_effects.nodes]):
-        new.add(TAKEN_FOR_GRANTED)
-    return reader.graph, goals, frozenset(new)
+    assumed = {f"promised: {name} of {opcode}" for name, opcode, *_ in theirs.promises - ours.promises}
+    if taken_for_granted(reader.graph, ours.endings, theirs.endings, [*theirs.results, *theirs.effects.nodes]):
+        assumed.add(TAKEN_FOR_GRANTED)
+    return reader.graph, goals, frozenset(assumed)
 
 
 __all__ = ["Mismatch", "decide", "recheck"]

@@ -11,10 +11,11 @@ from math import nan
 from typing import Final
 
 from hloproof.equivalence.indices import Lin, clamp, constant
+from hloproof.equivalence.literals import bits_of
 from hloproof.equivalence.terms import Cond, Lit, Num, Term, from_pattern, from_value, number, value_of
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes, Word
-from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS, UNSIGNED, rounded, to_bits, width
+from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS, UNSIGNED, to_bits, width
 from hloproof.models.interpreter.semantics.real import Real
 
 _REAL: Final = Real()
@@ -92,7 +93,7 @@ def evaluate(op: str, type_: str, args: tuple[Num | Lit, ...], key: Hashable) ->
 
 def _bits(term: Num | Lit) -> int:
     """The bits of a constant."""
-    return term.bits if isinstance(term, Lit) else to_bits(term.type, rounded(term.type, term.form.constant))
+    return term.bits if isinstance(term, Lit) else bits_of(term.type, term.form.constant)
 
 
 def at_least(form: Lin) -> Term:

@@ -5,10 +5,11 @@ Trusted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from hloproof.equivalence.computed_identities import ACCURACY
+from hloproof.equivalence.graph import Node
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef, DevicePairs, Quoted, ReplicaGroups, Word
 from hloproof.models.hlo.module import Computation, Instruction
@@ -152,3 +153,18 @@ def layout_key(shape: Shape) -> tuple[Any, ...]:
     if layout is not None and (layout.tiles or layout.tail_padding or layout.split_configs):
         raise NotModelled("a bitcast between tiled layouts")
     return shape.element_type, shape.dimensions, physical_order(shape)
+
+
+COMBINED: Final = frozenset({"all-reduce", "all-gather", "reduce-scatter", "collective-permute"})
+"""Collectives that do to each of several operands what they do to one: combining and splitting them changes nothing."""
+
+
+def combined(opcode: str, shape: Shape, operands: Sequence[Node]) -> tuple[Shape, ...] | None:
+    """The shapes of the results of a collective over several operands, one for each; None for anything else."""
+    if opcode not in COMBINED or not isinstance(shape, TupleShape) or len(shape.elements) != len(operands):
+        return None
+    fit = all(
+        isinstance(part, ArrayShape) and part.element_type == node.type
+        for part, node in zip(shape.elements, operands, strict=True)
+    )
+    return shape.elements if fit else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any
 
 from hloproof.equivalence.answer import Place
 from hloproof.equivalence.constant_folds import ConstantFolds
@@ -17,7 +17,17 @@ from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, S
 from hloproof.equivalence.endings import Ending
 from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import literal_key
-from hloproof.equivalence.meaning import EFFECTS, PROMISES, attribute_key, layout_key, memory_key, shapes_key, signature
+from hloproof.equivalence.loop_states import needed_states
+from hloproof.equivalence.meaning import (
+    EFFECTS,
+    PROMISES,
+    attribute_key,
+    combined,
+    layout_key,
+    memory_key,
+    shapes_key,
+    signature,
+)
 from hloproof.equivalence.sorting import ordered
 from hloproof.equivalence.value_trees import Pending, ValueTree, in_parts, leaves_of, nesting_of, parts_of, rebuilt
 from hloproof.models.errors import NotModelled
@@ -28,6 +38,19 @@ from hloproof.models.hlo.opcodes import COLLECTIVES, async_sugar
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
 from hloproof.models.hlo.shard_shapes import is_shard_call, parts_of_call, written_elsewhere
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
+
+
+@dataclass(frozen=True)
+class ReadModule:
+    """What a module gives and does, as nodes of the graph."""
+
+    results: list[Node]
+    """The leaves of the entry's result."""
+    effects: Effects
+    promises: frozenset[tuple[Any, ...]]
+    """What the module promises: the name, the opcode, and all that decides whether it holds."""
+    endings: tuple[Ending, ...]
+    """Its loops, those of the functions that its operations apply included."""
 
 
 @dataclass
@@ -41,9 +64,8 @@ class GraphReader:
     occurrences: Counter[Any] = field(default_factory=Counter)
     functions: dict[str, tuple[Node, ...]] = field(default_factory=dict)
     promises: set[tuple[Any, ...]] = field(default_factory=set)
-    """What the module promises: the name, the opcode, and all that decides whether it holds."""
     endings: list[Ending] = field(default_factory=list)
-    """The loops of the module, and in `endings_inside` those of the functions that its operations apply."""
+    """The loops of the module, and in `endings_inside` those of functions, which are read once."""
     endings_inside: list[Ending] = field(default_factory=list)
     depth: int = 0
     standing: Sequence[Standing] = ()
@@ -55,14 +77,15 @@ class GraphReader:
     def __post_init__(self) -> None:
         self.folds = ConstantFolds(self.graph)
 
-    def read(self, module: Module, side: Side) -> tuple[list[Node], Effects]:
-        """The leaves of the entry's result, and the effects."""
+    def read(self, module: Module, side: Side) -> ReadModule:
+        """One module. Raises NotModelled."""
         self.module, self.side = module, side
         self.effects, self.occurrences, self.functions, self.promises = Effects(), Counter(), {}, set()
         self.endings, self.endings_inside = [], []
         parameters = [self.parameter(p.shape, (number,)) for number, p in enumerate(module.entry.parameters)]
         result = self.computation(module.entry, parameters, 0, ())
-        return list(leaves_of(result)), self.effects
+        endings = (*self.endings, *self.endings_inside)
+        return ReadModule(list(leaves_of(result)), self.effects, frozenset(self.promises), endings)
 
     def parameter(self, shape: Shape, path: tuple[int, ...]) -> ValueTree:
         return self.tree(shape, lambda inner, at: self.leaf("parameter", inner, (), (*path, *at)))
@@ -226,18 +249,8 @@ class GraphReader:
                     for one, node, at in zip(arrays, operands, parted[1], strict=True)
                 ]
                 return made if isinstance(shape, TupleShape) else made[0]
-            if is_shard_call(i):
-                assert computation is not None
-                key = (key, written_elsewhere(self.module, computation, i))
-        if opcode == "custom-call" and _called_in_order(i):
-            # Nothing is known of who applies them: of a function that leaves out a parameter, or gives a tuple, that
-            # counts as well.
-            key = (key, "functions", *(signature(self.module.by_name[name]) for name in _called_in_order(i)))
-        if opcode == "custom-call" and any(isinstance(value, list) for value in given):
-            key = (key, *map(nesting_of, given))  # a tuple is one operand, and not as many as it has elements
-        demanded = memory_key(i) if opcode == "custom-call" else ()
-        if demanded:
-            key = (key, demanded)
+        if opcode == "custom-call":
+            key = self.opaque_key(i, key, given, computation)
         effect = opcode in EFFECTS or i.attributes.flag("custom_call_has_side_effect")
         if effect:
             key = (key, path)
@@ -269,6 +282,21 @@ class GraphReader:
         if effect:
             self.effects.nodes.append(whole)
         return value
+
+    def opaque_key(self, i: Instruction, key: Any, given: list[ValueTree], computation: Computation | None) -> Any:
+        """What tells an opaque call from others beside its attributes and operands."""
+        if is_shard_call(i):
+            assert computation is not None
+            key = (key, written_elsewhere(self.module, computation, i))
+        functions = _called_in_order(i)
+        if functions:
+            # Nothing is known of who applies them: of a function that leaves out a parameter, or gives a tuple, that
+            # counts as well.
+            key = (key, "functions", *(signature(self.module.by_name[name]) for name in functions))
+        if any(isinstance(value, list) for value in given):
+            key = (key, *map(nesting_of, given))  # a tuple is one operand, and not as many as it has elements
+        demanded = memory_key(i)
+        return (key, demanded) if demanded else key
 
     def place(self, node: Node, i: Instruction, computation: Computation | None) -> None:
         if node.places[self.side] is None:
@@ -358,7 +386,7 @@ class GraphReader:
         if len(self.effects.nodes) != saved[0]:
             raise NotModelled("effects inside a loop")
         varying = [k for k in range(len(state)) if state[k] is bound[k]]
-        reach = self.reachable_states(after, holds, bound, varying)
+        deciding, reach = needed_states(after, holds, {bound[k]: k for k in varying})
         out = list(start)
         for k in varying:
             kept = reach[k]
@@ -366,73 +394,15 @@ class GraphReader:
             operands = [start[m] for m in kept]
             bodies = [holds, *(after[m] for m in kept)]
             out[k] = self.graph.node("while", start[k].type, start[k].sizes, operands, key, bodies, i.attributes)
-        self.endings.append(
-            Ending(self.deciding(after, holds, start, bound, varying, level), tuple(out[k] for k in varying))
-        )
+        first = [start[k] for k in deciding]
+        bodies = [holds, *(after[k] for k in deciding)]
+        decides = self.graph.node("ending", "pred", (), first, (level, deciding), bodies)
+        self.endings.append(Ending(decides, tuple(out[k] for k in varying)))
         # What a state holds in the turns is said by the loop, not by the state's name.
         self.promises = promises | {(*p, *out) for p in self.promises}
         turns = {k: left[k].joined(decided) for k in varying}
         self.inside = Standing(in_parts(initial, iter(after_turns(over, turns))))
         return rebuilt(initial, iter(out))
-
-    def deciding(
-        self, after: list[Node], holds: Node, start: list[Node], bound: list[Node], varying: list[int], level: int
-    ) -> Node:
-        """A node for when a loop ends: its condition, and the states that this depends on."""
-        number = {bound[k]: k for k in varying}
-        direct = {k: _found(after[k], number) for k in varying}
-        states = tuple(sorted(_closed(_found(holds, number), direct)))
-        bodies = [holds, *(after[k] for k in states)]
-        return self.graph.node("ending", "pred", (), [start[k] for k in states], (level, states), bodies)
-
-    def reachable_states(
-        self, after: list[Node], holds: Node, bound: list[Node], varying: list[int]
-    ) -> dict[int, tuple[int, ...]]:
-        """For each varying state, the states that its final value depends on."""
-        number = {bound[k]: k for k in varying}
-        direct = {k: _found(after[k], number) for k in varying}
-        always = _closed(_found(holds, number), direct)
-        return {k: tuple(sorted(always | _closed({k}, direct))) for k in varying}
-
-
-COMBINED: Final = frozenset({"all-reduce", "all-gather", "reduce-scatter", "collective-permute"})
-"""Collectives that do to each of several operands what they do to one: combining and splitting them changes nothing."""
-
-
-def combined(opcode: str, shape: Shape, operands: Sequence[Node]) -> tuple[Shape, ...] | None:
-    """The shapes of the results of a collective over several operands, one for each; None for anything else."""
-    if opcode not in COMBINED or not isinstance(shape, TupleShape) or len(shape.elements) != len(operands):
-        return None
-    fit = all(
-        isinstance(part, ArrayShape) and part.element_type == node.type
-        for part, node in zip(shape.elements, operands, strict=True)
-    )
-    return shape.elements if fit else None
-
-
-def _closed(first: set[int], direct: dict[int, set[int]]) -> set[int]:
-    out, todo = set(first), list(first)
-    while todo:
-        for k in direct[todo.pop()] - out:
-            out.add(k)
-            todo.append(k)
-    return out
-
-
-def _found(root: Node, wanted: dict[Node, int]) -> set[int]:
-    """Which of the wanted nodes lie below."""
-    out: set[int] = set()
-    lowest = min((n.serial for n in wanted), default=0)
-    seen, stack = {root}, [root]
-    while stack:
-        node = stack.pop()
-        if node in wanted:
-            out.add(wanted[node])
-        for o in (*node.operands, *node.bodies):
-            if o not in seen and o.serial >= lowest:
-                seen.add(o)
-                stack.append(o)
-    return out
 
 
 def _name(i: Instruction, attribute: str) -> str:

@@ -5,10 +5,9 @@ roundings (`perturbed`), which may move neither result to the other; and residue
 still differ at that element, or else, where nothing is narrower than f32, the first two differ widely and for two
 inputs, and no comparison hangs on rounding. A NaN counts where one module has it for all inputs and the other for none.
 Inputs on which a decision hangs on a NaN show nothing, as laws of the reals end there, nor do those on which its bits
-are looked at. What `before` leaves open, as
-the order of equal elements, is decided both ways and may explain nothing, and indices keep the promises made of them.
-So neither the order of a sum, nor a folded constant, nor a call that nobody has modelled, nor a law of exp that hashes
-do not know makes a refutation.
+are looked at. What `before` leaves open, as the order of equal elements, is decided both ways and may explain nothing,
+and indices keep the promises made of them. So neither the order of a sum, nor a folded constant, nor a call that nobody
+has modelled, nor a law of exp that hashes do not know makes a refutation.
 """
 
 from __future__ import annotations
@@ -151,10 +150,9 @@ class Refuter:
                     if found is not None:
                         return found
         told = f"run on {2 * _ROUNDS * len(CHOICES)} choices of inputs, both give the same"
-        blind = (
-            "" if not self._search.blind else ", but for some where the bits of a NaN are looked at, which show nothing"
-        )
-        return self._said() or told + blind
+        if self._search.blind:
+            told += ", but for some where the bits of a NaN are looked at, which show nothing"
+        return self._said() or told
 
     def _attempt(
         self, choice: Choice, seed: int, in_parts: bool, end: float, latest: float, at_a_glance: bool
