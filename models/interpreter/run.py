@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 from typing import Any, Final, Literal
 
@@ -17,7 +16,7 @@ from hloproof.models.interpreter.compact.dispatch import applied as compact
 from hloproof.models.interpreter.compact.dispatch import compacted
 from hloproof.models.interpreter.compact.reading import read_starts
 from hloproof.models.interpreter.computation_order import EvaluationOrder, plan
-from hloproof.models.interpreter.in_flight import flight_elements, rest, source_device, started
+from hloproof.models.interpreter.in_flight import flight_elements, started
 from hloproof.models.interpreter.operations.collective import COLLECTIVES, Devices
 from hloproof.models.interpreter.operations.collective import run as run_collective
 from hloproof.models.interpreter.operations.dispatch import LARGEST, OPERATIONS
@@ -29,12 +28,11 @@ from hloproof.models.interpreter.semantics.counted import Counted
 from hloproof.models.interpreter.semantics.hashed import Hashed
 from hloproof.models.interpreter.semantics.real import Real
 from hloproof.models.interpreter.semantics.semantics import Scalars
-from hloproof.models.interpreter.source_of_values import random_value, rng, rng_bit_generator
+from hloproof.models.interpreter.source_of_values import random_value
 from hloproof.models.interpreter.step import Body, Step
 from hloproof.models.interpreter.value import (
     Array,
     BadArgument,
-    Classed,
     InFlight,
     NestedList,
     Token,
@@ -42,6 +40,7 @@ from hloproof.models.interpreter.value import (
     elements,
     to_nested,
 )
+from hloproof.models.interpreter.world import World
 
 Semantics = Literal["real", "hashed", "counted"]
 _SEMANTICS: Final[dict[str, type[Scalars]]] = {"real": Real, "hashed": Hashed, "counted": Counted}
@@ -93,9 +92,7 @@ class Machine:
         self._plans: dict[str, EvaluationOrder] = {}
         self._bodies: dict[str, Body] = {}
         self._literals: dict[tuple[str, Shape], Value] = {}
-        self._counters: dict[tuple[str, int], int] = {}
-        self._sent: dict[tuple[int, int], Value] = {}
-        self._sources: dict[tuple[int, int], int | None] = {}
+        self._world = World(devices, seed)
         self._depth = 0
         self.compact = False
         """Large arrays are kept by classes of their indices."""
@@ -226,7 +223,7 @@ class Machine:
             if self.compact:
                 return [compact(steps[d], self._single) for d in devices]
             return [operation(steps[d]) for d in devices]
-        return [self._with_world(steps[d], d) for d in devices]
+        return [self._world.operation(steps[d], d) for d in devices]
 
     def _single(self, name: str) -> str:
         """The opcode of a computation that is one operation on its two parameters in order; '' of any other."""
@@ -321,63 +318,6 @@ class Machine:
         if not complete:
             raise BadArgument(f"{i.name} ends an operation that has not been given all its operands")
         return [b.result if b.result is not None else Token() for b in before]
-
-    def _random(self, opcode: str, device: int) -> Random:
-        """A stream for one occurrence: it depends on the seed, the opcode, and how many came before."""
-        number = self._counters.get((opcode, device), 0)
-        self._counters[opcode, device] = number + 1
-        return Random(f"{self.seed} {opcode} {number} {device}")
-
-    def _received(self, channel: int, device: int, host: Value) -> Value:
-        """What the device of the matching pair has sent on the channel; zeros for a device that is no target, and
-        where there are no pairs what the device itself has sent, or what the host gives."""
-        source = self._sources.get((channel, device))
-        if source is None:
-            return self._sent.get((channel, device), host)
-        if source < 0:
-            return self._zeros(host)
-        if (channel, source) not in self._sent:
-            raise NotModelled(f"device {source} has not yet sent anything on channel {channel}")
-        return self._sent[channel, source]
-
-    def _zeros(self, like: Value) -> Value:
-        if isinstance(like, Array):
-            zero = self.scalars.constant(like.element_type, 0)
-            return Array(like.element_type, like.sizes, [zero] * len(like.data))
-        if isinstance(like, Classed):
-            return replace(like, data=[self.scalars.constant(like.element_type, 0)] * len(like.data))
-        return tuple(self._zeros(v) for v in like) if isinstance(like, tuple) else like
-
-    def _with_world(self, step: Step, device: int) -> Value:
-        """Operations that see the device's number, the outside world or a random source."""
-        i, opcode = step.instruction, step.instruction.opcode
-        channel = i.attributes.integer("channel_id", 0)
-        match opcode:
-            case "partition-id" | "replica-id":
-                parts = self.devices.partitions
-                number = device % parts if opcode == "partition-id" else device // parts
-                return step.result([step.scalars.constant(step.shape.element_type, number)])
-            case "rng":
-                return rng(step, self._random(opcode, device))
-            case "rng-bit-generator":
-                return rng_bit_generator(step, self._random(opcode, 0))
-            case "infeed" | "rng-get-and-update-state":
-                return random_value(i.shape, self.scalars, self._random(opcode, device))
-            case "send":
-                self._sent[channel, device] = step.operands[0]
-                return (step.operands[0], *rest(i.shape, 1))
-            case "recv":
-                self._sources[channel, device] = source_device(i, device)
-                data = random_value(i.shape, self.scalars, self._random(opcode, device))
-                return data if isinstance(data, tuple) else (data,)
-            case "send-done":
-                return Token()
-            case "recv-done":
-                data = step.operands[0]
-                host = data[0] if isinstance(data, tuple) else data
-                return (self._received(channel, device, host), Token())
-            case _:
-                raise NotModelled(f"the opcode {opcode}")
 
 
 def _actual_sizes(shape: ArrayShape, nested: NestedList) -> tuple[int, ...]:

@@ -1,0 +1,85 @@
+"""What the devices of a running module see of the world: their numbers, random bits, infeeds, sends and receives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from hloproof.models.errors import NotModelled
+from hloproof.models.interpreter.in_flight import rest, source_device
+from hloproof.models.interpreter.operations.collective import Devices
+from hloproof.models.interpreter.semantics.semantics import Scalars
+from hloproof.models.interpreter.source_of_values import random_value, rng, rng_bit_generator
+from hloproof.models.interpreter.step import Step
+from hloproof.models.interpreter.value import Array, Classed, Token, Value
+
+
+class World:
+    """Of one run: random streams go on from one occurrence to the next, and what was sent is kept by its channel."""
+
+    def __init__(self, devices: Devices, seed: int) -> None:
+        self._devices, self._seed = devices, seed
+        self._counters: dict[tuple[str, int], int] = {}
+        self._sent: dict[tuple[int, int], Value] = {}
+        """By channel and device."""
+        self._sources: dict[tuple[int, int], int | None] = {}
+        """From which device one receives on a channel, as `source_device` says it."""
+
+    def operation(self, step: Step, device: int) -> Value:
+        """An operation that sees the device's number, the outside world or a random source. Raises NotModelled for any
+        other, and for what was not sent before it is received."""
+        i, opcode = step.instruction, step.instruction.opcode
+        channel = i.attributes.integer("channel_id", 0)
+        match opcode:
+            case "partition-id" | "replica-id":
+                parts = self._devices.partitions
+                number = device % parts if opcode == "partition-id" else device // parts
+                return step.result([step.scalars.constant(step.shape.element_type, number)])
+            case "rng":
+                return rng(step, self._random(opcode, device))
+            case "rng-bit-generator":
+                return rng_bit_generator(step, self._random(opcode, 0))
+            case "infeed" | "rng-get-and-update-state":
+                return random_value(i.shape, step.scalars, self._random(opcode, device))
+            case "send":
+                self._sent[channel, device] = step.operands[0]
+                return (step.operands[0], *rest(i.shape, 1))
+            case "recv":
+                self._sources[channel, device] = source_device(i, device)
+                data = random_value(i.shape, step.scalars, self._random(opcode, device))
+                return data if isinstance(data, tuple) else (data,)
+            case "send-done":
+                return Token()
+            case "recv-done":
+                data = step.operands[0]
+                host = data[0] if isinstance(data, tuple) else data
+                return (self._received(channel, device, host, step.scalars), Token())
+            case _:
+                raise NotModelled(f"the opcode {opcode}")
+
+    def _random(self, opcode: str, device: int) -> Random:
+        """A stream for one occurrence: it depends on the seed, the opcode, and how many came before."""
+        number = self._counters.get((opcode, device), 0)
+        self._counters[opcode, device] = number + 1
+        return Random(f"{self._seed} {opcode} {number} {device}")
+
+    def _received(self, channel: int, device: int, host: Value, scalars: Scalars) -> Value:
+        """What the device of the matching pair has sent on the channel; zeros for a device that is no target, and
+        where there are no pairs what the device itself has sent, or what the host gives."""
+        source = self._sources.get((channel, device))
+        if source is None:
+            return self._sent.get((channel, device), host)
+        if source < 0:
+            return _zeros(host, scalars)
+        if (channel, source) not in self._sent:
+            raise NotModelled(f"device {source} has not yet sent anything on channel {channel}")
+        return self._sent[channel, source]
+
+
+def _zeros(like: Value, scalars: Scalars) -> Value:
+    if isinstance(like, Array):
+        zero = scalars.constant(like.element_type, 0)
+        return Array(like.element_type, like.sizes, [zero] * len(like.data))
+    if isinstance(like, Classed):
+        return replace(like, data=[scalars.constant(like.element_type, 0)] * len(like.data))
+    return tuple(_zeros(v, scalars) for v in like) if isinstance(like, tuple) else like
