@@ -79,3 +79,20 @@ def test_the_operation(semantics: Any) -> None:
     )
     state, bits = run_module(parse_module(text), [[0, 0]], semantics=semantics)
     assert state == [0, 2] and bits[:2] == [0x6B200159, 0x99BA4EFE]
+
+
+@pytest.mark.parametrize("state", ["u32[4]", "u64[2]", "f32[4]"])
+@pytest.mark.parametrize("other", ["s", "t"])
+def test_equal_states_give_equal_bits_and_others_do_not(state: str, other: str) -> None:
+    """Also where the algorithm is the interpreter's own: who writes one operation for two was refuted."""
+    a, b = (
+        f"{n} = ({state}, u32[3]) rng-bit-generator({s}), algorithm=rng_default\n"
+        for n, s in zip("ab", ("s", other), strict=True)
+    )
+    module = parse_module(
+        f"HloModule m\n\nENTRY e {{\n  s = {state} parameter(0)\n  t = {state} parameter(1)\n  {a}  {b}"
+        "  x = u32[3] get-tuple-element(a), index=1\n  y = u32[3] get-tuple-element(b), index=1\n"
+        "  ROOT r = (u32[3], u32[3]) tuple(x, y)\n}\n"
+    )
+    one, two = run_module(module)
+    assert (one == two) is (other == "s")

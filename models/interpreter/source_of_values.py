@@ -70,9 +70,10 @@ def rng(step: Step, random: Random) -> Value:
     return step.result([scalars.constant(shape.element_type, random.uniform(first, second)) for _ in range(count)])
 
 
-def rng_bit_generator(step: Step, random: Random) -> Value:
+def rng_bit_generator(step: Step, seed: int) -> Value:
     """(new state, bits). The algorithm that is named is carried out, Philox where none is, as XLA does on CPU and GPU.
-    For states of other types than u64 the bits follow the state and the seed in a way of the interpreter's own."""
+    For states of other types than u64 the bits follow the state and the seed in a way of the interpreter's own: the
+    same ones wherever the same state is given."""
     shape, state = step.instruction.shape, step.array(0)
     if not isinstance(shape, TupleShape) or len(shape.elements) != 2:
         raise NotModelled("rng-bit-generator whose result is not (state, bits)")
@@ -88,7 +89,7 @@ def rng_bit_generator(step: Step, random: Random) -> Value:
         else:
             raise NotModelled(f"rng-bit-generator by {algorithm} from a state of {len(state.data)} elements")
         return (Array("u64", after.dimensions, numbers), _from_bits(step, result, bits))
-    own = Random(f"{random.getrandbits(64)} {[step.scalars.to_bits(state.element_type, v) for v in state.data]}")
+    own = Random(f"{seed} {algorithm} {[step.scalars.to_bits(state.element_type, v) for v in state.data]}")
     codes = [[own.getrandbits(types.width(a.element_type)) for _ in range(a.elements)] for a in (after, result)]
     return tuple(_from_bits(step, a, c) for a, c in zip((after, result), codes, strict=True))
 

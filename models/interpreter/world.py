@@ -38,7 +38,7 @@ class World:
             case "rng":
                 return rng(step, self._random(opcode, device))
             case "rng-bit-generator":
-                return rng_bit_generator(step, self._random(opcode, 0))
+                return rng_bit_generator(step, self._seed)
             case "infeed" | "rng-get-and-update-state":
                 return random_value(i.shape, step.scalars, self._random(opcode, device))
             case "send":
