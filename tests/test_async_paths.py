@@ -130,6 +130,14 @@ def _transfers(order: str) -> str:
     return _entry(f"{body} ROOT r = f32[4] negate(p)\n", header=", is_scheduled=true, replica_count=2")
 
 
+def _sent_by_two(then: str) -> str:
+    """A computation that hands back a send is run in flight, and called once more."""
+    state, host = "(f32[4], u32[], token[])", "channel_id=1, is_host_transfer=true"
+    before = f"sends {{\n x = f32[4] parameter(0)\n t = token[] after-all()\n ROOT s = {state} send(x, t), {host}\n}}\n"
+    main = f" a = ((f32[4]), {state}, u32[]) call-start(p), to_apply=sends\n b = {state} call-done(a)\n{then}"
+    return _entry(main.replace("STATE", state).replace("HOST", host) + " ROOT n = f32[4] negate(p)\n", before)
+
+
 _X, _Y = "x = f32[4] negate(p)", "y = f32[4] exponential(p), control-predecessors={x}"
 _CHOSEN = f"c = {_STATE}"
 
@@ -236,6 +244,12 @@ PAIRS: Final[Mapping[str, tuple[str, str, str, tuple[str, ...]]]] = {
         _transfers("s3 r3 r1 r2 R1 R2 s1 s2 R3 S1 S2 S3"),
         _transfers("s3 r3 r1 r2 s1 R1 R2 s2 R3 S1 S2 S3"),
         ("r1", "r2"),
+    ),
+    "a send that flies and is called as well": (
+        "async-chain",
+        _sent_by_two(" c = STATE call(p), to_apply=sends\n"),
+        _sent_by_two(" c = STATE call(p), to_apply=sends\n d = token[] send-done(c), HOST\n"),
+        ("s",),
     ),
     "a schedule against a control predecessor": ("hazard-order", _scheduled(_Y, _X), _scheduled(_X, _Y), ("y",)),
     "a sugared slice of another size": (

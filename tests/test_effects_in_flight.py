@@ -299,7 +299,105 @@ def _one_state(returned: str, first: str, condition: str = "") -> str:
     )
 
 
+_BOUND_TWICE: Final = "((f32[8], f32[8]), f32[8], u32[])"
+
+
+def _of_two(written: str) -> str:
+    """A computation of two operands, one of which it updates in place."""
+    other = {"x": "y", "y": "x"}[written]
+    return (
+        "two {\n  x = f32[8] parameter(0)\n  y = f32[8] parameter(1)\n  u = f32[2] constant({1,2})\n"
+        f"  z = s32[] constant(0)\n  w = f32[8] dynamic-update-slice({written}, u, z)\n"
+        f"  ROOT o = f32[8] add(w, {other})\n}}\n"
+    )
+
+
+def _bound_in_order(written: str) -> str:
+    """The first operand is bound by the entry, the second in a callee, whose text stands before; it is read after."""
+    before = (
+        f"binds {{\n  s = {_STATE} parameter(0)\n  y = f32[8] parameter(1)\n"
+        f"  ROOT q = {_BOUND_TWICE} call-update(s, y)\n}}\n"
+    )
+    return _module(
+        "o = f32[8] copy(p)",
+        "s = ((), f32[8], u32[]) call-start(), to_apply=two",
+        f"q = {_STATE} call-update(s, o)",
+        f"b = {_BOUND_TWICE} call(q, k), to_apply=binds",
+        "d = f32[8] call-done(b)",
+        _READ,
+        "v = f32[8] add(d, n)",
+        before=_of_two(written) + before,
+    )
+
+
+def _bound_in_branches(read: str) -> str:
+    """Two branches bind the first operand, each in its way; the second one, bound behind them, is written."""
+    given = "(((), f32[8], u32[]), f32[8])"
+    before = "".join(
+        f"{name} {{\n  t = {given} parameter(0)\n  s = ((), f32[8], u32[]) get-tuple-element(t), index=0\n"
+        f"  y = f32[8] get-tuple-element(t), index=1\n  ROOT q = {_STATE} call-update(s, y)\n}}\n"
+        for name in ("this", "that")
+    )
+    return _module(
+        "o = f32[8] copy(p)",
+        "g = pred[] constant(true)",
+        "s = ((), f32[8], u32[]) call-start(), to_apply=two",
+        f"t = {given} tuple(s, o)",
+        f"q = {_STATE} conditional(g, t, t), true_computation=this, false_computation=that",
+        f"b = {_BOUND_TWICE} call-update(q, k)",
+        "d = f32[8] call-done(b)",
+        f"n = f32[8] negate({read})",
+        "v = f32[8] add(d, n)",
+        before=_of_two("y") + before,
+    )
+
+
+def _through_a_call(opcode: str, does: str) -> str:
+    """A copy in flight goes through a callee that is given an array as well: that which is copied, and by a second
+    caller another one, so that inside nobody knows the two for one."""
+    copied = "(f32[8], f32[8], u32[])"
+    state = f"({copied}, f32[8])"
+    before = (
+        f"through {{\n  t = {state} parameter(0)\n  s = {copied} get-tuple-element(t), index=0\n"
+        "  x = f32[8] get-tuple-element(t), index=1\n  u = f32[2] constant({1,2})\n  z = s32[] constant(0)\n"
+        f"  v = f32[8] {does}\n  ROOT o = {state} tuple(s, v)\n}}\n"
+    )
+    run = {
+        "call": "call({}), to_apply=through",
+        "conditional": "conditional(g, {0}, {0}), true_computation=through, false_computation=through",
+    }[opcode]
+    lines = ["g = pred[] constant(true)"]
+    for n, copying, beside in ((1, "k", "k"), (2, "q", "r")):
+        lines += [
+            f"s{n} = {copied} copy-start({copying})",
+            f"t{n} = {state} tuple(s{n}, {beside})",
+            f"c{n} = {state} {run.format(f't{n}')}",
+            f"f{n} = {copied} get-tuple-element(c{n}), index=0",
+            f"d{n} = f32[8] copy-done(f{n})",
+        ]
+        lines += ["q = f32[8] negate(d1)", "r = f32[8] negate(q)"] if n == 1 else []
+    return _module(*lines, "v = f32[8] negate(d2)", before=before)
+
+
 PAIRS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "an operand bound behind one that a later text binds": (
+        "hazard-overwrite",
+        _bound_in_order("y"),
+        _bound_in_order("x"),
+    ),
+    "an operand bound behind one that two branches bind": (
+        "hazard-overwrite",
+        _bound_in_branches("k"),
+        _bound_in_branches("o"),
+    ),
+    **{
+        f"a {how} that writes what the operation that goes through it reads": (
+            "hazard-operand",
+            _through_a_call(how, "dynamic-update-slice(x, u, z)"),
+            _through_a_call(how, "negate(x)"),
+        )
+        for how in ("call", "conditional")
+    },
     "a call in flight that hands back its argument": ("hazard-overwrite", _started("keeps"), _started("keeps", read=0)),
     "a call in flight that reads its argument and hands it back": (
         "hazard-overwrite",
@@ -403,7 +501,14 @@ PAIRS: Final[Mapping[str, tuple[str, str, str]]] = {
         _around("copy"),
     ),
 }
-PARTLY_UNKNOWN: Final = frozenset({"an operand bound late in a call", "a result bound in another computation"})
+PARTLY_UNKNOWN: Final = frozenset(
+    {
+        "an operand bound late in a call",
+        "a result bound in another computation",
+        "an operand bound behind one that a later text binds",
+        "an operand bound behind one that two branches bind",
+    }
+)
 """What is read of such an operand is not followed, so that claims about indices are unknown on both sides."""
 
 

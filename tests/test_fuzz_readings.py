@@ -22,6 +22,7 @@ from hloproof.fuzz.layouts.layout_readings import is_modelled, memory
 from hloproof.fuzz.target import Failure
 from hloproof.fuzz.targets import target
 from hloproof.models.dataflow.alias_classes import Buffers
+from hloproof.models.dataflow.async_chain import AsyncChains
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.hlo.text.shapes import parse_shape
@@ -102,12 +103,12 @@ def test_aliases_read_off_by_hand() -> None:
 
 @pytest.mark.parametrize(
     "method",
-    ["must_share", "may_share", "classes", "bound", "declared_by_module", "merges", "leaves_module", "defined_at"],
+    ["must_share", "may_share", "classes", "binds", "declared_by_module", "merges", "leaves_module", "defined_at"],
 )
 def test_aliases_that_are_wrong_are_found(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module = parse_module(ALIASED)
     assert check_aliases(module)
-    monkeypatch.setattr(Buffers, method, lambda *arguments: ())
+    monkeypatch.setattr(AsyncChains if method == "binds" else Buffers, method, lambda *arguments: ())
     with pytest.raises(Failure):
         check_aliases(module)
 

@@ -12,8 +12,9 @@ Three relations, each wider than the one before:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import product
 from typing import Final
 
 from hloproof.models.dataflow.async_chain import AsyncChains, declared_aliases, link_of
@@ -244,17 +245,9 @@ class Buffers:
                 case _:
                     inside = self.chains.runs(caller) == place.computation or caller.opcode == "fusion-start"
                     if inside and self._opens(caller):
-                        bound = self.bound(HloPosition(computation.name, caller.name))
-                        if number < len(bound):
-                            yield HloPosition(bound[number].computation, bound[number].instruction, place.index)
-
-    def bound(self, start: HloPosition) -> tuple[HloPosition, ...]:
-        """The operands of a chain in order of binding: those of the start, then those of each update."""
-        out = [HloPosition(start.computation, name) for name in self._instruction(start).operands]
-        for member in self.chains.members[start]:
-            if self.chains.links[member].role == "update":
-                out += [HloPosition(member.computation, name) for name in self._instruction(member).operands[1:]]
-        return tuple(out)
+                        for n, bound in self.chains.binds(HloPosition(computation.name, caller.name)):
+                            if n == number:
+                                yield HloPosition(bound.computation, bound.instruction, place.index)
 
     @cached_property
     def values(self) -> Mapping[HloPosition, frozenset[HloPosition]]:
@@ -352,18 +345,16 @@ class Buffers:
     def _join_declared(self, classes: _Classes, here: HloPosition, i: Instruction, entry: Aliasing) -> None:
         """An output aliases an operand. Of a start both may be bound later: the output then is that of the done."""
         link = link_of(i.opcode)
-        operands = self.bound(here) if link is not None else tuple(HloPosition(here.computation, n) for n in i.operands)
-        if not 0 <= entry.operand < len(operands):
-            return
-        source = operands[entry.operand]
-        source = HloPosition(source.computation, source.instruction, entry.operand_index)
+        plain = enumerate(HloPosition(here.computation, n) for n in i.operands)
+        operands = self.chains.binds(here) if link is not None and link.role == "start" else plain
+        sources = [replace(place, index=entry.operand_index) for n, place in operands if n == entry.operand]
         outputs = [HloPosition(here.computation, here.instruction, entry.output_index)]
         if link is not None and entry.output_index[:1] == (1,):
             for member in self.chains.members.get(here, ()):
                 is_done = self.chains.links[member].role == "done"
                 at = entry.output_index[1:] if is_done else entry.output_index
                 outputs.append(HloPosition(member.computation, member.instruction, at))
-        for output in outputs:
+        for output, source in product(outputs, sources):
             self._join(classes, output, source)
 
     def declared_by_module(self) -> tuple[tuple[HloPosition, HloPosition, bool], ...]:

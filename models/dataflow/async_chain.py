@@ -165,15 +165,34 @@ class AsyncChains:
                 out[start].append(place)
         return {start: tuple(found) for start, found in out.items()}
 
-    def bound_before(self, start: HloPosition, update: HloPosition) -> int:
-        """How many operands the chain has bound when this update comes (straight chains)."""
-        count = len(self.flow.instruction(start).operands)
+    def bound_before(self, update: HloPosition) -> int:
+        """How many operands the chain has bound when this update comes, as the state shows that it continues."""
+        i = self.flow.instruction(update)
+        state = self.module.by_name[update.computation].by_name[i.operands[0]].shape
+        held = state.elements[0] if isinstance(state, TupleShape) and state.elements else TupleShape()
+        # Older text has the only operand itself at {0}.
+        return len(held.elements) if isinstance(held, TupleShape) else 1
+
+    def binds(self, start: HloPosition) -> tuple[tuple[int, HloPosition], ...]:
+        """The operands that the start and its updates bind, each with its number, counted over the chain. Where a chain
+        goes one of several ways, several are bound as one number. Neither the text nor the computations follow in the
+        order of the binding."""
+        out = [
+            (n, HloPosition(start.computation, name)) for n, name in enumerate(self.flow.instruction(start).operands)
+        ]
         for member in self.members[start]:
-            if member == update:
-                break
             if self.links[member].role == "update":
-                count += len(self.flow.instruction(member).operands) - 1
-        return count
+                names = self.flow.instruction(member).operands[1:]
+                before = self.bound_before(member)
+                out += [(before + n, HloPosition(member.computation, name)) for n, name in enumerate(names)]
+        return tuple(sorted(out, key=lambda bound: bound[0]))
+
+    def bound(self, start: HloPosition) -> tuple[HloPosition, ...]:
+        """One operand of a chain for each number, in order."""
+        first: dict[int, HloPosition] = {}
+        for number, place in self.binds(start):
+            first.setdefault(number, place)
+        return tuple(first.values())
 
     @staticmethod
     def runs(start: Instruction) -> str | None:
@@ -213,14 +232,5 @@ class AsyncChains:
         return Wrapped(link.opcode, None, done[0] if done else promised, None, thread)
 
     def bound_operands(self, start: HloPosition) -> tuple[Shape, ...]:
-        """The shapes of all operands bound by the start and its updates, in order of binding (straight chains)."""
-
-        def shapes(place: HloPosition, names: tuple[str, ...]) -> tuple[Shape, ...]:
-            computation = self.module.by_name[place.computation]
-            return tuple(computation.by_name[n].shape for n in names)
-
-        out = list(shapes(start, self.flow.instruction(start).operands))
-        for place in self.members[start]:
-            if self.links[place].role == "update":
-                out.extend(shapes(place, self.flow.instruction(place).operands[1:]))
-        return tuple(out)
+        """The shapes of all operands bound by the start and its updates, in order of binding."""
+        return tuple(self.flow.instruction(place).shape for place in self.bound(start))

@@ -12,7 +12,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from hloproof.models.dataflow.alias_classes import Buffers, shape_at
+from hloproof.models.dataflow.alias_classes import shape_at
 from hloproof.models.dataflow.async_chain import AsyncChains, link_of
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.hlo.attributes import Attributes, AttributeValue, ComputationRef, Quoted
@@ -36,7 +36,6 @@ def has_sugar(module: Module) -> bool:
 def desugar(module: Module) -> Module:
     """The module in generic form. Links without a start in the module stay as they are."""
     chains = AsyncChains(module)
-    buffers = Buffers(module, chains=chains)
     changed: dict[HloPosition, Instruction] = {}
     made: dict[str, list[Computation]] = {}
     taken = {c.name for c in module.computations}
@@ -49,7 +48,7 @@ def desugar(module: Module) -> Module:
         else:
             name = _unique(f"{i.name}.async", taken)
             taken.add(name)
-            made.setdefault(start.computation, []).append(_wrapped(chains, buffers, start, name))
+            made.setdefault(start.computation, []).append(_wrapped(chains, start, name))
             pairs = (("calls", ComputationRef(name)), *(p for p in i.attributes.pairs if p[0] in OF_THE_START))
         changed[start] = replace(i, opcode="async-start", attributes=Attributes(pairs))
         for member in chains.members[start]:
@@ -96,10 +95,10 @@ def _unique(base: str, taken: set[str]) -> str:
     return name
 
 
-def _wrapped(chains: AsyncChains, buffers: Buffers, start: HloPosition, name: str) -> Computation:
+def _wrapped(chains: AsyncChains, start: HloPosition, name: str) -> Computation:
     """The computation that sugar leaves out: a parameter for each operand that the chain binds, and the operation."""
     i, link = chains.flow.instruction(start), chains.links[start]
-    shapes = [chains.flow.instruction(p).shape for p in buffers.bound(start)]
+    shapes = chains.bound_operands(start)
     parameters = tuple(
         Instruction(f"p{k}", "parameter", s, parameter_number=k, position=i.position) for k, s in enumerate(shapes)
     )

@@ -151,7 +151,7 @@ def _overwritten(
     own = chains.links.get(opening)
     if own is None or own.role != "update":
         return ()
-    before = chains.bound_before(start, opening)
+    before = chains.bound_before(opening)
     names = chains.flow.instruction(opening).operands[1:]
     return tuple(
         spot

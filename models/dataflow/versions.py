@@ -189,7 +189,7 @@ class LocalBuffers:
         is_start = link.role == "start"
         own = i.operands if is_start else i.operands[1:]
         for start in (here,) if is_start else sorted(chains.starts[here]):
-            before = 0 if is_start else chains.bound_before(start, here)
+            before = 0 if is_start else chains.bound_before(here)
             for number, index, optional in self._effects(start):
                 if before <= number < before + len(own):
                     name = own[number - before]
@@ -209,7 +209,7 @@ class LocalBuffers:
             if access.writer is not None:
                 yield number, index, True
         if wrapped.opcode != "sort" and wrapped.result is not None:
-            names = tuple(p.instruction for p in self.buffers.bound(start))
+            names = tuple(p.instruction for p in chains.bound(start))
             inside = replace(begun, opcode=wrapped.opcode, operands=names, shape=wrapped.result)
             for _, number, index in in_place_operand(inside) + fused_in_place(self.module, inside):
                 yield number, index, True

@@ -48,13 +48,16 @@ def _left_open(chains: AsyncChains, worst: _Worst, place: HloPosition) -> str | 
 
 
 def is_finished_outside(chains: AsyncChains, place: HloPosition) -> bool:
-    """A send or recv that the computation of an asynchronous operation hands back: the done of that one finishes it."""
+    """A send or recv that the computation of an asynchronous operation hands back: the done of that one finishes it.
+    Whoever else runs the computation has to finish it himself."""
     computation = chains.module.by_name[place.computation]
+    callers = chains.flow.callers[computation.name]
     handed_back = {computation.root_name, *(computation.root.operands if computation.root.opcode == "tuple" else ())}
     return (
         chains.links[place].opcode in ("send", "recv")
         and place.instruction in handed_back
-        and any(HloPosition(c.name, i.name) in chains.links for c, i in chains.flow.callers[computation.name])
+        and bool(callers)
+        and all(HloPosition(c.name, i.name) in chains.links for c, i in callers)
     )
 
 

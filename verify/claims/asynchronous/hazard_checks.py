@@ -133,9 +133,10 @@ def _through(scene: Scene) -> _Through:
 
 
 def _crosses(through: _Through, local: LocalBuffers, flight: Flight, name: str, version: Spot) -> bool:
-    """A loop that the operation is in flight through, from before to after it: the very version is still held behind
-    it. What a loop writes it writes during the flight, though it ends one part of it and opens the next."""
-    if name not in flight.closings or local.computation.by_name[name].opcode != "while":
+    """A loop, call or conditional that the operation is in flight through, from before to after it: the very version is
+    still held behind it. What it writes it writes during the flight, though it ends one part of it and opens the
+    next. What is wrong with that inside shows there only where every caller hands over the same."""
+    if name not in flight.closings or local.computation.by_name[name].opcode not in ("while", "call", "conditional"):
         return False
     after = through.get((flight.computation, flight.start, name))
     return after is not None and any(

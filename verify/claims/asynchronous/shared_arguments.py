@@ -74,7 +74,7 @@ def _given(local: LocalBuffers, name: str, link: Link | None) -> tuple[str, ...]
         return local.computation.by_name[name].operands
     chains = local.buffers.chains
     starts = sorted(chains.starts[HloPosition(local.computation.name, name)])
-    bound = (p for start in starts for p in local.buffers.bound(start))
+    bound = (p for start in starts for _, p in chains.binds(start))
     return tuple(p.instruction for p in bound if p.computation == local.computation.name)
 
 

@@ -56,7 +56,7 @@ def _values(code: Buffers, read: Reading) -> None:
         same("answer whether a value leaves", code.leaves_module(place), any(s in values[p] for p in live), place)
     for name, starts in read.starts.items():
         for start in starts:
-            bound = [spot_of(p)[:2] for p in code.bound(HloPosition(*start[:2]))]
+            bound = [(n, spot_of(p)[:2]) for n, p in code.chains.binds(HloPosition(*start[:2]))]
             same("list of bound operands", bound, read.bound(start), name)
 
 

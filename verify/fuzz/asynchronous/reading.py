@@ -194,7 +194,7 @@ class Reading:
         given = [self.module.by_name[c].by_name[o].shape for o in i.operands]
         for k, a, b in handed(i, given) if not (i.opcode == "bitcast" and self.new_bitcasts) else ():
             yield from self.tree_pairs((c, i.operands[k], a), (c, i.name, b), link is not None)
-        operands = [(c, o) for o in i.operands]
+        operands = [(n, (c, o)) for n, o in enumerate(i.operands)]
         match i.opcode:
             case "call" | "fusion":
                 bodies = [(body, operands) for body in named(i, "to_apply", "calls")]
@@ -202,14 +202,14 @@ class Reading:
                 bodies = [(body, operands) for body in named(i, "body", "condition")]
             case "conditional":
                 branches = named(i, "branch_computations", "true_computation", "false_computation")
-                bodies = [(body, operands[k : k + 1]) for k, body in enumerate(branches, 1)]
+                bodies = [(body, [(0, o) for n, o in operands if n == k]) for k, body in enumerate(branches, 1)]
             case "async-start" | "call-start" | "fusion-start" if self._is_open(i):
                 bodies = [(body, self.bound(me)) for body in named(i, "calls", "to_apply")]
             case _:
                 bodies = []
         for body, passed in bodies:
             for p in self.module.by_name[body].parameters:
-                for source in passed[p.parameter_number or 0 :][:1]:
+                for source in (o for n, o in passed if n == (p.parameter_number or 0)):
                     yield from self.tree_pairs((*source, ()), (body, p.name, ()))
                 if i.opcode == "while":
                     yield from self.tree_pairs(self._root(bodies[0][0]), (body, p.name, ()))
@@ -238,13 +238,15 @@ class Reading:
         threads = [v.text for v in said if isinstance(v, (Word, Quoted))]
         return not self.main_only or threads[:1] in ([], ["main"])
 
-    def bound(self, start: Spot) -> list[tuple[str, str]]:
-        """What is bound to the operation of a start, by itself and by its updates in the order of the text."""
-        found = [(start[0], o) for o in self.module.by_name[start[0]].by_name[start[1]].operands]
+    def bound(self, start: Spot) -> list[tuple[int, tuple[str, str]]]:
+        """What is bound to the operation of a start, by itself and by its updates: each after what it is handed."""
+        found = [(n, (start[0], o)) for n, o in enumerate(self.module.by_name[start[0]].by_name[start[1]].operands)]
         for c, i in self.all:
             if role(i.opcode) == "update" and start in self.starts[c, i.name]:
-                found += [(c, o) for o in i.operands[1:]]
-        return found
+                held = part(self.module.by_name[c].by_name[i.operands[0]].shape, (0,))
+                before = len(held.elements) if isinstance(held, TupleShape) else 1
+                found += [(n, (c, o)) for n, o in enumerate(i.operands[1:], before)]
+        return sorted(found, key=lambda entry: entry[0])
 
     # -- values and classes -------------------------------------------------------------------------------------------
 
@@ -290,9 +292,9 @@ class Reading:
         """What the text declares of an instruction. Results of an operation in flight are those of its links."""
         me = (c, i.name, ())
         is_start = role(i.opcode) == "start"
-        operands = self.bound(me) if is_start else [(c, o) for o in i.operands]
+        operands = self.bound(me) if is_start else [(n, (c, o)) for n, o in enumerate(i.operands)]
         for e in written_in(i):
-            for source in operands[e.operand : e.operand + 1]:
+            for source in (o for n, o in operands if n == e.operand):
                 yield from self.tree_pairs((*source, e.operand_index), (c, i.name, e.output_index))
                 for (d, name), starts in self.starts.items() if is_start and e.output_index[:1] == (1,) else ():
                     if me in starts:
