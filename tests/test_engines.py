@@ -46,6 +46,11 @@ d, e, x, w, k = (Var(name) for name in "dexwk")
 HUGE = Interval(0, 2**40)
 EMPTY_BESIDE = Exists((("w", Interval(0, 9)), ("v", Interval(1, 0))), conj(eq(w, x), le(0, w)))
 ONE_OR_TWO = disj(eq(x, 1), eq(x, 2))
+TWO_OR_THREE = disj(eq(x, 2), eq(x, 3))
+TWO_CHOICES = disj(conj(eq(d, 0), ONE_OR_TWO, disj(eq(x, 3), eq(x, 4))), conj(eq(d, 1), ONE_OR_TWO, TWO_OR_THREE))
+"""About one variable in two ways: without a point where d is 0, with one where it is 1."""
+QUOTIENT_INSIDE = conj(eq(Var("v") // 3, x), le(w, Var("v")))
+BRANCHES = disj(conj(eq(w, 0), eq(x, 0)), conj(eq(w, 1), eq(d, 0)))
 ENGINES = {
     "isl": lambda o: encode_isl.find_counterexample(o, 10**7),
     "z3": lambda o: encode_z3.find_counterexample(o, 10**7),
@@ -107,6 +112,52 @@ TABLE: list[tuple[str, Obligation, bool]] = [
     ("... which counts in the inner divisor", owed(eq((d // 3 + 2) // 4, (d + 2) // 12), d=None), False),
     ("what cannot hold leaves no choices", owed(eq(x, 5), disj(conj(ONE_OR_TWO, eq(0, 1)), eq(x, 5)), x=(0, 9)), True),
     ("choices inside of one that holds", owed(ne(x, 0), disj(conj(le(0, x), ONE_OR_TWO), eq(x, 7)), x=(0, 9)), True),
+    (
+        "choices beside a bound",
+        owed(ne(x, 5), disj(conj(le(x, 4), disj(eq(x, 2), eq(x, 5))), eq(x, 7)), x=(0, 9)),
+        True,
+    ),
+    (
+        "two choices at once",
+        owed(disj(eq(x, 2), eq(x, 7)), disj(conj(ONE_OR_TWO, TWO_OR_THREE), eq(x, 7)), x=(0, 9)),
+        True,
+    ),
+    ("choices that depend on another", owed(FALSE, TWO_CHOICES, x=(0, 9), d=(0, 1)), False),
+    ("... both without a point", owed(lt(x, 0), conj(TWO_CHOICES, eq(d, 0)), x=(0, 9), d=(0, 1)), True),
+    ("quotients two quantifiers in", owed(some("w", 0, 1, some("v", 0, 5, QUOTIENT_INSIDE)), x=(0, 3)), False),
+    ("... that are met", owed(some("w", 0, 1, some("v", 0, 5, QUOTIENT_INSIDE)), x=(0, 1)), True),
+    ("branches about different variables", owed(some("w", 0, 1, BRANCHES), x=(0, 1), d=(0, 1)), False),
+    ("... one of which holds", owed(some("w", 0, 1, BRANCHES), ne(x, d), x=(0, 1), d=(0, 1)), True),
+    ("choices in a branch", owed(some("w", 0, 9, conj(eq(w, x), le(w, 8), ONE_OR_TWO)), x=(0, 9)), False),
+    (
+        "... of several",
+        owed(some("w", 0, 9, disj(conj(eq(w, x), ONE_OR_TWO), conj(eq(w, 9), eq(x, 9)))), x=(0, 9)),
+        False,
+    ),
+    ("... that are all there are", owed(some("w", 0, 9, conj(eq(w, x), ONE_OR_TWO)), x=(1, 2)), True),
+    (
+        "no half within a quantifier",
+        owed(some("w", 0, 1, Not(some("v", 0, 5, eq(w + x, Var("v") * 2)))), x=(0, 9)),
+        True,
+    ),
+    ("... for each of two", owed(some("w", 0, 0, Not(some("v", 0, 5, eq(w + x, Var("v") * 2)))), x=(0, 9)), False),
+    (
+        "halves for all of a few",
+        owed(Not(some("w", 0, 2, Not(some("v", 0, 9, eq(w, Var("v") * 2 + x))))), x=(0, 1)),
+        False,
+    ),
+    (
+        "what has no value is not said to be false",
+        owed(FALSE, Not(some("w", 0, 3, conj(eq(x // 0, 1), le(w, 3)))), x=(0, 1)),
+        True,
+    ),
+    ("... in parts", owed(FALSE, Not(some("w", 0, 3, conj(eq(x // 0, 1), eq(w, 2)))), x=(0, 1)), True),
+    ("... beside what is false", owed(FALSE, Not(some("w", 0, 3, conj(eq(x // 0, 1), eq(w, 7)))), x=(0, 1)), False),
+    ("beyond machine integers", owed(lt(x * 2**70, d), lt(x * 2**70, d + 1), x=None, d=None), False),
+    ("... by one", owed(le(x * 2**70, d), lt(x * 2**70, d + 1), x=None, d=None), True),
+    ("... exactly", owed(ne(x, 2**64 + 5), le(2**64, x), x=(0, 2**65)), False),
+    ("... in a divisor", owed(lt(x // (2**64 + 1), 3), x=(0, 3 * 2**64 + 2)), True),
+    ("... in a divisor, one more", owed(lt(x // (2**64 + 1), 3), x=(0, 3 * 2**64 + 3)), False),
     ("... or is said not to be", owed(eq((d // k) * k + d % k, d), ne(k, 0), d=(-5, 5), k=(-3, 3)), True),
 ]
 

@@ -21,7 +21,8 @@ from hloproof.logic.obligation import FLOOR, RoundingSemantics
 from hloproof.models.errors import InputError
 from hloproof.models.expressions.evaluate import UndefinedValue
 from hloproof.models.expressions.expr import Const, to_text
-from hloproof.models.rules.rule import Condition, ExpressionRule, Rule
+from hloproof.models.interpreter.rules import try_instance
+from hloproof.models.rules.rule import Bounded, Condition, ConstraintRule, ExpressionRule, Rule
 from hloproof.models.rules.text import parse_rules
 from hloproof.pipeline.driver import check
 from hloproof.pipeline.entry_count import COUNTED, check_count
@@ -128,6 +129,8 @@ TWINS = [
     ("x in [0, 5] => x in [0, 5], 10 mod x in [0, 10], 0 * (10 mod x) in [0, 0]", "refuted"),
     ("x in [0, -1] => 10 mod x in [0, -1]", "refuted"),
     ("10 mod x in [0, 9], x in [1, 9] => x in [1, 9]", "proved"),
+    ("x in [1, 5], 7 mod x in [0, 9] => x in [0, 5]", "refuted"),
+    ("x in [1, 5], 7 mod x in [0, 9] => x in [1, 5]", "proved"),
     ("for s in [0, 3] => for t in [0, 3] with s = t + 0 * (1 mod t) witness t = s", "refuted"),
     ("for s in [1, 3] => for t in [1, 3] with s = t + 0 * (1 mod t) witness t = s", "proved"),
 ]
@@ -136,6 +139,54 @@ TWINS = [
 @pytest.mark.parametrize(("text", "expected"), TWINS)
 def test_twins(text: str, expected: str) -> None:
     assert verdict(text).value == expected
+
+
+HOLES = [
+    # One point, far from what is tried, at which one constraint is false and another has no value.
+    ("x in [123 * 1000 + 456, 200000], 7 mod (x - 123 * 1000 - 455) in [0, 99999] => x in [123 * 1000 + {}, 200000]"),
+    ("7 mod (x - 123 * 1000 - 455) in [0, 99999], x in [123 * 1000 + 456, 200000] => x in [123 * 1000 + {}, 200000]"),
+]
+
+
+@pytest.mark.parametrize("text", HOLES)
+def test_a_constraint_without_a_value_does_not_hide_one_that_is_false(text: str) -> None:
+    """Once proved: that no point is added was asked only where all of the left side has a value."""
+    assert verdict(text.format(455)) is not Verdict.PROVED
+    assert verdict(text.format(456)) is Verdict.PROVED
+
+
+CONSTRAINTS = [
+    "x in [1, 5], 7 mod x in [0, 9] => x in [0, 5]",
+    "7 mod x in [1, 1], 7 mod y in [0, 9] => x in [2, 2], y in [0, 0]",
+    "7 mod y in [0, 9], 7 mod x in [1, 1] => x in [2, 2], y in [0, 0]",
+    "7 mod y in [0, 9], 7 mod x in [1, 1] => x in [2, 6], 7 mod y in [0, 7 mod x]",
+    "y in [1, 2], 7 mod y in [0, 3] => 7 mod y in [0, 1], 0 * (1 mod x) in [0, 0]",
+    "x in [1, 2], y mod x in [0, 1] => y in [0, 1], y mod x in [0, 1]",
+    "y mod x in [0, 1] => y mod x in [0, 2], x in [-3, 3]",
+]
+
+
+@pytest.mark.parametrize("text", CONSTRAINTS)
+def test_statements_about_constraints_say_what_the_rule_says(text: str) -> None:
+    """At every point: the left side has a value where one of its constraints is false or all have values; there the
+    right side has the same."""
+    (rule,) = parse_rules(f"rule a\n {text}\n")
+    assert isinstance(rule, ConstraintRule)
+
+    def holds(b: Bounded, at: dict[str, int]) -> bool | None:
+        return truth((Condition("<=", b.lower, b.expr), Condition("<=", b.expr, b.upper)), at, FLOOR)
+
+    said = statements.statements_of(rule)
+    for x, y in product(range(-4, 8), repeat=2):
+        at = {"x": x, "y": y}
+        left, right = ([holds(b, at) for b in side] for side in (rule.before, rule.after))
+        total = [v for b, v in zip(rule.after, right, strict=True) if not any(map(statements.defined, b.terms))]
+        expected = False if False in left else None if None in left else True
+        found = False if False in total else None if None in right else False not in right
+        broken = any(meets(s.given, at, FLOOR) and not meets(s.goals, at, FLOOR) for s in said)
+        assert broken == (expected is not None and found != expected), at
+        if found is not None or not broken:
+            assert broken == (try_instance(rule, at) == "fails"), at
 
 
 ROUNDED = [
@@ -375,10 +426,15 @@ OWED: list[tuple[str, list[str]]] = [
         "x mod a in [0, 3], x in [l, 9] => x ceildiv b in [1, 2], x in [0, u] when l < u",
         [
             "the right side has a value: l < u, a != 0, 0 <= x, x <= u |- b != 0",
+            "the right side has a value: l < u, a != 0, x mod a < 0, 0 <= x, x <= u |- b != 0",
+            "the right side has a value: l < u, a != 0, 3 < x mod a, 0 <= x, x <= u |- b != 0",
+            "the right side has a value: l < u, x < l, 0 <= x, x <= u |- b != 0",
+            "the right side has a value: l < u, 9 < x, 0 <= x, x <= u |- b != 0",
             "no point is lost: l < u, a != 0, 0 <= x mod a, x mod a <= 3, l <= x, x <= 9 |- "
             "b != 0, 1 <= x ceildiv b, x ceildiv b <= 2, 0 <= x, x <= u",
-            "no point is added: l < u, a != 0, b != 0, 1 <= x ceildiv b, x ceildiv b <= 2, 0 <= x, x <= u |- "
-            "0 <= x mod a, x mod a <= 3, l <= x, x <= 9",
+            "no point is added: l < u, b != 0, 1 <= x ceildiv b, x ceildiv b <= 2, 0 <= x, x <= u |- l <= x, x <= 9",
+            "no point is added: l < u, b != 0, 1 <= x ceildiv b, x ceildiv b <= 2, 0 <= x, x <= u, l <= x, x <= 9, "
+            "a != 0 |- 0 <= x mod a, x mod a <= 3",
         ],
     ),
     (

@@ -256,6 +256,10 @@ MAPS: Final = [
 ]
 
 _HIDDEN: Final = "rule a\nx + 0 => x\n{}rule b\nx => x + {}\n"
+_HOLE: Final = (
+    "rule a\nx in [123 * 1000 + 456, 200000], 7 mod (x - 123 * 1000 - 455) in [0, 99999] => "
+    "x in [123 * 1000 + {}, 200000]\n"
+)
 RULES: Final = [
     _rule(
         _HIDDEN.format('  note 5" wide\n', 1),
@@ -287,6 +291,13 @@ RULES: Final = [
         "rule a\nx => x + 0 * (1 mod c) when c != 0\n",
         "8: a right side without a value",
         "test_twins",
+    ),
+    _rule(
+        _HOLE.format(455),
+        _HOLE.format(456),
+        "8: a constraint that is false beside one without a value",
+        "test_a_constraint_without_a_value_does_not_hide_one_that_is_false",
+        comes_to="unknown",
     ),
 ]
 

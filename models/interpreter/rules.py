@@ -66,6 +66,14 @@ def _inside(rule: RuleBase, b: Bounded, values: Mapping[str, int]) -> bool:
     return value_of(rule, b.lower, values) <= value_of(rule, b.expr, values) <= value_of(rule, b.upper, values)
 
 
+def _outside(rule: RuleBase, b: Bounded, values: Mapping[str, int]) -> bool:
+    """Whether the constraint has a value, and is false: no other constraint changes that."""
+    try:
+        return not _inside(rule, b, values)
+    except UndefinedValue:
+        return False
+
+
 def _all_inside(rule: RuleBase, bounds: tuple[Bounded, ...], values: Mapping[str, int]) -> bool:
     """Whether all constraints hold; those that have a value everywhere are asked first, so that one may keep another
     from being asked where it has none. Raises UndefinedValue."""
@@ -93,7 +101,7 @@ def _expression(rule: ExpressionRule, values: Mapping[str, int]) -> _Outcome:
 
 def _constraints(rule: ConstraintRule, values: Mapping[str, int]) -> _Outcome:
     try:
-        before = _all_inside(rule, rule.before, values)
+        before = not any(_outside(rule, b, values) for b in rule.before) and _all_inside(rule, rule.before, values)
     except UndefinedValue:
         return "inapplicable"
     try:

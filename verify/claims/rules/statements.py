@@ -1,13 +1,14 @@
 """What a rule says, as statements about integers.
 
 An expression has no value where a divisor in it is zero. A rule speaks of points where its left side has a value; there
-its right side must have one. Constraints without such divisors hold first: `x in [1, 5], 7 mod x in [0, 1]` has a value
-at every point, since at 0 the first is false.
+its right side must have one. Constraints on the left have a value where one of them is false, whatever the others are:
+`x in [1, 5], 7 mod x in [0, 1]` has one at every point, since at 0 the first is false. Of those on the right the ones
+without such divisors come first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, product
 from typing import Final
@@ -51,10 +52,13 @@ def statements_of(rule: Rule) -> tuple[RuleStatement, ...]:
             given = (*rule.conditions, *before)
             if rule.never:
                 return (RuleStatement((*given, *left), (NEVER,), "there are no points", "there is a point"),)
+            # Where all of the left side has a value, and where one of its constraints is false beside others.
+            valued = (before, *_false_at(rule.before)) if before else ((),)
+            total = _total(rule.after)
             return (
-                *_right_side_defined((*given, *_total(rule.after)), after),
+                *(s for at in valued for s in _right_side_defined((*rule.conditions, *at, *total), after)),
                 RuleStatement((*given, *left), (*after, *right), "no point is lost", "a point is lost"),
-                RuleStatement((*given, *after, *right), left, "no point is added", "a point is added"),
+                *_nothing_added((*rule.conditions, *after, *right), rule.before),
             )
         case VariableRule():
             return _variable_statements(rule)
@@ -112,6 +116,23 @@ def _at(c: Condition, name: str, value: Expr) -> Condition:
 
 def _right_side_defined(given: tuple[Condition, ...], owed: tuple[Condition, ...]) -> tuple[RuleStatement, ...]:
     return (RuleStatement(given, owed, "the right side has a value", "the right side has no value"),) if owed else ()
+
+
+def _nothing_added(right: tuple[Condition, ...], before: Sequence[Bounded]) -> Iterator[RuleStatement]:
+    """Where the right side holds, no constraint of the left one is false. Each is asked wherever it has a value itself:
+    where another has none, one that is false still leaves the point out."""
+    total = _total(before)
+    apart = [b for b in before if _defined_bounds([b])]
+    for given, goals in ((right, total), *(((*right, *total, *_defined_bounds([b])), _inside([b])) for b in apart)):
+        if goals:
+            yield RuleStatement(given, goals, "no point is added", "a point is added")
+
+
+def _false_at(before: Sequence[Bounded]) -> Iterator[tuple[Condition, ...]]:
+    """For each constraint, that it has a value and is false: below its interval, or above."""
+    for b in before:
+        for missed in (Condition("<", b.expr, b.lower), Condition("<", b.upper, b.expr)):
+            yield (*_defined_bounds([b]), missed)
 
 
 def _defined_bounds(bounded: Sequence[Bounded]) -> tuple[Condition, ...]:
