@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from hloproof.memory.plan import Plan, bytes_needed
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import TupleShape
@@ -205,11 +207,12 @@ def roomy_plan(hlo: str, together: tuple[tuple[str, ...], ...] = ()) -> str:
         words = []
         for name, at in members:
             i = plan.instruction(name)
-            if i.opcode == "constant":
+            if i.opcode == "constant" and "constant" not in words:
                 words.append("constant")
             elif i.opcode == "parameter" and plan.values.computation_of[name] is plan.module.entry:
                 index = ",".join(map(str, at))
-                words.append(f"parameter {i.parameter_number}, shape |f32[]| at ShapeIndex {{{index}}}")
+                shape = re.sub(r"\{[^{}]*\}", "", print_shape(values[name, at].shape))
+                words.append(f"parameter {i.parameter_number}, shape |{shape}| at ShapeIndex {{{index}}}")
         if returned & set(members):
             words.append("maybe-live-out")
         size = max(bytes_needed(values[key].shape) for key in members)

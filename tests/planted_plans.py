@@ -27,10 +27,17 @@ class Planted:
     edit: Callable[[str], str] = str
     comes_to: _Ending = "refuted"
     twin: _Ending = "proved"
+    sound: str = ""
+    """The module of the right side, where that is another."""
+
+    @property
+    def modules(self) -> tuple[str, str]:
+        return self.hlo, self.sound or self.hlo
 
     @property
     def plans(self) -> tuple[str, str]:
-        return self.edit(_planned(self.hlo, self.wrong)), _planned(self.hlo, self.right)
+        wrong, right = self.modules
+        return self.edit(_planned(wrong, self.wrong)), _planned(right, self.right)
 
 
 def _planned(hlo: str, together: Together) -> str:
@@ -39,7 +46,7 @@ def _planned(hlo: str, together: Together) -> str:
     return re.sub(r"(: size \d+)(:\n value: <\d+ th\w+ )", r"\1, thread-local\2", plan)
 
 
-def _entry(body: str, parameters: str = "a: f32[8]", result: str = "f32[8]", other: str = "", header: str = "") -> str:
+def entry(body: str, parameters: str = "a: f32[8]", result: str = "f32[8]", other: str = "", header: str = "") -> str:
     lines = "\n".join("  " + line.strip().replace("V", "f32[8]{0}") for line in body.strip().split("\n"))
     other = "\n".join(line.replace("V", "f32[8]{0}") for line in other.strip().split("\n"))
     return (
@@ -47,7 +54,7 @@ def _entry(body: str, parameters: str = "a: f32[8]", result: str = "f32[8]", oth
     )
 
 
-def _replaced(pattern: str, new: str) -> Callable[[str], str]:
+def replaced(pattern: str, new: str) -> Callable[[str], str]:
     def edit(plan: str) -> str:
         out, count = re.subn(pattern, new, plan, count=1)
         assert count == 1, (pattern, plan)
@@ -56,7 +63,7 @@ def _replaced(pattern: str, new: str) -> Callable[[str], str]:
     return edit
 
 
-_WORK: Final = """%work (p: f32[8]) -> f32[8] {
+WORK: Final = """%work (p: f32[8]) -> f32[8] {
   %p = V parameter(0)
   %mid = V negate(%p)
   %mid2 = V exponential(%mid)
@@ -82,10 +89,10 @@ _BESIDE: Final = """%a = V parameter(0)
   %d = V async-done(%s)
   %w2 = V exponential(%a)
   ROOT %sum = V add(%w, %d)"""
-_APART: Final = _entry(_BESIDE, other=_WORK)
-_NESTED: Final = _entry(_BESIDE, other=_CALLS)
+_APART: Final = entry(_BESIDE, other=WORK)
+_NESTED: Final = entry(_BESIDE, other=_CALLS)
 
-_RAGGED: Final = _entry(
+_RAGGED: Final = entry(
     """%a = V parameter(0)
   %o = V parameter(1)
   %i = s32[2]{0} parameter(2)
@@ -94,7 +101,7 @@ _RAGGED: Final = _entry(
     "a: f32[8], o: f32[8], i: s32[2]",
     header=", replica_count=2",
 )
-_PIECES: Final = _entry(
+_PIECES: Final = entry(
     """%a = V parameter(0)
   %o = V parameter(1)
   %z = s32[] constant(0)
@@ -118,7 +125,7 @@ IN_FLIGHT: Final = [
     Planted("a permutation of slices apart from its operand", _PIECES, (), (("r", "b"),), twin="unknown"),
 ]
 
-_COPIES: Final = _entry("""%a = V parameter(0)
+_COPIES: Final = entry("""%a = V parameter(0)
   %x = V negate(%a)
   %s = (V, V, u32[]) copy-start(%x)
   %s2 = (V, V, u32[]) copy-start(%x)
@@ -127,7 +134,7 @@ _COPIES: Final = _entry("""%a = V parameter(0)
   %d2 = V copy-done(%s2)
   %y2 = V add(%d, %d2)
   ROOT %o = V add(%y, %y2)""")
-_GATHER: Final = _entry(
+_GATHER: Final = entry(
     """%a = V parameter(0)
   %x = V negate(%a)
   %s = (V, f32[16]{0}) all-gather-start(%x), dimensions={0}, replica_groups={{0,1}}
@@ -153,7 +160,7 @@ READ_MEANWHILE: Final = [
 ]
 
 
-def _loop(body: str, parts: int = 2, after: str = "", condition: str = "", before: str = "") -> str:
+def loop(body: str, parts: int = 2, after: str = "", condition: str = "", before: str = "") -> str:
     state = f"(s32[]{', f32[8]{0}' * (parts - 1)})"
     plain = f"(s32[]{', f32[8]' * (parts - 1)})"
     held = "%start, %x" + (", %kk" if parts == 3 else "")
@@ -194,7 +201,7 @@ _HELD: Final = "  %kk = f32[8]{0} exponential(%a)\n"
 _SEEN: Final = "  %ct = f32[8]{0} negate(%cv)\n"
 _AFTER: Final = "  %lv = f32[8]{0} get-tuple-element(%loop), index=1\n"
 _SUM: Final = f"{_AFTER}  ROOT %out = f32[8]{{0}} add(%lv, %keep)\n"
-_TURN: Final = _loop("""%u = V exponential(%v)
+_TURN: Final = loop("""%u = V exponential(%v)
   %u2 = V reverse(%u), dimensions={0}
   %w = V add(%u2, %v)
   ROOT %t = STATE tuple(%next, %w)""")
@@ -214,28 +221,28 @@ LOOPS: Final = [
     Planted("the counter", _TURN, (("u", "s{0}"),)),
     Planted("the state under the condition's result", _TURN, (("less", "c{1}"),), (("less", "u"),)),
     Planted("the counter under the condition's result", _TURN, (("less", "s{0}"),)),
-    Planted("a value over the whole loop", _loop(_ROUND, after=_SUM, before=_KEPT), (("keep", "s{1}"),)),
+    Planted("a value over the whole loop", loop(_ROUND, after=_SUM, before=_KEPT), (("keep", "s{1}"),)),
     Planted(
         "a value over the loop, in its condition",
-        _loop(_ROUND, after=_SUM, before=_KEPT, condition=_SEEN),
+        loop(_ROUND, after=_SUM, before=_KEPT, condition=_SEEN),
         (("keep", "ct"),),
         (("ct", "out"),),
     ),
-    Planted("a value under the first state's table", _loop(_ROUND, after=_SUM, before=_KEPT), (("keep", "init"),)),
-    Planted("a state that no turn changes", _loop(_PASSED, 3, before=_HELD), (("u", "kk"),), (("u", "less"),)),
+    Planted("a value under the first state's table", loop(_ROUND, after=_SUM, before=_KEPT), (("keep", "init"),)),
+    Planted("a state that no turn changes", loop(_PASSED, 3, before=_HELD), (("u", "kk"),), (("u", "less"),)),
     Planted(
         "a state that no turn changes, in the condition",
-        _loop(_PASSED, 3, before=_HELD, condition=_SEEN),
+        loop(_PASSED, 3, before=_HELD, condition=_SEEN),
         (("ct", "kk"),),
         (("ct", "u"),),
     ),
     Planted(
         "a state that no turn changes, read in the next",
-        _loop(_PASSED, 3, before=_HELD, after=f"{_AFTER}  ROOT %neg = f32[8]{{0}} negate(%lv)\n"),
+        loop(_PASSED, 3, before=_HELD, after=f"{_AFTER}  ROOT %neg = f32[8]{{0}} negate(%lv)\n"),
         (("u", "kk"),),
         (("neg", "kk"),),
     ),
-    Planted("what is kept while two states are exchanged", _loop(_SWAP, 3, before=_HELD), (("tmp", "kk"),)),
+    Planted("what is kept while two states are exchanged", loop(_SWAP, 3, before=_HELD), (("tmp", "kk"),)),
 ]
 
 _NESTED_LOOPS: Final = """HloModule m, is_scheduled=true
@@ -353,7 +360,7 @@ CARRIED: Final = [
     Planted("a carried copy's source under the next count", _CARRIED, (("next", "s{1,1}"),)),
 ]
 
-_STARTED: Final = _entry(
+_STARTED: Final = entry(
     """%a = V parameter(0)
   %x = V negate(%a)
   %s = (V, V, u32[]) call(%x), to_apply=%fn
@@ -377,10 +384,10 @@ CARRIED.extend(
 
 def _negated(shape: str, plain: str, needed: int, said: int, what: str) -> Planted:
     """Too few bytes for what is between two negations."""
-    hlo = _entry(
+    hlo = entry(
         f"%a = {shape} parameter(0)\n%x = {shape} negate(%a)\nROOT %o = {shape} negate(%x)", f"a: {plain}", plain
     )
-    return Planted(what, hlo, edit=_replaced(rf"(x @0> \(size=){needed}", rf"\g<1>{said}"))
+    return Planted(what, hlo, edit=replaced(rf"(x @0> \(size=){needed}", rf"\g<1>{said}"))
 
 
 SIZES: Final = [
@@ -410,8 +417,8 @@ _CHOICE: Final = """%c = pred[] parameter(0)
   %keep = V abs(%a)
   %if = V conditional(%c, %x1, %x2), true_computation=%t, false_computation=%f
   ROOT %o = V add(%if, %keep)"""
-_CHOSEN: Final = _entry(_CHOICE, "c: pred[], a: f32[8]", other=_BRANCHES)
-_LATER: Final = _entry(_CHOICE.replace("%if, %keep", "%if, %x1"), "c: pred[], a: f32[8]", other=_BRANCHES)
+_CHOSEN: Final = entry(_CHOICE, "c: pred[], a: f32[8]", other=_BRANCHES)
+_LATER: Final = entry(_CHOICE.replace("%if, %keep", "%if, %x1"), "c: pred[], a: f32[8]", other=_BRANCHES)
 _FUNCTION: Final = """%fn (p: f32[8]) -> (f32[8], f32[8]) {
   %p = V parameter(0)
   %e = V exponential(%p)
@@ -419,7 +426,7 @@ _FUNCTION: Final = """%fn (p: f32[8]) -> (f32[8], f32[8]) {
   ROOT %r = (V, V) tuple(%e2, %p)
 }
 """
-_CALLED: Final = _entry(
+_CALLED: Final = entry(
     """%a = V parameter(0)
   %b = V negate(%a)
   %keep = V abs(%a)
@@ -446,7 +453,7 @@ BRANCHES: Final = [
     Planted("a value under a call's table", _CALLED, (("r", "keep"),), (("r", "q"),)),
 ]
 
-_TREES: Final = _entry("""%a = V parameter(0)
+_TREES: Final = entry("""%a = V parameter(0)
   %b = V negate(%a)
   %t = (V, V) tuple(%b, %a)
   %tt = ((V, V), V) tuple(%t, %b)
@@ -455,21 +462,21 @@ _TREES: Final = _entry("""%a = V parameter(0)
   %g = (V, V) get-tuple-element(%bar), index=0
   %g0 = V get-tuple-element(%g), index=0
   ROOT %o = V add(%g0, %k)""")
-_BITCAST: Final = _entry("""%a = V parameter(0)
+_BITCAST: Final = entry("""%a = V parameter(0)
   %b = V negate(%a)
   %bc = f32[2,4]{1,0} bitcast(%b)
   %k = V exponential(%a)
   %z = f32[2,4]{1,0} negate(%bc)
   %zb = V bitcast(%z)
   ROOT %o = V add(%zb, %k)""")
-_SHALLOW: Final = _entry("""%a = V parameter(0)
+_SHALLOW: Final = entry("""%a = V parameter(0)
   %b = V negate(%a)
   %t = (V, V) tuple(%b, %a)
   %ct = (V, V) copy(%t)
   %k = V exponential(%a)
   %g = V get-tuple-element(%ct), index=0
   ROOT %o = V add(%g, %k)""")
-_LENGTH: Final = _entry(
+_LENGTH: Final = entry(
     """%a = V parameter(0)
   %n = s32[] parameter(1)
   %b = V negate(%a)
@@ -486,8 +493,8 @@ _GIVEN: Final = """%a = V parameter(0)
   %z = V add(%y, %d)
   ROOT %o = (V, V) tuple(%z, %x)"""
 _TWO: Final = "a: f32[8], d: f32[8]", "(f32[8], f32[8])"
-_DONATED: Final = _entry(_GIVEN, *_TWO, header=", input_output_alias={ {0}: (1, {}, may-alias) }")
-_PARTS: Final = _entry(
+DONATED: Final = entry(_GIVEN, *_TWO, header=", input_output_alias={ {0}: (1, {}, may-alias) }")
+_PARTS: Final = entry(
     """%a = (V, V) parameter(0)
   %a0 = V get-tuple-element(%a), index=0
   %a1 = V get-tuple-element(%a), index=1
@@ -504,14 +511,14 @@ NAMES: Final = [
     Planted("behind a bitcast", _BITCAST, (("k", "b"),)),
     Planted("a copied table's elements", _SHALLOW, (("k", "b"),)),
     Planted("a copied table", _SHALLOW, (("k", "ct"),), (("k", "t"),)),
-    Planted("behind another length", _LENGTH, (("k", "b"),)),
-    Planted("a donated parameter before it is read", _DONATED, (("z", "d"), ("y", "d")), (("z", "d"),)),
-    Planted("a declared alias", _DONATED, (), (("z", "d"),)),
-    Planted("two results in one donated buffer", _DONATED, (("z", "d"), ("x", "d")), (("z", "d"),)),
-    Planted("a parameter that is not donated", _entry(_GIVEN, *_TWO), (("z", "d"),)),
+    Planted("behind another length", _LENGTH, (("k", "b"),), twin="unknown"),
+    Planted("a donated parameter before it is read", DONATED, (("z", "d"), ("y", "d")), (("z", "d"),)),
+    Planted("a declared alias", DONATED, (), (("z", "d"),)),
+    Planted("two results in one donated buffer", DONATED, (("z", "d"), ("x", "d")), (("z", "d"),)),
+    Planted("a parameter that is not donated", entry(_GIVEN, *_TWO), (("z", "d"),)),
     Planted(
         "another parameter is the donor",
-        _entry(_GIVEN, *_TWO, header=", buffer_donor={ (0, {}) }"),
+        entry(_GIVEN, *_TWO, header=", buffer_donor={ (0, {}) }"),
         (("z", "d"),),
         (("y", "a"),),
     ),
@@ -521,7 +528,7 @@ NAMES: Final = [
 
 
 def _middle(step: str, other: str = "") -> str:
-    return _entry(f"%a = V parameter(0)\n%x = V negate(%a)\n{step}\nROOT %o = V add(%y, %a)", other=other)
+    return entry(f"%a = V parameter(0)\n%x = V negate(%a)\n{step}\nROOT %o = V add(%y, %a)", other=other)
 
 
 _CROSSED: Final = """%fz (p: f32[8], q: f32[8]) -> f32[8] {
@@ -532,7 +539,7 @@ _CROSSED: Final = """%fz (p: f32[8], q: f32[8]) -> f32[8] {
 }
 """
 _NARROW: Final = _middle("%r = f16[8]{0} convert(%x)\n%y = V convert(%r)")
-_SORT: Final = _entry(
+_SORT: Final = entry(
     """%a = V parameter(0)
   %x = V negate(%a)
   %k = V abs(%a)
@@ -564,7 +571,7 @@ ENTRY""",
 _TURNED: Final = _middle(
     "%m = f32[4,2]{1,0} reshape(%x)\n%c = f32[4,2]{0,1} copy(%m)\n%n = f32[4,2]{0,1} negate(%c)\n%y = V reshape(%n)"
 )
-_PART: Final = _entry(
+_PART: Final = entry(
     """%a = (V, V) parameter(0)
   %a0 = V get-tuple-element(%a), index=0
   %a1 = V get-tuple-element(%a), index=1
@@ -582,7 +589,7 @@ IN_PLACE: Final = [
     Planted("one operand twice", _middle("%y = V fusion(%x, %x), kind=kLoop, calls=%fz", _CROSSED), (("y", "x"),)),
     Planted(
         "a slice over what is read again",
-        _entry("""%a = V parameter(0)
+        entry("""%a = V parameter(0)
   %x = V negate(%a)
   %b = f32[4]{0} slice(%x), slice={[0:4]}
   %r = V concatenate(%b, %b), dimensions={0}
@@ -594,7 +601,7 @@ IN_PLACE: Final = [
     Planted("a sort's payload", _SORT, (("y{0}", "k"), ("y{1}", "x")), (("y{0}", "x"), ("y{1}", "k"))),
 ]
 
-_PLAIN: Final = _entry(
+PLAIN: Final = entry(
     """%a = V parameter(0)
   %z = f32[] constant(0)
   %x = V negate(%a)
@@ -610,11 +617,11 @@ _PLAIN: Final = _entry(
 
 def _marked(value: str, before: str, after: str) -> Callable[[str], str]:
     """The words of the allocation that a value has."""
-    return _replaced(rf"({before})(:\n value: <\d+ {value} )", rf"{after}\2")
+    return replaced(rf"({before})(:\n value: <\d+ {value} )", rf"{after}\2")
 
 
 WORDS: Final = [
-    Planted(what, _PLAIN, edit=edit)
+    Planted(what, PLAIN, edit=edit)
     for what, edit in {
         "a computed value among constants": _marked("x", ": size 32", r"\1, constant"),
         "a result among constants": _marked("w", ", maybe-live-out", r", constant\1"),
@@ -631,27 +638,27 @@ WORDS: Final = [
         "a constant among temporaries": _marked("k", ", constant", r"\1, preallocated-temp"),
         "a parameter among temporaries": _marked("a", r"at ShapeIndex \{\}", r"\1, preallocated-temp"),
         "a result that does not last": _marked("w", ", maybe-live-out", ""),
-        "a result's table that does not last": _replaced(r", maybe-live-out(:\n value: <\d+ o\{)", r"\1"),
+        "a result's table that does not last": replaced(r", maybe-live-out(:\n value: <\d+ o\{)", r"\1"),
         "a constant result that is none": _marked("z", ", constant, maybe-live-out", ", maybe-live-out"),
-        "an empty value beyond the end": _replaced(r"(e @0> \(size=0,offset=)0", r"\g<1>64"),
-        "four bytes too few": _replaced(r"(w @0> \(size=)32", r"\g<1>28"),
-        "a value of another memory": _replaced("w @0>", "w @1>"),
+        "an empty value beyond the end": replaced(r"(e @0> \(size=0,offset=)0", r"\g<1>64"),
+        "four bytes too few": replaced(r"(w @0> \(size=)32", r"\g<1>28"),
+        "a value of another memory": replaced("w @0>", "w @1>"),
         "an allocation of another memory": _marked("x", ": size 32", r"\1, color 1"),
-        "another memory than the layout's": _replaced(r"(: size 32)(:\n value: <\d+ x @)0", r"\1, color 1\g<2>1"),
-        "a value that is left out": _replaced(r" value: <\d+ y .*\n", ""),
-        "a table that is left out": _replaced(r" value: <\d+ o\{\} .*\n", ""),
-        "a value twice": _replaced(r"( value: <\d+ y .*\n)", r"\1\1"),
+        "another memory than the layout's": replaced(r"(: size 32)(:\n value: <\d+ x @)0", r"\1, color 1\g<2>1"),
+        "a value that is left out": replaced(r" value: <\d+ y .*\n", ""),
+        "a table that is left out": replaced(r" value: <\d+ o\{\} .*\n", ""),
+        "a value twice": replaced(r"( value: <\d+ y .*\n)", r"\1\1"),
     }.items()
 ]
 
-_CONSTANTS: Final = _entry("""%a = V parameter(0)
+_CONSTANTS: Final = entry("""%a = V parameter(0)
   %k = V constant({1,2,3,4,5,6,7,8})
   %k2 = V constant({8,7,6,5,4,3,2,1})
   %k3 = V constant({1, 2, 3, 4, 5, 6, 7, 8.0})
   %x = V add(%a, %k)
   %y = V add(%x, %k2)
   ROOT %o = V add(%y, %k3)""")
-_FOLDED: Final = _entry(
+_FOLDED: Final = entry(
     """%a = V parameter(0)
   %s = f32[] parameter(1)
   %x = V negate(%a)
@@ -690,7 +697,7 @@ _ENDS: Final = """%t (p: (f32[8], f32[8], u32[])) -> f32[8] {
   ROOT %e2 = V negate(%d2)
 }
 """
-_TWO_ENDS: Final = _entry(
+_TWO_ENDS: Final = entry(
     """%c = pred[] parameter(0)
   %a = V parameter(1)
   %x = V negate(%a)
@@ -705,7 +712,7 @@ _EARLY: Final = _TWO_ENDS.replace(
     "%d1 = f32[8]{0} copy-done(%p)\n  %n1 = f32[8]{0} abs(%d1)",
     "%pd = f32[8]{0} get-tuple-element(%p), index=0\n  %n1 = f32[8]{0} abs(%pd)\n  %d1 = f32[8]{0} copy-done(%p)",
 )
-_APART_ENDS: Final = _entry(
+_APART_ENDS: Final = entry(
     """%c = pred[] parameter(0)
   %a = V parameter(1)
   %x = V negate(%a)
@@ -714,12 +721,12 @@ _APART_ENDS: Final = _entry(
   %if = V conditional(%c, %s, %s), true_computation=%t, false_computation=%f
   ROOT %o = V add(%if, %y)""",
     "c: pred[], a: f32[8]",
-    other=_WORK.replace("%p", "%wp").replace("(p:", "(wp:")
+    other=WORK.replace("%p", "%wp").replace("(p:", "(wp:")
     + _ENDS.replace("(V, V, u32[])", "((V), V, s32[])")
     .replace("(f32[8], f32[8], u32[])", "((f32[8]), f32[8], s32[])")
     .replace("copy-done", "async-done"),
 )
-_LOOKED_UP: Final = _entry(
+_LOOKED_UP: Final = entry(
     """%a = V parameter(0)
   %x = V negate(%a)
   %t = (V, V) tuple(%x, %a)
@@ -743,7 +750,7 @@ def _two_constants(one: str, other: str) -> str:
 
 _HIDDEN: Final = _two_constants("{...}", "{...}")
 _NANS: Final = _two_constants("{1,2,3,4,5,6,7,nan(0x400001)}", "{1,2,3,4,5,6,7,nan(0x400002)}")
-_SENT: Final = _entry("""%a = V parameter(0)
+_SENT: Final = entry("""%a = V parameter(0)
   %x = V negate(%a)
   %tok = token[] after-all()
   %s = (V, u32[], token[]) send(%x, %tok), channel_id=1
@@ -751,7 +758,7 @@ _SENT: Final = _entry("""%a = V parameter(0)
   %d = token[] send-done(%s), channel_id=1
   %y2 = V exponential(%y)
   ROOT %o = V negate(%y2)""")
-_RECEIVED: Final = _entry("""%a = V parameter(0)
+_RECEIVED: Final = entry("""%a = V parameter(0)
   %tok = token[] after-all()
   %r = (V, u32[], token[]) recv(%tok), channel_id=1
   %d = (V, token[]) recv-done(%r), channel_id=1
@@ -760,7 +767,7 @@ _RECEIVED: Final = _entry("""%a = V parameter(0)
   %y2 = V add(%y, %g)
   ROOT %o = V reverse(%y2), dimensions={0}""")
 _DECIDED: Final = _CHOSEN.replace("%c = pred[] parameter(0)", "%c0 = pred[] parameter(0)\n  %c = pred[] not(%c0)")
-_SUMMED: Final = _entry(
+_SUMMED: Final = entry(
     """%a = V parameter(0)
   %x = V negate(%a)
   %k = V abs(%a)

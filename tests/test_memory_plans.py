@@ -194,6 +194,14 @@ ENTRY %main (a: f32[8]) -> f32[8] {{
         ("BufferAssignment:\nallocation 0: size 4:\n value: <0 a @0> (size=4,offset=0): f32[", "3:41: expected a dim"),
         ("BufferAssignment:\nallocation 0: size 4:\n something", "3:2: expected 'allocation N"),
         ("BufferAssignment:\nallocation 0: size 4:\nallocation 0: size 4:", "3:12: there is an allocation 0"),
+        (
+            "BufferAssignment:\nallocation 0: size 4, constant, constant:",
+            "2:33: this is said of the allocation already",
+        ),
+        ("BufferAssignment:\nallocation 0: size 4, color 1, color 0:", "2:32: this is said of the allocation already"),
+        (f"BufferAssignment:\nallocation 0: size {'9' * 5000}:", "2:1: expected 'allocation N"),
+        ("BufferAssignment:\nallocation 0: size 4:\n value: <0 a{,} @0> (size=4,offset=0): f32[]", "3:2: expected"),
+        ("BufferAssignment:\nallocation 0: size 4, output shape is |f32|:", "2:"),
     ],
 )
 def test_a_text_that_is_no_plan_is_refused_at_its_place(text: str, message: str) -> None:

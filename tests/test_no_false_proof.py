@@ -19,6 +19,7 @@ import test_copies_inserted
 import test_effects_in_flight
 import test_effects_of_callees
 import test_in_place_fusions
+from planted_layouts import HANDED_OVER, LIBRARIES, MADE, NAMED
 from planted_plans import PLANTED
 from test_false_proofs_layouts import RIGHT, WRONG
 from test_false_proofs_maps import CHOSEN, COPY, P4, SLICES
@@ -587,12 +588,8 @@ _PROVED_PLANS: Final = (
 
 def _of_plans() -> list[Row]:
     test = "test_planted_plans::test_what_is_wrong_in_a_plan_is_refuted_and_its_twin_is_not"
-    found = {p.what: p for p in PLANTED}
-    return [
-        Row(f"plans: {what}", "hlo", p.hlo, p.hlo, test, p.comes_to, plans=p.plans)
-        for what in _PROVED_PLANS
-        for p in [found[what]]
-    ]
+    planted = [p for p in PLANTED if p.what in _PROVED_PLANS] + [*NAMED, *MADE, *LIBRARIES, *HANDED_OVER]
+    return [Row(f"plans: {p.what}", "hlo", *p.modules, test, p.comes_to, plans=p.plans) for p in planted]
 
 
 TABLE: Final = [*TENSORS, *LAYOUTS, *MAPS, *RULES, *_of_claimed(), *_named_as_readers(), *_of_pairs(), *_of_plans()]

@@ -18,17 +18,22 @@ from hloproof.models.hlo.shape import Shape, ShapeIndex
 from hloproof.models.hlo.text.shapes import parse_shape
 
 HEADER: Final = "BufferAssignment:"
-_ALLOCATION: Final = re.compile(r"allocation (\d+): size (\d+)((?:, .*)?):\s*")
+_NUMBER: Final = "[0-9]{1,19}"
+"""As long as an int64 may be."""
+_INDEX: Final = f"(?:{_NUMBER}(?:,{_NUMBER})*)?"
+_ALLOCATION: Final = re.compile(rf"allocation ({_NUMBER}): size ({_NUMBER})((?:, .*)?):\s*")
 _VALUE: Final = re.compile(
-    r"\s+value: <(\d+) %?([^\s{]+)(?:\{([\d,]*)\})?( \(phi\))? @(-?\d+)> \(size=(\d+),offset=(\d+)\): (.*?)\s*"
+    rf"\s+value: <({_NUMBER}) %?([^\s{{]+)(?:\{{({_INDEX})\}})?( \(phi\))? @(-?{_NUMBER})> "
+    rf"\(size=({_NUMBER}),offset=({_NUMBER})\): (.*?)\s*"
 )
 _AFTER: Final = ("Total bytes used", "Used values:", "BufferAssignment OOM", "BufferAssignment stats:")
 _WORDS: Final = re.compile(
-    r", (?:color (?P<color>\d+)"
-    r"|parameter (?P<parameter>\d+), shape \|(?P<shape>[^|]*)\| at ShapeIndex \{(?P<index>[\d,]*)\}"
+    rf", (?:color (?P<color>{_NUMBER})"
+    rf"|parameter (?P<parameter>{_NUMBER}), shape \|(?P<shape>[^|]*)\| at ShapeIndex \{{(?P<index>{_INDEX})\}}"
     r"|output shape is \|(?P<output>[^|]*)\|"
     r"|(?P<flag>constant|thread-local|maybe-live-out|preallocated-temp))"
 )
+_SHAPES: Final = frozenset({"shape", "output"})
 
 Key = tuple[str, ShapeIndex]
 """An instruction's name and a shape index of its result: a value by where it is made."""
@@ -72,6 +77,8 @@ class Allocation:
     colour: int = 0
     parameter: int | None = None
     parameter_index: ShapeIndex = ()
+    parameter_shape: Shape | None = None
+    """The shape that the text gives for that part of the parameter, without layout."""
     whole_output: bool = False
     """`output shape is`: it holds the root's own array or table."""
     constant: bool = False
@@ -149,6 +156,7 @@ def _allocation(m: re.Match[str], number: int, line: str, file: str) -> Allocati
     words, at = m[3], 0
     found: dict[str, str] = {}
     flags: set[str] = set()
+    shapes: dict[str, Shape] = {}
     while at < len(words):
         word = _WORDS.match(words, at)
         if word is None:
@@ -157,7 +165,11 @@ def _allocation(m: re.Match[str], number: int, line: str, file: str) -> Allocati
                 "thread-local, maybe-live-out or preallocated-temp"
             )
             raise InputError(expected, number, m.start(3) + at + 3, line, file)
-        found |= {k: v for k, v in word.groupdict().items() if v is not None and k != "flag"}
+        new = {k: v for k, v in word.groupdict().items() if v is not None and k != "flag"}
+        if new.keys() & found.keys() or word["flag"] in flags:
+            raise InputError("this is said of the allocation already", number, m.start(3) + at + 3, line, file)
+        shapes |= {k: _shape(new[k], number, m.start(3) + word.start(k), line, file) for k in _SHAPES & new.keys()}
+        found |= new
         if word["flag"]:
             flags.add(word["flag"])
         at = word.end()
@@ -168,6 +180,7 @@ def _allocation(m: re.Match[str], number: int, line: str, file: str) -> Allocati
         int(found.get("color", 0)),
         int(found["parameter"]) if "parameter" in found else None,
         _index(found.get("index", "")),
+        shapes.get("shape"),
         "output" in found,
         "constant" in flags,
         "thread-local" in flags,
@@ -177,13 +190,18 @@ def _allocation(m: re.Match[str], number: int, line: str, file: str) -> Allocati
 
 
 def _slice(m: re.Match[str], allocation: int, number: int, line: str, file: str) -> Slice:
-    try:
-        shape = parse_shape(m[8])
-    except InputError as error:
-        raise InputError(error.message, number, m.start(8) + error.column, line, file) from None
+    shape = _shape(m[8], number, m.start(8), line, file)
     return Slice(
         int(m[1]), m[2], _index(m[3] or ""), bool(m[4]), int(m[5]), int(m[6]), int(m[7]), shape, allocation, number
     )
+
+
+def _shape(text: str, number: int, at: int, line: str, file: str) -> Shape:
+    """The shape of a text that begins at `at` of a line."""
+    try:
+        return parse_shape(text)
+    except InputError as error:
+        raise InputError(error.message, number, at + error.column, line, file) from None
 
 
 def _index(text: str) -> ShapeIndex:

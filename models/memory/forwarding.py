@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from hloproof.models.dataflow.async_chain import link_of
+from hloproof.models.dataflow.async_chain import AsyncChains, link_of
 from hloproof.models.dataflow.value_flow import branches, called
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.shape import Shape, ShapeIndex, TupleShape
@@ -105,7 +105,7 @@ def _generic(i: Instruction, at: ShapeIndex, shape: Shape, role: str, root: Root
         if at[:1] == (0,) and len(at) > 1 and at[1] < len(i.operands):
             return _from(i, at[1], at[2:])
         if at[:1] == (1,):
-            inner = root(called(i, "calls"), at[1:])
+            inner = root(AsyncChains.runs(i), at[1:])
             if inner is None or isinstance(shape, TupleShape):
                 return _TABLE  # without a computation in the text the result is named after what is not there
             return Origin("forwards", (inner,))

@@ -9,23 +9,23 @@ the write of the same instruction.
 
 from __future__ import annotations
 
-import json
 from bisect import insort
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from hloproof.models.dataflow.async_chain import link_of, text_of
+from hloproof.models.dataflow.async_chain import AsyncChains, link_of, text_of
 from hloproof.models.dataflow.value_flow import called
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Aliasing, BufferDonor
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.memory.assignment import Key
+from hloproof.models.memory.configuration import objects_of
 from hloproof.models.memory.forwarding import CALLS, PASS_ON
 from hloproof.models.memory.order import BEFORE, Order, order_of
 from hloproof.models.memory.values import HloValue, HloValues
 
-_READS_NOTHING = PASS_ON | frozenset({"tuple", "after-all", "parameter", "constant"})
+_READS_NOTHING = frozenset({"tuple", "after-all", "parameter", "constant"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Liveness:
     def synchronous(self, start: str) -> bool:
         """The start does all the work, so says its `backend_config` (`"is_sync":true`)."""
         config = text_of(self.values.instruction[start], "backend_config")
-        return config is not None and _says_synchronous(config)
+        return config is not None and any(o.get("is_sync") is True for o in objects_of(config))
 
     # -- reads ------------------------------------------------------------------------------------------------------
 
@@ -165,7 +165,8 @@ class Liveness:
         if link is not None and link.role != "start":
             yield from self._reads_of_link(c, i, instant)
             return
-        for n, name in enumerate(i.operands):
+        passed_on = 1 if i.opcode in PASS_ON else 0
+        for n, name in enumerate(i.operands[passed_on:], passed_on):
             for value in self._whole(name):
                 yield Read(value, instant, c.name, i.name, n)
         if i.opcode == "all-reduce-start" and not self.synchronous(i.name):
@@ -257,13 +258,13 @@ class Liveness:
         if link is None or link.role != "start" or self.synchronous(i.name):
             return instant
         done = self.dones.get(i.name)
-        if done is None and called(i, "calls") is not None and len(self._inside(i)) > 1:
+        if done is None and AsyncChains.runs(i) is not None and len(self._inside(i)) > 1:
             self.unknown[i.name] = f"where {i.name} is done is not followed: what it runs needs its bytes until then"
         return instant if done is None else max(instant, self.order.reads[done])
 
     def _inside(self, start: Instruction) -> list[Instruction]:
         """What a start runs, but for parameters."""
-        body = self.module.find(called(start, "calls"))
+        body = self.module.find(AsyncChains.runs(start))
         return [] if body is None else [i for i in body.instructions if i.opcode != "parameter"]
 
     def beside(self, value: HloValue) -> bool:
@@ -357,25 +358,6 @@ class Liveness:
         while (caller := self.order.caller.get(out[-1])) is not None:
             out.append(self.values.computation_of[caller.name].name)
         return tuple(out)
-
-
-def _says_synchronous(config: str) -> bool:
-    """Some object of the JSON text has `is_sync` true; what stands in a string of it says nothing."""
-    for text in (config, config.replace('\\"', '"')):  # as it stands, and as it is written inside of quotes
-        try:
-            pending = [json.loads(text)]
-        except (ValueError, RecursionError):
-            continue
-        while pending:
-            match pending.pop():
-                case dict() as found:
-                    if found.get("is_sync") is True:
-                        return True
-                    pending += found.values()
-                case list() as found:
-                    pending += found
-        return False
-    return False
 
 
 def _joined(intervals: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from hloproof.models.dataflow.alias_classes import positions, shape_at
-from hloproof.models.dataflow.async_chain import link_of
+from hloproof.models.dataflow.async_chain import AsyncChains, link_of
 from hloproof.models.dataflow.value_flow import branches, called
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Computation, Instruction, Module
@@ -144,6 +144,12 @@ class HloValues:
         """The value at a place; None for places that are not followed (inside fusions)."""
         return self._value.get(place)
 
+    def steps(self) -> Iterator[tuple[Key, Key]]:
+        """Each place that takes its value from another, or from one of several, with that one: one step back."""
+        for place, origin in self._origins.items():
+            for source in origin.sources:
+                yield place, source
+
     @property
     def places(self) -> Mapping[Key, Key]:
         """The value at every place that is followed."""
@@ -191,8 +197,7 @@ def _rooms(module: Module) -> dict[str, Room]:
             continue
         rooms[name] = "ordered"
         for i in module.by_name[name].instructions:
-            link = link_of(i.opcode)
-            if i.opcode in CALLS or (link is not None and link.form == "generic" and link.role == "start"):
+            if i.opcode in CALLS or AsyncChains.runs(i) is not None:
                 stack += i.attributes.computations()
     fused = {
         n
@@ -203,7 +208,8 @@ def _rooms(module: Module) -> dict[str, Room]:
     }
     for computation in module.computations:
         for i in computation.instructions:
-            if i.opcode in CALLS | _INSIDE_KERNELS or (link_of(i.opcode) is not None and "calls" in i.attributes):
+            of_links = AsyncChains.runs(i) is not None or (link_of(i.opcode) is not None and "calls" in i.attributes)
+            if i.opcode in CALLS | _INSIDE_KERNELS or of_links:
                 continue
             for name in i.attributes.computations():
                 if name not in fused and name in module.by_name:
@@ -218,8 +224,7 @@ def _callers(module: Module, rooms: Mapping[str, Room]) -> dict[str, list[Instru
         if room != "ordered":
             continue
         for i in module.by_name[name].instructions:
-            link = link_of(i.opcode)
-            if i.opcode in CALLS or (link is not None and link.form == "generic" and link.role == "start"):
+            if i.opcode in CALLS or AsyncChains.runs(i) is not None:
                 for inner in dict.fromkeys(i.attributes.computations()):
                     out.setdefault(inner, []).append(i)
     return out

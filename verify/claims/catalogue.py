@@ -339,7 +339,8 @@ _ENTRIES: Final = (
         "Every slice is large enough, inside its allocation, aligned, and in the right memory.",
         "The bytes of the layout, tiles and padding and sub-byte elements included, fit into the slice; the slice ends "
         "inside its allocation, begins at a multiple of 64 bytes, and the memory space of the layout, of the value and "
-        "of the allocation is one.",
+        "of the allocation is one. What lies where a parameter does ends where the parameter ends: the caller hands "
+        "over no more.",
         "f32[10,10]{1,0} with (size=400,offset=128) in an allocation of 528 bytes.",
         "the same in an allocation of 500 bytes.",
     ),
@@ -348,8 +349,8 @@ _ENTRIES: Final = (
         "memory plan",
         "What is written destroys no byte that another value still needs.",
         "Over the flattened order of the schedule, through calls, loops and branches, each value is needed from its write "
-        "to its last read; the operands and results of an operation in flight until its done. No instruction writes a byte "
-        "of a value while that value is needed.",
+        "to its last read; the operands and results of an operation in flight until its done, which every path has to "
+        "reach. No instruction writes a byte of a value while that value is needed.",
         "b is written over a after the last read of a.",
         "b is written over a, and then c reads a.",
     ),
@@ -369,8 +370,9 @@ _ENTRIES: Final = (
         "memory plan",
         "What must share a slice does.",
         "The state of a loop, what branches return, operands and results of updates and all-reduces in place, declared "
-        "aliases and donated parameters have one place each, since nothing copies between them. What the program returns "
-        "lies in an allocation that outlives it.",
+        "aliases and donated parameters have one place each, since nothing copies between them, and one layout: another "
+        "name of a value is read as the value was written. What the program returns lies at the beginning of an "
+        "allocation that outlives it.",
         "while.1{0}, the parameter of its body {0} and what the body returns there: all at offset 128.",
         "the parameter of the body at offset 256: it would read what nobody has written.",
     ),

@@ -7,13 +7,14 @@ from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement, same_shape
 from hloproof.memory.plan import Plan, bytes_needed, judged, where
-from hloproof.models.dataflow.async_chain import link_of
+from hloproof.models.dataflow.alias_classes import shape_at
+from hloproof.models.dataflow.async_chain import AsyncChains, link_of
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.hlo.text.shapes import print_shape
 from hloproof.models.layouts.physical import layout_of
-from hloproof.models.memory.assignment import Allocation, Slice, place_text
+from hloproof.models.memory.assignment import Allocation, Key, Slice, place_text
 from hloproof.models.memory.values import HloValue
 
 COMPLETE: Final = "plan-complete"
@@ -57,7 +58,8 @@ def _hidden_results(plan: Plan) -> list[str]:
     for name in plan.liveness.order.reads:
         i = plan.instruction(name)
         link = link_of(i.opcode)
-        if link is not None and link.role == "start" and link.form == "sugared" and plan.slice((name, (1,))) is None:
+        sugared = link is not None and link.role == "start" and link.form == "sugared"
+        if sugared and AsyncChains.runs(i) is None and plan.slice((name, (1,))) is None:
             names.append(name)
     return names
 
@@ -113,6 +115,11 @@ def _kind_problem(plan: Plan, value: HloValue) -> str | None:
     there = (allocation.parameter, allocation.parameter_index, s.offset)
     if of_entry and there != (i.parameter_number, value.key[1], 0):
         return _displaced(name, f"parameter {i.parameter_number}", s)
+    said = allocation.parameter_shape
+    if of_entry and said is not None and not same_shape(said, value.shape, layouts=False):
+        return (
+            f"plan line {allocation.line} says that {name} is {print_shape(said)}, and it is {print_shape(value.shape)}"
+        )
     return None
 
 
@@ -153,6 +160,15 @@ def sizes(plan: Plan) -> Iterator[Judgement]:
             yield judged(SIZE, place, unknown=str(reason))
 
 
+def _handed_over(plan: Plan, allocation: Allocation) -> tuple[Key, int] | None:
+    """The part of a parameter that an allocation is, and how many bytes the caller has put aside for it."""
+    for p in plan.module.entry.parameters:
+        shape = shape_at(p.shape, allocation.parameter_index)
+        if p.parameter_number == allocation.parameter and shape is not None:
+            return (p.name, allocation.parameter_index), bytes_needed(shape)
+    return None
+
+
 def _size_problem(plan: Plan, s: Slice, value: HloValue) -> str | None:
     name, allocation = plan.named(s.key), plan.allocation(s)
     needed = bytes_needed(value.shape)
@@ -164,6 +180,11 @@ def _size_problem(plan: Plan, s: Slice, value: HloValue) -> str | None:
         return (
             f"{name} ends at byte {s.end} of allocation {allocation.number}, which has {allocation.size} "
             f"(plan lines {s.line} and {allocation.line})"
+        )
+    if (handed := _handed_over(plan, allocation)) is not None and handed[0] != s.key and plan.extent(s)[1] > handed[1]:
+        return (
+            f"{name} ends at byte {plan.extent(s)[1]} of allocation {allocation.number}, and what the caller hands "
+            f"over there, {plan.named(handed[0])}, has {handed[1]} (plan lines {s.line} and {allocation.line})"
         )
     if s.offset % ALIGNMENT:
         return (

@@ -5,12 +5,12 @@ Libraries of which the documentation allows it, as XLA's alias rules for NVIDIA 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
 from hloproof.models.dataflow.async_chain import text_of
 from hloproof.models.hlo.module import Instruction
+from hloproof.models.memory.configuration import objects_of
 
 _LAST: Final = -1
 
@@ -48,7 +48,6 @@ def stated_of_custom_call(i: Instruction, output: tuple[int, ...], operand: int)
 
 
 def _is_scaled(i: Instruction, name: str) -> bool:
-    """The configuration names a factor that is not zero."""
-    config = (text_of(i, "backend_config") or "").replace("\\", "")
-    found = re.search(rf'"{name}":\s*"?(-?[\d.eE+-]+)', config)
-    return found is not None and float(found[1]) != 0
+    """The configuration names a factor that is not zero; wherever it names the factor."""
+    found = [v for o in objects_of(text_of(i, "backend_config") or "") for k, v in o.items() if k == name]
+    return bool(found) and all(isinstance(v, int | float) and not isinstance(v, bool) and v != 0 for v in found)

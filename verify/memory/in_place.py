@@ -16,14 +16,13 @@ from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.logic.replay import careful
 from hloproof.memory.custom_calls import stated_of_custom_call
 from hloproof.memory.kernels import KernelReading, Kernels, Making
-from hloproof.memory.plan import Plan, judged
+from hloproof.memory.plan import Plan, judged, laid_out_alike
 from hloproof.memory.runtime_values import fails_whatever_is_read
-from hloproof.models.dataflow.async_chain import link_of
+from hloproof.models.dataflow.async_chain import declared_aliases, link_of
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Const, Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.hlo.attributes import Aliasing
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.shape import ArrayShape, TupleShape
 from hloproof.models.layouts.memory_size import element_bits
@@ -96,9 +95,10 @@ def _by_rule(plan: Plan, i: Instruction, key: Key, n: int, value: Key) -> Judgem
     exact = plan.extent(plan.in_memory[key][1]) == plan.extent(plan.in_memory[value][1])
     both = f"{plan.named(key)} lies over {plan.named(value)}"
     if i.opcode == "custom-call" or (link_of(i.opcode) is not None and i.opcode not in _ELEMENTWISE_COLLECTIVES):
-        if exact and _is_declared(plan, i, key, value):
+        if exact and _is_declared(plan, i, key, n, value):
             return judged(IN_PLACE, place, assumptions=(f"{i.name} does what its output_to_operand_aliasing says",))
-        if exact and (note := stated_of_custom_call(i, key[1], n)):
+        alike = laid_out_alike(plan.values.values[key].shape, plan.values.values[value].shape)
+        if exact and alike and (note := stated_of_custom_call(i, key[1], n)):
             return judged(IN_PLACE, place, assumptions=(note,))
         if i.opcode == "custom-call":
             return judged(
@@ -106,20 +106,21 @@ def _by_rule(plan: Plan, i: Instruction, key: Key, n: int, value: Key) -> Judgem
             )
         return judged(IN_PLACE, place, f"{both}, which {i.name} may still read while it writes")
     if i.opcode in _ELEMENTWISE_COLLECTIVES:
-        if exact and n == (key[1][0] if key[1] else 0):
+        alike = laid_out_alike(plan.values.values[key].shape, plan.instruction(i.operands[n]).shape)
+        if exact and alike and n == (key[1][0] if key[1] else 0):
             return judged(IN_PLACE, place, assumptions=(f"{i.opcode} may work in place, element by element",))
-        return judged(IN_PLACE, place, f"{both}, which is not the operand that it reduces, or not at the same bytes")
+        told = f"{both}, which is not the operand that it reduces, or not at the same bytes, or not of the same layout"
+        return judged(IN_PLACE, place, told)
     return None
 
 
-def _is_declared(plan: Plan, i: Instruction, key: Key, value: Key) -> bool:
-    declared = i.attributes.get("output_to_operand_aliasing")
-    return any(
-        isinstance(e, Aliasing)
-        and e.output_index == key[1]
-        and 0 <= e.operand < len(i.operands)
-        and plan.values.at((i.operands[e.operand], e.operand_index)) == value
-        for e in (declared if isinstance(declared, tuple) else ())
+def _is_declared(plan: Plan, i: Instruction, key: Key, n: int, value: Key) -> bool:
+    """The text declares that the output lies over this very operand. Where the value stands in another place of the
+    operands as well, nothing is declared of that one."""
+    standing = sum(v == value for _, v in plan.values.places_in(i.operands[n]))
+    return standing == 1 and any(
+        e.output_index == key[1] and e.operand == n and plan.values.at((i.operands[n], e.operand_index)) == value
+        for e in declared_aliases(i)
     )
 
 

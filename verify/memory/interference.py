@@ -13,12 +13,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.claims.asynchronous.chain_checks import async_chain
+from hloproof.claims.asynchronous.judgement import Context, Judgement
 from hloproof.memory.constants import other_bytes
-from hloproof.memory.plan import Plan, TimelineRow, judged, last_read, timeline
+from hloproof.memory.plan import Plan, TimelineRow, judged, laid_out_alike, last_read, timeline
+from hloproof.models.dataflow.async_chain import AsyncChains, link_of
+from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.memory.assignment import Key, Slice
 from hloproof.models.memory.liveness import Write
 from hloproof.models.memory.values import HloValue
+from hloproof.results.verdict import Verdict
 
 INTERFERENCE: Final = "plan-interference"
 CONSTANT: Final = "plan-constant"
@@ -104,7 +108,8 @@ def _reduces_in_place(plan: Plan, write: Write, victim: Key) -> bool:
     number = write.value[1][0] if write.value[1] else 0
     operand = plan.values.at((i.operands[number], ()))
     a, b = plan.in_memory[write.value][1], plan.in_memory[victim][1]
-    if operand != victim or plan.extent(a) != plan.extent(b):
+    alike = laid_out_alike(plan.values.values[write.value].shape, plan.instruction(i.operands[number]).shape)
+    if operand != victim or not alike or plan.extent(a) != plan.extent(b):
         return False
     start = plan.liveness.order.reads[i.name]
     later = [r for r in plan.liveness.reads[victim] if r.instant > start]
@@ -134,15 +139,35 @@ def interference(plan: Plan) -> Iterator[Judgement]:
         else:
             by_write.setdefault(conflict.write.value, text)
     live = plan.liveness
+    unended = _unended(plan)
     for key, (value, s) in plan.in_memory.items():
         if key in live.writes:
-            unknown = live.unknown.get(live.writes[key].instruction) or inside.get(key)
+            start = live.writes[key].instruction
+            unknown = live.unknown.get(start) or unended.get(start) or inside.get(key)
             problem = by_write.get(key) or _read_in_flight(plan, live.writes[key])
             yield judged(INTERFERENCE, plan.place(*key), problem, None if problem else unknown)
         if live.kept(value):
             problem, why = other_bytes(plan, key, s)
             problem = by_kept.get(key) or _written(plan, value, s) or problem
             yield judged(CONSTANT, plan.place(*key), problem, None if problem else why)
+
+
+def _unended(plan: Plan) -> dict[str, str]:
+    """Starts of which it is not proved that a done ends them on every path: what they read and write is theirs nobody
+    knows how long."""
+    if not any(link_of(plan.instruction(name).opcode) for name in plan.liveness.order.reads):
+        return {}
+    chains = AsyncChains(plan.module)
+    out = {}
+    for j in async_chain(Context(chains)):
+        place, name = HloPosition(j.place.computation, j.place.instruction), j.place.instruction
+        link = chains.links[place]
+        if link.role != "start" or name not in plan.liveness.order.reads or plan.liveness.synchronous(name):
+            continue
+        ended = any(chains.links[m].role == "done" for m in chains.members[place])
+        if j.found.verdict is not Verdict.PROVED or not ended:
+            out[name] = f"where {name} is done is not known: {j.problem or j.found.reason or 'a loop carries it on'}"
+    return out
 
 
 def _both_in_flight(plan: Plan, conflict: Conflict) -> bool:

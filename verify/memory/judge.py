@@ -11,6 +11,7 @@ from hloproof.engines.door import HOW, How
 from hloproof.memory.complete import COMPLETE, SIZE, complete, sizes
 from hloproof.memory.in_place import IN_PLACE, in_place
 from hloproof.memory.interference import CONSTANT, INTERFERENCE, interference
+from hloproof.memory.names import names
 from hloproof.memory.plan import Plan, judged
 from hloproof.memory.sharing import ALIAS, sharing
 from hloproof.memory.threads import applied
@@ -33,6 +34,7 @@ def _checks(how: How) -> tuple[tuple[tuple[str, ...], Callable[[Plan], Iterator[
         ((INTERFERENCE,), applied),
         ((IN_PLACE,), partial(in_place, how=how)),
         ((ALIAS,), sharing),
+        ((ALIAS,), names),
     )
 
 

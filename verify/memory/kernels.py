@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Final, Literal
 
-from hloproof.memory.plan import Plan
+from hloproof.memory.plan import Plan, laid_out_alike
+from hloproof.models.dataflow.alias_classes import shape_at
 from hloproof.models.dataflow.async_chain import text_of
 from hloproof.models.dataflow.in_place import updating
 from hloproof.models.dataflow.value_flow import called
@@ -87,6 +88,7 @@ class Kernels:
         body = self._plan.module.find(called(i, "calls"))
         if body is None:
             raise NotModelled(f"the fused computation of {i.name} is not there")
+        self._check_borders(computation, i, body)
         found = [self._output(computation, i, body, at, leaf, over) for at, leaf in _arrays(i)]
         return tuple(self._with_reductions(computation, i, body, found))
 
@@ -121,7 +123,9 @@ class Kernels:
             yield Making(at, way, leaf.dimensions, leaf, index, (), tuple(self._named(c, i, sets)), c)
 
     def _is_over(self, i: Instruction, n: int, over: dict[tuple[int, ...], set[Key]], at: tuple[int, ...]) -> bool:
-        return self._plan.values.at((i.operands[n], ())) in over.get(at, ())
+        """The result lies exactly over operand `n` and has its layout: what is not written stays an element of it."""
+        alike = laid_out_alike(shape_at(i.shape, at), self._plan.instruction(i.operands[n]).shape)
+        return alike and self._plan.values.at((i.operands[n], ())) in over.get(at, ())
 
     def _named(self, c: Computation, i: Instruction, sets: tuple[OperandMaps, ...]) -> Iterator[KernelReading]:
         for s in sets:
@@ -151,6 +155,14 @@ class Kernels:
 
     # -- fusions ----------------------------------------------------------------------------------------------------
 
+    def _check_borders(self, c: Computation, i: Instruction, body: Computation) -> None:
+        """The fused computation takes the operands and gives the results as they lie outside. Raises NotModelled."""
+        pairs = [(p.name, p.shape, c.by_name[i.operands[p.parameter_number or 0]].shape) for p in body.parameters]
+        for name, inner, outer in (*pairs, (body.root_name, body.root.shape, i.shape)):
+            for at, leaf in leaves(outer):
+                if isinstance(leaf, ArrayShape) and not laid_out_alike(leaf, shape_at(inner, at)):
+                    raise NotModelled(f"{name} of {body.name} is laid out otherwise than what {i.name} has for it")
+
     def _output(
         self,
         c: Computation,
@@ -163,7 +175,8 @@ class Kernels:
         made, inner = _maker(body, at)
         update = updating(body.by_name, made.name) if not inner else None
         replaced = None if update is None else self._parameter_value(i, body, update.operands[0])
-        if update is not None and replaced in over.get(at, ()):
+        alike = update is not None and laid_out_alike(update.shape, body.by_name[update.operands[0]].shape)
+        if update is not None and alike and replaced in over.get(at, ()):
             if update.opcode == "scatter":
                 return self._fused_scatter(c, i, body, at, leaf, update, replaced)
             return self._window(
@@ -252,14 +265,15 @@ class Kernels:
         """Sort works in place on operand k where output k lies over it; what the other operands read is read before."""
         k = inner[0] if inner else 0
         replaced = self._parameter_value(i, body, made.operands[k])
-        if replaced not in over.get(at, ()):
+        if replaced not in over.get(at, ()) or not _is_sorted_alike(body, made, k):
             replaced = None
         own = set()
         for place, _ in _arrays(i):
             other, result = _maker(body, place)
             if other is made:
                 n = result[0] if result else 0
-                if self._parameter_value(i, body, made.operands[n]) in over.get(place, ()):
+                into = self._parameter_value(i, body, made.operands[n])
+                if into in over.get(place, ()) and _is_sorted_alike(body, made, n):
                     own.add(n)
         names = [name for n, name in enumerate(made.operands) if n not in own]
         readings = self._read_meanwhile(c, i, body, names, f"the sort of {i.name} reads it while it writes")
@@ -291,6 +305,12 @@ class Kernels:
 
 def _arrays(i: Instruction) -> list[tuple[tuple[int, ...], ArrayShape]]:
     return [(at, leaf) for at, leaf in leaves(i.shape) if isinstance(leaf, ArrayShape) and holds_data(leaf)]
+
+
+def _is_sorted_alike(body: Computation, sort: Instruction, n: int) -> bool:
+    """Result `n` of a sort has the layout of operand `n`."""
+    result = shape_at(sort.shape, (n,) if len(sort.operands) > 1 else ())
+    return laid_out_alike(result, body.by_name[sort.operands[n]].shape)
 
 
 def _number(i: Instruction, at: tuple[int, ...]) -> int:

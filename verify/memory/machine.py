@@ -69,7 +69,7 @@ class MemoryMachine(Machine):
         self._work_left = work
         self._weights: dict[str, int] = {}
         self._memory: list[dict[int, int]] = []
-        self._expected: dict[int, tuple[Array, Bits]] = {}
+        self._expected: dict[tuple[int, ArrayShape], tuple[Array, Bits]] = {}
 
     def start(self) -> None:
         """Memory full of noise, and the constants in it."""
@@ -87,11 +87,11 @@ class MemoryMachine(Machine):
 
     def _bits(self, array: Array, shape: ArrayShape) -> Bits:
         """The bits of an array; the last ones that were asked for are kept."""
-        known = self._expected.get(id(array))
+        known = self._expected.get((id(array), shape))
         if known is None or known[0] is not array:
             if len(self._expected) > 512:
                 self._expected.clear()
-            known = self._expected[id(array)] = array, encoded(array, shape, self.scalars)
+            known = self._expected[id(array), shape] = array, encoded(array, shape, self.scalars)
         return known[1]
 
     def _write(self, device: int, s: Slice, bits: Bits) -> None:

@@ -85,15 +85,16 @@ def _donated(plan: Plan) -> Iterator[tuple[Key, Key, str]]:
 def _results(plan: Plan) -> Iterator[Judgement]:
     """What the entry returns lies in an allocation that outlives the run."""
     root = plan.module.entry.root
-    for _, key in plan.values.places_in(root.name):
+    for at, key in plan.values.places_in(root.name):
         s = plan.slice(key)
         if s is None or key not in plan.in_memory:
             continue
         allocation = plan.allocation(s)
-        lasting = allocation.maybe_live_out or allocation.whole_output
+        lasting = allocation.maybe_live_out or (allocation.whole_output and at == ())
         problem = None
+        returned = f"{plan.named(key)} is returned to the caller and lies at {where(s)}"
         if not lasting or allocation.preallocated_temp:
-            problem = (
-                f"{plan.named(key)} is returned to the caller and lies at {where(s)}, which does not outlive the run"
-            )
+            problem = f"{returned}, which does not outlive the run"
+        elif s.offset:
+            problem = f"{returned}: the caller is given allocations, and reads each from its first byte"
         yield judged(ALIAS, plan.place(*key), problem)

@@ -34,14 +34,39 @@ def applied(plan: Plan) -> Iterator[Judgement]:
         value = plan.values.values.get(s.key)
         if value is not None and value.room == "applied" and not plan.liveness.given(value) and s.size:
             places.setdefault((s.allocation, value.computation), []).append(_span(plan, s, value.computation))
-    for found in places.values():
+    for (allocation, name), found in places.items():
+        runs = _run_by(plan, name)
+        nested = [o for (a, other), spans in places.items() if a == allocation and other in runs for o in spans]
         for one in found:
             met = next((o for o in found if o is not one and _meet(plan, o, one)), None)
             told = None
             if met is not None:
                 told = f"{plan.named(one.slice.key)} is written over {plan.named(met.slice.key)}, which is needed"
                 told += f" (plan lines {one.slice.line} and {met.slice.line})"
-            yield judged(INTERFERENCE, plan.place(*one.slice.key), told)
+            within = None if told else next((o for o in nested if plan.overlap(o.slice, one.slice)), None)
+            unknown = None
+            if within is not None:
+                unknown = (
+                    f"{plan.named(one.slice.key)} and {plan.named(within.slice.key)} share bytes, and {_of(plan, one)} "
+                )
+                unknown += f"runs {_of(plan, within)}: which of them is needed when is not modelled"
+            yield judged(INTERFERENCE, plan.place(*one.slice.key), told, unknown)
+
+
+def _of(plan: Plan, span: _Span) -> str:
+    return plan.values.computation_of[span.slice.instruction].name
+
+
+def _run_by(plan: Plan, name: str) -> set[str]:
+    """What the instructions of a computation apply, and what these do."""
+    seen: set[str] = set()
+    stack = [name]
+    while stack:
+        inner = plan.module.find(stack.pop())
+        for i in inner.instructions if inner is not None else ():
+            stack += (c for c in i.attributes.computations() if c not in seen)
+            seen.update(i.attributes.computations())
+    return seen
 
 
 def _meet(plan: Plan, needed: _Span, written: _Span) -> bool:

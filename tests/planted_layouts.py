@@ -1,0 +1,229 @@
+"""More plans with one thing wrong (`planted_plans.py`): what is read in another layout than it was written in or beyond
+its end, what is in flight without an end, what nothing states of library calls, and what the caller hands over."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from planted_plans import DONATED, PLAIN, WORK, Planted, Together, entry, loop, replaced
+
+_SUM: Final = """%sum (th0: f32[], th1: f32[]) -> f32[] {
+  %th0 = f32[] parameter(0)
+  %th1 = f32[] parameter(1)
+  ROOT %th2 = f32[] add(%th0, %th1)
+}
+"""
+_LESS: Final = """%lt (th0: f32[], th1: f32[]) -> pred[] {
+  %th0 = f32[] parameter(0)
+  %th1 = f32[] parameter(1)
+  ROOT %thc = pred[] compare(%th0, %th1), direction=LT
+}
+"""
+_OVER: Final = (("y", "x"),)
+
+
+def _two_layouts(what: str, steps: str, other: str = "", header: str = "", pairs: Together = _OVER) -> Planted:
+    """x is made in rows, and the steps make y of it: in columns, or in rows as well. THAT is y's shape, ROWS x's."""
+
+    def of(layout: str) -> str:
+        body = f"%a = ROWS parameter(0)\n%x = ROWS negate(%a)\n{steps}\nROOT %o = THAT negate(%y)"
+        text = entry(body, "a: f32[4,4]", "f32[4,4]", other, header)
+        return text.replace("THAT", f"f32[4,4]{layout}").replace("ROWS", "f32[4,4]{1,0}")
+
+    return Planted(what, of("{0,1}"), pairs, pairs, sound=of("{1,0}"))
+
+
+def _named(what: str, steps: str, other: str = "") -> Planted:
+    """y is another name of x."""
+    return _two_layouts(what, steps, other, pairs=())
+
+
+_CALLED: Final = """%c (p: f32[4,4]) -> f32[4,4] {
+  %p = THAT parameter(0)
+  ROOT %e = THAT negate(%p)
+}
+"""
+_TURN: Final = loop("%w = V negate(%v)\nROOT %t = STATE tuple(%next, %w)")
+_PADDED: Final = re.sub(r"(?<!%x = )(?<!%a = )f32\[8\]\{0\}", "f32[8]{0:T(64)}", _TURN)
+_CAST: Final = entry("%a = V parameter(0)\n%x = V negate(%a)\n%b = V bitcast(%x)\nROOT %o = V negate(%b)")
+_LARGER: Final = re.sub(r"f32\[8\](\S*)( bitcast| negate\(%b\)| \{$)", r"f32[16]\1\2", _CAST, flags=re.MULTILINE)
+_BARRIER: Final = _CAST.replace("bitcast", "opt-barrier")
+NAMED: Final = [
+    Planted("a state of more padding than is handed in", _PADDED, sound=_TURN),
+    _named("an element of another layout", "%t = (THAT) tuple(%x)\n%y = THAT get-tuple-element(%t), index=0"),
+    _named("an element read in another layout", "%t = (ROWS) tuple(%x)\n%y = THAT get-tuple-element(%t), index=0"),
+    _named("an argument of another layout", "%y = THAT call(%x), to_apply=%c", _CALLED),
+    _named("a barrier that gives another layout", "%y = THAT opt-barrier(%x)"),
+    Planted("a bitcast to more elements", _LARGER, sound=_CAST),
+    Planted("a bitcast to more padding", _CAST.replace("%b = f32[8]{0}", "%b = f32[8]{0:T(128)}"), sound=_CAST),
+    Planted("another memory", _BARRIER.replace("%b = f32[8]{0}", "%b = f32[8]{0:S(5)}"), sound=_BARRIER),
+]
+
+_FUSED: Final = """%fz (p: f32[4,4], q: f32[1,4]) -> f32[4,4] {
+  %p = GIVEN parameter(0)
+  %q = f32[1,4]{1,0} parameter(1)
+  %z = s32[] constant(0)
+  ROOT %u = THAT dynamic-update-slice(%p, %q, %z, %z)
+}
+"""
+_ROW: Final = "%u0 = f32[1,4]{1,0} slice(%a), slice={[0:1],[0:4]}\n%z0 = s32[] constant(0)\n"
+_FUSED_UPDATE: Final = f"{_ROW}%y = THAT fusion(%x, %u0), kind=kLoop, calls=%fz"
+_RINGS: Final = ", replica_count=2"
+_SUMMED: Final = "all-reduce(%x), replica_groups={{0,1}}, to_apply=%sum"
+_FLYING: Final = f"%s = THAT {_SUMMED.replace('(', '-start(', 1)}\n%y = THAT all-reduce-done(%s)"
+MADE: Final = [
+    _two_layouts("a sum in another layout", f"%y = THAT {_SUMMED}", _SUM, header=_RINGS),
+    _two_layouts("a sum in flight in another layout", _FLYING, _SUM, header=_RINGS, pairs=(("s", "x"),)),
+    _two_layouts("a sort in another layout", "%y = THAT sort(%x), dimensions={0}, to_apply=%lt", _LESS),
+    _two_layouts("an update in another layout", f"{_ROW}%y = THAT dynamic-update-slice(%x, %u0, %z0, %z0)"),
+    _two_layouts("a fused update in another layout", _FUSED_UPDATE, _FUSED.replace("GIVEN", "ROWS")),
+]
+
+
+def _calling(operands: str, target: str, rest: str) -> str:
+    """A library call whose result y lies over x."""
+    body = "%a = V parameter(0)\n%x = V negate(%a)\n%b = V bitcast(%x)\n%t = (V, V) tuple(%x, %a)\n%q = V abs(%a)\n"
+    call = f'%y = V custom-call({operands}), custom_call_target="{target}", {rest}'
+    return entry(f"{body}{call}\nROOT %o = V add(%y, %q)")
+
+
+_DECLARED: Final = "output_to_operand_aliasing={{}: (0, {})}"
+
+
+def _declared(what: str, operands: str) -> Planted:
+    plain = _calling("%x, %a", "library", _DECLARED)
+    return Planted(what, _calling(operands, "library", _DECLARED), _OVER, _OVER, comes_to="unknown", sound=plain)
+
+
+def _multiplied(what: str, config: str) -> Planted:
+    wrong, right = (
+        _calling("%a, %a, %x", "__cublas$gemm", f"backend_config={text}") for text in (config, '{"beta":0.5}')
+    )
+    return Planted(what, wrong, _OVER, _OVER, comes_to="unknown", sound=right)
+
+
+LIBRARIES: Final = [
+    _declared("a declared alias of what is another operand, too", "%x, %x"),
+    _declared("a declared alias of what a bitcast hands over as well", "%x, %b"),
+    _declared("a declared alias of what stands in a tuple, too", "%x, %t"),
+    _multiplied("a factor in a note", '{"note":"\\"beta\\":1","beta":0}'),
+    _multiplied("a factor that is no number", '{"beta":1e-e}'),
+    _multiplied("a factor of nothing", '{"beta":0}'),
+]
+
+
+def _flight(start: str, done: str, other: str) -> tuple[str, str]:
+    """A start without its done, and with it."""
+    body = "%a = V parameter(0)\n%x = V negate(%a)\n%tok = token[] after-all()\nSTEPS\n%y = V exponential(%a)\n"
+    body += "DONE\n%y2 = V exponential(%a)\nROOT %o = V add(%y, %y2)"
+    body = body.replace("STEPS", start)
+    return entry(body.replace("DONE\n", ""), other=other), entry(body.replace("DONE", done), other=other)
+
+
+_STARTS: Final = {
+    "copy": ("%s = (V, V, u32[]) copy-start(%x)", "%d = V copy-done(%s)"),
+    "send": ("%s = (V, u32[], token[]) send(%x, %tok), channel_id=1", "%d = token[] send-done(%s), channel_id=1"),
+    "step": ('%s = ((V), V, s32[]) async-start(%x), async_execution_thread="other", calls=%w', "%d = V async-done(%s)"),
+}
+_STEP: Final = (
+    '%w (p: f32[8]) -> f32[8] {\n  %p = V parameter(0)\n  ROOT %res = V abs(%p)\n}, execution_thread="other"\n'
+)
+
+
+def _endless(what: str) -> Planted:
+    start, done = _STARTS[what]
+    wrong, right = _flight(start, done, _STEP if what == "step" else "")
+    return Planted(f"a {what} without an end", wrong, (("x", "y"),), (("x", "y2"),), comes_to="unknown", sound=right)
+
+
+_REBUILT: Final = entry("""%a = V parameter(0)
+  %x = V negate(%a)
+  %s = (V, V, u32[]) copy-start(%x)
+  %g0 = V get-tuple-element(%s), index=0
+  %g2 = u32[] get-tuple-element(%s), index=2
+  %q = V abs(%a)
+  %r = (V, V, u32[]) tuple(%g0, %q, %g2)
+  %y = V exponential(%a)
+  %d = V copy-done(%r)
+  ROOT %o = V add(%d, %y)""")
+_BY_CALL: Final = entry(
+    """%a = V parameter(0)
+  %x = V negate(%a)
+  %s = ((V), V, s32[]) call-start(%x), async_execution_thread="other", to_apply=%work
+  %w = V exponential(%a)
+  %d = V call-done(%s)
+  %w2 = V exponential(%a)
+  ROOT %sum = V add(%w, %d)""",
+    other=WORK,
+)
+IN_FLIGHT: Final = [
+    *(_endless(what) for what in _STARTS),
+    Planted("a copy that ends with another source", _REBUILT, comes_to="unknown", twin="unknown"),
+    Planted("beside: what a call in flight makes", _BY_CALL, (("mid", "w"),), (("mid", "w2"),)),
+]
+
+_SIZE: Final = entry(
+    """%a = V parameter(0)
+  %n0 = s32[] parameter(1)
+  %n = s32[] negate(%n0)
+  %k = s32[] abs(%n0)
+  %b = V negate(%a)
+  %r = V set-dimension-size(%b, %n), dimensions={0}
+  %kb = s32[8]{0} broadcast(%k), dimensions={}
+  %kf = V convert(%kb)
+  ROOT %e = V add(%r, %kf)""",
+    "a: f32[8], n0: s32[]",
+)
+_WITHIN: Final = entry(
+    "%a = V parameter(0)\n%z = f32[] constant(0)\nROOT %o = f32[] reduce(%a, %z), dimensions={0}, to_apply=%outer",
+    result="f32[]",
+    other="""%inner (thp: f32[]) -> f32[] {
+  %thp = f32[] parameter(0)
+  ROOT %thq = f32[] exponential(%thp)
+}
+
+%outer (th0: f32[], th1: f32[]) -> f32[] {
+  %th0 = f32[] parameter(0)
+  %th1 = f32[] parameter(1)
+  %th2 = f32[] multiply(%th0, %th1)
+  %th3 = f32[] map(%th0), to_apply=%inner
+  %th4 = f32[] multiply(%th2, %th3)
+  ROOT %th5 = f32[] add(%th4, %th1)
+}
+""",
+)
+_PAIR: Final = entry(
+    "%a = V parameter(0)\n%x = V negate(%a)\n%y = V abs(%a)\nROOT %o = (V, V) tuple(%x, %y)", result="(f32[8], f32[8])"
+)
+
+
+def _behind(plan: str) -> str:
+    """y lies behind the 32 bytes of the parameter d."""
+    plan = re.sub(r"allocation \d+: size 32:\n value: <\d+ y @0> .*\n", "", plan)
+    return replaced(
+        r"(: size )32(, parameter 1, .*\n.*\n)", r"\g<1>96\2 value: <77 y @0> (size=32,offset=64): f32[8]{0}\n"
+    )(plan)
+
+
+def _together(plan: str) -> str:
+    """y lies behind x, and both are results."""
+    plan = re.sub(r"allocation \d+: size 32, maybe-live-out:\n value: <\d+ y @0> .*\n", "", plan)
+    return replaced(
+        r"(: size )32(, .*\n value: <\d+ x .*\n)", r"\g<1>96\2 value: <77 y @0> (size=32,offset=64): f32[8]{0}\n"
+    )(plan)
+
+
+HANDED_OVER: Final = [
+    Planted("behind a parameter", DONATED, (("z", "d"),), (("z", "d"),), edit=_behind),
+    Planted("two results in one allocation", _PAIR, edit=_together),
+    Planted(
+        "a parameter of another shape",
+        PLAIN,
+        edit=replaced(r"parameter 0, shape \|f32\[8\]\|", "parameter 0, shape |s8[99]|"),
+    ),
+    Planted("a place for what a reducer applies, in the reducer's", _WITHIN, (("th2", "thq"),), comes_to="unknown"),
+    Planted("what says the size of a dimension", _SIZE, (("n", "k"),), (("k", "e"),)),
+]
+
+PLANTED_LAYOUTS: Final = [*NAMED, *MADE, *LIBRARIES, *IN_FLIGHT, *HANDED_OVER]
