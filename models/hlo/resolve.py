@@ -45,7 +45,11 @@ def resolve(draft: DraftModule, scanner: Scanner) -> Module:
 
 
 def _check_header(draft: DraftModule, module: Module, entry: Signature, scanner: Scanner) -> None:
-    """Aliases and donors of the header, held against the entry computation."""
+    """Aliases and donors of the header, held against the entry computation, and numbers of devices."""
+    for name in ("replica_count", "num_partitions"):
+        count = module.attributes.get(name)
+        if isinstance(count, int) and count < 1:
+            raise scanner.error(f"{name} is at least 1, found {count}", draft.places.get(name, draft.pos))
     for name, check in (("input_output_alias", check_aliases), ("buffer_donor", check_donors)):
         value = module.attributes.get(name)
         if isinstance(value, tuple):

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from hloproof.models.errors import InputError, Position
+from hloproof.models.hlo.attributes import Word
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
+from hloproof.models.hlo.text.lexer import Scanner
 from hloproof.models.hlo.text.shapes import print_shape
+from hloproof.models.hlo.text.structured_attributes import read_entry_shapes
 
 
 def check_boundary(before: Module, after: Module, file: str = "") -> None:
     """Raises InputError at the line of `after` where parameters or results differ from those of `before` in number,
-    element type, dimensions or tuple nesting. Layouts may differ."""
+    element type, dimensions or tuple nesting. Layouts may differ. Raises it too for a module whose header names other
+    parameters or another result than its entry has."""
+    for module in (before, after):
+        _check_header(module, file)
     ours, theirs = before.entry.parameters, after.entry.parameters
     if len(ours) != len(theirs):
         message = f"the entry takes {len(theirs)} parameters, before the pass it took {len(ours)}"
@@ -23,6 +29,18 @@ def check_boundary(before: Module, after: Module, file: str = "") -> None:
     if not _same(a.shape, b.shape):
         was, now = print_shape(_plain(a.shape)), print_shape(_plain(b.shape))
         raise _error(f"the result is {now}, before the pass it was {was}", b.position, file)
+
+
+def _check_header(module: Module, file: str) -> None:
+    said = module.attributes.get("entry_computation_layout")
+    if not isinstance(said, Word):
+        return
+    parameters, result = read_entry_shapes(Scanner(said.text))
+    own = [p.shape for p in module.entry.parameters]
+    if len(parameters) != len(own) or not all(map(_same, (*parameters, result), (*own, module.entry.root.shape))):
+        raise _error(
+            f"the entry is not of the shapes that entry_computation_layout={said.text} names", module.position, file
+        )
 
 
 def _error(message: str, position: Position, file: str) -> InputError:

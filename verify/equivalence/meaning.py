@@ -13,7 +13,7 @@ from hloproof.equivalence.graph import Node
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef, DevicePairs, Quoted, ReplicaGroups, Word
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
+from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, Shape, TupleShape
 from hloproof.models.hlo.text.lexer import Scanner
 from hloproof.models.hlo.text.shapes import print_shape, read_shape
 from hloproof.models.layouts.physical import physical_order
@@ -74,6 +74,8 @@ def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
                 out.append((name, _text(value)))
         elif opcode == "topk" and name == "largest":
             out += [] if value is True else [(name, value)]  # the largest where nothing is said
+        elif opcode == "topk" and name == "is_stable":
+            out += [] if value is True else [(name, value)]  # the first of equal elements where nothing is said
         elif name not in _IGNORED and value is not False:
             out.append((name, _plain(value)))
     if opcode == "compare":
@@ -168,3 +170,10 @@ def combined(opcode: str, shape: Shape, operands: Sequence[Node]) -> tuple[Shape
         for part, node in zip(shape.elements, operands, strict=True)
     )
     return shape.elements if fit else None
+
+
+def room(shape: Shape) -> int:
+    """The bits that an element takes in memory: those that the layout says, else whole bytes."""
+    assert isinstance(shape, ArrayShape)
+    said = shape.layout.element_bits if shape.layout is not None else 0
+    return said or -(-ELEMENT_BITS[shape.element_type] // 8) * 8

@@ -25,6 +25,7 @@ from hloproof.equivalence.meaning import (
     combined,
     layout_key,
     memory_key,
+    room,
     shapes_key,
     signature,
 )
@@ -35,8 +36,10 @@ from hloproof.models.hlo.async_syntax import step_of
 from hloproof.models.hlo.attributes import Attributes, ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import COLLECTIVES, async_sugar
-from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
+from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, BufferShape, Shape, TupleShape
 from hloproof.models.hlo.shard_shapes import is_shard_call, parts_of_call, written_elsewhere
+from hloproof.models.hlo.text.shapes import print_shape
+from hloproof.models.indexing.composition.trip_count import stated_count
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
 
 
@@ -98,11 +101,14 @@ class GraphReader:
 
     def leaf(self, head: str, shape: Shape, operands: Sequence[Node], key: Any, **more: Any) -> Node:
         """One node of a shape that is no tuple."""
+        array = shape.inner if isinstance(shape, BufferShape) else shape
+        if isinstance(array, ArrayShape) and (array.is_dynamic or any(n < 0 for n in array.dimensions)):
+            raise NotModelled("dynamic dimensions")
         if isinstance(shape, ArrayShape):
-            if shape.is_dynamic or any(n < 0 for n in shape.dimensions):
-                raise NotModelled("dynamic dimensions")
             return self.graph.node(head, shape.element_type, shape.dimensions, operands, key, **more)
-        return self.graph.node(head, "token", (), operands, key, **more)
+        if isinstance(shape, BufferShape):  # a call may give one of any size, and who is given it may look
+            shape = BufferShape(shape.inner.without_layout())
+        return self.graph.node(head, print_shape(shape), (), operands, key, **more)
 
     def computation(
         self,
@@ -219,7 +225,10 @@ class GraphReader:
             key = tuple(pair for pair in key if pair[0] != "type")  # integers have one order
         if opcode == "bitcast":
             assert computation is not None
-            key = (key, layout_key(computation.by_name[i.operands[0]].shape), layout_key(i.shape))
+            source = computation.by_name[i.operands[0]].shape
+            key = (key, layout_key(source), layout_key(i.shape))
+            if ELEMENT_BITS[key[1][0]] == ELEMENT_BITS[key[2][0]] and room(source) != room(i.shape):
+                raise NotModelled("a bitcast between elements that take different room in memory")
             if key[1][1:] == key[2][1:]:  # in place: nothing moves
                 opcode, key = "bitcast-convert", ()
         told = [name for name in PROMISES if i.attributes.flag(name)]
@@ -397,7 +406,7 @@ class GraphReader:
         first = [start[k] for k in deciding]
         bodies = [holds, *(after[k] for k in deciding)]
         decides = self.graph.node("ending", "pred", (), first, (level, deciding), bodies)
-        self.endings.append(Ending(decides, tuple(out[k] for k in varying)))
+        self.endings.append(Ending(decides, tuple(out[k] for k in varying), stated_count(i)))
         # What a state holds in the turns is said by the loop, not by the state's name.
         self.promises = promises | {(*p, *out) for p in self.promises}
         turns = {k: left[k].joined(decided) for k in varying}

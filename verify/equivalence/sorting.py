@@ -1,7 +1,8 @@
 """Top-k as a sort, and sorts without the operands that play no part.
 
 Trusted. `topk` takes the first elements of each line along the last dimension, sorted stably by the total order of the
-type, and their positions. A call of the library's `TopK` is the same where the comparator that it names is that order.
+type, and their positions; one that is said not to be stable takes any of equal elements, and stays what it is. A call
+of the library's `TopK` is the same where the comparator that it names is that order.
 A stable sort is one permutation of each line, which only the operands decide that the comparator reads.
 """
 
@@ -34,6 +35,8 @@ def ordered(
     if len(operands) != 1 or attributes.flag("custom_call_has_side_effect"):
         return None
     if opcode == "topk":
+        if attributes.get("is_stable") is False:
+            return None
         return top_k(graph, operands[0], shape, attributes.get("largest") is not False)
     return top_k_call(graph, operands[0], shape, attributes, bodies)
 

@@ -8,6 +8,7 @@ from typing import Final
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.attributes import Aliasing, BufferDonor, ComputationRef, SliceDimension, Word
 from hloproof.models.hlo.opcodes import suggestion
+from hloproof.models.hlo.shape import Shape
 from hloproof.models.hlo.text.device_groups import read_iota
 from hloproof.models.hlo.text.lexer import COMMENT, Scanner
 from hloproof.models.hlo.text.literal import LiteralError, check_literal
@@ -161,14 +162,19 @@ def read_entry_layout(scanner: Scanner) -> Word:
     """`{(f32[2]{0})->f32[2]{0}}`: checked, and kept as written."""
     scanner.skip()
     start = scanner.pos
+    read_entry_shapes(scanner)
+    return Word(scanner.text[start : scanner.pos])
+
+
+def read_entry_shapes(scanner: Scanner) -> tuple[list[Shape], Shape]:
+    """The shapes of the parameters and of the result that the layout of the entry computation names."""
     scanner.expect("{", "before the layout of the entry computation")
     scanner.expect("(", "before the parameters' shapes")
-    for _ in scanner.separated(")", "among the parameters' shapes"):
-        read_shape(scanner)
+    parameters = [read_shape(scanner) for _ in scanner.separated(")", "among the parameters' shapes")]
     scanner.expect("->", "before the result's shape")
-    read_shape(scanner)
+    result = read_shape(scanner)
     scanner.expect("}", "after the layout of the entry computation")
-    return Word(scanner.text[start : scanner.pos])
+    return parameters, result
 
 
 def read_typed_literal(scanner: Scanner) -> Word:

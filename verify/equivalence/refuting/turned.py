@@ -1,4 +1,5 @@
-"""What a module leaves open, decided the other way: the order of equal elements, of updates and of a reduction.
+"""What a module leaves open, decided the other way: the order of equal elements, of updates and of a reduction, and
+what stands beside a triangular factor.
 
 A sort that is not stable may order equal elements as it likes, a scatter may combine updates of one element in any
 order, a reduce its elements. Results that hang on that are the module's own choice, and say nothing of another module.
@@ -7,15 +8,17 @@ order, a reduce its elements. Results that hang on that are the module's own cho
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import nan
 from typing import Final
 
 from hloproof.equivalence.refuting.machine import BoundedMachine
 from hloproof.models.hlo.attributes import Attributes
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.interpreter.compact.classed import written_out
+from hloproof.models.interpreter.semantics.element_type import COMPLEX
 from hloproof.models.interpreter.value import Array, Classed, Value, flat_index, indices, strides
 
-_OPEN: Final = frozenset({"gather", "reduce", "scatter", "sort"})
+_OPEN: Final = frozenset({"cholesky", "gather", "reduce", "scatter", "sort", "topk"})
 _SORTED, _UNIQUE = "indices_are_sorted", "unique_indices"
 
 
@@ -34,6 +37,8 @@ def _is_open(i: Instruction) -> bool:
             return not i.attributes.flag("is_stable")
         case "gather":
             return i.attributes.flag(_SORTED)
+        case "topk":
+            return i.attributes.get("is_stable") is False
     return i.opcode in _OPEN
 
 
@@ -55,7 +60,29 @@ class TurnedMachine(BoundedMachine):
         if i.opcode in ("gather", "scatter"):
             for given in arrays:
                 _check_promises(a, given[1 if i.opcode == "gather" else len(given) // 2], i.opcode)
+        if i.opcode == "topk" and any(_have_equal(given[0]) for given in arrays):
+            raise BrokenPromise("which of equal elements are taken is left open")
+        if i.opcode == "cholesky":
+            return [_beside_factor(x, a.flag("lower")) for x in super()._instruction(i, computation, operands, devices)]
         return super()._instruction(i, computation, [tuple(_turned(i, given)) for given in arrays], devices)
+
+
+def _have_equal(x: Array) -> bool:
+    """Whether two elements of a line along the last dimension are equal, or no numbers."""
+    n = x.sizes[-1]
+    lines = [x.data[k : k + n] for k in range(0, len(x.data), max(n, 1))]
+    return any(len({*line}) < n or any(v != v for v in line) for line in lines)
+
+
+def _beside_factor(x: Value, lower: bool) -> Value:
+    """A triangular factor with no number where anything may stand: in the triangle that is not its own."""
+    if not isinstance(x, Array):
+        return x
+    n = x.sizes[-1]
+    places = (divmod(k % (n * n), n) for k in range(len(x.data)))
+    own = [j <= i if lower else j >= i for i, j in places]
+    anything = complex(nan, nan) if x.element_type in COMPLEX else nan
+    return Array(x.element_type, x.sizes, [v if mine else anything for v, mine in zip(x.data, own, strict=True)])
 
 
 def _turned(i: Instruction, given: list[Array]) -> list[Array]:

@@ -1,0 +1,156 @@
+"""Pairs whose operations are not what their attributes and shapes say, each found by reading the prover: none proved,
+and what is left open by a module is no difference. Beside each stands what is right."""
+
+from __future__ import annotations
+
+import pytest
+from red_pairs import COPY, entry, one, proved, unproved
+
+from hloproof.equivalence import decide
+from hloproof.models.errors import InputError
+from hloproof.models.hlo.parser import parse_module
+from hloproof.queries.equivalence import compare
+
+
+def given_buffer(kind: str) -> str:
+    return entry(
+        f'b = b({kind}) custom-call(), custom_call_target="made"',
+        'ROOT r = s32[] custom-call(b), custom_call_target="size"',
+    )
+
+
+@pytest.mark.parametrize("other", ["f32[8]", "s32[4]", "f32[2,2]"])
+def test_buffers_of_other_shapes_are_other_values(other: str) -> None:
+    unproved(given_buffer("f32[4]"), given_buffer(other), "rounding")
+    proved(given_buffer("f32[4]"), given_buffer("f32[4]{0}"), "exact")
+
+
+def test_a_buffer_of_a_size_known_at_run_time_only_is_not_modelled() -> None:
+    module = parse_module(given_buffer("f32[<=4]"))
+    assert decide(module, module).reason == "not modelled: dynamic dimensions"
+
+
+def largest(stable: str, result: int = 1) -> str:
+    return one(
+        "f32[8]",
+        f"t = (f32[3], s32[3]) topk(p), k=3, largest=true{stable}",
+        f"ROOT r = {'s32' if result else 'f32'}[3] get-tuple-element(t), index={result}",
+    )
+
+
+LAST_OF_EQUALS = one(
+    "f32[8]",
+    "q = f32[8] reverse(p), dimensions={0}",
+    "t = (f32[3], s32[3]) topk(q), k=3, largest=true",
+    "i = s32[3] get-tuple-element(t), index=1",
+    "c = s32[] constant(7)",
+    "b = s32[3] broadcast(c), dimensions={}",
+    "ROOT r = s32[3] subtract(b, i)",
+)
+
+
+def test_a_topk_that_is_not_stable_takes_any_of_equal_elements() -> None:
+    unproved(largest(""), largest(", is_stable=false"), "rounding")
+    proved(largest(""), largest(", is_stable=true"), "exact")
+    modules = [parse_module(t) for t in (largest(", is_stable=false"), largest(""), LAST_OF_EQUALS)]
+    assert compare(modules[0], modules[2]).verdict == "unknown"
+    assert compare(modules[1], modules[2]).verdict == "refuted"
+    smallest = parse_module(largest(", is_stable=false").replace("largest=true", "largest=false"))
+    assert compare(modules[0], smallest).verdict == "refuted"
+
+
+def counted(stated: str, limit: str = "n = s32[] constant(5)") -> str:
+    """The sine of the sine ..., in a loop that is said to take so many turns."""
+    return (
+        "HloModule m\n"
+        "body {\n s = (s32[], f32[], s32[]) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n"
+        " x = f32[] get-tuple-element(s), index=1\n k = s32[] get-tuple-element(s), index=2\n"
+        " o = s32[] constant(1)\n j = s32[] add(i, o)\n"
+        " y = f32[] sine(x)\n ROOT t = (s32[], f32[], s32[]) tuple(j, y, k)\n}\n"
+        "turns {\n s = (s32[], f32[], s32[]) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n"
+        " k = s32[] get-tuple-element(s), index=2\n ROOT l = pred[] compare(i, k), direction=LT\n}\n"
+        "ENTRY e {\n p = f32[] parameter(0)\n q = s32[] parameter(1)\n z = s32[] constant(0)\n"
+        f" {limit}\n t = (s32[], f32[], s32[]) tuple(z, p, n)\n"
+        f" w = (s32[], f32[], s32[]) while(t), condition=turns, body=body{stated}\n"
+        " ROOT r = f32[] get-tuple-element(w), index=1\n}\n"
+    )
+
+
+def said(turns: int) -> str:
+    return f', backend_config={{"known_trip_count":{{"n":"{turns}"}}}}'
+
+
+TOLD = [("promised: known_trip_count of while", "exact")]
+BY_PARAMETER = "n = s32[] copy(q)"
+
+
+def test_turns_that_a_loop_is_said_to_take_are_counted_or_a_promise() -> None:
+    unproved(counted(""), counted(said(6)), "rounding")
+    wrong = decide(parse_module(counted("")), parse_module(counted(said(6))))
+    assert wrong.reason == "a loop is said to take 6 turns, and takes 5"
+    for before, after, told in [
+        (counted(""), counted(said(5)), []),
+        (counted(said(6)), counted(said(6)), []),
+        (counted("", BY_PARAMETER), counted(said(6), BY_PARAMETER), TOLD),
+        (counted(said(5), BY_PARAMETER), counted(said(6), BY_PARAMETER), TOLD),
+        (counted(said(6), BY_PARAMETER), counted(said(6), BY_PARAMETER), []),
+        (counted(said(6), BY_PARAMETER), counted("", BY_PARAMETER), []),
+    ]:
+        found = decide(parse_module(before), parse_module(after))
+        assert (found.verdict, [*found.axioms]) == ("proved", told)
+
+
+def factor(other: str, lower: bool = True, kind: str = "f32") -> str:
+    """A triangular factor, with `other` beside it."""
+    return one(
+        f"{kind}[2,2]",
+        f"c = {kind}[2,2] cholesky(p), lower={'true' if lower else 'false'}",
+        "i = s32[2,2] iota(), iota_dimension=0",
+        "j = s32[2,2] iota(), iota_dimension=1",
+        f"k = pred[2,2] compare(i, j), direction={'GE' if lower else 'LE'}",
+        f"z = {kind}[] constant({other})",
+        f"b = {kind}[2,2] broadcast(z), dimensions={{}}",
+        f"ROOT r = {kind}[2,2] select(k, c, b)",
+    )
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("kind, seven", [("f32", "7"), ("c64", "(7, 7)")])
+def test_what_stands_beside_a_triangular_factor_is_left_open(lower: bool, kind: str, seven: str) -> None:
+    plain = one(f"{kind}[2,2]", f"ROOT c = {kind}[2,2] cholesky(p), lower={'true' if lower else 'false'}")
+    assert compare(parse_module(plain), parse_module(factor(seven, lower, kind))).verdict == "unknown"
+    assert compare(parse_module(factor(seven, lower, kind)), parse_module(plain)).verdict == "refuted"
+    other = factor(seven, not lower, kind)
+    assert compare(parse_module(plain), parse_module(other)).verdict == "refuted"
+    unproved(factor(seven.replace("7", "0"), lower, kind), plain, "rounding")
+
+
+def test_a_bitcast_does_not_pack_elements() -> None:
+    def cast(to: str) -> str:
+        return entry("p = s4[4]{0:E(4)} parameter(0)", f"ROOT r = s4[4]{{0{to}}} bitcast(p)")
+
+    kept = entry("ROOT p = s4[4]{0:E(4)} parameter(0)")
+    proved(kept, cast(":E(4)"), "exact")
+    for to in ("", ":E(8)"):
+        found = decide(parse_module(kept), parse_module(cast(to)))
+        assert found.reason == "not modelled: a bitcast between elements that take different room in memory"
+    whole = entry("p = f32[4] parameter(0)", "ROOT r = f32[4]{0:E(32)} bitcast(p)")
+    proved(COPY, whole, "exact")
+
+
+@pytest.mark.parametrize("said", ["(f32[5])->f32[4]", "(f32[4], f32[])->f32[4]", "()->f32[4]", "(f32[4])->s32[4]"])
+def test_a_header_that_names_other_shapes_than_the_entry_has_is_an_error(said: str) -> None:
+    right, wrong = (
+        parse_module(COPY.replace("m\n", f"m, entry_computation_layout={{{text}}}\n", 1))
+        for text in ("(f32[4]{0})->f32[4]{0}", said)
+    )
+    assert decide(parse_module(COPY), right).verdict == "proved"
+    for pair in ((right, wrong), (wrong, right)):
+        with pytest.raises(InputError, match="entry_computation_layout"):
+            decide(*pair)
+
+
+@pytest.mark.parametrize("header", ["replica_count=0", "replica_count=-1", "num_partitions=0"])
+def test_a_module_runs_on_one_device_at_least(header: str) -> None:
+    with pytest.raises(InputError, match="is at least 1"):
+        parse_module(COPY.replace("m\n", f"m, {header}\n", 1))
