@@ -358,6 +358,57 @@ def test_an_expectation_is_met_or_is_not(
     assert (records["expectation"], found) == (verdict, status)
 
 
+OPEN = """HloModule open
+
+ENTRY e {
+  p = f32[4]{0} parameter(0)
+  s = ((f32[4]{0}), f32[4]{0}, s32[]) async-start(p), calls=w
+  ROOT r = f32[4]{0} negate(p)
+}
+
+w {
+  q = f32[4]{0} parameter(0)
+  ROOT n = f32[4]{0} negate(q)
+}
+"""
+
+
+def test_the_modules_that_come_with_it_are_what_they_are_expected_to_be(capsys: pytest.CaptureFixture[str]) -> None:
+    for folder in ("async", "refuted"):
+        assert check(str(specs_folder() / folder), "--no-cache", "-q", capsys=capsys)[0] == 0, folder
+
+
+EXPECTED = [
+    # A claim that nobody makes holds of nothing; it was said to be proved.
+    ("// expect: proved definitoin\n" + REVERSE, (), 2),
+    ("// expect: proved definition\n" + REVERSE, (), 0),
+    ("// expect: proved hazard-output\n" + REVERSE, (), 1),
+    ("// expect: refuted async-chian\n" + OPEN, (), 2),
+    # A family stands for its claims.
+    ("// expect: refuted async\n" + OPEN, (), 0),
+    ("// expect: proved async\n" + OPEN, (), 1),
+    # One expectation for one module, wherever the line between two of them begins.
+    ("// expect: refuted\n// expect: proved\n" + REVERSE, (), 2),
+    ("// expect: refuted\n" + OPEN + "  // -----\n" + OPEN, (), 1),
+    ("// expect: refuted\n" + OPEN + "  // -----\n// expect: refuted\n" + OPEN, (), 0),
+    # What was not asked for neither meets an expectation nor breaks it.
+    ("// expect: refuted\n" + OPEN, ("--only", "in-bounds"), 0),
+    ("// expect: refuted\n" + OPEN, ("--instruction", "r"), 0),
+    ("// expect: refuted\n" + OPEN, ("--instruction", "s"), 0),
+    ("// expect: refuted async-chain in-bounds\n" + OPEN, ("--only", "async-chain"), 0),
+    ("// expect: refuted in-bounds\n" + OPEN, ("--only", "async-chain"), 1),
+    ("// expect: refuted in-bounds\n" + OPEN, ("--only", "in-bounds"), 1),
+]
+
+
+@pytest.mark.parametrize(("text", "options", "status"), EXPECTED)
+def test_an_expectation_is_about_what_is_claimed_of_one_module(
+    text: str, options: Sequence[str], status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("m.hlo").write_text(text)
+    assert check("m.hlo", "--no-cache", *options, capsys=capsys)[0] == status
+
+
 @pytest.mark.parametrize(
     ("expected", "found", "counts"),
     [
@@ -383,6 +434,8 @@ def test_what_an_expectation_makes_of_a_verdict(expected: str | None, found: str
     told = met(expected, Found(Verdict(found), counterexample="at 3" if found == "refuted" else None))
     assert told.verdict == counts
     assert (told.counterexample is None) == (counts != "refuted")
+    late = Found(Verdict.UNKNOWN, reason="not tried", final=False)  # what time ran out for is no unknown to expect
+    assert met(expected, late) == late
 
 
 REPORTS = {
@@ -417,3 +470,24 @@ def test_a_bomb_of_zeros_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     Path("m.hlo.gz").write_bytes(gzip.compress(bytes(2 << 20)))
     status, _, err = check("m.hlo.gz", capsys=capsys)
     assert status == 2 and "unpacks to more than 1 MiB" in err
+
+
+BROKEN = REVERSE.replace("f32[4] reverse(p)", "f32[5] reverse(p)")
+PACKED = {
+    "two packed files": (gzip.compress(REVERSE.encode()) + gzip.compress(f"// -----\n{REVERSE}".encode()), 0),
+    "the second of them is wrong": (gzip.compress(REVERSE.encode()) + gzip.compress(f"// -----\n{BROKEN}".encode()), 2),
+    "the second of them ends too early": (gzip.compress(REVERSE.encode()) + gzip.compress(b"")[:-4], 2),
+    "something else behind": (gzip.compress(REVERSE.encode()) + b"HloModule", 2),
+    "zeros behind, as a tape has them": (gzip.compress(REVERSE.encode()) + bytes(700), 0),
+    "an empty one before": (gzip.compress(b"") + gzip.compress(REVERSE.encode()), 0),
+}
+
+
+@pytest.mark.parametrize("what", PACKED)
+def test_all_of_a_packed_file_is_read(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    data, expected = PACKED[what]
+    Path("m.hlo.gz").write_bytes(data)
+    Path("dumps").mkdir()
+    Path("dumps/m.txt.gz").write_bytes(data)
+    for path in ("m.hlo.gz", "dumps"):
+        assert check(path, capsys=capsys)[0] == expected, path

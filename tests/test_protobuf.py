@@ -85,6 +85,13 @@ def test_buffers_are_checked_alone_and_in_folders_without_text(tmp_path: Path) -
     (tmp_path / "m.before_optimizations.txt").write_text("HloModule m\n")
     (tmp_path / "profile.pb").write_bytes(b"\x08\x01")
     assert [Path(s.name).suffix for s in find_sources([str(tmp_path)])] == [".txt"]
+    # Passed over for a text that is read, and for no other.
+    (tmp_path / "other.txt").write_text("HloModule m\n")
+    for told in ({"exclude": ("m.*.txt",)}, {"include": ("*.pb", "other*")}):
+        found = {Path(s.name).name for s in find_sources([str(tmp_path)], **told)}
+        assert found == {path.name, "other.txt"}
+    (tmp_path / "m.before_optimizations.txt").write_text("remarks\n")
+    assert {Path(s.name).name for s in find_sources([str(tmp_path)])} == {path.name, "other.txt"}
 
 
 def message(*fields: tuple[int, bytes | int]) -> bytes:

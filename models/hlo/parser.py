@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.draft_reader import DraftReader
@@ -15,7 +16,8 @@ from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.resolve import resolve
 from hloproof.models.hlo.text.lexer import Scanner
 
-_SEPARATOR = re.compile(r"^[ \t]*//[ \t]*-----[ \t]*\r?$", re.MULTILINE)
+SEPARATOR: Final = re.compile(r"^[ \t]*//[ \t]*-----[ \t]*\r?$", re.MULTILINE)
+"""The line between two modules of a file."""
 _NOT_TEXT = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\udc80-\udcff]")
 
 
@@ -55,7 +57,7 @@ def _each_module(text: str, file: str) -> Iterator[Module | InputError]:
     if "\r" in text and "\n" not in text:
         text = text.replace("\r", "\n")  # the line ends of old Macs
     scanner = Scanner(text, file)
-    cuts = [(m.start(), m.end()) for m in _SEPARATOR.finditer(text)]
+    cuts = [(m.start(), m.end()) for m in SEPARATOR.finditer(text)]
     starts = [0, *(end for _, end in cuts)]
     ends = [*(start for start, _ in cuts), len(text)]
     empty = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from hloproof.logic.obligation import Outcome
@@ -23,7 +23,7 @@ from hloproof.pipeline.sources import Source, find_sources
 from hloproof.processes.alarm import at_most
 from hloproof.results.errors import BadInput
 from hloproof.results.expectation import expects, met_error, sections, settle
-from hloproof.results.results import FileResults, InputProblem, OperationVerdicts, Report
+from hloproof.results.results import FileResults, InputProblem, ModuleExpectation, OperationVerdicts, Report
 from hloproof.results.suppressions import BadSuppression, suppressions
 from hloproof.results.verdict import ClaimResult, Verdict
 
@@ -289,6 +289,8 @@ class _Check:
     def _expecting(self, results: FileResults, text: str) -> None:
         """A file that says of its modules what they should be found to be."""
         for part, expectation in sections(text, results.file):
+            if expectation is not None:
+                _require_known(expectation, results.file)
             known = len(results.problems)
             modules = _modules(results, part)
             if len(results.problems) > known and expectation is not None and expectation.verdict == "error":
@@ -297,8 +299,10 @@ class _Check:
                 continue
             first = len(results.modules)
             self.modules(results, modules)
-            if expectation is not None and all(map(self.options.selection.takes_claim, expectation.claims)):
-                results.expected |= {m.module: expectation for m in results.modules[first:]}
+            if expectation is not None:
+                asked_for = self.options.selection.takes_all(expectation.claims)
+                about = replace(expectation, asked_for=asked_for)
+                results.expected |= {m.module: about for m in results.modules[first:]}
         if not results.problems:
             check_count("hlo", text, len(results.modules) + len(results.others), results.file)
 
@@ -309,6 +313,16 @@ class _Check:
             label = module.name if seen[module.name] == 1 else f"{module.name}@{seen[module.name]}"
             with stage("gathering"):
                 results.modules.append(self.instructions.module(module, label))
+
+
+def _require_known(expectation: ModuleExpectation, file: str) -> None:
+    """What an expectation names are claims or families. Raises BadInput: nothing would be held against a slip of the
+    pen, and all of nothing holds."""
+    from hloproof.claims.catalogue import unknown_name
+
+    for name in expectation.claims:
+        if sentence := unknown_name(name):
+            raise BadInput(f"{file}:{expectation.line}: {sentence}")
 
 
 def _in_time() -> AbstractContextManager[None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -30,6 +31,12 @@ class Selection:
         if on_request:
             return claim in self.only
         return not self.only or claim in self.only or family(claim) in self.only
+
+    def takes_all(self, claims: Collection[str]) -> bool:
+        """Whether these claims are wanted of all instructions; without any, whether all claims are."""
+        if self.instructions or (not claims and (self.only or self.skip)):
+            return False
+        return all(map(self.takes_claim, claims))
 
     def takes_instruction(self, name: str) -> bool:
         return not self.instructions or name in self.instructions

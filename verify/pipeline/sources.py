@@ -82,13 +82,18 @@ def unpacked(data: bytes, name: str) -> bytes:
 
 
 def _inflated(data: bytes) -> Iterator[bytes]:
-    """What is in gzip, in pieces. Raises EOFError where the end is missing."""
+    """What is in gzip, in pieces: a file may be several packed ones, one behind the other, which unpack to all of them.
+    Raises EOFError where the end is missing, and zlib.error where something else stands behind it."""
     stream = zlib.decompressobj(wbits=31)
     for start in range(0, len(data), _PACKED):
         part = data[start : start + _PACKED]
-        while part and not stream.eof:
+        while part:
+            if stream.eof:
+                if not (part := part.lstrip(b"\0")):  # what fills up a block of a tape
+                    break
+                stream = zlib.decompressobj(wbits=31)
             yield stream.decompress(part, _UNPACKED)
-            part = stream.unconsumed_tail
+            part = stream.unused_data if stream.eof else stream.unconsumed_tail
     yield stream.flush()
     if not stream.eof:
         raise EOFError
@@ -151,22 +156,32 @@ def find_sources(
 def _inside(folder: Path, include: Sequence[str], exclude: Sequence[str]) -> Iterator[Source]:
     for place in sorted(folder.rglob("*")):
         below = place.relative_to(folder).as_posix()
-        if include and not any(fnmatch(below, pattern) for pattern in include):
-            continue
-        if any(fnmatch(below, pattern) for pattern in exclude):
-            continue
-        suffix = _suffix(place)
-        if suffix == ".pb" and _text_beside(place):
-            continue
-        if suffix in SUFFIXES and place.is_file() and (suffix != ".txt" or _holds_a_module(place)):
-            yield Source(place.as_posix(), SUFFIXES[suffix])
+        if _is_chosen(below, include, exclude) and _is_input(place):
+            suffix = _suffix(place)
+            if suffix != ".pb" or not _is_known_without(place, folder, include, exclude):
+                yield Source(place.as_posix(), SUFFIXES[suffix])
 
 
-def _text_beside(place: Path) -> bool:
-    """The compiler has written the same module as text too, or the buffer is no module (`X.hlo.pb` is one)."""
+def _is_chosen(below: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
+    if include and not any(fnmatch(below, pattern) for pattern in include):
+        return False
+    return not any(fnmatch(below, pattern) for pattern in exclude)
+
+
+def _is_input(place: Path) -> bool:
+    suffix = _suffix(place)
+    return suffix in SUFFIXES and place.is_file() and (suffix != ".txt" or _holds_a_module(place))
+
+
+def _is_known_without(place: Path, folder: Path, include: Sequence[str], exclude: Sequence[str]) -> bool:
+    """The compiler has written the same module as text too, and that is read; or the buffer is no module (`X.hlo.pb` is
+    one)."""
     stem = place.name.removesuffix(".gz").removesuffix(".pb")
     plain = stem.removesuffix(".hlo")
-    return plain == stem or any(place.with_name(f"{plain}{end}").exists() for end in (".txt", ".hlo", ".txt.gz"))
+    texts = (place.with_name(f"{plain}{end}") for end in (".txt", ".hlo", ".txt.gz", ".hlo.gz"))
+    return plain == stem or any(
+        _is_chosen(text.relative_to(folder).as_posix(), include, exclude) and _is_input(text) for text in texts
+    )
 
 
 def _suffix(place: Path) -> str:
@@ -186,9 +201,19 @@ def _holds_a_module(place: Path) -> bool:
     except OSError:
         return True
     if head.startswith(GZIP):
-        with suppress(zlib.error):
-            head = zlib.decompressobj(wbits=31).decompress(head, 1 << 16)
+        head = _beginning(head)
     return not head.startswith(_REPORTS) and _MODULE.search(head.decode("utf-8", "replace")) is not None
+
+
+def _beginning(packed: bytes) -> bytes:
+    """What the beginning of a packed file unpacks to, no more than some of it."""
+    out = b""
+    with suppress(zlib.error, EOFError):
+        for piece in _inflated(packed):
+            out += piece
+            if len(out) >= 1 << 16:
+                break
+    return out
 
 
 _REPORTS: Final = (b"BufferAssignment:", b"HloLiveRange", b"Total bytes used:", b"; ModuleID")

@@ -23,10 +23,9 @@ from hloproof.results.results import (
     OperationVerdicts,
     worst,
 )
-from hloproof.results.verdict import ClaimResult, Found, Verdict
+from hloproof.results.verdict import ClaimResult, Found, Verdict, family
 
 _EXPECT: Final = re.compile(r"^[ \t]*//[ \t]*expect:[ \t]*(\S*)[ \t]*(.*?)[ \t]*$", re.MULTILINE)
-_SEPARATOR: Final = re.compile(r"^// -----.*$", re.MULTILINE)
 _CLAIM: Final = "expectation"
 
 
@@ -36,9 +35,10 @@ def met(expected: str | None, found: Found) -> Found:
 
     A refutation or an unknown that is expected counts as proved, with its words as the reason. Where something else was
     decided the text is wrong about itself, which refutes it. What is not decided, or an error of this tool, stays that:
-    it is not said that the expectation is broken. Everything else counts as it is.
+    it is not said that the expectation is broken. What was given up for want of time is not the unknown that is
+    expected. Everything else counts as it is.
     """
-    if expected not in ("refuted", "unknown"):
+    if expected not in ("refuted", "unknown") or (found.verdict is Verdict.UNKNOWN and not found.final):
         return found
     if found.verdict == expected:
         told = _as_expected(expected, found.counterexample, found.reason)
@@ -69,17 +69,20 @@ def expects(text: str) -> bool:
 
 def sections(text: str, file: str) -> Iterator[tuple[str, ModuleExpectation | None]]:
     """The parts of a file between separators, each with empty lines before it, so that lines keep their numbers, and
-    what it is expected to be. Raises BadInput for an expectation that is none."""
+    what it is expected to be. Raises BadInput for an expectation that is none, and for a second one of one part."""
+    from hloproof.models.hlo.parser import SEPARATOR
+
     start = 0
-    for end in (*(m.start() for m in _SEPARATOR.finditer(text)), len(text)):
+    for end in (*(m.start() for m in SEPARATOR.finditer(text)), len(text)):
         part = text[start:end]
         before = text.count("\n", 0, start)
-        found = _EXPECT.search(part)
         expectation = None
-        if found is not None:
+        for found in _EXPECT.finditer(part):
             line = before + part.count("\n", 0, found.start()) + 1
             if found[1] not in ("proved", "refuted", "unknown", "error"):
                 raise BadInput(f"{file}:{line}: expect: proved, refuted, unknown or error, not {found[1]!r}")
+            if expectation is not None:
+                raise BadInput(f"{file}:{line}: a second expectation; the first is in line {expectation.line}")
             expectation = ModuleExpectation(found[1], tuple(found[2].split()), line)
         yield "\n" * before + part, expectation
         start = end
@@ -96,6 +99,8 @@ def settle(results: FileResults) -> None:
         expectation = results.expected.get(module.module)
         if expectation is not None:
             found = _settled(module, expectation)
+            if not expectation.asked_for and found.verdict is not Verdict.PROVED:
+                continue  # what meets it may be among what was not asked for
             identifier = f"{results.file}#{module.module}//{_CLAIM}"
             results.others.append(_record(identifier, results.file, module.module, expectation, found))
 
@@ -111,12 +116,15 @@ def _settled(module: ModuleResults, expectation: ModuleExpectation) -> Found:
     named = [c for r in module.instructions for c in r.claims() if _names(expectation, c)]
     if expectation.verdict == "proved":
         verdict = worst(c.verdict for c in named)
+        if verdict is Verdict.PROVED and expectation.claims and not named:
+            told = f"expected {' '.join(('proved', *expectation.claims))}, and nothing owes such a claim"
+            return Found(Verdict.REFUTED, counterexample=told)
         if verdict is Verdict.PROVED:
             return Found(verdict, reason="proved, as expected")
         told = f"expected proved, and found {verdict}"
         refuted = verdict is Verdict.REFUTED
         return Found(verdict, counterexample=told if refuted else None, reason=None if refuted else told)
-    if any(c.verdict == expectation.verdict for c in named):
+    if any(_meets(expectation, c) for c in named):
         for r in module.instructions:
             _excuse(r, expectation)
         return met(expectation.verdict, Found(Verdict(expectation.verdict)))
@@ -132,13 +140,17 @@ def _said(whole: Found) -> str:
 
 
 def _names(expectation: ModuleExpectation, c: Found) -> bool:
-    return not expectation.claims or c.claim in expectation.claims
+    return not expectation.claims or c.claim in expectation.claims or family(c.claim) in expectation.claims
+
+
+def _meets(expectation: ModuleExpectation, c: Found) -> bool:
+    return c.verdict == expectation.verdict and (c.final or c.verdict is not Verdict.UNKNOWN)
 
 
 def _excuse(r: InstructionResult, expectation: ModuleExpectation) -> None:
     """Let the claims of an instruction that an expectation meets count as proved."""
     claims = r.claims()
-    expected = [c.verdict == expectation.verdict and _names(expectation, c) for c in claims]
+    expected = [_meets(expectation, c) and _names(expectation, c) for c in claims]
     if any(expected):
         # The verdicts of an operation are shared by equal ones elsewhere, so this instruction gets its own.
         told = (met(expectation.verdict, c) if e else c for c, e in zip(claims, expected, strict=True))

@@ -134,6 +134,8 @@ class ModuleExpectation:
     verdict: str
     claims: tuple[str, ...]
     line: int
+    asked_for: bool = True
+    """All that it speaks of was asked for; where not, that it is not met says nothing."""
 
 
 @dataclass
