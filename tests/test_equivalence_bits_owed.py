@@ -54,6 +54,16 @@ ARRAYS = (
 )
 MOST = "most { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] maximum(a, b)\n}\n"
 
+OF_BITS = (
+    "of_bits { a = f32[] parameter(0)\n b = f32[] parameter(1)\n x = s32[] bitcast-convert(a)\n"
+    " y = s32[] bitcast-convert(b)\n v = s32[] add(x, y)\n ROOT r = f32[] convert(v)\n}\n"
+)
+"""A function of two floats that reads the bits of both."""
+GREATER = (
+    "greater { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+    " g = pred[] compare(a, b), direction=GT, type=TOTALORDER\n ROOT r = f32[] select(g, a, b)\n}\n"
+)
+
 
 def plus_zero(*lines: str, kind: str = "f32[4]") -> tuple[str, str]:
     """What is done with f, which is p; and with p + 0, which is 0 where p is -0.0."""
@@ -120,7 +130,67 @@ def in_order(changed: dict[str, str], direction: str = "LT", swapped: bool = Fal
     )
 
 
+def folded(line: str, function: str = OF_BITS) -> tuple[str, str]:
+    """A fold of f, of which k is the first element, by a function; i are indices, o numbers and n is 0."""
+    lines = ("i = s32[2] constant({1, 3})", "o = f32[4] constant({1, 2, 3, 4})", "h = f32[1] slice(f), slice={[0:1]}")
+    return with_functions(function, plus_zero(*lines, "k = f32[] reshape(h)", line))
+
+
+SCATTERED = "update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1"
+
+
+def looped(turn: str, counted: str = "i", result: int = 1) -> tuple[str, str]:
+    """A loop over a count and two arrays of four, of which the first begins at f and the second at p."""
+    states = "(s32[], f32[4], f32[4])"
+    read = f"s = {states} parameter(0)\n i = s32[] get-tuple-element(s), index=0\n"
+    read += " a = f32[4] get-tuple-element(s), index=1\n b = f32[4] get-tuple-element(s), index=2\n"
+    read += " h = f32[1] slice(a), slice={[0:1]}\n k = f32[] reshape(h)\n m = s32[] bitcast-convert(k)\n"
+    functions = f"goes {{ {read} l = s32[] constant(5)\n c = s32[] add(i, m)\n"
+    functions += f" ROOT r = pred[] compare({counted}, l), direction=LT\n}}\nturn {{ {read} o = s32[] constant(1)\n"
+    functions += f" j = s32[] add(i, o)\n {turn}\n ROOT r = {states} tuple(j, v, w)\n}}\n"
+    lines = (
+        "o = s32[] constant(0)",
+        f"t = {states} tuple(o, f, p)",
+        f"l = {states} while(t), condition=goes, body=turn",
+        f"ROOT r = f32[4] get-tuple-element(l), index={result}",
+    )
+    return with_functions(functions, plus_zero(*lines))
+
+
+IN_ORDER = "compare(a, b), direction=LT, type=TOTALORDER"
+SORTED = (
+    "e = (f32[4], s32[4]) sort(a, q), dimensions={0}, is_stable=true, to_apply=order\n"
+    " v = f32[4] get-tuple-element(e), index=0"
+)
+READ_AS_BITS = "x = s32[4] bitcast-convert({})\n v = f32[4] convert(x)\n w = f32[4] add(b, b)"
+HANDED_ON = "x = s32[4] bitcast-convert(b)\n w = f32[4] copy(a)\n v = f32[4] convert(x)"
+NESTED = (
+    "inner { s = (s32[], f32[4]) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n"
+    " a = f32[4] get-tuple-element(s), index=1\n o = s32[] constant(1)\n j = s32[] add(i, o)\n"
+    " x = s32[4] bitcast-convert(a)\n v = f32[4] convert(x)\n ROOT r = (s32[], f32[4]) tuple(j, v)\n}\n"
+    "twice { s = (s32[], f32[4]) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n l = s32[] constant(2)\n"
+    " ROOT r = pred[] compare(i, l), direction=LT\n}\n"
+)
+INNER_LOOP = (
+    "z = s32[] constant(0)\n t = (s32[], f32[4]) tuple(z, a)\n"
+    " l = (s32[], f32[4]) while(t), condition=twice, body=inner\n"
+    " v = f32[4] get-tuple-element(l), index=1\n w = f32[4] copy(b)"
+)
+
 BITS = {
+    "a reduction that reads bits": folded("ROOT r = f32[] reduce(f, n), dimensions={0}, to_apply=of_bits"),
+    "what such a reduction begins with": folded("ROOT r = f32[] reduce(p, k), dimensions={0}, to_apply=of_bits"),
+    "windows that are reduced so": folded("ROOT r = f32[2] reduce-window(f, n), window={size=3}, to_apply=of_bits"),
+    "updates that are scattered so": folded(
+        f"u = f32[2] slice(f), slice={{[0:2]}}\n  ROOT r = f32[4] scatter(o, i, u), {SCATTERED}, to_apply=of_bits"
+    ),
+    "what they are scattered into": folded(
+        f"u = f32[2] slice(o), slice={{[0:2]}}\n  ROOT r = f32[4] scatter(f, i, u), {SCATTERED}, to_apply=of_bits"
+    ),
+    "a state of a loop": looped(READ_AS_BITS.format("a")),
+    "a state that another one becomes": looped(HANDED_ON),
+    "a state by which a loop ends": looped("v = f32[4] add(a, a)\n w = f32[4] add(b, b)", "c"),
+    "a state of a loop within a turn": with_functions(NESTED, looped(INNER_LOOP)),
     "a sum with zero": plus_zero("ROOT r = s32[4] bitcast-convert(f)"),
     "a sum with zero, in place": plus_zero("ROOT r = s32[4] bitcast(f)"),
     "a product": regrouped("ROOT r = s32[4] bitcast-convert(f)"),
@@ -171,6 +241,15 @@ NUMBERS = {
     "the sum alone": plus_zero("ROOT r = f32[4] negate(f)"),
     "the product alone": regrouped("ROOT r = f32[4] negate(f)"),
     "a number in another type": regrouped("ROOT r = s32[4] convert(f)"),
+    "a reduction of numbers": folded("ROOT r = f32[] reduce(f, n), dimensions={0}, to_apply=most", MOST),
+    "a state of a loop": looped("v = f32[4] add(a, a)\n w = f32[4] add(b, b)"),
+    "a state beside one that is read": looped(
+        READ_AS_BITS.format("b").replace("add(b, b)", "copy(b)").replace(" v =", " y =") + "\n v = f32[4] add(a, y)"
+    ),
+    "a loop within a turn": with_functions(
+        NESTED.replace("x = s32[4] bitcast-convert(a)\n v = f32[4] convert(x)", "v = f32[4] add(a, a)"),
+        looped(INNER_LOOP),
+    ),
 }
 
 
@@ -191,7 +270,12 @@ def test_bits_that_follow_exactly_are_proved_beside_reals_that_do_not() -> None:
 ORDERED = {
     "a comparison": plus_zero("ROOT r = pred[4] compare(f, z), direction=LT, type=TOTALORDER"),
     "a sort": placed(TOTAL),
+    "a reduction": folded("ROOT r = f32[] reduce(f, n), dimensions={0}, to_apply=greater", GREATER),
     "a sort that writes the order out": placed(TURNED),
+    "a turn of a loop": looped(f"g = pred[4] {IN_ORDER}\n v = f32[4] select(g, a, b)\n w = f32[4] copy(b)"),
+    "a turn of a loop that sorts": with_functions(
+        TURNED, looped(f"q = s32[4] iota(), iota_dimension=0\n {SORTED}\n w = f32[4] copy(b)")
+    ),
     "a comparison that writes the order out": plus_zero(*in_order({})),
     "a comparison of arrays in a function": called(ARRAYS, "arrays"),
 }

@@ -74,3 +74,39 @@ def test_sums_of_floats_are_taken_apart_over_real_numbers_only(name: str) -> Non
 @pytest.mark.parametrize("name", WRONG)
 def test_what_differs_is_not_proved(name: str, kind: str) -> None:
     assert verdict(*WRONG[name], kind, "rounding") != "proved"
+
+
+OF_ONE = """f {{
+  a = {0}[] parameter(0)
+  b = {0}[] parameter(1)
+  ROOT r = {0}[] {1}(a, b)
+}}
+
+ENTRY e {{
+  p = {0}[1] parameter(0)
+  n = {0}[] constant({2})
+  ROOT r = {0}[] {3}
+}}
+"""
+FROM = [
+    ("f32", "add", "-0.0", "exact"),
+    ("f32", "add", "0", "real"),
+    ("f32", "multiply", "1", "exact"),
+    ("c64", "add", "(-0.0, -0.0)", "exact"),
+    ("c64", "add", "(-0.0, 0)", "real"),
+    ("c64", "multiply", "(1, 0)", "real"),
+    ("f8e4m3fnuz", "add", "0", "exact"),
+]
+
+
+@pytest.mark.parametrize(("kind", "op", "start", "tier"), FROM)
+def test_what_a_fold_of_one_element_begins_with_is_seen_in_zeros_and_infinities(
+    kind: str, op: str, start: str, tier: str
+) -> None:
+    """0 + -0.0 is 0, in each part of a complex number; and 1 times an infinite complex number multiplies that by 0."""
+    before, after = (
+        parse_module("HloModule m\n\n" + OF_ONE.format(kind, op, start, of))
+        for of in ("reduce(p, n), dimensions={0}, to_apply=f", "reshape(p)")
+    )
+    assert decide(before, after, "real").verdict == "proved"
+    assert (decide(before, after, "exact").verdict == "proved") == (tier == "exact")

@@ -140,6 +140,43 @@ FORGED: list[tuple[str, str, str, list[list[Any]], bool]] = [
 ]  # fmt: skip
 
 
+ROOTS = "g = f32[4] sqrt(x); r = f32[4] multiply(g, g)"
+BELOW = "r = pred[4] compare({}, z), direction=LT; w = pred[4] not(r)"
+DOT = "lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+MASKED = (
+    "o = f32[2] constant({1, 2}); n = f32[] constant(0); q = f32[] MASK; w = f32[2] broadcast(q), dimensions={}; "
+    f"k = f32[4] concatenate(o, w), dimensions={{0}}; r = f32[] dot(k, y), {DOT}"
+)
+HALF = f"o = f32[2] constant({{1, 2}}); t = f32[2] slice(y), slice={{[0:2]}}; r = f32[] dot(o, t), {DOT}"
+NO_VALUE = "h = f32[1] slice(x), slice={[0:1]}; j = f32[] reshape(h); s = f32[] sqrt(j); "
+RING: list[Any] = ["ring", [], False, 1000]
+LEFT: list[list[Any]] = [["fold", [2], [[[0, False]]], [[[0, False]]], False], ["same"], ["same"]]
+
+OVER_REALS: list[tuple[str, str, str, list[list[Any]], bool]] = [
+    ("a product of roots is what is below them", ROOTS, "r = f32[4] copy(x)", [["ring", [[0, 1]], False, 0], RING],
+        True),
+    ("... and that is no product of roots",
+        "r = f32[4] copy(x)", ROOTS, [["ring", [[0, 1]], False, 0], RING], False),
+    ("... nor by the name of what the right side has alone",
+        "r = f32[4] copy(x)", ROOTS, [["ring", [[1, 0]], False, 0], RING], False),
+    ("... nor in a predicate", BELOW.format("x"), f"{ROOTS}; ".replace("r = ", "m = ") + BELOW.format("m"),
+        [["boolean", [[1, 0]]], ["arguments"], RING, ["same"]], False),
+    ("zeros of a mask", HALF, MASKED.replace("MASK", "copy(n)"), [["pinned", 1, 0, 2, 0, 0], ["same"], *LEFT], True),
+    ("... that are no numbers", HALF, NO_VALUE + MASKED.replace("MASK", "subtract(s, s)"),
+        [["pinned", 1, 0, 2, 0, 0], RING, *LEFT], False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "steps", "right"), [r[1:] for r in OVER_REALS], ids=[r[0] for r in OVER_REALS]
+)
+def test_what_the_right_side_has_alone_has_a_value(
+    before: str, after: str, steps: list[list[Any]], right: bool
+) -> None:
+    found = recheck(module(before), module(after), Certificate("real", steps))
+    assert found.verdict is (Verdict.PROVED if right else Verdict.UNKNOWN), found.reason
+
+
 @pytest.mark.parametrize(("before", "after", "steps", "right"), [r[1:] for r in FORGED], ids=[r[0] for r in FORGED])
 def test_a_step_asks_for_all_that_it_needs(before: str, after: str, steps: list[list[Any]], right: bool) -> None:
     found = recheck(module(before), module(after), Certificate("exact", steps))

@@ -162,7 +162,38 @@ CHOSEN = "w = f32[] select(p, v, x)"
 
 CHOSEN_AND_MORE = ("u = f32[] select(p, v, x)", "d = f32[] subtract(v, v)", "w = f32[] add(u, d)")
 
+ROOT_OF_P = ("x = f32[4] parameter(0)", "p = f32[] parameter(1)", "n = f32[] constant(0)", "s = f32[] sqrt(p)")
+
+
+def summed(*lines: str) -> str:
+    """The sum of x; or what these lines make of it, with the root s of p."""
+    return entry(*ROOT_OF_P, *(lines or ("ROOT r = f32[] reduce(x, n), dimensions={0}, to_apply=add",)), before=ADD)
+
+
+def two_sums(factor: str) -> tuple[str, str, str]:
+    """Nothing, and the difference of two sums of as many equal numbers."""
+    lines = (
+        "o = f32[] constant(1)",
+        f"t = f32[] {factor}",
+        "a = f32[4] broadcast(t), dimensions={}",
+        "b = f32[2,2] broadcast(t), dimensions={}",
+        "u = f32[] reduce(a, n), dimensions={0}, to_apply=add",
+        "v = f32[] reduce(b, n), dimensions={0,1}, to_apply=add",
+        "ROOT r = f32[] subtract(u, v)",
+    )
+    return summed("ROOT r = f32[] copy(n)"), summed(*lines), "real"
+
+
+def beside(more: str) -> tuple[str, str, str]:
+    """The sum of x, and that of x with something on either side."""
+    lines = (f"z = f32[] {more}", "y = f32[6] pad(x, z), padding=1_1")
+    return summed(), summed(*lines, "ROOT r = f32[] reduce(y, n), dimensions={0}, to_apply=add"), "real"
+
+
 PAIRS = {
+    "a root less itself beside what is summed": beside("subtract(s, s)"),
+    "sums of roots": two_sums("copy(s)"),
+    "sums of quotients": two_sums("divide(o, p)"),
     "a state that begins without a value": (looped("log", CHOSEN), looped("log", *CHOSEN_AND_MORE), "rounding"),
     "a state that loses its value": (
         looped("copy", "y = f32[] log(v)", "w = f32[] select(p, y, x)"),

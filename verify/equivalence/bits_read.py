@@ -8,11 +8,12 @@ then says so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 from hloproof.equivalence.computed_identities import TOTAL_BITS
 from hloproof.equivalence.graph import Node
+from hloproof.equivalence.indices import variable
 from hloproof.equivalence.patterns import View
 from hloproof.equivalence.terms import App, Elem, Term, type_of, value_of
 from hloproof.models.interpreter.semantics.element_type import COMPLEX, highest
@@ -35,21 +36,69 @@ def looks_at(op: str, type_: str, operands: Sequence[str], key: object) -> Looks
 
 
 def node_looks_at(node: Node, view: View) -> Looks:
-    """Of a tensor's operation with the functions that it applies. A total order that is written out in bits is one."""
-    found = {looks_at(node.head, node.type, [o.type for o in node.operands], node.key)}
-    seen, stack = set(node.bodies), [*node.bodies]
+    """Of a tensor's operation with the functions that it applies."""
+    own = looks_at(node.head, node.type, [o.type for o in node.operands], node.key)
+    found = {own, functions_look_at(node.bodies, view)}
+    return "bits" if "bits" in found else "order" if "order" in found else ""
+
+
+def functions_look_at(functions: Iterable[Node], view: View) -> Looks:
+    """Of functions that are applied. A total order that is written out in bits is one."""
+    found: set[Looks] = set()
+    seen, stack = set(functions), [*functions]
     while stack:
+        looks, at = _looks(stack[-1], view)
         inner = stack.pop()
-        ordered = [] if inner.head != "compare" or inner.sizes else ordered_floats(view(Elem(inner, ())), view)
-        floats = [x.node for x in ordered if isinstance(x, Elem)]
-        in_order = len(floats) == 2
-        found.add(
-            "order" if in_order else looks_at(inner.head, inner.type, [o.type for o in inner.operands], inner.key)
-        )
-        new = {*(floats if in_order else (*inner.operands, *inner.bodies))} - seen
+        found.add(looks)
+        new = {*at, *inner.bodies} - seen
         seen |= new
         stack += new
     return "bits" if "bits" in found else "order" if "order" in found else ""
+
+
+def _looks(node: Node, view: View) -> tuple[Looks, Sequence[Node]]:
+    """At what an operation looks, its functions aside, and in which tensors: its operands, or two floats that it puts
+    in order."""
+    if node.head == "compare" and 0 not in node.sizes:
+        at = tuple(variable(k, n) for k, n in enumerate(node.sizes))
+        floats = [x.node for x in ordered_floats(view(Elem(node, at)), view) if isinstance(x, Elem)]
+        if len(floats) == 2:
+            return "order", floats
+    return looks_at(node.head, node.type, [o.type for o in node.operands], node.key), node.operands
+
+
+def below(roots: Iterable[Node]) -> frozenset[Node]:
+    """The nodes that these are made of, themselves among them, with the functions that are applied."""
+    seen = set(roots)
+    stack = [*seen]
+    while stack:
+        node = stack.pop()
+        new = {*node.operands, *node.bodies} - seen
+        seen |= new
+        stack += new
+    return frozenset(seen)
+
+
+def read_beyond_numbers(roots: Iterable[Node], view: View, zeros: bool) -> frozenset[Node]:
+    """The nodes of which something below is made that looks at bits, or at an order; with `zeros` at bits alone."""
+    roots = [*roots]
+    if not any(looks_at(n.head, n.type, [o.type for o in n.operands], n.key) for n in below(roots)):
+        return frozenset()
+    kinds = ("bits",) if zeros else ("bits", "order")
+    found: list[Node] = []
+    seen, stack = set(roots), [*roots]
+    while stack:
+        node = stack.pop()
+        looks, at = _looks(node, view)
+        if looks in kinds:
+            found += at
+        # What a function looks at is what the operation is given that applies it.
+        if node.bodies and functions_look_at(node.bodies, view) in kinds:
+            found += (*node.operands, *node.bodies)
+        new = set(at) - seen
+        seen |= new
+        stack += new
+    return below(found)
 
 
 def ordered_floats(term: Term, view: View) -> list[Term]:

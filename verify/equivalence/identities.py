@@ -24,6 +24,7 @@ KINDS: Final[dict[str, frozenset[str]]] = {
     "unsigned": UNSIGNED,
     "floats": NUMBERS,
     "predicates": frozenset({"pred"}),
+    "with nan": NUMBERS - {"f4e2m1fn"},  # where 0/0 is -0.0
     "numbers": INTEGERS | FLOATS | COMPLEX,
     "ordered": INTEGERS | NUMBERS,
     "bits": INTEGERS | {"pred"},
@@ -112,7 +113,7 @@ power of one          | exact | floats     | power(x, 1) = x
 size of a size        | exact | ordered    | abs(abs(x)) = abs(x)
 subtraction           | exact | ordered    | subtract(x, y) = add(x, negate(y))
 sign of a product     | exact | floats     | multiply(negate(x), y) = negate(multiply(x, y))
-sign of a quotient    | exact | floats     | divide(negate(x), y) = negate(divide(x, y))
+sign of a quotient    | exact | with nan   | divide(negate(x), y) = negate(divide(x, y))
 times minus one       | exact | ordered    | multiply(x, -1) = negate(x)
 clamp                 | exact | ordered    | clamp(l, x, h) = minimum(maximum(l, x), h)
 greater               | exact | all        | gt(x, y) = lt(y, x)

@@ -76,6 +76,13 @@ def equal_tensors(a: Node, b: Node) -> list[Goal]:
     return [Goal(len(at), (), Elem(a, at), Elem(b, at))]
 
 
+def owed_beside(goal: Goal, side: int, term: Term, other: Term, next_: int | None = None) -> Goal:
+    """The goal that a term of one side of the goal is equal to another, so that it may be left out. What the right side
+    leaves out has to have a value wherever the other has one, so there it stands on the right."""
+    left, right = (term, other) if side == 0 else (other, term)
+    return goal.about(left, right, next_)
+
+
 def with_side(goal: Goal, side: int, term: Term, next_: int | None = None) -> Goal:
     """The goal with the term in place of its left (0) or right side (1). Denied for any other side, which would be read
     here as one of the two and elsewhere as the other."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hloproof.equivalence.goals import Goal, assume
 from hloproof.equivalence.indices import ZERO, Clamp, Digit, Lin, TermValue, Var, of_atom, variable
-from hloproof.equivalence.kernel import Denied, Rules, with_side
+from hloproof.equivalence.kernel import Denied, Rules, owed_beside, with_side
 from hloproof.equivalence.terms import Cond, Elem, Fold, Num, Term, TermSubstitution, from_value, type_of, variables_of
 
 
@@ -36,7 +36,7 @@ def pinned(rules: Rules, goal: Goal, side: int, number: int, low: int, which: in
     goals: list[Goal] = []
     for elsewhere in (digit - form - 1, form - digit - 1):
         # Both sides of the form: "not equal" is two conditions over integers. A side that cannot be owes nothing.
-        owed = assume(goal.about(body, zero, inside), elsewhere)
+        owed = assume(owed_beside(goal, side, body, zero, inside), elsewhere)
         if owed is not None:
             goals.append(owed)
     rules.use("products with zero left out", "real")

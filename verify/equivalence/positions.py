@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from hloproof.equivalence.goals import Goal, assume
 from hloproof.equivalence.indices import ZERO, Lin, Var, constant, variable
-from hloproof.equivalence.kernel import Denied, Rules
+from hloproof.equivalence.kernel import Denied, Rules, owed_beside
 from hloproof.equivalence.reductions import associates, combiner, is_neutral
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Num, Term, TermSubstitution, type_of, variables_of
 
@@ -120,10 +120,10 @@ def positions(rules: Rules, goal: Goal) -> list[Goal]:
     together = _Together(op, neutral)
     goals: list[Goal] = []
     bodies: list[Term] = []
-    for side in sides:
+    for number, side in enumerate(sides):
         terms: list[Term] = []
         for part in side:
-            body, owed = _by_position(sums, part, shape, dimensions)
+            body, owed = _by_position(sums, number, part, shape, dimensions)
             terms.append(body)
             goals += owed
         out = neutral
@@ -185,10 +185,10 @@ def _dimensions(sums: _Sums, part: _Part) -> tuple[tuple[int, ...], tuple[int, .
 
 
 def _by_position(
-    sums: _Sums, part: _Part, shape: tuple[int, ...], dimensions: tuple[int, ...]
+    sums: _Sums, side: int, part: _Part, shape: tuple[int, ...], dimensions: tuple[int, ...]
 ) -> tuple[Term, list[Goal]]:
-    """What the part contributes at the position whose variables stand at the places from that of the goal on; and that
-    it contributes nothing at what would lie outside of the tensor."""
+    """What the part of a side contributes at the position whose variables stand at the places from that of the goal on;
+    and that it contributes nothing at what would lie outside of the tensor."""
     goal = sums.goal
     element = sums.read(part)
     if element.node.sizes != shape or any(n < 1 for n in shape):
@@ -220,7 +220,7 @@ def _by_position(
             tests += [moved, -moved]
         # The fold that comes out runs over the positions of the tensor, so that nothing may be added at others.
         for outside in (-element.at[d] - 1, element.at[d] - shape[d]):
-            owed = assume(goal.about(part.body, sums.neutral, inside), outside)
+            owed = assume(owed_beside(goal, side, part.body, sums.neutral, inside), outside)
             if owed is not None:
                 goals.append(owed)
     # A variable in no index: each position would be added as often as it has values.

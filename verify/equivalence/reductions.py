@@ -23,6 +23,11 @@ def combiner(fold: Fold) -> str | None:
     return operation_of(fold.head[1]) if fold.head[0] in ("reduce", "scatter") else None
 
 
+def functions_of(fold: Fold) -> tuple[Node, ...]:
+    """The functions that a fold applies to what it has and its next element."""
+    return fold.head[1] if fold.head[0] in ("reduce", "scatter") else ()
+
+
 def operation_of(functions: tuple[Node, ...]) -> str | None:
     """The one operation that a single function does on its two arguments."""
     if len(functions) != 1:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any, Final
 
-from hloproof.equivalence.bits_read import ZEROS, Looks, looks_at, node_looks_at, ordered_floats
+from hloproof.equivalence.bits_read import ZEROS, Looks, functions_look_at, looks_at, node_looks_at, ordered_floats
 from hloproof.equivalence.booleans import Booleans, TooManyParts
 from hloproof.equivalence.elements_folds import IN_ORDER
 from hloproof.equivalence.engine_steps import ENGINE_RULES
@@ -20,7 +20,7 @@ from hloproof.equivalence.indices import ZERO, Lin, Var, constant, variable
 from hloproof.equivalence.kernel import Denied, ProofStep, Rules, equal_tensors, with_side
 from hloproof.equivalence.pinning import pinned
 from hloproof.equivalence.positions import positions
-from hloproof.equivalence.reductions import COMMUTATIVE, associates, combiner
+from hloproof.equivalence.reductions import COMMUTATIVE, associates, combiner, functions_of
 from hloproof.equivalence.rules_folds import FOLD_RULES
 from hloproof.equivalence.rules_loops import LOOP_RULES
 from hloproof.equivalence.rules_polynomials import seen
@@ -171,13 +171,22 @@ def _distinct(element: Elem) -> dict[int, int] | None:
 
 
 def fold(
-    rules: Rules, goal: Goal, radices: list[int], left_digits: list[Any], right_digits: list[Any], swapped: bool = False
+    rules: Rules,
+    goal: Goal,
+    radices: list[int],
+    left_digits: list[Any],
+    right_digits: list[Any],
+    swapped: bool = False,
+    zeros: bool = False,
 ) -> list[Goal]:
     """Two folds by a bijection of their boxes: both are written over the same new variables, one per digit. For each
-    variable of a fold its digits are given, major to minor, as (number, turned)."""
+    variable of a fold its digits are given, major to minor, as (number, turned); `zeros` as for arguments."""
     left, right = rules.opened(goal)
     if not (isinstance(left, Fold) and isinstance(right, Fold)) or left.type != right.type:
         raise Denied("not two folds")
+    # What the functions look at is what they are given, and what they themselves gave before.
+    functions = [*functions_of(left), *functions_of(right)]
+    exact = owed_exactly(rules, functions_look_at(functions, lambda x: seen(rules, goal, x)), zeros)
     # Some folds fix the order of their elements (a scatter writes later updates over earlier ones), for others XLA
     # leaves it open. Only an order that is kept, or a function that cannot tell, may pass.
     in_order = IN_ORDER in left.head or IN_ORDER in right.head
@@ -209,7 +218,8 @@ def fold(
     next_ = goal.next + len(radices)
     pairs = [*zip(sides[0], sides[1], strict=True)]
     goals += [goal.about(a, b, next_) for a, b in pairs]
-    return goals + [goal.about(a, b, next_) for a, b in zip(left.sides, right.sides, strict=True)]
+    goals += [goal.about(a, b, next_) for a, b in zip(left.sides, right.sides, strict=True)]
+    return [replace(g, exact=True) for g in goals] if exact else goals
 
 
 def _swapped_precision(term: Fold) -> Fold:
@@ -318,11 +328,14 @@ def boolean(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
         raise Denied("not two predicates")
     found = booleans(rules, goal)
     try:
-        left, right = found.read(goal.left), found.read(goal.right)
+        left = found.read(goal.left)
+        ours = len(found.atoms)
+        right = found.read(goal.right)
         goals: list[Goal] = []
         for mine, other in pairs:
             a, b = found.atoms[mine], found.atoms[other]
-            if type_of(a) != type_of(b) or mine == other:
+            # The second is owed a value where the first has one, which so has to be what the left side is made of.
+            if type_of(a) != type_of(b) or mine == other or mine >= ours:
                 raise Denied("not two atoms")
             goals.append(goal.about(a, b))
             found.renamed[other] = mine

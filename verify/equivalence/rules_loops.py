@@ -6,21 +6,25 @@ Trusted.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
+from hloproof.equivalence.bits_read import ZEROS, below, read_beyond_numbers
 from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import Lin
-from hloproof.equivalence.kernel import Denied, Rules, equal_tensors, with_side
+from hloproof.equivalence.kernel import Denied, Rules, equal_tensors, owed_beside, with_side
 from hloproof.equivalence.reductions import COMMUTATIVE, associates, operation_of
+from hloproof.equivalence.rules_polynomials import seen
 from hloproof.equivalence.scatter_loop import as_loop, may_meet
 from hloproof.equivalence.terms import Elem
 
 
-def loop(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
+def loop(rules: Rules, goal: Goal, pairs: list[Any], zeros: bool = False) -> list[Goal]:
     """Two loops whose paired states are equal at the start, stay equal through a turn, and so lead both conditions to
-    the same answer. A state may be paired with several: then all of them are equal.
+    the same answer. A state may be paired with several: then all of them are equal. With
+    `zeros` both zeros are one in a total order.
 
     In the middle of the loops each class of equal states is a free value, and what is shown of free values holds for
     any. So they need no name but one that no other in the turns has, and the results of a loop share what is shown.
@@ -37,6 +41,7 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
     classes = connected([((0, int(i)), (1, int(j))) for i, j in pairs])
     depth = turns_around(rules, loops)
     bodies: list[list[Node]] = []
+    free: list[dict[int, Node]] = [{}, {}]
     for side, node in enumerate(loops):
         level, _, kept, shapes = node.key
         bound: dict[Node, Node] = {}
@@ -50,7 +55,8 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
             # the two loops agree on them.
             # Equal states have a value where the left one has, so a state of the right loop alone may have none.
             valued = not rules.definedness.partial(loops[members[0][0]])
-            bound[state] = rules.graph.node("free", type_, sizes, (), ("loop", depth, members, valued))
+            free[side][k] = rules.graph.node("free", type_, sizes, (), ("loop", depth, members, valued))
+            bound[state] = free[side][k]
         key = (node.bodies, tuple(bound.items()))
         if key not in rules.turned:
             rules.turned[key] = rules.graph.replaced(node.bodies, bound)
@@ -58,11 +64,30 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
     # Equal conditions first: without them the loops could end after different numbers of turns, with states that were
     # equal as long as both ran.
     goals = equal_tensors(bodies[0][0], bodies[1][0])
-    for i, j in pairs:
-        a, b = positions[0][i], positions[1][j]
-        goals += equal_tensors(loops[0].operands[a], loops[1].operands[b])
-        goals += equal_tensors(bodies[0][1 + a], bodies[1][1 + b])
+    numbered = [(free[0][i], positions[0][i], positions[1][j]) for i, j in pairs]
+    if zeros:
+        rules.use(ZEROS, "real")
+    read = read_beyond_numbers([*bodies[0], *bodies[1]], lambda x: seen(rules, goal, x), zeros)
+    exact = owed_bit_for_bit(read, bodies, numbered)
+    for state, a, b in numbered:
+        equal = equal_tensors(loops[0].operands[a], loops[1].operands[b])
+        equal += equal_tensors(bodies[0][1 + a], bodies[1][1 + b])
+        goals += [replace(g, exact=True) for g in equal] if state in exact else equal
     return goals
+
+
+def owed_bit_for_bit(read: frozenset[Node], bodies: list[list[Node]], pairs: list[tuple[Node, int, int]]) -> set[Node]:
+    """The states of which more than their numbers is read in a turn, and those that these become from turn to turn;
+    each pair is the state with its numbers on both sides."""
+    found = {*read}
+    grown = len(found) > 0
+    while grown:
+        before = len(found)
+        for state, a, b in pairs:
+            if state in found:
+                found |= below([bodies[0][1 + a], bodies[1][1 + b]])
+        grown = len(found) > before
+    return found
 
 
 def turns_around(rules: Rules, loops: tuple[Node, Node]) -> int:
@@ -103,7 +128,7 @@ def turn(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     """A loop whose condition holds at the start is the same loop one turn later."""
     node, at, holds, after = _turned(rules, goal, side)
     # Without the facts of the goal: whether a loop turns once more does not depend on which element is looked at.
-    truth = Goal(0, (), Elem(holds, ()), TRUE)
+    truth = owed_beside(Goal(0, (), TRUE, TRUE), side, Elem(holds, ()), TRUE)
     new = rules.graph.node(node.head, node.type, node.sizes, after, node.key, node.bodies, node.attributes)
     return [truth, with_side(goal, side, Elem(new, at))]
 
@@ -111,7 +136,7 @@ def turn(rules: Rules, goal: Goal, side: int) -> list[Goal]:
 def stop(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     """A loop whose condition fails at the start gives its initial state."""
     node, at, holds, _ = _turned(rules, goal, side)
-    false = Goal(0, (), Elem(holds, ()), FALSE)
+    false = owed_beside(Goal(0, (), FALSE, FALSE), side, Elem(holds, ()), FALSE)
     _, k, kept, _ = node.key
     return [false, with_side(goal, side, Elem(node.operands[kept.index(k)], at))]
 

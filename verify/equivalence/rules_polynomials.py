@@ -53,12 +53,17 @@ def ring(
     numbers = None if opened is None else frozenset(opened)
     found = polynomials(rules, goal, through, None if numbers is None else lambda number, _: number in numbers)
     try:
-        left, right = found.read(goal.left, depth), found.read(goal.right, depth)
+        left = found.read(goal.left, depth)
+        ours = len(found.atoms)
+        right = found.read(goal.right, depth)
         goals: list[Goal] = []
         for mine, other in pairs:
             a, b = found.atoms[mine], found.atoms[other]
             if type_of(a) != type_of(b):
                 raise Denied("atoms of two types")
+            # The second is owed a value where the first has one, which so has to be what the left side is made of.
+            if mine >= ours:
+                raise Denied("an atom of the right side alone")
             goals.append(goal.about(a, b, max(after(goal, a), after(goal, b))))
             # First read for the atoms, then once more with the names: a pair of atoms becomes one only from here on.
             found.renamed[other] = mine
@@ -163,10 +168,15 @@ def sum_of_monomials(rules: Rules, goal: Goal, head: Term, found: Polynomials) -
     found.owed = set()
     try:
         body = found.read(fold.bodies[0])
-        found.owed = outside_owed | (found.owed - found.shown(body))  # the sums that are left show what they read
     finally:
         found.inside = False
     own = range(fold.place, fold.place + len(fold.sizes))
+    within = {
+        tuple((n, e) for n, e in m if n < 0 or any(v.place in own for v in variables_of(found.atoms[n]))): c
+        for m, c in body.items()
+    }
+    # The sums that are left show what they read. What stands before a sum may cancel with it, and stays owed.
+    found.owed = outside_owed | (found.owed - found.shown(within))
     out: Polynomial = {}
     for monomial, c in body.items():
         # A number below zero stands for a power of a sum, which is no atom and cannot be looked up.

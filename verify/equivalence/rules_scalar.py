@@ -14,12 +14,12 @@ from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.identities import apply
 from hloproof.equivalence.indices import Lin, constant, variable
-from hloproof.equivalence.kernel import Denied, Rules, with_side
+from hloproof.equivalence.kernel import Denied, Rules, owed_beside, with_side
 from hloproof.equivalence.library import call
 from hloproof.equivalence.reductions import as_sum, associates, combiner, factors, fold_of, is_neutral, neutral_reduce
 from hloproof.equivalence.rules_polynomials import linear, ring, seen
 from hloproof.equivalence.terms import App, Elem, Fold, Term, TermSubstitution, from_value, type_of
-from hloproof.models.interpreter.semantics.element_type import INTEGERS
+from hloproof.models.interpreter.semantics.element_type import COMPLEX
 
 
 def identity(rules: Rules, goal: Goal, side: int, name: str) -> list[Goal]:
@@ -49,8 +49,10 @@ def single(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     else:
         op = neutral_reduce(rules, goal, fold)
         initial = rules.terms.settle(fold.sides[0], goal.facts)
-        # The only neutral value of a float sum that leaves -0.0 as it is would be -0.0 itself.
-        if op == "add" and fold.type not in INTEGERS and initial != from_value(fold.type, -0.0):
+        # The only neutral value of a float sum that leaves -0.0 as it is would be -0.0 itself, of a complex one in
+        # both parts; and a complex product with 1 multiplies infinities by 0.
+        nothing = complex(-0.0, -0.0) if fold.type in COMPLEX else -0.0
+        if (op == "add" and initial != from_value(fold.type, nothing)) or (op == "multiply" and fold.type in COMPLEX):
             associates(rules, op, fold.type)  # 0 + -0.0 is 0
         term = fold.bodies[0]
     return [with_side(goal, side, term)]
@@ -142,7 +144,7 @@ def chosen(rules: Rules, goal: Goal, side: int, truth: bool) -> list[Goal]:
         raise Denied("not a choice")
     # Owed first, for every point of the goal: where the predicate differs from point to point neither branch may be
     # taken.
-    predicate = goal.about(head.args[0], TRUE if truth else FALSE)
+    predicate = owed_beside(goal, side, head.args[0], TRUE if truth else FALSE)
     return [predicate, with_side(goal, side, head.args[1 if truth else 2])]
 
 

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from itertools import permutations
 from math import gcd, prod
 
+from hloproof.equivalence.bits_read import functions_look_at
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.indices import Atom, Lin, Var
 from hloproof.equivalence.kernel import Denied, ProofStep
 from hloproof.equivalence.matcher.search import Search
 from hloproof.equivalence.pinning import forms, pinned
+from hloproof.equivalence.reductions import functions_of
 from hloproof.equivalence.rules import fold
+from hloproof.equivalence.rules_polynomials import seen
 from hloproof.equivalence.terms import Cond, Elem, Fold
 
 MOST, MOST_TURNED = 240, 36
@@ -47,8 +50,11 @@ def candidates(search: Search, goal: Goal, left: Fold, right: Fold) -> Iterator[
             first = [s for s in turned if _hopeful(search, goal, s)]
     elif not first and len(swaps) > 1 and n <= MOST_TURNED:
         first = [s for full in later for s in _turned(full) if _fit(search, goal, s)]
-    yield from first
-    yield from later[:6]
+    found = [*first, *later[:6]]
+    yield from found
+    functions = [*functions_of(left), *functions_of(right)]
+    if functions_look_at(functions, lambda x: seen(search.rules, goal, x)) == "order":
+        yield from ([*step, True] for step in found)
 
 
 def _hopeful(search: Search, goal: Goal, step: ProofStep) -> bool:
@@ -87,7 +93,7 @@ def _zero_elsewhere(search: Search, goal: Goal, step: ProofStep) -> bool:
     except Denied:
         return False
     for g in owed:
-        term, number = search.rules.heads(g)
+        term, number = search.rules.heads(g)[:: -1 if step[1] else 1]
         if isinstance(term, Elem) or (term != number and not isinstance(term, Cond)):
             return False
     return True

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from hloproof.equivalence.bits_read import functions_look_at
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.matcher.proof import Proof
+from hloproof.equivalence.matcher.scalars import allowed
 from hloproof.equivalence.matcher.search import Asking, Search
 from hloproof.equivalence.rules_loops import turns_around
+from hloproof.equivalence.rules_polynomials import seen
 from hloproof.equivalence.terms import Elem, Term
 
 MOST_TURNS = 64
@@ -16,7 +19,7 @@ def loop_proof(search: Search, goal: Goal, a: Elem, b: Elem) -> Asking:
     """Begins with the results paired; a goal that ends at two states pairs them, and all starts again."""
     first: tuple[int, int] = (a.node.key[1], b.node.key[1])
     if a.node.key[1:] == b.node.key[1:]:
-        found = yield from search.step(goal, ["loop", [[k, k] for k in a.node.key[2]]])
+        found = yield from _by(search, goal, a, b, [[k, k] for k in a.node.key[2]])
         if found is not None:
             return found
     pairs = [first]
@@ -24,7 +27,7 @@ def loop_proof(search: Search, goal: Goal, a: Elem, b: Elem) -> Asking:
     depth = turns_around(search.rules, (a.node, b.node))
     for _ in range(len(a.node.operands) + len(b.node.operands)):
         del search.dead_ends[before:], search.apart[known:]
-        found = yield from search.step(goal, ["loop", [list(p) for p in pairs]])
+        found = yield from _by(search, goal, a, b, [list(p) for p in pairs])
         if found is not None:
             return found
         for left, right in search.apart[known:]:
@@ -35,6 +38,16 @@ def loop_proof(search: Search, goal: Goal, a: Elem, b: Elem) -> Asking:
         else:
             return None
     return None
+
+
+def _by(search: Search, goal: Goal, a: Elem, b: Elem, pairs: list[list[int]]) -> Asking:
+    """Two loops by the states that are equal, both zeros for one where nothing else helps and an order is looked at."""
+    found: Proof | None = yield from search.step(goal, ["loop", pairs])
+    if found is None and allowed(search, goal, "real"):
+        functions = [*a.node.bodies, *b.node.bodies]
+        if functions_look_at(functions, lambda x: seen(search.rules, goal, x)):
+            found = yield from search.step(goal, ["loop", pairs, True])
+    return found
 
 
 def selected_proof(search: Search, goal: Goal, left: Term, right: Term) -> Asking:
