@@ -611,6 +611,9 @@ ELSEWHERE: Final = {
     ),
     "5: a fused update in flight": ("test_hazards::test_planted_violation_is_refuted_and_its_repair_proved",),
     "4: sends and recvs in flight": ("test_async_claims::test_planted_violation_is_refuted_and_its_repair_is_not",),
+    "4: devices that wait for a collective operation, a loop, or what is in flight": (
+        "test_deadlocks::test_who_waits_for_ever_is_told",
+    ),
     "4: a send in one branch and its recv in another": (
         "test_async_paths::test_a_send_in_a_branch_is_not_known_to_meet_a_recv_outside",
     ),

@@ -241,7 +241,9 @@ _ENTRIES: Final = (
         "module",
         "No devices wait for each other in a circle.",
         "Source and target pairs of sends and recvs agree and are unique, and along the schedule every device gets to "
-        "the end: none stands before a recv for ever. The body of a loop counts once, where the loop stands.",
+        "the end: none stands before a recv or a collective operation for ever. A loop turns as often as constants say; "
+        "where they do not, what it sends it receives. One without an end counts once. Branches and loops that devices "
+        "may take differently are unknown.",
         "device 0 sends to 1 and then receives; device 1 receives and then sends.",
         "both receive first.",
     ),

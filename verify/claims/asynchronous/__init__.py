@@ -8,9 +8,10 @@ from typing import Final
 
 from hloproof.claims.asynchronous.buffer_checks import buffer_alias
 from hloproof.claims.asynchronous.chain_checks import async_chain, async_linear
-from hloproof.claims.asynchronous.channel_checks import async_channel, collective_deadlock
+from hloproof.claims.asynchronous.channel_checks import async_channel
 from hloproof.claims.asynchronous.computation_checks import async_alias, async_computation, async_thread
 from hloproof.claims.asynchronous.constant_checks import hazard_constant
+from hloproof.claims.asynchronous.deadlock_checks import collective_deadlock
 from hloproof.claims.asynchronous.hazard_checks import hazard_donation, hazard_operand, hazard_output, hazard_overwrite
 from hloproof.claims.asynchronous.in_place_checks import hazard_in_place
 from hloproof.claims.asynchronous.judgement import Context, Judgement, judged
