@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from hloproof.logic.formula import Compare, Formula, free_variables
 from hloproof.models.expressions.expr import Const, Expr, Var
 from hloproof.models.tensor_rules.rule import Call, Comparison, GroupEntry, Name, Tensor, TensorRule
-from hloproof.tensor_rules.operations.meaning import Group, Meaning, Symbolic
+from hloproof.tensor_rules.operations.meaning import Group, Meaning, Symbolic, declared_sizes
 from hloproof.tensor_rules.operations.table import read
 
 _FEWEST: Final = (1, 0, 2, 3)
@@ -76,19 +77,40 @@ def _missed(node: Tensor) -> int:
 
 def _any_sizes(rule: TensorRule) -> bool:
     """Whether nothing says how large the members of a group are, but that they are at least 0 or 1. What a group has
-    come to by an operation counts as well: padded by 1, what had one element has two."""
+    come to by an operation counts as well: padded by 1, what had one element has two. So does what the operations of
+    the left side demand: where [1:2] is taken there are two elements."""
     for c in _comparisons(rule):
         if c.each and not (c.op == "<=" and c.lhs in (Const(0), Const(1)) and isinstance(c.rhs, Var)):
             return False
     m = Meaning(rule, 1)
+    for node in (rule.left, *rule.assumed):
+        read(m, node)
+    if not all(_leaves_open(m, f) for f in (*m.wellformed, *declared_sizes(m))):
+        return False
+    counted = any(_multiplies(rule, c) for c in rule.calls() if c.op != "reduce-window")
     nodes: list[Tensor] = [*rule.calls(), *(Name(name) for name, _ in rule.tensors)]
-    return all(s in (Const(0), Const(1)) or _its_own(m, s) for node in nodes for s in _sizes(m, node))
+    return all(s in (Const(0), Const(1)) or _its_own(m, s) for node in nodes for s in _sizes(m, node, counted))
 
 
-def _sizes(m: Meaning, node: Tensor) -> list[Expr]:
-    """The sizes of the groups at rank 1. Of windows their own: how many there are is any number where these are."""
+def _leaves_open(m: Meaning, formula: Formula) -> bool:
+    """Whether what is demanded leaves the members of groups any sizes, at rank 1. Sizes may be equal, as those that a
+    reshape multiplies are, and windows no larger than what they lie in."""
+    if not any(m.member(Var(name), 0).free & free_variables(formula) for name in m.aggregated):
+        return True
+    match formula:
+        case Compare("==") | Compare("<=", Const(0 | 1), Var()):
+            return True
+        case Compare("<=", lhs, rhs):
+            return lhs is rhs or (_its_own(m, lhs) and _its_own(m, rhs))
+    return False
+
+
+def _sizes(m: Meaning, node: Tensor, counted: bool) -> list[Expr]:
+    """The sizes of the groups at rank 1. Of windows their own: how many there are is any number where these are, unless
+    their number is multiplied (`counted`), as those of windows and places may be too."""
     groups = read(m, node).groups
-    if isinstance(node, Call) and node.op == "reduce-window" and node.entries("stride") is None:
+    windows = isinstance(node, Call) and node.op == "reduce-window" and node.entries("stride") is None
+    if isinstance(node, Call) and windows and not counted:
         return [w for g, own in zip(groups, m.listed(node, "size", groups), strict=True) if g.each for w in own]
     return [s for g in groups if g.each for s in g.sizes]
 

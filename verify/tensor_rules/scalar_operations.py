@@ -87,7 +87,8 @@ def is_truth(term: Term) -> bool:
         case Elem():
             return term.pred
         case App(op, args):
-            return op in ("compare", "and", "or", "xor", "not") or (op == "select" and is_truth(args[1]))
+            logical = op in ("compare", "and", "or", "xor", "not")
+            return logical or (op == "select" and any(map(is_truth, args[1:])))
         case Fold(op):
             return op in ("and", "or")
     return False

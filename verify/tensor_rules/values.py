@@ -160,13 +160,17 @@ class Values:
                 return [_Case((), value)]
             case App("infinity"):
                 raise NotKnown
-            case App(op, args) if op in KNOWN and not is_truth(term):
+            case _ if is_truth(term):
+                raise NotKnown  # as an unknown it would be over the denominator, where as a truth it is 1
+            case App(op, args) if op in KNOWN:
                 if op in FUNCTIONS and self.kind == "integers":
                     return [_Case((), Var(self._unknown(term)))]
                 if op == "select":
                     return self._selected(args)
                 written = unbounded(op, args) or definition(op, args) or of_bits(op, args)
                 if written is not None:
+                    # The logarithm of a sum, of which nothing more is known, is rounded otherwise than what it defines.
+                    self.reorders = self.reorders or op == "log-plus-one"
                     return self.number(written)
                 if op in _EITHER_ORDER:
                     return [_Case((), Var(self._unknown(App(op, tuple(sorted(args, key=repr))))))]
