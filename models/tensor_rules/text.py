@@ -116,9 +116,12 @@ class _Reader(Tokens):
                 if word == "when":
                     conditions += self._conditions()
                 elif word == "index":
-                    indices += self._entries(end=None)
+                    indices += self._names("index declares scalars by name: index i, j...")
                 else:
-                    predicates |= {e.value.name for e in self._entries(end=None) if isinstance(e.value, Var)}
+                    named = self._names("pred names tensors: pred P, Q")
+                    if any(e.each for e in named):
+                        self._fail(n, "pred names tensors: pred P, Q")
+                    predicates |= {e.value.name for e in named if isinstance(e.value, Var)}
             elif re.match(r"[A-Za-z_]\w*\s*:", plain):
                 self._take(n)
                 self._declarations(declared)
@@ -197,6 +200,15 @@ class _Reader(Tokens):
             self._expect("[")
             declared[name] = tuple(self._entries("]"))
             self._accept(",")
+
+    def _names(self, otherwise: str) -> list[GroupEntry]:
+        """The rest of the line as names."""
+        first = self.at
+        out = self._entries(end=None)
+        if not out or not all(isinstance(e.value, Var) for e in out):
+            self.at = first
+            raise self._error(otherwise)
+        return out
 
     def _name(self, what: str) -> str:
         if self._kind() != "name":
@@ -376,6 +388,9 @@ class _Reader(Tokens):
             second = self._expression()
             self._expect(")")
             return Binary("min" if name == "min" else "max", first, second)
+        if "-" in name:
+            self.at -= 1
+            raise self._error("a minus between sizes has blanks around it; this is one name")
         return Var(name)
 
     def _integer(self, text: str) -> int:

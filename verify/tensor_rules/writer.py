@@ -142,7 +142,7 @@ class Writer:
         return self.emit(result, shaped[1], f"{op}({', '.join(parts)}){more}")
 
     def _concatenate(self, node: Call, args: list[Any]) -> Any:
-        (d,) = self.flat(node, "dim", self.lengths(node.args[0])) or [0]
+        (d,) = self.flat(node, "dim", self.lengths(node.args[0]))
         sizes = list(args[0][1])
         sizes[d] = sum(a[1][d] for a in args)
         names = ", ".join(a[0] for a in args)
@@ -183,7 +183,7 @@ class Writer:
 
     def _broadcast(self, node: Call, args: list[Any]) -> Any:
         [(name, sizes, kind)] = args
-        groups = self.meaning.groups(node.entries("shape") or ())
+        groups = self.meaning.shape(node)
         dims = self.flat(node, "dims", [len(g.sizes) for g in groups])
         out = self.sizes(groups)
         if [out[d] for d in dims] != list(sizes):
@@ -192,7 +192,7 @@ class Writer:
 
     def _reshape(self, node: Call, args: list[Any]) -> Any:
         [(name, sizes, kind)] = args
-        out = self.sizes(self.meaning.groups(node.entries("shape") or ()))
+        out = self.sizes(self.meaning.shape(node))
         if prod(out) != prod(sizes):
             raise DoesNotFit
         return self.emit(kind, out, f"{node.op}({name})")
@@ -234,7 +234,7 @@ class Writer:
         )
 
     def _iota(self, node: Call, args: list[Any]) -> Any:
-        groups = self.meaning.groups(node.entries("shape") or ())
+        groups = self.meaning.shape(node)
         (d,) = self.flat(node, "dim", [len(g.sizes) for g in groups])
         return self.emit(self.kind, self.sizes(groups), f"iota(), iota_dimension={d}")
 
@@ -321,7 +321,7 @@ class Writer:
         return f"replica_groups={{{{{','.join(map(str, range(self.devices)))}}}}}"
 
     def along(self, node: Call) -> int:
-        (d,) = self.flat(node, "dim", self.lengths(node.args[0])) or [0]
+        (d,) = self.flat(node, "dim", self.lengths(node.args[0]))
         return d
 
     def _all_reduce(self, node: Call, args: list[Any]) -> Any:

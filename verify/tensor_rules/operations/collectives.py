@@ -23,7 +23,7 @@ def _devices(m: Meaning, call: Call) -> Expr:
 
 def _along(m: Meaning, call: Call, a: Symbolic) -> tuple[int, Expr]:
     """The dimension named by dim=, and its size."""
-    (d,) = m.numbers(call, "dim") or (0,)
+    d = m.number(call, "dim")
     if m.group(call, a, d).each:
         raise m.error(call, f"{call.op} goes along one dimension, not along a group")
     return d, a.groups[d].sizes[0]

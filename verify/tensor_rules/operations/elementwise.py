@@ -29,7 +29,7 @@ def elementwise(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
             m.same_sizes(call, first, other)
     key = call.word("direction")
     for name, value in call.attributes:
-        if name != "direction" or not isinstance(value, str):
+        if name != "direction" or call.op != "compare" or not isinstance(value, str):
             raise m.error(call, f"{call.op} has no attribute {name!r}")
     wanted = ARITY.get(call.op)
     if wanted is not None and wanted != len(args):

@@ -119,6 +119,20 @@ class Meaning:
             raise self.error(call, f"{name} names a dimension twice")
         return tuple(out)
 
+    def number(self, call: Call, name: str) -> int:
+        """The number of one group."""
+        found = self.numbers(call, name)
+        if len(found) != 1:
+            raise self.error(call, f"{call.op} needs {name}=, one dimension by its number")
+        return found[0]
+
+    def shape(self, call: Call) -> tuple[Group, ...]:
+        """The sizes of the result as the call lists them."""
+        entries = call.entries("shape")
+        if entries is None:
+            raise self.error(call, f"{call.op} needs shape=[...]")
+        return self.groups(entries)
+
     def error(self, node: Call | Name | None, message: str) -> InputError:
         return self.rule.error(message, node.line if node else 0, node.column if node else 0)
 

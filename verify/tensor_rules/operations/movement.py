@@ -41,7 +41,7 @@ def dimensions(groups: Sequence[Group], numbers: Sequence[int]) -> list[int]:
 
 def concatenate(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     """Owes that sizes are equal in all dimensions but `dim`, which is no group."""
-    (d,) = m.numbers(call, "dim") or (0,)
+    d = m.number(call, "dim")
     if not args or any(len(a.groups) != len(args[0].groups) for a in args):
         raise m.error(call, "concatenate takes tensors of as many dimensions")
     if m.group(call, args[0], d).each:
@@ -130,7 +130,7 @@ def transpose(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
 def broadcast(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     """Dimension i of the operand is dimension `dims[i]` of `shape`; owes that their sizes are equal."""
     (a,) = args
-    groups = m.groups(call.entries("shape") or ())
+    groups = m.shape(call)
     order = m.numbers(call, "dims", optional=True)
     if len(order) != len(a.groups):
         raise m.error(call, f"dims of broadcast has {len(order)} entries, the operand {len(a.groups)} dimensions")
@@ -146,7 +146,7 @@ def broadcast(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
 def reshape(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     """Owes that there are as many elements, and sizes that are not negative."""
     (a,) = args
-    groups = m.groups(call.entries("shape") or ())
+    groups = m.shape(call)
     sizes = sizes_of(groups)
     m.owe(eq(product(a.sizes), product(sizes)))
     m.owe(*(le(0, s) for s in sizes))
@@ -174,8 +174,8 @@ def reshaped(at: Sequence[Expr], sizes: Sequence[Expr], source: Sequence[Expr]) 
 
 def iota(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     """The index along `dim`; owes sizes that are not negative."""
-    groups = m.groups(call.entries("shape") or ())
-    (d,) = m.numbers(call, "dim")
+    groups = m.shape(call)
+    d = m.number(call, "dim")
     if args or d >= len(groups) or groups[d].each:
         raise m.error(call, "iota takes no operands, and dim= names one dimension of shape=")
     m.owe(*(le(0, s) for g in groups for s in g.sizes))
