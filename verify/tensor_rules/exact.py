@@ -52,6 +52,10 @@ class _Exact(Real):
         found = super().sum_of_products(result, left, right)
         if result in types.INTEGERS and found != sum(a * b for a, b in zip(left, right, strict=True)):
             raise OutsideTheRule("a sum beyond the element type")
+        if result in FLOATS:
+            products = [a * b for a, b in zip(left, right, strict=True)]
+            if all(map(isfinite, products)) and _is_lost(found, products):
+                raise OutsideTheRule("a sum that may be 0 but for rounding")
         return found
 
     def _of_floats(self, opcode: str, of_machine: Function) -> Function:
@@ -61,11 +65,46 @@ class _Exact(Real):
                 raise OutsideTheRule("numbers that may be equal but for rounding")
             if opcode == "remainder" and found and isfinite(found) and _is_whole(arguments[0] / arguments[1]):
                 raise OutsideTheRule("a remainder that may be 0 but for rounding")
+            if all(map(isfinite, arguments)) and _is_rounded_away(opcode, found, arguments):
+                raise OutsideTheRule("a number beyond the element type, or less than its rounding")
             if not self.may_lack_value and _is_none(found, arguments):
                 raise OutsideTheRule("no value")
             return found
 
         return f
+
+
+_LEAST: Final = 1e-12
+"""A part of a sum that is less, by the whole, is lost in it."""
+
+
+def _is_rounded_away(opcode: str, found: Any, arguments: Sequence[Any]) -> bool:
+    """Whether finite numbers gave what the same real numbers do not, but for small errors: too large a number, 0 for a
+    small one, or a sum of which rounding is a large part."""
+    match opcode, arguments:
+        case "add" | "subtract", (a, b):
+            return not isfinite(found) or _is_lost(found, (a, b))
+        case "multiply", (a, b):
+            return not isfinite(found) or (not found and bool(a and b))
+        case "divide", (a, b):
+            return bool(b) and (not isfinite(found) or (not found and bool(a)))
+        case "power", (a, _):
+            return a > 0 and (not isfinite(found) or not found)
+        case "exponential", _:
+            return not isfinite(found) or not found
+        case "exponential-minus-one", _:
+            return not isfinite(found) or found + 1 < _LEAST
+        case "logistic", _:
+            return found < _LEAST or 1 - found < _LEAST
+        case "log" | "log-plus-one", _:
+            return isfinite(found) and 0 < abs(found) < _LEAST
+    return False
+
+
+def _is_lost(found: float, parts: Sequence[float]) -> bool:
+    """Whether a part is lost in the sum, or the sum in the rounding of its parts."""
+    largest = max((abs(p) for p in parts), default=0.0)
+    return any(p and abs(p) < _LEAST * largest for p in parts) or 0 < abs(found) < 1e3 * _LEAST * largest
 
 
 def _is_none(found: Any, arguments: Sequence[Any]) -> bool:

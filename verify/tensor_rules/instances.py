@@ -100,7 +100,7 @@ def instances(
             continue
         try:
             yield instance(rule, drawn.rank, drawn.values, kinds[found % len(kinds)])
-        except DoesNotFit:
+        except (DoesNotFit, UndefinedValue):
             continue
         found += 1
         if found == count:
@@ -170,30 +170,34 @@ def _solved(given: Formula, names: list[str], random: Random, zero: frozenset[st
     return None
 
 
-def instance(rule: TensorRule, rank: int, values: Mapping[str, int], kind: str = "") -> RuleInstance:
-    """The two modules at these values."""
+def _is_met(rule: TensorRule, drawn: _Drawn, random: Random) -> bool:
+    """Whether elements were found at these sizes of which is true what the rule takes for true."""
+    try:
+        found = instance(rule, drawn.rank, drawn.values, one_sided=True)
+        return next(_inputs(found, random), None) is not None
+    except (DoesNotFit, UndefinedValue, InputError):
+        return False
+
+
+def instance(
+    rule: TensorRule, rank: int, values: Mapping[str, int], kind: str = "", one_sided: bool = False
+) -> RuleInstance:
+    """The two modules at these values; `one_sided` where the right side is no operation: the left one twice."""
     m = Meaning(rule, rank)
     kind = kind or element_types(rule)[0]
     devices = 1 if rule.devices is None else evaluate(rule.devices, values)
     if not 1 <= devices <= 6:
         raise DoesNotFit
-    left, right, *assumed = (
-        Writer(rule, m, values, kind, devices).module(side) for side in (rule.left, rule.right, *rule.assumed)
-    )
+    sides = (rule.left, rule.left if one_sided else rule.right, *rule.assumed)
+    left, right, *assumed = (Writer(rule, m, values, kind, devices).module(side) for side in sides)
     texts = tuple(text for text, _ in assumed)
     return RuleInstance(rank, tuple(sorted(values.items())), left[0], right[0], left[1], texts, devices)
 
 
 def difference(found: RuleInstance, seed: int = 0) -> Difference | None:
     """Where the two sides differ on random inputs; None where they do not, or could not be evaluated."""
-    random = Random(seed)
-    for _ in range(_DRAWS if found.assumed else 1):
-        inputs = tuple(
-            tuple(_value(sizes, kind, random) for _, sizes, kind in found.parameters) for _ in range(found.devices)
-        )
+    for inputs in _inputs(found, Random(seed)):
         try:
-            if not all(_all_true(_run(text, found, inputs)) for text in found.assumed):
-                continue
             place = _first_difference(_run(found.left, found, inputs), _run(found.right, found, inputs, True))
         except OutsideTheRule:
             continue
@@ -201,6 +205,21 @@ def difference(found: RuleInstance, seed: int = 0) -> Difference | None:
             return None
         return None if place is None else Difference(found, inputs if found.devices > 1 else inputs[0], *place)
     return None
+
+
+def _inputs(found: RuleInstance, random: Random) -> Iterator[tuple[Any, ...]]:
+    """Random inputs on all devices that are what the rule takes for true."""
+    for _ in range(_DRAWS if found.assumed else 1):
+        inputs = tuple(
+            tuple(_value(sizes, kind, random) for _, sizes, kind in found.parameters) for _ in range(found.devices)
+        )
+        try:
+            if all(_all_true(_run(text, found, inputs)) for text in found.assumed):
+                yield inputs
+        except OutsideTheRule:
+            continue
+        except (NotModelled, UndefinedValue, ZeroDivisionError):
+            return
 
 
 def _run(text: str, found: RuleInstance, inputs: tuple[Any, ...], may_lack_value: bool = False) -> Any:
@@ -274,6 +293,7 @@ def _ill_formed(rule: TensorRule, seed: int, count: int) -> IllFormed | None:
     for n in range(count):
         drawn = _drawn(rule, n, random)
         for formula in drawn.owed if drawn is not None else ():
-            if drawn is not None and truth(formula, {**drawn.values, "i.device": 0}) is False:
+            false = drawn is not None and truth(formula, {**drawn.values, "i.device": 0}) is False
+            if drawn is not None and false and (not rule.assumed or _is_met(rule, drawn, random)):
                 return IllFormed(tuple(sorted(drawn.values.items())), to_words(formula))
     return None

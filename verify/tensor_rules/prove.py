@@ -56,10 +56,12 @@ def accepted(rule: TensorRule, shown: frozenset[str], seconds: float = SECONDS) 
 def _proved_with(rule: TensorRule, facts: Facts, seconds: float) -> RuleProof:
     tried = ranks(rule)
     reorders = applies = False
+    vacuous = 0
     try:
         for rank, kind in product(tried, kinds(rule)):
             shown = _at_rank(rule, rank, kind, facts, range(len(rule.conditions)))
-            if shown.vacuous and rank == tried[0]:
+            vacuous += shown.vacuous and rank == tried[0]
+            if vacuous == len(kinds(rule)):
                 return RuleProof(False, open="no sizes and elements meet the conditions", vacuous=True)
             if shown.open:
                 where = [f"at rank {rank}"] * (len(tried) > 1) + [f"for {kind}"] * (len(kinds(rule)) > 1)
