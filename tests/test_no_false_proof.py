@@ -469,7 +469,31 @@ _SHARED: Final = "reshape(broadcast(a, shape=[w...], dims=[]), shape=[p])"
 _WIDE: Final = "broadcast(a, shape=[w], dims=[])"
 _PADDED: Final = "reshape(pad(broadcast(a, shape=[1...], dims=[]), a, low=[1...]), shape=[p])"
 
+_TAKEN: Final = (
+    "A: [n]  P: [n]  Q: [n]\npred P, Q\ntype reals\nwhere compare(select(P, 1, Q), 1, direction=EQ)\nwhere not(P)\n"
+)
+_TWO: Final = (
+    "A: [k...]  a: []\nwhere compare(a, reduce(slice(A, start=[1...], limit=[2...]), dims=[0], op=add), direction=EQ)\n"
+    "where compare(a, reduce(slice(broadcast(a, shape=[1...], dims=[]), start=[k - 1...], limit=[k - 1...]), dims=[0],"
+    " op=add), direction=EQ)\n{0} => slice({0}, start=[0], limit=[{1}])"
+)
+
 TENSORS: Final = [
+    _tensors(
+        f"{_TAKEN}and(Q, and(compare(A, 0, direction=GT), compare(multiply(A, 4), 1, direction=LT))) => and(P, Q)",
+        f"{_TAKEN}Q => not(P)",
+        "a truth that a select takes beside 1, once a number over the denominator of the others",
+        _FALSE,
+        "unknown",
+    ),
+    _tensors(
+        _TWO.format("reshape(A, shape=[p])", "min(p, 8)"),
+        "A: [k...]\nreshape(dynamic-slice(A, start=[0...], size=[w...]), shape=[p]) =>\n"
+        "reshape(slice(A, start=[0...], limit=[w...]), shape=[p])",
+        "members of a group that are two by what slices of the left side demand",
+        _FALSE,
+        "unknown",
+    ),
     _tensors(
         "A: [n]\nreverse(sort(A), dims=[0]) => sort(reverse(A, dims=[0]))",
         "A: [n]\nreverse(f(A), dims=[0]) => f(reverse(A, dims=[0]))",

@@ -75,6 +75,8 @@ def test_what_follows_from_some_facts_follows_from_them_alone() -> None:
             "real",
         ),
         ("reverse(reverse(add(A, B), dims=[0]), dims=[0]) => add(A, B)", "exact"),
+        ("log-plus-one(A) => log(add(A, 1))", "real"),
+        ("log-plus-one(A) => log-plus-one(A)", "exact"),
     ],
 )
 def test_sums_in_another_order_are_of_the_reals(body: str, tier: str) -> None:

@@ -64,6 +64,20 @@ WRONG = [
     ("A: [n]  a: []  P: [n]\npred P\nselect(P, a, A) => A", "other numbers of dimensions", 4, 3),
     ("P: [n]\npred P\nP => select(P, 2, 0)", "one side holds truth values", 1, 1),
     ("A: [n]", "the rule has no LEFT => RIGHT", 1, 1),
+    ("A: [n, m]\nconcatenate(A, A, dim=[0, 1]) => A", "needs dim=, one dimension", 3, 3),
+    ("A: [n]\nconcatenate(A, A, dim=[]) => A", "needs dim=, one dimension", 3, 3),
+    ("A: [n]\nA => iota(shape=[n, n], dim=[0, 1])", "needs dim=, one dimension", 3, 8),
+    ("A: [n]\nA => iota(shape=[n], dim=[])", "needs dim=, one dimension", 3, 8),
+    ("A: [n, m]\ndevices p\nall-gather(A, dim=[0, 1]) => A", "needs dim=, one dimension", 4, 3),
+    ("A: [n]\ndevices p\nall-to-all(A, dim=[]) => A", "needs dim=, one dimension", 4, 3),
+    ("A: [n]\nwhen n == 1\nreshape(A) => reshape(A, shape=[])", "reshape needs shape=", 4, 3),
+    ("a: []\nbroadcast(a) => a", "broadcast needs shape=", 3, 3),
+    ("A: [n]\nadd(A, A, direction=EQ) => A", "add has no attribute 'direction'", 3, 3),
+    ("A: [n]  P: [n]\npred P + A\nA => A", "pred names tensors", 3, 8),
+    ("A: [n]  P: [n]\npred P...\nA => A", "pred names tensors", 3, 3),
+    ("A: [n]\npred\nA => A", "pred names tensors", 1, 1),
+    ("A: [n]\nindex i + 1\nA => A", "index declares scalars by name", 3, 9),
+    ("A: [n]\nslice(A, start=[0], limit=[n-m]) => A", "a minus between sizes has blanks", 3, 30),
 ]
 
 
@@ -92,6 +106,18 @@ def test_conditions_that_no_sizes_are_known_to_meet_prove_nothing() -> None:
     assert check_tensor_rule(rule(body.format(4))).verdict is Verdict.PROVED
 
 
+@pytest.mark.parametrize(
+    ("assumed", "verdict"),
+    [
+        ("multiply(divide(A, 2), 2), A", Verdict.PROVED),
+        ("divide(A, 2), divide(A, 2)", Verdict.VACUOUS),
+    ],
+)
+def test_what_no_real_number_meets_may_be_met_by_integers(assumed: str, verdict: Verdict) -> None:
+    body = f"A: [n]  B: [n]\nwhere compare({assumed}, direction=NE)\ndivide(add(A, B), 2) => divide(add(B, A), 2)"
+    assert check_tensor_rule(rule(body)).verdict is verdict
+
+
 def test_an_assumption_about_elements_that_never_holds_is_vacuous() -> None:
     found = check_tensor_rule(rule("A: [n]  B: [n]\nwhere compare(A, A, direction=LT)\nA => B"))
     assert found.verdict is Verdict.VACUOUS
@@ -118,7 +144,20 @@ CUT = (
     "A: [n]\nwhen m >= 0, k >= 0, k <= n + m{}\n"
     "reduce(slice(pad(A, 0, low=[0], high=[m]), start=[0], limit=[k]), dims=[0], op=add) => reduce(A, dims=[0], op=add)"
 )
+CHOSEN = (
+    "A: [n]  P: [n]  Q: [n]\npred P, Q\ntype reals\nwhere compare(select(P, 1, Q), 1, direction=EQ)\nwhere not(P)\n"
+)
+LOWER = "reduce(slice(A, start=[1...], limit=[2...]), dims=[0], op=add)"
+UPPER = "reduce(slice(broadcast(a, shape=[1...], dims=[]), start=[k - 1...], limit=[k - 1...]), dims=[0], op=add)"
+EIGHT = "reshape(A, shape=[p]) => slice(reshape(A, shape=[p]), start=[0], limit=[min(p, 8)])"
 FALSE_PROOFS = {
+    "a truth that a select takes beside 1 is no real number": f"{CHOSEN}"
+    "and(Q, and(compare(A, 0, direction=GT), compare(multiply(A, 4), 1, direction=LT))) => and(P, Q)",
+    "slices say that each member of a group is two": f"A: [k...]  a: []\n"
+    f"where compare(a, {UPPER}, direction=EQ)\nwhere compare({LOWER}, a, direction=EQ)\n{EIGHT}",
+    "a divisor says that a member of a group is not one": f"A: [k...]  a: []\n"
+    f"where compare(a, {UPPER}, direction=EQ)\n"
+    + EIGHT.replace("reshape(A", "reshape(dynamic-slice(A, start=[1 floordiv ((k - 1) * k)...], size=[k...])", 1),
     "a start is not the index of the result": "A: [k...]\nindex i...\n"
     "dynamic-slice(A, start=[i...], size=[w...]) => slice(A, start=[0...], limit=[w...])",
     "a size is not a variable of a fold": "A: [r..., n]\n"
@@ -258,6 +297,15 @@ MEETS = {
 }
 
 
+EXPONENT = "multiply(A, multiply(A, multiply(A, A)))"
+MEETS |= {
+    "sums of which rounding is a large part": "B: [n]\ntype reals\nmultiply(A, 0) => subtract(multiply(exponential("
+    "multiply(3, A)), exponential(multiply(5, B))), exponential(add(multiply(3, A), multiply(5, B))))",
+    "beyond 64 bits": f"type reals\n"
+    f"exponential(multiply(A, 0)) => multiply(exponential({EXPONENT}), exponential(negate({EXPONENT})))",
+}
+
+
 @pytest.mark.parametrize("body", MEETS.values(), ids=MEETS)
 def test_a_run_beyond_the_numbers_of_a_rule_says_nothing(body: str) -> None:
     assert check_tensor_rule(rule(f"A: [n]\n{body}")).verdict is Verdict.PROVED
@@ -286,6 +334,10 @@ def test_what_is_false_is_not_proved(body: str) -> None:
 
 
 TRUE_TWINS = {
+    "a truth that a select takes beside 1": f"{CHOSEN}Q => not(P)",
+    "selects of truths": "P: [n]  Q: [n]\npred P, Q\nselect(P, 1, Q) => select(Q, 1, P)",
+    "a window of a group says nothing": "A: [k...]\nreshape(dynamic-slice(A, start=[0...], size=[w...]), shape=[p]) =>"
+    " reshape(slice(A, start=[0...], limit=[w...]), shape=[p])",
     "a difference of quotients": f"{QUOTIENTS}subtract({A_B}, {C_D}) => "
     "divide(subtract(multiply(A, D), multiply(C, B)), multiply(B, D))",
     "what zeros in holes are multiplied with may go": f"{HOLES}{PADDED} => {STRIDED}",
@@ -401,6 +453,26 @@ def test_no_planted_error_is_proved_that_a_run_tells_apart() -> None:
     counts = Counter(told(p) for p in planted_errors(rules, 2, 24))
     assert not counts["proved and refuted"]
     assert counts["refuted"] >= 16 and counts["unknown"] <= 2, counts
+
+
+NOT_REFUTED = {
+    "too large on the right": "broadcast(1, shape=[n], dims=[]) => divide(exponential({0}), exponential({0}))",
+    "a root of what is 0 but for rounding": "where compare(B, 0, direction=GT)\n"
+    "multiply(A, 0) => sqrt(subtract(divide(A, B), multiply(A, divide(1, B))))",
+    "sizes of which no elements are assumed": "where compare(iota(shape=[n], dim=0), broadcast(3, shape=[n], dims=[]),"
+    " direction=LT)\nA => slice(pad(A, 0, low=[0], high=[3 - n]), start=[0], limit=[n])",
+}
+
+
+@pytest.mark.parametrize("body", NOT_REFUTED.values(), ids=NOT_REFUTED)
+def test_what_is_true_and_not_proved_is_not_refuted(body: str) -> None:
+    found = check_tensor_rule(rule(f"A: [n]  B: [n]\ntype reals\n{body.format(EXPONENT)}"))
+    assert found.verdict in (Verdict.UNKNOWN, Verdict.PROVED), found.counterexample
+
+
+def test_sizes_of_which_elements_are_assumed_refute() -> None:
+    wrong = NOT_REFUTED["sizes of which no elements are assumed"].replace("(3,", "(5,")
+    assert check_tensor_rule(rule(f"A: [n]\n{wrong}")).verdict is Verdict.REFUTED
 
 
 def test_sizes_at_which_the_right_side_is_no_operation_refute() -> None:

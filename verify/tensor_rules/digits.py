@@ -36,7 +36,8 @@ def polynomial(e: Expr, positive: frozenset[Expr] = frozenset()) -> SizePolynomi
             done[node] = _product(done[node.lhs], done[node.rhs], node)
         elif isinstance(node, Binary) and node.op == "mod" and node.rhs in positive:
             whole = polynomial(quotient(expression(done[node.lhs]), node.rhs))
-            done[node] = _sum(done[node.lhs], _product({(): -1}, _product(done[node.rhs], whole, node), node))
+            taken = _product(done[node.rhs], whole, expression(done[node.rhs]) * expression(whole))
+            done[node] = _sum(done[node.lhs], {m: -c for m, c in taken.items()})
         elif isinstance(node, Binary) and node.op in ("floordiv", "ceildiv") and node.rhs in positive:
             above = node.rhs - 1 if node.op == "ceildiv" else Const(0)
             done[node] = polynomial(quotient(expression(_sum(done[node.lhs], polynomial(above))), node.rhs))
@@ -95,7 +96,7 @@ def _divided(p: SizePolynomial, by: Expr) -> tuple[SizePolynomial, SizePolynomia
         rest = tuple(sorted(left.elements(), key=lambda f: f[0]))
         part = {rest: r[found] // scale}
         q = _sum(q, part)
-        r = _sum(r, {m: -c for m, c in _product(part, divisor, by).items()})
+        r = _sum(r, {m: -c for m, c in _product(part, divisor, expression(part) * by).items()})
     return {}, p
 
 
