@@ -68,10 +68,11 @@ def test_a_divisor_below_zero_has_other_digits() -> None:
 
 def test_sums_that_are_too_long_are_left_as_they_are() -> None:
     many = [Var(f"x{k}") for k in range(30)]
-    by = digits.product((sum(many, n),))
-    e: Expr = sum((n * x for x in many), m)
+    z = Var("z")  # the last of the names, by whose multiples the others are taken out
+    by = digits.product((sum(many, z),))
+    e: Expr = sum((z * x for x in many), m)
     for whole in (e % by, e // by, (e % by) * sum(many, b), (e + 1).ceildiv(by)):
         after = digits.expression(digits.polynomial(whole, frozenset((by,))))
         for k in range(1, 4):
-            point = {"a": 1, "b": k, "n": 2, "m": 3 * k, **{x.name: k + j for j, x in enumerate(many)}}
+            point = {"a": 1, "b": k, "z": 2, "m": 3 * k, **{x.name: k + j for j, x in enumerate(many)}}
             assert evaluate(whole, point) == evaluate(after, point)
