@@ -14,7 +14,8 @@ from hloproof.tensor_rules import digits
 a, b, n, m = (Var(name) for name in "abnm")
 SIZES = (n, m, n * m, n + m, n * 2, Const(3), n * m + m)
 """Above 0 where `n` and `m` are."""
-POINTS = [dict(zip("abnm", p, strict=True)) for p in product((-7, -2, -1, 0, 1, 5, 12), (-3, 0, 2, 9), (1, 2, 3), (1, 4))]
+VALUES = ((-7, -2, -1, 0, 1, 5, 12), (-3, 0, 2, 9), (1, 2, 3), (1, 4))
+POINTS = [dict(zip("abnm", p, strict=True)) for p in product(*VALUES)]
 
 
 def drawn(random: Random, depth: int) -> Expr:

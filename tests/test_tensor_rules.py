@@ -108,10 +108,7 @@ def test_conditions_that_no_sizes_are_known_to_meet_prove_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("assumed", "verdict"),
-    [
-        ("multiply(divide(A, 2), 2), A", Verdict.PROVED),
-        ("divide(A, 2), divide(A, 2)", Verdict.VACUOUS),
-    ],
+    [("multiply(divide(A, 2), 2), A", Verdict.PROVED), ("divide(A, 2), divide(A, 2)", Verdict.VACUOUS)],
 )
 def test_what_no_real_number_meets_may_be_met_by_integers(assumed: str, verdict: Verdict) -> None:
     body = f"A: [n]  B: [n]\nwhere compare({assumed}, direction=NE)\ndivide(add(A, B), 2) => divide(add(B, A), 2)"
