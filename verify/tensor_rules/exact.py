@@ -78,7 +78,7 @@ _LEAST: Final = 1e-12
 """A part of a sum that is less, by the whole, is lost in it."""
 
 
-def _is_rounded_away(opcode: str, found: Any, arguments: Sequence[Any]) -> bool:
+def _is_rounded_away(opcode: str, found: float, arguments: Sequence[Any]) -> bool:
     """Whether finite numbers gave what the same real numbers do not, but for small errors: too large a number, 0 for a
     small one, or a sum of which rounding is a large part."""
     match opcode, arguments:
@@ -89,7 +89,7 @@ def _is_rounded_away(opcode: str, found: Any, arguments: Sequence[Any]) -> bool:
         case "divide", (a, b):
             return bool(b) and (not isfinite(found) or (not found and bool(a)))
         case "power", (a, _):
-            return a > 0 and (not isfinite(found) or not found)
+            return bool(a > 0) and (not isfinite(found) or not found)
         case "exponential", _:
             return not isfinite(found) or not found
         case "exponential-minus-one", _:
